@@ -76,6 +76,7 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         tick_skew: false,
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+        groups: Vec::new(),
     }
 }
 

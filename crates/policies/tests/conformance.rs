@@ -94,6 +94,7 @@ fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
         tick_skew: true,
         discipline: Discipline::Cfs(CfsParams::scaled(machine.cpus())),
         balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+        groups: Vec::new(),
     })
 }
 

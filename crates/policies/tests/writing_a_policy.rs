@@ -104,6 +104,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         tick_skew: false,
         discipline: Discipline::Cfs(CfsParams::scaled(2)),
         balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+        groups: Vec::new(),
     });
     let compute = |ms| Op::Compute {
         work: Work::from_span(Span::from_ms(ms)),

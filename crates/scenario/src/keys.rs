@@ -13,6 +13,7 @@ use crate::forms::{
     Anything, Baseline, Count, Cpus, Duration, Flag, Kernel, Machine, Name, Nice, Policies, Runtime, Text,
     Workload,
 };
+use crate::groups::{ControlGroups, GroupPath};
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names};
 use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SEED};
@@ -70,6 +71,19 @@ keys! {
         more: "Applications start in the order of their arrival. The time that they wait is \
             `queue_time`. Default: no limit.",
         example: "admission: { jobs: 1 }",
+    }
+
+    /// Control groups by path, with their weights (`cpu.weight` of cgroup v2).
+    cgroups: ControlGroups {
+        more: "Applications name theirs with `cgroup`. A group without an entry has weight 100. The \
+            weight counts among the groups and tasks beside it, and each cpu has the part that its \
+            queued tasks are of the group. Only kernels with EEVDF have groups here; `cpu.max` is not \
+            simulated, and `cpus` of an application does what a cpuset does. Default: none.",
+        example: "kernel: linux-6.18\n\
+            cgroups: { batch: { weight: 50 } }\n\
+            apps:\n\
+            \x20 code: { workload: { spmd: { work: 1s, intervals: 50 } } }\n\
+            \x20 job: { workload: { spmd: { work: 1s } }, cgroup: batch/one }",
     }
 
     /// Policies to compare. The others are compared with the first one.
@@ -233,6 +247,23 @@ keys! {
         default: "0",
         more: "Under CFS and EEVDF each step changes the weight by a factor of about 1.25.",
         example: "code: { workload: { spmd: { work: 1s } }, nice: 5 }",
+    }
+
+    /// Session in which it is started. The applications of a session share the weight of one nice-0 task, as
+    /// with autogroup.
+    session: Name {
+        more: "Linux forms a group for each session (setsid) while `sched_autogroup_enabled` is 1, \
+            the default of desktops. Only kernels with EEVDF have groups here. Default: no group.",
+        example: "make: { workload: { spmd: { work: 1s } }, session: terminal1 }\n\
+            code: { workload: { spmd: { work: 1s } }, session: terminal2 }",
+    }
+
+    /// Path of the control group in which it runs, from the outermost group on: `batch/low`.
+    cgroup: GroupPath {
+        more: "Groups nest as their paths do. Weights stand in `cgroups`. Only kernels with EEVDF have \
+            groups here. Default: no group.",
+        example: "job: { workload: { spmd: { work: 1s } }, cgroup: slurm/job1 }\n\
+            other: { workload: { spmd: { work: 1s } }, cgroup: slurm/job2 }",
     }
 }
 

@@ -6,6 +6,7 @@ pub mod built_in;
 pub mod configuration;
 mod defaults;
 mod forms;
+mod groups;
 mod json;
 mod key;
 pub mod keys;

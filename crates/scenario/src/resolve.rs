@@ -20,6 +20,7 @@ use crate::apps::{self, App};
 use crate::arrivals;
 use crate::configuration::{Axis, Configuration};
 use crate::defaults::MACHINE_KERNEL;
+use crate::groups;
 use crate::key::names;
 use crate::keys::{SCENARIO, Scenario};
 use crate::limits::MAX_RUNS;
@@ -219,12 +220,14 @@ fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option
     let jitter = scenario.start_jitter.given(reader);
     let tick = kernel.as_ref().map(|kernel| kernel.tick);
     let admission = scenario.admission.given(reader);
+    let (mut kernel, mut apps, policies) = (kernel?, apps?, policies?);
+    groups::assign(reader, scenario, &mut kernel, &mut apps, &policies)?;
     let resolved = Resolved {
         machine: machine?,
         origin: origin?,
-        kernel: kernel?,
-        apps: apps?,
-        policies: policies?,
+        kernel,
+        apps,
+        policies,
         horizon: Time::ZERO.saturating_add(horizon?),
         admission: admission?.unwrap_or(Admission::UNLIMITED),
         start_jitter: jitter?.or(tick)?,

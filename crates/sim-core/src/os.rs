@@ -26,6 +26,22 @@ pub struct OsModel {
     pub discipline: Discipline,
     /// Its own placement and balancing between the cpus.
     pub balancer: Balancer,
+    /// Task groups (control groups, sessions); a group comes after the one around it. Only EEVDF has groups,
+    /// and only without priority levels.
+    pub groups: Vec<TaskGroup>,
+}
+
+/// A task group: its tasks and the groups inside it share what it gets, as a task group of Linux
+/// (`CONFIG_FAIR_GROUP_SCHED`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TaskGroup {
+    /// Its name in messages.
+    pub name: String,
+    /// The group around it: an earlier index. None: it competes with the tasks that are in no group.
+    pub parent: Option<u16>,
+    /// Its weight over all cpus, 2 to 262,144; a task of nice 0 has 1,024. Each cpu has the part that its
+    /// queued tasks are of all queued tasks of the group.
+    pub weight: u32,
 }
 
 impl OsModel {
@@ -38,7 +54,9 @@ impl OsModel {
             Order::VirtualTime { slice } => Discipline::VirtualTime(VirtualTimeParams { slice }),
             Order::Policy => Discipline::ByPolicy(ByPolicy),
         };
-        Self { discipline, ..self.clone() }
+        // Task groups are rules of the system's own queues.
+        let groups = if matches!(order, Order::System) { self.groups.clone() } else { Vec::new() };
+        Self { discipline, groups, ..self.clone() }
     }
 }
 

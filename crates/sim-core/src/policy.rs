@@ -524,6 +524,7 @@ pub trait System: View {
 ///     tick_skew: false,
 ///     discipline: Discipline::Cfs(CfsParams::scaled(2)),
 ///     balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+///     groups: Vec::new(),
 /// };
 /// let work = Work::from_span(Span::from_ms(100));
 /// let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };

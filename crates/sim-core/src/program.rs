@@ -439,6 +439,8 @@ pub struct AppSpec {
     pub rank_scale: Vec<u32>,
     /// Cpus its tasks may use (inherited affinity); `None` = all.
     pub allowed: Option<CpuSet>,
+    /// Its task group: an index into [`crate::os::OsModel::groups`], or none.
+    pub group: Option<u16>,
 }
 
 impl AppSpec {
@@ -457,6 +459,7 @@ impl AppSpec {
             team: 0,
             rank_scale: Vec::new(),
             allowed: None,
+            group: None,
         }
     }
 

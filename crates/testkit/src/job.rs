@@ -128,6 +128,7 @@ impl Job {
             tick_skew: true,
             discipline: Discipline::Cfs(params),
             balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+            groups: Vec::new(),
         }
     }
 

@@ -7,8 +7,8 @@ use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
-    Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, RoundRobinParams, TsParams,
-    UleParams, YieldMode,
+    Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, RoundRobinParams, TaskGroup,
+    TsParams, UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -37,9 +37,12 @@ pub fn random(seed: u64) -> Small {
     let mut rng = stream(seed, Purpose::Test, 1);
     let rng = &mut rng;
     let machine = machine(rng);
-    let model = kernel(rng);
+    let mut model = kernel(rng);
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
+    if matches!(model.discipline, Discipline::Eevdf(_)) {
+        model.groups = groups(&mut stream(seed, Purpose::Test, 3), &mut apps);
+    }
     apps[0].background = false;
     let horizon = Time::from_ns(rng.random_range(2_000_000..12_000_000));
     let most = apps.iter().map(|app| u64::from(app.tasks)).max().unwrap_or(1);
@@ -74,6 +77,24 @@ pub fn long_queues(seed: u64) -> Small {
     }
     small.apps[0].tasks = rng.random_range(60..=300);
     small
+}
+
+/// No task groups, or up to three, some inside others, with applications in them and beside them.
+fn groups(rng: &mut ChaCha8Rng, apps: &mut [AppSpec]) -> Vec<TaskGroup> {
+    let count = rng.random_range(0..=6_u16).saturating_sub(3);
+    if count == 0 {
+        return Vec::new();
+    }
+    for app in apps {
+        let group = rng.random_range(0..=count);
+        app.group = group.checked_sub(1);
+    }
+    let group = |number: u16| TaskGroup {
+        name: format!("group{number}"),
+        parent: rng.random_range(0..=number).checked_sub(1),
+        weight: [2, 100, 1024, 1024, 10_000][rng.random_range(0..5)],
+    };
+    (0..count).map(group).collect()
 }
 
 fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {
@@ -210,7 +231,14 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
         })
     };
     let balancer = Balancer { policy: "LOAD", release: "" };
-    OsModel { name: "random".into(), tick, tick_skew: rng.random_range(0..2) == 0, discipline, balancer }
+    OsModel {
+        name: "random".into(),
+        tick,
+        tick_skew: rng.random_range(0..2) == 0,
+        discipline,
+        balancer,
+        groups: vec![],
+    }
 }
 
 fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {

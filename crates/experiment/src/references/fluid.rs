@@ -6,7 +6,10 @@
 
 use std::collections::VecDeque;
 
+use sim_core::os::TaskGroup;
 use sim_core::outcome::Admission;
+
+use super::grouped;
 
 /// When a job arrives.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Job {
     pub(crate) want: f64,
     /// Cpu time it needs in all, seconds; infinite for a background job.
     pub(crate) demand: f64,
+    /// Its task group.
+    pub(crate) group: Option<u16>,
 }
 
 impl Job {
@@ -60,6 +65,7 @@ struct Running {
 /// The jobs by what they do.
 struct States<'a> {
     jobs: &'a [Job],
+    groups: &'a [TaskGroup],
     /// Place of each job in the order in which jobs are satisfied.
     rank: Vec<usize>,
     /// Of each job: those that arrive after its end.
@@ -77,8 +83,13 @@ struct States<'a> {
 }
 
 /// The stay of each job on a machine of `capacity` cpus; `None` for background jobs and those that never end.
-pub(crate) fn stays(jobs: &[Job], capacity: f64, admission: Admission) -> Vec<Option<Stay>> {
-    let mut states = States::new(jobs);
+pub(crate) fn stays(
+    jobs: &[Job],
+    groups: &[TaskGroup],
+    capacity: f64,
+    admission: Admission,
+) -> Vec<Option<Stay>> {
+    let mut states = States::new(jobs, groups);
     let mut now = 0.0;
     // Each step ends a job, starts one or lets one arrive.
     for _ in 0..=3 * jobs.len() {
@@ -97,13 +108,14 @@ pub(crate) fn stays(jobs: &[Job], capacity: f64, admission: Admission) -> Vec<Op
 }
 
 impl<'a> States<'a> {
-    fn new(jobs: &'a [Job]) -> Self {
+    fn new(jobs: &'a [Job], groups: &'a [TaskGroup]) -> Self {
         // Who is satisfied first gets what it wants; what it leaves is shared by the others.
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         let wish = |at: usize| jobs[at].want / jobs[at].weight;
         order.sort_by(|a, b| wish(*a).total_cmp(&wish(*b)));
         let mut states = Self {
             jobs,
+            groups,
             rank: vec![0; jobs.len()],
             followers: vec![Vec::new(); jobs.len()],
             due: Vec::new(),
@@ -161,6 +173,15 @@ impl<'a> States<'a> {
 
     /// Sets the cpus that each job gets: equal shares by weight, up to what its tasks can use.
     fn share(&mut self, capacity: f64, now: f64) {
+        if !self.groups.is_empty() {
+            let jobs: Vec<&Job> = self.running.iter().map(|running| &self.jobs[running.job]).collect();
+            let rates = grouped::rates(&jobs, self.groups, capacity);
+            for (running, rate) in self.running.iter_mut().zip(rates) {
+                running.rate = rate;
+                running.end = if rate > 0.0 { now + running.left / rate } else { f64::INFINITY };
+            }
+            return;
+        }
         if !std::mem::replace(&mut self.ordered, true) {
             self.running.sort_unstable_by_key(|running| self.rank[running.job]);
         }
@@ -209,11 +230,11 @@ mod tests {
     use super::*;
 
     fn job(tasks: u32, demand: f64) -> Job {
-        Job { arrival: Arrival::At(0.0), tasks, weight: 1.0, want: 1.0, demand }
+        Job { arrival: Arrival::At(0.0), tasks, weight: 1.0, want: 1.0, demand, group: None }
     }
 
     fn ends(jobs: &[Job], capacity: f64) -> Vec<Option<f64>> {
-        stays(jobs, capacity, Admission::UNLIMITED).into_iter().map(|stay| Some(stay?.end)).collect()
+        stays(jobs, &[], capacity, Admission::UNLIMITED).into_iter().map(|stay| Some(stay?.end)).collect()
     }
 
     #[test]
@@ -244,7 +265,7 @@ mod tests {
         let next = Job { arrival: Arrival::After(0, 0.5), ..job(1, 1.0) };
         assert_eq!(ends(&[job(1, 2.0), next], 1.0), [Some(2.0), Some(3.5)]);
         let one = Admission { jobs: 1, ..Admission::UNLIMITED };
-        let both = stays(&[job(1, 2.0), job(1, 1.0)], 4.0, one);
+        let both = stays(&[job(1, 2.0), job(1, 1.0)], &[], 4.0, one);
         assert_eq!(both[1], Some(Stay { start: 2.0, end: 3.0 }));
     }
 

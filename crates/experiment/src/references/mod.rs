@@ -3,6 +3,7 @@
 
 mod bound;
 mod fluid;
+mod grouped;
 mod partition;
 
 use std::collections::BTreeMap;
@@ -98,14 +99,14 @@ pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, 
         if spec.background { Some(None) } else { Some(Some(dedicated.get(&plan.entries[at])?)) }
     };
     let alone: Option<Vec<Option<&Dedicated>>> = plan.apps.iter().enumerate().map(alone).collect();
-    let admission = plan.options.admission;
+    let (groups, admission) = (&plan.kernel.groups, plan.options.admission);
     let shares = match alone {
         Some(alone) => {
             let jobs: Vec<Job> =
                 nominal.iter().zip(alone).map(|(job, alone)| as_alone(*job, alone)).collect();
-            fluid::stays(&jobs, size.lone_cores(), admission)
+            fluid::stays(&jobs, groups, size.lone_cores(), admission)
         }
-        None => fluid::stays(&nominal, size.capacity(None), admission),
+        None => fluid::stays(&nominal, groups, size.capacity(None), admission),
     };
     let foreground = |at: usize| !plan.apps[at].background;
     let ends = |stays: &[Option<Stay>]| {
@@ -187,7 +188,7 @@ fn job(spec: &AppSpec, app: &AppReport, size: &Size) -> Job {
     let most = size.capacity(spec.allowed.as_ref()).min(size.fastest() * f64::from(spec.tasks));
     let want = if spec.background { duty(spec) } else { most / f64::from(spec.tasks) };
     let demand = if spec.background { f64::INFINITY } else { asked(app) };
-    Job { arrival, tasks: spec.tasks, weight: f64::from(spec.weight), want, demand }
+    Job { arrival, tasks: spec.tasks, weight: f64::from(spec.weight), want, demand, group: spec.group }
 }
 
 /// The same by its dedicated run: it can keep as many cpus busy as it did there, and needs as much cpu time

@@ -158,6 +158,7 @@ pub(crate) use setup::test_machine;
 ///     tick_skew: false,
 ///     discipline: Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) }),
 ///     balancer: Balancer { policy: "LOAD", release: "" },
+///     groups: Vec::new(),
 /// };
 /// let compute = Op::Compute {
 ///     work: Work::from_span(Span::from_ms(3)),

@@ -24,6 +24,7 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
+use crate::run_queue::groups;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
 use crate::wait::{BarrierKind, WaitMode};
@@ -215,7 +216,10 @@ fn add_tasks(
     for rank in 0..spec.tasks {
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
-        let history = history(discipline);
+        let mut history = history(discipline);
+        if let (Some(group), Some(history)) = (spec.group, history.written()) {
+            history.group = group + 1;
+        }
         tasks.push(Task { history, ..Task::new(app, spec.weight, process, noise) });
     }
 }
@@ -282,18 +286,20 @@ impl<'o> Engine<'o> {
         for spec in specs {
             population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
         }
-        let Population { tasks, apps, profiles, left, pending } = population;
+        let Population { mut tasks, apps, profiles, left, pending } = population;
         if let Some(period) = model.discipline.update_period() {
             timers.arm(Time::ZERO + period, Timer::Update);
         }
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
+        let mut records = build_cpus(&machine, &model, options.seed);
+        groups::add(&mut tasks, &mut records, &model.groups);
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
         // Copies of whole queues are not used twice.
         let reads_head_only = !directed && model.discipline.reads_head_only();
         let queue_copies = if reads_head_only { cpus.min(QUEUE_COPIES) } else { 1 };
         Self {
-            cpus: build_cpus(&machine, &model, options.seed),
+            cpus: records,
             marks: Vec::with_capacity(cpus),
             round: Vec::with_capacity(cpus),
             late_marks: BinaryHeap::new(),
@@ -324,7 +330,7 @@ impl<'o> Engine<'o> {
                 reads_head_only,
                 directed,
                 policy_orders,
-                stepwise: options.stepwise || policy_orders,
+                stepwise: options.stepwise || policy_orders || !model.groups.is_empty(),
                 passed: 0,
                 digest: Digest::default(),
                 cores: Cores::new(&machine, usable(&machine, &model)),
@@ -391,6 +397,6 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
     let balancer = Balancer { policy: "LOAD", release: "" };
     let tick = Span::from_ms(1);
-    let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer };
+    let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer, groups: vec![] };
     Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()
 }

@@ -212,7 +212,8 @@ impl System for Engine<'_> {
     }
 
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
-        if task.index() >= self.shared.tasks.len() {
+        // Task groups have no priority levels.
+        if task.index() >= self.shared.tasks.len() || !self.shared.model.groups.is_empty() {
             return self.refuse();
         }
         let cpu = self.shared.tasks[task].cpu;

@@ -8,7 +8,7 @@ use crate::account::Category;
 use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
-use crate::os::{Balancer, CfsParams, Discipline, OsModel, RoundRobinParams};
+use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams};
 use crate::outcome::{Admission, Options, Outcome, RunReport};
 use crate::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
@@ -74,7 +74,8 @@ impl Rig {
         let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
         let balancer = Balancer { policy: "LOAD", release: "" };
         let tick = Span::from_ms(1);
-        let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer };
+        let model =
+            OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer, groups: vec![] };
         Self {
             machine: test_machine(cpus),
             model,
@@ -241,6 +242,22 @@ fn a_longer_idle_time_has_a_longer_exit() {
     let (report, _) = rig.run();
     // Half of the first row's idle time, and more than the last row's.
     assert_eq!(spent(&report, 0, Category::Kernel), 4 * US + 8 * US);
+}
+
+#[test]
+fn a_delayed_task_wakes_beside_virtual_times_of_the_last_tick() {
+    let sleeper = app(1, WaitMode::Spin, vec![compute(2 * MS), sleep(2 * MS + MS / 2), compute(MS)]);
+    let mut rig = Rig::of(1).app(sleeper).app(app(1, WaitMode::Spin, vec![compute(50 * MS)]));
+    let slice = Span::from_ms(6);
+    let params = EevdfParams { slice, protected: slice, tick_jitter: Span::ZERO, ..EevdfParams::scaled(1) };
+    rig.model.discipline = Discipline::Eevdf(params);
+    rig.model.tick = Span::from_ms(10);
+    let (_, log) = rig.run();
+    // It sleeps at v = 2 ms while V is 1 ms, and stays as a delayed task. The other one, picked with v = 0 and
+    // protected up to its first deadline of 3 ms, has computed for 2.5 ms when it wakes. Placed beside v = 0, it
+    // keeps v = 2 ms: V is 2.25 ms, the other one is not eligible, and it runs at once. Placed beside v = 2.5 ms
+    // it would wait for the tick at 10 ms.
+    assert!(log.began.contains(&(4 * MS + MS / 2, 0)), "{:?}", log.began);
 }
 
 // Barriers.

@@ -8,7 +8,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
-use crate::run_queue::{self, Entry};
+use crate::run_queue::{self, Entry, groups};
 use crate::time::Span;
 
 impl Engine<'_> {
@@ -131,7 +131,14 @@ impl Engine<'_> {
 
     /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
     pub(crate) fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
-        self.catch_up(cpu);
+        let delayed = groups::wakes_delayed(&self.shared.tasks, &self.cpus[cpu], id);
+        if delayed {
+            // `requeue_delayed_entity` places it by virtual times as old as the last tick or entry.
+            self.settle(cpu);
+            self.pass_ticks(cpu);
+        } else {
+            self.catch_up(cpu);
+        }
         self.entries += 1;
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
@@ -147,6 +154,12 @@ impl Engine<'_> {
         record.load += u64::from(task.weight);
         discipline.insert(&mut self.shared.tasks, record, id);
         discipline.advance_minimum(&self.shared.tasks, record);
+        if delayed {
+            // `wakeup_preempt` brings the current task up to date.
+            self.catch_up(cpu);
+        }
+        let discipline = &self.shared.model.discipline;
+        let record = &mut self.cpus[cpu];
         let idle = record.current.is_none();
         let preempts = discipline.preempts(&self.shared.tasks, record, id, self.shared.now);
         let remote = by.is_some_and(|by| by != cpu);

@@ -10,7 +10,7 @@ use crate::ids::TaskId;
 use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, at_least_1us, delayed_in, list};
+use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, at_least_1us, delayed_in, groups, list};
 use crate::time::{Span, Time};
 
 /// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
@@ -160,78 +160,188 @@ pub(crate) fn best<T>(
     best.map(|(id, _)| id)
 }
 
-/// The tasks of a priority that wait on a cpu, the delayed ones last.
-fn waiting<'a>(
-    tasks: &'a Tasks,
-    cpu: &Cpu,
+/// Those that compete with each other on a cpu: tasks of a priority, or what is in a task group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Level {
     priority: u8,
-) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
-    let both = list(tasks, cpu.head).chain(list(tasks, cpu.delayed));
-    both.filter(move |id| tasks[*id].priority == priority).map(|id| (id, Contender::of(&tasks[id])))
+    group: u16,
 }
 
-/// The average of a priority on a cpu without one task.
-fn average(tasks: &Tasks, cpu: &Cpu, priority: u8, without: TaskId) -> Average {
+impl Level {
+    #[inline]
+    fn of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Self {
+        Self { priority: tasks[id].priority, group: groups::of(tasks, cpu, id) }
+    }
+}
+
+/// The tasks and groups of a level that wait on a cpu, the delayed tasks and then the groups last.
+fn waiting<'a>(
+    tasks: &'a Tasks,
+    cpu: &'a Cpu,
+    level: Level,
+) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
+    let both = list(tasks, cpu.head).chain(list(tasks, cpu.delayed));
+    let able = |id: &TaskId| tasks[*id].history.queued && !tasks[*id].history.chosen;
+    let all = both.chain(groups::all(cpu).filter(able));
+    all.filter(move |id| Level::of(tasks, cpu, *id) == level).map(|id| (id, Contender::of(&tasks[id])))
+}
+
+/// What was picked last in a level of a cpu: the current task, or a group in which it is or was.
+fn current(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
+    let here = |id: &TaskId| Level::of(tasks, cpu, *id) == level;
+    let chosen = |id: &TaskId| tasks[*id].history.queued && tasks[*id].history.chosen;
+    cpu.current.some().filter(here).or_else(|| groups::all(cpu).find(|id| chosen(id) && here(id)))
+}
+
+/// The average of a level of a cpu without one task or group.
+fn average(tasks: &Tasks, cpu: &Cpu, level: Level, without: TaskId) -> Average {
     let mut average = Average::default();
-    for (id, one) in waiting(tasks, cpu, priority) {
+    for (id, one) in waiting(tasks, cpu, level) {
         if id != without {
             average.add(one);
         }
     }
-    if let Some(current) = cpu.current.some().filter(|id| *id != without && tasks[*id].priority == priority) {
+    if let Some(current) = current(tasks, cpu, level).filter(|id| *id != without) {
         average.add(Contender::of(&tasks[current]));
     }
     average
 }
 
-/// True when another task competes with the current task, be it a delayed one.
+/// The average of the level of a task or group.
+fn average_of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Average {
+    average(tasks, cpu, Level::of(tasks, cpu, id), TaskId::NONE)
+}
+
+/// True when another one competes with the current task, or with a group around it, be it a delayed one.
 fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
+    if cpu.groups.1 > 0 {
+        return groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id));
+    }
     let priority = tasks[current].priority;
     cpu.head.some().is_some_and(|head| tasks[head].priority <= priority) || delayed_in(tasks, cpu, priority)
 }
 
-/// Brings the current task up to date (`update_curr`): at the end of its request it begins a new one; the
-/// kernel is to pick again then, or when the protection is used up, if other tasks compete.
+/// True when another one competes in the level of a task or group.
+fn has_rivals(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
+    waiting(tasks, cpu, Level::of(tasks, cpu, id)).next().is_some()
+}
+
+/// Brings the current task and the groups around it up to date (`update_curr`): at the end of a request a
+/// new one begins; the kernel is to pick again then, or when the protection is used up, if others compete.
 fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     if now <= cpu.charged {
         return;
     }
-    let task = &mut tasks[current];
-    let mut one = Contender::of(task);
-    let used_up = one.age(weighted(now - cpu.charged, task.weight), params);
-    (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
-    let unprotected = task.vruntime >= task.history.protection;
+    let span = now - cpu.charged;
     cpu.charged = now;
-    if (used_up || unprotected) && contested(tasks, cpu) {
-        cpu.resched = true;
+    let mut next = Some(current);
+    while let Some(id) = next {
+        let task = &mut tasks[id];
+        let mut one = Contender::of(task);
+        let used_up = one.age(weighted(span, task.weight), params);
+        (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
+        let unprotected = task.vruntime >= task.history.protection;
+        let grouped = cpu.groups.1 > 0;
+        if (used_up || unprotected)
+            && if grouped { has_rivals(tasks, cpu, id) } else { contested(tasks, cpu) }
+        {
+            cpu.resched = true;
+        }
+        next = groups::parent(tasks, cpu, id);
+    }
+    reweigh_around(params, tasks, cpu, current);
+}
+
+/// The groups around a task or group get the weights of what is queued in them (`update_cfs_group`).
+fn reweigh_around(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
+    let mut next = groups::parent(tasks, cpu, id);
+    while let Some(entity) = next {
+        reweigh(params, tasks, cpu, entity);
+        next = groups::parent(tasks, cpu, entity);
     }
 }
 
-/// The current task has called `sched_yield` (`yield_task_fair`): unless it is ahead of the average, it
-/// forfeits the rest of its request. Nothing happens to a task that is alone.
+/// A group gets its weight on a cpu; its lag, its request and its protection keep their share of service
+/// (`reweight_entity`).
+fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
+    let Some(weight) = groups::share(tasks, cpu, entity) else { return };
+    let before = tasks[entity].weight;
+    if weight == before {
+        return;
+    }
+    let queued = tasks[entity].history.queued;
+    if queued {
+        tasks[entity].history.vlag = lag(params, tasks, cpu, entity);
+        groups::count(tasks, cpu, entity, before, false);
+    }
+    let scaled = |value: i64| (i128::from(value) * i128::from(before) / i128::from(weight)) as i64;
+    let task = &mut tasks[entity];
+    task.history.vlag = scaled(task.history.vlag);
+    task.weight = weight;
+    if queued {
+        groups::count(tasks, cpu, entity, weight, true);
+        let task = &mut tasks[entity];
+        let protection = scaled(task.history.protection - task.vruntime);
+        task.vdeadline = scaled(task.vdeadline - task.vruntime);
+        seat(params, tasks, cpu, entity, Entry::Move);
+        tasks[entity].history.protection = tasks[entity].vruntime + protection;
+    }
+}
+
+/// The current task has called `sched_yield` (`yield_task_fair`): unless it is ahead of the average of its
+/// level, it forfeits the rest of its request. Nothing happens to a task that is alone on its cpu.
 fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     charge(params, tasks, cpu, now);
     let Some(current) = cpu.current.some() else { return };
-    let priority = tasks[current].priority;
-    let alone = waiting(tasks, cpu, priority).next().is_none();
+    let alone = !groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id));
     let mut one = Contender::of(&tasks[current]);
-    if !alone && average(tasks, cpu, priority, TaskId::NONE).allows(one.vruntime) {
+    if !alone && average_of(tasks, cpu, current).allows(one.vruntime) {
         one.forfeit(params);
         (tasks[current].vruntime, tasks[current].vdeadline) = (one.vruntime, one.vdeadline);
     }
 }
 
-/// Whom the kernel would pick, be it a delayed task. The lowest priority that another task runnable stands in
+/// Whom the kernel would pick, be it a delayed one. The lowest priority that another task runnable stands in
 /// counts; no task who is throttled is picked.
 fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     let runnable = cpu.current.some().into_iter().chain(cpu.head.some());
     let priority = runnable.map(|id| tasks[id].priority).min().filter(|priority| *priority < THROTTLED)?;
-    let average = average(tasks, cpu, priority, TaskId::NONE);
-    let current = cpu.current.some().filter(|id| tasks[*id].priority == priority);
+    pick_within(tasks, cpu, Level { priority, group: 0 })
+}
+
+/// The pick in a level; of a group, the pick within it.
+fn pick_within(tasks: &Tasks, cpu: &Cpu, mut level: Level) -> Option<TaskId> {
+    loop {
+        let next = best_of(tasks, cpu, level)?;
+        let group = groups::number(cpu, next);
+        if group == 0 || tasks[next].delayed {
+            return Some(next);
+        }
+        level.group = group;
+    }
+}
+
+/// The best task or group of a level.
+fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
+    let average = average(tasks, cpu, level, TaskId::NONE);
+    let current = current(tasks, cpu, level);
     let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].history.protection));
-    best(&average, me, waiting(tasks, cpu, priority)).or(current)
+    best(&average, me, waiting(tasks, cpu, level)).or(current)
+}
+
+/// True when a task that has entered would be picked, or the group around it where it meets the current one
+/// (`find_matching_se`).
+fn preempts(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
+    if cpu.groups.1 == 0 {
+        return pick(tasks, cpu) == Some(id);
+    }
+    let Some(current) = cpu.current.some() else { return true };
+    let level = |id: TaskId| Level::of(tasks, cpu, id);
+    let meets = |one: &TaskId| groups::chain(tasks, cpu, current).any(|other| level(other) == level(*one));
+    let one = groups::chain(tasks, cpu, id).find(meets);
+    one.is_some_and(|one| best_of(tasks, cpu, level(one)) == Some(one))
 }
 
 /// Picks the next task; delayed ones that come up are dropped on the way.
@@ -246,17 +356,26 @@ fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<Task
     None
 }
 
-/// The current task of a cpu has been picked in place of another one.
+/// The current task of a cpu has been picked in place of another one: it and the groups around it that were
+/// not picked before are protected.
 fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     cpu.charged = now;
     tasks[current].history.protection = Contender::of(&tasks[current]).protection(params);
+    for id in groups::all(cpu) {
+        let chosen = groups::chain(tasks, cpu, current).any(|around| around == id);
+        if chosen && !tasks[id].history.chosen {
+            tasks[id].history.protection = Contender::of(&tasks[id]).protection(params);
+        }
+        tasks[id].history.chosen = chosen;
+    }
 }
 
-/// How far a task of a cpu, linked there or not, lies behind the average, within bounds (`entity_lag`).
+/// How far a task or group of a cpu, linked there or not, lies behind the average, within bounds
+/// (`entity_lag`).
 fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
     let task = &tasks[id];
-    let mut average = average(tasks, cpu, task.priority, id);
+    let mut average = average(tasks, cpu, Level::of(tasks, cpu, id), id);
     average.add(Contender::of(task));
     let limit = weighted(params.lag_bound, task.weight);
     (average.value() - task.vruntime).clamp(-limit, limit)
@@ -265,7 +384,7 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 /// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead
 /// of the average stays as a delayed one instead.
 fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
-    let average = average(tasks, cpu, tasks[id].priority, TaskId::NONE);
+    let average = average_of(tasks, cpu, id);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
         tasks[id].delayed = true;
         cpu.current = TaskId::NONE;
@@ -281,19 +400,63 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
     if reason == LeaveReason::Moved {
         tasks[id].vdeadline -= tasks[id].vruntime;
     }
+    groups::count(tasks, cpu, id, tasks[id].weight, false);
+    leave_groups(params, tasks, cpu, id);
 }
 
-/// A delayed task leaves its cpu: what it has fallen behind while it slept does not count (`DELAY_ZERO`).
+/// The groups around a task or group that has left: one in which nothing is queued any more leaves as well,
+/// as if it slept; it stays as a delayed one while it is ahead of the average (`dequeue_entities`).
+fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    let mut inside = id;
+    while let Some(entity) = groups::parent(tasks, cpu, inside) {
+        if tasks[entity].history.load > 0 {
+            return reweigh_around(params, tasks, cpu, inside);
+        }
+        let average = average_of(tasks, cpu, entity);
+        if params.delayed_dequeue && !average.allows(tasks[entity].vruntime) {
+            tasks[entity].delayed = true;
+            return;
+        }
+        let lag = lag(params, tasks, cpu, entity);
+        dequeue_group(tasks, cpu, entity, lag);
+        inside = entity;
+    }
+}
+
+/// A group is no longer queued on a cpu.
+fn dequeue_group(tasks: &mut Tasks, cpu: &Cpu, entity: TaskId, lag: i64) {
+    let history = &mut tasks[entity].history;
+    (history.vlag, history.queued, history.chosen) = (lag, false, false);
+    tasks[entity].delayed = false;
+    groups::count(tasks, cpu, entity, tasks[entity].weight, false);
+}
+
+/// A delayed task or group leaves its cpu: what it has fallen behind while it slept does not count
+/// (`DELAY_ZERO`).
 fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    tasks[id].history.vlag = lag(params, tasks, cpu, id).min(0);
-    unlink(tasks, cpu, id);
+    let lag = lag(params, tasks, cpu, id).min(0);
+    if groups::number(cpu, id) > 0 {
+        dequeue_group(tasks, cpu, id, lag);
+    } else {
+        tasks[id].history.vlag = lag;
+        unlink(tasks, cpu, id);
+        groups::count(tasks, cpu, id, tasks[id].weight, false);
+    }
+    leave_groups(params, tasks, cpu, id);
 }
 
-/// All delayed tasks leave a cpu that has no task else, in the order of their deadlines.
+/// All delayed tasks and groups leave a cpu that has no task else, in the order of their deadlines.
 fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
+    if cpu.groups.1 > 0 {
+        while let Some(next) = pick_within(tasks, cpu, Level { priority: 0, group: 0 }) {
+            drop_delayed(params, tasks, cpu, next);
+        }
+        return;
+    }
     while let Some(first) = cpu.delayed.some() {
-        let average = average(tasks, cpu, tasks[first].priority, TaskId::NONE);
-        let next = best(&average, None, waiting(tasks, cpu, tasks[first].priority)).unwrap_or(first);
+        let level = Level::of(tasks, cpu, first);
+        let average = average(tasks, cpu, level, TaskId::NONE);
+        let next = best(&average, None, waiting(tasks, cpu, level)).unwrap_or(first);
         drop_delayed(params, tasks, cpu, next);
     }
 }
@@ -309,19 +472,51 @@ fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     tasks[id].delayed = false;
 }
 
-/// Places a task that enters (`place_entity`): by its lag around the average of the others, scaled so that it
-/// has that lag once it is in. A delayed one wakes in its place unless it has fallen behind there
-/// (`requeue_delayed_entity`).
+/// Places a task that enters, and the groups around it that are not queued (`enqueue_task_fair`). A delayed
+/// one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`).
 fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
-    if tasks[id].delayed {
-        let lag = lag(params, tasks, cpu, id);
-        unlink(tasks, cpu, id);
-        if lag <= 0 {
-            return;
+    let (mut next, mut entry) = (Some(id), entry);
+    while let Some(inside) = next {
+        let group = groups::number(cpu, inside) > 0;
+        if tasks[inside].delayed {
+            requeue(params, tasks, cpu, inside);
+            break;
         }
-        tasks[id].history.vlag = 0;
+        if tasks[inside].history.queued {
+            break;
+        }
+        if group {
+            reweigh(params, tasks, cpu, inside);
+        }
+        seat(params, tasks, cpu, inside, entry);
+        if group {
+            tasks[inside].history.queued = true;
+        }
+        groups::count(tasks, cpu, inside, tasks[inside].weight, true);
+        next = groups::parent(tasks, cpu, inside);
+        entry = Entry::Wake;
     }
-    let others = average(tasks, cpu, tasks[id].priority, id);
+    reweigh_around(params, tasks, cpu, id);
+}
+
+/// A delayed task or group competes again; one that has fallen behind the average is placed there.
+fn requeue(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    let lag = lag(params, tasks, cpu, id);
+    if groups::number(cpu, id) > 0 {
+        tasks[id].delayed = false;
+    } else {
+        unlink(tasks, cpu, id);
+    }
+    if lag > 0 {
+        tasks[id].history.vlag = 0;
+        seat(params, tasks, cpu, id, Entry::Wake);
+    }
+}
+
+/// Places a task or group (`place_entity`): by its lag around the average of the others, scaled so that it
+/// has that lag once it is in.
+fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: Entry) {
+    let others = average(tasks, cpu, Level::of(tasks, cpu, id), id);
     let task = &mut tasks[id];
     let lag = if params.place_lag && others.load > 0 {
         (i128::from(task.history.vlag) * (others.load + i128::from(task.weight)) / others.load) as i64
@@ -345,7 +540,7 @@ fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: T
     task.vdeadline -= task.vruntime;
     task.history.protection -= task.vruntime;
     task.priority = priority;
-    place(params, tasks, cpu, id, Entry::Move);
+    seat(params, tasks, cpu, id, Entry::Move);
     tasks[id].history.protection += tasks[id].vruntime;
 }
 
@@ -367,8 +562,9 @@ impl Rules for EevdfParams {
         picked(self, tasks, cpu, now);
     }
 
+    /// With task groups each tick is processed in its time: it reads what is queued on other cpus.
     fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
-        contested(tasks, cpu)
+        cpu.groups.1 > 0 || contested(tasks, cpu)
     }
 
     fn slice_end(&self, _: &Tasks, cpu: &Cpu, _: Time, _: impl Fn(Time) -> Time) -> Time {
@@ -381,7 +577,7 @@ impl Rules for EevdfParams {
     }
 
     fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
-        pick(tasks, cpu) == Some(id)
+        preempts(tasks, cpu, id)
     }
 
     fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, _: Time) -> Option<TaskId> {
@@ -389,7 +585,7 @@ impl Rules for EevdfParams {
     }
 
     fn prefers(&self, tasks: &Tasks, cpu: &Cpu, target: TaskId, _: i64) -> bool {
-        average(tasks, cpu, tasks[target].priority, TaskId::NONE).allows(tasks[target].vruntime)
+        average_of(tasks, cpu, target).allows(tasks[target].vruntime)
     }
 
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
@@ -460,15 +656,14 @@ impl Rules for EevdfParams {
 
     fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<(Request, i64)> {
         let task = &tasks[id];
-        let average = average(tasks, cpu, task.priority, TaskId::NONE);
+        let average = average_of(tasks, cpu, id);
         let protected_until = (cpu.current == id).then_some(task.history.protection);
         let eligible = average.allows(task.vruntime);
         Some((Request { deadline: task.vdeadline, eligible, protected_until }, average.value()))
     }
 
     fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {
-        let eligible =
-            |id: TaskId| average(tasks, cpu, tasks[id].priority, TaskId::NONE).allows(tasks[id].vruntime);
+        let eligible = |id: TaskId| average_of(tasks, cpu, id).allows(tasks[id].vruntime);
         let protected = cpu.current.some().is_some_and(|current| {
             eligible(current) && tasks[current].vruntime < tasks[current].history.protection
         });

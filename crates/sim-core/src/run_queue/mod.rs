@@ -13,6 +13,7 @@ pub(crate) mod by_policy;
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
 pub(crate) mod explanation;
+pub(crate) mod groups;
 mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;

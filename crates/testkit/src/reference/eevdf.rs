@@ -6,6 +6,7 @@ use sim_core::policy::THROTTLED;
 use sim_core::rng::{Purpose, draw, key};
 
 use super::Reference;
+use super::groups::{Ent, Keys};
 use super::queue::{Entry, weighted};
 use super::state::Doing;
 
@@ -30,39 +31,60 @@ impl Reference<'_> {
         self.eevdf().is_some() && self.cpus[c].current.is_some() && self.cpus[c].doing != Doing::Poll
     }
 
-    /// Everybody of a band who competes on a cpu.
-    fn band_of(&self, c: usize, band: u8) -> Vec<usize> {
+    /// All of a band and a group that compete on a cpu: those that wait, the delayed ones, groups, and what was
+    /// picked last.
+    fn peers(&self, c: usize, band: u8, group: usize) -> Vec<Ent> {
         let cpu = &self.cpus[c];
-        let all = cpu.queue.iter().chain(&cpu.delayed).chain(&cpu.current).copied();
-        all.filter(|t| self.tasks[*t].band == band).collect()
+        let tasks = cpu.queue.iter().chain(&cpu.delayed).map(|t| Ent::Task(*t));
+        let groups = (0..cpu.groups.len()).filter(|g| cpu.groups[*g].queued).map(Ent::Group);
+        let all = tasks.chain(groups).chain(cpu.current.map(Ent::Task));
+        let mut peers: Vec<Ent> = all.filter(|e| self.place_of(c, *e) == (band, group)).collect();
+        if let Some(last) = self.chosen(c, band, group) {
+            peers.retain(|e| *e != last);
+            peers.push(last);
+        }
+        peers
+    }
+
+    /// What was picked last of a band and a group.
+    fn chosen(&self, c: usize, band: u8, group: usize) -> Option<Ent> {
+        let cpu = &self.cpus[c];
+        let groups = (0..cpu.groups.len()).filter(|g| cpu.groups[*g].queued && cpu.groups[*g].chosen);
+        let all = cpu.current.map(Ent::Task).into_iter().chain(groups.map(Ent::Group));
+        all.into_iter().find(|e| self.place_of(c, *e) == (band, group))
+    }
+
+    /// The peers of one, itself included if it is queued.
+    fn peers_of(&self, c: usize, e: Ent) -> Vec<Ent> {
+        let (band, group) = self.place_of(c, e);
+        self.peers(c, band, group)
     }
 
     /// Sum of the weights, and of the weights times virtual runtimes.
-    fn sums(&self, tasks: &[usize]) -> (i128, i128) {
-        let load = tasks.iter().map(|t| i128::from(self.tasks[*t].weight)).sum();
-        let sum =
-            tasks.iter().map(|t| i128::from(self.tasks[*t].weight) * i128::from(self.tasks[*t].vruntime));
+    fn sums(&self, c: usize, all: &[Ent]) -> (i128, i128) {
+        let load = all.iter().map(|e| i128::from(self.keys(c, *e).weight)).sum();
+        let sum = all.iter().map(|e| i128::from(self.keys(c, *e).weight) * i128::from(self.keys(c, *e).v));
         (load, sum.sum())
     }
 
-    /// Nobody's virtual runtime but one not above the mean is eligible.
-    fn eligible(&self, t: usize, among: &[usize]) -> bool {
-        let (load, sum) = self.sums(among);
-        i128::from(self.tasks[t].vruntime) * load <= sum
+    /// A virtual runtime that is not above the mean is eligible.
+    fn eligible(&self, c: usize, e: Ent, among: &[Ent]) -> bool {
+        let (load, sum) = self.sums(c, among);
+        i128::from(self.keys(c, e).v) * load <= sum
     }
 
-    /// A task is eligible among all of its band on its cpu.
+    /// A task is eligible among its peers.
     pub(super) fn is_eligible(&self, c: usize, t: usize) -> bool {
-        self.eligible(t, &self.band_of(c, self.tasks[t].band))
+        self.eligible(c, Ent::Task(t), &self.peers_of(c, Ent::Task(t)))
     }
 
     /// The mean of virtual runtimes, rounded down; 0 of none.
-    fn mean(&self, tasks: &[usize]) -> i64 {
-        let (load, sum) = self.sums(tasks);
+    fn mean(&self, c: usize, all: &[Ent]) -> i64 {
+        let (load, sum) = self.sums(c, all);
         if load == 0 { 0 } else { sum.div_euclid(load) as i64 }
     }
 
-    /// Brings the current task up to date.
+    /// Brings the current task and the groups around it up to date.
     pub(super) fn update(&mut self, params: EevdfParams, c: usize) {
         let Some(t) = self.cpus[c].current else { return };
         if self.now <= self.cpus[c].charged {
@@ -70,18 +92,22 @@ impl Reference<'_> {
         }
         let span = self.now - self.cpus[c].charged;
         self.cpus[c].charged = self.now;
-        let (band, weight) = (self.tasks[t].band, self.tasks[t].weight);
-        self.tasks[t].vruntime += weighted(span, weight);
-        let mut pick_again = false;
-        if self.tasks[t].vruntime >= self.tasks[t].vdeadline {
-            self.tasks[t].vdeadline = self.tasks[t].vruntime + weighted(params.slice.ns(), weight);
-            pick_again = true;
+        for e in self.around(c, Ent::Task(t)) {
+            let mut keys = self.keys(c, e);
+            keys.v += weighted(span, keys.weight);
+            let mut pick_again = keys.v >= keys.protection;
+            if keys.v >= keys.deadline {
+                keys.deadline = keys.v + weighted(params.slice.ns(), keys.weight);
+                pick_again = true;
+            }
+            self.set_keys(c, e, keys);
+            let band = self.tasks[t].band;
+            let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].band < band);
+            if pick_again && (lower || self.peers_of(c, e).len() > 1) {
+                self.cpus[c].resched = true;
+            }
         }
-        pick_again |= self.tasks[t].vruntime >= self.tasks[t].protection;
-        let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].band < band);
-        if pick_again && (lower || self.band_of(c, band).len() > 1) {
-            self.cpus[c].resched = true;
-        }
+        self.reweigh_around(params, c, Ent::Task(t));
     }
 
     /// A tick comes to a cpu.
@@ -95,133 +121,293 @@ impl Reference<'_> {
     /// `sched_yield`.
     pub(super) fn forfeit(&mut self, params: EevdfParams, c: usize, t: usize) {
         self.update(params, c);
-        let among = self.band_of(c, self.tasks[t].band);
-        if among.len() > 1 && self.eligible(t, &among) {
-            let task = &mut self.tasks[t];
-            task.vruntime = task.vdeadline;
-            task.vdeadline += weighted(params.slice.ns(), task.weight);
+        let me = Ent::Task(t);
+        let alone = self.around(c, me).iter().all(|e| self.peers_of(c, *e).len() == 1);
+        if !alone && self.is_eligible(c, t) {
+            let mut keys = self.keys(c, me);
+            keys.v = keys.deadline;
+            keys.deadline += weighted(params.slice.ns(), keys.weight);
+            self.set_keys(c, me, keys);
         }
     }
 
-    /// Who would be picked, be it a delayed task.
-    pub(super) fn would_pick(&self, c: usize) -> Option<usize> {
-        let band = self.runnable(c).map(|t| self.tasks[t].band).filter(|band| *band != THROTTLED).min()?;
-        let among = self.band_of(c, band);
-        if let Some(t) = self.cpus[c].current {
-            let task = &self.tasks[t];
-            if task.band == band && self.eligible(t, &among) && task.vruntime < task.protection {
-                return Some(t);
+    /// What would be picked in a band, be it a delayed task or group.
+    fn best(&self, c: usize, band: u8) -> Option<Ent> {
+        let mut group = 0;
+        loop {
+            match self.best_in(c, band, group)? {
+                Ent::Group(g) if !self.cpus[c].groups[g].delayed => group = g + 1,
+                e => return Some(e),
             }
         }
-        // The queue comes first, then the delayed ones, then the current one; the first of equals wins.
-        among.iter().copied().filter(|t| self.eligible(*t, &among)).min_by_key(|t| self.tasks[*t].vdeadline)
     }
 
-    /// The pick; delayed tasks that come up leave for good.
+    /// What would be picked of a band and a group.
+    fn best_in(&self, c: usize, band: u8, group: usize) -> Option<Ent> {
+        let among = self.peers(c, band, group);
+        if let Some(last) = self.chosen(c, band, group) {
+            let keys = self.keys(c, last);
+            if self.eligible(c, last, &among) && keys.v < keys.protection {
+                return Some(last);
+            }
+        }
+        // The first of equals wins.
+        let able = among.iter().copied().filter(|e| self.eligible(c, *e, &among));
+        able.min_by_key(|e| self.keys(c, *e).deadline)
+    }
+
+    /// Would a task that has entered be picked, where it or a group around it meets the current one?
+    pub(super) fn would_take(&self, c: usize, t: usize) -> bool {
+        let Some(current) = self.cpus[c].current else { return true };
+        let theirs = self.around(c, Ent::Task(current));
+        let mine = self.around(c, Ent::Task(t)).into_iter();
+        let mut meeting =
+            mine.filter(|e| theirs.iter().any(|other| self.place_of(c, *other) == self.place_of(c, *e)));
+        meeting.next().is_some_and(|e| {
+            let (band, group) = self.place_of(c, e);
+            self.best_in(c, band, group) == Some(e)
+        })
+    }
+
+    /// The pick; delayed tasks and groups that come up leave for good.
     pub(super) fn pick(&mut self, params: EevdfParams, c: usize) -> Option<usize> {
         loop {
-            let next = self.would_pick(c);
-            match next {
-                Some(t) if self.cpus[c].delayed.contains(&t) => self.end_delay(params, c, t),
-                _ => return next,
+            let bands = self.runnable(c).map(|t| self.tasks[t].band);
+            let band = bands.filter(|band| *band != THROTTLED).min()?;
+            match self.best(c, band)? {
+                Ent::Task(t) if !self.cpus[c].delayed.contains(&t) => return Some(t),
+                e => self.drop_one(params, c, e),
             }
         }
     }
 
-    /// How far behind the mean a task is (in the queue or not), within bounds.
-    fn lag(&self, params: EevdfParams, c: usize, t: usize) -> i64 {
-        let mut among = self.band_of(c, self.tasks[t].band);
-        if !among.contains(&t) {
-            among.push(t);
+    /// How far behind the mean one is (in the queue or not), within bounds.
+    fn lag(&self, params: EevdfParams, c: usize, e: Ent) -> i64 {
+        let mut among = self.peers_of(c, e);
+        if !among.contains(&e) {
+            among.push(e);
         }
-        let bound = weighted(params.lag_bound.ns(), self.tasks[t].weight);
-        (self.mean(&among) - self.tasks[t].vruntime).clamp(-bound, bound)
+        let keys = self.keys(c, e);
+        let bound = weighted(params.lag_bound.ns(), keys.weight);
+        (self.mean(c, &among) - keys.v).clamp(-bound, bound)
     }
 
     /// A delayed task leaves its cpu.
     pub(super) fn end_delay(&mut self, params: EevdfParams, c: usize, t: usize) {
-        self.tasks[t].vlag = self.lag(params, c, t).min(0);
-        self.cpus[c].delayed.retain(|other| *other != t);
+        self.drop_one(params, c, Ent::Task(t));
     }
 
-    /// A cpu without anybody runnable lets its delayed tasks go.
+    /// A delayed task or group leaves its cpu.
+    fn drop_one(&mut self, params: EevdfParams, c: usize, e: Ent) {
+        let vlag = self.lag(params, c, e).min(0);
+        self.set_keys(c, e, Keys { vlag, ..self.keys(c, e) });
+        match e {
+            Ent::Task(t) => {
+                self.cpus[c].delayed.retain(|other| *other != t);
+                self.cpus[c].counted.retain(|other| *other != t);
+            }
+            Ent::Group(g) => self.cpus[c].groups[g].clear(),
+        }
+        self.leave_groups(params, c, e);
+    }
+
+    /// A cpu without a runnable task lets its delayed ones go.
     pub(super) fn end_delays(&mut self, c: usize) {
         let Some(params) = self.eevdf() else { return };
-        while let Some(first) = self.cpus[c].delayed.first().copied() {
-            let among = self.band_of(c, self.tasks[first].band);
-            let able = among.iter().copied().filter(|t| self.eligible(*t, &among));
-            let next = able.min_by_key(|t| self.tasks[*t].vdeadline).unwrap_or(first);
-            self.end_delay(params, c, next);
+        loop {
+            let first = self.cpus[c].delayed.first().copied();
+            let groups = self.cpus[c].groups.iter().any(|group| group.queued);
+            if first.is_none() && !groups {
+                return;
+            }
+            let band = first.map_or(0, |t| self.tasks[t].band);
+            match self.best(c, band).or(first.map(Ent::Task)) {
+                Some(next) => self.drop_one(params, c, next),
+                None => return,
+            }
         }
     }
 
     /// A task leaves; true when it stays behind as a delayed one.
     pub(super) fn take_leave(&mut self, c: usize, t: usize, reason: LeaveReason) -> bool {
         let Some(params) = self.eevdf() else { return false };
-        let among = self.band_of(c, self.tasks[t].band);
-        if reason == LeaveReason::Slept && params.delayed_dequeue && !self.eligible(t, &among) {
+        let me = Ent::Task(t);
+        if reason == LeaveReason::Slept && params.delayed_dequeue && !self.is_eligible(c, t) {
             return true;
         }
-        self.tasks[t].vlag = self.lag(params, c, t);
+        let mut keys = self.keys(c, me);
+        keys.vlag = self.lag(params, c, me);
         if reason == LeaveReason::Moved {
-            self.tasks[t].vdeadline -= self.tasks[t].vruntime;
+            keys.deadline -= keys.v;
         }
+        self.set_keys(c, me, keys);
+        self.cpus[c].counted.retain(|other| *other != t);
+        self.leave_groups(params, c, me);
         false
     }
 
-    /// Where a task that enters stands.
-    pub(super) fn seat(&mut self, params: EevdfParams, c: usize, t: usize, entry: Entry) {
-        if self.cpus[c].delayed.contains(&t) {
-            let lag = self.lag(params, c, t);
-            self.cpus[c].delayed.retain(|other| *other != t);
-            if lag <= 0 {
+    /// Groups in which nothing is left leave as if they slept.
+    fn leave_groups(&mut self, params: EevdfParams, c: usize, left: Ent) {
+        let mut inside = left;
+        for e in self.around(c, left).into_iter().skip(1) {
+            let Ent::Group(g) = e else { continue };
+            if self.load_of(c, g) > 0 {
+                return self.reweigh_around(params, c, inside);
+            }
+            if params.delayed_dequeue && !self.eligible(c, e, &self.peers_of(c, e)) {
+                self.cpus[c].groups[g].delayed = true;
                 return;
             }
-            self.tasks[t].vlag = 0;
+            let vlag = self.lag(params, c, e);
+            self.set_keys(c, e, Keys { vlag, ..self.keys(c, e) });
+            self.cpus[c].groups[g].clear();
+            inside = e;
         }
-        let mut others = self.band_of(c, self.tasks[t].band);
-        others.retain(|other| *other != t);
-        let mean = self.mean(&others);
-        let (load, _) = self.sums(&others);
-        let weight = i128::from(self.tasks[t].weight);
-        let mut lag = i128::from(self.tasks[t].vlag);
+    }
+
+    /// The weights of the groups around one follow what is queued in them.
+    fn reweigh_around(&mut self, params: EevdfParams, c: usize, inside: Ent) {
+        for e in self.around(c, inside).into_iter().skip(1) {
+            self.reweigh(params, c, e);
+        }
+    }
+
+    /// A group gets its part of its weight; what it is owed stays in proportion.
+    fn reweigh(&mut self, params: EevdfParams, c: usize, e: Ent) {
+        let Ent::Group(g) = e else { return };
+        let (here, mut all) = (self.load_of(c, g), 0);
+        for other in 0..self.cpus.len() {
+            all += self.load_of(other, g);
+        }
+        if here == 0 {
+            return;
+        }
+        let whole = u64::from(self.model.groups[g].weight);
+        let weight = (whole * here / all).clamp(2, whole.max(2)) as u32;
+        let before = self.keys(c, e);
+        if weight == before.weight {
+            return;
+        }
+        let scaled = |value: i64| (i128::from(value) * i128::from(before.weight) / i128::from(weight)) as i64;
+        let queued = self.cpus[c].groups[g].queued;
+        let mut keys = before;
+        if queued {
+            keys.vlag = self.lag(params, c, e);
+        }
+        keys.vlag = scaled(keys.vlag);
+        keys.weight = weight;
+        if queued {
+            keys.deadline = scaled(keys.deadline - keys.v);
+            self.set_keys(c, e, keys);
+            self.sit(params, c, e, Entry::Move);
+            keys = self.keys(c, e);
+            keys.protection = keys.v + scaled(before.protection - before.v);
+        }
+        self.set_keys(c, e, keys);
+    }
+
+    /// Where a task that enters stands, and the groups around it that were not queued.
+    pub(super) fn seat(&mut self, params: EevdfParams, c: usize, t: usize, mut entry: Entry) {
+        for e in self.around(c, Ent::Task(t)) {
+            let (delayed, queued) = match e {
+                Ent::Task(t) => (self.cpus[c].delayed.contains(&t), false),
+                Ent::Group(g) => (self.cpus[c].groups[g].delayed, self.cpus[c].groups[g].queued),
+            };
+            if delayed {
+                let lag = self.lag(params, c, e);
+                match e {
+                    Ent::Task(t) => self.cpus[c].delayed.retain(|other| *other != t),
+                    Ent::Group(g) => self.cpus[c].groups[g].delayed = false,
+                }
+                if lag > 0 {
+                    self.set_keys(c, e, Keys { vlag: 0, ..self.keys(c, e) });
+                    self.sit(params, c, e, Entry::Wake);
+                }
+            }
+            if delayed || queued {
+                break;
+            }
+            self.reweigh(params, c, e);
+            self.sit(params, c, e, entry);
+            match e {
+                Ent::Task(t) => self.cpus[c].counted.push(t),
+                Ent::Group(g) => self.cpus[c].groups[g].queued = true,
+            }
+            entry = Entry::Wake;
+        }
+        self.reweigh_around(params, c, Ent::Task(t));
+    }
+
+    /// A task ends the delay of itself or of a group around it when it enters.
+    pub(super) fn ends_a_delay(&self, c: usize, t: usize) -> bool {
+        if self.cpus[c].delayed.contains(&t) {
+            return true;
+        }
+        let groups = self.around(c, Ent::Task(t)).into_iter().filter_map(|e| match e {
+            Ent::Group(g) => Some(&self.cpus[c].groups[g]),
+            Ent::Task(_) => None,
+        });
+        groups.into_iter().find(|group| group.queued).is_some_and(|group| group.delayed)
+    }
+
+    /// Puts one beside its peers by its lag.
+    fn sit(&mut self, params: EevdfParams, c: usize, e: Ent, entry: Entry) {
+        let mut others = self.peers_of(c, e);
+        others.retain(|other| *other != e);
+        let mean = self.mean(c, &others);
+        let (load, _) = self.sums(c, &others);
+        let mut keys = self.keys(c, e);
+        let mut lag = i128::from(keys.vlag);
         if others.is_empty() || !params.place_lag {
             lag = 0;
         } else {
             // It will pull the mean towards itself.
-            lag = lag * (load + weight) / load;
+            lag = lag * (load + i128::from(keys.weight)) / load;
         }
-        let slice = weighted(params.slice.ns(), self.tasks[t].weight);
-        let task = &mut self.tasks[t];
-        task.vruntime = mean - lag as i64;
-        task.vdeadline = task.vruntime
+        let slice = weighted(params.slice.ns(), keys.weight);
+        keys.v = mean - lag as i64;
+        keys.deadline = keys.v
             + match entry {
                 Entry::Fork => slice / 2,
                 Entry::Wake => slice,
-                Entry::Move => task.vdeadline,
+                Entry::Move => keys.deadline,
             };
+        self.set_keys(c, e, keys);
     }
 
-    /// A task takes the cpu from another one, or from nobody.
+    /// A task takes the cpu from another one, or an idle cpu; groups that were not picked before are
+    /// protected like it.
     pub(super) fn protect(&mut self, params: EevdfParams, c: usize, t: usize) {
         self.cpus[c].charged = self.now;
-        let task = &mut self.tasks[t];
-        task.protection = task.vdeadline;
-        if params.protected < params.slice {
-            let end = task.vruntime + weighted(params.protected.ns(), task.weight);
-            task.protection = task.protection.min(end);
+        let around = self.around(c, Ent::Task(t));
+        for e in &around {
+            if matches!(e, Ent::Group(g) if self.cpus[c].groups[*g].chosen) {
+                continue;
+            }
+            let mut keys = self.keys(c, *e);
+            keys.protection = keys.deadline;
+            if params.protected < params.slice {
+                let end = keys.v + weighted(params.protected.ns(), keys.weight);
+                keys.protection = keys.protection.min(end);
+            }
+            self.set_keys(c, *e, keys);
+        }
+        for (g, group) in self.cpus[c].groups.iter_mut().enumerate() {
+            group.chosen = around.contains(&Ent::Group(g));
         }
     }
 
     /// A runnable task, taken out of the queue if it was there, goes to another band.
     pub(super) fn move_band(&mut self, params: EevdfParams, c: usize, t: usize, band: u8) {
-        let lag = self.lag(params, c, t);
-        let task = &mut self.tasks[t];
-        let protected = task.protection - task.vruntime;
-        task.vlag = lag;
-        task.vdeadline -= task.vruntime;
-        task.band = band;
-        self.seat(params, c, t, Entry::Move);
-        self.tasks[t].protection = self.tasks[t].vruntime + protected;
+        let me = Ent::Task(t);
+        let mut keys = self.keys(c, me);
+        keys.vlag = self.lag(params, c, me);
+        keys.deadline -= keys.v;
+        let protected = keys.protection - keys.v;
+        self.set_keys(c, me, keys);
+        self.tasks[t].band = band;
+        self.sit(params, c, me, Entry::Move);
+        let keys = self.keys(c, me);
+        self.set_keys(c, me, Keys { protection: keys.v + protected, ..keys });
     }
 }

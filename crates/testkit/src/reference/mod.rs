@@ -11,6 +11,7 @@ mod cores;
 mod cpu;
 mod eevdf;
 mod finish;
+mod groups;
 mod meet;
 mod memory;
 mod place;
@@ -162,10 +163,14 @@ impl<'o> Reference<'o> {
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));
         }
+        let groups: Vec<_> = model.groups.iter().map(|group| groups::RefGroup::new(group.weight)).collect();
         Self {
             cpus: machine
                 .cpu_ids()
-                .map(|cpu| RefCpu::new(core_speed(&machine, model.tick.ns(), cpu.0 as usize, 0)))
+                .map(|cpu| {
+                    let own = core_speed(&machine, model.tick.ns(), cpu.0 as usize, 0);
+                    RefCpu { groups: groups.clone(), ..RefCpu::new(own) }
+                })
                 .collect(),
             memory: RefMemory::new(&machine),
             machine,

@@ -117,7 +117,11 @@ impl Reference<'_> {
 
     /// A task enters a queue and competes with the current one.
     pub(super) fn enqueue(&mut self, t: usize, c: usize, entry: Entry, by: Option<usize>) {
-        self.charge(c);
+        // A delayed task is placed by virtual times as old as the last tick, entry or exit.
+        let delayed = self.ends_a_delay(c, t);
+        if !delayed {
+            self.charge(c);
+        }
         self.place(c, t, entry);
         self.entries += 1;
         self.tasks[t].state = TaskState::Queued;
@@ -125,6 +129,9 @@ impl Reference<'_> {
         self.tasks[t].entered = self.entries;
         self.insert(c, t);
         self.advance_minimum(c);
+        if delayed {
+            self.charge(c);
+        }
         if self.preempts(c, t) {
             self.cpus[c].resched = true;
             if by.is_some_and(|by| by != c) {

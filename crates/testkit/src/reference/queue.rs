@@ -238,7 +238,7 @@ impl Reference<'_> {
             return mine.band < theirs.band;
         }
         if self.eevdf().is_some() {
-            return self.would_pick(c) == Some(t);
+            return self.would_take(c, t);
         }
         let lead = theirs.vruntime - mine.vruntime;
         let params = match &self.model.discipline {

@@ -10,6 +10,7 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
 
+use super::groups::RefGroup;
 use super::meet::{Letters, Meeting};
 use super::memory::Job;
 
@@ -76,6 +77,10 @@ pub(super) struct RefCpu {
     pub(super) minimum: i64,
     /// Tasks that sleep but still compete.
     pub(super) delayed: Vec<usize>,
+    /// Tasks that count in its queue: runnable or delayed ones (EEVDF).
+    pub(super) counted: Vec<usize>,
+    /// Its task groups.
+    pub(super) groups: Vec<RefGroup>,
     pub(super) doing: Doing,
     pub(super) since: u64,
     pub(super) lead: Lead,
@@ -132,6 +137,8 @@ impl RefCpu {
             queue: Vec::new(),
             minimum: 0,
             delayed: Vec::new(),
+            counted: Vec::new(),
+            groups: Vec::new(),
             doing: Doing::Nothing,
             since: 0,
             lead: Lead::default(),

@@ -156,7 +156,7 @@ impl System for Reference<'_> {
 
     fn set_priority(&mut self, task: TaskId, band: u8, _: Why) -> bool {
         let t = task.0 as usize;
-        if t >= self.tasks.len() {
+        if t >= self.tasks.len() || !self.cpus[0].groups.is_empty() {
             return self.refuse();
         }
         if self.tasks[t].held.unwrap_or(self.tasks[t].band) == band {

@@ -20,6 +20,14 @@ pub(crate) struct History {
     pub(crate) waker: Waker,
     /// Its slice, and its level while it is held, under a policy that orders the queues.
     pub(crate) policy_entry: PolicyEntry,
+    /// Its task group, from 1; 0: it is in none. That of a group is the group around it.
+    pub(crate) group: u16,
+    /// Of a group on a cpu: one of its tasks is queued there, or it is delayed itself.
+    pub(crate) queued: bool,
+    /// Of a group on a cpu: it was picked last in its queue.
+    pub(crate) chosen: bool,
+    /// Of a group on a cpu: sum of the weights that are queued in it.
+    pub(crate) load: u64,
 }
 
 impl Unwritten for History {
@@ -30,6 +38,10 @@ impl Unwritten for History {
         protection: 0,
         waker: Waker::NONE,
         policy_entry: PolicyEntry::NOTHING,
+        group: 0,
+        queued: false,
+        chosen: false,
+        load: 0,
     };
 }
 

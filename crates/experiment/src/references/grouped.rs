@@ -1,0 +1,84 @@
+//! The fair share under task groups: jobs and groups share what the group around them gets, by weight.
+
+use sim_core::os::TaskGroup;
+
+use super::fluid::Job;
+
+/// What shares with others: a job, or a group that has some.
+#[derive(Clone, Copy)]
+enum Sharer {
+    Job(usize),
+    Group(u16),
+}
+
+/// The cpus that each of these jobs gets, in their order.
+pub(super) fn rates(jobs: &[&Job], groups: &[TaskGroup], capacity: f64) -> Vec<f64> {
+    let mut rates = vec![0.0; jobs.len()];
+    divide(jobs, groups, None, capacity, &mut rates);
+    rates
+}
+
+/// Divides `left` cpus among what is directly in a group: each gets its part by weight, up to what it can
+/// use. Those that want least for their weight come first, and what they leave is shared by the others.
+fn divide(jobs: &[&Job], groups: &[TaskGroup], inside: Option<u16>, mut left: f64, rates: &mut [f64]) {
+    let own = (0..jobs.len()).filter(|at| jobs[*at].group == inside).map(Sharer::Job);
+    let nested = (0..groups.len() as u16).filter(|group| groups[usize::from(*group)].parent == inside);
+    let mut sharers: Vec<(Sharer, f64, f64)> = own
+        .chain(nested.map(Sharer::Group))
+        .map(|sharer| match sharer {
+            Sharer::Job(at) => {
+                let tasks = f64::from(jobs[at].tasks);
+                (sharer, tasks * jobs[at].weight, tasks * jobs[at].want)
+            }
+            Sharer::Group(group) => {
+                (sharer, f64::from(groups[usize::from(group)].weight), wanted(jobs, groups, group))
+            }
+        })
+        .filter(|(.., want)| *want > 0.0)
+        .collect();
+    sharers.sort_by(|a, b| (a.2 / a.1).total_cmp(&(b.2 / b.1)));
+    let mut weight: f64 = sharers.iter().map(|(_, weight, _)| weight).sum();
+    for (sharer, own, want) in sharers {
+        let share = (left * own / weight).min(want);
+        weight -= own;
+        left = (left - share).max(0.0);
+        match sharer {
+            Sharer::Job(at) => rates[at] = share,
+            Sharer::Group(group) => divide(jobs, groups, Some(group), share, rates),
+        }
+    }
+}
+
+/// The cpus that all jobs of a group can use.
+fn wanted(jobs: &[&Job], groups: &[TaskGroup], group: u16) -> f64 {
+    let own = jobs.iter().filter(|job| job.group == Some(group));
+    let nested = (0..groups.len() as u16).filter(|other| groups[usize::from(*other)].parent == Some(group));
+    own.map(|job| f64::from(job.tasks) * job.want).sum::<f64>()
+        + nested.map(|other| wanted(jobs, groups, other)).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::references::fluid::Arrival;
+
+    fn job(tasks: u32, group: Option<u16>) -> Job {
+        Job { arrival: Arrival::At(0.0), tasks, weight: 1024.0, want: 1.0, demand: 1.0, group }
+    }
+
+    fn group(parent: Option<u16>, weight: u32) -> TaskGroup {
+        TaskGroup { name: "g".into(), parent, weight }
+    }
+
+    #[test]
+    fn groups_share_first_and_their_jobs_then() {
+        let groups = [group(None, 1024), group(None, 1024), group(Some(1), 512), group(Some(1), 512)];
+        // Two sessions on 3 cpus, of 2 tasks and of 6: 1.5 cpus each.
+        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, 3.0), [1.5, 1.5]);
+        // The first can use only one: the second has the rest.
+        assert_eq!(rates(&[&job(1, Some(0)), &job(6, Some(1))], &groups, 3.0), [1.0, 2.0]);
+        // Beside two tasks outside of all groups, a group has a third; half of that in each group within.
+        let jobs = [job(2, None), job(4, Some(2)), job(9, Some(3))];
+        assert_eq!(rates(&[&jobs[0], &jobs[1], &jobs[2]], &groups, 1.5), [1.0, 0.25, 0.25]);
+    }
+}

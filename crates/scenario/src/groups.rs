@@ -1,0 +1,192 @@
+//! Task groups of a scenario: the sessions and control groups in which its applications run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ::policies::{Choice, PolicyShelf};
+use notation::diagnostics::Place;
+use notation::yaml::{Content, Node};
+use serde_json::{Value as Json, json};
+use sim_core::os::{Discipline, OsModel, TaskGroup};
+
+use crate::Reader;
+use crate::apps::App;
+use crate::forms::Count;
+use crate::key::{Form, Key, Value, keys, names};
+use crate::keys::{Application, Scenario};
+
+/// Weight of a session and of a control group without `weight`: that of a task of nice 0.
+const WEIGHT: u32 = 1024;
+/// Most groups of a scenario: a cpu has a record of each.
+const MAX_GROUPS: usize = 1_000;
+/// Longest path, in characters.
+const MAX_PATH: usize = 200;
+/// Policies that order the run queues themselves or use priority levels: task groups are rules of the run
+/// queue of Linux.
+const WITHOUT: [&str; 10] =
+    ["DWRR", "gang", "YIELD_TO", "FIFO", "VTIME", "STRIDE", "LOTTERY", "MLFQ", "EDF", "RUSTY"];
+
+keys! {
+    /// A control group as written.
+    struct ControlGroup
+
+    /// Share of the cpu time beside its siblings, as `cpu.weight` of cgroup v2: 1 to 10,000 (default 100).
+    weight: Count<1, 10_000> { default: "100" }
+}
+
+/// Control groups by path.
+pub(crate) struct ControlGroups;
+
+impl Form for ControlGroups {
+    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+        json!({
+            "type": "object",
+            "description": key.about(),
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": crate::keys::properties(ControlGroup::KEYS, policies),
+            },
+        })
+    }
+}
+
+impl Value for ControlGroups {
+    type Read = Vec<(String, Place, u32)>;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
+        let Content::Map(entries) = &node.content else {
+            let hint = "write `cgroups: { batch: { weight: 50 } }`";
+            reader.wrong_node(node, format!("{what} must be a mapping, not {}", node.what()), hint);
+            return None;
+        };
+        let mut groups = Vec::new();
+        for entry in entries {
+            let path = path(reader, entry.place, &entry.key);
+            reader.mapping(&entry.value, "a control group", &names(ControlGroup::KEYS))?;
+            let weight = ControlGroup::of(&entry.value).weight.read(reader);
+            // As `sched_weight_from_cgroup`: 100 is the weight of nice 0.
+            groups.push((path?, entry.place, ((weight? * u64::from(WEIGHT) + 50) / 100) as u32));
+        }
+        Some(groups)
+    }
+}
+
+/// The path of a control group in a hierarchy, as `batch/low`.
+pub(crate) struct GroupPath;
+
+impl Form for GroupPath {
+    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+        json!({ "type": "string", "pattern": "^[A-Za-z0-9_.@:-]+(/[A-Za-z0-9_.@:-]+)*$" })
+    }
+}
+
+impl Value for GroupPath {
+    type Read = String;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<String> {
+        let text = reader.text(node, what)?;
+        path(reader, node.place, text)
+    }
+}
+
+fn path(reader: &mut Reader, place: Place, text: &str) -> Option<String> {
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ':');
+    let part = |part: &str| !part.is_empty() && part.chars().all(good);
+    if text.split('/').all(part) && text.chars().count() <= MAX_PATH {
+        return Some(text.to_owned());
+    }
+    let hint = "names of letters, digits, `_`, `-`, `.`, `@` and `:`, with `/` between them: `batch/low`";
+    reader.wrong_with_hint(place, format!("`{text}` is not a valid path of a control group"), hint);
+    None
+}
+
+/// Puts the applications into their groups, and the groups into the kernel.
+pub(crate) fn assign(
+    reader: &mut Reader,
+    scenario: &Scenario<'_>,
+    kernel: &mut Arc<OsModel>,
+    apps: &mut [App],
+    policies: &[(String, Choice)],
+) -> Option<()> {
+    let declared = scenario.cgroups.given(reader)?.unwrap_or_default();
+    let written = scenario.apps.node().map_or(&[][..], Node::entries);
+    let mut first = None;
+    // Sessions are beside the outermost control groups; no path has a space.
+    let mut members: Vec<Option<String>> = Vec::new();
+    for entry in written {
+        let written = Application::of(&entry.value);
+        let session = written.session.given(reader)?;
+        let cgroup = written.cgroup.given(reader)?;
+        if let (Some(_), Some(both)) = (&session, written.cgroup.place()) {
+            let hint = "Linux forms groups by session only for tasks outside of control groups; keep one";
+            reader.wrong_with_hint(both, "an application is in a session or in a control group", hint);
+            return None;
+        }
+        first = first.or(written.session.place()).or(written.cgroup.place());
+        members.push(session.map(|name| format!("session {name}")).or(cgroup));
+    }
+    let mut weights: BTreeMap<String, u32> = BTreeMap::new();
+    for member in members.iter().flatten() {
+        let inside = member.match_indices('/').map(|(at, _)| &member[..at]);
+        weights.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), WEIGHT)));
+    }
+    for (path, place, weight) in declared {
+        match weights.get_mut(&path) {
+            Some(own) => *own = weight,
+            None => {
+                let message = format!("no application is in the control group `{path}`");
+                reader.wrong_with_hint(place, message, format!("add `cgroup: {path}` to an application"));
+                return None;
+            }
+        }
+    }
+    let Some(place) = first else { return Some(()) };
+    check(reader, place, kernel, policies, weights.len())?;
+    let index = |path: &str| weights.keys().position(|other| other == path).map(|at| at as u16);
+    let group = |(path, weight): (&String, &u32)| TaskGroup {
+        name: path.clone(),
+        parent: path.rsplit_once('/').and_then(|(parent, _)| index(parent)),
+        weight: *weight,
+    };
+    Arc::make_mut(kernel).groups = weights.iter().map(group).collect();
+    for (app, member) in apps.iter_mut().zip(&members) {
+        app.spec.group = member.as_deref().and_then(index);
+        if let Some(alone) = &mut app.alone {
+            alone.group = app.spec.group;
+        }
+    }
+    Some(())
+}
+
+/// Groups need a kernel that has them here, and policies that leave the run queues to it.
+fn check(
+    reader: &mut Reader,
+    place: Place,
+    kernel: &OsModel,
+    policies: &[(String, Choice)],
+    groups: usize,
+) -> Option<()> {
+    if groups > MAX_GROUPS {
+        reader.wrong(place, format!("more than {MAX_GROUPS} sessions and control groups"));
+        return None;
+    }
+    if !matches!(kernel.discipline, Discipline::Eevdf(_)) {
+        let message = format!("`session` and `cgroup` need EEVDF; {} has no task groups here", kernel.name);
+        reader.wrong_with_hint(place, message, "use `kernel: linux-6.18`");
+        return None;
+    }
+    for (label, choice) in policies {
+        let under = choice.over.as_deref().map(|over| over.entry.name);
+        if let Some(name) =
+            [Some(choice.entry.name), under].into_iter().flatten().find(|n| WITHOUT.contains(n))
+        {
+            let message = format!("the policy `{label}` does not work with `session` and `cgroup`");
+            let hint =
+                format!("{name} orders run queues itself; task groups are rules of the kernel's queues");
+            reader.wrong_with_hint(place, message, hint);
+            return None;
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,109 @@
+//! Task groups of the reference kernel: what competes on a cpu is a task or a group.
+
+use super::Reference;
+
+/// A task, or a group on the cpu at hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ent {
+    Task(usize),
+    Group(usize),
+}
+
+/// What the order of one among its peers depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Keys {
+    pub(super) weight: u32,
+    pub(super) v: i64,
+    pub(super) deadline: i64,
+    pub(super) protection: i64,
+    pub(super) vlag: i64,
+}
+
+/// A group on a cpu.
+#[derive(Clone)]
+pub(super) struct RefGroup {
+    pub(super) keys: Keys,
+    pub(super) queued: bool,
+    pub(super) delayed: bool,
+    /// It was picked last among its peers.
+    pub(super) chosen: bool,
+}
+
+impl RefGroup {
+    pub(super) const fn new(weight: u32) -> Self {
+        let keys = Keys { weight, v: 0, deadline: 0, protection: 0, vlag: 0 };
+        Self { keys, queued: false, delayed: false, chosen: false }
+    }
+
+    /// It is no longer queued.
+    pub(super) const fn clear(&mut self) {
+        (self.queued, self.delayed, self.chosen) = (false, false, false);
+    }
+}
+
+impl Reference<'_> {
+    /// The group of a task or group, from 1; 0 outside of all.
+    fn group_of(&self, e: Ent) -> usize {
+        let group = match e {
+            Ent::Task(t) => self.apps[self.tasks[t].app].spec.group,
+            Ent::Group(g) => self.model.groups[g].parent,
+        };
+        group.map_or(0, |group| usize::from(group) + 1)
+    }
+
+    /// Band and group.
+    pub(super) fn place_of(&self, _: usize, e: Ent) -> (u8, usize) {
+        let band = match e {
+            Ent::Task(t) => self.tasks[t].band,
+            Ent::Group(_) => 0,
+        };
+        (band, self.group_of(e))
+    }
+
+    /// One and the groups around it, from the inside out.
+    pub(super) fn around(&self, _: usize, e: Ent) -> Vec<Ent> {
+        let mut all = vec![e];
+        let mut group = self.group_of(e);
+        while group > 0 {
+            all.push(Ent::Group(group - 1));
+            group = self.group_of(Ent::Group(group - 1));
+        }
+        all
+    }
+
+    pub(super) fn keys(&self, c: usize, e: Ent) -> Keys {
+        match e {
+            Ent::Task(t) => {
+                let task = &self.tasks[t];
+                Keys {
+                    weight: task.weight,
+                    v: task.vruntime,
+                    deadline: task.vdeadline,
+                    protection: task.protection,
+                    vlag: task.vlag,
+                }
+            }
+            Ent::Group(g) => self.cpus[c].groups[g].keys,
+        }
+    }
+
+    pub(super) fn set_keys(&mut self, c: usize, e: Ent, keys: Keys) {
+        match e {
+            Ent::Task(t) => {
+                let task = &mut self.tasks[t];
+                (task.vruntime, task.vdeadline) = (keys.v, keys.deadline);
+                (task.protection, task.vlag) = (keys.protection, keys.vlag);
+            }
+            Ent::Group(g) => self.cpus[c].groups[g].keys = keys,
+        }
+    }
+
+    /// Sum of the weights that are queued in a group on a cpu.
+    pub(super) fn load_of(&self, c: usize, g: usize) -> u64 {
+        let cpu = &self.cpus[c];
+        let tasks = cpu.counted.iter().map(|t| Ent::Task(*t));
+        let groups = (0..cpu.groups.len()).filter(|g| cpu.groups[*g].queued).map(Ent::Group);
+        let inside = tasks.chain(groups).filter(|e| self.group_of(*e) == g + 1);
+        inside.map(|e| u64::from(self.keys(c, e).weight)).sum()
+    }
+}
