@@ -52,6 +52,7 @@ pub const BUILT_IN: &[BuiltIn] = built_in! {
         "parbench_node",
         "remote_memory",
         "services_on_one_core",
+        "sessions",
         "seventeen_on_sixteen",
         "shared_cache",
         "smt_pairs",

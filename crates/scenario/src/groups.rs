@@ -7,6 +7,7 @@ use ::policies::{Choice, PolicyShelf};
 use notation::diagnostics::Place;
 use notation::yaml::{Content, Node};
 use serde_json::{Value as Json, json};
+use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
 use sim_core::os::{Discipline, OsModel, TaskGroup};
 
 use crate::Reader;
@@ -17,8 +18,6 @@ use crate::keys::{Application, Scenario};
 
 /// Weight of a session and of a control group without `weight`: that of a task of nice 0.
 const WEIGHT: u32 = 1024;
-/// Most groups of a scenario: a cpu has a record of each.
-const MAX_GROUPS: usize = 1_000;
 /// Longest path, in characters.
 const MAX_PATH: usize = 200;
 /// Policies that order the run queues themselves or use priority levels: task groups are rules of the run
@@ -105,7 +104,7 @@ fn path(reader: &mut Reader, place: Place, text: &str) -> Option<String> {
 pub(crate) fn assign(
     reader: &mut Reader,
     scenario: &Scenario<'_>,
-    kernel: &mut Arc<OsModel>,
+    (kernel, cpus): (&mut Arc<OsModel>, u32),
     apps: &mut [App],
     policies: &[(String, Choice)],
 ) -> Option<()> {
@@ -142,7 +141,7 @@ pub(crate) fn assign(
         }
     }
     let Some(place) = first else { return Some(()) };
-    check(reader, place, kernel, policies, weights.len())?;
+    check(reader, place, kernel, policies, (weights.len(), cpus))?;
     let index = |path: &str| weights.keys().position(|other| other == path).map(|at| at as u16);
     let group = |(path, weight): (&String, &u32)| TaskGroup {
         name: path.clone(),
@@ -165,10 +164,12 @@ fn check(
     place: Place,
     kernel: &OsModel,
     policies: &[(String, Choice)],
-    groups: usize,
+    (groups, cpus): (usize, u32),
 ) -> Option<()> {
-    if groups > MAX_GROUPS {
-        reader.wrong(place, format!("more than {MAX_GROUPS} sessions and control groups"));
+    let most = (MAX_TASKS / u64::from(cpus.max(1))).min(MAX_GROUPS as u64);
+    if groups as u64 > most {
+        let message = format!("more than {most} sessions and control groups on {cpus} cpus");
+        reader.wrong(place, message);
         return None;
     }
     if !matches!(kernel.discipline, Discipline::Eevdf(_)) {

@@ -221,7 +221,7 @@ fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option
     let tick = kernel.as_ref().map(|kernel| kernel.tick);
     let admission = scenario.admission.given(reader);
     let (mut kernel, mut apps, policies) = (kernel?, apps?, policies?);
-    groups::assign(reader, scenario, &mut kernel, &mut apps, &policies)?;
+    groups::assign(reader, scenario, (&mut kernel, cpus), &mut apps, &policies)?;
     let resolved = Resolved {
         machine: machine?,
         origin: origin?,

@@ -10,5 +10,7 @@ pub const MAX_LOOP_DEPTH: usize = 4;
 pub const MAX_OPS: usize = 1 << 14;
 /// Applications of a run.
 pub const MAX_APPS: usize = 1 << 12;
+/// Most task groups of a run: each cpu has a record of each.
+pub const MAX_GROUPS: usize = 1_000;
 /// Decisions of one instant per cpu before the run ends as a livelock: far above what any policy needs.
 pub const MAX_ROUNDS_PER_INSTANT: u32 = 10_000;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use host::calibrate::file::Comparison;
 use host::calibrate::{Costs, file, measure};
 use host::parent::Starter;
 
@@ -45,14 +46,19 @@ pub(crate) fn calibrate(args: &CalibrateHost) -> Result<ExitCode, Failure> {
         target.write(&|out| out.write_all(text.as_bytes()))?;
     }
     print(args, &costs)?;
-    let changed = known.map_or_else(Vec::new, |entry| file::changed(&costs, &entry));
-    if args.check.is_some() && args.format == ListFormat::Text {
-        output::to_stdout(|out| match changed.as_slice() {
-            [] => writeln!(out, "\nno certain value differs from the file"),
-            changed => changed.iter().try_for_each(|line| writeln!(out, "changed  {line}")),
+    let Some(entry) = known else { return Ok(ExitCode::SUCCESS) };
+    let Comparison { compared, changed } = file::changed(&costs, &entry);
+    if args.format == ListFormat::Text {
+        output::to_stdout(|out| {
+            changed.iter().try_for_each(|line| writeln!(out, "changed  {line}"))?;
+            match (compared, changed.as_slice()) {
+                (0, _) => writeln!(out, "\nnothing compared: other programs disturbed every measurement"),
+                (_, []) => writeln!(out, "\n{compared} values compared, none differs from the file"),
+                (_, changed) => writeln!(out, "\n{compared} values compared; differences: {}", changed.len()),
+            }
         })?;
     }
-    Ok(if changed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
+    Ok(if changed.is_empty() && compared > 0 { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
 }
 
 fn print(args: &CalibrateHost, costs: &Costs) -> Result<(), Failure> {

@@ -245,17 +245,29 @@ pub fn kernel(costs: &Costs) -> String {
     )
 }
 
+/// A machine file beside new measurements.
+pub struct Comparison {
+    /// How many values were compared: those that no other program disturbed, without estimates.
+    pub compared: usize,
+    /// What differs, a sentence each.
+    pub changed: Vec<String>,
+}
+
 /// The parameters of a machine that differ from the measured ones, as sentences.
 #[must_use]
-pub fn changed(costs: &Costs, entry: &Entry) -> Vec<String> {
-    let mut changed = Vec::new();
+pub fn changed(costs: &Costs, entry: &Entry) -> Comparison {
+    let (mut compared, mut changed) = (0, Vec::new());
     for value in derived(costs) {
         let kind = Parameters::TABLE.iter().find(|known| known.name == value.parameter).map(|p| p.kind);
         let Some(old) = entry.values.number(value.parameter) else { continue };
         let factor = if matches!(kind, Some(Kind::Factor)) { 1_000.0 } else { 1.0 };
         let old = old as f64 / factor;
+        if value.uncertain {
+            continue;
+        }
+        compared += 1;
         let small = matches!(kind, Some(Kind::Duration)) && (value.value - old).abs() <= SMALL;
-        if small || value.uncertain || (value.value / old.max(1e-9) - 1.0).abs() <= CHANGED {
+        if small || (value.value / old.max(1e-9) - 1.0).abs() <= CHANGED {
             continue;
         }
         changed.push(format!(
@@ -269,7 +281,7 @@ pub fn changed(costs: &Costs, entry: &Entry) -> Vec<String> {
     if entry.topology_text != costs.topology {
         changed.push(format!("topology: {} in the file, {} now", entry.topology_text, costs.topology));
     }
-    changed
+    Comparison { compared, changed }
 }
 
 /// The measured values as a table, and the parameters that follow.
@@ -368,14 +380,18 @@ mod tests {
     #[test]
     fn only_what_has_changed_is_reported() {
         let entry = read("mine.yaml", &text(&costs(), "mine")).unwrap();
-        assert!(changed(&costs(), &entry).is_empty());
+        let same = changed(&costs(), &entry);
+        assert!(same.changed.is_empty() && same.compared > 5, "{} compared", same.compared);
+        let mut disturbed = costs();
+        disturbed.readings.iter_mut().for_each(|reading| reading.uncertain = true);
+        assert!(changed(&disturbed, &entry).compared <= 2);
         let mut other = costs();
         for reading in &mut other.readings {
             if matches!(reading.name.as_str(), "yield_switch_thread" | "barrier_same") {
                 reading.sample.median += 900.0 * if reading.name == "barrier_same" { 1.75 } else { 1.0 };
             }
         }
-        let changed = changed(&other, &entry);
+        let changed = changed(&other, &entry).changed;
         assert!(changed.len() == 1 && changed[0].starts_with("switch_thread: 800ns in the file, 1700ns now"));
     }
 }

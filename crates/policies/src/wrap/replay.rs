@@ -3,14 +3,12 @@
 //!
 //! On the same scenario and seed that is the same run. On another one (other costs, other speeds) the
 //! decisions are applied as long as they are legal, and those that are not are counted. When the recorded run
-//! is over, no task stays throttled or held.
+//! is over, no task stays behind another one, throttled or held.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{
-    CpuChoice, Enqueue, Order, Placement, QueueEntry, System, THROTTLED, Timer, View, Watches, Why,
-};
+use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, QueueEntry, System, Timer, View, Watches, Why};
 use sim_core::time::{Span, Time};
 use sim_core::wrap::{Notice, Request, Wrapper};
 
@@ -47,16 +45,21 @@ const FIRST_COME: QueueEntry = QueueEntry::new(0, Span::from_ms(20));
 /// Token of the timer at the end of the schedule; no policy's tokens come near it.
 const OVER: u64 = u64::MAX;
 
+/// Whether a task has to wait for others after this request: it is throttled, or of a lower priority.
+const fn lowers(request: &Request) -> bool {
+    matches!(request, Request::SetPriority(_, 1..))
+}
+
 /// A policy that does what a schedule says.
 pub struct Replayer {
-    /// One instant after the end of a recorded run in which tasks were throttled or held: a run that takes
-    /// longer than the recorded one must not wait for ever for a slot that never begins.
+    /// One instant after the end of a recorded run in which tasks had a lower priority, were throttled or held:
+    /// a run that takes longer than the recorded one must not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
     order: Order,
     held: BTreeSet<TaskId>,
     watches: Watches,
-    parked: BTreeSet<TaskId>,
+    lowered: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
     counts: Counts,
     tasks: u32,
@@ -71,11 +74,9 @@ impl Replayer {
         for call in &schedule.calls {
             calls.entry(call.hook).or_default().push_back(call.clone());
         }
-        let parks = |call: &Call| {
-            call.asked.iter().any(|request| matches!(request, Request::SetPriority(_, THROTTLED)))
-        };
+        let lowers = |call: &Call| call.asked.iter().any(lowers);
         let holds = |call: &Call| call.entry == Some(None);
-        let waits = schedule.calls.iter().any(|call| parks(call) || holds(call));
+        let waits = schedule.calls.iter().any(|call| lowers(call) || holds(call));
         Self {
             end: waits.then(|| schedule.end + Span::from_ns(1)),
             over: false,
@@ -85,7 +86,7 @@ impl Replayer {
                 waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
                 preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
             },
-            parked: BTreeSet::new(),
+            lowered: BTreeSet::new(),
             calls,
             counts: Counts::default(),
             tasks: 0,
@@ -121,10 +122,10 @@ impl Replayer {
     }
 
     fn act(&mut self, system: &mut dyn System, request: &Request) {
-        let parks = matches!(request, Request::SetPriority(_, THROTTLED));
-        let mut legal = is_legal(request, system, self.tasks) && !(parks && self.over);
+        let lowers = lowers(request);
+        let mut legal = is_legal(request, system, self.tasks) && !(lowers && self.over);
         if let (Request::SetPriority(task, _), true) = (request, legal) {
-            let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
+            let _ = if lowers { self.lowered.insert(*task) } else { self.lowered.remove(task) };
         }
         if legal {
             legal = request.ask(system, REPLAYED);
@@ -143,12 +144,8 @@ impl Replayer {
     /// The schedule is over: every task may run.
     fn release(&mut self, system: &mut dyn System) {
         self.over = true;
-        for task in std::mem::take(&mut self.parked) {
-            system.set_priority(
-                task,
-                0,
-                Why::rule("replayed: the schedule is over, no task stays throttled"),
-            );
+        for task in std::mem::take(&mut self.lowered) {
+            system.set_priority(task, 0, Why::rule("replayed: the schedule is over, priorities are equal"));
         }
         for task in std::mem::take(&mut self.held) {
             let why = Why::rule("replayed: the schedule is over, no task stays held");

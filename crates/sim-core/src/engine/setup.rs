@@ -16,7 +16,7 @@ use crate::engine::state::{Apart, App, Cpu, History, ProcessId, Task};
 use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
-use crate::limits::{MAX_APPS, MAX_TASKS};
+use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
 use crate::os::{Discipline, OsModel};
@@ -56,8 +56,39 @@ pub(crate) fn check(
     if admission.jobs == 0 {
         return Err("at least one application must be admitted".into());
     }
+    check_groups(machine, model, apps)?;
     let mut numbered = apps.iter().enumerate();
     numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
+}
+
+/// Refuses task groups that are no tree, or out of range, and applications in groups that do not exist.
+fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
+    let groups = &model.groups;
+    if groups.is_empty() && apps.iter().all(|app| app.group.is_none()) {
+        return Ok(());
+    }
+    if !matches!(model.discipline, Discipline::Eevdf(_)) {
+        return Err("only EEVDF has task groups".into());
+    }
+    if groups.len() as u64 * u64::from(machine.cpus()) > MAX_TASKS {
+        return Err(format!("task groups times cpus must be at most {MAX_TASKS}"));
+    }
+    if groups.len() > MAX_GROUPS {
+        return Err(format!("at most {MAX_GROUPS} task groups, these are {}", groups.len()));
+    }
+    for (number, group) in groups.iter().enumerate() {
+        if group.parent.is_some_and(|parent| usize::from(parent) >= number) {
+            return Err(format!("the task group `{}` comes before the group around it", group.name));
+        }
+        if !(2..=262_144).contains(&group.weight) {
+            return Err(format!("the weight of the task group `{}` must be 2 to 262144", group.name));
+        }
+    }
+    let known = |group: u16| usize::from(group) < groups.len();
+    match apps.iter().find(|app| app.group.is_some_and(|group| !known(group))) {
+        Some(app) => Err(format!("`{}` is in a task group that does not exist", app.name)),
+        None => Ok(()),
+    }
 }
 
 /// Refuses an application, the `number`-th, that cannot be simulated.

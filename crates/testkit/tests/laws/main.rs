@@ -9,6 +9,7 @@ mod caches;
 mod disciplines;
 mod eevdf;
 mod gangs;
+mod groups;
 mod homes;
 mod jobs;
 mod kernels;

@@ -1,0 +1,101 @@
+//! Task groups under Linux 6.18: shares worked out on paper.
+
+use sim_core::os::TaskGroup;
+use sim_core::program::AppSpec;
+use sim_core::wait::WaitMode;
+
+use crate::support::{Trial, app, compute, hogs, on_cpu};
+use sim_core::program::Op;
+use sim_core::time::Span;
+
+const SECONDS: u64 = 20;
+
+fn group(parent: Option<u16>, weight: u32) -> TaskGroup {
+    TaskGroup { name: "group".into(), parent, weight }
+}
+
+fn within(group: u16, mut app: AppSpec) -> AppSpec {
+    app.group = Some(group);
+    app
+}
+
+/// The parts of a cpu that each task has had, by application, after a long run on two cpus.
+fn shares(groups: &[TaskGroup], apps: Vec<AppSpec>) -> Vec<Vec<f64>> {
+    let mut trial = Trial::on("package:1 core:2").booted("linux-6.18", &[]);
+    trial.model.groups = groups.to_vec();
+    let report = apps.into_iter().fold(trial, Trial::app).until(SECONDS * 1_000).run();
+    let part = |span: &Span| span.ns() as f64 / (SECONDS as f64 * 1e9);
+    report.apps.iter().map(|app| app.task_cpu.iter().map(part).collect()).collect()
+}
+
+fn near(found: &[f64], expected: f64) {
+    assert!(found.iter().all(|share| (share - expected).abs() < 0.01), "{found:?}, not {expected}");
+}
+
+fn hog(tasks: u32) -> AppSpec {
+    on_cpu(0, hogs(tasks, 100_000))
+}
+
+#[test]
+fn sessions_share_a_cpu_whatever_the_number_of_their_tasks() {
+    let sessions = [group(None, 1024), group(None, 1024)];
+    let found = shares(&sessions, vec![within(0, hog(1)), within(1, hog(3))]);
+    near(&found[0], 0.5);
+    near(&found[1], 1.0 / 6.0);
+}
+
+#[test]
+fn a_group_competes_by_its_weight_with_the_tasks_beside_it() {
+    let found = shares(&[group(None, 2048)], vec![within(0, hog(2)), hog(1)]);
+    near(&found[0], 1.0 / 3.0);
+    near(&found[1], 1.0 / 3.0);
+}
+
+#[test]
+fn nested_groups_divide_what_the_outer_one_gets() {
+    let groups = [group(None, 1024), group(Some(0), 512), group(Some(0), 1536)];
+    let found = shares(&groups, vec![within(1, hog(1)), within(2, hog(2)), hog(1)]);
+    near(&found[0], 1.0 / 8.0);
+    near(&found[1], 3.0 / 16.0);
+    near(&found[2], 1.0 / 2.0);
+}
+
+#[test]
+fn the_weight_of_a_group_is_divided_among_the_cpus_by_its_load() {
+    // Half of it counts on each cpu: 512 against 1,024 on the first one.
+    let apps = vec![within(0, hog(1)), within(0, on_cpu(1, hogs(1, 100_000))), hog(1)];
+    let found = shares(&[group(None, 1024)], apps);
+    near(&found[0], 1.0 / 3.0);
+    near(&found[1], 1.0);
+    near(&found[2], 2.0 / 3.0);
+}
+
+#[test]
+fn a_program_alone_does_not_notice_its_session() {
+    let run = |groups: &[TaskGroup], wait| {
+        let ops = vec![Op::Repeat(200), compute(Span::from_us(300)), Op::Barrier, Op::End];
+        let mut trial = Trial::on("package:1 core:2").booted("linux-6.18", &[]);
+        trial.model.groups = groups.to_vec();
+        let mut app = app(6, ops, wait);
+        app.group = (!groups.is_empty()).then_some(0);
+        trial.app(app).seconds()
+    };
+    for wait in [WaitMode::Block, WaitMode::Yield, WaitMode::Spin] {
+        let (bare, grouped) = (run(&[], wait), run(&[group(None, 1024)], wait));
+        assert!((grouped / bare - 1.0).abs() < 0.01, "{wait:?}: {bare} s, {grouped} s in a session");
+    }
+}
+
+#[test]
+fn who_sleeps_in_a_session_preempts_the_hogs_of_another() {
+    // It wants a tenth of the cpu, and its session is entitled to half: it has what it wants.
+    let ops = vec![
+        Op::Repeat(100_000),
+        Op::Sleep { span: Span::from_us(900), spread: sim_core::program::Spread::NONE },
+        compute(Span::from_us(100)),
+        Op::End,
+    ];
+    let sleeper = on_cpu(0, app(1, ops, WaitMode::Block));
+    let found = shares(&[group(None, 1024), group(None, 1024)], vec![within(0, sleeper), within(1, hog(6))]);
+    assert!(found[0][0] > 0.09, "{found:?}");
+}
