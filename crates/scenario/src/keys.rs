@@ -115,6 +115,15 @@ keys! {
         example: "best_partition: true",
     }
 
+    /// Also measure wake-up latencies and run lengths of each application.
+    latencies: Flag {
+        default: "false",
+        edit: Edit::Set,
+        more: "The metrics are `wakeup_latency_median`, `wakeup_latency_p90`, `wakeup_latency_p99`, \
+            `wakeup_latency_max` and the same four of `run_length`. Default: `false`.",
+        example: "latencies: true",
+    }
+
     /// Number of runs of each configuration and policy, each with its own seed (default 1).
     repeat: Count<1, MAX_REPEAT> {
         default: "1",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use notation::parameter::Kind;
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
+use sim_core::latency::Latencies;
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
@@ -52,19 +53,28 @@ fn scenario(seed: u64) -> Small {
     small
 }
 
+/// Keeps every fact and collects latencies.
+fn observer(small: &Small) -> (Log, Latencies) {
+    let tasks = small.apps.iter().map(|app| app.tasks);
+    (Log::default(), Latencies::new(small.machine.cpus(), tasks))
+}
+
 fn engine(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
-    let mut log = Log::default();
+    let mut observer = observer(small);
     let parts = small.clone();
     let simulation = Simulation::new(parts.machine, parts.model, parts.apps, parts.options).expect("legal");
-    (simulation.run(policy, &mut log), log)
+    let mut report = simulation.run(policy, &mut observer);
+    report.add_latencies(observer.1.finish());
+    (report, observer.0)
 }
 
 fn slow(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
-    let mut log = Log::default();
+    let mut observer = observer(small);
     let parts = small.clone();
-    let report =
-        reference::run_observed(parts.machine, parts.model, parts.apps, parts.options, policy, &mut log);
-    (report, log)
+    let mut report =
+        reference::run_observed(parts.machine, parts.model, parts.apps, parts.options, policy, &mut observer);
+    report.add_latencies(observer.1.finish());
+    (report, observer.0)
 }
 
 /// Runs both kernels and compares all they say.

@@ -283,9 +283,7 @@ impl<'o> Engine<'o> {
             population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
         }
         let Population { tasks, apps, profiles, left, pending } = population;
-        if let Some(period) = model.discipline.update_period() {
-            timers.arm(Time::ZERO + period, Timer::Update);
-        }
+        arm_update(&model, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
@@ -339,9 +337,17 @@ impl<'o> Engine<'o> {
                 memory,
                 wants_cpu_time: observer.wants_cpu_time(),
                 wants_queues: observer.wants_queues(),
+                wants_dispatches: observer.wants_dispatches(),
                 observer: observer.wants_facts().then_some(observer),
             },
         }
+    }
+}
+
+/// Arms the first update of priorities of disciplines that have it.
+fn arm_update(model: &OsModel, timers: &mut Timers) {
+    if let Some(period) = model.discipline.update_period() {
+        timers.arm(Time::ZERO + period, Timer::Update);
     }
 }
 

@@ -12,6 +12,7 @@ mod gangs;
 mod homes;
 mod jobs;
 mod kernels;
+mod latencies;
 mod memory;
 mod parked;
 mod polling;
