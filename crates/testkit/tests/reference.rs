@@ -12,7 +12,7 @@ use sim_core::outcome::{Outcome, RunReport};
 use sim_core::policy::{
     Awaited, CpuChoice, Placement, Policy, System, THROTTLED, TaskState, Timer, View, Watches, Why,
 };
-use sim_core::program::{Op, Program, Spread};
+use sim_core::program::{Forks, Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
 use testkit::policies::{Fixed, Restless};
@@ -44,11 +44,21 @@ fn policy(seed: u64) -> Box<dyn Policy> {
     }
 }
 
+/// The tasks of the first application exist before it starts.
+fn together(small: &mut Small) {
+    if let Some(app) = small.apps.first_mut() {
+        app.runtime.startup.forks = Forks::Together;
+    }
+}
+
 /// The scenario of a seed, cut so that the poll cycles of one cpu stay countable one by one.
 fn scenario(seed: u64) -> Small {
     let mut small = random(seed);
     let costs = &small.machine.costs;
     let cycle = costs.poll.ns() + costs.yield_call.ns();
+    if seed % 5 == 4 {
+        together(&mut small);
+    }
     small.options.horizon = small.options.horizon.min(Time::from_ns(cycle * 20_000));
     small
 }
@@ -100,6 +110,9 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
 /// the time.
 fn in_lock_step(seed: u64) -> Small {
     let mut small = random(seed);
+    if seed % 5 == 3 {
+        together(&mut small);
+    }
     let round = |span: Span| Span::from_ns(span.ns().div_ceil(500) * 500);
     let old = &small.machine.costs;
     let costs = Costs {
