@@ -3,6 +3,7 @@
 
 use notation::prose::section;
 use sim_core::account::{Account, Category};
+use sim_core::latency::AppLatencies;
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::time::Span;
 
@@ -60,6 +61,12 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Whether it needs the key `latencies`.
+    #[must_use]
+    pub fn needs_latencies(&self) -> bool {
+        self.name.starts_with("wakeup_latency_") || self.name.starts_with("run_length_")
+    }
+
     /// Its formula or rule and an example, a paragraph each; of a category of the breakdown one paragraph, on
     /// what it means in practice.
     #[must_use]
@@ -173,6 +180,58 @@ pub const METRICS: &[Metric] = &[
         "times that the pages of a task were copied to the node to which it had moved (next touch)",
         |s| count(s, |c| c.page_copies),
     ),
+    metric(
+        App,
+        "wakeup_latency_median",
+        "s",
+        "median of the times from a wake-up of one of its tasks until that task continues",
+        |s| latency(s, |l| Some(l.wakeups?.median)),
+    ),
+    metric(
+        App,
+        "wakeup_latency_p90",
+        "s",
+        "90th percentile of the times from a wake-up of one of its tasks until that task continues",
+        |s| latency(s, |l| Some(l.wakeups?.p90)),
+    ),
+    metric(
+        App,
+        "wakeup_latency_p99",
+        "s",
+        "99th percentile of the times from a wake-up of one of its tasks until that task continues",
+        |s| latency(s, |l| Some(l.wakeups?.p99)),
+    ),
+    metric(
+        App,
+        "wakeup_latency_max",
+        "s",
+        "longest of the times from a wake-up of one of its tasks until that task continues",
+        |s| latency(s, |l| Some(l.wakeups?.max)),
+    ),
+    metric(
+        App,
+        "run_length_median",
+        "s",
+        "median of the times for which one of its tasks keeps a cpu",
+        |s| latency(s, |l| Some(l.runs?.median)),
+    ),
+    metric(
+        App,
+        "run_length_p90",
+        "s",
+        "90th percentile of the times for which one of its tasks keeps a cpu",
+        |s| latency(s, |l| Some(l.runs?.p90)),
+    ),
+    metric(
+        App,
+        "run_length_p99",
+        "s",
+        "99th percentile of the times for which one of its tasks keeps a cpu",
+        |s| latency(s, |l| Some(l.runs?.p99)),
+    ),
+    metric(App, "run_length_max", "s", "longest of the times for which one of its tasks keeps a cpu", |s| {
+        latency(s, |l| Some(l.runs?.max))
+    }),
     metric(
         All,
         "makespan",
@@ -288,6 +347,11 @@ fn app<'a>(s: &Sample<'a>) -> Option<&'a AppReport> {
 
 fn count(s: &Sample<'_>, of: fn(&sim_core::outcome::Counters) -> u64) -> Option<f64> {
     Some(of(&app(s)?.counters) as f64)
+}
+
+/// A duration in seconds from the latencies of an application, if they were collected.
+fn latency(s: &Sample<'_>, of: fn(&AppLatencies) -> Option<Span>) -> Option<f64> {
+    of(app(s)?.latencies.as_ref()?).map(seconds)
 }
 
 /// Not measured from one run: policies are compared once all are measured.
@@ -409,6 +473,7 @@ pub(crate) mod tests {
             end: Some(Time::from_ns(ns)),
             counters,
             task_cpu: vec![Span::from_ns(ns / 2); 2],
+            latencies: None,
         };
         RunReport {
             outcome: Outcome::Completed,

@@ -2,6 +2,7 @@
 
 use scenario::plan::RunPlan;
 use sim_core::engine::Simulation;
+use sim_core::latency::Latencies;
 use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
 use sim_core::policy::Policy;
@@ -23,5 +24,12 @@ pub(crate) fn simulate_under(
 ) -> Result<RunReport, String> {
     let simulation =
         Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
-    Ok(simulation.run(policy, observer))
+    if !plan.latencies {
+        return Ok(simulation.run(policy, observer));
+    }
+    let mut both =
+        (Latencies::new(plan.machine.cpus(), plan.apps.iter().map(|app| app.tasks)), &mut *observer);
+    let mut report = simulation.run(policy, &mut both);
+    report.add_latencies(both.0.finish());
+    Ok(report)
 }

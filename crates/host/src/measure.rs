@@ -253,8 +253,8 @@ fn protocol(host: &Host) -> Vec<String> {
         "Each application is one process, and its tasks are its threads. All threads exist and sleep before \
             the run, and a timer releases those of an application at one instant."
             .to_owned(),
-        "A run time counts from the release to the end of the last thread. The simulation creates tasks at \
-            no cost for this comparison."
+        "A run time counts from the release to the end of the last thread. The simulation starts \
+            programs in the same way (`startup: together`)."
             .to_owned(),
         "Work is a counted loop of dependent integer operations. Its speed is measured on every cpu before \
             and after each run. A memory-bound share reads an array of 128 MiB for each thread."

@@ -80,8 +80,8 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
     let _ = write!(
         text,
         "\n## {}, {} cpus, Linux {}\n\n\
-         [{file}](validation-host/{file}), measured {}, predicted by {}. {} runs, of which other programs, the hypervisor or a \
-         change of speed disturbed {}. {} runs for each cell.\n\n",
+         [{file}](validation-host/{file}), measured {}, predicted by {}. {} runs, of which other programs, \
+         the hypervisor or a change of speed disturbed {}. {} runs for each cell.\n\n",
         host.processor,
         host.cpus,
         host.release,

@@ -9,9 +9,9 @@ use sim_core::machine::CpuSet;
 use sim_core::observe::{Observation, Observer};
 use sim_core::os::NICE_WEIGHTS;
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Spread, StartUp, Touch};
+use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Spread, StartUp};
 use sim_core::rng::{Purpose, key};
-use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
+use sim_core::time::{Time, WORK_FRACTION_BITS};
 use sim_core::wait::WaitMode;
 
 use crate::barrier::Wait;
@@ -115,17 +115,13 @@ impl Observer for Cpus {
     }
 }
 
-/// The run as it is executed: all threads exist, and creating them costs nothing.
+/// The run as it is executed: all threads of a program exist and sleep before it starts, as with the runtime
+/// parameter `startup: together`.
 #[must_use]
 pub fn released(plan: &RunPlan) -> RunPlan {
     let mut plan = plan.clone();
-    let mut machine = (*plan.machine).clone();
-    machine.costs.fork = Span::ZERO;
-    machine.costs.fork_spread = Spread::NONE;
-    plan.machine = machine.into();
     for app in &mut plan.apps {
-        app.runtime.startup = StartUp { barrier: false, touch: Touch::Work, ..StartUp::PLAIN };
-        app.runtime.startup.forks = Forks::Master;
+        app.runtime.startup = StartUp { forks: Forks::Together, ..StartUp::PLAIN };
     }
     plan
 }

@@ -40,8 +40,8 @@ pub struct Measurement {
     pub runs: usize,
     /// Runs that others, steal or a change of speed disturbed.
     pub disturbed: usize,
-    /// The scenarios of the suite by kind and name, with [`MACHINE`] in place of the machine: they can be predicted
-    /// again. Empty for other scenarios.
+    /// The scenarios of the suite by kind and name, with [`MACHINE`] in place of the machine: they can be
+    /// predicted again. Empty for other scenarios.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scenarios: BTreeMap<String, String>,
     /// One entry for each application in the foreground of each configuration and policy.

@@ -33,7 +33,8 @@ const HOLE: &str = "INTERVALS";
 pub struct Question {
     /// Kind of its cells.
     pub kind: &'static str,
-    /// Its text; `INTERVALS` and `DEMAND` stand for numbers that [`groups`] derives, [`MACHINE`] for the machine.
+    /// Its text; `INTERVALS` and `DEMAND` stand for numbers that [`groups`] derives, [`MACHINE`] for the
+    /// machine.
     pub text: String,
 }
 
@@ -227,8 +228,8 @@ fn read(text: &str, machine: &str, repeat: u32) -> Result<Experiment, String> {
     load("suite", &text.replace(MACHINE, machine), &overrides)
 }
 
-/// Predicts the whole suite on a machine, a name or a path. The number of intervals is the one with which a run lasts about 0.2 s (0.02 s
-/// if `quick`).
+/// Predicts the whole suite on a machine, a name or a path. The number of intervals is the one with which a
+/// run lasts about 0.2 s (0.02 s if `quick`).
 ///
 /// # Errors
 /// A sentence: what cannot be executed on this host, or what is wrong with the machine file.

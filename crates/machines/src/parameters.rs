@@ -165,8 +165,8 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     (
         "sleep",
         "measured: one leg of a futex ping-pong on one core takes 2.3 us. Counted with Linux 6.18, a leg has \
-            0.6 sleeps and wake-ups, 0.4 calls of 0.3 us that wake nobody, and one switch (0.6-1.5 us in other \
-            cases)",
+            0.6 sleeps and wake-ups, 0.4 calls of 0.3 us that wake no task, and one switch (0.6-1.5 us in \
+            other cases)",
         true,
     ),
     ("ipi", "part of the measured 8 us from the wake to running on an idle core", true),

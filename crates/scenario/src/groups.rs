@@ -3,102 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ::policies::{Choice, PolicyShelf};
+use ::policies::Choice;
 use notation::diagnostics::Place;
-use notation::yaml::{Content, Node};
-use serde_json::{Value as Json, json};
+use notation::yaml::Node;
 use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
 use sim_core::os::{Discipline, OsModel, TaskGroup};
 
 use crate::Reader;
 use crate::apps::App;
-use crate::forms::Count;
-use crate::key::{Form, Key, Value, keys, names};
+use crate::cgroups::WEIGHT;
 use crate::keys::{Application, Scenario};
 
-/// Weight of a session and of a control group without `weight`: that of a task of nice 0.
-const WEIGHT: u32 = 1024;
-/// Longest path, in characters.
-const MAX_PATH: usize = 200;
 /// Policies that order the run queues themselves or use priority levels: task groups are rules of the run
 /// queue of Linux.
 const WITHOUT: [&str; 10] =
     ["DWRR", "gang", "YIELD_TO", "FIFO", "VTIME", "STRIDE", "LOTTERY", "MLFQ", "EDF", "RUSTY"];
-
-keys! {
-    /// A control group as written.
-    struct ControlGroup
-
-    /// Share of the cpu time beside its siblings, as `cpu.weight` of cgroup v2: 1 to 10,000 (default 100).
-    weight: Count<1, 10_000> { default: "100" }
-}
-
-/// Control groups by path.
-pub(crate) struct ControlGroups;
-
-impl Form for ControlGroups {
-    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
-        json!({
-            "type": "object",
-            "description": key.about(),
-            "additionalProperties": {
-                "type": "object",
-                "additionalProperties": false,
-                "properties": crate::keys::properties(ControlGroup::KEYS, policies),
-            },
-        })
-    }
-}
-
-impl Value for ControlGroups {
-    type Read = Vec<(String, Place, u32)>;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
-        let Content::Map(entries) = &node.content else {
-            let hint = "write `cgroups: { batch: { weight: 50 } }`";
-            reader.wrong_node(node, format!("{what} must be a mapping, not {}", node.what()), hint);
-            return None;
-        };
-        let mut groups = Vec::new();
-        for entry in entries {
-            let path = path(reader, entry.place, &entry.key);
-            reader.mapping(&entry.value, "a control group", &names(ControlGroup::KEYS))?;
-            let weight = ControlGroup::of(&entry.value).weight.read(reader);
-            // As `sched_weight_from_cgroup`: 100 is the weight of nice 0.
-            groups.push((path?, entry.place, ((weight? * u64::from(WEIGHT) + 50) / 100) as u32));
-        }
-        Some(groups)
-    }
-}
-
-/// The path of a control group in a hierarchy, as `batch/low`.
-pub(crate) struct GroupPath;
-
-impl Form for GroupPath {
-    fn schema(_: &Key, _: &PolicyShelf) -> Json {
-        json!({ "type": "string", "pattern": "^[A-Za-z0-9_.@:-]+(/[A-Za-z0-9_.@:-]+)*$" })
-    }
-}
-
-impl Value for GroupPath {
-    type Read = String;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<String> {
-        let text = reader.text(node, what)?;
-        path(reader, node.place, text)
-    }
-}
-
-fn path(reader: &mut Reader, place: Place, text: &str) -> Option<String> {
-    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ':');
-    let part = |part: &str| !part.is_empty() && part.chars().all(good);
-    if text.split('/').all(part) && text.chars().count() <= MAX_PATH {
-        return Some(text.to_owned());
-    }
-    let hint = "names of letters, digits, `_`, `-`, `.`, `@` and `:`, with `/` between them: `batch/low`";
-    reader.wrong_with_hint(place, format!("`{text}` is not a valid path of a control group"), hint);
-    None
-}
 
 /// Puts the applications into their groups, and the groups into the kernel.
 pub(crate) fn assign(

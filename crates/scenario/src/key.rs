@@ -6,7 +6,7 @@ use notation::diagnostics::Place;
 use notation::suggest::nearest;
 use notation::yaml::{Entry, Node};
 use policies::PolicyShelf;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::Reader;
 
@@ -118,6 +118,11 @@ impl Key {
     pub fn allows(&self, edit: Edit) -> bool {
         self.edit == Edit::Sweep || (self.edit == Edit::Set && edit == Edit::Set)
     }
+}
+
+/// The JSON Schema of the values of keys.
+pub(crate) fn properties(keys: &[Key], policies: &PolicyShelf) -> Map<String, Json> {
+    keys.iter().map(|key| (key.name.to_owned(), key.schema(policies))).collect()
 }
 
 /// The names of keys, in their order.

@@ -2,20 +2,20 @@
 
 use notation::yaml::{Content, Node};
 use policies::PolicyShelf;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::outcome::Admission;
 use sim_core::time::Span;
 
 use crate::Reader;
+use crate::cgroups::{ControlGroups, GroupPath};
 use crate::defaults::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 use crate::forms::{
     Anything, Baseline, Count, Cpus, Duration, Flag, Kernel, Machine, Name, Nice, Policies, Runtime, Text,
     Workload,
 };
-use crate::groups::{ControlGroups, GroupPath};
 use crate::json::WORD;
-use crate::key::{Edit, Form, Inside, Key, Value, keys, names};
+use crate::key::{Edit, Form, Inside, Key, Value, keys, names, properties};
 use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SEED};
 
 keys! {
@@ -127,6 +127,15 @@ keys! {
         more: "The search simulates up to 48 partitions for each configuration. Its result is the \
             reference `best-partition`. Default: `false`.",
         example: "best_partition: true",
+    }
+
+    /// Also measure wake-up latencies and run lengths of each application.
+    latencies: Flag {
+        default: "false",
+        edit: Edit::Set,
+        more: "The metrics are `wakeup_latency_median`, `wakeup_latency_p90`, `wakeup_latency_p99`, \
+            `wakeup_latency_max` and the same four of `run_length`. Default: `false`.",
+        example: "latencies: true",
     }
 
     /// Number of runs of each configuration and policy, each with its own seed (default 1).
@@ -293,11 +302,6 @@ keys! {
 pub const SCENARIO: &[Key] = Scenario::KEYS;
 /// The keys of an application.
 pub const APPLICATION: &[Key] = Application::KEYS;
-
-/// The JSON Schema of the values of keys.
-pub(crate) fn properties(keys: &[Key], policies: &PolicyShelf) -> Map<String, Json> {
-    keys.iter().map(|key| (key.name.to_owned(), key.schema(policies))).collect()
-}
 
 /// Applications by name.
 pub(crate) struct Apps;

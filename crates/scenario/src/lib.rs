@@ -3,6 +3,7 @@
 mod apps;
 mod arrivals;
 pub mod built_in;
+mod cgroups;
 pub mod configuration;
 mod defaults;
 mod forms;

@@ -14,7 +14,7 @@ use crate::paths;
 use crate::plan::{Experiment, RunPlan};
 
 /// Keys that `--set` may set without a change of the runs: names, and what is done besides them.
-const NOT_IN_RUNS: [&str; 3] = ["name", "about", "best_partition"];
+const NOT_IN_RUNS: [&str; 4] = ["name", "about", "best_partition", "latencies"];
 
 /// What the command line changes in a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

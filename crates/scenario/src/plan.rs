@@ -135,4 +135,6 @@ pub struct RunPlan {
     pub policy_choice: Choice,
     /// Seed and horizon.
     pub options: Options,
+    /// Wake-up latencies and run lengths are collected.
+    pub latencies: bool,
 }

@@ -36,6 +36,7 @@ struct Frame {
     about: String,
     baseline: bool,
     best_partition: bool,
+    latencies: bool,
     repeat: u32,
     seed: u64,
 }
@@ -184,6 +185,7 @@ fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Frame> {
     let about = scenario.about.read(reader);
     let baseline = scenario.baseline.read(reader);
     let best_partition = scenario.best_partition.read(reader);
+    let latencies = scenario.latencies.read(reader);
     let repeat = scenario.repeat.read(reader);
     let seed = scenario.seed.read(reader);
     Some(Frame {
@@ -191,6 +193,7 @@ fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Frame> {
         about: about?.trim().to_owned(),
         baseline: baseline?,
         best_partition: best_partition?,
+        latencies: latencies?,
         repeat: repeat? as u32,
         seed: seed?,
     })
@@ -253,6 +256,7 @@ fn assemble(
     };
     let mut runs = if frame.baseline { baselines(resolved, frame.repeat, &options) } else { Vec::new() };
     runs.extend(shared(resolved, frame.repeat, &options));
+    runs.iter_mut().for_each(|run| run.latencies = frame.latencies);
     let first = resolved.first();
     let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
     let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
@@ -325,6 +329,7 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
                 entries: entries.clone(),
                 policy_choice: choice.clone(),
                 options: *options,
+                latencies: false,
             }));
         }
     }
@@ -374,6 +379,7 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
                 entries: vec![index],
                 policy_choice: Choice::new(pin),
                 options: Options { admission: Admission::UNLIMITED, ..options(0, configuration) },
+                latencies: false,
             });
         }
     }

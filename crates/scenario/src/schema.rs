@@ -4,7 +4,8 @@
 use policies::PolicyShelf;
 use serde_json::{Value, json};
 
-use crate::keys::{SCENARIO, properties};
+use crate::key::properties;
+use crate::keys::SCENARIO;
 
 /// The schema.
 #[must_use]

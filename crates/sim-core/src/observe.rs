@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::Decision;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::wait::Scope;
 
 /// Why a task left its cpu.
@@ -203,6 +203,16 @@ pub trait Observer {
     fn queued(&mut self, at: Time, decision: &QueueDecision) {
         let _ = (at, decision);
     }
+    /// Whether [`Self::dispatched`] is to be called; asked once, at the start. An observer that wraps another
+    /// one has to pass its answer on.
+    fn wants_dispatches(&self) -> bool {
+        false
+    }
+    /// A task from the run queue gets the cpu, if [`Self::wants_dispatches`]; it continues after `overhead`.
+    /// Dispatches within polling that is computed in closed form are not reported. No part of the digest.
+    fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
+        let _ = (at, task, cpu, overhead);
+    }
     /// Whether anything is to be reported; asked once, at the start. An observer that wraps another one has
     /// to pass its answer on.
     fn wants_facts(&self) -> bool {
@@ -245,6 +255,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.queued(at, decision);
         self.1.queued(at, decision);
     }
+    fn wants_dispatches(&self) -> bool {
+        self.0.wants_dispatches() || self.1.wants_dispatches()
+    }
+    fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
+        self.0.dispatched(at, task, cpu, overhead);
+        self.1.dispatched(at, task, cpu, overhead);
+    }
     fn wants_facts(&self) -> bool {
         self.0.wants_facts() || self.1.wants_facts()
     }
@@ -269,6 +286,12 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn queued(&mut self, at: Time, decision: &QueueDecision) {
         (**self).queued(at, decision);
+    }
+    fn wants_dispatches(&self) -> bool {
+        (**self).wants_dispatches()
+    }
+    fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
+        (**self).dispatched(at, task, cpu, overhead);
     }
     fn wants_facts(&self) -> bool {
         (**self).wants_facts()

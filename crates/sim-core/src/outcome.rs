@@ -1,6 +1,7 @@
 //! How a run ended and what it measured.
 
 use crate::account::Account;
+use crate::latency::AppLatencies;
 use crate::time::{Span, Time};
 
 /// How a run ended: an ending, not an error.
@@ -117,6 +118,8 @@ pub struct AppReport {
     pub counters: Counters,
     /// Cpu time of each task.
     pub task_cpu: Vec<Span>,
+    /// Its wake-up latencies and run lengths, if [`crate::latency::Latencies`] has observed the run.
+    pub latencies: Option<Box<AppLatencies>>,
 }
 
 impl AppReport {
@@ -166,6 +169,13 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Adds what [`crate::latency::Latencies`] has collected, by application.
+    pub fn add_latencies(&mut self, latencies: Vec<AppLatencies>) {
+        for (app, latencies) in self.apps.iter_mut().zip(latencies) {
+            app.latencies = Some(Box::new(latencies));
+        }
+    }
+
     /// The cpu-time breakdown of the whole machine.
     #[must_use]
     pub fn account(&self) -> Account {

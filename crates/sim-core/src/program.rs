@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::ids::{AppId, LockId, NodeId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use crate::machine::CpuSet;
+use crate::rng;
 use crate::time::{Span, Time, Work};
 use crate::wait::{BarrierKind, WaitMode};
 
@@ -363,6 +364,22 @@ pub enum Forks {
     /// A launcher on cpu 0 (`mpiexec`) creates all ranks one after another, rank 0 like the others; its work
     /// is kernel work of cpu 0.
     Launcher,
+    /// All tasks exist and sleep before the start; creating them costs nothing. At the start they are woken
+    /// at one instant, in an order of ranks that is drawn from the seed ([`release_order`]).
+    Together,
+}
+
+/// The order in which the ranks of an application are released: uniform over all orders (Fisher-Yates; Knuth,
+/// TAOCP 2, 3.4.2, algorithm P), drawn from the seed. `app`: its number in the run; `ranks`: at most 2^24.
+#[must_use]
+pub fn release_order(seed: u64, app: AppId, ranks: u32) -> Vec<u32> {
+    let key = rng::key(seed, rng::Purpose::Release, u64::from(app.0));
+    let mut order: Vec<u32> = (0..ranks).collect();
+    for last in (1..order.len()).rev() {
+        let other = rng::below(last as u64 + 1, rng::draw(key, last as u64));
+        order.swap(last, other as usize);
+    }
+    order
 }
 
 /// When a task's pages get their home (with [`Pages::FirstTouch`] and [`Pages::NextTouch`]).
@@ -487,6 +504,17 @@ mod tests {
         assert!(ten_percent.apply(1_000_000, u32::MAX) > 1_099_900);
         assert_eq!(Spread::NONE.apply(77, 12345), 77);
         assert_eq!(Spread(Spread::MAX).apply(100, 0), 0);
+    }
+
+    #[test]
+    fn ranks_are_released_in_any_order() {
+        let order = |seed| release_order(seed, AppId(1), 3);
+        assert_eq!(order(5), order(5));
+        let mut counts = std::collections::BTreeMap::new();
+        (0..6_000).for_each(|seed| *counts.entry(order(seed)).or_insert(0_u32) += 1);
+        assert_eq!(counts.len(), 6);
+        assert!(counts.values().all(|count| count.abs_diff(1_000) < 120), "{counts:?}");
+        assert_eq!((release_order(1, AppId(0), 0), release_order(1, AppId(0), 1)), (vec![], vec![0]));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub enum Purpose {
     Arrival = 21,
     /// Phase in which applications arrive; entity = app.
     StartPhase = 22,
+    /// Order in which tasks that exist before the start are released; entity = app, position = step.
+    Release = 23,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
     /// Lateness of timer ticks; entity = cpu.

@@ -3,6 +3,7 @@
 
 use sim_core::account::{Account, Category};
 use sim_core::engine::Simulation;
+use sim_core::latency::Latencies;
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;
 use sim_core::time::Span;
@@ -26,11 +27,13 @@ fn policy(seed: u64) -> Box<dyn Policy> {
 
 fn run(small: &Small, seed: u64, stepwise: bool) -> RunReport {
     let options = Options { stepwise, ..small.options };
-    let mut observer = Invariants::new(&small.apps);
+    let latencies = Latencies::new(small.machine.cpus(), small.apps.iter().map(|app| app.tasks));
+    let mut observer = (Invariants::new(&small.apps), latencies);
     let simulation = Simulation::new(small.machine.clone(), small.model.clone(), small.apps.clone(), options)
         .expect("legal");
-    let report = simulation.run(policy(seed).as_mut(), &mut observer);
-    let mut found = observer.violations;
+    let mut report = simulation.run(policy(seed).as_mut(), &mut observer);
+    report.add_latencies(observer.1.finish());
+    let mut found = observer.0.violations;
     found.extend(violations(&report));
     assert!(found.is_empty(), "seed {seed} (stepwise {stepwise}): {found:#?}\n{small:#?}");
     report

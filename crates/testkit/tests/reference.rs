@@ -5,13 +5,14 @@ use std::sync::Arc;
 use notation::parameter::Kind;
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
+use sim_core::latency::Latencies;
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
 use sim_core::policy::{
     Awaited, CpuChoice, Placement, Policy, System, THROTTLED, TaskState, Timer, View, Watches, Why,
 };
-use sim_core::program::{Op, Program, Spread};
+use sim_core::program::{Forks, Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
 use testkit::policies::{Fixed, Restless};
@@ -43,28 +44,47 @@ fn policy(seed: u64) -> Box<dyn Policy> {
     }
 }
 
+/// The tasks of the first application exist before it starts.
+fn together(small: &mut Small) {
+    if let Some(app) = small.apps.first_mut() {
+        app.runtime.startup.forks = Forks::Together;
+    }
+}
+
 /// The scenario of a seed, cut so that the poll cycles of one cpu stay countable one by one.
 fn scenario(seed: u64) -> Small {
     let mut small = random(seed);
     let costs = &small.machine.costs;
     let cycle = costs.poll.ns() + costs.yield_call.ns();
+    if seed % 5 == 4 {
+        together(&mut small);
+    }
     small.options.horizon = small.options.horizon.min(Time::from_ns(cycle * 20_000));
     small
 }
 
+/// Keeps every fact and collects latencies.
+fn observer(small: &Small) -> (Log, Latencies) {
+    let tasks = small.apps.iter().map(|app| app.tasks);
+    (Log::default(), Latencies::new(small.machine.cpus(), tasks))
+}
+
 fn engine(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
-    let mut log = Log::default();
+    let mut observer = observer(small);
     let parts = small.clone();
     let simulation = Simulation::new(parts.machine, parts.model, parts.apps, parts.options).expect("legal");
-    (simulation.run(policy, &mut log), log)
+    let mut report = simulation.run(policy, &mut observer);
+    report.add_latencies(observer.1.finish());
+    (report, observer.0)
 }
 
 fn slow(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
-    let mut log = Log::default();
+    let mut observer = observer(small);
     let parts = small.clone();
-    let report =
-        reference::run_observed(parts.machine, parts.model, parts.apps, parts.options, policy, &mut log);
-    (report, log)
+    let mut report =
+        reference::run_observed(parts.machine, parts.model, parts.apps, parts.options, policy, &mut observer);
+    report.add_latencies(observer.1.finish());
+    (report, observer.0)
 }
 
 /// Runs both kernels and compares all they say.
@@ -90,6 +110,9 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
 /// the time.
 fn in_lock_step(seed: u64) -> Small {
     let mut small = random(seed);
+    if seed % 5 == 3 {
+        together(&mut small);
+    }
     let round = |span: Span| Span::from_ns(span.ns().div_ceil(500) * 500);
     let old = &small.machine.costs;
     let costs = Costs {

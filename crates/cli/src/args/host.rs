@@ -48,7 +48,8 @@ pub(crate) struct Measure {
     pub(crate) again: Option<PathBuf>,
     /// Measure nothing: write docs/validation-host.md from the measurements in docs/validation-host below
     /// this directory, the root of the sources. Each is predicted again on the machine file of its name.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "suite", "again", "machine", "output", "tolerance"])]
+    #[arg(long, value_name = "DIR")]
+    #[arg(conflicts_with_all = ["file", "suite", "again", "machine", "output", "tolerance"])]
     pub(crate) write: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) edits: Edits,

@@ -4,7 +4,8 @@
 //! chain of work at the speed of the fastest cpu. Memory, barriers, switches and start-up are left out, so
 //! that it holds for every policy.
 
-use super::fluid::{Arrival, Job, Stay};
+use super::fluid::Stay;
+use super::job::{Arrival, Job};
 
 /// Earliest start and end of each foreground job, whose tasks do `want` seconds of work per second at most,
 /// and the earliest end of all, on a machine that does `capacity` of it.

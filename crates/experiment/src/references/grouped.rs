@@ -2,7 +2,7 @@
 
 use sim_core::os::TaskGroup;
 
-use super::fluid::Job;
+use super::job::Job;
 
 /// What shares with others: a job, or a group that has some.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ fn wanted(jobs: &[&Job], groups: &[TaskGroup], group: u16) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::references::fluid::Arrival;
+    use crate::references::job::Arrival;
 
     fn job(tasks: u32, group: Option<u16>) -> Job {
         Job { arrival: Arrival::At(0.0), tasks, weight: 1024.0, want: 1.0, demand: 1.0, group }

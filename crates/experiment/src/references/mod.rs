@@ -4,6 +4,7 @@
 mod bound;
 mod fluid;
 mod grouped;
+mod job;
 mod partition;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::program::{AppSpec, Op};
 
-use fluid::{Arrival, Job, Stay};
+use fluid::Stay;
+use job::{Arrival, Job};
 pub use partition::BestPartition;
 pub(crate) use partition::{Found, search};
 use scenario::labels;

@@ -52,8 +52,8 @@ const fn lowers(request: &Request) -> bool {
 
 /// A policy that does what a schedule says.
 pub struct Replayer {
-    /// One instant after the end of a recorded run in which tasks had a lower priority, were throttled or held:
-    /// a run that takes longer than the recorded one must not wait for ever for a slot that never begins.
+    /// One instant after the end of a recorded run in which tasks had a lower priority, were throttled or
+    /// held: a run that takes longer must not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
     order: Order,

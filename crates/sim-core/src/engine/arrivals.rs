@@ -44,6 +44,7 @@ impl Engine<'_> {
         match self.shared.apps[app].runtime.startup.forks {
             Forks::Master => self.fork(crate::ids::CpuId(0), app, 0, policy),
             Forks::Launcher => self.launch(app, policy),
+            Forks::Together => self.release(app, policy),
         }
     }
 

@@ -393,6 +393,9 @@ impl Engine<'_> {
         self.shared.model.discipline.picked(&mut self.shared.tasks, record, self.shared.now);
         self.shared.model.discipline.note_pick(&self.shared.tasks, record);
         self.shared.tasks[next].state = TaskState::Running;
+        if self.shared.wants_dispatches {
+            self.shared.report_dispatch(&self.cpus[cpu]);
+        }
         self.shared.dirty.note(cpu);
         self.notify_running(cpu, policy);
         self.resume(cpu, policy);

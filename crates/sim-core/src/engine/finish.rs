@@ -59,6 +59,7 @@ impl Engine<'_> {
             end: app.end,
             counters: app.counters,
             task_cpu: tasks.map(|task| self.shared.tasks[crate::ids::TaskId(task)].cpu_time).collect(),
+            latencies: None,
         }
     }
 }

@@ -318,17 +318,14 @@ impl<'o> Engine<'o> {
             population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
         }
         let Population { mut tasks, apps, profiles, left, pending } = population;
-        if let Some(period) = model.discipline.update_period() {
-            timers.arm(Time::ZERO + period, Timer::Update);
-        }
+        arm_update(&model, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
         let mut records = build_cpus(&machine, &model, options.seed);
         groups::add(&mut tasks, &mut records, &model.groups);
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
-        // Copies of whole queues are not used twice.
         let reads_head_only = !directed && model.discipline.reads_head_only();
-        let queue_copies = if reads_head_only { cpus.min(QUEUE_COPIES) } else { 1 };
+        let copies = if reads_head_only { cpus.min(QUEUE_COPIES) } else { 1 };
         Self {
             cpus: records,
             marks: Vec::with_capacity(cpus),
@@ -338,7 +335,7 @@ impl<'o> Engine<'o> {
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             preempted: Vec::new(),
-            queue_copies: (0..queue_copies).map(|_| QueueCopy::default()).collect(),
+            queue_copies: (0..copies).map(|_| QueueCopy::default()).collect(),
             complete_apps: Vec::new(),
             corrections: 0,
             events: 0,
@@ -376,9 +373,17 @@ impl<'o> Engine<'o> {
                 memory,
                 wants_cpu_time: observer.wants_cpu_time(),
                 wants_queues: observer.wants_queues(),
+                wants_dispatches: observer.wants_dispatches(),
                 observer: observer.wants_facts().then_some(observer),
             },
         }
+    }
+}
+
+/// Arms the first update of priorities of disciplines that have it.
+fn arm_update(model: &OsModel, timers: &mut Timers) {
+    if let Some(period) = model.discipline.update_period() {
+        timers.arm(Time::ZERO + period, Timer::Update);
     }
 }
 

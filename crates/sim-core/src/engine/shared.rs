@@ -68,6 +68,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) wants_cpu_time: bool,
     /// The observer wants the decisions of the run queues.
     pub(crate) wants_queues: bool,
+    /// The observer wants the dispatches.
+    pub(crate) wants_dispatches: bool,
     pub(crate) digest: Digest,
 }
 
@@ -82,6 +84,15 @@ impl Shared<'_> {
         }
         if let Some(observer) = &mut self.observer {
             observer.queued(self.now, &decision);
+        }
+    }
+
+    /// Reports that the current task of a cpu has been dispatched.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report_dispatch(&mut self, record: &Cpu) {
+        if let Some(observer) = &mut self.observer {
+            observer.dispatched(self.now, record.current, record.id, record.overhead.total());
         }
     }
 

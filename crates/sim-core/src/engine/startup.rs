@@ -5,7 +5,7 @@ use crate::engine::state::{After, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId};
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
-use crate::program::{Forks, Touch};
+use crate::program::{Forks, Touch, release_order};
 use crate::rng;
 use crate::run_queue::Entry;
 use crate::run_queue::multilevel::Multilevel;
@@ -110,6 +110,26 @@ impl Engine<'_> {
         self.fork(SHELL, app, rank, policy);
         self.notify(policy);
         self.launch(app, policy);
+    }
+
+    /// All tasks of an application, which exist and sleep, are woken at this instant. Each is placed as a new
+    /// one.
+    pub(crate) fn release(&mut self, app: AppId, policy: &mut dyn Policy) {
+        for rank in release_order(self.shared.options.seed, app, self.shared.apps[app].tasks) {
+            let id = self.shared.apps[app].task(rank);
+            let cpu = self.placed(id, Placement::Fork { parent: SHELL }, policy);
+            self.shared.apps[app].forked += 1;
+            self.catch_up(cpu);
+            let (discipline, now) = (&self.shared.model.discipline, self.shared.now);
+            discipline.place(&mut self.shared.tasks, &mut self.cpus[cpu], id, (Entry::Fork, now));
+            if Multilevel::of(discipline).is_none() {
+                // It has slept for long: virtual time that it was charged when it was created is over.
+                self.shared.tasks[id].vruntime = 0;
+            }
+            self.policy_enqueue(id, cpu, Enqueue::Created, policy);
+            self.enqueue(id, cpu, Entry::Wake, None);
+        }
+        self.complete_apps.push(app);
     }
 
     /// What it costs to create the task of a rank.

@@ -253,10 +253,10 @@ fn a_delayed_task_wakes_beside_virtual_times_of_the_last_tick() {
     rig.model.discipline = Discipline::Eevdf(params);
     rig.model.tick = Span::from_ms(10);
     let (_, log) = rig.run();
-    // It sleeps at v = 2 ms while V is 1 ms, and stays as a delayed task. The other one, picked with v = 0 and
-    // protected up to its first deadline of 3 ms, has computed for 2.5 ms when it wakes. Placed beside v = 0, it
-    // keeps v = 2 ms: V is 2.25 ms, the other one is not eligible, and it runs at once. Placed beside v = 2.5 ms
-    // it would wait for the tick at 10 ms.
+    // It sleeps at v = 2 ms while V is 1 ms, and stays as a delayed task. The other one, picked with v = 0
+    // and protected up to its first deadline of 3 ms, has computed for 2.5 ms when it wakes. Placed beside
+    // v = 0, it keeps v = 2 ms: V is 2.25 ms, the other one is not eligible, and it runs at once. Placed
+    // beside v = 2.5 ms it would wait for the tick at 10 ms.
     assert!(log.began.contains(&(4 * MS + MS / 2, 0)), "{:?}", log.began);
 }
 

@@ -10,6 +10,7 @@ use crate::ids::TaskId;
 use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::run_queue::cfs::weighted;
+use crate::run_queue::eligibility::{Average, Contender, best};
 use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, at_least_1us, delayed_in, groups, list};
 use crate::time::{Span, Time};
 
@@ -52,112 +53,6 @@ impl EevdfParams {
             lag_bound: (slice * 2).max(Span::from_ms(4)),
         }
     }
-}
-
-/// What a task competes with.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Contender {
-    pub(crate) weight: u32,
-    pub(crate) vruntime: i64,
-    pub(crate) vdeadline: i64,
-}
-
-impl Contender {
-    pub(crate) const fn of(task: &Task) -> Self {
-        Self { weight: task.weight, vruntime: task.vruntime, vdeadline: task.vdeadline }
-    }
-
-    /// Runs on by this much virtual time; true when its request is used up and a new one begins.
-    pub(crate) fn age(&mut self, by: i64, params: &EevdfParams) -> bool {
-        self.vruntime += by;
-        let used_up = self.vruntime >= self.vdeadline;
-        if used_up {
-            self.vdeadline = self.vruntime + weighted(params.slice, self.weight);
-        }
-        used_up
-    }
-
-    /// Runs on `times` times by this much.
-    fn age_often(&mut self, each: i64, times: i64, params: &EevdfParams) {
-        let mut rest = times;
-        if each > 0 {
-            let times_to = |virtual_time: i64| 1.max((virtual_time + each - 1) / each);
-            let to_deadline = times_to(self.vdeadline - self.vruntime);
-            if to_deadline <= rest {
-                self.age(each * to_deadline, params);
-                rest -= to_deadline;
-                let request = times_to(weighted(params.slice, self.weight));
-                if rest >= request {
-                    self.age(each * request * (rest / request), params);
-                    rest %= request;
-                }
-            }
-        }
-        if rest > 0 {
-            self.age(each * rest, params);
-        }
-    }
-
-    /// Gives up the rest of its request.
-    pub(crate) fn forfeit(&mut self, params: &EevdfParams) {
-        self.vruntime = self.vdeadline;
-        self.vdeadline += weighted(params.slice, self.weight);
-    }
-
-    /// Up to where it is protected when it is picked.
-    pub(crate) fn protection(&self, params: &EevdfParams) -> i64 {
-        if params.protected < params.slice {
-            self.vdeadline.min(self.vruntime + weighted(params.protected, self.weight))
-        } else {
-            self.vdeadline
-        }
-    }
-}
-
-/// The weighted mean of virtual runtimes, V, as two sums: comparing with it needs no division.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Average {
-    load: i128,
-    sum: i128,
-}
-
-impl Average {
-    pub(crate) fn add(&mut self, one: Contender) {
-        self.load += i128::from(one.weight);
-        self.sum += i128::from(one.weight) * i128::from(one.vruntime);
-    }
-
-    /// Eligible: not ahead of the mean.
-    pub(crate) fn allows(&self, vruntime: i64) -> bool {
-        i128::from(vruntime) * self.load <= self.sum
-    }
-
-    /// The mean, rounded down.
-    fn value(&self) -> i64 {
-        if self.load == 0 { 0 } else { self.sum.div_euclid(self.load) as i64 }
-    }
-}
-
-/// The pick (`pick_eevdf`): the current task (`None`) when it is eligible and protected, else the earliest
-/// deadline among the eligible, the current one last among equals. Of the waiting ones the first among equals
-/// wins.
-pub(crate) fn best<T>(
-    average: &Average,
-    current: Option<(Contender, i64)>,
-    waiting: impl Iterator<Item = (T, Contender)>,
-) -> Option<T> {
-    let current = current.filter(|(one, _)| average.allows(one.vruntime));
-    if current.is_some_and(|(one, protection)| one.vruntime < protection) {
-        return None;
-    }
-    let mut best: Option<(T, i64)> = None;
-    for (id, one) in waiting.filter(|(_, one)| average.allows(one.vruntime)) {
-        if best.as_ref().is_none_or(|(_, deadline)| one.vdeadline < *deadline) {
-            best = Some((id, one.vdeadline));
-        }
-    }
-    let best = best.filter(|(_, deadline)| current.is_none_or(|(one, _)| one.vdeadline >= *deadline));
-    best.map(|(id, _)| id)
 }
 
 /// Those that compete with each other on a cpu: tasks of a priority, or what is in a task group.
@@ -240,7 +135,7 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     while let Some(id) = next {
         let task = &mut tasks[id];
         let mut one = Contender::of(task);
-        let used_up = one.age(weighted(span, task.weight), params);
+        let used_up = one.age(weighted(span, task.weight), params.slice);
         (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
         let unprotected = task.vruntime >= task.history.protection;
         let grouped = cpu.groups.1 > 0;
@@ -298,7 +193,7 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let alone = !groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id));
     let mut one = Contender::of(&tasks[current]);
     if !alone && average_of(tasks, cpu, current).allows(one.vruntime) {
-        one.forfeit(params);
+        one.forfeit(params.slice);
         (tasks[current].vruntime, tasks[current].vdeadline) = (one.vruntime, one.vdeadline);
     }
 }
@@ -361,11 +256,13 @@ fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<Task
 fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     cpu.charged = now;
-    tasks[current].history.protection = Contender::of(&tasks[current]).protection(params);
+    tasks[current].history.protection =
+        Contender::of(&tasks[current]).protection(params.slice, params.protected);
     for id in groups::all(cpu) {
         let chosen = groups::chain(tasks, cpu, current).any(|around| around == id);
         if chosen && !tasks[id].history.chosen {
-            tasks[id].history.protection = Contender::of(&tasks[id]).protection(params);
+            tasks[id].history.protection =
+                Contender::of(&tasks[id]).protection(params.slice, params.protected);
         }
         tasks[id].history.chosen = chosen;
     }
@@ -621,7 +518,7 @@ impl Rules for EevdfParams {
     fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
         let task = &mut tasks[cpu.current];
         let mut one = Contender::of(task);
-        one.age_often(weighted(cycle, task.weight), more as i64, self);
+        one.age_often(weighted(cycle, task.weight), more as i64, self.slice);
         (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
     }
 
@@ -681,51 +578,6 @@ impl Rules for EevdfParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const fn one(weight: u32, vruntime: i64, vdeadline: i64) -> Contender {
-        Contender { weight, vruntime, vdeadline }
-    }
-
-    fn of(all: &[Contender]) -> Average {
-        let mut average = Average::default();
-        all.iter().for_each(|one| average.add(*one));
-        average
-    }
-
-    #[test]
-    fn the_mean_is_weighted_and_compared_without_rounding() {
-        let average = of(&[one(2, 0, 0), one(1, 10, 0)]);
-        // V = 3 1/3.
-        assert!(average.allows(3) && !average.allows(4));
-        assert_eq!(average.value(), 3);
-        assert_eq!(of(&[one(2, 0, 0), one(1, -10, 0)]).value(), -4);
-    }
-
-    #[test]
-    fn protection_counts_only_while_eligible() {
-        let (me, other) = (one(1, 5, 20), one(1, 5, 10));
-        let pick = |me: Contender, protection| {
-            best(&of(&[me, other]), Some((me, protection)), [('o', other)].into_iter())
-        };
-        assert_eq!(pick(me, 6), None);
-        assert_eq!(pick(me, 5), Some('o'));
-        assert_eq!(pick(one(1, 6, 8), 8), Some('o'), "ahead of the mean");
-        assert_eq!(pick(one(1, 5, 10), 5), Some('o'), "the waiting one first among equals");
-        assert_eq!(pick(one(1, 5, 9), 5), None);
-    }
-
-    #[test]
-    fn a_yield_costs_what_is_left_of_the_slice() {
-        let params = EevdfParams::scaled(2);
-        let mut task = one(512, 1_000, 2_000);
-        task.forfeit(&params);
-        assert_eq!((task.vruntime, task.vdeadline), (2_000, 2_000 + 2 * 1_400_000));
-        assert!(!task.age(10, &params) && task.age(3_000_000, &params));
-        assert_eq!(task.vdeadline - task.vruntime, 2_800_000);
-        let short = EevdfParams { protected: Span::from_us(700), ..params };
-        assert_eq!(task.protection(&params), task.vdeadline);
-        assert_eq!(task.protection(&short), task.vruntime + 1_400_000);
-    }
 
     #[test]
     fn eevdf_slices_grow_up_to_eight_cpus() {

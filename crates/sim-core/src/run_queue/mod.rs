@@ -12,6 +12,7 @@
 pub(crate) mod by_policy;
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
+mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod groups;
 mod list;

@@ -1,9 +1,10 @@
 //! One cpu: closing its books, finding what is due on it, deciding who runs next.
 
 use sim_core::account::Category;
-use sim_core::ids::CpuId;
+use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::LeaveReason;
 use sim_core::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
+use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
 
 use super::Reference;
@@ -373,6 +374,8 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             self.protect(params, c, next);
         }
+        let (at, overhead) = (Time::from_ns(self.now), Span::from_ns(lead.total()));
+        self.observer.dispatched(at, TaskId(next as u32), CpuId(c as u32), overhead);
         self.tell_running(c, policy);
         self.resume(c, lead, policy);
     }

@@ -31,8 +31,8 @@ impl Reference<'_> {
         self.eevdf().is_some() && self.cpus[c].current.is_some() && self.cpus[c].doing != Doing::Poll
     }
 
-    /// All of a band and a group that compete on a cpu: those that wait, the delayed ones, groups, and what was
-    /// picked last.
+    /// All of a band and a group that compete on a cpu: those that wait, the delayed ones, groups, and what
+    /// was picked last.
     fn peers(&self, c: usize, band: u8, group: usize) -> Vec<Ent> {
         let cpu = &self.cpus[c];
         let tasks = cpu.queue.iter().chain(&cpu.delayed).map(|t| Ent::Task(*t));

@@ -94,6 +94,7 @@ impl Reference<'_> {
             end: record.end.map(Time::from_ns),
             counters,
             task_cpu: tasks.iter().map(|task| Span::from_ns(task.cpu_time)).collect(),
+            latencies: None,
         }
     }
 }

@@ -42,8 +42,12 @@ impl RefGroup {
 }
 
 impl Reference<'_> {
-    /// The group of a task or group, from 1; 0 outside of all.
+    /// The group of a task or group, from 1; 0 outside of all. The queues have no groups under an order
+    /// that a policy brings.
     fn group_of(&self, e: Ent) -> usize {
+        if self.model.groups.is_empty() {
+            return 0;
+        }
         let group = match e {
             Ent::Task(t) => self.apps[self.tasks[t].app].spec.group,
             Ent::Group(g) => self.model.groups[g].parent,

@@ -5,7 +5,7 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::outcome::Options;
 use sim_core::policy::{Enqueue, Placement, Policy, System};
-use sim_core::program::{AppSpec, Forks, Pages, Touch};
+use sim_core::program::{AppSpec, Forks, Pages, Touch, release_order};
 use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
@@ -55,11 +55,32 @@ impl Reference<'_> {
         self.observe(Observation::AppStarted(AppId(app as u32)));
         policy.app_started(self, AppId(app as u32));
         self.tell(policy);
-        if self.apps[app].spec.runtime.startup.forks == Forks::Launcher {
-            self.launch(app, policy);
-        } else {
-            self.fork(0, app, 0, policy);
+        match self.apps[app].spec.runtime.startup.forks {
+            Forks::Master => self.fork(0, app, 0, policy),
+            Forks::Launcher => self.launch(app, policy),
+            Forks::Together => self.wake_all(app, policy),
         }
+    }
+
+    /// All tasks, which sleep, wake up at once.
+    fn wake_all(&mut self, app: usize, policy: &mut dyn Policy) {
+        let ranks = self.apps[app].spec.tasks;
+        for rank in release_order(self.options.seed, AppId(app as u32), ranks) {
+            let t = self.task(app, rank);
+            self.refresh_priorities();
+            let choice = policy.select_cpu(self, TaskId(t as u32), Placement::Fork { parent: CpuId(0) });
+            let c = self.corrected(t, choice.cpu);
+            self.allot(t, choice.memory_node);
+            self.apps[app].forked += 1;
+            self.charge(c);
+            self.place(c, t, Entry::Fork);
+            if !self.has_priorities() {
+                self.tasks[t].vruntime = 0;
+            }
+            self.ask(t, c, Enqueue::Created, policy);
+            self.enqueue(t, c, Entry::Wake, None);
+        }
+        self.complete_apps.push(app);
     }
 
     /// The last task of an application has ended.

@@ -13,6 +13,7 @@ mod groups;
 mod homes;
 mod jobs;
 mod kernels;
+mod latencies;
 mod memory;
 mod parked;
 mod polling;

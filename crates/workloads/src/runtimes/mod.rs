@@ -36,6 +36,7 @@ pub fn build_for(entry: &Entry, values: &Values, oversubscribed: bool) -> Runtim
         forks: match values.startup {
             Creator::Launcher => Forks::Launcher,
             Creator::Master => Forks::Master,
+            Creator::Together => Forks::Together,
         },
         barrier: values.start_barrier,
         sleeps: values.start_sleep,

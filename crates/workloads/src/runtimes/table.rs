@@ -27,7 +27,7 @@ choices! {
 
 choices! {
     /// Who creates the tasks.
-    pub(super) enum Creator { Master = "master", Launcher = "launcher" }
+    pub(super) enum Creator { Master = "master", Launcher = "launcher", Together = "together" }
 }
 
 choices! {
@@ -72,7 +72,8 @@ parameters! {
         /// Tasks are processes instead of threads of one process. Switches between processes cost more.
         processes: bool = false;
         /// Creator of the tasks, which are created one after another: rank 0 (`master`), or a launcher on cpu
-        /// 0 such as mpiexec (`launcher`).
+        /// 0 such as mpiexec (`launcher`). With `together` all tasks exist and sleep before the start, and
+        /// are woken at one instant, in a random order on each cpu.
         startup: Creator = Creator::Master;
         /// All tasks meet at a barrier once before the program proper begins.
         start_barrier: bool = false;

@@ -115,7 +115,8 @@ pub(crate) struct Cpu {
     pub(crate) tick_key: u64,
     /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
     pub(crate) delayed: TaskId,
-    /// The records of the task groups on this cpu: the first one, and how many ([`crate::run_queue::groups`]).
+    /// The records of the task groups on this cpu: the first one, and how many
+    /// ([`crate::run_queue::groups`]).
     pub(crate) groups: (TaskId, u32),
 }
 
