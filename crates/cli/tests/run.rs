@@ -93,7 +93,7 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
         let names = sections.filter_map(|section| section.lines().next());
         names.filter(|name| !["response_time", "recovered"].contains(name)).collect()
     };
-    let result = json(&[]);
+    let result = json(&["--set", "latencies=true"]);
     let measured = |app| -> Vec<&str> {
         cells(&result, "threads_per_core=1", "LOAD", app).iter().map(|(metric, _)| *metric).collect()
     };

@@ -15,10 +15,13 @@ const FRAME: [&str; 4] = [
 ];
 
 pub(super) fn pages() -> Vec<Page> {
-    let of_scenario = SCENARIO.iter().map(|key| page(key, "of a scenario", with(key.name, key.example)));
+    let of_scenario = SCENARIO.iter().map(|key| page(key, "of a scenario", with(key.example)));
     let of_apps = APPLICATION.iter().map(|key| {
-        let apps = format!("apps:\n{}", apps(key.example).trim_end());
-        page(key, "of an application", with("apps", &apps))
+        let example = match key.example.contains("\napps:") {
+            true => with(key.example),
+            false => with(&format!("apps:\n{}", apps(key.example).trim_end())),
+        };
+        page(key, "of an application", example)
     });
     of_scenario.chain(of_apps).collect()
 }
@@ -31,12 +34,27 @@ fn page(key: &Key, at: &str, example: String) -> Page {
         .with("Example", vec![Block::Yaml(example)])
 }
 
-/// The frame with the key's lines instead of its own line for that key, or at the end.
-fn with(key: &str, lines: &str) -> String {
-    let mut parts: Vec<&str> = FRAME.to_vec();
-    match parts.iter_mut().find(|part| part.starts_with(&format!("{key}:"))) {
-        Some(part) => *part = lines,
-        None => parts.push(lines),
+/// The frame with these lines: what they say of its keys in place of what it says, all else at the end.
+fn with(lines: &str) -> String {
+    let key = |part: &str| part.split(':').next().unwrap_or_default().to_owned();
+    let mut parts: Vec<String> = FRAME.map(str::to_owned).to_vec();
+    for part in top_level(lines) {
+        match parts.iter_mut().find(|other| key(other) == key(&part)) {
+            Some(other) => *other = part,
+            None => parts.push(part),
+        }
     }
     parts.join("\n") + "\n"
+}
+
+/// The keys of a block with their values; lines that are indented belong to the key before them.
+fn top_level(lines: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for line in lines.lines() {
+        match parts.last_mut() {
+            Some(part) if line.starts_with([' ', '-']) => *part += &format!("\n{line}"),
+            _ => parts.push(line.to_owned()),
+        }
+    }
+    parts
 }

@@ -263,16 +263,20 @@ keys! {
     session: Name {
         more: "Linux forms a group for each session (setsid) while `sched_autogroup_enabled` is 1, \
             the default of desktops. Only kernels with EEVDF have groups here. Default: no group.",
-        example: "make: { workload: { spmd: { work: 1s } }, session: terminal1 }\n\
-            code: { workload: { spmd: { work: 1s } }, session: terminal2 }",
+        example: "kernel: linux-6.18\n\
+            apps:\n\
+            \x20 make: { workload: { spmd: { work: 1s } }, session: terminal1 }\n\
+            \x20 code: { workload: { spmd: { work: 1s } }, session: terminal2 }",
     }
 
     /// Path of the control group in which it runs, from the outermost group on: `batch/low`.
     cgroup: GroupPath {
-        more: "Groups nest as their paths do. Weights stand in `cgroups`. Only kernels with EEVDF have \
+        more: "Groups nest as their paths do. Weights are in `cgroups`. Only kernels with EEVDF have \
             groups here. Default: no group.",
-        example: "job: { workload: { spmd: { work: 1s } }, cgroup: slurm/job1 }\n\
-            other: { workload: { spmd: { work: 1s } }, cgroup: slurm/job2 }",
+        example: "kernel: linux-6.18\n\
+            apps:\n\
+            \x20 job: { workload: { spmd: { work: 1s } }, cgroup: slurm/job1 }\n\
+            \x20 other: { workload: { spmd: { work: 1s } }, cgroup: slurm/job2 }",
     }
 }
 

@@ -31,6 +31,14 @@ pub struct Small {
     pub options: Options,
 }
 
+impl Small {
+    /// Another operating system, without task groups.
+    pub fn boot(&mut self, model: OsModel) {
+        self.model = Arc::new(OsModel { groups: Vec::new(), ..model });
+        self.apps.iter_mut().for_each(|app| app.group = None);
+    }
+}
+
 /// The scenario of a seed.
 #[must_use]
 pub fn random(seed: u64) -> Small {
@@ -68,7 +76,7 @@ pub fn long_queues(seed: u64) -> Small {
             break CfsParams { yield_mode, ..params };
         }
     };
-    small.model = Arc::new(OsModel { discipline: Discipline::Cfs(params), ..(*small.model).clone() });
+    small.boot(OsModel { discipline: Discipline::Cfs(params), ..(*small.model).clone() });
     small.options.admission = Admission::UNLIMITED;
     for app in &mut small.apps {
         app.weight = 1024;

@@ -133,7 +133,7 @@ fn draw(seed: u64) -> Option<Draw> {
         kernel.name.clone_into(&mut model.name);
         model.balancer = kernel.own.balancer;
     }
-    small.model = Arc::new(model);
+    small.boot(model);
     let cpus = small.machine.cpus();
     let mut choice = any(rng, entry, cpus);
     if entry.level == Level::UserLevel && rng.random_range(0..3) == 0 {

@@ -92,12 +92,19 @@ fn record(small: &Small, choice: &Choice) -> (RunReport, Schedule) {
     (report, schedule)
 }
 
+/// The scenario of a seed, without task groups: some policies set priorities.
+fn scenario(seed: u64) -> Small {
+    let mut small = random(seed);
+    small.boot((*small.model).clone());
+    small
+}
+
 #[test]
 fn a_recorded_run_is_the_run_and_its_replay_too() {
     for entry in ALL {
         let mut decisions = 0;
         for seed in seeds(60) {
-            let (small, choice) = (random(seed), choice(entry, seed, seed.is_multiple_of(4)));
+            let (small, choice) = (scenario(seed), choice(entry, seed, seed.is_multiple_of(4)));
             let label = format!("{} seed {seed}", choice.stack(&small.model));
             let plain = run(&small, build(&small, &choice).as_mut(), false);
             let (recorded, schedule) = record(&small, &choice);
@@ -121,7 +128,7 @@ fn on_another_machine_a_replay_does_what_is_legal_and_counts_the_rest() {
     let (mut applied, mut missed) = (0, 0);
     for entry in ALL {
         for seed in seeds(40) {
-            let (small, choice) = (random(seed), choice(entry, seed, false));
+            let (small, choice) = (scenario(seed), choice(entry, seed, false));
             let (_, schedule) = record(&small, &choice);
             let slower = Machine {
                 core_speed: vec![Speed::ratio(7, 10), Speed::ratio(1, 1)],
@@ -146,7 +153,7 @@ fn a_perturbed_policy_stays_legal_and_deterministic() {
     let mut changed = 0;
     for entry in ALL {
         for seed in seeds(60) {
-            let (small, choice) = (random(seed), choice(entry, seed, true));
+            let (small, choice) = (scenario(seed), choice(entry, seed, true));
             let label = format!("{} seed {seed}", choice.stack(&small.model));
             let once = run(&small, build(&small, &choice).as_mut(), false);
             // Whether a directed yield is legal only the kernel can tell.
@@ -165,7 +172,7 @@ fn a_perturbed_policy_stays_legal_and_deterministic() {
 fn wrapped_policies_do_the_same_on_the_reference_kernel() {
     for entry in ALL {
         for seed in seeds(25) {
-            let mut small = random(seed);
+            let mut small = scenario(seed);
             let cycle = small.machine.costs.poll.ns() + small.machine.costs.yield_call.ns();
             small.options.horizon = small.options.horizon.min(Time::from_ns(cycle * 20_000));
             let choice = choice(entry, seed, true);

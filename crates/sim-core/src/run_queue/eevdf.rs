@@ -110,7 +110,7 @@ fn average_of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Average {
 /// True when another one competes with the current task, or with a group around it, be it a delayed one.
 fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
-    if cpu.groups.1 > 0 {
+    if cpu.group_count > 0 {
         return groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id));
     }
     let priority = tasks[current].priority;
@@ -138,7 +138,7 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         let used_up = one.age(weighted(span, task.weight), params.slice);
         (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
         let unprotected = task.vruntime >= task.history.protection;
-        let grouped = cpu.groups.1 > 0;
+        let grouped = cpu.group_count > 0;
         if (used_up || unprotected)
             && if grouped { has_rivals(tasks, cpu, id) } else { contested(tasks, cpu) }
         {
@@ -229,7 +229,7 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
 /// True when a task that has entered would be picked, or the group around it where it meets the current one
 /// (`find_matching_se`).
 fn preempts(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
-    if cpu.groups.1 == 0 {
+    if cpu.group_count == 0 {
         return pick(tasks, cpu) == Some(id);
     }
     let Some(current) = cpu.current.some() else { return true };
@@ -344,7 +344,7 @@ fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
 
 /// All delayed tasks and groups leave a cpu that has no task else, in the order of their deadlines.
 fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
-    if cpu.groups.1 > 0 {
+    if cpu.group_count > 0 {
         while let Some(next) = pick_within(tasks, cpu, Level { priority: 0, group: 0 }) {
             drop_delayed(params, tasks, cpu, next);
         }
@@ -461,7 +461,7 @@ impl Rules for EevdfParams {
 
     /// With task groups each tick is processed in its time: it reads what is queued on other cpus.
     fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
-        cpu.groups.1 > 0 || contested(tasks, cpu)
+        cpu.group_count > 0 || contested(tasks, cpu)
     }
 
     fn slice_end(&self, _: &Tasks, cpu: &Cpu, _: Time, _: impl Fn(Time) -> Time) -> Time {

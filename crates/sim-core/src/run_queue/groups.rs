@@ -36,32 +36,32 @@ pub(crate) fn add(tasks: &mut IdVec<TaskId, Task>, cpus: &mut PerCpu<Cpu>, group
     let count = groups.len() as u32;
     let first = tasks.len() as u32 - cpus.len() as u32 * count;
     for (number, cpu) in cpus.iter_mut().enumerate() {
-        cpu.groups = (TaskId(first + number as u32 * count), count);
+        cpu.first_group = TaskId(first + number as u32 * count);
+        cpu.group_count = groups.len() as u16;
     }
 }
 
 /// The groups of a cpu.
 pub(crate) fn all(cpu: &Cpu) -> impl Iterator<Item = TaskId> + use<> {
-    let (first, count) = cpu.groups;
-    (0..count).map(move |number| TaskId(first.0 + number))
+    let first = cpu.first_group.0;
+    (0..u32::from(cpu.group_count)).map(move |number| TaskId(first + number))
 }
 
 /// The number of a group of a cpu, from 1; 0 for a task.
 pub(crate) fn number(cpu: &Cpu, id: TaskId) -> u16 {
-    let (first, count) = cpu.groups;
-    if count > 0 && id >= first { (id.0 - first.0 + 1) as u16 } else { 0 }
+    if cpu.group_count > 0 && id >= cpu.first_group { (id.0 - cpu.first_group.0 + 1) as u16 } else { 0 }
 }
 
 /// The group in which a task or group of a cpu is.
 #[inline]
 pub(crate) fn of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> u16 {
-    if cpu.groups.1 == 0 { 0 } else { tasks[id].history.group }
+    if cpu.group_count == 0 { 0 } else { tasks[id].history.group }
 }
 
 /// The entity of the group in which a task or group is.
 pub(crate) fn parent(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<TaskId> {
     let group = of(tasks, cpu, id);
-    (group > 0).then(|| TaskId(cpu.groups.0.0 + u32::from(group) - 1))
+    (group > 0).then(|| TaskId(cpu.first_group.0 + u32::from(group) - 1))
 }
 
 /// A task or group and the groups around it, from the inside out.
@@ -77,13 +77,13 @@ pub(crate) fn chain<'a>(
 pub(crate) fn wakes_delayed(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
     let present = |id: &TaskId| tasks[*id].delayed || tasks[*id].history.queued;
     tasks[id].delayed
-        || cpu.groups.1 > 0 && chain(tasks, cpu, id).find(present).is_some_and(|id| tasks[id].delayed)
+        || cpu.group_count > 0 && chain(tasks, cpu, id).find(present).is_some_and(|id| tasks[id].delayed)
 }
 
 /// The group as a whole.
 fn whole(cpu: &Cpu, entity: TaskId) -> TaskId {
     // Those of the cpus before this one lie between.
-    TaskId(entity.0 - (cpu.id.0 + 1) * cpu.groups.1)
+    TaskId(entity.0 - (cpu.id.0 + 1) * u32::from(cpu.group_count))
 }
 
 /// A task or group enters (or leaves) the queue of the group around it with this weight.

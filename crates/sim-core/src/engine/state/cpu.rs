@@ -82,6 +82,8 @@ pub(crate) struct Cpu {
     pub(crate) several: bool,
     /// Kernel or daemon work is deferred to its next segment.
     pub(crate) has_deferred: bool,
+    /// Its task groups: all of the run.
+    pub(crate) group_count: u16,
     /// The process that ran last, to price the next switch; none at first.
     pub(crate) last_process: ProcessId,
     /// Polls and switches not reported yet.
@@ -115,9 +117,8 @@ pub(crate) struct Cpu {
     pub(crate) tick_key: u64,
     /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
     pub(crate) delayed: TaskId,
-    /// The records of the task groups on this cpu: the first one, and how many
-    /// ([`crate::run_queue::groups`]).
-    pub(crate) groups: (TaskId, u32),
+    /// The first of the records of the task groups on this cpu ([`crate::run_queue::groups`]).
+    pub(crate) first_group: TaskId,
 }
 
 /// No cpu.
@@ -164,7 +165,8 @@ impl Cpu {
             call: (Span::ZERO, After::Yield),
             tick_key: 0,
             delayed: TaskId::NONE,
-            groups: (TaskId::NONE, 0),
+            first_group: TaskId::NONE,
+            group_count: 0,
         }
     }
 
