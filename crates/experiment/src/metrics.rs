@@ -41,6 +41,9 @@ pub struct Sample<'a> {
     pub alone_paired: Option<f64>,
     /// Sum of the dedicated run times of all foreground applications with the same seed, seconds.
     pub sequence: Option<f64>,
+    /// Only a window of the run counts, and its length is the makespan. Then the times of dedicated runs are
+    /// times for each second of work.
+    pub window: bool,
 }
 
 /// A metric.
@@ -111,6 +114,21 @@ pub const METRICS: &[Metric] = &[
     ),
     metric(App, "queue_time", "s", "time from arrival to start: waiting for admission", queue_time),
     metric(App, "turnaround", "s", "time from arrival to the end of its last task", turnaround),
+    metric(
+        App,
+        "work_rate",
+        "ratio",
+        "work done for each second of the window, in seconds of a nominal core",
+        work_rate,
+    ),
+    metric(
+        App,
+        "barrier_rate",
+        "1/s",
+        "barriers that each of its tasks passes for each second of the window",
+        barrier_rate,
+    ),
+    metric(App, "time_per_work", "s", "time of the window for each second of work done", time_per_work),
     metric(App, "slowdown", "ratio", "run_time divided by the mean run_time of the dedicated runs", slowdown),
     metric(
         App,
@@ -237,7 +255,18 @@ pub const METRICS: &[Metric] = &[
         "makespan",
         "s",
         "time from the start of the run to the end of the last foreground task",
-        |s| Some(s.run.makespan.ns() as f64 / NS_PER_S),
+        makespan,
+    ),
+    metric(
+        All,
+        "time_per_work",
+        "s",
+        "time of the window for each second of work done by all foreground applications",
+        |s| {
+            let foreground = s.run.apps.iter().filter(|app| !app.background);
+            let work = foreground.map(|app| app.counters.work_done_ns).sum::<u64>() as f64;
+            if s.window { ratio(s.run.makespan.ns() as f64, work) } else { None }
+        },
     ),
     metric(
         All,
@@ -247,9 +276,7 @@ pub const METRICS: &[Metric] = &[
             faster than one program after the other",
         throughput,
     ),
-    variation(All, "largest / smallest makespan - 1 over the replicates", |s| {
-        Some(s.run.makespan.ns() as f64 / NS_PER_S)
-    }),
+    variation(All, "largest / smallest makespan - 1 over the replicates", makespan),
     metric(
         All,
         "recovered",
@@ -381,12 +408,44 @@ fn turnaround(s: &Sample<'_>) -> Option<f64> {
     if app.background { None } else { app.turnaround().map(seconds) }
 }
 
+/// The time until the last foreground application ended.
+fn makespan(s: &Sample<'_>) -> Option<f64> {
+    (!s.window).then_some(s.run.makespan.ns() as f64 / NS_PER_S)
+}
+
+/// The work of an application over the window.
+fn work_rate(s: &Sample<'_>) -> Option<f64> {
+    let work = app(s)?.counters.work_done_ns;
+    if s.window { ratio(work as f64, s.run.makespan.ns() as f64) } else { None }
+}
+
+fn barrier_rate(s: &Sample<'_>) -> Option<f64> {
+    let app = app(s)?;
+    if !s.window || app.counters.barriers == 0 {
+        return None;
+    }
+    ratio(app.counters.barriers as f64 / app.task_cpu.len() as f64, s.run.makespan.ns() as f64 / NS_PER_S)
+}
+
+/// The time that a second of its work takes: the inverse of the work rate.
+fn time_per_work(s: &Sample<'_>) -> Option<f64> {
+    ratio(1.0, work_rate(s)?)
+}
+
+/// What slowdowns compare: run times, or times for each second of work.
+fn time(s: &Sample<'_>) -> Option<f64> {
+    if !s.window {
+        return run_time(s);
+    }
+    if app(s)?.background { None } else { time_per_work(s) }
+}
+
 fn slowdown(s: &Sample<'_>) -> Option<f64> {
-    ratio(run_time(s)?, s.alone_mean?)
+    ratio(time(s)?, s.alone_mean?)
 }
 
 fn slowdown_paired(s: &Sample<'_>) -> Option<f64> {
-    ratio(run_time(s)?, s.alone_paired?)
+    ratio(time(s)?, s.alone_paired?)
 }
 
 fn barrier_interval(s: &Sample<'_>) -> Option<f64> {
@@ -487,8 +546,14 @@ pub(crate) mod tests {
     }
 
     fn value(name: &str, scope: Scope, run: &RunReport) -> Option<f64> {
-        let sample =
-            Sample { run, app: 0, alone_mean: Some(0.5), alone_paired: Some(0.4), sequence: Some(0.8) };
+        let sample = Sample {
+            run,
+            app: 0,
+            alone_mean: Some(0.5),
+            alone_paired: Some(0.4),
+            sequence: Some(0.8),
+            window: false,
+        };
         let metric = METRICS.iter().find(|m| m.name == name && m.scope == scope).unwrap();
         (metric.measure)(&sample)
     }

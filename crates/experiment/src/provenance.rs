@@ -13,7 +13,7 @@ use scenario::plan::Experiment;
 pub use scenario::plan::{MachineOrigin, Shortened};
 
 /// Version of the model: a change that moves any simulated number moves this name.
-pub const MODEL: &str = "oversim-model/6";
+pub const MODEL: &str = "oversim-model/7";
 
 /// The header of every result. It names no host, clock or number of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +59,9 @@ pub struct Provenance {
     /// Applications of which only a part of the iterations is simulated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Shortened>,
+    /// Only a window of each run counts, as the key `window` asks; absent without one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub window: bool,
     /// Seed of the first replicate.
     pub seed: u64,
     /// Replicates of each configuration and policy.
@@ -112,6 +115,7 @@ impl Provenance {
             background: background.filter(|(_, b)| **b).map(|(name, _)| name.clone()).collect(),
             programs: programs(experiment),
             shortened: experiment.shortened.clone(),
+            window: experiment.runs.iter().any(|run| run.window.is_some()),
             seed: experiment.seed,
             repeat: experiment.repeat,
             runs: reports.len(),

@@ -35,7 +35,12 @@ impl Alone {
         let mut alone = Self::default();
         for (plan, run) in experiment.runs.iter().zip(reports) {
             let (Some(app), Outcome::Completed) = (plan.alone, &run.outcome) else { continue };
-            let Some(dedicated) = run.apps.first().and_then(Dedicated::of) else { continue };
+            let length = run.makespan.ns() as f64 / 1e9;
+            let dedicated = run.apps.first().and_then(|app| match plan.window {
+                None => Dedicated::of(app),
+                Some(_) => Dedicated::in_window(app, length),
+            });
+            let Some(dedicated) = dedicated else { continue };
             for configuration in &plan.serves {
                 alone.runs.entry((*configuration, app)).or_default().insert(plan.replicate, dedicated);
             }
@@ -63,6 +68,16 @@ impl Alone {
         let foreground = plan.entries.iter().filter(|app| !experiment.background[**app]);
         foreground.map(|app| self.paired(plan.configuration, *app, plan.replicate)).sum()
     }
+
+    /// The time in which dedicated runs would do the work of a window, one application after the other.
+    fn progress(&self, experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<f64> {
+        let each = plan.entries.iter().zip(&run.apps).filter(|(app, _)| !experiment.background[**app]);
+        each.map(|(app, report)| {
+            let alone = self.paired(plan.configuration, *app, plan.replicate)?;
+            Some(alone * report.counters.work_done_ns as f64 / 1e9)
+        })
+        .sum()
+    }
 }
 
 impl Samples {
@@ -79,7 +94,9 @@ impl Samples {
                 Some(app) => samples.add_alone(plan, run, app),
                 None => {
                     samples.add_shared(experiment, &alone, plan, run);
-                    if sources.get(&(plan.configuration, plan.replicate)) == Some(&at) {
+                    if plan.window.is_none()
+                        && sources.get(&(plan.configuration, plan.replicate)) == Some(&at)
+                    {
                         samples.add_references(experiment, &alone, plan, run);
                     }
                 }
@@ -112,7 +129,8 @@ impl Samples {
     }
 
     fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {
-        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None };
+        let window = plan.window.is_some();
+        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None, window };
         for configuration in &plan.serves {
             let place = Place { configuration: *configuration, policy: NO_POLICY, app: Some(app) };
             self.add(place, Scope::App, plan.replicate, &[sample]);
@@ -121,7 +139,11 @@ impl Samples {
 
     fn add_shared(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let (configuration, policy, replicate) = (plan.configuration, plan.policy, plan.replicate);
-        let sequence = alone.sequence(experiment, plan);
+        let window = plan.window.is_some();
+        let sequence = match window {
+            false => alone.sequence(experiment, plan),
+            true => alone.progress(experiment, plan, run),
+        };
         for (app, copies) in copies(experiment, plan).into_iter().enumerate() {
             let samples: Vec<Sample<'_>> = copies
                 .into_iter()
@@ -131,11 +153,12 @@ impl Samples {
                     alone_mean: alone.mean(configuration, app),
                     alone_paired: alone.paired(configuration, app, replicate),
                     sequence,
+                    window,
                 })
                 .collect();
             self.add(Place { configuration, policy, app: Some(app) }, Scope::App, replicate, &samples);
         }
-        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence };
+        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence, window };
         self.add(Place { configuration, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 

@@ -54,3 +54,64 @@ fn latencies_are_measured_when_they_are_asked_for() {
     assert!(with.get("", "LOAD", "code", "wakeup_latency_max").is_none());
     assert!(with.get("", "LOAD", "code", "run_length_max").is_some());
 }
+
+/// Two hogs that never end share a core, and a third one has its own.
+const ENDLESS: &str = "\
+name: endless
+machine: 'core:2'
+kernel: linux-6.18
+apps:
+  one: { workload: { hog: { work: 1000s } }, cpus: [0], tasks: 1, background: false }
+  two: { workload: { hog: { work: 1000s } }, cpus: [0], tasks: 1 }
+  alone: { workload: { hog: { work: 1000s } }, cpus: [1], tasks: 1 }
+policies: [PIN]
+window: 1200ms
+";
+
+#[test]
+fn a_window_counts_rates_of_all_applications() {
+    let counted = results(ENDLESS, &[]);
+    assert!(counted.all_completed() && counted.provenance.window);
+    let rate = |app| counted.get("", "PIN", app, "work_rate").unwrap().mean;
+    // The core does 1 s of work each second, apart from switches and ticks.
+    let whole = rate("alone");
+    for app in ["one", "two"] {
+        assert!((rate(app) / whole - 0.5).abs() < 0.005, "{app}: {} of {whole}", rate(app));
+        let inverse = counted.get("", "PIN", app, "time_per_work").unwrap().mean;
+        assert!((inverse * rate(app) - 1.0).abs() < 1e-6);
+    }
+    let slowdown = counted.get("", "PIN", "one", "slowdown").unwrap().mean;
+    assert!((slowdown - 2.0).abs() < 0.02, "{slowdown}");
+    for metric in ["run_time", "makespan"] {
+        assert!(counted.cells.iter().all(|cell| cell.metric != metric), "{metric}");
+    }
+}
+
+#[test]
+fn a_window_and_its_warm_up_are_the_whole_run() {
+    let work = |set: &[&str]| {
+        let counted = results(ENDLESS, set);
+        counted.get("", "PIN", "one", "work").unwrap().mean
+    };
+    let parts = [work(&["window=400ms"]), work(&["window=800ms", "warm_up=400ms"])];
+    assert!((parts[0] + parts[1] - work(&[])).abs() < 1e-8, "{parts:?}");
+}
+
+#[test]
+fn latencies_of_a_window_are_those_that_end_in_it() {
+    let text = DAEMON.replace("500ms", "1000s") + "latencies: true\nwindow: 95ms\nwarm_up: 5ms\n";
+    let counted = results(&text, &["start_jitter=0s"]);
+    assert!(counted.get("", "LOAD", "daemon", "wakeup_latency_max").is_some());
+    // The daemon wakes every 10 ms, first at 9 ms: never before 5 ms.
+    let none = results(&text, &["start_jitter=0s", "window=2ms"]);
+    assert!(none.get("", "LOAD", "daemon", "wakeup_latency_max").is_none());
+}
+
+#[test]
+fn a_program_that_ends_before_the_window_is_no_measurement() {
+    let ended = results(&ENDLESS.replacen("1000s", "100ms", 1), &[]);
+    assert!(!ended.all_completed());
+    let note = &ended.notes[0].text;
+    assert!(note.contains("one ended before the window did"), "{note}");
+    assert!(ended.get("", "PIN", "one", "work_rate").is_none());
+}

@@ -25,6 +25,9 @@ pub fn check(plan: &RunPlan, host: &Host) -> Result<(), String> {
     if plan.options.admission != Admission::UNLIMITED {
         return Err("`admission` has no counterpart on a real machine: leave it out".into());
     }
+    if plan.window.is_some() {
+        return Err("a `window` is not executed: give the programs work of about a second instead".into());
+    }
     let threads: u32 = plan.apps.iter().map(|app| app.tasks).fold(0, u32::saturating_add);
     if threads > MOST_THREADS {
         return Err(format!("the run has {threads} tasks; at most {MOST_THREADS} are executed"));

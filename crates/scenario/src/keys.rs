@@ -163,6 +163,20 @@ keys! {
         example: "horizon: 10s",
     }
 
+    /// Length of a window in which work is counted, for programs that do not end.
+    window: Duration<1, MAX_HORIZON_NS> {
+        more: "A run ends with its window, and no foreground application may end before. Results have \
+            `work_rate` and `barrier_rate` instead of run times, of background applications too. A \
+            slowdown is the ratio of two work rates. Default: no window.",
+        example: "window: 200ms",
+    }
+
+    /// Time before the window: what happens in it does not count.
+    warm_up: Duration<0, MAX_HORIZON_NS> {
+        more: "Only with `window`. Each run is simulated a second time up to here. Default: `0s`.",
+        example: "window: 200ms\nwarm_up: 50ms",
+    }
+
     /// Largest random delay of the arrival of an application, drawn from the seed (default: one timer
     /// tick).
     start_jitter: Duration<0, MAX_HORIZON_NS> {

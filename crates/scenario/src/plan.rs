@@ -10,6 +10,7 @@ use sim_core::machine::Machine;
 use sim_core::os::OsModel;
 use sim_core::outcome::Options;
 use sim_core::program::AppSpec;
+use sim_core::time::Time;
 
 use crate::configuration::{Axis, Configuration};
 
@@ -137,4 +138,7 @@ pub struct RunPlan {
     pub options: Options,
     /// Wake-up latencies and run lengths are collected.
     pub latencies: bool,
+    /// Where the window begins in which work is counted; the horizon is its end. None: the run goes on until
+    /// all foreground applications have ended.
+    pub window: Option<Time>,
 }

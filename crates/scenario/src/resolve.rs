@@ -13,7 +13,7 @@ use sim_core::machine::Machine;
 use sim_core::os::OsModel;
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::AppSpec;
-use sim_core::time::Time;
+use sim_core::time::{Span, Time};
 
 use crate::Reader;
 use crate::apps::{self, App};
@@ -210,7 +210,7 @@ fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option
         .chosen(scenario.kernel.node().unwrap_or(&default), "`kernel`", &[])
         .and_then(|chosen| registries::kernel(reader, &chosen, own.as_deref(), cpus));
     let per_core = scenario.threads_per_core.read(reader);
-    let horizon = scenario.horizon.read(reader);
+    let times = times(reader, scenario);
     let apps = scenario.apps.required(reader);
     reader.scope = Scope {
         machine: machine.as_ref().map(|machine| (machine.name.clone(), machine.cpus())),
@@ -231,13 +231,46 @@ fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option
         kernel,
         apps,
         policies,
-        horizon: Time::ZERO.saturating_add(horizon?),
+        horizon: times?.0,
+        window: times?.1,
         admission: admission?.unwrap_or(Admission::UNLIMITED),
         start_jitter: jitter?.or(tick)?,
     };
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
     together::check(reader, scenario, &resolved);
     Some(resolved)
+}
+
+/// When runs end at the latest, and where the window begins if there is one.
+fn times(reader: &mut Reader, scenario: &Scenario<'_>) -> Option<(Time, Option<Time>)> {
+    let horizon = scenario.horizon.read(reader);
+    let window = scenario.window.given(reader)?;
+    let warm_up = scenario.warm_up.given(reader)?;
+    let Some(window) = window else {
+        if let Some(place) = scenario.warm_up.place() {
+            reader.wrong_with_hint(place, "`warm_up` is the time before a `window`", "add `window: 1s`");
+            return None;
+        }
+        return Some((Time::ZERO.saturating_add(horizon?), None));
+    };
+    if let Some(place) = scenario.horizon.place() {
+        let hint = "leave out `horizon` or `window`";
+        reader.wrong_with_hint(place, "a run with a `window` ends with it", hint);
+        return None;
+    }
+    if let Some(place) =
+        scenario.best_partition.place().filter(|_| scenario.best_partition.read(reader) == Some(true))
+    {
+        let hint = "leave out `best_partition` or `window`";
+        reader.wrong_with_hint(
+            place,
+            "the best partition is searched by the run times of programs that end",
+            hint,
+        );
+        return None;
+    }
+    let begin = Time::ZERO.saturating_add(warm_up.unwrap_or(Span::ZERO));
+    Some((begin.saturating_add(window), Some(begin)))
 }
 
 /// All runs: the baselines first, then by configuration, policy and replicate.
@@ -330,6 +363,7 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
                 policy_choice: choice.clone(),
                 options: *options,
                 latencies: false,
+                window: configuration.window,
             }));
         }
     }
@@ -338,7 +372,7 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
 
 /// True when a baseline run of an application is the one at this configuration, too.
 fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
-    plan.options.horizon == configuration.horizon
+    (plan.options.horizon, plan.window) == (configuration.horizon, configuration.window)
         && plan.options.start_jitter == configuration.start_jitter
         // Equal machines and kernels are the same objects: `Held` has each once.
         && Arc::ptr_eq(&plan.machine, &configuration.machine)
@@ -358,7 +392,7 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
             let Some(alone) = &app.alone else {
                 continue;
             };
-            let times = (configuration.horizon, configuration.start_jitter);
+            let times = (configuration.horizon, configuration.window, configuration.start_jitter);
             let places = (Arc::as_ptr(&configuration.machine), Arc::as_ptr(&configuration.kernel));
             let alike = by_hash.entry((index, hash(&(alone, times, places)))).or_default();
             let known = alike.iter().copied().find(|known| serves(&distinct[*known], alone, configuration));
@@ -380,6 +414,7 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
                 policy_choice: Choice::new(pin),
                 options: Options { admission: Admission::UNLIMITED, ..options(0, configuration) },
                 latencies: false,
+                window: configuration.window,
             });
         }
     }

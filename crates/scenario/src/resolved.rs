@@ -19,6 +19,8 @@ pub(crate) struct Resolved {
     pub(crate) apps: Vec<App>,
     pub(crate) policies: Vec<(String, Choice)>,
     pub(crate) horizon: Time,
+    /// Where the window begins that ends at the horizon.
+    pub(crate) window: Option<Time>,
     pub(crate) admission: Admission,
     pub(crate) start_jitter: Span,
 }

@@ -60,6 +60,8 @@ pub struct Latencies {
     dispatches: Vec<Option<Dispatch>>,
     /// By cpu: the task that polls there in its run.
     polling: Vec<Option<TaskId>>,
+    /// What ends before does not count.
+    from: Time,
 }
 
 impl Latencies {
@@ -76,7 +78,15 @@ impl Latencies {
             app_of,
             dispatches: vec![None; cpus as usize],
             polling: vec![None; cpus as usize],
+            from: Time::ZERO,
         }
+    }
+
+    /// Counts only what ends at this time or later.
+    #[must_use]
+    pub const fn from(mut self, from: Time) -> Self {
+        self.from = from;
+        self
     }
 
     /// The latencies of the applications, in the order of the run.
@@ -87,8 +97,9 @@ impl Latencies {
         self.apps.into_iter().map(each).collect()
     }
 
-    fn app(&mut self, task: TaskId) -> &mut Durations {
-        &mut self.apps[self.app_of[task.0 as usize] as usize]
+    /// The durations of a task's application, if it counts what ends at this time.
+    fn app(&mut self, task: TaskId, end: Time) -> Option<&mut Durations> {
+        (end >= self.from).then(|| &mut self.apps[self.app_of[task.0 as usize] as usize])
     }
 
     fn now_does(&mut self, task: TaskId, doing: Doing) -> Doing {
@@ -99,7 +110,9 @@ impl Latencies {
     fn end_polling(&mut self, cpu: CpuId) {
         let Some(task) = self.polling[cpu.0 as usize].take() else { return };
         if let Doing::Polls(_, from, to) = self.now_does(task, Doing::Other) {
-            self.app(task).runs.add(to - from);
+            if let Some(app) = self.app(task, to) {
+                app.runs.add(to - from);
+            }
         }
     }
 
@@ -124,7 +137,9 @@ impl Latencies {
                 let here = self.dispatches[cpu.0 as usize];
                 let dispatched = here.filter(|dispatch| dispatch.task == task && dispatch.at == at);
                 let overhead = dispatched.map_or(Span::ZERO, |dispatch| dispatch.overhead);
-                self.app(task).wakeups.add(at - woken + overhead);
+                if let Some(app) = self.app(task, at) {
+                    app.wakeups.add(at - woken + overhead);
+                }
                 at
             }
             _ => at,
@@ -140,7 +155,9 @@ impl Latencies {
             self.polling[cpu.0 as usize] = Some(task);
             return;
         }
-        self.app(task).runs.add(at - from);
+        if let Some(app) = self.app(task, at) {
+            app.runs.add(at - from);
+        }
         let asleep = reason == LeaveReason::Slept;
         self.now_does(task, if asleep { Doing::Asleep } else { Doing::Other });
     }

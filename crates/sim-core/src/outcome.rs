@@ -97,6 +97,30 @@ pub struct Counters {
     pub page_copies: u64,
 }
 
+impl Counters {
+    /// What was counted since an earlier state of the same counters.
+    #[must_use]
+    pub const fn since(&self, earlier: &Self) -> Self {
+        Self {
+            voluntary_switches: self.voluntary_switches - earlier.voluntary_switches,
+            involuntary_switches: self.involuntary_switches - earlier.involuntary_switches,
+            yields: self.yields - earlier.yields,
+            polls: self.polls - earlier.polls,
+            migrations: self.migrations - earlier.migrations,
+            far_migrations: self.far_migrations - earlier.far_migrations,
+            cpu_ns: self.cpu_ns - earlier.cpu_ns,
+            barriers: self.barriers - earlier.barriers,
+            barrier_wait_ns: self.barrier_wait_ns - earlier.barrier_wait_ns,
+            responses: self.responses - earlier.responses,
+            response_ns: self.response_ns - earlier.response_ns,
+            work_asked_ns: self.work_asked_ns - earlier.work_asked_ns,
+            work_done_ns: self.work_done_ns - earlier.work_done_ns,
+            bytes_fetched: self.bytes_fetched - earlier.bytes_fetched,
+            page_copies: self.page_copies - earlier.page_copies,
+        }
+    }
+}
+
 /// What a run measured of an application.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AppReport {
@@ -174,6 +198,22 @@ impl RunReport {
         for (app, latencies) in self.apps.iter_mut().zip(latencies) {
             app.latencies = Some(Box::new(latencies));
         }
+    }
+
+    /// Leaves what happened since an earlier state of the same run: counters, cpu times, breakdowns and the
+    /// makespan.
+    pub fn subtract(&mut self, earlier: &Self) {
+        self.makespan = Time::from_ns(self.makespan.ns() - earlier.makespan.ns());
+        for (app, before) in self.apps.iter_mut().zip(&earlier.apps) {
+            app.counters = app.counters.since(&before.counters);
+            for (cpu, before) in app.task_cpu.iter_mut().zip(&before.task_cpu) {
+                *cpu = cpu.saturating_sub(*before);
+            }
+        }
+        for (cpu, before) in self.cpus.iter_mut().zip(&earlier.cpus) {
+            *cpu = cpu.since(before);
+        }
+        self.corrections -= earlier.corrections;
     }
 
     /// The cpu-time breakdown of the whole machine.

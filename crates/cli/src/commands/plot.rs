@@ -15,6 +15,10 @@ use crate::{advice, output, say};
 /// Pixels of a PNG for one of the SVG: sharp on slides and dense screens.
 const PNG_SCALE: f32 = 2.0;
 
+/// Why there are no pictures of a window.
+pub(crate) const NO_RUN_TIMES: &str = "figures and pages show run times, and with a `window` there are none: use \
+    `oversim run` with `--format csv`";
+
 /// Draws the figures and lists the written and the omitted ones.
 pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let folder = check(args)?;
@@ -24,6 +28,9 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
         return Err(source::refused(&flags, &opened.name));
     }
     let results = opened.results;
+    if results.provenance.window {
+        return Err(Failure::Input(NO_RUN_TIMES.into()));
+    }
     let drawn = figures::draw(&results, &args.figures);
     let files = files(args, &drawn)?;
     write(&folder, &files)?;

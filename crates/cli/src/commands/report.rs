@@ -14,6 +14,7 @@ use pictures::page::{Slot, Story, page};
 use pictures::timeline::{self, Medium, Request, Subject, draw};
 use scenario::plan::Experiment;
 
+use super::plot::NO_RUN_TIMES;
 use super::source;
 use crate::args::{Changes, Report};
 use crate::failure::{BAD_END, Failure};
@@ -34,6 +35,9 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     }
     let changes = &args.changes;
     let experiment = source::load(policies, &name, &text, &source::changed(changes, args.best_partition))?;
+    if experiment.runs.iter().any(|run| run.window.is_some()) {
+        return Err(Failure::Input(NO_RUN_TIMES.into()));
+    }
     let results = source::simulate(&name, &experiment, changes)?;
     let drawn = figures::draw(&results, &[]);
     let file = typed(&args.file);

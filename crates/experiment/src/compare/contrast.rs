@@ -17,7 +17,7 @@ use crate::statistics::Summary;
 pub const SCHEMA: &str = "oversim.compare/1";
 
 /// Metrics that are compared by default.
-const USUAL: [&str; 2] = ["run_time", "makespan"];
+const USUAL: [&str; 3] = ["run_time", "makespan", "time_per_work"];
 
 /// Ratios of times: smaller is better, as with times themselves.
 const LIKE_TIME: [&str; 2] = ["slowdown", "slowdown_paired"];

@@ -84,9 +84,11 @@ pub struct Comparison {
 /// All comparisons, by configuration, application (the whole machine last) and policy.
 pub(crate) fn compare(experiment: &Experiment, samples: &Samples) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    let whole = (None, ALL_APPS, "makespan");
+    let windowed = experiment.runs.iter().any(|run| run.window.is_some());
+    let (time, all) = if windowed { ("time_per_work", "time_per_work") } else { ("run_time", "makespan") };
+    let whole = (None, ALL_APPS, all);
     for (configuration, label) in experiment.configurations.iter().enumerate() {
-        let apps = experiment.apps.iter().enumerate().map(|(i, name)| (Some(i), name.as_str(), "run_time"));
+        let apps = experiment.apps.iter().enumerate().map(|(i, name)| (Some(i), name.as_str(), time));
         for (app, name, metric) in apps.chain([whole]) {
             let times = |policy| samples.values(Place { configuration, policy, app }, metric);
             let Some(baseline) = times(0) else { continue };

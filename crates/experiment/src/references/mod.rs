@@ -75,11 +75,20 @@ pub(crate) struct Dedicated {
 }
 
 impl Dedicated {
+    /// Of a run that went on until its application ended.
     pub(crate) fn of(app: &AppReport) -> Option<Self> {
         let time = app.run_time()?.ns() as f64 / NS_PER_S;
         let cpus = app.counters.cpu_ns as f64 / NS_PER_S / time;
         let work = asked(app);
         (time > 0.0 && cpus > 0.0).then_some(Self { time, tasks: app.task_cpu.len() as f64, cpus, work })
+    }
+
+    /// Of a window of this length: its time is that of a second of its work.
+    pub(crate) fn in_window(app: &AppReport, length: f64) -> Option<Self> {
+        let (work, used) =
+            (app.counters.work_done_ns as f64 / NS_PER_S, app.counters.cpu_ns as f64 / NS_PER_S);
+        let (tasks, cpus) = (app.task_cpu.len() as f64, used / length);
+        (work > 0.0).then_some(Self { time: length / work, tasks, cpus, work })
     }
 }
 

@@ -52,8 +52,12 @@ const OTHER: &[&str] = &[
 /// What the rows and columns mean, for below the tables.
 pub(super) fn legend(results: &Results) -> String {
     let partition = if results.best_partitions.is_empty() { "" } else { BEST_PARTITION };
-    format!("{LEGEND}{partition}{COLUMNS}")
+    let window = if results.provenance.window { WINDOW } else { "" };
+    format!("{LEGEND}{partition}{COLUMNS}{window}")
 }
+
+const WINDOW: &str = " Only a window of each run counts: in place of a run time and of the makespan there is \
+    the time for each second of work.";
 
 const LEGEND: &str = "dedicated: each application runs alone, pinned, with one thread per core. fair-share: \
     an ideal \
@@ -116,10 +120,11 @@ impl Table<'_> {
 
     /// Run time; with dedicated runs, slowdown; where an application waited for admission, how long.
     fn app(&self, app: &str) -> Group {
-        let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, "run_time")?.mean));
+        let metric = self.index.time();
+        let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, metric)?.mean));
         let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
-        let time = self
-            .column([app, &format!("time, {unit}")], |p| Some(self.get(p, app, "run_time")?.shown(length)));
+        let time =
+            self.column([app, &format!("time, {unit}")], |p| Some(self.get(p, app, metric)?.shown(length)));
         let slowdown =
             self.column([app, "slowdown"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));
         let waited = |p: &str| Some(self.get(p, app, "queue_time")?.mean).filter(|wait| *wait > 0.0);

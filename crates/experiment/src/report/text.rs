@@ -79,9 +79,10 @@ pub(super) fn setting(results: &Results) -> String {
     ];
     let parts: Vec<String> = parts.map(|(count, one, many)| number::plural(count, one, many)).into();
     let stacks: Vec<String> = p.policies.iter().zip(&p.stacks).filter_map(stack(&p.kernels)).collect();
+    let window = if p.window { " Only a window of each run counts." } else { "" };
     let stacks = if stacks.is_empty() { String::new() } else { format!(" {}.", stacks.join(", ")) };
     format!(
-        "{}, {}. {}{alone}: {}.{stacks}",
+        "{}, {}. {}{alone}: {}.{stacks}{window}",
         named(p.machines.iter().map(machine).collect()),
         named(p.kernels.clone()),
         parts.join(" x "),

@@ -205,6 +205,11 @@ pub(crate) fn policy_name(experiment: &Experiment, policy: usize) -> &str {
 fn note(experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<Note> {
     let (outcome, text) = match &run.outcome {
         Outcome::Completed => return None,
+        Outcome::Horizon if plan.window.is_some() => {
+            let ended = run.apps.iter().filter(|a| a.end.is_some() && !a.background);
+            let names: Vec<&str> = ended.map(|a| a.name.as_str()).collect();
+            ("horizon", format!("{} ended before the window did; give it more work", names.join(" and ")))
+        }
         Outcome::Horizon => {
             let unended = run.apps.iter().filter(|a| a.end.is_none() && !a.background);
             let names: Vec<&str> = unended.map(|a| a.name.as_str()).collect();
@@ -302,6 +307,7 @@ pub(crate) mod fixture {
                 background: Vec::new(),
                 programs: Some(2),
                 shortened: Vec::new(),
+                window: false,
                 seed: 1,
                 repeat: 3,
                 runs: 12,

@@ -17,7 +17,7 @@ use scenario::plan::{Experiment, RunPlan};
 use crate::provenance::{MODEL, Provenance};
 use crate::result::{Results, policy_name};
 use crate::run::{RunError, each};
-use crate::simulate::simulate_under;
+use crate::simulate::{own_policy, simulate_under};
 
 /// Name and version of the form of schedule files.
 pub const SCHEMA: &str = "oversim.schedule/2";
@@ -108,9 +108,10 @@ pub fn record(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<(Results, Recording), RunError> {
     let one = |plan: &RunPlan| {
-        let mut recorder = Recorder::new(plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps));
-        let report = simulate_under(plan, &mut recorder, &mut ())?;
-        let schedule = recorder.into_schedule(report.makespan)?;
+        let mut recorder = Recorder::new(own_policy(plan));
+        let report = simulate_under(plan, &mut recorder, &mut *own_policy(plan), &mut ())?;
+        let end = if plan.window.is_some() { plan.options.horizon } else { report.makespan };
+        let schedule = recorder.into_schedule(end)?;
         Ok((report, schedule))
     };
     let done = each(experiment, jobs, progress, &one)?;
@@ -154,7 +155,8 @@ pub fn replay(
     let one = |plan: &RunPlan| {
         let recorded = find(plan).map_err(|error| error.to_string())?;
         let mut replayer = Replayer::new(&recorded.schedule);
-        let report = simulate_under(plan, &mut replayer, &mut ())?;
+        let again = &mut Replayer::new(&recorded.schedule);
+        let report = simulate_under(plan, &mut replayer, again, &mut ())?;
         let same = report.digest == recorded.digest;
         Ok((report, replayed(&recorded.id, plan.options.seed, same, replayer.tally())))
     };

@@ -113,7 +113,11 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     );
     let text = if losses == all.len() {
         let scope = if table.policies().len() == 1 { "" } else { " under every policy" };
-        format!("Does not pay: the programs finish later than one after the other{scope}.")
+        let less = match table.results.provenance.window {
+            false => "the programs finish later than one after the other",
+            true => "the programs do less work than one after the other",
+        };
+        format!("Does not pay: {less}{scope}.")
     } else if gains == 0 {
         format!("Does not clearly pay: {reached}.")
     } else {

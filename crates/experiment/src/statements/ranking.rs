@@ -27,7 +27,7 @@ pub struct Standing<'a> {
 
 impl Goal {
     /// The work per second where several programs share the machine and also ran alone; else the run time of
-    /// the only program, or the makespan of all. `None` when no run completed.
+    /// the only program, or the makespan of all; in a window the time for each second of work. `None` when no run completed.
     #[must_use]
     pub fn of(table: &Table<'_>) -> Option<Self> {
         table.goal.get_or_init(|| Self::found(table)).clone()
@@ -42,11 +42,12 @@ impl Goal {
         }
         if let [only] = apps[..]
             && !shared
-            && table.measures(only, "run_time")
+            && table.measures(only, table.time())
         {
-            return Some(Self { app: only.to_owned(), metric: "run_time" });
+            return Some(Self { app: only.to_owned(), metric: table.time() });
         }
-        table.measures(ALL_APPS, "makespan").then(|| all("makespan"))
+        let whole = if table.results.provenance.window { "time_per_work" } else { "makespan" };
+        table.measures(ALL_APPS, whole).then(|| all(whole))
     }
 
     /// Whether larger values are better.
@@ -71,7 +72,8 @@ impl Goal {
             return format!("{} %", table::mean(value, 0.01));
         }
         let (unit, length) = number::time_unit(value.mean);
-        format!("{} {unit}", table::mean(value, length))
+        let per = if self.metric == "time_per_work" { " for each second of work" } else { "" };
+        format!("{} {unit}{per}", table::mean(value, length))
     }
 
     /// Compares two means: less is the better one.
@@ -126,6 +128,10 @@ pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
         return true;
     }
     table.results.foreground().all(|app| {
+        // Times for each second of work can be compared whatever the work is.
+        if goal.metric == "time_per_work" {
+            return true;
+        }
         let values = if goal.higher() { alone(table, app) } else { work(table, app) };
         let tolerance = if goal.higher() { SAME_TIME } else { SAME_WORK };
         values.iter().all(Option::is_some) && within(&values, tolerance)
@@ -141,7 +147,7 @@ pub fn work_differs(table: &Table<'_>) -> bool {
 
 /// The run time of an application alone at each configuration.
 fn alone(table: &Table<'_>, app: &str) -> Vec<Option<f64>> {
-    table.configurations().map(|c| Some(table.get(c, DEDICATED, app, "run_time")?.mean)).collect()
+    table.configurations().map(|c| Some(table.get(c, DEDICATED, app, table.time())?.mean)).collect()
 }
 
 /// The work of an application at each configuration, under the first policy that it was measured under.

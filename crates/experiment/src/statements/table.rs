@@ -105,6 +105,13 @@ impl<'a> Table<'a> {
         if short.is_empty() { String::new() } else { format!(" with {short}") }
     }
 
+    /// The metric that tells how long an application takes: its run time, or the time for each second of its
+    /// work where only a window of each run counts.
+    #[must_use]
+    pub const fn time(&self) -> &'static str {
+        if self.results.provenance.window { "time_per_work" } else { "run_time" }
+    }
+
     /// Whether any policy has a cell of this metric for an application.
     #[must_use]
     pub fn measures(&self, app: &str, metric: &str) -> bool {

@@ -17,10 +17,11 @@ fn goal(oracle: &Oracle<'_>) -> (String, &'static str, bool) {
     if shared && any("all", "throughput") {
         return ("all".into(), "throughput", true);
     }
-    if !shared && apps.len() == 1 && any(&apps[0], "run_time") {
-        return (apps[0].clone(), "run_time", false);
+    let (time, whole) = if p.window { ("time_per_work", "time_per_work") } else { ("run_time", "makespan") };
+    if !shared && apps.len() == 1 && any(&apps[0], time) {
+        return (apps[0].clone(), time, false);
     }
-    ("all".into(), "makespan", false)
+    ("all".into(), whole, false)
 }
 
 fn better(higher: bool, a: &Summary, b: &Summary) -> bool {
@@ -29,7 +30,9 @@ fn better(higher: bool, a: &Summary, b: &Summary) -> bool {
 
 /// A line of the answer.
 pub(crate) fn line(oracle: &Oracle<'_>, line: &Line) -> Verdict {
-    let text = line.text.as_str();
+    let per = " for each second of work";
+    ensure(oracle.results.provenance.window || !line.text.contains(per), || "there is no window".into())?;
+    let text = &line.text.replace(per, "");
     match line.label {
         "Sharing" => sharing(oracle, text),
         "Best" | "Result" if text.starts_with("Best or level with the best, of ") => counted(oracle, text),
@@ -49,7 +52,10 @@ fn sharing(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let ends = |s: &Summary| s.ci95.unwrap_or([s.mean; 2]);
     let gains = all.iter().filter(|(_, s)| ends(s)[0] > 1.01).count();
     let losses = all.iter().filter(|(_, s)| ends(s)[1] < 1.0).count();
-    if text.starts_with("Does not pay: ") {
+    if let Some(why) = text.strip_prefix("Does not pay: the programs ") {
+        let window = oracle.results.provenance.window;
+        let verb = if window { "do less work than" } else { "finish later than" };
+        ensure(why.starts_with(verb), || format!("`{why}` of a window: {window}"))?;
         return ensure(losses == all.len(), || format!("{losses} of {} lose", all.len()));
     }
     let (_, reached) = text.split_once(": ").ok_or("no case")?;

@@ -92,8 +92,24 @@ pub(crate) fn result(random: &mut Random) -> Results {
         fill(random, &shape, &mut results, configuration);
     }
     compare(&mut results);
+    if random.chance(0.2) {
+        count_in_window(&mut results);
+    }
     results.notes = notes(random, &results);
     results
+}
+
+/// The same numbers as those of windows: times for each second of work, and no references.
+fn count_in_window(results: &mut Results) {
+    results.provenance.window = true;
+    results.cells.retain(|cell| cell.policy != "fair-share" && cell.metric != "recovered");
+    let name = |name: &mut String| {
+        if ["run_time", "makespan"].contains(&name.as_str()) {
+            *name = "time_per_work".into();
+        }
+    };
+    results.cells.iter_mut().for_each(|cell| name(&mut cell.metric));
+    results.comparisons.iter_mut().for_each(|comparison| name(&mut comparison.metric));
 }
 
 fn strings(all: &[&str]) -> Vec<String> {
@@ -156,6 +172,7 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
             background,
             programs: random.chance(0.9).then_some(apps),
             shortened,
+            window: false,
             seed: 1,
             repeat: shape.repeat,
             runs: 40,

@@ -121,10 +121,10 @@ impl Engine<'_> {
             self.shared.apps[app].forked += 1;
             self.catch_up(cpu);
             let (discipline, now) = (&self.shared.model.discipline, self.shared.now);
-            discipline.place(&mut self.shared.tasks, &mut self.cpus[cpu], id, (Entry::Fork, now));
-            if Multilevel::of(discipline).is_none() {
-                // It has slept for long: virtual time that it was charged when it was created is over.
-                self.shared.tasks[id].vruntime = 0;
+            // It has slept for long: virtual time that it was charged when it was created is over. Levels of
+            // priority are kept.
+            if Multilevel::of(discipline).is_some() {
+                discipline.place(&mut self.shared.tasks, &mut self.cpus[cpu], id, (Entry::Fork, now));
             }
             self.policy_enqueue(id, cpu, Enqueue::Created, policy);
             self.enqueue(id, cpu, Entry::Wake, None);

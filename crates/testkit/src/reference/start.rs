@@ -73,9 +73,8 @@ impl Reference<'_> {
             self.allot(t, choice.memory_node);
             self.apps[app].forked += 1;
             self.charge(c);
-            self.place(c, t, Entry::Fork);
-            if !self.has_priorities() {
-                self.tasks[t].vruntime = 0;
+            if self.has_priorities() {
+                self.place(c, t, Entry::Fork);
             }
             self.ask(t, c, Enqueue::Created, policy);
             self.enqueue(t, c, Entry::Wake, None);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::grid::{Entry, GAP, Grid, Ink, NAME};
+use crate::metrics::ALL_APPS;
 use crate::number;
 use crate::references::{BEST_PARTITION, FAIR_SHARE};
 use crate::statements::doubts::is_wide;
@@ -65,6 +66,12 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
     let title = match goal.metric {
         "throughput" => "Throughput in % of sequential runs (higher is better)".to_owned(),
         "run_time" => format!("Run time of {} in {unit} (lower is better)", goal.app),
+        "time_per_work" if goal.app == ALL_APPS => {
+            format!("Time for each second of work of all programs in {unit} (lower is better)")
+        }
+        "time_per_work" => {
+            format!("Time for each second of work of {} in {unit} (lower is better)", goal.app)
+        }
         _ => format!("Time until all programs end in {unit} (lower is better)"),
     };
     let count = table.sweep.configurations.len();
@@ -214,17 +221,23 @@ const fn errors(roomy: bool) -> usize {
 fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: usize) -> Option<Grid> {
     let apps: Vec<&str> = table.results.foreground().collect();
     let slowdown = apps.iter().any(|app| table.measures(app, "slowdown"));
-    if apps.len() < 2 && extremes.goal.metric == "run_time" {
+    if apps.len() < 2 && extremes.goal.metric == table.time() {
         return None;
     }
-    let metric = if slowdown { "slowdown" } else { "run_time" };
+    let metric = if slowdown { "slowdown" } else { table.time() };
+    let windowed = table.results.provenance.window;
     let values = |c: usize, policy: &str, app: &str| table.get(c, policy, app, metric);
     let longest = table
         .configurations()
         .flat_map(|c| rows.iter().flat_map(move |p| apps_of(table, c, p, metric)))
         .fold(0.0, f64::max);
     let (unit, scale) = if slowdown { ("", 1.0) } else { number::time_unit(longest) };
-    let title = if slowdown {
+    let title = if slowdown && windowed {
+        "Slowdown: time over time alone for the same work (dedicated: whole machine, one thread per core)"
+            .to_owned()
+    } else if windowed {
+        format!("Time of each program for each second of its work in {unit}")
+    } else if slowdown {
         "Slowdown: run time over run time alone (dedicated: whole machine, one thread per core)".to_owned()
     } else {
         format!("Run time of each program in {unit}")
