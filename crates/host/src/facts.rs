@@ -96,6 +96,19 @@ pub fn bind(cpus: &[u32]) -> Result<(), String> {
     sched_setaffinity(None, &set).map_err(|e| format!("cannot bind a thread to the cpus {cpus:?}: {e}"))
 }
 
+/// Moves the calling thread to a cpu of its affinity mask, which stays as it is.
+///
+/// # Errors
+/// A sentence: the kernel refuses it. A cpu outside of the mask is left out.
+pub fn visit(cpu: u32) -> Result<(), String> {
+    let own = sched_getaffinity(None).map_err(|e| format!("cannot read the affinity of a thread: {e}"))?;
+    if !own.is_set(cpu as usize) {
+        return Ok(());
+    }
+    bind(&[cpu])?;
+    sched_setaffinity(None, &own).map_err(|e| format!("cannot restore the affinity of a thread: {e}"))
+}
+
 /// Cpu time of the whole host at an instant, in nanoseconds since its boot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {

@@ -123,7 +123,7 @@ mod tests {
 
     fn program(ms: u64, cpus: &[&[u32]], background: bool) -> Program {
         let piece = Piece { work: (ms * 1_000_000) << 20, spread: 0, bound: 0.0 };
-        let thread = |cpus: &&[u32]| Thread { cpus: cpus.to_vec(), scale: 1_000, noise: 0 };
+        let thread = |cpus: &&[u32]| Thread { cpus: cpus.to_vec(), slept: None, scale: 1_000, noise: 0 };
         Program {
             name: "p".into(),
             nice: 0,

@@ -251,7 +251,8 @@ pub fn predict_again(archive: &mut Measurement, machine: &str, progress: &dyn Fn
 fn protocol(host: &Host) -> Vec<String> {
     let mut protocol = vec![
         "Each application is one process, and its tasks are its threads. All threads exist and sleep before \
-            the run, and a timer releases those of an application at one instant."
+            the run, each on the cpu on which the task sleeps in the simulation. A timer releases those of an \
+            application at one instant."
             .to_owned(),
         "A run time counts from the release to the end of the last thread. The simulation starts \
             programs in the same way (`startup: together`)."

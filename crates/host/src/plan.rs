@@ -1,15 +1,17 @@
 //! What each program of a run does for real: its share of a simulated run, as text for the process that
 //! executes it.
 
+use std::collections::BTreeMap;
+
 use experiment::run::simulate_one;
 use scenario::plan::RunPlan;
 use serde::{Deserialize, Serialize};
-use sim_core::ids::{CpuId, TaskId};
+use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::observe::{Observation, Observer};
 use sim_core::os::NICE_WEIGHTS;
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Spread, StartUp};
+use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Spread, StartUp, release_order};
 use sim_core::rng::{Purpose, key};
 use sim_core::time::{Time, WORK_FRACTION_BITS};
 use sim_core::wait::WaitMode;
@@ -54,6 +56,8 @@ pub struct Piece {
 pub struct Thread {
     /// Cpus that it may use; empty for all.
     pub cpus: Vec<u32>,
+    /// The cpu on which it sleeps before its release; none: wherever it is.
+    pub slept: Option<u32>,
     /// Work in thousandths of the program's.
     pub scale: u32,
     /// Key of its draws, the one of the simulated task.
@@ -147,7 +151,8 @@ fn binds(plan: &RunPlan, app: &AppSpec) -> bool {
 }
 
 /// The programs of a simulated run. Each is released when its simulated application started; threads that
-/// the policy binds are bound to the cpu of their task.
+/// the policy binds are bound to the cpu of their task, and all sleep before on the cpu on which the task has
+/// slept.
 #[must_use]
 pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
     let mut first = 0;
@@ -163,8 +168,15 @@ pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
             Some(cpus) if binds => cpus.clone(),
             _ => allowed.clone(),
         };
+        let usable: Vec<u32> =
+            if allowed.is_empty() { (0..plan.machine.cpus()).collect() } else { allowed.clone() };
+        let slept: BTreeMap<u32, u32> = release_order(plan.options.seed, AppId(at), app.tasks)
+            .into_iter()
+            .map(|(rank, slept)| (rank, usable[slept as usize % usable.len()]))
+            .collect();
         let thread = |(rank, task): (u32, usize)| Thread {
             cpus: cpus(task),
+            slept: slept.get(&rank).copied(),
             scale: app.rank_scale.get(rank as usize).copied().unwrap_or(1_000),
             noise: key(plan.options.seed, Purpose::WorkNoise, u64::from(at) << 32 | u64::from(rank)),
         };

@@ -207,6 +207,10 @@ fn thread(shared: &Shared, rank: usize, send: &mpsc::Sender<Message>) {
         }
     };
     drop(given);
+    if let Err(why) = plan.slept.map_or(Ok(()), facts::visit) {
+        let _ = send.send(Message::Failed(why));
+        return;
+    }
     sleep_until(release);
     let started = now();
     let mut rank_of = Rank { shared, plan, rank, draws: 0, stream: stream.as_mut() };

@@ -27,6 +27,21 @@ pub enum Affinity {
 }
 
 impl Affinity {
+    /// The allowed cpus of a machine of `cpus` cpus in turn: the first one is number 0, and after the last one
+    /// the first one comes again. It must allow at least one of them.
+    pub(crate) fn nth(&self, number: u64, cpus: u32) -> CpuId {
+        match self {
+            Self::All => CpuId((number % u64::from(cpus)) as u32),
+            Self::One(cpu) => *cpu,
+            Self::Set(set) => {
+                let here = || set.iter().filter(|cpu| cpu.0 < cpus);
+                let count = here().count() as u64;
+                assert!(count > 0, "a task may run on none of {cpus} cpus");
+                here().nth((number % count) as usize).expect("the set has as many cpus")
+            }
+        }
+    }
+
     /// True when `cpu` is allowed.
     #[must_use]
     pub fn allows(&self, cpu: CpuId) -> bool {

@@ -364,17 +364,21 @@ pub enum Forks {
     /// A launcher on cpu 0 (`mpiexec`) creates all ranks one after another, rank 0 like the others; its work
     /// is kernel work of cpu 0.
     Launcher,
-    /// All tasks exist and sleep before the start; creating them costs nothing. At the start they are woken
-    /// at one instant, in an order of ranks that is drawn from the seed ([`release_order`]).
+    /// All tasks exist and sleep before the start, each on any of the cpus that it may use; creating them
+    /// costs nothing. At the start they are woken at one instant. The order and the cpus are drawn from the
+    /// seed ([`release_order`]).
     Together,
 }
 
 /// The order in which the ranks of an application are released: uniform over all orders (Fisher-Yates; Knuth,
-/// TAOCP 2, 3.4.2, algorithm P), drawn from the seed. `app`: its number in the run; `ranks`: at most 2^24.
+/// TAOCP 2, 3.4.2, algorithm P), drawn from the seed. Beside each rank the number of the cpu on which it has
+/// slept, among those that it may use (counted in turn): drawn alike, independent of the others. `app`: its
+/// number in the run; `ranks`: at most 2^24.
 #[must_use]
-pub fn release_order(seed: u64, app: AppId, ranks: u32) -> Vec<u32> {
+pub fn release_order(seed: u64, app: AppId, ranks: u32) -> Vec<(u32, u32)> {
     let key = rng::key(seed, rng::Purpose::Release, u64::from(app.0));
-    let mut order: Vec<u32> = (0..ranks).collect();
+    let draws = u64::from(ranks)..;
+    let mut order: Vec<(u32, u32)> = (0..ranks).zip(draws.map(|at| rng::draw(key, at))).collect();
     for last in (1..order.len()).rev() {
         let other = rng::below(last as u64 + 1, rng::draw(key, last as u64));
         order.swap(last, other as usize);
@@ -508,13 +512,19 @@ mod tests {
 
     #[test]
     fn ranks_are_released_in_any_order() {
-        let order = |seed| release_order(seed, AppId(1), 3);
-        assert_eq!(order(5), order(5));
+        let drawn = |seed| release_order(seed, AppId(1), 3);
+        let order = |seed| drawn(seed).into_iter().map(|(rank, _)| rank).collect::<Vec<_>>();
+        assert_eq!(drawn(5), drawn(5));
         let mut counts = std::collections::BTreeMap::new();
         (0..6_000).for_each(|seed| *counts.entry(order(seed)).or_insert(0_u32) += 1);
         assert_eq!(counts.len(), 6);
         assert!(counts.values().all(|count| count.abs_diff(1_000) < 120), "{counts:?}");
-        assert_eq!((release_order(1, AppId(0), 0), release_order(1, AppId(0), 1)), (vec![], vec![0]));
+        // Each has slept on one of two cpus in half of the cases, whatever the others did.
+        let cpus = |seed| drawn(seed).iter().fold(0, |sum, (_, slept)| 2 * sum + slept % 2);
+        let mut counts = [0_u32; 8];
+        (0..8_000).for_each(|seed| counts[cpus(seed) as usize] += 1);
+        assert!(counts.iter().all(|count| count.abs_diff(1_000) < 120), "{counts:?}");
+        assert_eq!(release_order(1, AppId(0), 0), []);
     }
 
     #[test]

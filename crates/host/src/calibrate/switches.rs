@@ -103,7 +103,7 @@ pub(super) fn yield_processes(bench: &Bench) -> Result<f64, String> {
         session: false,
         wait: Wait::Yield,
         steps: vec![Step::Repeat(YIELDS), Step::Yield, Step::End],
-        threads: vec![Thread { cpus: vec![bench.first()], scale: 1_000, noise: 0 }],
+        threads: vec![Thread { cpus: vec![bench.first()], slept: None, scale: 1_000, noise: 0 }],
         background: false,
         start: 0,
         speed: 1.0,

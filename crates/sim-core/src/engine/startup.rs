@@ -112,12 +112,14 @@ impl Engine<'_> {
         self.launch(app, policy);
     }
 
-    /// All tasks of an application, which exist and sleep, are woken at this instant. Each is placed as a new
-    /// one.
+    /// All tasks of an application, which exist and sleep, are woken at this instant. Each is placed as one
+    /// that is created where it slept.
     pub(crate) fn release(&mut self, app: AppId, policy: &mut dyn Policy) {
-        for rank in release_order(self.shared.options.seed, app, self.shared.apps[app].tasks) {
+        let (seed, tasks, cpus) = (self.shared.options.seed, self.shared.apps[app].tasks, self.cpus.len());
+        for (rank, slept) in release_order(seed, app, tasks) {
             let id = self.shared.apps[app].task(rank);
-            let cpu = self.placed(id, Placement::Fork { parent: SHELL }, policy);
+            let parent = self.shared.affinity(id).nth(slept.into(), cpus as u32);
+            let cpu = self.placed(id, Placement::Fork { parent }, policy);
             self.shared.apps[app].forked += 1;
             self.catch_up(cpu);
             let (discipline, now) = (&self.shared.model.discipline, self.shared.now);

@@ -65,10 +65,13 @@ impl Reference<'_> {
     /// All tasks, which sleep, wake up at once.
     fn wake_all(&mut self, app: usize, policy: &mut dyn Policy) {
         let ranks = self.apps[app].spec.tasks;
-        for rank in release_order(self.options.seed, AppId(app as u32), ranks) {
+        let cpus = self.machine.cpus();
+        for (rank, slept) in release_order(self.options.seed, AppId(app as u32), ranks) {
             let t = self.task(app, rank);
             self.refresh_priorities();
-            let choice = policy.select_cpu(self, TaskId(t as u32), Placement::Fork { parent: CpuId(0) });
+            let own: Vec<u32> = (0..cpus).filter(|cpu| self.tasks[t].affinity.allows(CpuId(*cpu))).collect();
+            let parent = CpuId(own[slept as usize % own.len()]);
+            let choice = policy.select_cpu(self, TaskId(t as u32), Placement::Fork { parent });
             let c = self.corrected(t, choice.cpu);
             self.allot(t, choice.memory_node);
             self.apps[app].forked += 1;
