@@ -1,6 +1,6 @@
 //! The naive prediction: every runnable thread gets its fair share of the cpus, and nothing costs anything.
 
-use crate::plan::{Program, Step};
+use crate::plan::{Program, Step, weight};
 
 /// A thread that is served: its program, the work left in nanoseconds, its weight and its cpus.
 struct Served {
@@ -14,15 +14,15 @@ struct Served {
 /// and ticks. Threads that may use one cpu share that cpu; all others share all cpus, at most one each.
 /// Programs in the background and those that never end get 0.
 #[must_use]
-pub fn times(programs: &[Program], weights: &[u32], cpus: u32) -> Vec<f64> {
+pub fn times(programs: &[Program], cpus: u32) -> Vec<f64> {
     let mut threads = Vec::new();
-    for (at, (program, weight)) in programs.iter().zip(weights).enumerate() {
+    for (at, program) in programs.iter().enumerate() {
         for (rank, thread) in program.threads.iter().enumerate() {
             let work = if program.background { f64::INFINITY } else { work(program, rank) };
             threads.push(Served {
                 program: at,
                 left: work / program.speed * f64::from(thread.scale) / 1_000.0,
-                weight: f64::from(*weight),
+                weight: f64::from(weight(thread.nice)),
                 cpus: thread.cpus.clone(),
             });
         }
@@ -123,10 +123,10 @@ mod tests {
 
     fn program(ms: u64, cpus: &[&[u32]], background: bool) -> Program {
         let piece = Piece { work: (ms * 1_000_000) << 20, spread: 0, bound: 0.0 };
-        let thread = |cpus: &&[u32]| Thread { cpus: cpus.to_vec(), slept: None, scale: 1_000, noise: 0 };
+        let thread =
+            |cpus: &&[u32]| Thread { cpus: cpus.to_vec(), slept: None, scale: 1_000, noise: 0, nice: 0 };
         Program {
             name: "p".into(),
-            nice: 0,
             session: false,
             wait: Wait::Spin,
             steps: vec![Step::Compute(piece)],
@@ -147,16 +147,18 @@ mod tests {
     #[test]
     fn threads_of_one_cpu_share_it_by_weight() {
         let (a, b) = (program(10, &[&[0]], false), program(20, &[&[0]], false));
-        assert_eq!(ms(&times(&[a.clone(), b], &[1_024, 1_024], 2)), [20.0, 30.0]);
-        let hog = program(1, &[&[0]], true);
-        assert_eq!(ms(&times(&[a, hog], &[1_024, 3_072], 2)), [40.0, 0.0]);
+        assert_eq!(ms(&times(&[a.clone(), b], 2)), [20.0, 30.0]);
+        let mut hog = program(1, &[&[0]], true);
+        hog.threads[0].nice = -5;
+        // Weights of 1,024 and 3,121.
+        assert_eq!(ms(&times(&[a, hog], 2)), [40.48, 0.0]);
     }
 
     #[test]
     fn unbound_threads_share_all_cpus() {
         let three = program(20, &[&[], &[], &[]], false);
-        assert_eq!(ms(&times(&[three], &[1_024], 2)), [30.0]);
+        assert_eq!(ms(&times(&[three], 2)), [30.0]);
         let one = program(20, &[&[]], false);
-        assert_eq!(ms(&times(&[one], &[1_024], 2)), [20.0]);
+        assert_eq!(ms(&times(&[one], 2)), [20.0]);
     }
 }

@@ -106,8 +106,7 @@ fn predict(mut group: Group, runs: &[RunPlan], repeat: u32) -> Result<Group, Str
         }
         let programs = plan::programs(run, &simulated);
         if at == 0 {
-            let weights: Vec<u32> = run.apps.iter().map(|app| app.weight).collect();
-            group.fair = crate::fair::times(&programs, &weights, run.machine.cpus());
+            group.fair = crate::fair::times(&programs, run.machine.cpus());
             group.predicted = vec![Vec::new(); programs.len()];
         }
         for (times, app) in group.predicted.iter_mut().zip(&simulated.report.apps) {
@@ -251,8 +250,8 @@ pub fn predict_again(archive: &mut Measurement, machine: &str, progress: &dyn Fn
 fn protocol(host: &Host) -> Vec<String> {
     let mut protocol = vec![
         "Each application is one process, and its tasks are its threads. All threads exist and sleep before \
-            the run, each on the cpu on which the task sleeps in the simulation. A timer releases those of an \
-            application at one instant."
+            the run, each on the cpu on which the task sleeps in the simulation. A timer releases those of \
+            an application at one instant."
             .to_owned(),
         "A run time counts from the release to the end of the last thread. The simulation starts \
             programs in the same way (`startup: together`)."

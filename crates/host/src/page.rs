@@ -34,16 +34,16 @@ const REASONS: &[(&str, &str)] = &[
     ),
     (
         "unpinned",
-        "The kernel balances computing threads sooner than the model does, so that spinning and yielding \
-            programs with more threads than cpus are faster than predicted. Blocking programs are slower: \
-            wake-ups on the other cpu cost their waker several microseconds more than the model has, and the \
-            kernel may place a woken thread on the busy cpu of its waker. With autogroup, the balancer \
+        "Where spinning and yielding threads are after the release decides, and the spread is wide. \
+            Blocking programs are slower: wake-ups on the other cpu cost their waker several microseconds \
+            more than the model has, and the kernel may place a woken thread on the busy cpu of its waker. \
+            With autogroup, the balancer \
             weighs the group and not the threads.",
     ),
     (
         "memory-bound",
-        "The measured times are widely spread: the bandwidth of a virtual machine depends on other machines \
-            of the same host.",
+        "The bandwidth of a virtual machine depends on other machines of the same host. The calibration and \
+            each run may meet another one, and several cells have two different measured times.",
     ),
 ];
 const BLOCK: &str = "A wake-up of a thread on the other cpu takes several microseconds on this virtual \

@@ -62,6 +62,8 @@ pub struct Thread {
     pub scale: u32,
     /// Key of its draws, the one of the simulated task.
     pub noise: u64,
+    /// Its nice value.
+    pub nice: i32,
 }
 
 /// A program: one process with its threads.
@@ -69,8 +71,6 @@ pub struct Thread {
 pub struct Program {
     /// Name of the application.
     pub name: String,
-    /// Nice value of all threads.
-    pub nice: i32,
     /// It begins a session, which is a task group of its own.
     #[serde(default)]
     pub session: bool,
@@ -177,6 +177,7 @@ pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
         let thread = |(rank, task): (u32, usize)| Thread {
             cpus: cpus(task),
             slept: slept.get(&rank).copied(),
+            nice: nice(app.weight_of(rank)),
             scale: app.rank_scale.get(rank as usize).copied().unwrap_or(1_000),
             noise: key(plan.options.seed, Purpose::WorkNoise, u64::from(at) << 32 | u64::from(rank)),
         };
@@ -184,7 +185,6 @@ pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
         let streams = app.program.profiles().iter().any(|profile| bound(profile) > 0.0);
         programs.push(Program {
             name: app.name.clone(),
-            nice: nice(app.weight),
             session: app.group.is_some(),
             wait: wait(app.runtime.wait).unwrap_or(Wait::Spin),
             steps: steps(app, &bound),
@@ -226,6 +226,13 @@ pub fn bound(profile: &MemoryProfile, plan: &RunPlan) -> f64 {
 /// The numbers of cpus of a set.
 fn listed(set: &CpuSet) -> Vec<u32> {
     set.iter().map(|cpu| cpu.0).collect()
+}
+
+/// The load weight of a nice value.
+#[must_use]
+pub fn weight(nice: i32) -> u32 {
+    let at = (nice + 20).clamp(0, NICE_WEIGHTS.len() as i32 - 1);
+    NICE_WEIGHTS[at as usize]
 }
 
 /// The nice value of a load weight; 0 for one that belongs to none.
@@ -294,10 +301,13 @@ mod tests {
         let programs = programs(&run, &simulated);
         assert_eq!(programs.len(), 2);
         let (a, hog) = (&programs[0], &programs[1]);
-        assert_eq!((a.threads.len(), a.nice, a.background, a.wait), (3, 0, false, Wait::Spin));
+        assert_eq!((a.threads.len(), a.threads[0].nice, a.background, a.wait), (3, 0, false, Wait::Spin));
         assert!(a.threads.iter().all(|thread| thread.cpus.len() == 1 && thread.scale == 1_000));
         assert_eq!(a.threads[2].noise, key(7, Purpose::WorkNoise, 2));
-        assert_eq!((hog.nice, hog.background, hog.threads[0].cpus.as_slice()), (5, true, &[1][..]));
+        assert_eq!(
+            (hog.threads[0].nice, hog.background, hog.threads[0].cpus.as_slice()),
+            (5, true, &[1][..])
+        );
         assert!(matches!(hog.steps[..], [Step::Repeat(0), Step::Compute(_), Step::End]));
         let read: Program = serde_json::from_str(&serde_json::to_string(a).unwrap()).unwrap();
         assert_eq!(read, *a);

@@ -122,15 +122,6 @@ fn execute(program: Program, input: &mut dyn BufRead, out: &mut dyn Write) -> Re
     if program.session {
         setsid().map_err(|e| format!("`{}` cannot begin a session: {e}", program.name))?;
     }
-    // Nice values are relative to that of the measurement: only ratios of weights matter.
-    if program.nice != 0 {
-        let nice = facts::nice() + program.nice;
-        let failed = |why: &str| format!("`{}` needs nice {nice}: {why}", program.name);
-        if !(-20..=19).contains(&nice) {
-            return Err(failed("the range is -20 to 19"));
-        }
-        setpriority_process(None, nice).map_err(|e| failed(&e.to_string()))?;
-    }
     let ranks = u32::try_from(program.threads.len()).map_err(|e| e.to_string())?;
     let background = program.background;
     let shared = Arc::new(Shared {
@@ -181,6 +172,20 @@ fn execute(program: Program, input: &mut dyn BufRead, out: &mut dyn Write) -> Re
     Ok(done)
 }
 
+/// Gives the calling thread a nice value relative to that of the measurement: only ratios of weights matter.
+fn set_nice(relative: i32, program: &str) -> Result<(), String> {
+    if relative == 0 {
+        return Ok(());
+    }
+    let nice = facts::nice() + relative;
+    let failed = |why: &str| format!("`{program}` needs nice {nice}: {why}");
+    if !(-20..=19).contains(&nice) {
+        return Err(failed("the range is -20 to 19"));
+    }
+    // In Linux, process 0 is the calling thread.
+    setpriority_process(None, nice).map_err(|e| failed(&e.to_string()))
+}
+
 /// One thread from its creation to its end.
 fn thread(shared: &Shared, rank: usize, send: &mpsc::Sender<Message>) {
     let plan = &shared.program.threads[rank];
@@ -189,6 +194,7 @@ fn thread(shared: &Shared, rank: usize, send: &mpsc::Sender<Message>) {
     let set_up = || -> Result<(), String> {
         // Timers of ordinary threads are up to 50 us late by default.
         set_current_timer_slack(NonZeroU64::new(1)).map_err(|e| e.to_string())?;
+        set_nice(plan.nice, &shared.program.name)?;
         if plan.cpus.is_empty() { Ok(()) } else { bind(&plan.cpus) }
     };
     // The main thread waits for the messages; if it has ended, so has the process.

@@ -3,7 +3,7 @@
 use scenario::plan::RunPlan;
 use sim_core::os::Discipline;
 use sim_core::outcome::Admission;
-use sim_core::program::{AppSpec, Op};
+use sim_core::program::{AppSpec, Op, Scheduling};
 use sim_core::wait::BarrierKind;
 
 use crate::facts::Host;
@@ -33,6 +33,7 @@ pub fn check(plan: &RunPlan, host: &Host) -> Result<(), String> {
         return Err(format!("the run has {threads} tasks; at most {MOST_THREADS} are executed"));
     }
     groups(plan, host)?;
+    plan.apps.iter().try_for_each(scheduling)?;
     plan.apps.iter().try_for_each(|app| application(app, plan))
 }
 
@@ -108,6 +109,14 @@ fn policy(plan: &RunPlan) -> Result<(), String> {
         return Err(format!("`{changed}` of LOAD is not the balancer of this kernel: leave it out"));
     }
     Ok(())
+}
+
+/// Scheduling policies of a thread are set by a call that the library for system calls lacks.
+fn scheduling(app: &AppSpec) -> Result<(), String> {
+    if app.scheduling == Scheduling::Other {
+        return Ok(());
+    }
+    Err(format!("`{}`: SCHED_BATCH and SCHED_IDLE are not executed: leave out `scheduling`", app.name))
 }
 
 fn application(app: &AppSpec, plan: &RunPlan) -> Result<(), String> {

@@ -7,7 +7,7 @@ use notation::diagnostics::Place;
 use notation::yaml::{Content, Entry, Node};
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, Scheduling, WEIGHT_IDLE};
 use sim_core::time::Time;
 use workloads::{Context, runtimes};
 
@@ -27,7 +27,9 @@ struct Draft<'a> {
     workload: Selected<workloads::Build>,
     runtime: Selected<&'static str>,
     start: Time,
-    weight: u32,
+    /// Of the ranks, repeated for further ones.
+    weights: Vec<u32>,
+    scheduling: Scheduling,
     background: Option<bool>,
     allowed: Option<CpuSet>,
     /// Number of cpus it may use.
@@ -196,7 +198,8 @@ fn draft<'a>(
     let workload = written.workload.given(reader);
     let runtime = written.runtime.read(reader);
     let start = written.start.read(reader);
-    let weight = written.nice.read(reader);
+    let weights = written.nice.read(reader);
+    let scheduling = written.scheduling.read(reader);
     let background = written.background.given(reader);
     let allowed = written.cpus.given(reader);
     let copies = copies(reader, written);
@@ -209,7 +212,8 @@ fn draft<'a>(
         workload,
         runtime: runtime?,
         start: Time::ZERO.saturating_add(start?),
-        weight: weight?,
+        weights: weights?,
+        scheduling: scheduling?,
         background: background?,
         usable: match (&allowed, machine) {
             (Some(set), _) => set.iter().count() as u32,
@@ -248,10 +252,17 @@ impl Draft<'_> {
         // other at the start.
         runtime.startup.barrier &= built.program.synchronises();
         runtime.processes |= built.processes;
+        let idle = self.scheduling == Scheduling::Idle;
+        let weight = if idle { WEIGHT_IDLE } else { self.weights.first().copied().unwrap_or(1024) };
+        let several = !idle && self.weights.len() > 1;
+        let in_turn = self.weights.iter().copied().cycle().take(tasks as usize);
+        let rank_weights = if several { in_turn.collect() } else { Vec::new() };
         Some(AppSpec {
             start: self.start,
             background,
-            weight: self.weight,
+            weight,
+            rank_weights,
+            scheduling: self.scheduling,
             rank_scale: built.rank_scale,
             team: built.team,
             allowed: self.allowed.clone(),

@@ -5,13 +5,14 @@ use notation::diagnostics::Place;
 use notation::parameter::{Kind, Parameter};
 use notation::registry::Registry;
 use notation::units;
-use notation::yaml::Node;
+use notation::yaml::{Content, Node};
 use policies::{Level, Perturbation, PolicyShelf};
 use serde_json::{Value as Json, json};
 use sim_core::ids::CpuId;
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
 use sim_core::os::NICE_WEIGHTS;
+use sim_core::program::Scheduling;
 use sim_core::time::Span;
 use workloads::runtimes::RUNTIMES;
 use workloads::{Build, WORKLOADS};
@@ -21,6 +22,20 @@ use crate::json::{WORD, choice, list, parameters};
 use crate::key::{Form, Inside, Key, Value};
 use crate::labels::is_word;
 use crate::registries::{self, ChosenMachine, Selected};
+
+/// Scheduling policies as written.
+const SCHEDULING: [&str; 3] = ["other", "batch", "idle"];
+
+/// The load weight of a nice value.
+fn nice(reader: &mut Reader, node: &Node, what: &str) -> Option<u32> {
+    let text = reader.text(node, what)?;
+    let at = text.parse().ok().and_then(|nice: i64| usize::try_from(nice.checked_add(20)?).ok());
+    let weight = at.and_then(|at| NICE_WEIGHTS.get(at).copied());
+    if weight.is_none() {
+        reader.wrong_node(node, format!("{what} must be a whole number between -20 and 19"), "");
+    }
+    weight
+}
 
 /// Declares types of plain values: `/// About. Name -> Type: JSON Schema, how it is read;`.
 macro_rules! plain {
@@ -83,16 +98,23 @@ plain! {
             reader.value(node, what, Kind::Choice(&["none", "dedicated"]), 0, 1).map(|word| word == 1)
         };
 
-    /// A nice value; read as its load weight.
-    Nice -> u32: |_| json!({ "type": "integer", "minimum": -20, "maximum": 19 }),
-        |reader, node, what| {
-            let text = reader.text(node, what)?;
-            let at = text.parse().ok().and_then(|nice: i64| usize::try_from(nice.checked_add(20)?).ok());
-            let weight = at.and_then(|at| NICE_WEIGHTS.get(at).copied());
-            if weight.is_none() {
-                reader.wrong_node(node, format!("{what} must be a whole number between -20 and 19"), "");
+    /// A nice value, or a list of them for the ranks; read as load weights.
+    Nice -> Vec<u32>: |_| {
+        let one = json!({ "type": "integer", "minimum": -20, "maximum": 19 });
+        json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+    },
+        |reader, node, what| match &node.content {
+            Content::List(each) if !each.is_empty() => {
+                each.iter().map(|node| nice(reader, node, what)).collect()
             }
-            weight
+            _ => Some(vec![nice(reader, node, what)?]),
+        };
+
+    /// The scheduling policy of a task.
+    SchedulingPolicy -> Scheduling: |key| json!({ "enum": SCHEDULING, "default": key.default }),
+        |reader, node, what| {
+            let all = [Scheduling::Other, Scheduling::Batch, Scheduling::Idle];
+            reader.value(node, what, Kind::Choice(&SCHEDULING), 0, 2).map(|word| all[word as usize])
         };
 
     /// A set of cpus of the machine: a list of numbers and ranges, or a text like `0-3,8`.

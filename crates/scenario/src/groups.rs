@@ -8,12 +8,16 @@ use notation::diagnostics::Place;
 use notation::yaml::Node;
 use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
 use sim_core::os::{Discipline, OsModel, TaskGroup};
+use sim_core::program::Scheduling;
 
 use crate::Reader;
 use crate::apps::App;
 use crate::cgroups::WEIGHT;
 use crate::keys::{Application, Scenario};
 
+/// Keys that need EEVDF.
+const GROUPS: &str = "`session` and `cgroup`";
+const SCHEDULING: &str = "`batch` and `idle`";
 /// Policies that order the run queues themselves or use priority levels: task groups are rules of the run
 /// queue of Linux.
 const WITHOUT: [&str; 10] =
@@ -41,7 +45,11 @@ pub(crate) fn assign(
             reader.wrong_with_hint(both, "an application is in a session or in a control group", hint);
             return None;
         }
-        first = first.or(written.session.place()).or(written.cgroup.place());
+        let grouped = written.session.place().or(written.cgroup.place());
+        let scheduled = written.scheduling.place().filter(|_| {
+            written.scheduling.read(reader).is_some_and(|scheduling| scheduling != Scheduling::Other)
+        });
+        first = first.or(grouped.zip(Some(GROUPS))).or(scheduled.zip(Some(SCHEDULING)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
     }
     let mut weights: BTreeMap<String, u32> = BTreeMap::new();
@@ -59,8 +67,8 @@ pub(crate) fn assign(
             }
         }
     }
-    let Some(place) = first else { return Some(()) };
-    check(reader, place, kernel, policies, (weights.len(), cpus))?;
+    let Some(first) = first else { return Some(()) };
+    check(reader, first, kernel, policies, (weights.len(), cpus))?;
     let index = |path: &str| weights.keys().position(|other| other == path).map(|at| at as u16);
     let group = |(path, weight): (&String, &u32)| TaskGroup {
         name: path.clone(),
@@ -77,10 +85,11 @@ pub(crate) fn assign(
     Some(())
 }
 
-/// Groups need a kernel that has them here, and policies that leave the run queues to it.
+/// Groups and scheduling policies need a kernel that has them here, and policies that leave the run queues to
+/// it.
 fn check(
     reader: &mut Reader,
-    place: Place,
+    (place, what): (Place, &str),
     kernel: &OsModel,
     policies: &[(String, Choice)],
     (groups, cpus): (usize, u32),
@@ -92,7 +101,7 @@ fn check(
         return None;
     }
     if !matches!(kernel.discipline, Discipline::Eevdf(_)) {
-        let message = format!("`session` and `cgroup` need EEVDF; {} has no task groups here", kernel.name);
+        let message = format!("{what} need EEVDF, which {} does not have", kernel.name);
         reader.wrong_with_hint(place, message, "use `kernel: linux-6.18`");
         return None;
     }
@@ -101,9 +110,8 @@ fn check(
         if let Some(name) =
             [Some(choice.entry.name), under].into_iter().flatten().find(|n| WITHOUT.contains(n))
         {
-            let message = format!("the policy `{label}` does not work with `session` and `cgroup`");
-            let hint =
-                format!("{name} orders run queues itself; task groups are rules of the kernel's queues");
+            let message = format!("the policy `{label}` does not work with {what}");
+            let hint = format!("{name} orders run queues itself; these are rules of the kernel's queues");
             reader.wrong_with_hint(place, message, hint);
             return None;
         }

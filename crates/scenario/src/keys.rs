@@ -11,8 +11,8 @@ use crate::Reader;
 use crate::cgroups::{ControlGroups, GroupPath};
 use crate::defaults::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 use crate::forms::{
-    Anything, Baseline, Count, Cpus, Duration, Flag, Kernel, Machine, Name, Nice, Policies, Runtime, Text,
-    Workload,
+    Anything, Baseline, Count, Cpus, Duration, Flag, Kernel, Machine, Name, Nice, Policies, Runtime,
+    SchedulingPolicy, Text, Workload,
 };
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names, properties};
@@ -168,13 +168,19 @@ keys! {
         more: "A run ends with its window, and no foreground application may end before. Results have \
             `work_rate` and `barrier_rate` instead of run times, of background applications too. A \
             slowdown is the ratio of two work rates. Default: no window.",
-        example: "window: 200ms",
+        example: "window: 200ms\n\
+            apps:\n\
+            \x20 code: { workload: { spmd: { work: 100s, intervals: 10000 } } }\n\
+            \x20 hog: { workload: hog, tasks: 4 }",
     }
 
     /// Time before the window: what happens in it does not count.
     warm_up: Duration<0, MAX_HORIZON_NS> {
         more: "Only with `window`. Each run is simulated a second time up to here. Default: `0s`.",
-        example: "window: 200ms\nwarm_up: 50ms",
+        example: "window: 200ms\n\
+            warm_up: 50ms\n\
+            apps:\n\
+            \x20 code: { workload: { spmd: { work: 100s, intervals: 10000 } } }",
     }
 
     /// Largest random delay of the arrival of an application, drawn from the seed (default: one timer
@@ -265,11 +271,25 @@ keys! {
             other: { workload: { hog: { work: 5s } }, background: true }",
     }
 
-    /// Nice value, from -20 (most cpu time) to 19 (default 0).
+    /// Nice value, from -20 (most cpu time) to 19 (default 0), or a list with one for each rank,
+    /// repeated for further ranks.
     nice: Nice {
         default: "0",
         more: "Under CFS and EEVDF each step changes the weight by a factor of about 1.25.",
-        example: "code: { workload: { spmd: { work: 1s } }, nice: 5 }",
+        example: "code: { workload: { spmd: { work: 1s } }, nice: 5 }\n\
+            other: { workload: { spmd: { work: 1s } }, tasks: 4, nice: [0, 0, 10, 10] }",
+    }
+
+    /// Scheduling policy of its tasks: `other` (SCHED_OTHER), `batch` (SCHED_BATCH) or `idle` (SCHED_IDLE).
+    scheduling: SchedulingPolicy {
+        default: "other",
+        more: "Tasks of `batch` preempt no task when they wake. Tasks of `idle` have a weight of 3 whatever \
+            their nice value, and any other task that wakes preempts them. Only kernels with EEVDF have \
+            `batch` and `idle` here. Default: `other`.",
+        example: "kernel: linux-6.18\n\
+            apps:\n\
+            \x20 code: { workload: { spmd: { work: 1s } } }\n\
+            \x20 filler: { workload: { spmd: { work: 1s } }, scheduling: idle }",
     }
 
     /// Session in which it is started. The applications of a session share the weight of one nice-0 task, as

@@ -27,8 +27,8 @@ pub enum Affinity {
 }
 
 impl Affinity {
-    /// The allowed cpus of a machine of `cpus` cpus in turn: the first one is number 0, and after the last one
-    /// the first one comes again. It must allow at least one of them.
+    /// The allowed cpus of a machine of `cpus` cpus in turn: the first one is number 0, and after the last
+    /// one the first one comes again. It must allow at least one of them.
     pub(crate) fn nth(&self, number: u64, cpus: u32) -> CpuId {
         match self {
             Self::All => CpuId((number % u64::from(cpus)) as u32),

@@ -372,7 +372,8 @@ pub enum Forks {
 
 /// The order in which the ranks of an application are released: uniform over all orders (Fisher-Yates; Knuth,
 /// TAOCP 2, 3.4.2, algorithm P), drawn from the seed. Beside each rank the number of the cpu on which it has
-/// slept, among those that it may use (counted in turn): drawn alike, independent of the others. `app`: its
+/// slept, among those that it may use (after the last one comes the first one again): drawn alike,
+/// independent of the others. `app`: its
 /// number in the run; `ranks`: at most 2^24.
 #[must_use]
 pub fn release_order(seed: u64, app: AppId, ranks: u32) -> Vec<(u32, u32)> {
@@ -433,6 +434,21 @@ pub struct Runtime {
     pub startup: StartUp,
 }
 
+/// The scheduling policy of a task (`sched_setscheduler`), under EEVDF.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Scheduling {
+    /// `SCHED_OTHER`.
+    #[default]
+    Other,
+    /// `SCHED_BATCH`: it preempts no task when it wakes.
+    Batch,
+    /// `SCHED_IDLE`: it has the least weight and preempts no task. Any other task preempts it.
+    Idle,
+}
+
+/// Load weight of a task of [`Scheduling::Idle`] (`WEIGHT_IDLEPRIO`, kernel/sched/sched.h of Linux 6.18).
+pub const WEIGHT_IDLE: u32 = 3;
+
 /// An application: tasks that run one program, one rank each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AppSpec {
@@ -452,6 +468,10 @@ pub struct AppSpec {
     pub background: bool,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
+    /// Load weight of each rank in place of `weight`; empty = `weight` for all.
+    pub rank_weights: Vec<u32>,
+    /// How Linux schedules its tasks.
+    pub scheduling: Scheduling,
     /// Threads per process of a hybrid application: ranks 0 to team - 1 are the first process, and so on; the
     /// first rank of each is its leader, and the last one may have fewer ranks. 0 = no teams: every rank is
     /// one.
@@ -465,6 +485,12 @@ pub struct AppSpec {
 }
 
 impl AppSpec {
+    /// Load weight of the task of a rank.
+    #[must_use]
+    pub fn weight_of(&self, rank: u32) -> u32 {
+        self.rank_weights.get(rank as usize).copied().unwrap_or(self.weight)
+    }
+
     /// An application of nice-0 tasks that arrives at once, without background role or restrictions.
     #[must_use]
     pub fn new(name: impl Into<String>, tasks: u32, program: Arc<Program>, runtime: Runtime) -> Self {
@@ -477,6 +503,8 @@ impl AppSpec {
             after: None,
             background: false,
             weight: 1024,
+            rank_weights: Vec::new(),
+            scheduling: Scheduling::Other,
             team: 0,
             rank_scale: Vec::new(),
             allowed: None,

@@ -12,7 +12,8 @@ use sim_core::os::{
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
-    AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Spread, StartUp, Touch, TransferOrder,
+    AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Scheduling, Spread, StartUp, Touch,
+    TransferOrder, WEIGHT_IDLE,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Speed, Time, Work};
@@ -32,10 +33,12 @@ pub struct Small {
 }
 
 impl Small {
-    /// Another operating system, without task groups.
+    /// Another operating system, without task groups and other rules of EEVDF.
     pub fn boot(&mut self, model: OsModel) {
         self.model = Arc::new(OsModel { groups: Vec::new(), ..model });
-        self.apps.iter_mut().for_each(|app| app.group = None);
+        for app in &mut self.apps {
+            (app.group, app.scheduling, app.rank_weights) = (None, Scheduling::Other, Vec::new());
+        }
     }
 }
 
@@ -49,7 +52,9 @@ pub fn random(seed: u64) -> Small {
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
     if matches!(model.discipline, Discipline::Eevdf(_)) {
-        model.groups = groups(&mut stream(seed, Purpose::Test, 3), &mut apps);
+        let mut rng = stream(seed, Purpose::Test, 3);
+        model.groups = groups(&mut rng, &mut apps);
+        apps.iter_mut().for_each(|app| schedule(&mut rng, app));
     }
     apps[0].background = false;
     let horizon = Time::from_ns(rng.random_range(2_000_000..12_000_000));
@@ -85,6 +90,20 @@ pub fn long_queues(seed: u64) -> Small {
     }
     small.apps[0].tasks = rng.random_range(60..=300);
     small
+}
+
+/// A scheduling policy, and weights of ranks in a quarter of the cases.
+fn schedule(rng: &mut ChaCha8Rng, app: &mut AppSpec) {
+    app.scheduling = match rng.random_range(0..6) {
+        0 => Scheduling::Batch,
+        1 => Scheduling::Idle,
+        _ => Scheduling::Other,
+    };
+    if app.scheduling == Scheduling::Idle {
+        app.weight = WEIGHT_IDLE;
+    } else if rng.random_range(0..4) == 0 {
+        app.rank_weights = (0..app.tasks).map(|_| [15, 335, 1024, 3121][rng.random_range(0..4)]).collect();
+    }
 }
 
 /// No task groups, or up to three, some inside others, with applications in them and beside them.

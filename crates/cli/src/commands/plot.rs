@@ -16,8 +16,8 @@ use crate::{advice, output, say};
 const PNG_SCALE: f32 = 2.0;
 
 /// Why there are no pictures of a window.
-pub(crate) const NO_RUN_TIMES: &str = "figures and pages show run times, and with a `window` there are none: use \
-    `oversim run` with `--format csv`";
+pub(crate) const NO_RUN_TIMES: &str = "figures and pages show run times, and with a `window` there are none: \
+    use `oversim run` with `--format csv`";
 
 /// Draws the figures and lists the written and the omitted ones.
 pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {

@@ -199,7 +199,11 @@ fn job(spec: &AppSpec, app: &AppReport, size: &Size) -> Job {
     let most = size.capacity(spec.allowed.as_ref()).min(size.fastest() * f64::from(spec.tasks));
     let want = if spec.background { duty(spec) } else { most / f64::from(spec.tasks) };
     let demand = if spec.background { f64::INFINITY } else { asked(app) };
-    Job { arrival, tasks: spec.tasks, weight: f64::from(spec.weight), want, demand, group: spec.group }
+    // Of several weights the mean counts: all tasks of an application want the same.
+    let weights: f64 = (0..spec.tasks).map(|rank| f64::from(spec.weight_of(rank))).sum();
+    let weight =
+        if spec.rank_weights.is_empty() { spec.weight.into() } else { weights / f64::from(spec.tasks) };
+    Job { arrival, tasks: spec.tasks, weight, want, demand, group: spec.group }
 }
 
 /// The same by its dedicated run: it can keep as many cpus busy as it did there, and needs as much cpu time

@@ -27,7 +27,8 @@ pub struct Standing<'a> {
 
 impl Goal {
     /// The work per second where several programs share the machine and also ran alone; else the run time of
-    /// the only program, or the makespan of all; in a window the time for each second of work. `None` when no run completed.
+    /// the only program, or the makespan of all; in a window the time for each second of work. `None` when no
+    /// run completed.
     #[must_use]
     pub fn of(table: &Table<'_>) -> Option<Self> {
         table.goal.get_or_init(|| Self::found(table)).clone()

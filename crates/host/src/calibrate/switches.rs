@@ -99,11 +99,10 @@ pub(super) fn yield_processes(bench: &Bench) -> Result<f64, String> {
     const YIELDS: u32 = 8_000;
     let program = Program {
         name: "yields".into(),
-        nice: 0,
         session: false,
         wait: Wait::Yield,
         steps: vec![Step::Repeat(YIELDS), Step::Yield, Step::End],
-        threads: vec![Thread { cpus: vec![bench.first()], slept: None, scale: 1_000, noise: 0 }],
+        threads: vec![Thread { cpus: vec![bench.first()], slept: None, scale: 1_000, noise: 0, nice: 0 }],
         background: false,
         start: 0,
         speed: 1.0,

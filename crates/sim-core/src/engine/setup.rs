@@ -22,7 +22,7 @@ use crate::observe::{Digest, Observer};
 use crate::os::{Discipline, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
+use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program, Scheduling};
 use crate::rng::{self, Purpose, draw, key};
 use crate::run_queue::groups;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
@@ -57,6 +57,10 @@ pub(crate) fn check(
         return Err("at least one application must be admitted".into());
     }
     check_groups(machine, model, apps)?;
+    let eevdf = matches!(model.discipline, Discipline::Eevdf(_));
+    if let Some(app) = apps.iter().find(|app| app.scheduling != Scheduling::Other && !eevdf) {
+        return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
+    }
     let mut numbered = apps.iter().enumerate();
     numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
 }
@@ -111,8 +115,11 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     if app.tasks == 0 {
         return Err(format!("application `{name}` has no tasks"));
     }
-    if app.weight == 0 {
+    if app.weight == 0 || app.rank_weights.contains(&0) {
         return Err(format!("application `{name}` has a weight of 0"));
+    }
+    if !app.rank_weights.is_empty() && app.rank_weights.len() != app.tasks as usize {
+        return Err(format!("application `{name}` weighs {} of {} ranks", app.rank_weights.len(), app.tasks));
     }
     if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
         return Err(format!("application `{name}` scales {} of {} ranks", app.rank_scale.len(), app.tasks));
@@ -248,10 +255,11 @@ fn add_tasks(
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
         let mut history = history(discipline);
-        if let (Some(group), Some(history)) = (spec.group, history.written()) {
-            history.group = group + 1;
+        if let Some(history) = history.written() {
+            history.group = spec.group.map_or(0, |group| group + 1);
+            history.scheduling = spec.scheduling;
         }
-        tasks.push(Task { history, ..Task::new(app, spec.weight, process, noise) });
+        tasks.push(Task { history, ..Task::new(app, spec.weight_of(rank), process, noise) });
     }
 }
 

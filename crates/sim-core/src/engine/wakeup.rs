@@ -161,7 +161,7 @@ impl Engine<'_> {
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
         let idle = record.current.is_none();
-        let preempts = discipline.preempts(&self.shared.tasks, record, id, self.shared.now);
+        let preempts = discipline.preempts(&mut self.shared.tasks, record, id, self.shared.now);
         let remote = by.is_some_and(|by| by != cpu);
         if preempts {
             record.resched = true;

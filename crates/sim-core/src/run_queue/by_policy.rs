@@ -78,7 +78,7 @@ impl Rules for ByPolicy {
         if end.is_never() { end } else { next_tick(end.max(now + Span::from_ns(1))) }
     }
 
-    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
+    fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
         tasks[id].history.policy_entry.preempts && tasks[id].vruntime < tasks[cpu.current].vruntime
     }
 

@@ -316,7 +316,7 @@ impl Rules for CfsParams {
         next_tick((cpu.picked + slice + Span::from_ns(1)).max(now + Span::from_ns(1)))
     }
 
-    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
+    fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
         preempts(self, tasks, cpu, id, now)
     }
 

@@ -9,6 +9,7 @@ use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
+use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, best};
 use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, at_least_1us, delayed_in, groups, list};
@@ -227,16 +228,40 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
 }
 
 /// True when a task that has entered would be picked, or the group around it where it meets the current one
-/// (`find_matching_se`).
-fn preempts(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
+/// (`find_matching_se`). Tasks of `SCHED_BATCH` and `SCHED_IDLE` preempt none, apart from idle ones that give
+/// way to all others and lose their protection (`wakeup_preempt_fair`).
+fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
+    let Some(current) = cpu.current.some() else {
+        return cpu.group_count > 0 || pick(tasks, cpu) == Some(id);
+    };
+    let level = |tasks: &Tasks, id: TaskId| Level::of(tasks, cpu, id);
+    let (one, other) = if cpu.group_count == 0 {
+        (id, current)
+    } else {
+        let meets = |one: TaskId| {
+            let here = level(tasks, one);
+            Some((one, groups::chain(tasks, cpu, current).find(|other| level(tasks, *other) == here)?))
+        };
+        let Some(met) = groups::chain(tasks, cpu, id).find_map(meets) else { return false };
+        met
+    };
+    if tasks[one].priority == tasks[other].priority {
+        // A group is never idle here.
+        let idle =
+            |of: TaskId, task: TaskId| of == task && tasks[task].history.scheduling == Scheduling::Idle;
+        let (mine, theirs) = (idle(one, id), idle(other, current));
+        if theirs && !mine {
+            tasks[other].history.protection = tasks[other].vruntime;
+            return true;
+        }
+        if mine != theirs || tasks[id].history.scheduling != Scheduling::Other {
+            return false;
+        }
+    }
     if cpu.group_count == 0 {
         return pick(tasks, cpu) == Some(id);
     }
-    let Some(current) = cpu.current.some() else { return true };
-    let level = |id: TaskId| Level::of(tasks, cpu, id);
-    let meets = |one: &TaskId| groups::chain(tasks, cpu, current).any(|other| level(other) == level(*one));
-    let one = groups::chain(tasks, cpu, id).find(meets);
-    one.is_some_and(|one| best_of(tasks, cpu, level(one)) == Some(one))
+    best_of(tasks, cpu, level(tasks, one)) == Some(one)
 }
 
 /// Picks the next task; delayed ones that come up are dropped on the way.
@@ -473,7 +498,7 @@ impl Rules for EevdfParams {
         false
     }
 
-    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
+    fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
         preempts(tasks, cpu, id)
     }
 

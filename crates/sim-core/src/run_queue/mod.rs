@@ -165,7 +165,7 @@ pub(crate) trait Rules {
 
     /// True when a task that has just entered takes the cpu from the current one, which has the same priority
     /// level.
-    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool;
+    fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool;
 
     /// True when the current task, which may stay, goes before the first waiting one of its priority level.
     #[inline]
@@ -522,7 +522,7 @@ impl Discipline {
     }
 
     /// True when a task that has just entered takes the cpu from the current one.
-    pub(crate) fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
+    pub(crate) fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
         if tasks[id].priority == THROTTLED {
             return false;
         }

@@ -230,7 +230,7 @@ impl<T: Levels> Rules for T {
         next_tick((cpu.charged + Span::from_ns(room)).max(now + Span::from_ns(1)))
     }
 
-    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
+    fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
         self.outranks(tasks[id].vruntime, tasks[cpu.current].vruntime)
     }
 

@@ -37,7 +37,7 @@ impl Rules for RoundRobinParams {
         (cpu.picked + self.quantum).max(now + Span::from_ns(1))
     }
 
-    fn preempts(&self, _: &Tasks, _: &mut Cpu, _: TaskId, _: Time) -> bool {
+    fn preempts(&self, _: &mut Tasks, _: &mut Cpu, _: TaskId, _: Time) -> bool {
         false
     }
 

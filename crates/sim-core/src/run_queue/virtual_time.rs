@@ -49,7 +49,7 @@ impl Rules for VirtualTimeParams {
         next_tick((cpu.picked + self.slice).max(now + Span::from_ns(1)))
     }
 
-    fn preempts(&self, _: &Tasks, _: &mut Cpu, _: TaskId, _: Time) -> bool {
+    fn preempts(&self, _: &mut Tasks, _: &mut Cpu, _: TaskId, _: Time) -> bool {
         false
     }
 

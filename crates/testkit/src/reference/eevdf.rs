@@ -3,6 +3,7 @@
 use sim_core::observe::LeaveReason;
 use sim_core::os::{Discipline, EevdfParams};
 use sim_core::policy::THROTTLED;
+use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, draw, key};
 
 use super::Reference;
@@ -157,16 +158,32 @@ impl Reference<'_> {
     }
 
     /// Would a task that has entered be picked, where it or a group around it meets the current one?
-    pub(super) fn would_take(&self, c: usize, t: usize) -> bool {
+    /// Batch and idle tasks take no cpu, but every other task takes one from an idle task, which is no longer
+    /// protected then.
+    pub(super) fn would_take(&mut self, c: usize, t: usize) -> bool {
         let Some(current) = self.cpus[c].current else { return true };
-        let theirs = self.around(c, Ent::Task(current));
-        let mine = self.around(c, Ent::Task(t)).into_iter();
-        let mut meeting =
-            mine.filter(|e| theirs.iter().any(|other| self.place_of(c, *other) == self.place_of(c, *e)));
-        meeting.next().is_some_and(|e| {
+        for e in self.around(c, Ent::Task(t)) {
             let (band, group) = self.place_of(c, e);
-            self.best_in(c, band, group) == Some(e)
-        })
+            let theirs = self.around(c, Ent::Task(current));
+            let Some(other) = theirs.into_iter().find(|other| self.place_of(c, *other) == (band, group))
+            else {
+                continue;
+            };
+            let is_idle = |e: Ent| match e {
+                Ent::Task(t) => self.tasks[t].scheduling == Scheduling::Idle,
+                Ent::Group(_) => false,
+            };
+            return match (is_idle(e), is_idle(other)) {
+                (false, true) => {
+                    self.tasks[current].protection = self.tasks[current].vruntime;
+                    true
+                }
+                (true, false) => false,
+                _ if self.tasks[t].scheduling != Scheduling::Other => false,
+                _ => self.best_in(c, band, group) == Some(e),
+            };
+        }
+        false
     }
 
     /// The pick; delayed tasks and groups that come up leave for good.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sim_core::account::{Account, Category};
 use sim_core::outcome::Counters;
 use sim_core::policy::{Affinity, TaskState};
-use sim_core::program::{AppSpec, MemoryProfile};
+use sim_core::program::{AppSpec, MemoryProfile, Scheduling};
 use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
@@ -215,6 +215,7 @@ pub(super) struct RefTask {
     pub(super) affinity: Affinity,
     pub(super) band: u8,
     pub(super) weight: u32,
+    pub(super) scheduling: Scheduling,
     pub(super) vruntime: i64,
     pub(super) vdeadline: i64,
     pub(super) vlag: i64,
@@ -298,7 +299,8 @@ impl RefTask {
             cpu: 0,
             affinity: spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set))),
             band: 0,
-            weight: spec.weight,
+            weight: spec.weight_of(rank),
+            scheduling: spec.scheduling,
             vruntime: 0,
             vdeadline: 0,
             vlag: 0,

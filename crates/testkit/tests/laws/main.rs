@@ -18,6 +18,7 @@ mod memory;
 mod parked;
 mod polling;
 mod rounds;
+mod scheduling;
 mod sharing;
 mod speed;
 mod support;

@@ -1,6 +1,7 @@
 //! What records keep small: parts that few runs write, and ids that may be missing.
 
 use crate::ids::{NodeId, TaskId};
+use crate::program::Scheduling;
 use crate::run_queue::by_policy::PolicyEntry;
 use crate::run_queue::cfs::Waker;
 use crate::run_queue::multilevel::Share;
@@ -20,6 +21,8 @@ pub(crate) struct History {
     pub(crate) waker: Waker,
     /// Its slice, and its level while it is held, under a policy that orders the queues.
     pub(crate) policy_entry: PolicyEntry,
+    /// EEVDF: its scheduling policy.
+    pub(crate) scheduling: Scheduling,
     /// Its task group, from 1; 0: it is in none. That of a group is the group around it.
     pub(crate) group: u16,
     /// Of a group on a cpu: one of its tasks is queued there, or it is delayed itself.
@@ -38,6 +41,7 @@ impl Unwritten for History {
         protection: 0,
         waker: Waker::NONE,
         policy_entry: PolicyEntry::NOTHING,
+        scheduling: Scheduling::Other,
         group: 0,
         queued: false,
         chosen: false,
