@@ -83,6 +83,9 @@ fn json_has_the_documented_shape() {
     assert!(comparisons.iter().all(|c| verdicts.contains(&c["verdict"].as_str().unwrap())));
 }
 
+/// Metrics of a window.
+const WINDOW: [&str; 3] = ["work_rate", "barrier_rate", "time_per_work"];
+
 #[test]
 fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     let page = include_str!("../../../docs/reference/metrics.md");
@@ -91,7 +94,9 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
         // No task sleeps for a time here, so there is no response time. The first policy is the reference of
         // `recovered`.
         let names = sections.filter_map(|section| section.lines().next());
-        names.filter(|name| !["response_time", "recovered"].contains(name)).collect()
+        names
+            .filter(|name| !["response_time", "recovered"].contains(name) && !WINDOW.contains(name))
+            .collect()
     };
     let result = json(&["--set", "latencies=true"]);
     let measured = |app| -> Vec<&str> {
@@ -99,6 +104,11 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     };
     assert_eq!(measured("a"), documented(", of each application)"));
     assert_eq!(measured("all"), documented(", of the whole run)"));
+    let windowed = json(&["--set", "window=10ms"]);
+    let cells = |app| cells(&windowed, "threads_per_core=1", "LOAD", app);
+    let has = |app, metric| cells(app).iter().any(|(name, _)| *name == metric);
+    assert!(WINDOW.iter().all(|metric| has("a", metric)) && has("all", "time_per_work"));
+    assert!(!has("a", "run_time") && !has("all", "makespan"));
 }
 
 #[test]
