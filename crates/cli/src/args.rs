@@ -387,6 +387,8 @@ pub(crate) struct Schema {
 pub(crate) enum SchemaOf {
     /// Scenario files.
     Scenario,
+    /// Machine files.
+    Machine,
     /// Results: `oversim run --format json`, result.json.
     Result,
     /// A line of `oversim run --format ndjson`.

@@ -4,6 +4,7 @@
 
 mod support;
 
+use notation::yaml::{Content, Node, tree};
 use serde_json::Value;
 use support::oversim;
 
@@ -116,4 +117,37 @@ fn lines_and_comparisons_are_as_their_schemas_say() {
     let (_, text, err) = oversim(&["compare", "-", "--format", "json"], TINY);
     let contrasts: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{err}"));
     assert_eq!(complaints(&compare, &contrasts), Vec::<String>::new());
+}
+
+/// A document as JSON, with numbers and flags where a plain scalar is one.
+fn json(node: &Node) -> Value {
+    match &node.content {
+        Content::Null => Value::Null,
+        Content::Scalar(text) => match text.as_str() {
+            "true" => true.into(),
+            "false" => false.into(),
+            text => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
+        },
+        Content::List(items) => items.iter().map(json).collect(),
+        Content::Map(entries) => entries.iter().map(|e| (e.key.clone(), json(&e.value))).collect(),
+    }
+}
+
+#[test]
+fn machine_files_are_as_their_schema_says() {
+    let schema = schema("machine");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/data");
+    let mut checked = 0;
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let root = json(&tree(0, &text).unwrap());
+        // A text of digits is a number for this test, and one that a scenario may write as a text.
+        let wrong: Vec<String> = complaints(&schema, &root);
+        assert_eq!(wrong, Vec::<String>::new(), "{}", file.display());
+        let mut other = root;
+        other["values"]["core_sped"] = other["values"]["core_speed"].clone();
+        assert_eq!(complaints(&schema, &other).len(), 1, "{}", file.display());
+        checked += 1;
+    }
+    assert!(checked > 5, "{checked}");
 }

@@ -1,19 +1,23 @@
-//! The committed schema of scenarios is the one that keys and registries make; OVERSIM_UPDATE=1 rewrites it.
+//! The committed schemas of scenarios and machine files are those that keys and registries make;
+//! OVERSIM_UPDATE=1 rewrites them.
 
 use std::fs;
 use std::path::PathBuf;
 
-use scenario::schema::schema;
+use scenario::schema::{machine, schema};
 
 #[test]
-fn the_committed_schema_is_current() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../oversim.schema.json");
-    let text = format!("{}\n", serde_json::to_string_pretty(&schema()).unwrap());
-    if std::env::var_os("OVERSIM_UPDATE").is_some() {
-        fs::write(&path, &text).unwrap();
+fn the_committed_schemas_are_current() {
+    for (name, schema) in [("oversim.schema.json", schema()), ("docs/schemas/machine.schema.json", machine())]
+    {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+        let text = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
+        if std::env::var_os("OVERSIM_UPDATE").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        assert!(committed == text, "{name} is out of date: run this test with OVERSIM_UPDATE=1");
     }
-    let committed = fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "oversim.schema.json is out of date: run this test with OVERSIM_UPDATE=1");
 }
 
 #[test]

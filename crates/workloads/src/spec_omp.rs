@@ -180,6 +180,7 @@ fn problem(program: &str, profile: &Profile, values: &Parameters, tasks: u32) ->
     let regions = profile.serial.ns() / REGION_THREADS / values.region.ns().max(1);
     let footprint = catalogue.footprints.get(program).copied().unwrap_or(0);
     Ok(Spmd {
+        long: None,
         handed_out: None,
         serial,
         alone,

@@ -1,10 +1,10 @@
-//! `oversim schema`: the JSON Schemas of scenarios and results.
+//! `oversim schema`: the JSON Schemas of scenarios, machine files and results.
 
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
 use experiment::schema as output;
-use scenario::schema::schema_with;
+use scenario::schema::{machine, schema_with};
 
 use crate::args::{Schema, SchemaOf};
 use crate::failure::Failure;
@@ -14,6 +14,7 @@ use crate::output::to_stdout;
 pub(crate) fn schema(args: &Schema, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let schema = match args.of {
         SchemaOf::Scenario => schema_with(policies),
+        SchemaOf::Machine => machine(),
         SchemaOf::Result => output::result(),
         SchemaOf::ResultLine => output::result_line(),
         SchemaOf::Compare => output::compare(),

@@ -316,6 +316,7 @@ fn problem(
         },
         exchanges: model.exchanges(&code.size, tasks),
         transfers: None,
+        long: None,
         handed_out: None,
     })
 }

@@ -8,7 +8,7 @@ use sim_core::program::{MemoryProfile, Pages, TransferOrder};
 use sim_core::rng::draw;
 use sim_core::time::Span;
 
-use super::{Spmd, Transfers, Variation};
+use super::{Long, Spmd, Transfers, Variation};
 use crate::entry::{Built, Context, Entry};
 use crate::variation::Varies;
 
@@ -53,6 +53,10 @@ parameters! {
         grain: Duration = 0, in 0..=LONGEST;
         /// Number of barriers, whatever the number of tasks.
         intervals: u32 = 100, in 1..=MAX_INTERVALS;
+        /// One in so many intervals is longer than the others. 0 means none.
+        long_every: u32 = 0, in 0..=MAX_INTERVALS;
+        /// Work of a long interval, as a multiple of that of the others.
+        long_factor: u32 = 10, in 1..=1_000_000;
         /// Half-width of the uniform variation of the work over tasks and intervals.
         spread: Percent = 0, in 0..=percent(100);
         /// Share of the work that rank 0 does alone while the others wait. Each interval then has a serial
@@ -108,11 +112,14 @@ pub(crate) const ENTRY: Entry = Entry {
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     let values = Parameters::from(values);
     let intervals = values.intervals;
+    let long =
+        (values.long_every > 0).then_some(Long { every: values.long_every, factor: values.long_factor });
+    let more = long.map_or(0, |long| u64::from(intervals / long.every) * u64::from(long.factor - 1));
     let serial = match values.grain.ns() {
         0 => Some(values.work.ns()),
-        grain => {
-            u64::from(intervals).checked_mul(u64::from(context.tasks)).and_then(|n| n.checked_mul(grain))
-        }
+        grain => (u64::from(intervals) + more)
+            .checked_mul(u64::from(context.tasks))
+            .and_then(|n| n.checked_mul(grain)),
     };
     let Some(serial) = serial else {
         return Err(
@@ -123,6 +130,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         serial_part(serial, values.serial.hundredths(), values.serial_per_task.ns(), context.tasks)?;
     let spmd = Spmd {
         handed_out: None,
+        long,
         warm_up: 0,
         bare: 0,
         serial,
@@ -131,7 +139,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         variation: Variation::Fixed(values.variation.by(values.spread)),
         profile: profile(&values),
         exchanges: values.exchanges,
-        transfers: Some(Transfers {
+        transfers: (values.transfer.bytes() > 0).then_some(Transfers {
             count: values.transfers,
             volume: values.transfer.bytes(),
             order: match values.transfer_order {

@@ -6,4 +6,4 @@ mod shape;
 
 #[cfg(test)]
 pub(crate) use shape::tests::census;
-pub use shape::{HandedOut, Spmd, Transfers, Variation};
+pub use shape::{HandedOut, Long, Spmd, Transfers, Variation};

@@ -54,6 +54,15 @@ pub struct HandedOut {
     pub cost: Span,
 }
 
+/// Intervals with more work than the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Long {
+    /// Every so many intervals one is long; at least 1.
+    pub every: u32,
+    /// Its work, as a multiple of that of the others; at least 1.
+    pub factor: u32,
+}
+
 /// A problem of fixed size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spmd {
@@ -80,6 +89,8 @@ pub struct Spmd {
     pub exchanges: u32,
     /// All-to-all transfers.
     pub transfers: Option<Transfers>,
+    /// Intervals that are longer than the others.
+    pub long: Option<Long>,
     /// How the work is handed out; `None`: divided evenly beforehand. With exchanges it is always even.
     pub handed_out: Option<HandedOut>,
 }
@@ -126,7 +137,13 @@ impl Spmd {
             let block = block(transfer.volume, tasks);
             ops.extend([Op::Transfer { block, order: transfer.order }, Op::Barrier, Op::End]);
         }
-        repeat(&mut ops, plain, &body);
+        match self.long {
+            None => repeat(&mut ops, plain, &body),
+            Some(_) if transfers.is_some() => {
+                return Err("a program has either transfers or long intervals".into());
+            }
+            Some(long) => mixed(&mut ops, plain, &body, long)?,
+        }
         repeat(&mut ops, self.bare.saturating_sub(1), &[Op::Barrier]);
         let mut profiles = vec![self.profile];
         if self.handed_out.is_some() {
@@ -141,8 +158,17 @@ impl Spmd {
     /// A sentence: more than a compute operation holds.
     pub fn piece(&self, tasks: u32) -> Result<Work, String> {
         let pieces =
-            u128::from(self.intervals) * u128::from(self.exchanges_of(tasks) + 1) * u128::from(tasks.max(1));
+            u128::from(self.lengths()) * u128::from(self.exchanges_of(tasks) + 1) * u128::from(tasks.max(1));
         part(Span::from_ns(self.serial.ns() - self.alone.min(self.serial).ns()), pieces)
+    }
+
+    /// The intervals, long ones counted as many times as they are longer.
+    #[must_use]
+    pub fn lengths(&self) -> u64 {
+        let more = self.long.map_or(0, |long| {
+            u64::from(self.intervals / long.every.max(1)) * u64::from(long.factor.saturating_sub(1))
+        });
+        u64::from(self.intervals) + more
     }
 
     const fn exchanges_of(&self, tasks: u32) -> u32 {
@@ -198,6 +224,27 @@ fn part(whole: Span, pieces: u128) -> Result<Work, String> {
     })
 }
 
+/// Appends so many intervals, of which one in `long.every` has more work: the last of them.
+fn mixed(ops: &mut Vec<Op>, intervals: u32, body: &[Op], long: Long) -> Result<(), String> {
+    let every = long.every.max(1);
+    let longer = |op: &Op| match *op {
+        Op::Compute { work, spread, profile } => {
+            let raw = work.raw().checked_mul(u64::from(long.factor));
+            let work = raw.filter(|raw| *raw <= Work::MAX.raw() / 4).map(Work::from_raw);
+            let work = work.ok_or("a task computes for more than 36 minutes in a long interval")?;
+            Ok(Op::Compute { work, spread, profile })
+        }
+        other => Ok(other),
+    };
+    let long: Result<Vec<Op>, String> = body.iter().map(longer).collect();
+    let mut cycle = Vec::new();
+    repeat(&mut cycle, every - 1, body);
+    cycle.extend(long?);
+    repeat(ops, intervals / every, &cycle);
+    repeat(ops, intervals % every, body);
+    Ok(())
+}
+
 /// Appends `body` to be executed `times` times.
 fn repeat(ops: &mut Vec<Op>, times: u32, body: &[Op]) {
     match times {
@@ -246,8 +293,33 @@ pub(crate) mod tests {
         profile: MemoryProfile::NONE,
         exchanges: 3,
         handed_out: None,
+        long: None,
         transfers: Some(Transfers { count: 10, volume: 1 << 30, order: TransferOrder::Sequential }),
     };
+
+    #[test]
+    fn some_intervals_are_longer_and_the_work_is_the_same() {
+        let problem = Spmd {
+            intervals: 10,
+            exchanges: 0,
+            transfers: None,
+            long: Some(Long { every: 4, factor: 3 }),
+            serial: Span::from_ms(28),
+            ..PROBLEM
+        };
+        // 8 short intervals and 2 of three times their length: 14 lengths of 1 ms for each of 2 ranks.
+        assert_eq!(problem.lengths(), 14);
+        let program = problem.program(2).unwrap();
+        let (barriers, .., work) = census(&program);
+        assert_eq!((barriers, work >> WORK_FRACTION_BITS), (10, 14_000_000));
+        let works: Vec<u64> = program
+            .ops()
+            .iter()
+            .filter_map(|op| if let Op::Compute { work, .. } = op { Some(work.floor_ns()) } else { None })
+            .collect();
+        assert_eq!(works, [1_000_000, 3_000_000, 1_000_000]);
+        assert!(Spmd { transfers: PROBLEM.transfers, ..problem }.program(2).is_err());
+    }
 
     #[test]
     fn the_problem_is_the_same_for_any_number_of_ranks() {
