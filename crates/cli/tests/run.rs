@@ -104,9 +104,12 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     };
     assert_eq!(measured("a"), documented(", of each application)"));
     assert_eq!(measured("all"), documented(", of the whole run)"));
-    let windowed = json(&["--set", "window=10ms"]);
+    let long = TINY.replace("40ms, intervals: 10", "40s, intervals: 10000").replace("80ms", "80s");
+    let (code, out, err) = oversim(&["run", "-", "--format", "json", "--set", "window=50ms"], &long);
+    assert_eq!(code, 0, "{err}");
+    let windowed: Value = serde_json::from_str(&out).unwrap();
     let cells = |app| cells(&windowed, "threads_per_core=1", "LOAD", app);
-    let has = |app, metric| cells(app).iter().any(|(name, _)| *name == metric);
+    let has = |app, metric: &str| cells(app).iter().any(|(name, _)| *name == metric);
     assert!(WINDOW.iter().all(|metric| has("a", metric)) && has("all", "time_per_work"));
     assert!(!has("a", "run_time") && !has("all", "makespan"));
 }
