@@ -105,7 +105,7 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     assert_eq!(measured("a"), documented(", of each application)"));
     assert_eq!(measured("all"), documented(", of the whole run)"));
     let long = TINY.replace("40ms, intervals: 10", "40s, intervals: 10000").replace("80ms", "80s");
-    let (code, out, err) = oversim(&["run", "-", "--format", "json", "--set", "window=50ms"], &long);
+    let (code, out, err) = oversim(&["run", "-", "--format", "json", "--set", "window=300ms"], &long);
     assert_eq!(code, 0, "{err}");
     let windowed: Value = serde_json::from_str(&out).unwrap();
     let cells = |app| cells(&windowed, "threads_per_core=1", "LOAD", app);

@@ -50,7 +50,7 @@ pub fn machine() -> Value {
         "additionalProperties": false,
         "properties": {
             "name": { "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$" },
-            "summary": { "type": "string", "description": "What it is, in one line." },
+            "summary": { "type": "string", "description": "The machine in one line." },
             "about": { "type": "string", "description": "More about it." },
             "kernel": sourced(&json!({
                 "enum": kernels,

@@ -53,7 +53,7 @@ parameters! {
         grain: Duration = 0, in 0..=LONGEST;
         /// Number of barriers, whatever the number of tasks.
         intervals: u32 = 100, in 1..=MAX_INTERVALS;
-        /// One in so many intervals is longer than the others. 0 means none.
+        /// Number of intervals of which one is longer than the others. 0 means that all are equal.
         long_every: u32 = 0, in 0..=MAX_INTERVALS;
         /// Work of a long interval, as a multiple of that of the others.
         long_factor: u32 = 10, in 1..=1_000_000;
