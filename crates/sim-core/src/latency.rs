@@ -109,10 +109,10 @@ impl Latencies {
     /// Another task has got the cpu, or the task has left it: the run in which a task polls there has ended.
     fn end_polling(&mut self, cpu: CpuId) {
         let Some(task) = self.polling[cpu.0 as usize].take() else { return };
-        if let Doing::Polls(_, from, to) = self.now_does(task, Doing::Other) {
-            if let Some(app) = self.app(task, to) {
-                app.runs.add(to - from);
-            }
+        if let Doing::Polls(_, from, to) = self.now_does(task, Doing::Other)
+            && let Some(app) = self.app(task, to)
+        {
+            app.runs.add(to - from);
         }
     }
 
