@@ -122,6 +122,9 @@ fn scheduling(app: &AppSpec) -> Result<(), String> {
 fn application(app: &AppSpec, plan: &RunPlan) -> Result<(), String> {
     let name = &app.name;
     let refused = |what: &str, right: &str| Err(format!("application `{name}`: {what}: {right}"));
+    if !app.rebinds.is_empty() {
+        return refused("`affinity` is not executed", "write `cpus`");
+    }
     if app.after.is_some() {
         return refused("`after` is not executed", "write `start`");
     }

@@ -8,7 +8,7 @@ use notation::yaml::{Content, Entry, Node};
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::program::{AppSpec, Scheduling, WEIGHT_IDLE};
-use sim_core::time::Time;
+use sim_core::time::{Span, Time};
 use workloads::{Context, runtimes};
 
 use crate::Reader;
@@ -31,6 +31,7 @@ struct Draft<'a> {
     weights: Vec<u32>,
     scheduling: Scheduling,
     background: Option<bool>,
+    rebinds: Vec<(Span, CpuSet)>,
     allowed: Option<CpuSet>,
     /// Number of cpus it may use.
     usable: u32,
@@ -144,6 +145,7 @@ fn app(
     } else {
         let mut alone = draft.build(reader, (tasks as u32).min(cores), false)?;
         alone.start = Time::ZERO;
+        alone.rebinds.clear();
         Some(alone)
     };
     // Percentages are held in hundredths of a per cent.
@@ -202,6 +204,7 @@ fn draft<'a>(
     let scheduling = written.scheduling.read(reader);
     let background = written.background.given(reader);
     let allowed = written.cpus.given(reader);
+    let rebinds = written.affinity.given(reader);
     let copies = copies(reader, written);
     let (place, workload) = workload??;
     let allowed = allowed?;
@@ -220,6 +223,7 @@ fn draft<'a>(
             (_, Some(machine)) => machine.cpus(),
             _ => u32::MAX,
         },
+        rebinds: rebinds?.unwrap_or_default(),
         allowed,
         copies: copies?,
     })
@@ -266,6 +270,7 @@ impl Draft<'_> {
             rank_scale: built.rank_scale,
             team: built.team,
             allowed: self.allowed.clone(),
+            rebinds: self.rebinds.clone(),
             ..AppSpec::new(self.name, tasks, Arc::new(built.program), runtime)
         })
     }

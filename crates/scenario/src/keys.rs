@@ -4,6 +4,7 @@ use notation::yaml::{Content, Node};
 use policies::PolicyShelf;
 use serde_json::{Value as Json, json};
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
+use sim_core::machine::CpuSet;
 use sim_core::outcome::Admission;
 use sim_core::time::Span;
 
@@ -264,6 +265,14 @@ keys! {
         example: "hog: { workload: { hog: { work: 100ms } }, cpus: '0-3,8' }",
     }
 
+    /// Changes of the cpus that it may use, in the course of the run: a list of times and cpus.
+    affinity: Rebinds {
+        more: "At each time after its start all tasks get this affinity mask (as with `taskset -ap`). A \
+            task that runs elsewhere moves at once. A policy that binds tasks later overrides it. Default: \
+            no change.",
+        example: "code: { workload: { spmd: { work: 1s } }, affinity: [{ at: 100ms, cpus: '0-3' }] }",
+    }
+
     /// Whether the run ends without waiting for it, as with hogs and daemons.
     background: Flag {
         more: "Background applications have no run time. The default depends on the workload.",
@@ -315,6 +324,17 @@ keys! {
 }
 
 keys! {
+    /// A change of the affinity masks of an application as written.
+    struct Rebind
+
+    /// Time after the start of the application.
+    at: Duration<0, MAX_HORIZON_NS> {}
+
+    /// The cpus from then on.
+    cpus: Cpus {}
+}
+
+keys! {
     /// The admission as written.
     struct Limits
 
@@ -359,6 +379,48 @@ impl Form for Apps {
                 "properties": properties(APPLICATION, policies),
             },
         })
+    }
+}
+
+/// Changes of affinity masks with their times.
+pub(crate) struct Rebinds;
+
+impl Form for Rebinds {
+    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+        json!({
+            "type": "array",
+            "description": key.about(),
+            "items": {
+                "type": "object",
+                "required": ["at", "cpus"],
+                "additionalProperties": false,
+                "properties": properties(Rebind::KEYS, policies),
+            },
+        })
+    }
+}
+
+impl Value for Rebinds {
+    type Read = Vec<(Span, CpuSet)>;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
+        let hint = "write `[{ at: 100ms, cpus: '0-3' }]`";
+        let Content::List(changes) = &node.content else {
+            reader.wrong_node(node, format!("{what} must be a list, not {}", node.what()), hint);
+            return None;
+        };
+        let mut read = Vec::new();
+        for change in changes {
+            reader.mapping(change, "a change of affinity", &names(Rebind::KEYS))?;
+            let written = Rebind::of(change);
+            let (at, cpus) = (written.at.given(reader)?, written.cpus.given(reader)?);
+            let Some(both) = at.zip(cpus) else {
+                reader.wrong_node(change, "a change of affinity has a time and cpus", hint);
+                return None;
+            };
+            read.push(both);
+        }
+        Some(read)
     }
 }
 

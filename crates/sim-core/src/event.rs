@@ -205,6 +205,8 @@ pub(crate) enum Timer {
     Admit,
     /// A sleeping task becomes runnable; the cpu whose task or timer wakes it.
     Wake(TaskId, CpuId),
+    /// An application changes the affinity mask of its tasks; which change.
+    Bind(AppId, u16),
     /// The operating system updates the priorities of all tasks.
     Update,
     /// A scheduler tick that a policy asked for.
@@ -219,7 +221,7 @@ impl Timer {
     const fn class(self) -> u8 {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
-            Self::Wake(..) => 1,
+            Self::Wake(..) | Self::Bind(..) => 1,
             Self::Update => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,

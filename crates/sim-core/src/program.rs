@@ -480,6 +480,9 @@ pub struct AppSpec {
     pub rank_scale: Vec<u32>,
     /// Cpus its tasks may use (inherited affinity); `None` = all.
     pub allowed: Option<CpuSet>,
+    /// Changes of the affinity mask of all its tasks (as `taskset -ap`): how long after its start, and the
+    /// cpus, at least one of which must exist.
+    pub rebinds: Vec<(Span, CpuSet)>,
     /// Its task group: an index into [`crate::os::OsModel::groups`], or none.
     pub group: Option<u16>,
 }
@@ -508,6 +511,7 @@ impl AppSpec {
             team: 0,
             rank_scale: Vec::new(),
             allowed: None,
+            rebinds: Vec::new(),
             group: None,
         }
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
-use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
+use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, RoundRobinParams, TaskGroup,
     TsParams, UleParams, YieldMode,
@@ -33,11 +33,12 @@ pub struct Small {
 }
 
 impl Small {
-    /// Another operating system, without task groups and other rules of EEVDF.
+    /// Another operating system, without task groups and other rules of EEVDF, and without changes of affinity.
     pub fn boot(&mut self, model: OsModel) {
         self.model = Arc::new(OsModel { groups: Vec::new(), ..model });
         for app in &mut self.apps {
             (app.group, app.scheduling, app.rank_weights) = (None, Scheduling::Other, Vec::new());
+            app.rebinds.clear();
         }
     }
 }
@@ -56,6 +57,7 @@ pub fn random(seed: u64) -> Small {
         model.groups = groups(&mut rng, &mut apps);
         apps.iter_mut().for_each(|app| schedule(&mut rng, app));
     }
+    rebind(&mut stream(seed, Purpose::Test, 4), &mut apps, machine.cpus());
     apps[0].background = false;
     let horizon = Time::from_ns(rng.random_range(2_000_000..12_000_000));
     let most = apps.iter().map(|app| u64::from(app.tasks)).max().unwrap_or(1);
@@ -90,6 +92,21 @@ pub fn long_queues(seed: u64) -> Small {
     }
     small.apps[0].tasks = rng.random_range(60..=300);
     small
+}
+
+/// Up to two changes of the affinity masks of a quarter of the applications.
+fn rebind(rng: &mut ChaCha8Rng, apps: &mut [AppSpec], cpus: u32) {
+    for app in apps {
+        if rng.random_range(0..4) > 0 {
+            continue;
+        }
+        for _ in 0..rng.random_range(1..=2) {
+            let first = CpuId(rng.random_range(0..cpus));
+            let others = (0..cpus).map(CpuId).filter(|_| rng.random_range(0..3) == 0);
+            let set = CpuSet::of(std::iter::once(first).chain(others).collect::<Vec<_>>());
+            app.rebinds.push((ns(rng, 4_000_000), set));
+        }
+    }
 }
 
 /// A scheduling policy, and weights of ranks in a quarter of the cases.

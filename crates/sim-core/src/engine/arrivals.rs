@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::event::Timer;
 use crate::ids::AppId;
 use crate::observe::Observation;
-use crate::policy::Policy;
+use crate::policy::{Policy, System, TaskState, Why};
 use crate::program::Forks;
 
 impl Engine<'_> {
@@ -38,6 +38,10 @@ impl Engine<'_> {
         assert!(!self.shared.apps[app].started, "{app} starts for the second time");
         self.shared.apps[app].started = true;
         self.shared.apps[app].begun = self.shared.now;
+        for change in 0..self.shared.apps[app].rebinds.len() {
+            let at = self.shared.now.saturating_add(self.shared.apps[app].rebinds[change].0);
+            self.timers.arm(at, Timer::Bind(app, change as u16));
+        }
         self.observe(Observation::AppStarted(app));
         policy.app_started(self, app);
         self.notify(policy);
@@ -45,6 +49,19 @@ impl Engine<'_> {
             Forks::Master => self.fork(crate::ids::CpuId(0), app, 0, policy),
             Forks::Launcher => self.launch(app, policy),
             Forks::Together => self.release(app, policy),
+        }
+    }
+
+    /// All tasks of an application that have not ended get another affinity mask.
+    pub(crate) fn rebind(&mut self, app: AppId, change: u16) {
+        const WHY: Why = Why::rule("the application changes the affinity masks of its tasks");
+        let affinity = self.shared.apps[app].rebinds[usize::from(change)].1.clone();
+        for rank in 0..self.shared.apps[app].tasks {
+            let task = self.shared.apps[app].task(rank);
+            if self.shared.tasks[task].state != TaskState::Exited {
+                let bound = System::set_affinity(self, task, affinity.clone(), WHY);
+                assert!(bound, "{task} is bound to cpus that exist");
+            }
         }
     }
 

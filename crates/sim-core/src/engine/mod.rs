@@ -476,6 +476,7 @@ impl Engine<'_> {
                 self.pending -= 1;
                 self.wake(task, waker, policy);
             }
+            Timer::Bind(app, change) => self.rebind(app, change),
             Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {

@@ -129,6 +129,10 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     {
         return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
     }
+    let none = |cpus: &CpuSet| !cpus.iter().any(|cpu| cpu.0 < machine.cpus());
+    if app.rebinds.iter().any(|(_, cpus)| none(cpus)) || app.rebinds.len() > usize::from(u16::MAX) {
+        return Err(format!("application `{name}` changes to no cpu of the machine, or too often"));
+    }
     if let Some(allowed) = &app.allowed
         && !allowed.iter().any(|cpu| cpu.0 < machine.cpus())
     {
@@ -179,6 +183,7 @@ fn process_of(spec: &AppSpec, app: AppId, first: u32, rank: u32) -> ProcessId {
 
 fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: Span) -> App {
     let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
+    let affinity = |(at, cpus): (Span, CpuSet)| (at, Affinity::Set(Arc::new(cpus)));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     App {
         barriers: barriers(&spec),
@@ -203,6 +208,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         clock: None,
         fork_noise,
         started: false,
+        rebinds: spec.rebinds.into_iter().map(affinity).collect(),
         forked: 0,
         exited: 0,
         end: None,

@@ -46,6 +46,7 @@ enum Timer {
     Create(usize),
     Admit,
     Wake { task: usize, by: usize },
+    Bind(usize, usize),
     Update,
     Tick(u32),
     Policy(u64),
@@ -56,7 +57,7 @@ impl Timer {
     fn class(self) -> u8 {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
-            Self::Wake { .. } => 1,
+            Self::Wake { .. } | Self::Bind(..) => 1,
             Self::Update => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
@@ -317,6 +318,7 @@ impl<'o> Reference<'o> {
             Timer::Create(app) => self.create(app, policy),
             Timer::Admit => self.admit(policy),
             Timer::Wake { task, by } => self.wake(task, by, policy),
+            Timer::Bind(app, change) => self.rebind(app, change),
             Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {

@@ -4,7 +4,7 @@
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::outcome::Options;
-use sim_core::policy::{Enqueue, Placement, Policy, System};
+use sim_core::policy::{Affinity, Enqueue, Placement, Policy, System, TaskState, Why};
 use sim_core::program::{AppSpec, Forks, Pages, Touch, release_order};
 use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Span;
@@ -52,6 +52,9 @@ impl Reference<'_> {
     fn start_app(&mut self, app: usize, policy: &mut dyn Policy) {
         self.apps[app].started = true;
         self.apps[app].begun = self.now;
+        for (change, (after, _)) in self.apps[app].spec.rebinds.clone().into_iter().enumerate() {
+            self.arm(self.now.saturating_add(after.ns()), Timer::Bind(app, change));
+        }
         self.observe(Observation::AppStarted(AppId(app as u32)));
         policy.app_started(self, AppId(app as u32));
         self.tell(policy);
@@ -59,6 +62,17 @@ impl Reference<'_> {
             Forks::Master => self.fork(0, app, 0, policy),
             Forks::Launcher => self.launch(app, policy),
             Forks::Together => self.wake_all(app, policy),
+        }
+    }
+
+    /// All tasks that live may run elsewhere from now on.
+    pub(super) fn rebind(&mut self, app: usize, change: usize) {
+        let cpus = std::sync::Arc::new(self.apps[app].spec.rebinds[change].1.clone());
+        for rank in 0..self.apps[app].spec.tasks {
+            let t = self.task(app, rank);
+            if self.tasks[t].state != TaskState::Exited {
+                self.set_affinity(TaskId(t as u32), Affinity::Set(cpus.clone()), Why::NONE);
+            }
         }
     }
 

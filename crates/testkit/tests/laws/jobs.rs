@@ -1,10 +1,12 @@
 //! Jobs that arrive, queue and start, and tasks that come up: who creates whom and when, who touches what
 //! where.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sim_core::engine::Simulation;
 use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
+use sim_core::machine::CpuSet;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::outcome::{Admission, Options, Outcome, RunReport};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
@@ -294,4 +296,22 @@ fn touching_takes_the_time_of_writing_the_data_once() {
     let extra = moved(Touch::Master) - moved(Touch::Each);
     // Rank 0 writes 12 MB before it creates anyone, or 4 MB after that.
     assert!((extra - 0.002).abs() < 0.0002, "{extra} s");
+}
+
+#[test]
+fn a_change_of_affinity_moves_the_tasks_at_once() {
+    // Both tasks compute on cpu 0 until 10 ms after their start, and on the first of their new cpus then.
+    let mut pair = on_cpu(0, hogs(2, 20));
+    pair.rebinds = vec![(Span::from_ms(10), CpuSet::of([CpuId(2), CpuId(3)]))];
+    let (report, log) = Trial::on(SIXTEEN).free().policy("PIN", &[]).app(pair).log();
+    let late = |at: &Time| at.ns() >= 10 * MS;
+    let cpus = |after: bool| -> BTreeSet<u32> {
+        let running = log.0.iter().filter_map(|(at, what)| match what {
+            Observation::Running { cpu, .. } if late(at) == after => Some(cpu.0),
+            _ => None,
+        });
+        running.collect()
+    };
+    assert_eq!((cpus(false), cpus(true)), (BTreeSet::from([0]), BTreeSet::from([2])));
+    assert_eq!(report.apps[0].run_time(), Some(Span::from_ms(40)));
 }

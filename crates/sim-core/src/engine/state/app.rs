@@ -51,6 +51,8 @@ pub(crate) struct App {
     /// When the program started its own clock.
     pub(crate) clock: Option<Time>,
     pub(crate) started: bool,
+    /// Changes of the affinity masks: how long after the start, and to what.
+    pub(crate) rebinds: Vec<(Span, Affinity)>,
     /// Key of its stream of fork costs.
     pub(crate) fork_noise: u64,
     pub(crate) forked: u32,
