@@ -33,7 +33,7 @@ pub struct Small {
 }
 
 impl Small {
-    /// Another operating system, without task groups and other rules of EEVDF, and without changes of affinity.
+    /// Another operating system, without task groups, other rules of EEVDF and changes of affinity.
     pub fn boot(&mut self, model: OsModel) {
         self.model = Arc::new(OsModel { groups: Vec::new(), ..model });
         for app in &mut self.apps {

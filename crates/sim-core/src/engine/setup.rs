@@ -17,7 +17,7 @@ use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_TASKS};
-use crate::machine::{Machine, PerCpu};
+use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::{Digest, Observer};
 use crate::os::{Discipline, OsModel};
 use crate::outcome::{Admission, Counters, Options};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ids::{AppId, TaskId};
 use crate::outcome::Counters;
+use crate::policy::Affinity;
 use crate::program::{Program, Runtime};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Time};
