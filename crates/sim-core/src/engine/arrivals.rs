@@ -53,7 +53,7 @@ impl Engine<'_> {
     }
 
     /// All tasks of an application that have not ended get another affinity mask.
-    pub(crate) fn rebind(&mut self, app: AppId, change: u16) {
+    pub(crate) fn rebind(&mut self, app: AppId, change: u16, policy: &mut dyn Policy) {
         const WHY: Why = Why::rule("the application changes the affinity masks of its tasks");
         let affinity = self.shared.apps[app].rebinds[usize::from(change)].1.clone();
         for rank in 0..self.shared.apps[app].tasks {
@@ -61,6 +61,7 @@ impl Engine<'_> {
             if self.shared.tasks[task].state != TaskState::Exited {
                 let bound = System::set_affinity(self, task, affinity.clone(), WHY);
                 assert!(bound, "{task} is bound to cpus that exist");
+                self.notify(policy);
             }
         }
     }

@@ -327,6 +327,9 @@ impl Engine<'_> {
     /// not end.
     fn instant(&mut self, policy: &mut dyn Policy) -> bool {
         debug_assert!(self.deciding.is_none(), "{:?} decides between two instants", self.deciding);
+        if !self.shared.model.groups.is_empty() {
+            self.pass_all_ticks();
+        }
         while let Some(timer) = self.timers.take(self.shared.now) {
             self.events += 1;
             self.fire(timer, policy);
@@ -476,7 +479,7 @@ impl Engine<'_> {
                 self.pending -= 1;
                 self.wake(task, waker, policy);
             }
-            Timer::Bind(app, change) => self.rebind(app, change),
+            Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {

@@ -99,6 +99,17 @@ impl Engine<'_> {
         }
     }
 
+    /// Processes the ticks of this instant on all cpus before anything else happens: with task groups they
+    /// read what is queued on other cpus.
+    pub(crate) fn pass_all_ticks(&mut self) {
+        for cpu in self.cpus.ids() {
+            if self.cpus[cpu].next_tick <= self.shared.now {
+                self.settle(cpu);
+                self.pass_due_ticks(cpu);
+            }
+        }
+    }
+
     #[cold]
     fn pass_due_ticks(&mut self, cpu: CpuId) {
         while self.cpus[cpu].next_tick <= self.shared.now {
@@ -107,7 +118,7 @@ impl Engine<'_> {
             let from = if busy { record.next_tick } else { self.shared.now };
             let next = self.tick_at(cpu, from + Span::from_ns(1));
             if busy {
-                self.shared.model.discipline.charge(&mut self.shared.tasks, &mut self.cpus[cpu], from);
+                self.shared.model.discipline.tick(&mut self.shared.tasks, &mut self.cpus[cpu], from);
             }
             self.cpus[cpu].next_tick = next;
         }

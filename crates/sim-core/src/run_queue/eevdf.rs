@@ -147,7 +147,6 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         }
         next = groups::parent(tasks, cpu, id);
     }
-    reweigh_around(params, tasks, cpu, current);
 }
 
 /// The groups around a task or group get the weights of what is queued in them (`update_cfs_group`).
@@ -478,6 +477,16 @@ impl Rules for EevdfParams {
 
     fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         charge(self, tasks, cpu, now);
+    }
+
+    /// `entity_tick`: the groups around the current task get their weights, too.
+    fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
+        charge(self, tasks, cpu, at);
+        if cpu.group_count > 0
+            && let Some(current) = cpu.current.some()
+        {
+            reweigh_around(self, tasks, cpu, current);
+        }
     }
 
     fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {

@@ -123,6 +123,12 @@ pub(crate) trait Rules {
         let _ = (tasks, cpu, now);
     }
 
+    /// A timer tick comes to a cpu whose current task computes.
+    #[inline]
+    fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
+        self.charge(tasks, cpu, at);
+    }
+
     /// The queue's minimum follows a change, where there is one.
     #[inline]
     fn advance_minimum(&self, tasks: &Tasks, cpu: &mut Cpu) {
@@ -477,6 +483,12 @@ impl Discipline {
         }
         each!(self, rules => rules.charge(tasks, cpu, now));
         cpu.charged = cpu.charged.max(now);
+    }
+
+    /// A timer tick comes to a cpu whose current task computes.
+    pub(crate) fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
+        each!(self, rules => rules.tick(tasks, cpu, at));
+        cpu.charged = cpu.charged.max(at);
     }
 
     /// The queue's minimum after a change, where there is one.

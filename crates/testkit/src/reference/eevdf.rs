@@ -108,13 +108,15 @@ impl Reference<'_> {
                 self.cpus[c].resched = true;
             }
         }
-        self.reweigh_around(params, c, Ent::Task(t));
     }
 
     /// A tick comes to a cpu.
     pub(super) fn tick(&mut self, c: usize) {
         if let Some(params) = self.eevdf() {
             self.update(params, c);
+            if let Some(t) = self.cpus[c].current {
+                self.reweigh_around(params, c, Ent::Task(t));
+            }
             self.cpus[c].slice_over |= self.cpus[c].resched;
         }
     }

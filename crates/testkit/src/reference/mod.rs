@@ -318,7 +318,7 @@ impl<'o> Reference<'o> {
             Timer::Create(app) => self.create(app, policy),
             Timer::Admit => self.admit(policy),
             Timer::Wake { task, by } => self.wake(task, by, policy),
-            Timer::Bind(app, change) => self.rebind(app, change),
+            Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {

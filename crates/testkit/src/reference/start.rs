@@ -66,12 +66,13 @@ impl Reference<'_> {
     }
 
     /// All tasks that live may run elsewhere from now on.
-    pub(super) fn rebind(&mut self, app: usize, change: usize) {
+    pub(super) fn rebind(&mut self, app: usize, change: usize, policy: &mut dyn Policy) {
         let cpus = std::sync::Arc::new(self.apps[app].spec.rebinds[change].1.clone());
         for rank in 0..self.apps[app].spec.tasks {
             let t = self.task(app, rank);
             if self.tasks[t].state != TaskState::Exited {
                 self.set_affinity(TaskId(t as u32), Affinity::Set(cpus.clone()), Why::NONE);
+                self.tell(policy);
             }
         }
     }
