@@ -19,6 +19,13 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
         if choice.entry.name == "PARTITION" {
             partition(reader, item, label, choice, resolved);
         }
+        let under = choice.over.as_deref().map_or("", |over| over.entry.name);
+        let changes = resolved.apps.iter().any(|app| !app.spec.rebinds.is_empty());
+        if changes && [choice.entry.name, under].contains(&"DWRR") {
+            let message = format!("the policy `{label}` does not work with `affinity`");
+            let hint = "DWRR counts the tasks that it can take by masks that do not change; use `cpus`";
+            reader.wrong_node(item, message, hint);
+        }
     }
     for (entry, app) in scenario.apps.node().map_or(&[][..], Node::entries).iter().zip(&resolved.apps) {
         if arrivals::last_arrival(app) >= resolved.horizon {

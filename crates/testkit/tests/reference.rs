@@ -293,7 +293,11 @@ fn engine_and_reference_agree_under_every_policy() {
     let mut moves = 0;
     for entry in policies::ALL {
         for seed in seeds(60) {
-            let small = scenario(seed);
+            let mut small = scenario(seed);
+            if entry.name == "DWRR" {
+                // A scenario with such changes is refused.
+                small.apps.iter_mut().for_each(|app| app.rebinds.clear());
+            }
             let label = format!("{}, seed {seed}", entry.name);
             let report = compare(&label, &small, || shelved(entry, seed, &small));
             moves += report.apps.iter().map(|app| app.counters.migrations).sum::<u64>();
