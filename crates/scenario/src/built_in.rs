@@ -39,6 +39,7 @@ pub const BUILT_IN: &[BuiltIn] = built_in! {
         "cfs_vs_posix_yield",
         "cg_ft_share",
         "cpu_hog",
+        "cpu_limit",
         "ep_eight_per_core",
         "first_touch_startup",
         "fragile_policies",

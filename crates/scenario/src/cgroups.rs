@@ -1,13 +1,14 @@
-//! Control groups as written: their paths and weights.
+//! Control groups as written: their paths, weights and limits.
 
 use notation::diagnostics::Place;
-use notation::yaml::{Content, Node};
+use notation::yaml::{Content, Entry, Node};
 use policies::PolicyShelf;
 use serde_json::{Value as Json, json};
+use sim_core::os::Limit;
 
 use crate::Reader;
-use crate::forms::Count;
-use crate::key::{Form, Key, Value, keys, names, properties};
+use crate::forms::{Count, Duration};
+use crate::key::{Form, Inside, Key, Value, keys, names, properties};
 
 /// Weight of a session and of a control group without `weight`: that of a task of nice 0.
 pub(crate) const WEIGHT: u32 = 1024;
@@ -20,12 +21,29 @@ keys! {
 
     /// Share of the cpu time beside its siblings, as `cpu.weight` of cgroup v2: 1 to 10,000 (default 100).
     weight: Count<1, 10_000> { default: "100" }
+
+    /// Cpu time that the group may use in each period on all cpus together, as the first number of `cpu.max`
+    /// of cgroup v2: 1 ms to 1,000 s (default: no limit).
+    quota: Duration<{ Limit::QUOTAS.start().ns() }, { Limit::QUOTAS.end().ns() }> {}
+
+    /// Period of the quota, as the second number of `cpu.max`: 1 ms to 1 s (default 100 ms).
+    period: Duration<{ Limit::PERIODS.start().ns() }, { Limit::PERIODS.end().ns() }> { default: "100ms" }
+}
+
+/// A control group as read.
+pub(crate) struct Declared {
+    pub(crate) path: String,
+    pub(crate) place: Place,
+    pub(crate) weight: u32,
+    pub(crate) limit: Option<Limit>,
 }
 
 /// Control groups by path.
 pub(crate) struct ControlGroups;
 
 impl Form for ControlGroups {
+    const INSIDE: Inside = Inside::Named(ControlGroup::KEYS);
+
     fn schema(key: &Key, policies: &PolicyShelf) -> Json {
         json!({
             "type": "object",
@@ -40,7 +58,7 @@ impl Form for ControlGroups {
 }
 
 impl Value for ControlGroups {
-    type Read = Vec<(String, Place, u32)>;
+    type Read = Vec<Declared>;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
         let Content::Map(entries) = &node.content else {
@@ -48,16 +66,30 @@ impl Value for ControlGroups {
             reader.wrong_node(node, format!("{what} must be a mapping, not {}", node.what()), hint);
             return None;
         };
-        let mut groups = Vec::new();
-        for entry in entries {
-            let path = path(reader, entry.place, &entry.key);
-            reader.mapping(&entry.value, "a control group", &names(ControlGroup::KEYS))?;
-            let weight = ControlGroup::of(&entry.value).weight.read(reader);
-            // As `sched_weight_from_cgroup`: 100 is the weight of nice 0.
-            groups.push((path?, entry.place, ((weight? * u64::from(WEIGHT) + 50) / 100) as u32));
-        }
-        Some(groups)
+        let read: Vec<_> = entries.iter().map(|entry| declared(reader, entry)).collect();
+        read.into_iter().collect()
     }
+}
+
+fn declared(reader: &mut Reader, entry: &Entry) -> Option<Declared> {
+    let path = path(reader, entry.place, &entry.key);
+    reader.mapping(&entry.value, "a control group", &names(ControlGroup::KEYS))?;
+    let written = ControlGroup::of(&entry.value);
+    let weight = written.weight.read(reader);
+    let (quota, period) = (written.quota.given(reader), written.period.read(reader));
+    if let (None, Some(place)) = (written.quota.place(), written.period.place()) {
+        let hint = "add `quota`, the cpu time in each period";
+        reader.wrong_with_hint(place, "a period without a quota limits nothing", hint);
+        return None;
+    }
+    let (quota, period) = (quota?, period?);
+    Some(Declared {
+        path: path?,
+        place: entry.place,
+        // As `sched_weight_from_cgroup`: 100 is the weight of nice 0.
+        weight: ((weight? * u64::from(WEIGHT) + 50) / 100) as u32,
+        limit: quota.map(|quota| Limit { quota, period }),
+    })
 }
 
 /// The path of a control group in a hierarchy, as `batch/low`.

@@ -7,12 +7,12 @@ use ::policies::Choice;
 use notation::diagnostics::Place;
 use notation::yaml::Node;
 use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
-use sim_core::os::{Discipline, OsModel, TaskGroup};
+use sim_core::os::{Discipline, Limit, OsModel, TaskGroup};
 use sim_core::program::Scheduling;
 
 use crate::Reader;
 use crate::apps::App;
-use crate::cgroups::WEIGHT;
+use crate::cgroups::{Declared, WEIGHT};
 use crate::keys::{Application, Scenario};
 
 /// Keys that need EEVDF.
@@ -52,14 +52,14 @@ pub(crate) fn assign(
         first = first.or(grouped.zip(Some(GROUPS))).or(scheduled.zip(Some(SCHEDULING)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
     }
-    let mut weights: BTreeMap<String, u32> = BTreeMap::new();
+    let mut weights: BTreeMap<String, (u32, Option<Limit>)> = BTreeMap::new();
     for member in members.iter().flatten() {
         let inside = member.match_indices('/').map(|(at, _)| &member[..at]);
-        weights.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), WEIGHT)));
+        weights.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), (WEIGHT, None))));
     }
-    for (path, place, weight) in declared {
+    for Declared { path, place, weight, limit } in declared {
         match weights.get_mut(&path) {
-            Some(own) => *own = weight,
+            Some(own) => *own = (weight, limit),
             None => {
                 let message = format!("no application is in the control group `{path}`");
                 reader.wrong_with_hint(place, message, format!("add `cgroup: {path}` to an application"));
@@ -70,10 +70,11 @@ pub(crate) fn assign(
     let Some(first) = first else { return Some(()) };
     check(reader, first, kernel, policies, (weights.len(), cpus))?;
     let index = |path: &str| weights.keys().position(|other| other == path).map(|at| at as u16);
-    let group = |(path, weight): (&String, &u32)| TaskGroup {
+    let group = |(path, (weight, limit)): (&String, &(u32, Option<Limit>))| TaskGroup {
         name: path.clone(),
         parent: path.rsplit_once('/').and_then(|(parent, _)| index(parent)),
         weight: *weight,
+        limit: *limit,
     };
     Arc::make_mut(kernel).groups = weights.iter().map(group).collect();
     for (app, member) in apps.iter_mut().zip(&members) {

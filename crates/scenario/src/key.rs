@@ -55,6 +55,8 @@ pub enum Inside {
     Parameters,
     /// One of these keys.
     Keys(&'static [Key]),
+    /// A name, and one of these keys behind it.
+    Named(&'static [Key]),
 }
 
 /// The type of a key's values, as editors know it.

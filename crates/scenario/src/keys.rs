@@ -74,14 +74,16 @@ keys! {
         example: "admission: { jobs: 1 }",
     }
 
-    /// Control groups by path, with their weights (`cpu.weight` of cgroup v2).
+    /// Control groups by path, with their weights (`cpu.weight` of cgroup v2) and limits (`cpu.max`).
     cgroups: ControlGroups {
         more: "Applications name theirs with `cgroup`. A group without an entry has weight 100. The \
             weight counts among the groups and tasks beside it, and each cpu has the part that its \
-            queued tasks are of the group. Only kernels with EEVDF have groups here; `cpu.max` is not \
-            simulated, and `cpus` of an application does what a cpuset does. Default: none.",
+            queued tasks are of the group. A group with a `quota` is throttled when it has used that much \
+            cpu time in a `period`, on all cpus together; the run of one of its applications alone is \
+            limited as well. Only kernels with EEVDF have groups here, and `cpus` of an application does \
+            what a cpuset does. Default: none.",
         example: "kernel: linux-6.18\n\
-            cgroups: { batch: { weight: 50 } }\n\
+            cgroups: { batch: { weight: 50, quota: 150ms } }\n\
             apps:\n\
             \x20 code: { workload: { spmd: { work: 1s, intervals: 50 } } }\n\
             \x20 job: { workload: { spmd: { work: 1s } }, cgroup: batch/one }",
@@ -529,6 +531,11 @@ impl Sweep {
                 let (name, keys) = (key.name, names(keys));
                 let each = keys.iter().map(|key| format!("{name}.{key}")).collect();
                 paths.push((format!(r"{name}\.({})", keys.join("|")), each));
+            }
+            if let Inside::Named(keys) = key.inside {
+                let (name, keys) = (key.name, names(keys));
+                let each = keys.iter().map(|key| format!("{name}.NAME.{key}")).collect();
+                paths.push((format!(r"{name}\.[^.]+\.({})", keys.join("|")), each));
             }
         }
         let named = chosen(&mut swept());

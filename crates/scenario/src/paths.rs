@@ -70,6 +70,10 @@ fn set_key(
         ([inner], Inside::Keys(keys)) if names(keys).contains(inner) => {
             mapping.child(name, at).ok_or(None)?.set(inner, at, value);
         }
+        ([named, inner], Inside::Named(keys)) if names(keys).contains(inner) => {
+            let inside = mapping.child(name, at).ok_or(None)?;
+            inside.child(named, at).ok_or(None)?.set(inner, at, value);
+        }
         _ => return Err(None),
     }
     Ok(())
@@ -189,6 +193,12 @@ fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
     for key in allowed() {
         if let Inside::Keys(keys) = key.inside {
             known.extend(names(keys).iter().map(|inner| format!("{}.{inner}", key.name)));
+        }
+        if let Inside::Named(keys) = key.inside {
+            let written = root.get(key.name).map_or(&[][..], |entry| entry.value.entries());
+            for named in written {
+                known.extend(names(keys).iter().map(|inner| format!("{}.{}.{inner}", key.name, named.key)));
+            }
         }
     }
     let chosen = allowed().filter(|key| matches!(key.inside, Inside::Parameters));

@@ -8,7 +8,7 @@ use notation::yaml::{Content, Node, tree};
 use workloads::runtimes;
 
 use crate::defaults::{DEFAULT_RUNTIME, default_kernel};
-use crate::key::{Edit, Inside};
+use crate::key::{Edit, Inside, Key};
 use crate::keys::{APPLICATION, SCENARIO};
 use crate::paths::label_of;
 use crate::policies::BESIDE;
@@ -35,13 +35,20 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
     for key in allowed() {
         paths.add(key.name.to_owned(), &key.about(), &[]);
     }
+    let node = |key: &str| Some(&root.as_ref()?.get(key)?.value);
     for key in allowed() {
-        if let Inside::Keys(keys) = key.inside {
-            keys.iter()
-                .for_each(|inner| paths.add(format!("{}.{}", key.name, inner.name), &inner.about(), &[]));
+        let mut within = |keys: &[Key], name: &str| {
+            keys.iter().for_each(|inner| paths.add(format!("{name}.{}", inner.name), &inner.about(), &[]));
+        };
+        match key.inside {
+            Inside::Keys(keys) => within(keys, key.name),
+            Inside::Named(keys) => node(key.name)
+                .map_or(&[][..], Node::entries)
+                .iter()
+                .for_each(|entry| within(keys, &format!("{}.{}", key.name, entry.key))),
+            Inside::Nothing | Inside::Parameters => {}
         }
     }
-    let node = |key: &str| Some(&root.as_ref()?.get(key)?.value);
     let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
     paths
         .table("machine", machine.as_ref().map_or(machines::Parameters::TABLE, |entry| entry.values.table()));

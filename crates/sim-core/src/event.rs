@@ -209,6 +209,8 @@ pub(crate) enum Timer {
     Bind(AppId, u16),
     /// The operating system updates the priorities of all tasks.
     Update,
+    /// A period begins for a task group of limited cpu time.
+    Period(u16),
     /// A scheduler tick that a policy asked for.
     Tick(CpuId),
     /// A timer that a policy asked for.
@@ -222,7 +224,7 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake(..) | Self::Bind(..) => 1,
-            Self::Update => 2,
+            Self::Update | Self::Period(_) => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
             Self::Slot => 5,

@@ -42,6 +42,27 @@ pub struct TaskGroup {
     /// Its weight over all cpus, 2 to 262,144; a task of nice 0 has 1,024. Each cpu has the part that its
     /// queued tasks are of all queued tasks of the group.
     pub weight: u32,
+    /// How much cpu time it may use, if there is a limit.
+    pub limit: Option<Limit>,
+}
+
+/// The cpu time that a task group may use on all cpus together, as `cpu.max` of cgroup v2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// Cpu time in each period; at least 1 ms, at most 1,000 s.
+    pub quota: Span,
+    /// The period, 1 ms to 1 s.
+    pub period: Span,
+}
+
+impl Limit {
+    /// The range of quotas: from `min_cfs_quota_period` (kernel/sched/core.c of Linux 6.18) to what limits
+    /// nothing.
+    pub const QUOTAS: std::ops::RangeInclusive<Span> = Span::from_ms(1)..=Span::from_ms(1_000_000);
+    /// The range of periods (`min_cfs_quota_period`, `max_cfs_quota_period`).
+    pub const PERIODS: std::ops::RangeInclusive<Span> = Span::from_ms(1)..=Span::from_ms(1_000);
+    /// The period of a group without one (`default_cfs_period`).
+    pub const PERIOD: Span = Span::from_ms(100);
 }
 
 impl OsModel {

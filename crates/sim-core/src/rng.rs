@@ -29,6 +29,8 @@ pub enum Purpose {
     Test = 5,
     /// Lateness of timer ticks; entity = cpu.
     TickLateness = 8,
+    /// Phase of the periods of limited task groups; entity = group.
+    Bandwidth = 9,
     /// Delays and vetoes of a perturbed policy; entity = its position in the stack.
     Perturb = 40,
 }

@@ -7,8 +7,8 @@ use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
-    Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, RoundRobinParams, TaskGroup,
-    TsParams, UleParams, YieldMode,
+    Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, Limit, O1Params, OsModel, RoundRobinParams,
+    TaskGroup, TsParams, UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -137,6 +137,10 @@ fn groups(rng: &mut ChaCha8Rng, apps: &mut [AppSpec]) -> Vec<TaskGroup> {
         name: format!("group{number}"),
         parent: rng.random_range(0..=number).checked_sub(1),
         weight: [2, 100, 1024, 1024, 10_000][rng.random_range(0..5)],
+        limit: (rng.random_range(0..3) == 0).then(|| Limit {
+            quota: Span::from_us(rng.random_range(1_000..4_000)),
+            period: Span::from_us(rng.random_range(1_000..3_000)),
+        }),
     };
     (0..count).map(group).collect()
 }

@@ -49,16 +49,21 @@ fn divide(jobs: &[&Job], groups: &[TaskGroup], inside: Option<u16>, mut left: f6
     }
 }
 
-/// The cpus that all jobs of a group can use.
+/// The cpus that all jobs of a group can use within its limit.
 fn wanted(jobs: &[&Job], groups: &[TaskGroup], group: u16) -> f64 {
     let own = jobs.iter().filter(|job| job.group == Some(group));
     let nested = (0..groups.len() as u16).filter(|other| groups[usize::from(*other)].parent == Some(group));
-    own.map(|job| f64::from(job.tasks) * job.want).sum::<f64>()
-        + nested.map(|other| wanted(jobs, groups, other)).sum::<f64>()
+    let all = own.map(|job| f64::from(job.tasks) * job.want).sum::<f64>()
+        + nested.map(|other| wanted(jobs, groups, other)).sum::<f64>();
+    let limit = groups[usize::from(group)].limit;
+    limit.map_or(all, |limit| all.min(limit.quota.ns() as f64 / limit.period.ns() as f64))
 }
 
 #[cfg(test)]
 mod tests {
+    use sim_core::os::Limit;
+    use sim_core::time::Span;
+
     use super::*;
     use crate::references::job::Arrival;
 
@@ -67,7 +72,7 @@ mod tests {
     }
 
     fn group(parent: Option<u16>, weight: u32) -> TaskGroup {
-        TaskGroup { name: "g".into(), parent, weight }
+        TaskGroup { name: "g".into(), parent, weight, limit: None }
     }
 
     #[test]
@@ -80,5 +85,9 @@ mod tests {
         // Beside two tasks outside of all groups, a group has a third; half of that in each group within.
         let jobs = [job(2, None), job(4, Some(2)), job(9, Some(3))];
         assert_eq!(rates(&[&jobs[0], &jobs[1], &jobs[2]], &groups, 1.5), [1.0, 0.25, 0.25]);
+        // A limited group leaves the rest to the others.
+        let limit = Limit { quota: Span::from_ms(50), period: Span::from_ms(100) };
+        let groups = [TaskGroup { limit: Some(limit), ..group(None, 1024) }, group(None, 1024)];
+        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, 3.0), [0.5, 2.5]);
     }
 }

@@ -246,8 +246,10 @@ fn allowed(files: &Files, found: &mut Found) -> Result<(), String> {
             let mut words = quota.split_whitespace().map(str::parse::<f64>);
             if let (Some(Ok(time)), Some(Ok(period))) = (words.next(), words.next()) {
                 let cpus = time / period;
-                found
-                    .remark(format_args!("the limit of {cpus:.1} cpus of {folder}/cpu.max is not simulated"));
+                found.remark(format_args!(
+                    "the limit of {cpus:.1} cpus of {folder}/cpu.max is no part of a machine: a scenario has \
+                     it as `cgroups: {{ NAME: {{ quota: {time}us, period: {period}us }} }}`"
+                ));
             }
         }
         if let Some(cpus) = files.set(&format!("{folder}/cpuset.cpus.effective"))? {

@@ -255,6 +255,9 @@ impl Engine<'_> {
                 return Some(yield_target);
             }
         }
+        if !self.shared.model.groups.is_empty() {
+            return self.choose_unthrottled(cpu, stays);
+        }
         self.shared.model.discipline.choose(
             &mut self.shared.tasks,
             &mut self.cpus[cpu],

@@ -165,7 +165,8 @@ impl Engine<'_> {
         }
         let last = walk.last.unwrap_or(TaskId::NONE);
         assert!(record.tail == last, "{cpu}: the queue ends with {last}, its tail is {}", record.tail);
-        let current = record.current.some().map(|id| self.shared.tasks[id].weight);
+        let counted = |id: &TaskId| self.counts(&self.shared.tasks[*id]);
+        let current = record.current.some().filter(counted).map(|id| self.shared.tasks[id].weight);
         let (running, load) =
             (walk.tasks + u32::from(current.is_some()), walk.load + u64::from(current.unwrap_or(0)));
         assert!(record.running == running, "{cpu} counts {} runnable tasks of {running}", record.running);
@@ -189,8 +190,8 @@ impl Engine<'_> {
             let (former, latter) = (self.queue_key(&self.shared.tasks[before]), self.queue_key(task));
             assert!(former <= latter, "{cpu}: {before} with key {former:?} is before {id} with {latter:?}");
         }
-        walk.tasks += 1;
-        walk.load += u64::from(task.weight);
+        walk.tasks += u32::from(self.counts(task));
+        walk.load += if self.counts(task) { u64::from(task.weight) } else { 0 };
         walk.target |= id == record.yield_target;
         walk.last = Some(id);
         assert!(
@@ -198,6 +199,11 @@ impl Engine<'_> {
             "{cpu}: more tasks are queued than its {} runnable ones",
             record.running
         );
+    }
+
+    /// A runnable task counts in its queue unless its group is throttled.
+    fn counts(&self, task: &Task) -> bool {
+        self.shared.model.groups.is_empty() || task.priority < THROTTLED
     }
 
     /// What orders a queue.
@@ -239,7 +245,7 @@ impl Engine<'_> {
         for id in self.shared.tasks.ids() {
             let task = &self.shared.tasks[id];
             match task.state {
-                TaskState::Queued | TaskState::Running => runnable += 1,
+                TaskState::Queued | TaskState::Running => runnable += u64::from(self.counts(task)),
                 TaskState::New | TaskState::Sleeping | TaskState::Exited => {
                     let linked = (task.previous, task.next) != (TaskId::NONE, TaskId::NONE);
                     assert!(!linked || task.delayed, "{id} is {:?} and is linked into a queue", task.state);

@@ -68,9 +68,10 @@
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and
 //! `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
-//! `arrivals`, `update`, `caches` and `cores` (speeds), `setup` and `finish`, `invariants`.
+//! `arrivals`, `update`, `bandwidth`, `caches` and `cores` (speeds), `setup` and `finish`, `invariants`.
 
 mod arrivals;
+mod bandwidth;
 mod barrier;
 pub(crate) mod caches;
 mod compute;
@@ -293,7 +294,8 @@ impl Engine<'_> {
             // A policy can move tasks, but it can wake none: with every cpu idle nothing will happen. Where
             // tasks still poll, they poll until the horizon; throttled ones may be allowed to continue until
             // then.
-            if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.running == 0) {
+            let none = |cpu: &Cpu| cpu.running == 0 && cpu.head.is_none();
+            if next.is_never() && self.pending == 0 && self.cpus.iter().all(none) {
                 break Outcome::Deadlock(self.deadlock_message());
             }
             let at = next.min(self.timers.earliest());
@@ -481,6 +483,7 @@ impl Engine<'_> {
             }
             Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Update => self.update_priorities(),
+            Timer::Period(group) => self.begin_period(group),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {
                 self.refresh_priorities();

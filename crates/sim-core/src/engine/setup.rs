@@ -19,11 +19,11 @@ use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::os::{Discipline, OsModel};
+use crate::os::{Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program, Scheduling};
-use crate::rng::{self, Purpose, draw, key};
+use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::groups;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
@@ -86,6 +86,11 @@ fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<
         }
         if !(2..=262_144).contains(&group.weight) {
             return Err(format!("the weight of the task group `{}` must be 2 to 262144", group.name));
+        }
+        let fits =
+            |limit: &Limit| Limit::PERIODS.contains(&limit.period) && Limit::QUOTAS.contains(&limit.quota);
+        if !group.limit.iter().all(fits) {
+            return Err(format!("the limit of the task group `{}` is out of range", group.name));
         }
     }
     let known = |group: u16| usize::from(group) < groups.len();
@@ -272,7 +277,7 @@ fn add_tasks(
 /// How much later than stated an application arrives.
 fn start_phase(options: &Options, app: AppId) -> Span {
     let drawn = draw(key(options.seed, Purpose::StartPhase, u64::from(app.0)), 0);
-    Span::from_ns(rng::below(options.start_jitter.ns(), drawn))
+    Span::from_ns(below(options.start_jitter.ns(), drawn))
 }
 
 /// What ticks leave of a cpu: they take their share of every computing nanosecond evenly.
@@ -332,7 +337,7 @@ impl<'o> Engine<'o> {
             population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
         }
         let Population { mut tasks, apps, profiles, left, pending } = population;
-        arm_update(&model, &mut timers);
+        arm_kernel(&model, options.seed, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
         let mut records = build_cpus(&machine, &model, options.seed);
@@ -394,10 +399,18 @@ impl<'o> Engine<'o> {
     }
 }
 
-/// Arms the first update of priorities of disciplines that have it.
-fn arm_update(model: &OsModel, timers: &mut Timers) {
+/// Arms the first update of priorities of disciplines that have it, and the first period of each task group
+/// of limited cpu time: the phases of their periods are random (`init_cfs_bandwidth`).
+fn arm_kernel(model: &OsModel, seed: u64, timers: &mut Timers) {
     if let Some(period) = model.discipline.update_period() {
         timers.arm(Time::ZERO + period, Timer::Update);
+    }
+    for (number, group) in model.groups.iter().enumerate() {
+        if let Some(limit) = group.limit {
+            let drawn = draw(key(seed, Purpose::Bandwidth, number as u64), 0);
+            let phase = Span::from_ns(below(limit.period.ns(), drawn));
+            timers.arm(Time::ZERO + phase, Timer::Period(number as u16));
+        }
     }
 }
 

@@ -134,7 +134,8 @@ impl System for Engine<'_> {
         self.settle(cpu);
         out.clear();
         let mut at = self.cpus[cpu].head;
-        while let Some(id) = at.some() {
+        let grouped = !self.shared.model.groups.is_empty();
+        while let Some(id) = at.some().filter(|id| !grouped || self.shared.tasks[*id].priority < THROTTLED) {
             out.push(id);
             at = self.shared.tasks[id].next;
         }

@@ -99,13 +99,19 @@ impl Engine<'_> {
         }
     }
 
-    /// Processes the ticks of this instant on all cpus before anything else happens: with task groups they
-    /// read what is queued on other cpus.
+    /// Processes the ticks up to this instant on all cpus before anything else happens: with task groups they
+    /// read what is queued on other cpus, and take cpu time out of pools, first come first served.
     pub(crate) fn pass_all_ticks(&mut self) {
-        for cpu in self.cpus.ids() {
-            if self.cpus[cpu].next_tick <= self.shared.now {
+        let due = |engine: &Self, cpu: &CpuId| engine.cpus[*cpu].next_tick <= engine.shared.now;
+        loop {
+            let mut cpus: Vec<CpuId> = self.cpus.ids().filter(|cpu| due(self, cpu)).collect();
+            if cpus.is_empty() {
+                return;
+            }
+            cpus.sort_by_key(|cpu| self.cpus[*cpu].next_tick);
+            for cpu in cpus {
                 self.settle(cpu);
-                self.pass_due_ticks(cpu);
+                self.pass_tick(cpu);
             }
         }
     }
@@ -113,15 +119,20 @@ impl Engine<'_> {
     #[cold]
     fn pass_due_ticks(&mut self, cpu: CpuId) {
         while self.cpus[cpu].next_tick <= self.shared.now {
-            let record = &self.cpus[cpu];
-            let busy = !record.current.is_none() && record.activity != Activity::Poll;
-            let from = if busy { record.next_tick } else { self.shared.now };
-            let next = self.tick_at(cpu, from + Span::from_ns(1));
-            if busy {
-                self.shared.model.discipline.tick(&mut self.shared.tasks, &mut self.cpus[cpu], from);
-            }
-            self.cpus[cpu].next_tick = next;
+            self.pass_tick(cpu);
         }
+    }
+
+    /// Processes the next tick of a cpu; all that are due while it does not compute.
+    fn pass_tick(&mut self, cpu: CpuId) {
+        let record = &self.cpus[cpu];
+        let busy = !record.current.is_none() && record.activity != Activity::Poll;
+        let from = if busy { record.next_tick } else { self.shared.now };
+        let next = self.tick_at(cpu, from + Span::from_ns(1));
+        if busy {
+            self.shared.model.discipline.tick(&mut self.shared.tasks, &mut self.cpus[cpu], from);
+        }
+        self.cpus[cpu].next_tick = next;
     }
 
     /// Charges the current task of a cpu for the time until now.

@@ -12,7 +12,9 @@ use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, best};
-use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, at_least_1us, delayed_in, groups, list};
+use crate::run_queue::{
+    Entry, Growth, Keys, Rules, Tasks, at_least_1us, bandwidth, delayed_in, groups, insert_by, list, remove,
+};
 use crate::time::{Span, Time};
 
 /// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
@@ -140,6 +142,9 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
         let unprotected = task.vruntime >= task.history.protection;
         let grouped = cpu.group_count > 0;
+        if grouped && bandwidth::use_up(tasks, cpu, id, span) {
+            cpu.resched = true;
+        }
         if (used_up || unprotected)
             && if grouped { has_rivals(tasks, cpu, id) } else { contested(tasks, cpu) }
         {
@@ -275,6 +280,38 @@ fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<Task
     None
 }
 
+/// A task of a throttled group leaves the queue with its lag (`throttle_cfs_rq_work`), be it the current one.
+fn throttle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    tasks[id].history.vlag = lag(params, tasks, cpu, id);
+    groups::count(tasks, cpu, id, tasks[id].weight, false);
+    let waits = cpu.current != id;
+    if waits {
+        remove(tasks, cpu, id);
+    }
+    tasks[id].priority = THROTTLED;
+    if waits {
+        insert_by(params, tasks, cpu, id);
+    }
+    cpu.running -= 1;
+    cpu.load -= u64::from(tasks[id].weight);
+    leave_groups(params, tasks, cpu, id);
+}
+
+/// A throttled task counts again and may run; it is still to be placed.
+fn end_throttling(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    tasks[id].priority = 0;
+    cpu.running += 1;
+    cpu.load += u64::from(tasks[id].weight);
+}
+
+/// A task of a group that is no longer throttled enters as if it woke (`unthrottle_cfs_rq`).
+fn unthrottle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    remove(tasks, cpu, id);
+    end_throttling(tasks, cpu, id);
+    place(params, tasks, cpu, id, Entry::Wake);
+    insert_by(params, tasks, cpu, id);
+}
+
 /// The current task of a cpu has been picked in place of another one: it and the groups around it that were
 /// not picked before are protected.
 fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
@@ -305,6 +342,12 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 /// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead
 /// of the average stays as a delayed one instead.
 fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+    if cpu.group_count > 0 && tasks[id].priority == THROTTLED {
+        // It has left already; where it comes to, a new request begins.
+        end_throttling(tasks, cpu, id);
+        tasks[id].vdeadline = weighted(params.slice, tasks[id].weight);
+        return;
+    }
     let average = average_of(tasks, cpu, id);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
         tasks[id].delayed = true;
@@ -333,6 +376,7 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
         if tasks[entity].history.load > 0 {
             return reweigh_around(params, tasks, cpu, inside);
         }
+        bandwidth::give_back(tasks, cpu, entity);
         let average = average_of(tasks, cpu, entity);
         if params.delayed_dequeue && !average.allows(tasks[entity].vruntime) {
             tasks[entity].delayed = true;
@@ -583,6 +627,14 @@ impl Rules for EevdfParams {
 
     fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
         drop_all(self, tasks, cpu);
+    }
+
+    fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        throttle(self, tasks, cpu, id);
+    }
+
+    fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        unthrottle(self, tasks, cpu, id);
     }
 
     fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<(Request, i64)> {

@@ -15,23 +15,31 @@ use crate::machine::PerCpu;
 use crate::os::TaskGroup;
 use crate::policy::TaskState;
 use crate::run_queue::Tasks;
+use crate::time::Span;
 
 /// Least weight of a group on a cpu (`MIN_SHARES`).
 const MIN_SHARES: u64 = 2;
 
+/// The record of the `number`-th group on a cpu.
+pub(crate) fn on(cpu: &Cpu, number: u16) -> TaskId {
+    TaskId(cpu.first_group.0 + u32::from(number))
+}
+
 /// Appends the records of groups: one for each group as a whole, then one for each group of each cpu.
 pub(crate) fn add(tasks: &mut IdVec<TaskId, Task>, cpus: &mut PerCpu<Cpu>, groups: &[TaskGroup]) {
-    let mut push = |group: &TaskGroup| {
+    let mut push = |group: &TaskGroup, runtime: Span| {
         let mut record = Task::new(AppId(0), group.weight, ProcessId::NONE, 0);
         // No event and no policy reaches it.
         record.state = TaskState::Exited;
         record.history = Apart::ready();
         record.history.group = group.parent.map_or(0, |parent| parent + 1);
+        record.history.limited = group.limit.is_some();
+        record.history.runtime = runtime.ns() as i64;
         tasks.push(record);
     };
-    groups.iter().for_each(&mut push);
+    groups.iter().for_each(|group| push(group, group.limit.map_or(Span::ZERO, |limit| limit.quota)));
     for _ in 0..cpus.len() {
-        groups.iter().for_each(&mut push);
+        groups.iter().for_each(|group| push(group, Span::ZERO));
     }
     let count = groups.len() as u32;
     let first = tasks.len() as u32 - cpus.len() as u32 * count;
@@ -81,7 +89,7 @@ pub(crate) fn wakes_delayed(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
 }
 
 /// The group as a whole.
-fn whole(cpu: &Cpu, entity: TaskId) -> TaskId {
+pub(crate) fn whole(cpu: &Cpu, entity: TaskId) -> TaskId {
     // Those of the cpus before this one lie between.
     TaskId(entity.0 - (cpu.id.0 + 1) * u32::from(cpu.group_count))
 }

@@ -9,6 +9,7 @@
 //! same list with arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of
 //! their own.
 
+pub(crate) mod bandwidth;
 pub(crate) mod by_policy;
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
@@ -314,6 +315,18 @@ pub(crate) trait Rules {
     fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
         let _ = (tasks, cpu);
     }
+
+    /// A runnable task of a cpu no longer competes: its group is throttled.
+    fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        let _ = (tasks, cpu);
+        unreachable!("{id} is throttled under a discipline without groups");
+    }
+
+    /// Its group is not throttled any more.
+    fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        let _ = (tasks, cpu);
+        unreachable!("{id} was throttled under a discipline without groups");
+    }
 }
 
 /// What the order of a task among others depends on.
@@ -617,6 +630,16 @@ impl Discipline {
     /// A cpu has no runnable task any more: no task competes with it.
     pub(crate) fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
         each!(self, rules => rules.emptied(tasks, cpu));
+    }
+
+    /// [`Rules::throttle`].
+    pub(crate) fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        each!(self, rules => rules.throttle(tasks, cpu, id));
+    }
+
+    /// [`Rules::unthrottle`].
+    pub(crate) fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        each!(self, rules => rules.unthrottle(tasks, cpu, id));
     }
 }
 

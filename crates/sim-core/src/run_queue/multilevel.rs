@@ -119,6 +119,12 @@ pub(crate) trait Levels {
         Time::NEVER
     }
 
+    /// The base of the queue once a task with this key has been picked.
+    fn base_after(&self, base: i64, key: i64) -> i64 {
+        let _ = key;
+        base
+    }
+
     /// A task with this key has been picked.
     fn note_key(&self, cpu: &mut Cpu, key: i64) {
         let _ = (cpu, key);
@@ -245,7 +251,9 @@ impl<T: Levels> Rules for T {
     /// Those of its slice, for a task that comes before its rival.
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
         let (current, key) = (&tasks[cpu.current], tasks[cpu.current].vruntime);
-        if key >= tasks[cpu.head].vruntime || self.yielded(cpu.min_vruntime, key, 1) != key {
+        // The first yield is before the pick of the task, the others after it.
+        let base = self.base_after(cpu.min_vruntime, key);
+        if key >= tasks[cpu.head].vruntime || self.yielded(base, key, 1) != key {
             return 1;
         }
         let room = self.room(&current.history.share, key, current.weight, cpu.running);

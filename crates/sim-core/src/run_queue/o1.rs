@@ -170,10 +170,14 @@ impl Levels for O1Params {
     }
 
     /// When the task was in the expired array, the arrays change places.
+    fn base_after(&self, base: i64, key: i64) -> i64 {
+        base.max(array_of(key))
+    }
+
     fn note_key(&self, cpu: &mut Cpu, key: i64) {
-        let array = array_of(key);
-        if array > cpu.min_vruntime {
-            cpu.min_vruntime = array;
+        let base = self.base_after(cpu.min_vruntime, key);
+        if base > cpu.min_vruntime {
+            cpu.min_vruntime = base;
             cpu.expired_since = Time::NEVER;
         }
     }

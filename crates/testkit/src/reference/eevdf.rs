@@ -6,10 +6,10 @@ use sim_core::policy::THROTTLED;
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, draw, key};
 
-use super::Reference;
 use super::groups::{Ent, Keys};
 use super::queue::{Entry, weighted};
 use super::state::Doing;
+use super::{News, Reference};
 
 impl Reference<'_> {
     pub(super) fn eevdf(&self) -> Option<EevdfParams> {
@@ -102,6 +102,7 @@ impl Reference<'_> {
                 pick_again = true;
             }
             self.set_keys(c, e, keys);
+            self.cpus[c].resched |= self.spend(c, e, span);
             let band = self.tasks[t].band;
             let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].band < band);
             if pick_again && (lower || self.peers_of(c, e).len() > 1) {
@@ -194,10 +195,31 @@ impl Reference<'_> {
             let bands = self.runnable(c).map(|t| self.tasks[t].band);
             let band = bands.filter(|band| *band != THROTTLED).min()?;
             match self.best(c, band)? {
-                Ent::Task(t) if !self.cpus[c].delayed.contains(&t) => return Some(t),
+                Ent::Task(t) if !self.cpus[c].delayed.contains(&t) => {
+                    if !self.is_out_of_time(c, t) {
+                        return Some(t);
+                    }
+                    self.park(params, c, t);
+                }
                 e => self.drop_one(params, c, e),
             }
         }
+    }
+
+    /// A task of a throttled group no longer competes.
+    fn park(&mut self, params: EevdfParams, c: usize, t: usize) {
+        let me = Ent::Task(t);
+        let vlag = self.lag(params, c, me);
+        self.set_keys(c, me, Keys { vlag, ..self.keys(c, me) });
+        let waits = self.cpus[c].queue.contains(&t);
+        self.remove(c, t);
+        self.tasks[t].band = THROTTLED;
+        if waits {
+            self.insert(c, t);
+        }
+        self.cpus[c].counted.retain(|other| *other != t);
+        self.leave_groups(params, c, me);
+        self.notices.push((t, c, News::Left));
     }
 
     /// How far behind the mean one is (in the queue or not), within bounds.
@@ -251,6 +273,11 @@ impl Reference<'_> {
     pub(super) fn take_leave(&mut self, c: usize, t: usize, reason: LeaveReason) -> bool {
         let Some(params) = self.eevdf() else { return false };
         let me = Ent::Task(t);
+        if !self.counts(t) {
+            self.tasks[t].band = 0;
+            self.tasks[t].vdeadline = weighted(params.slice.ns(), self.tasks[t].weight);
+            return false;
+        }
         if reason == LeaveReason::Slept && params.delayed_dequeue && !self.is_eligible(c, t) {
             return true;
         }
@@ -273,6 +300,7 @@ impl Reference<'_> {
             if self.load_of(c, g) > 0 {
                 return self.reweigh_around(params, c, inside);
             }
+            self.return_time(c, g);
             if params.delayed_dequeue && !self.eligible(c, e, &self.peers_of(c, e)) {
                 self.cpus[c].groups[g].delayed = true;
                 return;

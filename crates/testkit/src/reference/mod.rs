@@ -48,6 +48,7 @@ enum Timer {
     Wake { task: usize, by: usize },
     Bind(usize, usize),
     Update,
+    Period(usize),
     Tick(u32),
     Policy(u64),
     Slot,
@@ -58,7 +59,7 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake { .. } | Self::Bind(..) => 1,
-            Self::Update => 2,
+            Self::Update | Self::Period(_) => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
             Self::Slot => 5,
@@ -75,6 +76,8 @@ struct Reference<'o> {
     digest: Digest,
     now: u64,
     cpus: Vec<RefCpu>,
+    /// Cpu time that limited task groups have left in their periods.
+    pools: Vec<i64>,
     tasks: Vec<RefTask>,
     apps: Vec<RefApp>,
     memory: RefMemory,
@@ -183,6 +186,7 @@ impl<'o> Reference<'o> {
             tasks,
             apps,
             timers,
+            pools: Vec::new(),
             round: BTreeSet::new(),
             next_round: BTreeSet::new(),
             deciding: None,
@@ -202,6 +206,7 @@ impl<'o> Reference<'o> {
     fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
         self.watched = policy.watches().waits;
         self.turns = policy.watches().preemptions && matches!(self.model.discipline, Discipline::Ts(_));
+        self.open_pools();
         policy.init(self);
         let mut repeats = 0;
         loop {
@@ -209,7 +214,9 @@ impl<'o> Reference<'o> {
                 return Outcome::Completed;
             }
             let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none() && cpu.queue.is_empty());
-            let coming = |timer: &Timer| !matches!(timer, Timer::Tick(_) | Timer::Policy(_) | Timer::Slot);
+            let coming = |timer: &Timer| {
+                !matches!(timer, Timer::Tick(_) | Timer::Policy(_) | Timer::Slot | Timer::Period(_))
+            };
             if asleep && !self.timers.iter().any(|(_, timer)| coming(timer)) {
                 return Outcome::Deadlock(self.who_waits());
             }
@@ -320,6 +327,11 @@ impl<'o> Reference<'o> {
             Timer::Wake { task, by } => self.wake(task, by, policy),
             Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Update => self.update_priorities(),
+            Timer::Period(group) => {
+                if let Some(params) = self.eevdf() {
+                    self.begin_period(params, group);
+                }
+            }
             Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {
                 self.refresh_priorities();

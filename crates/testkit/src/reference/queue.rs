@@ -56,7 +56,7 @@ impl Reference<'_> {
     }
 
     pub(super) fn load(&self, c: usize) -> u64 {
-        self.runnable(c).map(|t| u64::from(self.tasks[t].weight)).sum()
+        self.runnable(c).filter(|t| self.counts(*t)).map(|t| u64::from(self.tasks[t].weight)).sum()
     }
 
     /// Puts a task behind all that have its key or a smaller one; before its equals when it was cut short.

@@ -40,7 +40,7 @@ impl View for Reference<'_> {
     }
 
     fn nr_running(&self, cpu: CpuId) -> u32 {
-        self.runnable(cpu.0 as usize).count() as u32
+        self.runnable(cpu.0 as usize).filter(|t| self.counts(*t)).count() as u32
     }
 
     fn load(&self, cpu: CpuId) -> u64 {
@@ -100,6 +100,7 @@ impl System for Reference<'_> {
 
     fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         let mut queue = self.cpus[cpu.0 as usize].queue.clone();
+        queue.retain(|t| self.counts(*t));
         queue.sort_by_key(|t| self.tasks[*t].entered);
         out.clear();
         out.extend(queue.into_iter().rev().take(most).map(|t| TaskId(t as u32)));

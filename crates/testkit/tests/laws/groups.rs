@@ -1,6 +1,6 @@
 //! Task groups under Linux 6.18: shares worked out on paper.
 
-use sim_core::os::TaskGroup;
+use sim_core::os::{Limit, TaskGroup};
 use sim_core::program::AppSpec;
 use sim_core::wait::WaitMode;
 
@@ -11,7 +11,7 @@ use sim_core::time::Span;
 const SECONDS: u64 = 20;
 
 fn group(parent: Option<u16>, weight: u32) -> TaskGroup {
-    TaskGroup { name: "group".into(), parent, weight }
+    TaskGroup { name: "group".into(), parent, weight, limit: None }
 }
 
 fn within(group: u16, mut app: AppSpec) -> AppSpec {
@@ -98,4 +98,32 @@ fn who_sleeps_in_a_session_preempts_the_hogs_of_another() {
     let sleeper = on_cpu(0, app(1, ops, WaitMode::Block));
     let found = shares(&[group(None, 1024), group(None, 1024)], vec![within(0, sleeper), within(1, hog(6))]);
     assert!(found[0][0] > 0.09, "{found:?}");
+}
+
+fn limited(parent: Option<u16>, quota: u64, period: u64) -> TaskGroup {
+    let limit = Limit { quota: Span::from_ms(quota), period: Span::from_ms(period) };
+    TaskGroup { limit: Some(limit), ..group(parent, 1024) }
+}
+
+#[test]
+fn a_limited_group_gets_its_quota_in_each_period_and_leaves_the_rest() {
+    let hogs_beside = vec![within(0, hog(2)), hog(1)];
+    let found = shares(&[limited(None, 20, 100)], hogs_beside);
+    near(&found[0], 0.1);
+    near(&found[1], 0.8);
+    // Nobody takes what it leaves.
+    let found = shares(&[limited(None, 30, 50)], vec![within(0, hog(3))]);
+    near(&found[0], 0.2);
+}
+
+#[test]
+fn a_quota_holds_for_all_cpus_together_and_within_the_quota_of_the_outer_group() {
+    let on_both = vec![within(0, hog(1)), within(0, on_cpu(1, hogs(1, 100_000)))];
+    let found = shares(&[limited(None, 120, 100)], on_both);
+    let used = found[0][0] + found[1][0];
+    assert!((used - 1.2).abs() < 0.01, "{found:?}");
+    let found = shares(&[limited(None, 25, 100), limited(Some(0), 80, 100)], vec![within(1, hog(1))]);
+    near(&found[0], 0.25);
+    let found = shares(&[limited(None, 80, 100), limited(Some(0), 25, 100)], vec![within(1, hog(1))]);
+    near(&found[0], 0.25);
 }

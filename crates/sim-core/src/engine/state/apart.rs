@@ -5,6 +5,7 @@ use crate::program::Scheduling;
 use crate::run_queue::by_policy::PolicyEntry;
 use crate::run_queue::cfs::Waker;
 use crate::run_queue::multilevel::Share;
+use crate::time::Time;
 
 /// What a few disciplines know of a task besides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +32,18 @@ pub(crate) struct History {
     pub(crate) chosen: bool,
     /// Of a group on a cpu: sum of the weights that are queued in it.
     pub(crate) load: u64,
+    /// Of a group: its cpu time is limited ([`crate::run_queue::bandwidth`]).
+    pub(crate) limited: bool,
+    /// What a limited group has left, on a cpu or in its pool, ns; below zero what it owes.
+    pub(crate) runtime: i64,
+    /// Of a group on a cpu: since when it is throttled; `NEVER` if it is not.
+    pub(crate) throttled_at: Time,
+}
+
+impl History {
+    pub(crate) const fn is_throttled(&self) -> bool {
+        !self.throttled_at.is_never()
+    }
 }
 
 impl Unwritten for History {
@@ -46,6 +59,9 @@ impl Unwritten for History {
         queued: false,
         chosen: false,
         load: 0,
+        limited: false,
+        runtime: 0,
+        throttled_at: Time::NEVER,
     };
 }
 

@@ -1,0 +1,66 @@
+//! Periods of task groups of limited cpu time ([`crate::run_queue::bandwidth`]).
+
+use crate::engine::state::Part;
+use crate::engine::{Change, Engine};
+use crate::event::Timer;
+use crate::ids::{CpuId, TaskId};
+use crate::run_queue::{self, bandwidth, groups};
+use crate::time::{Span, Time};
+
+impl Engine<'_> {
+    /// The task that is picked on a cpu; those whose groups are throttled leave the queue on the way.
+    #[cold]
+    pub(crate) fn choose_unthrottled(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
+        let (discipline, tasks, now) =
+            (&self.shared.model.discipline, &mut self.shared.tasks, self.shared.now);
+        loop {
+            let next = discipline.choose(tasks, &mut self.cpus[cpu], stays, now)?;
+            if !bandwidth::stops(tasks, &self.cpus[cpu], next, now) {
+                return Some(next);
+            }
+            discipline.throttle(tasks, &mut self.cpus[cpu], next);
+            self.notices.push((next, cpu, Change::Left));
+            self.shared.dirty.note(cpu);
+        }
+    }
+
+    /// A period of a group begins (`sched_cfs_period_timer`): its pool is full again, and the cpus on which
+    /// it is throttled run it again as far as the pool pays what they owe, the first throttled first.
+    pub(crate) fn begin_period(&mut self, group: u16) {
+        let Some(limit) = self.shared.model.groups[usize::from(group)].limit else { return };
+        self.timers.arm(self.shared.now + limit.period, Timer::Period(group));
+        let Some(first) = self.cpus.ids().next() else { return };
+        let pool = groups::whole(&self.cpus[first], groups::on(&self.cpus[first], group));
+        bandwidth::fill(&mut self.shared.tasks, pool, limit.quota);
+        let mut throttled: Vec<(Time, CpuId)> = Vec::new();
+        for cpu in self.cpus.ids() {
+            let entity = groups::on(&self.cpus[cpu], group);
+            let history = &self.shared.tasks[entity].history;
+            if history.is_throttled() {
+                throttled.push((history.throttled_at, cpu));
+            }
+        }
+        throttled.sort_unstable();
+        for (_, cpu) in throttled {
+            let entity = groups::on(&self.cpus[cpu], group);
+            if bandwidth::pay(&mut self.shared.tasks, pool, entity) {
+                self.unthrottle(cpu);
+            }
+        }
+    }
+
+    /// An interrupt lets the tasks of groups that are no longer throttled run again.
+    fn unthrottle(&mut self, cpu: CpuId) {
+        self.catch_up(cpu);
+        let record = &mut self.cpus[cpu];
+        let idle = record.current.is_none() && !run_queue::anyone_waits(&self.shared.tasks, record);
+        for id in bandwidth::released(&self.shared.tasks, record) {
+            self.shared.model.discipline.unthrottle(&mut self.shared.tasks, record, id);
+            self.notices.push((id, cpu, Change::Entered));
+        }
+        let exit = if idle { self.shared.idle_exit(record) } else { Span::ZERO };
+        record.defer(Part::Kernel, self.shared.machine.costs.ipi + exit);
+        self.shared.dirty.note(cpu);
+        self.mark(cpu);
+    }
+}
