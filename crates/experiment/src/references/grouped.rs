@@ -11,16 +11,20 @@ enum Sharer {
     Group(u16),
 }
 
-/// The cpus that each of these jobs gets, in their order.
-pub(super) fn rates(jobs: &[&Job], groups: &[TaskGroup], capacity: f64) -> Vec<f64> {
+/// What each of these jobs gets of a capacity, of which one cpu is the second number, in their order.
+pub(super) fn rates(jobs: &[&Job], groups: &[TaskGroup], (capacity, cpu): (f64, f64)) -> Vec<f64> {
     let mut rates = vec![0.0; jobs.len()];
-    divide(jobs, groups, None, capacity, &mut rates);
+    divide(jobs, (groups, cpu), None, capacity, &mut rates);
     rates
 }
 
+/// Task groups, and what a cpu of cpu time is worth.
+type Groups<'a> = (&'a [TaskGroup], f64);
+
 /// Divides `left` cpus among what is directly in a group: each gets its part by weight, up to what it can
 /// use. Those that want least for their weight come first, and what they leave is shared by the others.
-fn divide(jobs: &[&Job], groups: &[TaskGroup], inside: Option<u16>, mut left: f64, rates: &mut [f64]) {
+fn divide(jobs: &[&Job], all: Groups<'_>, inside: Option<u16>, mut left: f64, rates: &mut [f64]) {
+    let (groups, _) = all;
     let own = (0..jobs.len()).filter(|at| jobs[*at].group == inside).map(Sharer::Job);
     let nested = (0..groups.len() as u16).filter(|group| groups[usize::from(*group)].parent == inside);
     let mut sharers: Vec<(Sharer, f64, f64)> = own
@@ -31,7 +35,7 @@ fn divide(jobs: &[&Job], groups: &[TaskGroup], inside: Option<u16>, mut left: f6
                 (sharer, tasks * jobs[at].weight, tasks * jobs[at].want)
             }
             Sharer::Group(group) => {
-                (sharer, f64::from(groups[usize::from(group)].weight), wanted(jobs, groups, group))
+                (sharer, f64::from(groups[usize::from(group)].weight), wanted(jobs, all, group))
             }
         })
         .filter(|(.., want)| *want > 0.0)
@@ -44,19 +48,19 @@ fn divide(jobs: &[&Job], groups: &[TaskGroup], inside: Option<u16>, mut left: f6
         left = (left - share).max(0.0);
         match sharer {
             Sharer::Job(at) => rates[at] = share,
-            Sharer::Group(group) => divide(jobs, groups, Some(group), share, rates),
+            Sharer::Group(group) => divide(jobs, all, Some(group), share, rates),
         }
     }
 }
 
 /// The cpus that all jobs of a group can use within its limit.
-fn wanted(jobs: &[&Job], groups: &[TaskGroup], group: u16) -> f64 {
+fn wanted(jobs: &[&Job], (groups, cpu): Groups<'_>, group: u16) -> f64 {
     let own = jobs.iter().filter(|job| job.group == Some(group));
     let nested = (0..groups.len() as u16).filter(|other| groups[usize::from(*other)].parent == Some(group));
     let all = own.map(|job| f64::from(job.tasks) * job.want).sum::<f64>()
-        + nested.map(|other| wanted(jobs, groups, other)).sum::<f64>();
+        + nested.map(|other| wanted(jobs, (groups, cpu), other)).sum::<f64>();
     let limit = groups[usize::from(group)].limit;
-    limit.map_or(all, |limit| all.min(limit.quota.ns() as f64 / limit.period.ns() as f64))
+    limit.map_or(all, |limit| all.min(cpu * limit.quota.ns() as f64 / limit.period.ns() as f64))
 }
 
 #[cfg(test)]
@@ -79,15 +83,18 @@ mod tests {
     fn groups_share_first_and_their_jobs_then() {
         let groups = [group(None, 1024), group(None, 1024), group(Some(1), 512), group(Some(1), 512)];
         // Two sessions on 3 cpus, of 2 tasks and of 6: 1.5 cpus each.
-        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, 3.0), [1.5, 1.5]);
+        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, (3.0, 1.0)), [1.5, 1.5]);
         // The first can use only one: the second has the rest.
-        assert_eq!(rates(&[&job(1, Some(0)), &job(6, Some(1))], &groups, 3.0), [1.0, 2.0]);
+        assert_eq!(rates(&[&job(1, Some(0)), &job(6, Some(1))], &groups, (3.0, 1.0)), [1.0, 2.0]);
         // Beside two tasks outside of all groups, a group has a third; half of that in each group within.
         let jobs = [job(2, None), job(4, Some(2)), job(9, Some(3))];
-        assert_eq!(rates(&[&jobs[0], &jobs[1], &jobs[2]], &groups, 1.5), [1.0, 0.25, 0.25]);
+        assert_eq!(rates(&[&jobs[0], &jobs[1], &jobs[2]], &groups, (1.5, 1.0)), [1.0, 0.25, 0.25]);
         // A limited group leaves the rest to the others.
         let limit = Limit { quota: Span::from_ms(50), period: Span::from_ms(100) };
         let groups = [TaskGroup { limit: Some(limit), ..group(None, 1024) }, group(None, 1024)];
-        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, 3.0), [0.5, 2.5]);
+        let jobs = [job(2, Some(0)), job(6, Some(1))];
+        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, (3.0, 1.0)), [0.5, 2.5]);
+        // On cpus of twice the speed, a limit of cpu time is worth twice the work.
+        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, (6.0, 2.0)), [1.0, 5.0]);
     }
 }

@@ -115,9 +115,9 @@ pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, 
         Some(alone) => {
             let jobs: Vec<Job> =
                 nominal.iter().zip(alone).map(|(job, alone)| as_alone(*job, alone)).collect();
-            fluid::stays(&jobs, groups, size.lone_cores(), admission)
+            fluid::stays(&jobs, groups, (size.lone_cores(), 1.0), admission)
         }
-        None => fluid::stays(&nominal, groups, size.capacity(None), admission),
+        None => fluid::stays(&nominal, groups, (size.capacity(None), size.fastest()), admission),
     };
     let foreground = |at: usize| !plan.apps[at].background;
     let ends = |stays: &[Option<Stay>]| {

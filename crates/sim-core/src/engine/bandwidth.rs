@@ -25,7 +25,7 @@ impl Engine<'_> {
     }
 
     /// A period of a group begins (`sched_cfs_period_timer`): its pool is full again, and the cpus on which
-    /// it is throttled run it again as far as the pool pays what they owe, the first throttled first.
+    /// it is throttled run it again as far as the pool covers their overrun, the first throttled first.
     pub(crate) fn begin_period(&mut self, group: u16) {
         let Some(limit) = self.shared.model.groups[usize::from(group)].limit else { return };
         self.timers.arm(self.shared.now + limit.period, Timer::Period(group));

@@ -2,7 +2,7 @@
 //! 6.18).
 //!
 //! A limited group has a pool that each period fills up to the quota. On each cpu the group takes cpu time
-//! out of the pool in parts of 5 ms and uses it up; what it has used beyond that, up to a tick, it owes.
+//! out of the pool in parts of 5 ms and uses it up; it may overrun them by up to a tick.
 //! Where the pool is empty it is throttled: each of its tasks leaves the queue as soon as it is picked, and
 //! enters again, as if it woke, when a period has given the group time on this cpu. The record of a throttled
 //! task stays at the end of the list, where it does not count.
@@ -75,7 +75,7 @@ pub(crate) fn fill(tasks: &mut Tasks, pool: TaskId, quota: Span) {
     *left = (*left + quota.ns() as i64).min(quota.ns() as i64);
 }
 
-/// A throttled group gets what it owes on a cpu and 1 ns: true when it may run there again.
+/// A throttled group gets its overrun on a cpu and 1 ns: true when it may run there again.
 pub(crate) fn pay(tasks: &mut Tasks, pool: TaskId, entity: TaskId) -> bool {
     let may_run = take(tasks, (pool, entity), 1);
     if may_run {

@@ -5,6 +5,7 @@
 //! It shares the types, the random streams and the policies with the engine, but none of its machinery: no
 //! forecasts, no tournament tree, no heaps, no virtual clocks, no linked lists.
 
+mod bandwidth;
 mod caches;
 mod compute;
 mod cores;

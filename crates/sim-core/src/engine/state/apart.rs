@@ -34,7 +34,7 @@ pub(crate) struct History {
     pub(crate) load: u64,
     /// Of a group: its cpu time is limited ([`crate::run_queue::bandwidth`]).
     pub(crate) limited: bool,
-    /// What a limited group has left, on a cpu or in its pool, ns; below zero what it owes.
+    /// What a limited group has left, on a cpu or in its pool, ns; below zero its overrun.
     pub(crate) runtime: i64,
     /// Of a group on a cpu: since when it is throttled; `NEVER` if it is not.
     pub(crate) throttled_at: Time,
