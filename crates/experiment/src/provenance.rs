@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use hmac_sha256::Hash;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use sim_core::outcome::{Outcome, RunReport};
 
 use scenario::configuration::{Axis, Configuration};
@@ -103,7 +103,7 @@ impl Provenance {
             generator: sim_core::rng::GENERATOR.into(),
             scenario: experiment.name.clone(),
             about: experiment.about.trim().into(),
-            scenario_sha256: hex(&Sha256::digest(experiment.scenario_text.as_bytes())),
+            scenario_sha256: hex(&Hash::hash(experiment.scenario_text.as_bytes())),
             overrides: experiment.overrides.clone(),
             machines: experiment.machines.clone(),
             kernels: distinct(experiment.runs.iter().map(|r| r.kernel.name.as_str())),
@@ -159,7 +159,7 @@ impl Outcomes {
 }
 
 fn digest(reports: &[RunReport]) -> String {
-    let mut hash = Sha256::new();
+    let mut hash = Hash::new();
     for report in reports {
         hash.update(report.digest.to_le_bytes());
     }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn hash_is_sha256() {
         assert_eq!(
-            hex(&Sha256::digest(b"abc")),
+            hex(&Hash::hash(b"abc")),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
     }

@@ -1,6 +1,6 @@
 //! Pages of terms: the words of the field, from the glossary.
 
-use notation::yaml;
+use notation::typed;
 use serde::Deserialize;
 
 use crate::page::{Block, Kind, Link, Page};
@@ -23,7 +23,7 @@ struct Entry {
 
 pub(super) fn pages() -> Vec<Page> {
     // A test reads the glossary.
-    let entries: Vec<Entry> = yaml::parse(FILE, TEXT).unwrap_or_default();
+    let entries: Vec<Entry> = typed::parse(FILE, TEXT).unwrap_or_default();
     entries.into_iter().map(page).collect()
 }
 
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_glossary_is_sorted_and_no_word_has_two_entries() {
-        let entries: Vec<Entry> = yaml::parse(FILE, TEXT).unwrap_or_else(|why| panic!("{why}"));
+        let entries: Vec<Entry> = typed::parse(FILE, TEXT).unwrap_or_else(|why| panic!("{why}"));
         assert!(entries.len() > 60);
         let terms: Vec<String> = entries.iter().map(|entry| entry.term.to_lowercase()).collect();
         assert!(terms.is_sorted(), "{:?}", terms.windows(2).find(|pair| pair[0] > pair[1]));

@@ -14,5 +14,6 @@ pub mod reader;
 pub mod registry;
 pub mod suggest;
 pub mod text;
+pub mod typed;
 pub mod units;
 pub mod yaml;

@@ -4,10 +4,10 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{MessageFormatter, Spanned};
 
-use crate::diagnostics::{Diagnostic, Place, Sources};
+use crate::diagnostics::{Diagnostic, Place};
 use crate::neutral;
 
 /// Longest text accepted, in bytes: scenarios are written by hand.
@@ -15,14 +15,6 @@ pub const MAX_BYTES: usize = 1 << 20;
 
 /// Longest table of data accepted, in bytes: some thousands of entries.
 pub const MAX_DATA_BYTES: usize = 16 << 20;
-
-/// Parses one YAML document into a type.
-///
-/// # Errors
-/// A rendered message with line, column and source snippet.
-pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
-    read(text).map_err(|diagnostic| Sources::new(name, text).render(&[diagnostic]))
-}
 
 /// Parses one YAML document into a tree of nodes with places; `source` is the number that the places carry.
 /// Its keys and values hold no invisible characters but line feeds.
@@ -58,7 +50,7 @@ const HAND_WRITTEN: Limits = Limits { bytes: MAX_BYTES, nodes: 50_000 };
 const DATA: Limits = Limits { bytes: MAX_DATA_BYTES, nodes: 1_000_000 };
 
 fn tree_within(source: u32, text: &str, limits: Limits) -> Result<Node, Diagnostic> {
-    let spanned: Spanned<Raw> = read_within(text, limits).map_err(|mut diagnostic| {
+    let spanned = read_within(text, limits).map_err(|mut diagnostic| {
         diagnostic.place.source = source;
         diagnostic
     })?;
@@ -93,11 +85,7 @@ fn invisible_in(words: &str, place: Place, text: &str) -> Option<Diagnostic> {
     Some(Diagnostic::new(place, message).hint("use only characters that can be seen"))
 }
 
-fn read<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
-    read_within(text, HAND_WRITTEN)
-}
-
-fn read_within<T: DeserializeOwned>(text: &str, limits: Limits) -> Result<T, Diagnostic> {
+fn read_within(text: &str, limits: Limits) -> Result<Spanned<Raw>, Diagnostic> {
     if text.len() > limits.bytes {
         let message = format!("the text has {} bytes; at most {} are read", text.len(), limits.bytes);
         return Err(Diagnostic::new(Place::NONE, message));
@@ -436,19 +424,5 @@ mod tests {
     fn strict_booleans_leave_words_alone() {
         let root = tree(0, "a: no\nb: on\n").unwrap();
         assert_eq!(root.get("a").unwrap().value.content, Content::Scalar("no".into()));
-    }
-
-    #[test]
-    fn typed_reading_reports_line_and_column() {
-        #[derive(Deserialize, Debug)]
-        #[serde(deny_unknown_fields)]
-        #[expect(dead_code, reason = "only its shape matters")]
-        struct Shape {
-            count: u32,
-        }
-        let message = parse::<Shape>("shape.yaml", "count: many\n").unwrap_err();
-        assert!(message.contains("shape.yaml:1:8"), "{message}");
-        let message = parse::<Shape>("shape.yaml", "count: 1\nmore: 2\n").unwrap_err();
-        assert!(message.contains("shape.yaml:2:1"), "{message}");
     }
 }

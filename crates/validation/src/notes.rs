@@ -1,6 +1,6 @@
 //! What people wrote about groups of claims and about misses.
 
-use notation::yaml;
+use notation::typed;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Analysis {
 /// # Errors
 /// The file built in is wrong.
 pub fn groups() -> Result<BTreeMap<String, String>, String> {
-    yaml::parse("groups.yaml", GROUPS)
+    typed::parse("groups.yaml", GROUPS)
 }
 
 /// All analyses.
@@ -32,7 +32,7 @@ pub fn groups() -> Result<BTreeMap<String, String>, String> {
 /// # Errors
 /// The file built in is wrong.
 pub fn analyses() -> Result<Vec<Analysis>, String> {
-    yaml::parse("analyses.yaml", ANALYSES)
+    typed::parse("analyses.yaml", ANALYSES)
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ struct Catalogue {
 static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(DATA));
 
 fn read(text: &str) -> Result<Catalogue, String> {
-    let file: File = notation::yaml::parse(FILE, text)?;
+    let file: File = notation::typed::parse(FILE, text)?;
     let kernel = |(name, data): (String, KernelData)| {
         if data.rates.source.is_empty() {
             return Err(format!("{FILE}: {name}: the rates have no source"));

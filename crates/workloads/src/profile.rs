@@ -112,7 +112,7 @@ struct Measured {
 
 /// The profiles of a derived data file.
 pub(crate) fn read(file: &str, text: &str) -> Result<BTreeMap<String, Derived>, String> {
-    let records: BTreeMap<String, Record> = notation::yaml::parse(file, text)?;
+    let records: BTreeMap<String, Record> = notation::typed::parse(file, text)?;
     let derive = |(name, record): (String, Record)| {
         let optional =
             |datum: &Option<Datum>, kind| datum.as_ref().map_or(Ok(0), |datum| datum.read(file, &name, kind));

@@ -105,7 +105,7 @@ struct Catalogue {
 static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(TEXT, PROFILES));
 
 fn read(text: &str, profiles: &str) -> Result<Catalogue, String> {
-    let facts: BTreeMap<String, Facts> = notation::yaml::parse(FILE, text)?;
+    let facts: BTreeMap<String, Facts> = notation::typed::parse(FILE, text)?;
     let profiles = profile::read(PROFILES_FILE, profiles)?;
     let footprint = |(name, facts): (String, Facts)| {
         let Footprint { value, source, uncertain } = facts.footprint;

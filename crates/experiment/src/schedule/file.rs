@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
+use hmac_sha256::Hash;
 use notation::lists;
 use policies::{Call, Hook, Request, Schedule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
@@ -341,7 +341,7 @@ fn ascending(list: &str) -> Result<Vec<(u32, u32)>, String> {
 /// # Errors
 /// A sentence: it cannot be read, is no schedule, is cut short, or a line of it is wrong.
 pub fn read(name: &str, from: &mut dyn BufRead, cpus: u32) -> Result<(Recording, String), String> {
-    let mut lines = Lines { from, number: 0, hash: Sha256::new(), sets: Sets::new(cpus) };
+    let mut lines = Lines { from, number: 0, hash: Hash::new(), sets: Sets::new(cpus) };
     let wrong = |lines: &Lines<'_>, why: &str| format!("{name}, line {}: {why}", lines.number);
     let Some(origin) = lines.origin() else {
         return Err(format!("{name} is not a schedule of oversim ({SCHEMA})"));
@@ -361,7 +361,7 @@ pub fn read(name: &str, from: &mut dyn BufRead, cpus: u32) -> Result<(Recording,
 struct Lines<'a> {
     from: &'a mut dyn BufRead,
     number: u64,
-    hash: Sha256,
+    hash: Hash,
     sets: Sets,
 }
 

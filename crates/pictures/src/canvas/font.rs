@@ -4,9 +4,7 @@
 //! sans-serif font; this one is among the widest of them, so what fits with its widths fits with others.
 
 use notation::text::lines;
-use skrifa::instance::{LocationRef, Size};
-use skrifa::outline::OutlineGlyph;
-use skrifa::{FontRef, MetadataProvider};
+use ttf_parser::{Face, GlyphId};
 
 use super::Letters;
 
@@ -21,8 +19,8 @@ const UNKNOWN: f64 = 1.0;
 const DOTS: &str = "…";
 
 /// The face of these letters; none if its data are damaged.
-fn face(letters: Letters) -> Option<FontRef<'static>> {
-    FontRef::new(if letters.bold { BOLD } else { REGULAR }).ok()
+fn face(letters: Letters) -> Option<Face<'static>> {
+    Face::parse(if letters.bold { BOLD } else { REGULAR }, 0).ok()
 }
 
 /// Width of `text` in pixels, kerning left out. Letters may be given by their size alone.
@@ -32,23 +30,23 @@ pub fn width(text: &str, letters: impl Into<Letters>) -> f64 {
     let Some(font) = face(letters) else {
         return text.chars().count() as f64 * UNKNOWN * letters.size;
     };
-    let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
-    let glyphs = font.charmap();
-    let advance = |letter| glyphs.map(letter).and_then(|glyph| metrics.advance_width(glyph));
-    text.chars().map(|letter| advance(letter).map_or(UNKNOWN, f64::from) * letters.size).sum()
+    text.chars().map(|letter| advance(&font, letter) * letters.size).sum()
 }
 
-/// Calls `each` with the distance of each glyph of `text` from the first one, in pixels, and its outline.
-pub(super) fn glyphs(text: &str, letters: Letters, mut each: impl FnMut(f64, &OutlineGlyph<'_>)) {
+/// Distance from a character to the next one, in parts of the font size.
+fn advance(font: &Face<'_>, letter: char) -> f64 {
+    let units = font.glyph_index(letter).and_then(|glyph| font.glyph_hor_advance(glyph));
+    units.map_or(UNKNOWN, |units| f64::from(units) / f64::from(font.units_per_em()))
+}
+
+/// Calls `each` with the distance of each glyph of `text` from the first one, in pixels, and the glyph.
+pub(super) fn glyphs(text: &str, letters: Letters, mut each: impl FnMut(f64, &Face<'_>, GlyphId)) {
     let Some(font) = face(letters) else { return };
-    let (glyphs, outlines) = (font.charmap(), font.outline_glyphs());
     let mut at = 0.0;
     for letter in text.chars() {
         // Glyph 0 is the box in the place of what the font lacks.
-        if let Some(glyph) = outlines.get(glyphs.map(letter).unwrap_or_default()) {
-            each(at, &glyph);
-        }
-        at += width(letter.encode_utf8(&mut [0; 4]), letters);
+        each(at, &font, font.glyph_index(letter).unwrap_or_default());
+        at += advance(&font, letter) * letters.size;
     }
 }
 
@@ -126,7 +124,7 @@ mod tests {
         assert!((width("\u{4e00}", 10.0) - 10.0).abs() < 1e-9, "a letter that is not in it");
         assert!(width(DOTS, 10.0) < 10.0 * UNKNOWN || (width(DOTS, 10.0) - 10.0).abs() < 1e-9);
         let mut places = Vec::new();
-        glyphs("mi", Letters::new(2048.0), |at, _| places.push(at.round()));
+        glyphs("mi", Letters::new(2048.0), |at, _, _| places.push(at.round()));
         assert_eq!(places, [0.0, 1995.0]);
     }
 

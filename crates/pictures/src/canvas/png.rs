@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use skrifa::instance::Size;
-use skrifa::outline::OutlinePen;
 use tiny_skia::{
     Color, FillRule, FilterQuality, Paint, Path, PathBuilder, Pattern, Pixmap, Rect, Shader, SpreadMode,
     Stroke, StrokeDash, Transform,
 };
+use ttf_parser::OutlineBuilder;
 
 use super::font;
 use super::palette::{Colour, Dash, Fill, PAPER, Tile};
@@ -165,11 +164,12 @@ impl Painter {
         let turn = if letters.upwards { 270.0 } else { 0.0 };
         let placed =
             self.transform().pre_translate(x as f32, y as f32).pre_concat(Transform::from_rotate(turn));
-        let mut pen = Pen { path: PathBuilder::new(), x: 0.0, y: (MIDDLE * letters.size) as f32 };
-        font::glyphs(text, letters, |at, glyph| {
+        let mut pen = Pen { path: PathBuilder::new(), x: 0.0, y: (MIDDLE * letters.size) as f32, unit: 0.0 };
+        font::glyphs(text, letters, |at, face, glyph| {
             pen.x = (at - before) as f32;
+            pen.unit = letters.size as f32 / f32::from(face.units_per_em());
             // A glyph that cannot be read stays blank.
-            let _ = glyph.draw(Size::new(letters.size as f32), &mut pen);
+            let _ = face.outline_glyph(glyph, &mut pen);
         });
         self.fill(pen.path.finish(), &paint(letters.colour, 1.0, true), placed);
     }
@@ -180,24 +180,35 @@ struct Pen {
     path: PathBuilder,
     x: f32,
     y: f32,
+    /// Pixels per unit of the font.
+    unit: f32,
 }
 
-impl OutlinePen for Pen {
+impl Pen {
+    fn at(&self, x: f32, y: f32) -> (f32, f32) {
+        (self.x + x * self.unit, self.y - y * self.unit)
+    }
+}
+
+impl OutlineBuilder for Pen {
     fn move_to(&mut self, x: f32, y: f32) {
-        self.path.move_to(self.x + x, self.y - y);
+        let (x, y) = self.at(x, y);
+        self.path.move_to(x, y);
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        self.path.line_to(self.x + x, self.y - y);
+        let (x, y) = self.at(x, y);
+        self.path.line_to(x, y);
     }
 
     fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
-        self.path.quad_to(self.x + cx, self.y - cy, self.x + x, self.y - y);
+        let ((cx, cy), (x, y)) = (self.at(cx, cy), self.at(x, y));
+        self.path.quad_to(cx, cy, x, y);
     }
 
     fn curve_to(&mut self, ax: f32, ay: f32, bx: f32, by: f32, x: f32, y: f32) {
-        let (left, base) = (self.x, self.y);
-        self.path.cubic_to(left + ax, base - ay, left + bx, base - by, left + x, base - y);
+        let ((ax, ay), (bx, by), (x, y)) = (self.at(ax, ay), self.at(bx, by), self.at(x, y));
+        self.path.cubic_to(ax, ay, bx, by, x, y);
     }
 
     fn close(&mut self) {

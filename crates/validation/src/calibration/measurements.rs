@@ -87,7 +87,7 @@ pub struct Measurements {
 /// # Errors
 /// What is wrong with it (never in a tested build).
 pub fn measurements() -> Result<Measurements, String> {
-    let data: Measurements = notation::yaml::parse(FILE, TEXT)?;
+    let data: Measurements = notation::typed::parse(FILE, TEXT)?;
     for m in data.npb.iter().chain(&data.spec_omp).chain(&data.parbench) {
         if !data.sources.contains_key(&m.source) || m.table.is_empty() || (m.uncertain && m.note.is_empty()) {
             return Err(format!(

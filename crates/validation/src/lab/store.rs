@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::sample::RunSample;
 
@@ -124,7 +124,7 @@ const CHECKSUM: usize = 64;
 
 /// The SHA-256 in hexadecimal digits.
 fn checksum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Hash::hash(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Digits of the program's checksum in the name of its file.

@@ -119,7 +119,7 @@ pub(crate) fn catalogue() -> Result<&'static Catalogue, String> {
 }
 
 fn read(text: &str, profiles: &str) -> Result<Catalogue, String> {
-    let file: File = notation::yaml::parse(FILE, text)?;
+    let file: File = notation::typed::parse(FILE, text)?;
     sourced(FILE, "sizes", &file.sizes_source, false)?;
     let mut derived = profile::read(PROFILES_FILE, profiles)?;
     let derived = &mut derived;
