@@ -128,6 +128,7 @@ fn offline_and_forbidden_cpus_are_left_out() {
         "cpu 7 left out: the affinity mask",
         "cpuset.cpus.effective",
         "1.5 cpus",
+        "quota: 150000us, period: 100000us",
         "NUMA node 0 left out",
     ] {
         assert!(all.contains(part), "{part}: {all}");

@@ -1,11 +1,9 @@
 //! The one place that reads YAML: one document, no duplicate keys, strict booleans, bounded size; as a value
 //! of a type or as a tree whose every node knows its place.
 
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{MessageFormatter, Spanned};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput};
 
 use crate::diagnostics::{Diagnostic, Place};
 use crate::neutral;
@@ -50,11 +48,8 @@ const HAND_WRITTEN: Limits = Limits { bytes: MAX_BYTES, nodes: 50_000 };
 const DATA: Limits = Limits { bytes: MAX_DATA_BYTES, nodes: 1_000_000 };
 
 fn tree_within(source: u32, text: &str, limits: Limits) -> Result<Node, Diagnostic> {
-    let spanned = read_within(text, limits).map_err(|mut diagnostic| {
-        diagnostic.place.source = source;
-        diagnostic
-    })?;
-    let root = node(spanned, source, text);
+    legible(source, text, limits)?;
+    let root = Reader::new(source, text, limits).document()?;
     match invisible(&root, text) {
         Some(problem) => Err(problem),
         None => Ok(root),
@@ -85,62 +80,232 @@ fn invisible_in(words: &str, place: Place, text: &str) -> Option<Diagnostic> {
     Some(Diagnostic::new(place, message).hint("use only characters that can be seen"))
 }
 
-fn read_within(text: &str, limits: Limits) -> Result<Spanned<Raw>, Diagnostic> {
+/// Refuses what is no text, or too much of it.
+fn legible(source: u32, text: &str, limits: Limits) -> Result<(), Diagnostic> {
     if text.len() > limits.bytes {
         let message = format!("the text has {} bytes; at most {} are read", text.len(), limits.bytes);
         return Err(Diagnostic::new(Place::NONE, message));
     }
     if let Some(at) = text.find('\0') {
-        return Err(Diagnostic::new(Place::range(0, at..at + 1), "a zero byte: this is not a text file"));
+        return Err(Diagnostic::new(
+            Place::range(source, at..at + 1),
+            "a zero byte: this is not a text file",
+        ));
     }
     let raw = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
     if let Some((at, c)) = text.char_indices().find(|(_, c)| raw(*c)) {
         let message = format!("the control character U+{:04X}: YAML does not allow it", u32::from(c));
-        return Err(Diagnostic::new(Place::range(0, at..at + c.len_utf8()), message));
+        return Err(Diagnostic::new(Place::range(source, at..at + c.len_utf8()), message));
     }
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_documents: 1,
-            max_nodes: limits.nodes,
-            max_events: 4 * limits.nodes,
-            max_aliases: 1_000,
-        },
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000 },
-        strict_booleans: true,
-        reject_unsupported_tags: true,
-    };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let error = error.without_snippet();
-        let message = match error {
-            serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => {
-                format!("`{key}` is given twice")
+    Ok(())
+}
+
+/// Reads the events of a document into nodes.
+struct Reader<'t> {
+    source: u32,
+    text: &'t str,
+    limits: Limits,
+    events: Parser<'t, StrInput<'t>>,
+    /// The nodes with an anchor that are complete, by the number of the anchor.
+    anchors: BTreeMap<usize, Node>,
+    /// Nodes read so far, aliases included.
+    nodes: usize,
+}
+
+/// A list or mapping that has begun.
+struct Open {
+    place: Place,
+    anchor: usize,
+    content: Content,
+    /// The key whose value comes next, in a mapping.
+    key: Option<Key>,
+    /// The mapping or the list of mappings to merge (`<<`), with the place of this key.
+    merged: Option<(Place, Node)>,
+}
+
+/// A key that waits for its value.
+struct Key {
+    key: String,
+    place: Place,
+    /// True for the merge key `<<`.
+    merge: bool,
+}
+
+impl<'t> Reader<'t> {
+    fn new(source: u32, text: &'t str, limits: Limits) -> Self {
+        let mut options = granit_parser::Options::default();
+        options.set_emit_comments(false);
+        let events = Parser::new_from_str_with_options(text, options);
+        Self { source, text, limits, events, anchors: BTreeMap::new(), nodes: 0 }
+    }
+
+    /// The one document of the text.
+    fn document(mut self) -> Result<Node, Diagnostic> {
+        let mut open: Vec<Open> = Vec::new();
+        let mut root = None;
+        while let Some(event) = self.events.next() {
+            let (event, span) = event.map_err(|error| self.syntax(&error))?;
+            let place = self.place_of(span);
+            let (node, anchor, plain) = match event {
+                Event::DocumentStart(..) if root.is_some() => {
+                    return Err(Diagnostic::new(
+                        place,
+                        "only one document is read, and here a second begins",
+                    ));
+                }
+                Event::Scalar(_, _, _, Some(tag))
+                | Event::SequenceStart(_, _, Some(tag))
+                | Event::MappingStart(_, _, Some(tag)) => {
+                    let place = span.tag_span().map_or(place, |span| self.place_of(span));
+                    let tag = format!("{}{}", tag.original_handle(), tag.suffix());
+                    return Err(Diagnostic::new(place, format!("the tag `{tag}`: tags are not read")));
+                }
+                Event::SequenceStart(_, anchor, None) => {
+                    open.push(Open::new(place, anchor, Content::List(Vec::new())));
+                    continue;
+                }
+                Event::MappingStart(_, anchor, None) => {
+                    open.push(Open::new(place, anchor, Content::Map(Vec::new())));
+                    continue;
+                }
+                Event::SequenceEnd | Event::MappingEnd => {
+                    let closed = open.pop().unwrap_or_else(|| unreachable!("an end without its start"));
+                    let anchor = closed.anchor;
+                    (closed.node()?, anchor, false)
+                }
+                Event::Scalar(words, style, anchor, None) => {
+                    let plain = style == ScalarStyle::Plain;
+                    let content = match &*words {
+                        "" | "~" | "null" | "Null" | "NULL" if plain => Content::Null,
+                        _ => Content::Scalar(words.into_owned()),
+                    };
+                    (Node { place, used: None, content }, anchor, plain)
+                }
+                Event::Alias(anchor) => (self.alias(anchor, place)?, 0, false),
+                _ => continue,
+            };
+            // Every node counts, and again in each anchor around it, which keeps a copy.
+            self.count(if anchor == 0 { 1 } else { 1 + node.size() }, place)?;
+            if anchor != 0 {
+                self.anchors.insert(anchor, node.clone());
             }
-            other => serde_saphyr::UserMessageFormatter.format_message(other).into_owned(),
+            match open.last_mut() {
+                Some(outer) => outer.take(node, plain)?,
+                None => root = Some(node),
+            }
+        }
+        Ok(root.unwrap_or(Node {
+            place: Place::range(self.source, 0..0),
+            used: None,
+            content: Content::Null,
+        }))
+    }
+
+    /// The node that an alias at `place` stands for.
+    fn alias(&mut self, anchor: usize, place: Place) -> Result<Node, Diagnostic> {
+        let Some(node) = self.anchors.get(&anchor) else {
+            return Err(Diagnostic::new(place, "this alias is inside the value that it refers to"));
         };
-        let place = error.location().map_or(Place::NONE, |location| place_of(location, 0, text));
-        Diagnostic::new(place, message)
-    })
+        let mut node = node.clone();
+        node.used = Some(place);
+        self.count(node.size(), place)?;
+        Ok(node)
+    }
+
+    /// Counts nodes; the texts of bombs are short, and their aliases many.
+    fn count(&mut self, nodes: usize, place: Place) -> Result<(), Diagnostic> {
+        self.nodes += nodes;
+        if self.nodes > self.limits.nodes {
+            let most = self.limits.nodes;
+            return Err(Diagnostic::new(place, format!("more than {most} values, aliases counted in full")));
+        }
+        Ok(())
+    }
+
+    /// The bytes of an event; a node of several lines is shown by its first.
+    fn place_of(&self, span: Span) -> Place {
+        let start = self.byte_of(span.start);
+        let end = self.byte_of(span.end).max(start);
+        let end = self.text.get(start..end).and_then(|text| text.find('\n')).map_or(end, |at| start + at);
+        Place::range(self.source, start..end)
+    }
+
+    fn byte_of(&self, marker: Marker) -> usize {
+        let counted = || self.text.char_indices().nth(marker.index()).map_or(self.text.len(), |(at, _)| at);
+        marker.byte_offset().unwrap_or_else(counted).min(self.text.len())
+    }
+
+    fn syntax(&self, error: &ScanError) -> Diagnostic {
+        let start = self.byte_of(*error.marker());
+        Diagnostic::new(Place::range(self.source, start..start), error.info())
+    }
 }
 
-/// The bytes a location covers.
-fn place_of(location: serde_saphyr::Location, source: u32, text: &str) -> Place {
-    let Some(start) = location.span().byte_offset().or_else(|| byte_of(location, text)) else {
-        return Place::NONE;
-    };
-    let start = (start as usize).min(text.len());
-    let end = (start + location.span().byte_len().unwrap_or(0) as usize).min(text.len());
-    // A node of several lines is shown by its first.
-    let end = text.get(start..end).and_then(|s| s.find('\n')).map_or(end, |at| start + at);
-    Place::range(source, start..end)
+impl Open {
+    const fn new(place: Place, anchor: usize, content: Content) -> Self {
+        Self { place, anchor, content, key: None, merged: None }
+    }
+
+    /// Takes the next item, key or value; `plain` tells a scalar without quotes.
+    fn take(&mut self, node: Node, plain: bool) -> Result<(), Diagnostic> {
+        let entries = match &mut self.content {
+            Content::List(items) => {
+                items.push(node);
+                return Ok(());
+            }
+            Content::Map(entries) => entries,
+            Content::Null | Content::Scalar(_) => unreachable!("only lists and mappings are open"),
+        };
+        match self.key.take() {
+            None => {
+                let key = match node.content {
+                    Content::Scalar(key) => key,
+                    Content::Null => String::new(),
+                    _ => return Err(Diagnostic::new(node.place, "a key must be a single word")),
+                };
+                // Quotes make an ordinary key of the merge key.
+                let merge = plain && key == "<<";
+                if merge && self.merged.is_some() {
+                    return Err(twice(&key, node.place));
+                }
+                self.key = Some(Key { key, place: node.place, merge });
+            }
+            Some(Key { place, merge: true, .. }) => self.merged = Some((place, node)),
+            Some(Key { key, place, .. }) => entries.push(Entry { key, place, value: node }),
+        }
+        Ok(())
+    }
+
+    /// The complete node. A merged entry comes after the written ones, and only if its key is not there yet.
+    fn node(self) -> Result<Node, Diagnostic> {
+        let Content::Map(mut entries) = self.content else {
+            return Ok(Node { place: self.place, used: None, content: self.content });
+        };
+        let mut keys = BTreeSet::new();
+        if let Some(again) = entries.iter().find(|entry| !keys.insert(entry.key.clone())) {
+            return Err(twice(&again.key, again.place));
+        }
+        let (place, merged) =
+            self.merged.map_or((self.place, Vec::new()), |(place, node)| match node.content {
+                Content::List(items) => (place, items),
+                _ => (place, vec![node]),
+            });
+        for mapping in merged {
+            let place = mapping.used.unwrap_or(place);
+            let Content::Map(more) = mapping.content else {
+                return Err(Diagnostic::new(place, "`<<` takes a mapping or a list of mappings"));
+            };
+            for mut entry in more.into_iter().filter(|entry| keys.insert(entry.key.clone())) {
+                entry.value.used = Some(place);
+                entries.push(entry);
+            }
+        }
+        Ok(Node { place: self.place, used: None, content: Content::Map(entries) })
+    }
 }
 
-/// The byte at a line and column (in characters, both from 1), for locations that come without.
-fn byte_of(location: serde_saphyr::Location, text: &str) -> Option<u64> {
-    let line = usize::try_from(location.line()).ok()?.checked_sub(1)?;
-    let column = usize::try_from(location.column()).ok()?.saturating_sub(1);
-    let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-    let within: usize = text.get(before..)?.chars().take(column).map(char::len_utf8).sum();
-    Some((before + within) as u64)
+fn twice(key: &str, place: Place) -> Diagnostic {
+    Diagnostic::new(place, format!("`{key}` is given twice"))
 }
 
 /// A node of a YAML document.
@@ -189,6 +354,15 @@ impl Node {
     #[must_use]
     pub const fn empty_map(place: Place) -> Self {
         Self { place, used: None, content: Content::Map(Vec::new()) }
+    }
+
+    /// The number of nodes in it.
+    fn size(&self) -> usize {
+        1 + match &self.content {
+            Content::Null | Content::Scalar(_) => 0,
+            Content::List(items) => items.iter().map(Self::size).sum(),
+            Content::Map(entries) => entries.iter().map(|entry| 1 + entry.value.size()).sum(),
+        }
     }
 
     /// What it is, with an article.
@@ -256,103 +430,6 @@ impl Node {
     }
 }
 
-/// A node as the YAML library hands it over.
-enum Raw {
-    Null,
-    Text(String),
-    /// A number or truth value; its text is read from its place.
-    Other(String),
-    List(Vec<Spanned<Self>>),
-    Map(Vec<(Spanned<String>, Spanned<Self>)>),
-}
-
-struct RawVisitor;
-
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = Raw;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a YAML node")
-    }
-    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
-        Ok(Raw::Other(value.to_string()))
-    }
-    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
-        Ok(Raw::Other(value.to_string()))
-    }
-    fn visit_i128<E>(self, value: i128) -> Result<Raw, E> {
-        Ok(Raw::Other(value.to_string()))
-    }
-    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
-        Ok(Raw::Other(value.to_string()))
-    }
-    fn visit_u128<E>(self, value: u128) -> Result<Raw, E> {
-        Ok(Raw::Other(value.to_string()))
-    }
-    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
-        Ok(Raw::Other(value.to_string()))
-    }
-    fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
-        Ok(Raw::Text(value.to_owned()))
-    }
-    fn visit_unit<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-    fn visit_none<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
-        Raw::deserialize(deserializer)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Raw, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
-        }
-        Ok(Raw::List(items))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Raw::Map(entries))
-    }
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
-    }
-}
-
-/// Turns library nodes into ours.
-fn node(raw: Spanned<Raw>, source: u32, text: &str) -> Node {
-    let place = place_of(raw.defined, source, text);
-    let referenced = place_of(raw.referenced, source, text);
-    let used = (referenced != place && referenced.is_known()).then_some(referenced);
-    let content = match raw.value {
-        Raw::Null => Content::Null,
-        Raw::Text(words) => Content::Scalar(words),
-        Raw::Other(shown) => {
-            let written = text.get(place.start..place.end).filter(|written| !written.is_empty());
-            Content::Scalar(written.map_or(shown, str::to_owned))
-        }
-        Raw::List(items) => Content::List(items.into_iter().map(|item| node(item, source, text)).collect()),
-        Raw::Map(entries) => Content::Map(
-            entries
-                .into_iter()
-                .map(|(key, value)| Entry {
-                    place: place_of(key.defined, source, text),
-                    key: key.value,
-                    value: node(value, source, text),
-                })
-                .collect(),
-        ),
-    };
-    Node { place, used, content }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -389,6 +466,27 @@ mod tests {
     }
 
     #[test]
+    fn merged_entries_follow_and_never_replace() {
+        let root = tree(0, "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*b, *a], x: 0}\n").unwrap();
+        let entries = root.get("c").unwrap().value.entries();
+        let read: Vec<_> = entries.iter().map(|e| (e.key.as_str(), e.value.content.clone())).collect();
+        let scalar = |words: &str| Content::Scalar(words.to_owned());
+        assert_eq!(read, [("x", scalar("0")), ("y", scalar("3")), ("z", scalar("4"))]);
+        let quoted = tree(0, "'<<': {x: 1}\n").unwrap();
+        assert_eq!(quoted.entries()[0].key, "<<");
+        for text in ["<<: 1\n", "<<: [1]\n", "<<: {}\n<<: {}\n"] {
+            assert!(tree(0, text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_alias_inside_its_own_value_is_refused() {
+        let problem = tree(0, "a: &a [x, *a]\n").unwrap_err();
+        assert!(problem.message.contains("inside the value"), "{}", problem.message);
+        assert!(tree(0, "a: *b\n").is_err());
+    }
+
+    #[test]
     fn duplicate_keys_documents_tags_and_bombs_are_refused() {
         assert!(tree(0, "a: 1\na: 2\n").is_err());
         assert!(tree(0, "a: 1\n---\nb: 2\n").is_err());
@@ -401,6 +499,10 @@ mod tests {
             format!("{text}a{i}: &a{i} [{inside}]\n")
         });
         assert!(tree(0, &bomb).is_err());
+        // Each anchor keeps a copy of what is inside it.
+        let nested: String = (0..200).map(|i| format!("&a{i} [")).collect();
+        let nested = format!("{nested}{}{}", "x,".repeat(2_000), "]".repeat(200));
+        assert!(tree(0, &nested).is_err());
     }
 
     #[test]

@@ -26,7 +26,7 @@ keys! {
     /// of cgroup v2: 1 ms to 1,000 s (default: no limit).
     quota: Duration<{ Limit::QUOTAS.start().ns() }, { Limit::QUOTAS.end().ns() }> {}
 
-    /// Period of the quota, as the second number of `cpu.max`: 1 ms to 1 s (default 100 ms).
+    /// Period of the quota, as the second number of `cpu.max`: 1 ms to 1 s (default 100 ms, as in Linux).
     period: Duration<{ Limit::PERIODS.start().ns() }, { Limit::PERIODS.end().ns() }> { default: "100ms" }
 }
 

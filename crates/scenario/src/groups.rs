@@ -52,13 +52,13 @@ pub(crate) fn assign(
         first = first.or(grouped.zip(Some(GROUPS))).or(scheduled.zip(Some(SCHEDULING)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
     }
-    let mut weights: BTreeMap<String, (u32, Option<Limit>)> = BTreeMap::new();
+    let mut groups: BTreeMap<String, (u32, Option<Limit>)> = BTreeMap::new();
     for member in members.iter().flatten() {
         let inside = member.match_indices('/').map(|(at, _)| &member[..at]);
-        weights.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), (WEIGHT, None))));
+        groups.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), (WEIGHT, None))));
     }
     for Declared { path, place, weight, limit } in declared {
-        match weights.get_mut(&path) {
+        match groups.get_mut(&path) {
             Some(own) => *own = (weight, limit),
             None => {
                 let message = format!("no application is in the control group `{path}`");
@@ -68,15 +68,15 @@ pub(crate) fn assign(
         }
     }
     let Some(first) = first else { return Some(()) };
-    check(reader, first, kernel, policies, (weights.len(), cpus))?;
-    let index = |path: &str| weights.keys().position(|other| other == path).map(|at| at as u16);
+    check(reader, first, kernel, policies, (groups.len(), cpus))?;
+    let index = |path: &str| groups.keys().position(|other| other == path).map(|at| at as u16);
     let group = |(path, (weight, limit)): (&String, &(u32, Option<Limit>))| TaskGroup {
         name: path.clone(),
         parent: path.rsplit_once('/').and_then(|(parent, _)| index(parent)),
         weight: *weight,
         limit: *limit,
     };
-    Arc::make_mut(kernel).groups = weights.iter().map(group).collect();
+    Arc::make_mut(kernel).groups = groups.iter().map(group).collect();
     for (app, member) in apps.iter_mut().zip(&members) {
         app.spec.group = member.as_deref().and_then(index);
         if let Some(alone) = &mut app.alone {

@@ -79,9 +79,10 @@ keys! {
         more: "Applications name theirs with `cgroup`. A group without an entry has weight 100. The \
             weight counts among the groups and tasks beside it, and each cpu has the part that its \
             queued tasks are of the group. A group with a `quota` is throttled when it has used that much \
-            cpu time in a `period`, on all cpus together; the run of one of its applications alone is \
-            limited as well. Only kernels with EEVDF have groups here, and `cpus` of an application does \
-            what a cpuset does. Default: none.",
+            cpu time in a `period`, on all cpus together. `quota` is 1 ms to 1,000 s, `period` 1 ms to 1 s \
+            (default 100 ms). The run of one of its applications alone is limited as well. Only kernels \
+            with EEVDF have groups here, and `cpus` of an application does what a cpuset does. Default: \
+            none.",
         example: "kernel: linux-6.18\n\
             cgroups: { batch: { weight: 50, quota: 150ms } }\n\
             apps:\n\

@@ -98,3 +98,30 @@ fn settings_and_axes_without_effect_are_named() {
     );
     assert!(of(&["name=other", "apps.a.tasks=3"], &[]).is_empty());
 }
+
+#[test]
+fn the_limit_of_a_control_group_is_set_and_swept() {
+    let text = SCENARIO.replace("runtime: upc }", "runtime: upc, cgroup: box }");
+    let text = format!("{text}kernel: linux-6.18\ncgroups: {{ box: {{ quota: 50ms }} }}\n");
+    let change = |set: &[&str], sweep: &[&str]| {
+        let overrides = Overrides { set: strings(set), sweep: strings(sweep), ..Overrides::default() };
+        load("small.yaml", &text, &overrides)
+    };
+    let limits = |experiment: &Experiment| -> Vec<(u64, u64)> {
+        let runs = experiment.runs.iter().filter(|run| run.policy == 0 && run.alone.is_none());
+        let limits = runs.map(|run| run.kernel.groups[0].limit.unwrap());
+        limits.map(|limit| (limit.quota.ns() / 1_000_000, limit.period.ns() / 1_000_000)).collect()
+    };
+    let one = ["threads_per_core=1", "apps.a.runtime=spin"];
+    assert_eq!(limits(&change(&one, &[]).unwrap()), [(50, 100)]);
+    let set = [&one[..], &["cgroups.box.period=20ms"]].concat();
+    assert_eq!(limits(&change(&set, &["cgroups.box.quota=10ms,20ms"]).unwrap()), [(10, 20), (20, 20)]);
+    for (set, said) in [
+        ("cgroups.box.quotas=1ms", "did you mean `cgroups.box.quota`?"),
+        ("cgroups.crate.quota=1ms", "no application is in the control group `crate`"),
+        ("cgroups.box.quota=max", "--set:1:19"),
+    ] {
+        let message = change(&[set], &[]).err().unwrap();
+        assert!(message.contains(said), "{message}");
+    }
+}

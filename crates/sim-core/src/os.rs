@@ -61,8 +61,6 @@ impl Limit {
     pub const QUOTAS: std::ops::RangeInclusive<Span> = Span::from_ms(1)..=Span::from_ms(1_000_000);
     /// The range of periods (`min_cfs_quota_period`, `max_cfs_quota_period`).
     pub const PERIODS: std::ops::RangeInclusive<Span> = Span::from_ms(1)..=Span::from_ms(1_000);
-    /// The period of a group without one (`default_cfs_period`).
-    pub const PERIOD: Span = Span::from_ms(100);
 }
 
 impl OsModel {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use sim_core::os::TaskGroup;
 use sim_core::outcome::Admission;
 
-use super::grouped;
+use super::grouped::{self, Capacity};
 use super::job::{Arrival, Job};
 
 /// Start and end of a job, seconds.
@@ -52,12 +52,11 @@ struct States<'a> {
     ended: Vec<Option<Stay>>,
 }
 
-/// The stay of each job on a machine of this capacity, of which one cpu is the second number; `None` for
-/// background jobs and those that never end.
+/// The stay of each job on a machine of this capacity; `None` for background jobs and those that never end.
 pub(crate) fn stays(
     jobs: &[Job],
     groups: &[TaskGroup],
-    capacity: (f64, f64),
+    capacity: Capacity,
     admission: Admission,
 ) -> Vec<Option<Stay>> {
     let mut states = States::new(jobs, groups);
@@ -143,10 +142,10 @@ impl<'a> States<'a> {
     }
 
     /// Sets the cpus that each job gets: equal shares by weight, up to what its tasks can use.
-    fn share(&mut self, (capacity, cpu): (f64, f64), now: f64) {
+    fn share(&mut self, capacity: Capacity, now: f64) {
         if !self.groups.is_empty() {
             let jobs: Vec<&Job> = self.running.iter().map(|running| &self.jobs[running.job]).collect();
-            let rates = grouped::rates(&jobs, self.groups, (capacity, cpu));
+            let rates = grouped::rates(&jobs, self.groups, capacity);
             for (running, rate) in self.running.iter_mut().zip(rates) {
                 running.rate = rate;
                 running.end = if rate > 0.0 { now + running.left / rate } else { f64::INFINITY };
@@ -159,7 +158,7 @@ impl<'a> States<'a> {
         // Tasks and weights are whole numbers: their sum is exact, in whichever order it is made.
         let weight_of = |job: &Job| f64::from(job.tasks) * job.weight;
         let mut weight: f64 = self.running.iter().map(|running| weight_of(&self.jobs[running.job])).sum();
-        let mut left = capacity;
+        let mut left = capacity.all;
         for running in &mut self.running {
             let job = &self.jobs[running.job];
             let share = (left * job.weight / weight).min(job.want);
@@ -205,7 +204,7 @@ mod tests {
     }
 
     fn ends(jobs: &[Job], capacity: f64) -> Vec<Option<f64>> {
-        stays(jobs, &[], (capacity, 1.0), Admission::UNLIMITED)
+        stays(jobs, &[], Capacity { all: capacity, cpu: 1.0 }, Admission::UNLIMITED)
             .into_iter()
             .map(|stay| Some(stay?.end))
             .collect()
@@ -239,7 +238,7 @@ mod tests {
         let next = Job { arrival: Arrival::After(0, 0.5), ..job(1, 1.0) };
         assert_eq!(ends(&[job(1, 2.0), next], 1.0), [Some(2.0), Some(3.5)]);
         let one = Admission { jobs: 1, ..Admission::UNLIMITED };
-        let both = stays(&[job(1, 2.0), job(1, 1.0)], &[], (4.0, 1.0), one);
+        let both = stays(&[job(1, 2.0), job(1, 1.0)], &[], Capacity { all: 4.0, cpu: 1.0 }, one);
         assert_eq!(both[1], Some(Stay { start: 2.0, end: 3.0 }));
     }
 

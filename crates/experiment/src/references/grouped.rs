@@ -11,14 +11,23 @@ enum Sharer {
     Group(u16),
 }
 
-/// What each of these jobs gets of a capacity, of which one cpu is the second number, in their order.
-pub(super) fn rates(jobs: &[&Job], groups: &[TaskGroup], (capacity, cpu): (f64, f64)) -> Vec<f64> {
+/// What a machine does per second: seconds of cpu time, or of nominal work.
+#[derive(Clone, Copy)]
+pub(super) struct Capacity {
+    /// All cpus together.
+    pub(super) all: f64,
+    /// One cpu, the fastest.
+    pub(super) cpu: f64,
+}
+
+/// What each of these jobs gets of a capacity, in their order.
+pub(super) fn rates(jobs: &[&Job], groups: &[TaskGroup], capacity: Capacity) -> Vec<f64> {
     let mut rates = vec![0.0; jobs.len()];
-    divide(jobs, (groups, cpu), None, capacity, &mut rates);
+    divide(jobs, (groups, capacity.cpu), None, capacity.all, &mut rates);
     rates
 }
 
-/// Task groups, and what a cpu of cpu time is worth.
+/// Task groups, and what a cpu does.
 type Groups<'a> = (&'a [TaskGroup], f64);
 
 /// Divides `left` cpus among what is directly in a group: each gets its part by weight, up to what it can
@@ -79,22 +88,26 @@ mod tests {
         TaskGroup { name: "g".into(), parent, weight, limit: None }
     }
 
+    const fn of(all: f64, cpu: f64) -> Capacity {
+        Capacity { all, cpu }
+    }
+
     #[test]
     fn groups_share_first_and_their_jobs_then() {
         let groups = [group(None, 1024), group(None, 1024), group(Some(1), 512), group(Some(1), 512)];
         // Two sessions on 3 cpus, of 2 tasks and of 6: 1.5 cpus each.
-        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, (3.0, 1.0)), [1.5, 1.5]);
+        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, of(3.0, 1.0)), [1.5, 1.5]);
         // The first can use only one: the second has the rest.
-        assert_eq!(rates(&[&job(1, Some(0)), &job(6, Some(1))], &groups, (3.0, 1.0)), [1.0, 2.0]);
+        assert_eq!(rates(&[&job(1, Some(0)), &job(6, Some(1))], &groups, of(3.0, 1.0)), [1.0, 2.0]);
         // Beside two tasks outside of all groups, a group has a third; half of that in each group within.
         let jobs = [job(2, None), job(4, Some(2)), job(9, Some(3))];
-        assert_eq!(rates(&[&jobs[0], &jobs[1], &jobs[2]], &groups, (1.5, 1.0)), [1.0, 0.25, 0.25]);
+        assert_eq!(rates(&[&jobs[0], &jobs[1], &jobs[2]], &groups, of(1.5, 1.0)), [1.0, 0.25, 0.25]);
         // A limited group leaves the rest to the others.
         let limit = Limit { quota: Span::from_ms(50), period: Span::from_ms(100) };
         let groups = [TaskGroup { limit: Some(limit), ..group(None, 1024) }, group(None, 1024)];
         let jobs = [job(2, Some(0)), job(6, Some(1))];
-        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, (3.0, 1.0)), [0.5, 2.5]);
+        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, of(3.0, 1.0)), [0.5, 2.5]);
         // On cpus of twice the speed, a limit of cpu time is worth twice the work.
-        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, (6.0, 2.0)), [1.0, 5.0]);
+        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, of(6.0, 2.0)), [1.0, 5.0]);
     }
 }

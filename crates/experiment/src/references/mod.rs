@@ -15,6 +15,7 @@ use sim_core::outcome::{AppReport, RunReport};
 use sim_core::program::{AppSpec, Op};
 
 use fluid::Stay;
+use grouped::Capacity;
 use job::{Arrival, Job};
 pub use partition::BestPartition;
 pub(crate) use partition::{Found, search};
@@ -115,9 +116,12 @@ pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, 
         Some(alone) => {
             let jobs: Vec<Job> =
                 nominal.iter().zip(alone).map(|(job, alone)| as_alone(*job, alone)).collect();
-            fluid::stays(&jobs, groups, (size.lone_cores(), 1.0), admission)
+            fluid::stays(&jobs, groups, Capacity { all: size.lone_cores(), cpu: 1.0 }, admission)
         }
-        None => fluid::stays(&nominal, groups, (size.capacity(None), size.fastest()), admission),
+        None => {
+            let capacity = Capacity { all: size.capacity(None), cpu: size.fastest() };
+            fluid::stays(&nominal, groups, capacity, admission)
+        }
     };
     let foreground = |at: usize| !plan.apps[at].background;
     let ends = |stays: &[Option<Stay>]| {

@@ -27,10 +27,12 @@ impl Engine<'_> {
     /// A period of a group begins (`sched_cfs_period_timer`): its pool is full again, and the cpus on which
     /// it is throttled run it again as far as the pool covers their overrun, the first throttled first.
     pub(crate) fn begin_period(&mut self, group: u16) {
-        let Some(limit) = self.shared.model.groups[usize::from(group)].limit else { return };
+        let Some(limit) = self.shared.model.groups[usize::from(group)].limit else {
+            unreachable!("a period of the task group {group}, which has no limit");
+        };
         self.timers.arm(self.shared.now + limit.period, Timer::Period(group));
-        let Some(first) = self.cpus.ids().next() else { return };
-        let pool = groups::whole(&self.cpus[first], groups::on(&self.cpus[first], group));
+        let first = &self.cpus[CpuId(0)];
+        let pool = groups::whole(first, groups::on(first, group));
         bandwidth::fill(&mut self.shared.tasks, pool, limit.quota);
         let mut throttled: Vec<(Time, CpuId)> = Vec::new();
         for cpu in self.cpus.ids() {

@@ -90,7 +90,10 @@ fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<
         let fits =
             |limit: &Limit| Limit::PERIODS.contains(&limit.period) && Limit::QUOTAS.contains(&limit.quota);
         if !group.limit.iter().all(fits) {
-            return Err(format!("the limit of the task group `{}` is out of range", group.name));
+            let name = &group.name;
+            return Err(format!(
+                "the task group `{name}` needs a quota of 1ms to 1000s, a period of 1ms to 1s"
+            ));
         }
     }
     let known = |group: u16| usize::from(group) < groups.len();

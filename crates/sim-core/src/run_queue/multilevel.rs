@@ -65,6 +65,11 @@ pub(crate) struct Parent {
 /// What distinguishes the disciplines of this kind. A key is a priority of the discipline; smaller keys go
 /// first.
 pub(crate) trait Levels {
+    /// Each yield gives a task another key ([`Levels::yielded`]).
+    fn moves_at_yield(&self) -> bool {
+        false
+    }
+
     /// See [`Rules::check`].
     fn check_parameters(&self) -> Result<(), String>;
 
@@ -117,12 +122,6 @@ pub(crate) trait Levels {
     fn starving(&self, cpu: &Cpu) -> Time {
         let _ = cpu;
         Time::NEVER
-    }
-
-    /// The base of the queue once a task with this key has been picked.
-    fn base_after(&self, base: i64, key: i64) -> i64 {
-        let _ = key;
-        base
     }
 
     /// A task with this key has been picked.
@@ -251,9 +250,7 @@ impl<T: Levels> Rules for T {
     /// Those of its slice, for a task that comes before its rival.
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
         let (current, key) = (&tasks[cpu.current], tasks[cpu.current].vruntime);
-        // The first yield is before the pick of the task, the others after it.
-        let base = self.base_after(cpu.min_vruntime, key);
-        if key >= tasks[cpu.head].vruntime || self.yielded(base, key, 1) != key {
+        if key >= tasks[cpu.head].vruntime || self.moves_at_yield() {
             return 1;
         }
         let room = self.room(&current.history.share, key, current.weight, cpu.running);

@@ -111,7 +111,7 @@ fn a_limited_group_gets_its_quota_in_each_period_and_leaves_the_rest() {
     let found = shares(&[limited(None, 20, 100)], hogs_beside);
     near(&found[0], 0.1);
     near(&found[1], 0.8);
-    // Nobody takes what it leaves.
+    // No other task takes what it leaves.
     let found = shares(&[limited(None, 30, 50)], vec![within(0, hog(3))]);
     near(&found[0], 0.2);
 }
