@@ -537,6 +537,8 @@ pub(crate) mod tests {
         RunReport {
             outcome: Outcome::Completed,
             makespan: Time::from_ns(ns),
+            extrapolated: Span::ZERO,
+            error: Span::ZERO,
             apps: vec![app],
             cpus: vec![cpu; 2],
             corrections: 0,

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::{Outcome, RunReport};
 
+use crate::statistics::rounded;
 use scenario::configuration::{Axis, Configuration};
 use scenario::plan::Experiment;
 pub use scenario::plan::{MachineOrigin, Shortened};
@@ -59,6 +60,9 @@ pub struct Provenance {
     /// Applications of which only a part of the iterations is simulated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Shortened>,
+    /// How much of the runs was extrapolated; absent in exact results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
     /// Only a window of each run counts, as the key `window` asks; absent without one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub window: bool,
@@ -76,6 +80,32 @@ pub struct Provenance {
     /// decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<String>,
+}
+
+/// What `fidelity: sampled` did.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Sampled {
+    /// Runs of which a part was extrapolated.
+    pub runs: usize,
+    /// The extrapolated share of the time of all runs that ask for it, 0 to 1.
+    pub extrapolated: f64,
+    /// Half of the 95 % interval that extrapolation adds to the length of a run, relative to it: the largest
+    /// of all runs.
+    pub error: f64,
+}
+
+impl Sampled {
+    fn of(experiment: &Experiment, reports: &[RunReport]) -> Option<Self> {
+        let asked = experiment.runs.iter().zip(reports).filter(|(plan, _)| plan.options.sampled);
+        let asked: Vec<&RunReport> = asked.map(|(_, report)| report).collect();
+        let sum = |part: fn(&RunReport) -> u64| asked.iter().map(|report| part(report) as f64).sum::<f64>();
+        let all = sum(|report| report.makespan.ns());
+        (!asked.is_empty()).then(|| Self {
+            runs: asked.iter().filter(|report| report.extrapolated.ns() > 0).count(),
+            extrapolated: rounded(sum(|report| report.extrapolated.ns()) / all.max(1.0)),
+            error: rounded(asked.iter().map(|report| report.relative_error()).fold(0.0, f64::max)),
+        })
+    }
 }
 
 /// How many runs ended in each way.
@@ -115,6 +145,7 @@ impl Provenance {
             background: background.filter(|(_, b)| **b).map(|(name, _)| name.clone()).collect(),
             programs: programs(experiment),
             shortened: experiment.shortened.clone(),
+            sampled: Sampled::of(experiment, reports),
             window: experiment.runs.iter().any(|run| run.window.is_some()),
             seed: experiment.seed,
             repeat: experiment.repeat,

@@ -7,7 +7,10 @@ use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
 use crate::references::{self, Dedicated, Found};
-use crate::statistics::{Summary, rounded, single, summarise, variation_percent};
+use crate::statistics::{Summary, rounded, single, summarise_with, variation_percent};
+
+/// Metrics that depend on the dedicated runs as well.
+const REFER_TO_DEDICATED: [&str; 3] = ["slowdown", "slowdown_paired", "throughput"];
 
 /// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` =
 /// the whole machine).
@@ -22,6 +25,8 @@ pub(crate) struct Place {
 #[derive(Default)]
 pub(crate) struct Samples {
     values: BTreeMap<(Place, usize), BTreeMap<u32, f64>>,
+    /// The largest relative error by extrapolation of the runs of a configuration and policy.
+    errors: BTreeMap<(usize, usize), f64>,
 }
 
 /// The dedicated runs by configuration, application and replicate.
@@ -90,6 +95,7 @@ impl Samples {
             if run.outcome != Outcome::Completed {
                 continue;
             }
+            samples.add_error(plan, run);
             match plan.alone {
                 Some(app) => samples.add_alone(plan, run, app),
                 None => {
@@ -104,6 +110,7 @@ impl Samples {
         }
         for (plan, run) in partitions.iter().flat_map(|found| &found.runs) {
             if run.outcome == Outcome::Completed {
+                samples.add_error(plan, run);
                 samples.add_shared(experiment, &alone, plan, run);
             }
         }
@@ -126,6 +133,19 @@ impl Samples {
             }
         }
         sources
+    }
+
+    fn add_error(&mut self, plan: &RunPlan, run: &RunReport) {
+        let error = run.relative_error();
+        for configuration in plan.serves.iter().filter(|_| error > 0.0) {
+            let largest = self.errors.entry((*configuration, plan.policy)).or_default();
+            *largest = largest.max(error);
+        }
+    }
+
+    /// The relative error of the runs of a policy by extrapolation.
+    pub(crate) fn error(&self, configuration: usize, policy: usize) -> f64 {
+        self.errors.get(&(configuration, policy)).copied().unwrap_or(0.0)
     }
 
     fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {
@@ -221,13 +241,16 @@ impl Samples {
         place: Place,
         repeat: u32,
     ) -> impl Iterator<Item = (&'static Metric, Summary, Vec<Option<f64>>)> {
+        let own = self.error(place.configuration, place.policy);
+        let both = libm::hypot(own, self.error(place.configuration, NO_POLICY));
         self.values.range((place, 0)..=(place, METRICS.len())).filter_map(move |((_, at), by_replicate)| {
             let metric = &METRICS[*at];
             let values: Vec<f64> = by_replicate.values().copied().collect();
             match metric.reduction {
                 Reduction::Statistics => {
                     let measured = |replicate| by_replicate.get(&replicate).copied().map(rounded);
-                    Some((metric, summarise(&values)?, (0..repeat).map(measured).collect()))
+                    let error = if REFER_TO_DEDICATED.contains(&metric.name) { both } else { own };
+                    Some((metric, summarise_with(&values, error)?, (0..repeat).map(measured).collect()))
                 }
                 Reduction::Variation => {
                     Some((metric, single(variation_percent(&values)?, values.len())?, Vec::new()))

@@ -40,6 +40,15 @@ pub struct Summary {
     pub max: f64,
     /// Number of values.
     pub n: usize,
+    /// What extrapolation may have added to or taken from the mean (`fidelity: sampled`), relative to it: half
+    /// of a 95 % interval. It is part of `ci95`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sampling_error: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(error: &f64) -> bool {
+    *error == 0.0
 }
 
 impl Summary {
@@ -72,6 +81,20 @@ impl Summary {
 /// sample or one that holds a value that is not finite.
 #[must_use]
 pub fn summarise(sample: &[f64]) -> Option<Summary> {
+    summarise_by(sample, 0.0)
+}
+
+/// The same of values whose mean has a relative error besides ([`Summary::sampling_error`]).
+#[must_use]
+pub fn summarise_with(sample: &[f64], sampling_error: f64) -> Option<Summary> {
+    let mean = summarise(sample)?.mean;
+    let summary = summarise_by(sample, sampling_error * mean.abs())?;
+    Some(Summary { sampling_error: rounded(sampling_error), ..summary })
+}
+
+/// As [`summarise`]; `error`: half of the 95 % interval of an error of the mean that is independent of the
+/// variation of the values.
+pub(crate) fn summarise_by(sample: &[f64], error: f64) -> Option<Summary> {
     if sample.is_empty() || sample.iter().any(|x| !x.is_finite()) {
         return None;
     }
@@ -86,7 +109,7 @@ pub fn summarise(sample: &[f64]) -> Option<Summary> {
     };
     // The mean of equal values is that value: rounding in the sum must not move it outside min..max.
     let mean = (sample.iter().sum::<f64>() / sample.len() as f64).clamp(min, max);
-    let ci95 = interval(sample, mean).map(|[lo, hi]| [rounded(lo), rounded(hi)]);
+    let ci95 = interval(sample, mean, error).map(|[lo, hi]| [rounded(lo), rounded(hi)]);
     Some(Summary {
         mean: rounded(mean),
         median: rounded(median),
@@ -94,6 +117,7 @@ pub fn summarise(sample: &[f64]) -> Option<Summary> {
         min: rounded(min),
         max: rounded(max),
         n: sample.len(),
+        sampling_error: 0.0,
     })
 }
 
@@ -102,7 +126,9 @@ pub fn summarise(sample: &[f64]) -> Option<Summary> {
 #[must_use]
 pub fn single(value: f64, n: usize) -> Option<Summary> {
     let value = rounded(value);
-    value.is_finite().then_some(Summary { mean: value, median: value, ci95: None, min: value, max: value, n })
+    let summary =
+        Summary { mean: value, median: value, ci95: None, min: value, max: value, n, sampling_error: 0.0 };
+    value.is_finite().then_some(summary)
 }
 
 /// max / min - 1 in per cent; `None` when the sample is empty or its smallest value is not positive.
@@ -120,35 +146,44 @@ fn standard_error(sample: &[f64], mean: f64) -> f64 {
     (squares / (n - 1.0) / n).sqrt()
 }
 
-/// The 95 % confidence interval of the mean.
-fn interval(sample: &[f64], mean: f64) -> Option<[f64; 2]> {
+/// The 95 % confidence interval of the mean; `error`: half of the interval of an independent error.
+fn interval(sample: &[f64], mean: f64, error: f64) -> Option<[f64; 2]> {
     if sample.len() < 2 {
         return None;
     }
-    let error = standard_error(sample, mean);
-    let t =
-        StudentsT::new(0.0, 1.0, sample.len() as f64 - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
-    Some([mean - t * error, mean + t * error])
+    let half = quantile(sample.len())? * total_error(sample, mean, error)?;
+    Some([mean - half, mean + half])
+}
+
+/// The standard error of the mean of at least two values, with that of an independent error; `error`: half of
+/// its 95 % interval.
+fn total_error(sample: &[f64], mean: f64, error: f64) -> Option<f64> {
+    let own = standard_error(sample, mean);
+    Some(if error == 0.0 { own } else { libm::hypot(own, error / quantile(sample.len())?) })
+}
+
+/// The two-sided 95 % quantile of Student's t for a sample of this size.
+fn quantile(n: usize) -> Option<f64> {
+    Some(StudentsT::new(0.0, 1.0, n as f64 - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)))
 }
 
 /// Half the width of the 95 % confidence interval of the mean of `n` values in units of their standard
 /// deviation: t / sqrt(n). Infinite for fewer than two values.
 #[must_use]
 pub fn half_widths(n: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, n as f64 - 1.0).map(|t| t.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)));
-    t.map_or(f64::INFINITY, |t| t / (n as f64).sqrt())
+    quantile(n).map_or(f64::INFINITY, |t| t / (n as f64).sqrt())
 }
 
 /// The two-sided p-value of "the mean is zero" by Student's t-test, to three significant digits; `None` when
 /// n < 2 or a value is not finite. A sample without any variation is as certain as can be: 1 when it is all
-/// zero, else 0.
+/// zero, else 0. `error`: half of the 95 % interval of an independent error of the mean.
 #[must_use]
-pub fn p_value(sample: &[f64]) -> Option<f64> {
+pub fn p_value(sample: &[f64], error: f64) -> Option<f64> {
     if sample.len() < 2 || sample.iter().any(|x| !x.is_finite()) {
         return None;
     }
     let mean = sample.iter().sum::<f64>() / sample.len() as f64;
-    let error = standard_error(sample, mean);
+    let error = total_error(sample, mean, error)?;
     // Equal values leave some dust of rounding behind.
     if error <= mean.abs() * f64::EPSILON {
         return Some(if mean == 0.0 { 1.0 } else { 0.0 });

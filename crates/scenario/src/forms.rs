@@ -98,6 +98,12 @@ plain! {
             reader.value(node, what, Kind::Choice(&["none", "dedicated"]), 0, 1).map(|word| word == 1)
         };
 
+    /// Whether most of a run is extrapolated.
+    Fidelity -> bool: |key| json!({ "enum": ["exact", "sampled"], "default": key.default }),
+        |reader, node, what| {
+            reader.value(node, what, Kind::Choice(&["exact", "sampled"]), 0, 1).map(|word| word == 1)
+        };
+
     /// A nice value, or a list of them for the ranks; read as load weights.
     Nice -> Vec<u32>: |_| {
         let one = json!({ "type": "integer", "minimum": -20, "maximum": 19 });

@@ -12,8 +12,8 @@ use crate::Reader;
 use crate::cgroups::{ControlGroups, GroupPath};
 use crate::defaults::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 use crate::forms::{
-    Anything, Baseline, Count, Cpus, Duration, Flag, Kernel, Machine, Name, Nice, Policies, Runtime,
-    SchedulingPolicy, Text, Workload,
+    Anything, Baseline, Count, Cpus, Duration, Fidelity, Flag, Kernel, Machine, Name, Nice, Policies,
+    Runtime, SchedulingPolicy, Text, Workload,
 };
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names, properties};
@@ -122,6 +122,21 @@ keys! {
         more: "Without dedicated runs there are fewer runs, but no slowdowns and no throughput. \
             Default: `dedicated`.",
         example: "baseline: none",
+    }
+
+    /// How much of each run is simulated. `exact`: all of it. `sampled`: the passes of the loops of the
+    /// programs until their mean length is known to 1 %; most of the others are extrapolated.
+    fidelity: Fidelity {
+        default: "exact",
+        more: "`sampled` simulates at least a fifth of the passes of each loop, and again after each change \
+            of what runs: a program that starts, ends or reaches another loop. The 95 % confidence interval \
+            of the mean length comes from batch means; its half-width is at most 1 % of the mean, and it is \
+            added to the intervals of the results. Times, breakdowns and counters grow in proportion. A run \
+            is simulated as a whole while the passes vary too much, and while programs still arrive. Not \
+            together with `window`. Timelines and traces show exact runs. Default: `exact`.",
+        example: "fidelity: sampled\n\
+            apps:\n\
+            \x20 cg: { workload: { npb: { benchmark: cg, class: A } }, runtime: upc }",
     }
 
     /// Also search the best static partition of the cores among the applications by simulation.

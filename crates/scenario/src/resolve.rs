@@ -223,6 +223,7 @@ fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option
     let jitter = scenario.start_jitter.given(reader);
     let tick = kernel.as_ref().map(|kernel| kernel.tick);
     let admission = scenario.admission.given(reader);
+    let sampled = sampled(reader, scenario);
     let (mut kernel, mut apps, policies) = (kernel?, apps?, policies?);
     groups::assign(reader, scenario, (&mut kernel, cpus), &mut apps, &policies)?;
     let resolved = Resolved {
@@ -235,6 +236,7 @@ fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option
         window: times?.1,
         admission: admission?.unwrap_or(Admission::UNLIMITED),
         start_jitter: jitter?.or(tick)?,
+        sampled: sampled?,
     };
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
     together::check(reader, scenario, &resolved);
@@ -273,6 +275,23 @@ fn times(reader: &mut Reader, scenario: &Scenario<'_>) -> Option<(Time, Option<T
     Some((begin.saturating_add(window), Some(begin)))
 }
 
+/// Whether most of a run is extrapolated. Runs with a window are short anyway, and latencies need every wake-up.
+fn sampled(reader: &mut Reader, scenario: &Scenario<'_>) -> Option<bool> {
+    let sampled = scenario.fidelity.read(reader)?;
+    if let Some(place) = scenario.fidelity.place().filter(|_| sampled && scenario.window.place().is_some()) {
+        let hint = "leave out `fidelity` or `window`";
+        reader.wrong_with_hint(place, "only runs up to the end of the programs are sampled", hint);
+        return None;
+    }
+    let latencies = scenario.latencies.place().filter(|_| scenario.latencies.read(reader) == Some(true));
+    if let Some(place) = latencies.filter(|_| sampled) {
+        let hint = "leave out `fidelity` or `latencies`";
+        reader.wrong_with_hint(place, "latencies are those of all wake-ups, and most would not happen", hint);
+        return None;
+    }
+    Some(sampled)
+}
+
 /// All runs: the baselines first, then by configuration, policy and replicate.
 fn assemble(
     frame: Frame,
@@ -284,6 +303,7 @@ fn assemble(
         seed: frame.seed.wrapping_add(u64::from(replicate)),
         horizon: configuration.horizon,
         stepwise,
+        sampled: configuration.sampled,
         admission: configuration.admission,
         start_jitter: configuration.start_jitter,
     };
@@ -374,6 +394,7 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
 fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
     (plan.options.horizon, plan.window) == (configuration.horizon, configuration.window)
         && plan.options.start_jitter == configuration.start_jitter
+        && plan.options.sampled == configuration.sampled
         // Equal machines and kernels are the same objects: `Held` has each once.
         && Arc::ptr_eq(&plan.machine, &configuration.machine)
         && Arc::ptr_eq(&plan.kernel, &configuration.kernel)
@@ -392,7 +413,8 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
             let Some(alone) = &app.alone else {
                 continue;
             };
-            let times = (configuration.horizon, configuration.window, configuration.start_jitter);
+            let sampled = configuration.sampled;
+            let times = (configuration.horizon, configuration.window, configuration.start_jitter, sampled);
             let places = (Arc::as_ptr(&configuration.machine), Arc::as_ptr(&configuration.kernel));
             let alike = by_hash.entry((index, hash(&(alone, times, places)))).or_default();
             let known = alike.iter().copied().find(|known| serves(&distinct[*known], alone, configuration));

@@ -23,4 +23,5 @@ pub(crate) struct Resolved {
     pub(crate) window: Option<Time>,
     pub(crate) admission: Admission,
     pub(crate) start_jitter: Span,
+    pub(crate) sampled: bool,
 }

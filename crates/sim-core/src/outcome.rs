@@ -44,6 +44,10 @@ pub struct Options {
     pub stepwise: bool,
     /// How many applications may run at the same time.
     pub admission: Admission,
+    /// Simulate the passes of the programs' loops until their mean length is known to 1 %, and extrapolate most
+    /// of the others. A run whose facts are observed ([`crate::observe::Observer::wants_facts`]) is simulated
+    /// as a whole.
+    pub sampled: bool,
     /// Applications arrive up to this much later than stated, uniformly and drawn from the seed: no task
     /// starts programs in step with the timer tick.
     pub start_jitter: Span,
@@ -55,6 +59,7 @@ impl Default for Options {
             seed: 1,
             horizon: Time::from_ns(3_600_000_000_000),
             stepwise: false,
+            sampled: false,
             admission: Admission::UNLIMITED,
             start_jitter: Span::ZERO,
         }
@@ -100,23 +105,38 @@ pub struct Counters {
 impl Counters {
     /// What was counted since an earlier state of the same counters.
     #[must_use]
-    pub const fn since(&self, earlier: &Self) -> Self {
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.with(earlier, |now, before| now - before)
+    }
+
+    /// The sums of two.
+    #[must_use]
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        self.with(other, |mine, theirs| mine + theirs)
+    }
+
+    /// Each of them changed.
+    pub(crate) fn each(&self, change: impl Fn(u64) -> u64) -> Self {
+        self.with(self, |value, _| change(value))
+    }
+
+    fn with(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            voluntary_switches: self.voluntary_switches - earlier.voluntary_switches,
-            involuntary_switches: self.involuntary_switches - earlier.involuntary_switches,
-            yields: self.yields - earlier.yields,
-            polls: self.polls - earlier.polls,
-            migrations: self.migrations - earlier.migrations,
-            far_migrations: self.far_migrations - earlier.far_migrations,
-            cpu_ns: self.cpu_ns - earlier.cpu_ns,
-            barriers: self.barriers - earlier.barriers,
-            barrier_wait_ns: self.barrier_wait_ns - earlier.barrier_wait_ns,
-            responses: self.responses - earlier.responses,
-            response_ns: self.response_ns - earlier.response_ns,
-            work_asked_ns: self.work_asked_ns - earlier.work_asked_ns,
-            work_done_ns: self.work_done_ns - earlier.work_done_ns,
-            bytes_fetched: self.bytes_fetched - earlier.bytes_fetched,
-            page_copies: self.page_copies - earlier.page_copies,
+            voluntary_switches: join(self.voluntary_switches, other.voluntary_switches),
+            involuntary_switches: join(self.involuntary_switches, other.involuntary_switches),
+            yields: join(self.yields, other.yields),
+            polls: join(self.polls, other.polls),
+            migrations: join(self.migrations, other.migrations),
+            far_migrations: join(self.far_migrations, other.far_migrations),
+            cpu_ns: join(self.cpu_ns, other.cpu_ns),
+            barriers: join(self.barriers, other.barriers),
+            barrier_wait_ns: join(self.barrier_wait_ns, other.barrier_wait_ns),
+            responses: join(self.responses, other.responses),
+            response_ns: join(self.response_ns, other.response_ns),
+            work_asked_ns: join(self.work_asked_ns, other.work_asked_ns),
+            work_done_ns: join(self.work_done_ns, other.work_done_ns),
+            bytes_fetched: join(self.bytes_fetched, other.bytes_fetched),
+            page_copies: join(self.page_copies, other.page_copies),
         }
     }
 }
@@ -180,6 +200,10 @@ pub struct RunReport {
     pub outcome: Outcome,
     /// When it ended.
     pub makespan: Time,
+    /// The part of it that was extrapolated ([`Options::sampled`]).
+    pub extrapolated: Span,
+    /// Half-width of the 95 % confidence interval of the extrapolated part.
+    pub error: Span,
     /// The applications in order.
     pub apps: Vec<AppReport>,
     /// Where the time of each cpu went; each sums to the makespan.
@@ -214,6 +238,12 @@ impl RunReport {
             *cpu = cpu.since(before);
         }
         self.corrections -= earlier.corrections;
+    }
+
+    /// [`Self::error`] relative to the makespan.
+    #[must_use]
+    pub fn relative_error(&self) -> f64 {
+        self.error.ns() as f64 / (self.makespan.ns() as f64).max(1.0)
     }
 
     /// The cpu-time breakdown of the whole machine.

@@ -347,6 +347,20 @@ impl Program {
         self.partner[pc as usize]
     }
 
+    /// The beginning of the outermost loop around a position.
+    #[must_use]
+    pub fn outermost(&self, pc: u32) -> Option<u32> {
+        let mut at = 0;
+        while at < pc {
+            match self.ops.get(at as usize)? {
+                Op::Repeat(_) | Op::RepeatShared(_) if pc <= self.partner(at) => return Some(at),
+                Op::Repeat(_) | Op::RepeatShared(_) => at = self.partner(at) + 1,
+                _ => at += 1,
+            }
+        }
+        None
+    }
+
     /// The number of variates one pass over the list draws.
     #[must_use]
     pub fn draws_per_pass(&self) -> u32 {

@@ -67,7 +67,7 @@ pub fn random(seed: u64) -> Small {
         _ => Admission::UNLIMITED,
     };
     let start_jitter = if rng.random_range(0..2) == 0 { Span::ZERO } else { model.tick };
-    let options = Options { seed, horizon, stepwise: false, admission, start_jitter };
+    let options = Options { seed, horizon, stepwise: false, sampled: false, admission, start_jitter };
     Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
 }
 

@@ -88,7 +88,7 @@ fn hash(report: &RunReport) -> u64 {
         }
     }
     let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
-    let RunReport { outcome, makespan, apps, cpus, corrections, events: _, digest } = report;
+    let RunReport { outcome, makespan, apps, cpus, corrections, events: _, digest, .. } = report;
     let mut apps = format!("{apps:?}");
     for absent in ABSENT {
         apps = apps.replace(absent, "");

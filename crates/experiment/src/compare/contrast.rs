@@ -6,7 +6,7 @@ use notation::suggest::hint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::paired::paired;
+use super::paired::{Paired, paired};
 use super::{Ratio, Verdict};
 use crate::metrics::{ALL_APPS, METRICS, Metric, Reduction, Scope};
 use crate::provenance::Provenance;
@@ -238,11 +238,13 @@ fn contrasts(
                 for app in a.results.provenance.apps.iter().map(String::as_str).chain([ALL_APPS]) {
                     let values = |of: Named<'_>, index: &Index<'_>, policy: &str| {
                         let key = (configuration.label.as_str(), policy, app, metric.name);
-                        index.get(&key).map(|values| by_seed(of.results, values))
+                        let cell = index.get(&key)?;
+                        Some((by_seed(of.results, &cell.values), cell.summary.sampling_error))
                     };
-                    let Some(of_a) = values(a, &index_a, policy_a) else { continue };
-                    let pairs = pairs(&of_a, &values(b, &index_b, policy_b).unwrap_or_default());
-                    match contrast(metric, &pairs, wanted.threshold) {
+                    let Some((of_a, error_a)) = values(a, &index_a, policy_a) else { continue };
+                    let (of_b, error_b) = values(b, &index_b, policy_b).unwrap_or_default();
+                    let paired = paired(&pairs(&of_a, &of_b), [error_a, error_b]);
+                    match paired.map(|paired| contrast(metric, &paired, wanted.threshold)) {
                         Some(contrast) => found.push(Contrast {
                             configuration: configuration.label.clone(),
                             app: app.into(),
@@ -271,13 +273,14 @@ fn contrasts(
 }
 
 /// Values by configuration, policy, application and metric.
-type Index<'a> = BTreeMap<(&'a str, &'a str, &'a str, &'a str), &'a [Option<f64>]>;
+type Index<'a> = BTreeMap<(&'a str, &'a str, &'a str, &'a str), &'a Cell>;
 
-/// The values of a result; of cells about the same, the first counts.
+/// The cells of a result; of those about the same, the first counts.
 fn index(results: &Results) -> Index<'_> {
     let mut index = Index::new();
-    for Cell { configuration, policy, app, metric, values, .. } in &results.cells {
-        index.entry((configuration, policy, app, metric)).or_insert(values);
+    for cell in &results.cells {
+        let Cell { configuration, policy, app, metric, .. } = cell;
+        index.entry((configuration, policy, app, metric)).or_insert(cell);
     }
     index
 }
@@ -295,9 +298,8 @@ fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
     a.iter().filter_map(|(seed, value)| Some((*value, partner(*seed)?))).collect()
 }
 
-/// The comparison of pairs, without the place. `None` without pairs.
-fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Contrast> {
-    let paired = paired(pairs)?;
+/// The comparison of pairs, without the place.
+fn contrast(metric: &Metric, paired: &Paired, threshold: f64) -> Contrast {
     let timed = metric.unit == "s" || LIKE_TIME.contains(&metric.name);
     let verdict = match paired.ratio.map(Ratio::verdict) {
         Some(Verdict::Faster) if !timed => Verdict::Lower,
@@ -314,7 +316,7 @@ fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Con
     let limit = 1.0 + threshold / 100.0;
     let beyond = at_least.is_none_or(|factor| factor > limit);
     let matters = paired.ratio.is_none_or(|ratio| ratio.mean.max(1.0 / ratio.mean) > limit);
-    Some(Contrast {
+    Contrast {
         configuration: String::new(),
         app: String::new(),
         metric: metric.name.into(),
@@ -327,11 +329,11 @@ fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Con
         difference_ci95: paired.difference.ci95,
         speedup: paired.ratio,
         p: paired.p,
-        pairs: pairs.len(),
+        pairs: paired.difference.n,
         verdict,
         too_slow: verdict == Verdict::Slower && beyond,
         pairs_needed: paired.needed.filter(|_| verdict == Verdict::NoDifference && matters),
-    })
+    }
 }
 
 /// The verdict on a difference b - a: whether 0 is in the interval.

@@ -94,7 +94,8 @@ pub(crate) fn compare(experiment: &Experiment, samples: &Samples) -> Vec<Compari
             let Some(baseline) = times(0) else { continue };
             for (policy, policy_name) in experiment.policies.iter().enumerate().skip(1) {
                 let pairs = times(policy).map(|other| pairs(baseline, other));
-                let Some(paired) = pairs.as_deref().and_then(paired) else { continue };
+                let errors = [0, policy].map(|policy| samples.error(configuration, policy));
+                let Some(paired) = pairs.and_then(|pairs| paired(&pairs, errors)) else { continue };
                 let Some(ratio) = paired.ratio else { continue };
                 comparisons.push(Comparison {
                     configuration: label.label.clone(),

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
-use crate::statistics::{Summary, needed, p_value, rounded, summarise};
+use crate::statistics::{Summary, needed, p_value, rounded, summarise, summarise_by};
 
 /// Decimals of a published ratio near 1: its significant digits are the ones of [`rounded`].
 const PUBLISHED: f64 = 12.0;
@@ -75,8 +75,9 @@ pub(super) struct Paired {
     pub(super) needed: Option<u32>,
 }
 
-/// Compares pairs of a and b; `None` without pairs.
-pub(super) fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
+/// Compares pairs of a and b; `None` without pairs. `sampling`: the relative errors of the two means because of
+/// extrapolation ([`Summary::sampling_error`]).
+pub(super) fn paired(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
     // Published digits only, so that two files compare like two policies of one run.
     let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b))).collect();
     let mean_of = |side: fn(&(f64, f64)) -> f64| -> Option<f64> {
@@ -85,21 +86,19 @@ pub(super) fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
     let logs: Option<Vec<f64>> =
         pairs.iter().map(|(a, b)| (*a > 0.0 && *b > 0.0).then(|| libm::log(a / b))).collect();
-    let ratio = logs.as_deref().and_then(ratio);
-    let tested = logs.as_deref().filter(|_| ratio.is_some()).unwrap_or(&differences);
-    let (p, needed) = (p_value(tested), needed(tested));
-    Some(Paired {
-        means: [mean_of(|pair| pair.0)?, mean_of(|pair| pair.1)?],
-        difference: summarise(&differences)?,
-        ratio,
-        p,
-        needed,
-    })
+    let means = [mean_of(|pair| pair.0)?, mean_of(|pair| pair.1)?];
+    let relative = libm::hypot(sampling[0], sampling[1]);
+    let absolute = libm::hypot(sampling[0] * means[0], sampling[1] * means[1]);
+    let ratio = logs.as_deref().and_then(|logs| ratio(logs, relative));
+    let logs = logs.as_deref().filter(|_| ratio.is_some()).map(|logs| (logs, relative));
+    let (tested, error) = logs.unwrap_or((&differences, absolute));
+    let (p, needed) = (p_value(tested, error), needed(tested));
+    Some(Paired { means, difference: summarise_by(&differences, absolute)?, ratio, p, needed })
 }
 
 /// From logarithms back to ratios; `None` when one of the numbers is too large or too small to be written.
-fn ratio(logs: &[f64]) -> Option<Ratio> {
-    let of_logs = summarise(logs)?;
+fn ratio(logs: &[f64], error: f64) -> Option<Ratio> {
+    let of_logs = summarise_by(logs, error)?;
     let back = |log: f64| Some(rounded(libm::exp(log))).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
     let ci95 = match of_logs.ci95 {
         Some([lo, hi]) => Some([back(lo)?, back(hi)?]),
@@ -114,7 +113,7 @@ mod tests {
 
     fn of(a: &[f64], b: &[f64]) -> Paired {
         let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
-        paired(&pairs).unwrap()
+        paired(&pairs, [0.0; 2]).unwrap()
     }
 
     fn verdict_of(a: &[f64], b: &[f64]) -> Verdict {
@@ -160,6 +159,23 @@ mod tests {
         let ([lo, hi], [other_lo, other_hi]) = (ratio.ci95.unwrap(), inverse.ci95.unwrap());
         assert!((lo - other_lo).abs() < 1e-8 && (hi - other_hi).abs() < 1e-8);
         assert_eq!(there.p, back.p);
+    }
+
+    #[test]
+    fn extrapolation_widens_intervals_and_raises_p() {
+        let pairs = [(1.1, 1.0), (1.11, 1.0), (1.09, 1.0)];
+        let exact = paired(&pairs, [0.0; 2]).unwrap();
+        let sampled = paired(&pairs, [0.03, 0.04]).unwrap();
+        assert_eq!((exact.means, exact.ratio.unwrap().mean), (sampled.means, sampled.ratio.unwrap().mean));
+        let half = |pair: &Paired| {
+            let [lo, hi] = pair.ratio.unwrap().ci95.unwrap();
+            (libm::log(hi) - libm::log(lo)) / 2.0
+        };
+        // 3 % and 4 % are 5 % together, at a right angle to what the replicates show.
+        assert!((libm::hypot(half(&exact), 0.05) - half(&sampled)).abs() < 1e-9);
+        assert!(exact.p.unwrap() < 0.05 && sampled.p.unwrap() > exact.p.unwrap());
+        let doubtful = paired(&pairs, [0.1, 0.0]).unwrap();
+        assert!(doubtful.p.unwrap() > 0.05 && doubtful.ratio.unwrap().verdict() == Verdict::NoDifference);
     }
 
     #[test]

@@ -254,7 +254,15 @@ pub(crate) mod fixture {
             app: app.into(),
             metric: metric.into(),
             unit: unit.into(),
-            summary: Summary { mean, median: mean, ci95: Some([lo, hi]), min: lo, max: hi, n: 3 },
+            summary: Summary {
+                mean,
+                median: mean,
+                ci95: Some([lo, hi]),
+                min: lo,
+                max: hi,
+                n: 3,
+                sampling_error: 0.0,
+            },
             values: vec![Some(lo), Some(mean), Some(hi)],
         }
     }
@@ -307,6 +315,7 @@ pub(crate) mod fixture {
                 background: Vec::new(),
                 programs: Some(2),
                 shortened: Vec::new(),
+                sampled: None,
                 window: false,
                 seed: 1,
                 repeat: 3,

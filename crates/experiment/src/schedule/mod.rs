@@ -109,6 +109,7 @@ pub fn record(
 ) -> Result<(Results, Recording), RunError> {
     let one = |plan: &RunPlan| {
         let mut recorder = Recorder::new(own_policy(plan));
+        let plan = &exact(plan);
         let report = simulate_under(plan, &mut recorder, &mut *own_policy(plan), &mut ())?;
         let end = if plan.window.is_some() { plan.options.horizon } else { report.makespan };
         let schedule = recorder.into_schedule(end)?;
@@ -126,6 +127,13 @@ pub fn record(
     };
     let recording = Recording { origin: Origin::of(&results.provenance), runs: runs.map(recorded).collect() };
     Ok((results, recording))
+}
+
+/// The run with nothing extrapolated: a schedule has everything that a policy did.
+fn exact(plan: &RunPlan) -> RunPlan {
+    let mut plan = plan.clone();
+    plan.options.sampled = false;
+    plan
 }
 
 /// Runs an experiment whose policies do what a recording says, each run what the run of the same
@@ -156,7 +164,7 @@ pub fn replay(
         let recorded = find(plan).map_err(|error| error.to_string())?;
         let mut replayer = Replayer::new(&recorded.schedule);
         let again = &mut Replayer::new(&recorded.schedule);
-        let report = simulate_under(plan, &mut replayer, again, &mut ())?;
+        let report = simulate_under(&exact(plan), &mut replayer, again, &mut ())?;
         let same = report.digest == recorded.digest;
         Ok((report, replayed(&recorded.id, plan.options.seed, same, replayer.tally())))
     };

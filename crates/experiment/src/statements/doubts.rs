@@ -35,6 +35,7 @@ pub fn doubts(table: &Table<'_>, extremes: Option<&Extremes<'_>>) -> Vec<String>
     doubts.extend(incomplete(table));
     doubts.extend(extremes.and_then(|extremes| seeds(table, extremes)));
     doubts.extend(shortened(table));
+    doubts.extend(sampled(table));
     doubts.extend(uncertain(table));
     doubts
 }
@@ -103,6 +104,23 @@ fn shortened(table: &Table<'_>) -> Option<String> {
         names => ("simulate", listed(names)),
     };
     Some(format!("{names} {verb} {} % of the iterations; whole programs differ.", least * 100.0))
+}
+
+/// Runs of which a part is extrapolated.
+fn sampled(table: &Table<'_>) -> Option<String> {
+    let sampled = table.results.provenance.sampled?;
+    if sampled.runs == 0 {
+        return Some(
+            "`fidelity: sampled` could extrapolate nothing: every run is simulated as a whole.".into(),
+        );
+    }
+    Some(format!(
+        "{} % of the time of all runs is extrapolated, in {} of {}, with an error of at most {} % of a run.",
+        number::percent(sampled.extrapolated),
+        sampled.runs,
+        plural(table.results.provenance.runs, "run", "runs"),
+        number::variation(sampled.error * 100.0)
+    ))
 }
 
 /// Values of machines that are estimates.

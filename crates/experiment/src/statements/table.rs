@@ -161,7 +161,15 @@ mod tests {
     use super::*;
 
     fn summary(mean: f64, half: f64) -> Summary {
-        Summary { mean, median: mean, ci95: Some([mean - half, mean + half]), min: mean, max: mean, n: 3 }
+        Summary {
+            mean,
+            median: mean,
+            ci95: Some([mean - half, mean + half]),
+            min: mean,
+            max: mean,
+            n: 3,
+            sampling_error: 0.0,
+        }
     }
 
     #[test]

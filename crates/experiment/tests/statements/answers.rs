@@ -415,6 +415,21 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
     if text.contains(" of the iterations; ") {
         return ensure(!p.shortened.is_empty(), || "nothing is shortened".into());
     }
+    if text.starts_with("`fidelity: sampled`") {
+        return ensure(p.sampled.is_some_and(|sampled| sampled.runs == 0), || "some runs are sampled".into());
+    }
+    if text.contains(" is extrapolated, ") {
+        let sampled = p.sampled.ok_or("nothing is extrapolated")?;
+        let starts = text.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at);
+        let first = |at: &usize| !text[..*at].ends_with(|c: char| c.is_ascii_digit() || c == '.');
+        let numbers: Vec<_> = starts.filter(first).filter_map(|at| number(&text[at..])).collect();
+        let [(share, of_share, _), (runs, ..), (all, ..), (error, of_error, _)] = numbers[..] else {
+            return Err(format!("{} numbers", numbers.len()));
+        };
+        ensure((sampled.extrapolated * 100.0 - share).abs() <= of_share + 1e-9, || "another share".into())?;
+        ensure((runs as usize, all as usize) == (sampled.runs, p.runs), || "other numbers of runs".into())?;
+        return ensure((sampled.error * 100.0 - error).abs() <= of_error + 1e-9, || "another error".into());
+    }
     if text.ends_with(" are estimates.") {
         let (count, _, _) = number(text).ok_or("no number")?;
         return ensure(p.machines[0].uncertain == Some(count as usize), || "another number of values".into());

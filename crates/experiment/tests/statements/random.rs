@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use experiment::compare::{Comparison, Ratio};
-use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Shortened};
+use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Sampled, Shortened};
 use experiment::result::{Cell, Note, Results, SCHEMA};
 use experiment::statistics::{single, summarise, variation_percent};
 use scenario::configuration::{Axis, Configuration, Setting, Settings};
@@ -151,6 +151,11 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
     };
     let shortened =
         if random.chance(0.2) { vec![Shortened { app: "cg".into(), share: 0.05 }] } else { Vec::new() };
+    let sampled = random.chance(0.3).then(|| Sampled {
+        runs: random.below(3) * 20,
+        extrapolated: random.below(1_000) as f64 / 1_000.0,
+        error: random.below(1_000) as f64 / 1e5,
+    });
     Results {
         schema: SCHEMA.into(),
         provenance: Provenance {
@@ -172,6 +177,7 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
             background,
             programs: random.chance(0.9).then_some(apps),
             shortened,
+            sampled,
             window: false,
             seed: 1,
             repeat: shape.repeat,

@@ -10,7 +10,7 @@ use crate::program::Forks;
 impl Engine<'_> {
     /// An application has arrived: a background one starts at once, another one when there is room.
     pub(crate) fn arrives(&mut self, app: AppId, policy: &mut dyn Policy) {
-        self.shared.apps[app].arrived = self.shared.now;
+        self.shared.apps[app].arrived = self.shared.elapsed();
         if self.shared.apps[app].background {
             self.start_app(app, policy);
         } else {
@@ -37,7 +37,7 @@ impl Engine<'_> {
     fn start_app(&mut self, app: AppId, policy: &mut dyn Policy) {
         assert!(!self.shared.apps[app].started, "{app} starts for the second time");
         self.shared.apps[app].started = true;
-        self.shared.apps[app].begun = self.shared.now;
+        self.shared.apps[app].begun = self.shared.elapsed();
         for change in 0..self.shared.apps[app].rebinds.len() {
             let at = self.shared.now.saturating_add(self.shared.apps[app].rebinds[change].0);
             self.timers.arm(at, Timer::Bind(app, change as u16));
@@ -69,7 +69,7 @@ impl Engine<'_> {
     /// The last task of an application has ended: its followers are armed, and the admission queue may have
     /// room.
     pub(crate) fn app_ends(&mut self, app: AppId, policy: &mut dyn Policy) {
-        self.shared.apps[app].end = Some(self.shared.now);
+        self.shared.apps[app].end = Some(self.shared.elapsed());
         self.observe(Observation::AppExited(app));
         self.notify(policy);
         policy.app_exited(self, app);

@@ -81,7 +81,7 @@ impl Shared<'_> {
     #[inline]
     fn next_operation(&mut self, record: &Cpu) -> Ahead {
         let task = &mut self.tasks[record.current];
-        let app = &self.apps[task.app];
+        let app = &mut self.apps[task.app];
         let (ops, rank) = (app.program.ops(), app.rank(record.current));
         loop {
             let Some(op) = ops.get(task.pc as usize) else { return Ahead::Exit };
@@ -99,7 +99,10 @@ impl Shared<'_> {
                     task.enters(scope_of(op));
                     return Ahead::Barrier;
                 }
-                Op::Repeat(_) | Op::End => step_loop(&app.program, task),
+                Op::Repeat(_) | Op::End => {
+                    app.passes += u64::from(rank == 0 && task.depth == 1 && *op == Op::End);
+                    step_loop(&app.program, task);
+                }
                 other => return Ahead::Other(*other),
             }
         }
@@ -192,7 +195,7 @@ impl Engine<'_> {
             }
             Op::StartClock => {
                 self.shared.tasks[id].pc += 1;
-                let now = self.shared.now;
+                let now = self.shared.elapsed();
                 self.shared.apps[app].clock.get_or_insert(now);
             }
             Op::RepeatShared(passes) => {

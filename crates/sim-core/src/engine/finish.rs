@@ -2,13 +2,13 @@
 
 use crate::account::Category;
 use crate::engine::Engine;
-use crate::ids::IdVec;
+use crate::ids::{IdVec, TaskId};
 use crate::outcome::{AppReport, Outcome, RunReport};
-use crate::time::{Span, WORK_FRACTION_BITS};
+use crate::time::Span;
 
 impl Engine<'_> {
     pub(crate) fn finish(mut self, outcome: Outcome) -> RunReport {
-        let makespan = self.shared.now;
+        let makespan = self.shared.elapsed();
         // Every event up to here has happened, poll cycles that end now included.
         self.shared.passed = u32::MAX;
         let cpus: Vec<_> = self.cpus.ids().collect();
@@ -18,6 +18,8 @@ impl Engine<'_> {
             self.report_polling(*cpu);
         }
         self.check_end();
+        let (added, error) = (std::mem::take(&mut self.sampling.added), self.sampling.error);
+        self.cpus.iter_mut().zip(&added.cpus).for_each(|(cpu, added)| cpu.account.merge(added));
         let (tick, period) = (self.shared.machine.costs.tick.ns(), self.shared.model.tick.ns());
         for cpu in &cpus {
             // The ticks' share of the computing time, which the speeds already contain.
@@ -27,19 +29,19 @@ impl Engine<'_> {
             let ticks = u128::from(busy.ns()) * u128::from(tick.min(period)) / u128::from(period);
             account.reassign(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
         }
-        for task in self.shared.tasks.iter() {
-            let counters = &mut self.shared.apps[task.app].counters;
-            counters.cpu_ns += task.cpu_time.ns();
-            counters.work_done_ns += (task.done() >> WORK_FRACTION_BITS) as u64;
-            counters.bytes_fetched += (task.fetched / super::caches::NS_PER_S) as u64;
-            counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
+        let mut counters = self.shared.counters();
+        counters.iter_mut().zip(&added.apps).for_each(|(counters, added)| *counters = counters.plus(added));
+        for (app, counters) in self.shared.apps.iter_mut().zip(counters) {
+            app.counters = counters;
         }
-        let apps = self.shared.apps.iter().map(|app| self.app_report(app)).collect();
+        let apps = self.shared.apps.iter().map(|app| self.app_report(app, &added.tasks)).collect();
         // The largest part of the memory is given back before the report takes some.
         self.shared.tasks = IdVec::default();
         RunReport {
             outcome,
             makespan,
+            extrapolated: self.shared.extrapolated,
+            error,
             apps,
             cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
             corrections: self.corrections,
@@ -48,8 +50,12 @@ impl Engine<'_> {
         }
     }
 
-    fn app_report(&self, app: &super::state::App) -> AppReport {
+    fn app_report(&self, app: &super::state::App, added: &[Span]) -> AppReport {
         let tasks = app.first.0..app.first.0 + app.tasks;
+        let cpu_time = |task: u32| {
+            let more = added.get(task as usize).copied().unwrap_or(Span::ZERO);
+            self.shared.tasks[TaskId(task)].cpu_time + more
+        };
         AppReport {
             name: app.name.clone(),
             background: app.background,
@@ -58,7 +64,7 @@ impl Engine<'_> {
             program_start: app.clock.or(app.met).unwrap_or(app.begun),
             end: app.end,
             counters: app.counters,
-            task_cpu: tasks.map(|task| self.shared.tasks[crate::ids::TaskId(task)].cpu_time).collect(),
+            task_cpu: tasks.map(cpu_time).collect(),
             latencies: None,
         }
     }

@@ -68,7 +68,8 @@
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and
 //! `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
-//! `arrivals`, `update`, `bandwidth`, `caches` and `cores` (speeds), `setup` and `finish`, `invariants`.
+//! `arrivals`, `update`, `bandwidth`, `caches` and `cores` (speeds), `setup` and `finish`, `sampling`,
+//! `invariants`.
 
 mod arrivals;
 mod bandwidth;
@@ -83,6 +84,7 @@ mod finish;
 mod invariants;
 mod ordering;
 pub(crate) mod polling;
+mod sampling;
 mod setup;
 pub(crate) mod shared;
 mod startup;
@@ -111,6 +113,7 @@ use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
 use polling::queue_copy::QueueCopy;
+use sampling::Sampling;
 use shared::Shared;
 use state::{Cpu, ProcessId};
 
@@ -274,6 +277,7 @@ pub(crate) struct Engine<'o> {
     /// Processes that took the place of others, for their numbers.
     respawned: u32,
     checks: Checks,
+    sampling: Sampling,
 }
 
 impl Engine<'_> {
@@ -299,8 +303,10 @@ impl Engine<'_> {
                 break Outcome::Deadlock(self.deadlock_message());
             }
             let at = next.min(self.timers.earliest());
-            if at > self.shared.options.horizon {
-                self.shared.now = self.shared.options.horizon;
+            // What has been extrapolated counts.
+            let horizon = self.shared.options.horizon;
+            if at.saturating_add(self.shared.extrapolated) > horizon {
+                self.shared.now = Time::ZERO + horizon.since(Time::ZERO + self.shared.extrapolated);
                 break Outcome::Horizon;
             }
             rounds = if at == self.shared.now { rounds + 1 } else { 0 };
@@ -374,6 +380,9 @@ impl Engine<'_> {
                 break;
             }
             self.end_round(policy);
+        }
+        if self.shared.options.sampled {
+            self.sample();
         }
         self.refresh_cores();
         let (cpus, sources) = (self.cpus.len(), &mut self.shared.sources);

@@ -11,6 +11,7 @@ use crate::engine::invariants::Checks;
 use crate::engine::polling::QUEUE_COPIES;
 use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::polling::rotation::rotates;
+use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, ProcessId, Task};
 use crate::engine::{Engine, Simulation};
@@ -216,6 +217,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         clock: None,
         fork_noise,
         started: false,
+        passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
         forked: 0,
         exited: 0,
@@ -331,7 +333,9 @@ impl Population {
 
 impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
-        let Simulation { machine, model, apps: specs, options } = simulation;
+        let Simulation { machine, model, apps: specs, mut options } = simulation;
+        // Whoever observes a run observes all of it.
+        options.sampled &= !observer.wants_facts();
         let affinities = affinities(&specs);
         let mut caches = Caches::new(&machine);
         let mut timers = Timers::with_capacity(1 << 10);
@@ -369,8 +373,10 @@ impl<'o> Engine<'o> {
             admitted: (0, 0),
             respawned: 0,
             checks: Checks::new(cpus),
+            sampling: Sampling::default(),
             shared: Shared {
                 now: Time::ZERO,
+                extrapolated: Span::ZERO,
                 sources: Sources::new(cpus, memory.room()),
                 marked: PerCpu::filled(cpus, false),
                 watched: false,

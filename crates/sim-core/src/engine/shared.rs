@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::account::Category;
 use crate::contention::Contention;
-use crate::engine::caches::Caches;
+use crate::engine::caches::{Caches, NS_PER_S};
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
@@ -17,12 +17,12 @@ use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, LeaveReason, Observation, Observer, Verdict};
 use crate::os::OsModel;
-use crate::outcome::Options;
+use crate::outcome::{Counters, Options};
 use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
 use crate::run_queue::explanation::explain;
 use crate::sync::BarrierStep;
-use crate::time::{Span, Time};
+use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 /// A run without the records of its cpus.
 pub(crate) struct Shared<'o> {
@@ -30,6 +30,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) model: Arc<OsModel>,
     pub(crate) options: Options,
     pub(crate) now: Time,
+    /// Time that was not simulated; see `sampling`.
+    pub(crate) extrapolated: Span,
     pub(crate) tasks: IdVec<TaskId, Task>,
     /// Where each task may run; empty when all may run anywhere.
     pub(crate) affinities: Vec<Affinity>,
@@ -74,6 +76,24 @@ pub(crate) struct Shared<'o> {
 }
 
 impl Shared<'_> {
+    /// Now, on the clock of the run: what was extrapolated included.
+    pub(crate) fn elapsed(&self) -> Time {
+        self.now + self.extrapolated
+    }
+
+    /// The counters of the applications, with those that each task keeps.
+    pub(crate) fn counters(&self) -> Vec<Counters> {
+        let mut counters: Vec<Counters> = self.apps.iter().map(|app| app.counters).collect();
+        for task in self.tasks.iter() {
+            let counters = &mut counters[task.app.index()];
+            counters.cpu_ns += task.cpu_time.ns();
+            counters.work_done_ns += (task.done() >> WORK_FRACTION_BITS) as u64;
+            counters.bytes_fetched += (task.fetched / NS_PER_S) as u64;
+            counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
+        }
+        counters
+    }
+
     /// Reports a decision of the run queue of a cpu; `directed`: another task yields to this one.
     #[cold]
     #[inline(never)]
@@ -299,7 +319,7 @@ impl Shared<'_> {
             app.counters.barrier_wait_ns += self.now.since(task.arrived).ns();
         } else {
             task.stage = Stage::Program;
-            app.met.get_or_insert(self.now);
+            app.met.get_or_insert(self.now + self.extrapolated);
         }
         self.report_polling(record);
         self.observe(Observation::Released { task: record.current, scope, episode });

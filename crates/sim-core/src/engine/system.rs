@@ -322,6 +322,7 @@ impl System for Engine<'_> {
 
     fn at(&mut self, at: Time, timer: policy::Timer) {
         let at = at.max(self.shared.now);
+        self.sampling.armed(at.since(self.shared.now));
         match timer {
             policy::Timer::Token(token) => self.timers.arm(at, Timer::Policy(token)),
             policy::Timer::Slot => self.timers.arm(at, Timer::Slot),

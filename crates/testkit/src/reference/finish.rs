@@ -53,6 +53,8 @@ impl Reference<'_> {
         RunReport {
             outcome,
             makespan: Time::from_ns(self.now),
+            extrapolated: Span::ZERO,
+            error: Span::ZERO,
             apps: (0..self.apps.len()).map(|app| self.app_report(app)).collect(),
             cpus: self.cpus.iter().map(super::RefCpu::account).collect(),
             corrections: self.corrections,

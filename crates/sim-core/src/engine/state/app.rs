@@ -60,6 +60,8 @@ pub(crate) struct App {
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
+    /// Passes of outermost loops that rank 0 has ended.
+    pub(crate) passes: u64,
     /// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each
     /// team.
     pub(crate) barriers: Vec<Barrier>,
