@@ -190,6 +190,25 @@ fn sampled_run_times_are_those_of_exact_runs() {
 }
 
 #[test]
+fn every_poll_can_be_simulated_in_a_sampled_run() {
+    let (name, _) = &QUICK[2];
+    let set = expand(&["apps.stencil.workload.work=160s", "apps.stencil.workload.intervals=500"], "");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.yaml"));
+    let text = fs::read_to_string(&path).unwrap();
+    let of = |stepwise| {
+        let set = [&set[..], &["fidelity=sampled".into()]].concat();
+        let overrides = Overrides { set, repeat: Some(1), stepwise, ..Overrides::default() };
+        let experiment = load(&path.to_string_lossy(), &text, &overrides).unwrap();
+        simulate(&experiment, 0, &|_, _| ()).unwrap()
+    };
+    let (closed, stepwise) = (of(false), of(true));
+    assert!(closed.iter().any(|run| run.extrapolated.ns() > 0));
+    for (closed, stepwise) in closed.iter().zip(&stepwise) {
+        assert_eq!((closed.digest, closed.extrapolated), (stepwise.digest, stepwise.extrapolated));
+    }
+}
+
+#[test]
 fn all_cases_are_close_to_exact_runs() {
     if std::env::var("OVERSIM_SAMPLED").is_err() {
         return;
