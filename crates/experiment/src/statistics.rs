@@ -40,8 +40,8 @@ pub struct Summary {
     pub max: f64,
     /// Number of values.
     pub n: usize,
-    /// What extrapolation may have added to or taken from the mean (`fidelity: sampled`), relative to it: half
-    /// of a 95 % interval. It is part of `ci95`.
+    /// What extrapolation may have added to or taken from the mean (`fidelity: sampled`), relative to it:
+    /// half of a 95 % interval. It is part of `ci95`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sampling_error: f64,
 }

@@ -275,7 +275,8 @@ fn times(reader: &mut Reader, scenario: &Scenario<'_>) -> Option<(Time, Option<T
     Some((begin.saturating_add(window), Some(begin)))
 }
 
-/// Whether most of a run is extrapolated. Runs with a window are short anyway, and latencies need every wake-up.
+/// Whether most of a run is extrapolated. Runs with a window are short anyway, and latencies need every
+/// wake-up.
 fn sampled(reader: &mut Reader, scenario: &Scenario<'_>) -> Option<bool> {
     let sampled = scenario.fidelity.read(reader)?;
     if let Some(place) = scenario.fidelity.place().filter(|_| sampled && scenario.window.place().is_some()) {

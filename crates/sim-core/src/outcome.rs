@@ -44,9 +44,9 @@ pub struct Options {
     pub stepwise: bool,
     /// How many applications may run at the same time.
     pub admission: Admission,
-    /// Simulate the passes of the programs' loops until their mean length is known to 1 %, and extrapolate most
-    /// of the others. A run whose facts are observed ([`crate::observe::Observer::wants_facts`]) is simulated
-    /// as a whole.
+    /// Simulate the passes of the programs' loops until their mean length is known to 1 %, and extrapolate
+    /// most of the others. A run whose facts are observed ([`crate::observe::Observer::wants_facts`]) is
+    /// simulated as a whole.
     pub sampled: bool,
     /// Applications arrive up to this much later than stated, uniformly and drawn from the seed: no task
     /// starts programs in step with the timer tick.

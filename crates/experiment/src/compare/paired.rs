@@ -75,8 +75,8 @@ pub(super) struct Paired {
     pub(super) needed: Option<u32>,
 }
 
-/// Compares pairs of a and b; `None` without pairs. `sampling`: the relative errors of the two means because of
-/// extrapolation ([`Summary::sampling_error`]).
+/// Compares pairs of a and b; `None` without pairs. `sampling`: the relative errors of the two means because
+/// of extrapolation ([`Summary::sampling_error`]).
 pub(super) fn paired(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
     // Published digits only, so that two files compare like two policies of one run.
     let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b))).collect();

@@ -115,7 +115,8 @@ fn sampled(table: &Table<'_>) -> Option<String> {
         );
     }
     Some(format!(
-        "{} % of the time of all runs is extrapolated, in {} of {}, with an estimated error of at most {} % of a run.",
+        "{} % of the time of all runs is extrapolated, in {} of {}, with an estimated error of at most {} % \
+         of a run.",
         number::percent(sampled.extrapolated),
         sampled.runs,
         plural(table.results.provenance.runs, "run", "runs"),

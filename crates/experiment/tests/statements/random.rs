@@ -116,6 +116,24 @@ fn strings(all: &[&str]) -> Vec<String> {
     all.iter().map(|s| (*s).to_owned()).collect()
 }
 
+fn machine(random: &mut Random) -> MachineOrigin {
+    MachineOrigin {
+        name: "box".into(),
+        uncertain: Some(random.below(30)),
+        cpus: Some(1 + random.below(64) as u32),
+        topology: None,
+        values: Some(30),
+    }
+}
+
+fn sampled(random: &mut Random) -> Sampled {
+    Sampled {
+        runs: random.below(3) * 20,
+        extrapolated: random.below(1_000) as f64 / 1_000.0,
+        error: random.below(1_000) as f64 / 1e5,
+    }
+}
+
 /// Everything but the numbers.
 fn empty(random: &mut Random, shape: &Shape) -> Results {
     let policies = 1 + random.below(POLICIES.len());
@@ -141,21 +159,10 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
         configurations = configurations.iter().flat_map(next).collect();
     }
     let background = if apps > 2 && random.chance(0.3) { strings(&APPS[apps - 1..apps]) } else { Vec::new() };
-    let uncertain = random.below(30);
-    let machine = MachineOrigin {
-        name: "box".into(),
-        cpus: Some(1 + random.below(64) as u32),
-        topology: None,
-        values: Some(30),
-        uncertain: Some(uncertain),
-    };
+    let machine = machine(random);
     let shortened =
         if random.chance(0.2) { vec![Shortened { app: "cg".into(), share: 0.05 }] } else { Vec::new() };
-    let sampled = random.chance(0.3).then(|| Sampled {
-        runs: random.below(3) * 20,
-        extrapolated: random.below(1_000) as f64 / 1_000.0,
-        error: random.below(1_000) as f64 / 1e5,
-    });
+    let sampled = random.chance(0.3).then(|| sampled(random));
     Results {
         schema: SCHEMA.into(),
         provenance: Provenance {

@@ -1,13 +1,13 @@
-//! Sampled runs: the passes of the programs' loops are simulated until their mean length is known, and most of
-//! the remaining ones are extrapolated ([`crate::outcome::Options::sampled`]).
+//! Sampled runs: the passes of the programs' loops are simulated until their mean length is known, and most
+//! of the remaining ones are extrapolated ([`crate::outcome::Options::sampled`]).
 //!
 //! A *phase* is a time in which the same tasks run in the same loops. Within it, the engine notes when each
-//! application begins another pass of its outermost loop. Batch means (Law, Simulation Modeling and Analysis,
-//! section 9.5.3) give the confidence interval of the mean length. The warm-up is the shortest beginning of the
-//! phase without which all intervals are narrow enough. The engine then takes the same span of passes from
-//! what is left of all programs, at most to the end of the first one, and adds what they would have taken, in
-//! proportion, to the clock of the run, the cpu-time breakdowns and the counters. It simulates the rest, and
-//! with it the change to the next phase.
+//! application begins another pass of its outermost loop. Batch means (Conway, Management Science 10, 1963;
+//! Schmeiser, Operations Research 30, 1982) give the confidence interval of the mean length. The warm-up is
+//! the shortest beginning of the phase without which all intervals are narrow enough. The engine then takes
+//! the same span of passes from what is left of all programs, at most to the end of the first one, and adds
+//! what they would have taken, in proportion, to the clock of the run, the cpu-time breakdowns and the
+//! counters. It simulates the rest, and with it the change to the next phase.
 
 use crate::account::{Account, Category};
 use crate::engine::Engine;
@@ -19,7 +19,7 @@ use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 /// Largest half-width of the confidence interval of a mean length, relative to it.
 const PRECISION: f64 = 0.01;
-/// The least part of the passes of a phase that is simulated: one in so many.
+/// At least one pass in this number of passes of a phase is simulated.
 const LEAST: usize = 5;
 /// The fewest passes, or batches of passes, in a sample.
 const FEWEST: usize = 3;
@@ -31,7 +31,7 @@ const REMAINDER: u32 = 1;
 /// The shortest sample. Balancers of kernels act at intervals of up to about a second, and the placement that
 /// they leave lasts for some of them: in samples of 1 s, batches were not independent (docs/performance.md).
 const SHORTEST: Span = Span::from_ms(5_000);
-/// A sample is at least so many times as long as the longest timer of the policy.
+/// A sample is at least this number of times as long as the longest timer of the policy.
 const PERIODS: u64 = 5;
 /// Largest part of an extrapolated span that whole passes of a program may lack or exceed.
 const ROUNDING: f64 = 0.002;
@@ -78,10 +78,10 @@ pub(super) struct Sampling {
     phase: Vec<Doing>,
     /// When rank 0 of each application began a pass, in the present phase.
     begun: Vec<Vec<Time>>,
-    /// The pass counts of the applications at the last instant that was looked at.
+    /// The pass counts of the applications at the last instant that was checked.
     seen: Vec<u64>,
     marks: Vec<Mark>,
-    /// The number of passes of the slowest application at which the sample is looked at next.
+    /// The number of passes of the slowest application at which the sample is checked next.
     next: usize,
     /// Nothing more can be taken from this phase.
     over: bool,
@@ -206,7 +206,7 @@ impl Engine<'_> {
         let Some(longest) = self.sampling.looping().max_by(|a, b| mean(a).total_cmp(&mean(b))) else {
             return;
         };
-        // Whole passes of the program with the longest ones, if they are nearly whole passes of the others, too.
+        // Whole passes of the program with the longest ones, if they are nearly whole passes of the others.
         let taken = |span: f64, at: usize| (span / mean(&at)).round().min(f64::from(left[at] - REMAINDER));
         let rounding = |span: f64| {
             let of = |at: usize| (span - taken(span, at) * mean(&at)).abs();
@@ -293,8 +293,8 @@ impl Engine<'_> {
         }
     }
 
-    /// What the run has measured up to now. The open segments of computing and idle cpus are closed, and those
-    /// of others are left.
+    /// What the run has measured up to now. The open segments of computing and idle cpus are closed, and
+    /// those of others are left.
     fn measured(&mut self) -> Measured {
         for cpu in 0..self.cpus.len() as u32 {
             let cpu = CpuId(cpu);

@@ -304,6 +304,17 @@ struct Population {
 }
 
 impl Population {
+    fn of(
+        specs: Vec<AppSpec>,
+        around: (&Machine, &OsModel, &Options),
+        caches: &mut Caches,
+        timers: &mut Timers,
+    ) -> Self {
+        let mut population = Self::default();
+        specs.into_iter().for_each(|spec| population.add(spec, around, caches, timers));
+        population
+    }
+
     fn add(
         &mut self,
         spec: AppSpec,
@@ -334,15 +345,12 @@ impl Population {
 impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, mut options } = simulation;
-        // Whoever observes a run observes all of it.
+        // An observer of facts gets those of the whole run.
         options.sampled &= !observer.wants_facts();
         let affinities = affinities(&specs);
         let mut caches = Caches::new(&machine);
         let mut timers = Timers::with_capacity(1 << 10);
-        let mut population = Population::default();
-        for spec in specs {
-            population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
-        }
+        let population = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
         let Population { mut tasks, apps, profiles, left, pending } = population;
         arm_kernel(&model, options.seed, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
@@ -351,7 +359,6 @@ impl<'o> Engine<'o> {
         groups::add(&mut tasks, &mut records, &model.groups);
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
         let reads_head_only = !directed && model.discipline.reads_head_only();
-        let copies = if reads_head_only { cpus.min(QUEUE_COPIES) } else { 1 };
         Self {
             cpus: records,
             marks: Vec::with_capacity(cpus),
@@ -361,7 +368,7 @@ impl<'o> Engine<'o> {
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             preempted: Vec::new(),
-            queue_copies: (0..copies).map(|_| QueueCopy::default()).collect(),
+            queue_copies: queue_copies(if reads_head_only { cpus } else { 1 }),
             complete_apps: Vec::new(),
             corrections: 0,
             events: 0,
@@ -406,6 +413,10 @@ impl<'o> Engine<'o> {
             },
         }
     }
+}
+
+fn queue_copies(wanted: usize) -> Vec<QueueCopy> {
+    (0..wanted.min(QUEUE_COPIES)).map(|_| QueueCopy::default()).collect()
 }
 
 /// Arms the first update of priorities of disciplines that have it, and the first period of each task group
