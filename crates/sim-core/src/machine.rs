@@ -57,6 +57,10 @@ pub struct Topology {
     cpus: u32,
     /// Number of cpus within one instance of each level.
     span: [u32; 5],
+    /// Number of cpus that share a core, share a cache, are near each other ([`Topology::distance`]).
+    reach: [u32; 3],
+    /// All three are powers of two: one operation compares the groups of two cpus.
+    powers_of_two: bool,
 }
 
 impl Topology {
@@ -105,7 +109,12 @@ impl Topology {
                 span[outer.slot()] = cpus;
             }
         }
-        Ok(Self { levels: levels.to_vec(), cpus, span })
+        let [core, cache] = [Level::Core, Level::Cache].map(|level| span[level.slot()]);
+        let [node, package] = [Level::Node, Level::Package].map(|level| span[level.slot()]);
+        // A node of several packages counts, when it is not the whole machine.
+        let reach = [core, cache, if node < cpus { node.max(package) } else { package }];
+        let powers_of_two = reach.iter().all(|span| span.is_power_of_two());
+        Ok(Self { levels: levels.to_vec(), cpus, span, reach, powers_of_two })
     }
 
     /// The arities as given.
@@ -151,29 +160,25 @@ impl Topology {
     /// How far apart two cpus are.
     #[must_use]
     #[inline]
-    pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
-        let shared = |level| self.shared(level, a, b);
-        if a == b {
+    pub const fn distance(&self, a: CpuId, b: CpuId) -> Distance {
+        let [core, cache, near] = self.reach;
+        if a.0 == b.0 {
             Distance::Same
-        } else if shared(Level::Core) {
+        } else if self.shared(core, a, b) {
             Distance::Core
-        } else if shared(Level::Cache) {
+        } else if self.shared(cache, a, b) {
             Distance::Cache
-        } else if shared(Level::Package) {
+        } else if self.shared(near, a, b) {
             Distance::Near
         } else {
-            // A node of several packages, when it is not the whole machine.
-            let node = self.span(Level::Node);
-            let holds = node != self.span(Level::Package) && node < self.cpus;
-            if holds && shared(Level::Node) { Distance::Near } else { Distance::Far }
+            Distance::Far
         }
     }
 
-    /// Whether two cpus are in one instance of `level`. Where every cpu is an instance, no two share one.
+    /// Whether two cpus are in one group of `span` cpus.
     #[inline]
-    fn shared(&self, level: Level, a: CpuId, b: CpuId) -> bool {
-        let span = self.span(level);
-        if span.is_power_of_two() { span > 1 && (a.0 ^ b.0) < span } else { a.0 / span == b.0 / span }
+    const fn shared(&self, span: u32, a: CpuId, b: CpuId) -> bool {
+        if self.powers_of_two { (a.0 ^ b.0) < span } else { a.0 / span == b.0 / span }
     }
 }
 
@@ -476,6 +481,17 @@ mod tests {
         assert_eq!(tree.cpus(), 144);
         assert_eq!(tree.span(Level::Node), 8);
         assert_eq!(tree.distance(CpuId(0), CpuId(2)), Distance::Near);
+        assert_eq!(tree.distance(CpuId(7), CpuId(8)), Distance::Far);
+    }
+
+    #[test]
+    fn distances_do_not_need_powers_of_two() {
+        let levels = [(Level::Package, 2), (Level::Cache, 3), (Level::Core, 2), (Level::Thread, 2)];
+        let tree = Topology::new(&levels).unwrap();
+        let from = |cpu| tree.distance(CpuId(13), CpuId(cpu));
+        let [same, core, cache, near, far] = [13, 12, 14, 16, 11].map(from);
+        assert_eq!((same, core, cache), (Distance::Same, Distance::Core, Distance::Cache));
+        assert_eq!((near, far), (Distance::Near, Distance::Far));
     }
 
     #[test]

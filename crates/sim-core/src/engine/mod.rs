@@ -303,10 +303,8 @@ impl Engine<'_> {
                 break Outcome::Deadlock(self.deadlock_message());
             }
             let at = next.min(self.timers.earliest());
-            // What has been extrapolated counts.
-            let horizon = self.shared.options.horizon;
-            if at.saturating_add(self.shared.extrapolated) > horizon {
-                self.shared.now = Time::ZERO + horizon.since(Time::ZERO + self.shared.extrapolated);
+            if at > self.shared.options.horizon {
+                self.shared.now = self.shared.options.horizon;
                 break Outcome::Horizon;
             }
             rounds = if at == self.shared.now { rounds + 1 } else { 0 };

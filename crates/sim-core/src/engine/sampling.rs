@@ -130,6 +130,7 @@ impl Length {
 
 impl Engine<'_> {
     /// The end of an instant of a sampled run.
+    #[cold]
     pub(super) fn sample(&mut self) {
         let passes = self.shared.apps.iter().map(|app| app.passes);
         if self.sampling.seen.iter().copied().eq(passes) {
@@ -218,9 +219,12 @@ impl Engine<'_> {
         let fits = |span: &f64| *span >= window.ns() as f64 && rounding(*span) <= ROUNDING * span;
         let Some(span) = spans.into_iter().find(fits) else { return };
         let (length, rounding) = (Span::from_ns(span as u64), rounding(span));
-        if self.shared.elapsed().saturating_add(length) >= self.shared.options.horizon {
+        let horizon = &mut self.shared.options.horizon;
+        if self.shared.now.saturating_add(length) >= *horizon {
             return;
         }
+        // On the clock of the engine, which the span is not part of, the run ends earlier.
+        *horizon = horizon.saturating_sub(length);
         let relative = |length: &Option<Length>| length.map_or(0.0, |length| length.half / length.mean);
         let error = lengths.iter().map(relative).fold(0.0, f64::max) * span + rounding;
         let mut added = state.grown(&mark.state, window, length, |cpu| self.present(cpu));
