@@ -76,7 +76,7 @@ impl Lengths {
 
     /// The first cpu of a range with at least so many.
     pub(crate) fn first_at_least(&self, cpus: &Range<u32>, length: u32) -> Option<u32> {
-        self.find(Wanted::AtLeast(length), cpus, false, 1, (0, self.leaves))
+        self.first(Wanted::AtLeast(length), cpus)
     }
 
     fn holds(&self, node: usize, wanted: Wanted) -> bool {
@@ -87,27 +87,42 @@ impl Lengths {
         }
     }
 
-    /// The first (or last) cpu within `cpus` below a node that has `first` as its first leaf and `size`
-    /// leaves.
-    fn find(
-        &self,
-        wanted: Wanted,
-        cpus: &Range<u32>,
-        last: bool,
-        node: usize,
-        (first, size): (u32, u32),
-    ) -> Option<u32> {
-        if first >= cpus.end || first + size <= cpus.start || !self.holds(node, wanted) {
+    /// The first cpu of a range: climbs from its start past subtrees without one, and descends into the next.
+    fn first(&self, wanted: Wanted, cpus: &Range<u32>) -> Option<u32> {
+        if cpus.is_empty() {
             return None;
         }
-        if size == 1 {
-            return Some(first);
+        let mut node = (self.leaves + cpus.start) as usize;
+        while !self.holds(node, wanted) {
+            node >>= node.trailing_ones();
+            if node == 0 {
+                return None;
+            }
+            node += 1;
         }
-        let half = size / 2;
-        let (left, right) = ((2 * node, (first, half)), (2 * node + 1, (first + half, half)));
-        let (one, other) = if last { (right, left) } else { (left, right) };
-        self.find(wanted, cpus, last, one.0, one.1)
-            .or_else(|| self.find(wanted, cpus, last, other.0, other.1))
+        while node < self.leaves as usize {
+            node = 2 * node + usize::from(!self.holds(2 * node, wanted));
+        }
+        Some(node as u32 - self.leaves).filter(|cpu| *cpu < cpus.end)
+    }
+
+    /// The last cpu of a range, in the same way from its end.
+    fn last(&self, wanted: Wanted, cpus: &Range<u32>) -> Option<u32> {
+        if cpus.is_empty() {
+            return None;
+        }
+        let mut node = (self.leaves + cpus.end - 1) as usize;
+        while !self.holds(node, wanted) {
+            node >>= node.trailing_zeros();
+            if node == 1 {
+                return None;
+            }
+            node -= 1;
+        }
+        while node < self.leaves as usize {
+            node = 2 * node + usize::from(self.holds(2 * node + 1, wanted));
+        }
+        Some(node as u32 - self.leaves).filter(|cpu| *cpu >= cpus.start)
     }
 }
 
@@ -128,32 +143,29 @@ impl Queues {
         }
     }
 
-    fn find(&self, wanted: Wanted, cpus: &Range<u32>, last: bool) -> Option<CpuId> {
-        self.lengths.find(wanted, cpus, last, 1, (0, self.lengths.leaves)).map(CpuId)
-    }
-
     /// The first cpu of a range with at most so many tasks.
     pub(crate) fn first_at_most(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
-        self.find(Wanted::AtMost(tasks), &cpus, false)
+        self.lengths.first(Wanted::AtMost(tasks), &cpus).map(CpuId)
     }
 
     /// The last cpu of a range with at most so many tasks.
     pub(crate) fn last_at_most(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
-        self.find(Wanted::AtMost(tasks), &cpus, true)
+        self.lengths.last(Wanted::AtMost(tasks), &cpus).map(CpuId)
+    }
+
+    /// The tasks on a cpu.
+    pub(crate) fn length(&self, cpu: CpuId) -> u32 {
+        self.lengths.get(cpu.0)
     }
 
     /// The first cpu of a range with at least so many tasks.
     pub(crate) fn first_at_least(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
-        // Most often it is the first of the range: the tree need not be searched.
-        if !cpus.is_empty() && self.lengths.get(cpus.start) >= tasks {
-            return Some(CpuId(cpus.start));
-        }
-        self.find(Wanted::AtLeast(tasks), &cpus, false)
+        self.lengths.first(Wanted::AtLeast(tasks), &cpus).map(CpuId)
     }
 
     /// The last cpu of a range with at least so many tasks.
     pub(crate) fn last_at_least(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
-        self.find(Wanted::AtLeast(tasks), &cpus, true)
+        self.lengths.last(Wanted::AtLeast(tasks), &cpus).map(CpuId)
     }
 
     /// The fewest and the most tasks on a cpu.
@@ -240,5 +252,33 @@ impl Queues {
     /// Crowded cpus of the machine.
     pub(crate) const fn overloaded(&self) -> u32 {
         self.all_crowded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_find_what_a_walk_finds() {
+        for cpus in [1, 2, 7, 8, 13] {
+            let mut lengths = Lengths::new(cpus);
+            let length = |cpu: u32, round: u32| (cpu * 5 + round * 7) % 11 % 4;
+            for round in 0..11 {
+                (0..cpus).for_each(|cpu| lengths.set(cpu, length(cpu, round)));
+                for (start, end, wanted) in (0..=cpus).flat_map(|start| {
+                    (0..=cpus).flat_map(move |end| (1..4).map(move |wanted| (start, end, wanted)))
+                }) {
+                    let range = start..end;
+                    let (few, many) = (Wanted::AtMost(wanted - 1), Wanted::AtLeast(wanted));
+                    let holds = |cpu: &u32, least: bool| (length(*cpu, round) >= wanted) == least;
+                    let walk = |least: bool| range.clone().filter(move |cpu| holds(cpu, least));
+                    assert_eq!(lengths.first(few, &range), walk(false).next(), "{range:?} of {cpus}");
+                    assert_eq!(lengths.last(few, &range), walk(false).next_back(), "{range:?} of {cpus}");
+                    assert_eq!(lengths.first(many, &range), walk(true).next(), "{range:?} of {cpus}");
+                    assert_eq!(lengths.last(many, &range), walk(true).next_back(), "{range:?} of {cpus}");
+                }
+            }
+        }
     }
 }

@@ -145,9 +145,10 @@ impl Load {
             max = max.max(estimate);
             min = min.min(estimate);
             group.estimate += estimate;
-            group.tasks += u64::from(view.nr_running(cpu));
-            group.weight += view.load(cpu);
-            per_task += cpu_load_per_task(view, cpu);
+            let (tasks, weight) = (u64::from(self.queues.length(cpu)), view.load(cpu));
+            group.tasks += tasks;
+            group.weight += weight;
+            per_task += weight.checked_div(tasks).unwrap_or(0);
         }
         group.average = group.estimate * UNIT / domain.power;
         group.uneven = self.release.group_imbalance
