@@ -1,5 +1,5 @@
-//! What a task-step costs, as measured by the example `cost_per_step`: the rows of its table, and the tables
-//! of docs/performance.md that are made from them.
+//! What a task-step costs: the rows that the example `cost_per_step` measures, the speed of other engines,
+//! and the tables of docs/performance.md that are made from them.
 
 use std::fmt::Write as _;
 
@@ -125,7 +125,8 @@ pub fn sizes(rows: &[Row]) -> String {
 #[must_use]
 pub fn paths(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| path | cpus | events per step | lower bound, ns | oversim, multiple of it |\n|---|---|---|---|---|\n",
+        "| path | cpus | events per step | lower bound, ns | oversim, multiple of it |\n\
+        |---|---|---|---|---|\n",
     );
     for row in rows.iter().filter(|row| row.group == "path") {
         let (job, cpus) = (&row.job, grouped(row.cpus));
@@ -138,4 +139,54 @@ pub fn paths(rows: &[Row]) -> String {
         );
     }
     text
+}
+
+/// The engines of `peers`: how the file names them, and what they and their form are called.
+const ENGINES: [(&str, &str); 9] = [
+    ("oversim", "oversim"),
+    ("textbook with-polls", "textbook engine, with polls"),
+    ("desque with-polls", "desque 0.4, with polls"),
+    ("simpy with-polls", "SimPy 4.1.2, with polls"),
+    ("textbook without-polls", "textbook engine, without polls"),
+    ("desque without-polls", "desque 0.4, without polls"),
+    ("simpy without-polls", "SimPy 4.1.2, without polls"),
+    ("simgrid without-polls", "SimGrid 4.1, without polls, cpus with queues"),
+    ("simgrid without-polls-shared-cpu", "SimGrid 4.1, without polls, shared cpus"),
+];
+
+/// How many times as long as oversim other engines take for a step of the same job, from lines
+/// `engine,version,form,cpus,steps,seconds,task_steps_per_second`.
+///
+/// # Errors
+/// An engine that has not been measured on 16 or 4,096 cpus.
+pub fn peers(text: &str) -> Result<String, String> {
+    let speed = |engine: &str, cpus: &str| {
+        let found = text.lines().find_map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            let [name, _, form, on, _, _, speed] = fields[..] else { return None };
+            let named = format!("{name} {form}");
+            (named.trim() == engine && on == cpus).then(|| speed.parse::<f64>().ok()).flatten()
+        });
+        found.ok_or_else(|| format!("{engine} was not measured on {cpus} cpus"))
+    };
+    let mut table = String::from("| engine | 16 cpus | 4,096 cpus |\n|---|---|---|\n");
+    for (engine, name) in ENGINES {
+        let slower = |cpus: &str| Ok::<_, String>(speed("oversim", cpus)? / speed(engine, cpus)?);
+        let (small, large) = (slower("16")?, slower("4096")?);
+        let _ = writeln!(table, "| {name} | {} | {} |", digits(small), digits(large));
+    }
+    Ok(table)
+}
+
+/// A ratio to two digits.
+fn digits(ratio: f64) -> String {
+    if ratio < 0.995 {
+        format!("{ratio:.2}")
+    } else if ratio < 9.95 {
+        format!("{ratio:.1}")
+    } else if ratio < 99.5 {
+        format!("{ratio:.0}")
+    } else {
+        format!("{:.0}", (ratio / 10.0).round() * 10.0)
+    }
 }

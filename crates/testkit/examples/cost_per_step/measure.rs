@@ -189,7 +189,8 @@ pub(crate) fn paths() -> Result<Vec<Row>, String> {
     all.extend(PATHS.iter().map(|path| Box::new(|| scenario(path.scenario)) as Measurement<'_>));
     let timed = least(ROUNDS[0], &all)?;
     let event = timed[0].seconds * 1e9 / timed[0].events;
-    let names = ["central barrier and POSIX yields (PIN)", "UPC: dissemination barrier and fair yields (PIN)"];
+    let names =
+        ["central barrier and POSIX yields (PIN)", "UPC: dissemination barrier and fair yields (PIN)"];
     let names = names.into_iter().chain(PATHS.iter().map(|path| path.name));
     Ok(names.zip(&timed[1..]).map(|(name, timed)| timed.row("path", name, CPUS, event)).collect())
 }

@@ -16,6 +16,8 @@ const CURVES: [(&str, &str); 4] = [
     ("tree", "oversim, tree barrier"),
 ];
 const LETTERS: f64 = 11.5;
+/// From one name of a curve to the next at least.
+const LINE: f64 = 15.0;
 
 /// As SVG.
 ///
@@ -48,6 +50,7 @@ pub(crate) fn draw(rows: &[Row]) -> Result<String, String> {
             canvas.line(&[(PANEL.x, y), (PANEL.right(), y)], GRID, 1.0);
             canvas.text((PANEL.x - 6.0, y), &text, Letters::new(LETTERS).at(Anchor::End));
         }
+        let mut names = Vec::new();
         for (number, (job, name)) in CURVES.iter().enumerate() {
             let (colour, mark, dash) = series(number);
             let place = |row: &Row| (across.place(f64::from(row.cpus)), up.place(row.ns));
@@ -56,9 +59,14 @@ pub(crate) fn draw(rows: &[Row]) -> Result<String, String> {
             for point in &points {
                 canvas.mark(*point, mark, 8.0, colour);
             }
-            if let Some((x, y)) = points.last() {
-                canvas.text((x + 10.0, *y), name, Letters::new(LETTERS).in_colour(colour));
-            }
+            names.extend(points.last().map(|(x, y)| (*y, *x, *name, colour)));
+        }
+        names.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut free = 0.0;
+        for (y, x, name, colour) in names {
+            let y = y.max(free);
+            canvas.text((x + 10.0, y), name, Letters::new(LETTERS).in_colour(colour));
+            free = y + LINE;
         }
         let under = (PANEL.x + PANEL.width / 2.0, PANEL.bottom() + 34.0);
         canvas.text(under, "cpus", Letters::new(12.0).at(Anchor::Middle));
