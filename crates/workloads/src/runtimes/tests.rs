@@ -124,8 +124,9 @@ fn threads_are_created_by_rank_0_and_processes_by_a_launcher() {
     assert!(startup("openmp").sleeps && !startup("upc-processes").sleeps);
     assert_eq!(
         startup("mpich2"),
-        StartUp { forks: Forks::Launcher, barrier: true, sleeps: false, touch: Touch::Work }
+        StartUp { forks: Forks::Launcher, barrier: true, sleeps: true, touch: Touch::Work }
     );
+    assert!(startup("mpi").sleeps && !startup("openmpi").sleeps);
     assert_eq!(startup("spin"), StartUp::PLAIN);
     assert_eq!(with("upc", &[("touch", 2)], false).startup.touch, Touch::Master);
     assert_eq!(preset("sun-openmp").wait, WaitMode::Spin);
