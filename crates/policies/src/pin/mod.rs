@@ -52,6 +52,11 @@ choices! {
     enum Domain { Cpu = "cpu", Core = "core", Cache = "cache", Node = "node", Package = "package" }
 }
 
+choices! {
+    /// The words of `start`.
+    enum Start { Domain = "domain", Even = "even" }
+}
+
 parameters! {
     /// Parameters of `PIN`.
     struct Parameters {
@@ -62,6 +67,9 @@ parameters! {
         /// What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that
         /// contains it.
         by: PerApp<Domain> = Domain::Cpu;
+        /// Where a rank begins that is bound to several cpus: anywhere in its domain, as fork places it
+        /// (`domain`), or on its own cpu as with `by: cpu`, until all ranks exist (`even`).
+        start: PerApp<Start> = Start::Domain;
         /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN
         /// uses all that the application may use.
         cpus: PerApp<Cpus> = 0, in 0..=(1 << 22) - 1;
@@ -83,10 +91,12 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
             Domain::Node => Tree::Node,
             Domain::Package => Tree::Package,
         },
+        even_start: *values.start.of(&app.name) == Start::Even,
         cpus: values.cpus.of(&app.name).0.iter().copied().map(CpuId).collect(),
         offset: *values.offset.of(&app.name),
     };
-    Box::new(Pin { wishes: setting.apps.iter().map(wish).collect(), background: values.background })
+    let wishes = setting.apps.iter().map(wish).collect();
+    Box::new(Pin { wishes, background: values.background, bound: Vec::new() })
 }
 
 impl Layout {
@@ -107,6 +117,8 @@ struct Wish {
     layout: Layout,
     /// The domain to bind to; [`Tree::Thread`] is a single cpu.
     by: Tree,
+    /// Each rank begins on its own cpu.
+    even_start: bool,
     /// The cpus to use; empty = all.
     cpus: Vec<CpuId>,
     offset: u64,
@@ -116,6 +128,8 @@ struct Pin {
     /// By application.
     wishes: Vec<Wish>,
     background: bool,
+    /// Applications whose ranks are still bound to their first cpus: these, and the cpus that they may use.
+    bound: Vec<(AppId, Vec<CpuId>, CpuSet)>,
 }
 
 impl Wish {
@@ -139,7 +153,8 @@ impl Wish {
                 threads_last(topology, &mut cpus);
             }
         }
-        if self.by != Tree::Thread && !matches!(self.layout, Layout::List | Layout::Gather) {
+        let by_domain = self.by != Tree::Thread && !self.even_start;
+        if by_domain && !matches!(self.layout, Layout::List | Layout::Gather) {
             let mut seen = vec![false; topology.count(self.by) as usize];
             cpus.retain(|cpu| {
                 let seen = &mut seen[topology.group(self.by, *cpu) as usize];
@@ -161,6 +176,11 @@ impl Wish {
         layout
     }
 
+    /// The reason for the mask of a rank that sits on this cpu.
+    fn why(&self, rank: usize, seat: CpuId) -> Why {
+        Why::rule(self.layout.rule()).with("rank", rank as u64).with("cpu", u64::from(seat.0))
+    }
+
     /// The mask of a rank that sits on this cpu.
     fn affinity(&self, topology: &Topology, seat: CpuId, allowed: &CpuSet) -> Affinity {
         if self.by == Tree::Thread {
@@ -168,6 +188,24 @@ impl Wish {
         }
         let domain = topology.members(self.by, topology.group(self.by, seat)).map(CpuId);
         Affinity::Set(Arc::new(CpuSet::of(domain.filter(|cpu| allowed.contains(*cpu)))))
+    }
+}
+
+impl Pin {
+    /// Binds each rank to the domain of its seat.
+    fn bind(&self, system: &mut dyn System, app: AppId, seats: &[CpuId], allowed: &CpuSet) {
+        let Some(wish) = self.wishes.get(app.0 as usize) else { return };
+        let tasks = system.app(app).task_ids();
+        let topology = system.machine().topology.clone();
+        // Ranks on the same seat share one mask.
+        let mut masks: Vec<Option<Affinity>> = vec![None; topology.count(wish.by) as usize];
+        for (rank, (task, seat)) in tasks.zip(seats).enumerate() {
+            let place = topology.group(wish.by, *seat) as usize;
+            let affinity =
+                masks[place].get_or_insert_with(|| wish.affinity(&topology, *seat, allowed)).clone();
+            let why = wish.why(rank, *seat).with("domain cpus", u64::from(topology.span(wish.by)));
+            system.set_affinity(task, affinity, why);
+        }
     }
 }
 
@@ -179,17 +217,20 @@ impl Policy for Pin {
             return;
         };
         let allowed = CpuSet::of(allowed_cpus(system, TaskId(view.tasks.start)));
-        let layout = wish.layout(system, app, view.tasks.len(), &allowed);
-        let topology = system.machine().topology.clone();
-        // Ranks on the same seat share one mask.
-        let mut masks: Vec<Option<Affinity>> = vec![None; topology.count(wish.by) as usize];
-        for (rank, (task, seat)) in view.task_ids().zip(layout).enumerate() {
-            let place = topology.group(wish.by, seat) as usize;
-            let affinity =
-                masks[place].get_or_insert_with(|| wish.affinity(&topology, seat, &allowed)).clone();
-            let why = Why::rule(wish.layout.rule()).with("rank", rank as u64).with("cpu", u64::from(seat.0));
-            let why = why.with("domain cpus", u64::from(topology.span(wish.by)));
-            system.set_affinity(task, affinity, why);
+        let seats = wish.layout(system, app, view.tasks.len(), &allowed);
+        if wish.by == Tree::Thread || !wish.even_start {
+            return self.bind(system, app, &seats, &allowed);
+        }
+        for (rank, (task, seat)) in view.task_ids().zip(&seats).enumerate() {
+            system.set_affinity(task, Affinity::One(*seat), wish.why(rank, *seat).with("domain cpus", 1));
+        }
+        self.bound.push((app, seats, allowed));
+    }
+
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        if let Some(at) = self.bound.iter().position(|(bound, ..)| *bound == app) {
+            let (_, seats, allowed) = self.bound.swap_remove(at);
+            self.bind(system, app, &seats, &allowed);
         }
     }
 

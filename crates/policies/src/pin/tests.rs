@@ -12,20 +12,26 @@ const BARCELONA: [(Tree, u32); 3] = [(Tree::Package, 4), (Tree::Node, 1), (Tree:
 const FOUR: [(Tree, u32); 1] = [(Tree::Core, 4)];
 
 fn wish(layout: Layout) -> Wish {
-    Wish { layout, by: Tree::Thread, cpus: Vec::new(), offset: 0 }
+    Wish { layout, by: Tree::Thread, even_start: false, cpus: Vec::new(), offset: 0 }
+}
+
+fn policy(wishes: Vec<Wish>) -> Pin {
+    Pin { wishes, background: false, bound: Vec::new() }
 }
 
 /// The cpus that each of `tasks` ranks is bound to.
 fn masks(machine: &[(Tree, u32)], tasks: u32, wish: &Wish) -> Vec<Vec<u32>> {
     let mut system = FakeSystem::new(machine);
     let app = system.add_app(tasks, false);
-    let mut pin = Pin { wishes: vec![wish.clone()], background: false };
+    let mut pin = policy(vec![wish.clone()]);
     pin.app_started(&mut system, app);
-    let cpus = |task: u32| {
-        let affinity = &system.tasks[task as usize].affinity;
-        system.machine.cpu_ids().filter(|cpu| affinity.allows(*cpu)).map(|cpu| cpu.0).collect()
-    };
-    (0..tasks).map(cpus).collect()
+    (0..tasks).map(|task| mask(&system, task)).collect()
+}
+
+/// The cpus that a task is bound to.
+fn mask(system: &FakeSystem, task: u32) -> Vec<u32> {
+    let affinity = &system.tasks[task as usize].affinity;
+    system.machine.cpu_ids().filter(|cpu| affinity.allows(*cpu)).map(|cpu| cpu.0).collect()
 }
 
 /// The one cpu of each of `tasks` ranks.
@@ -95,6 +101,23 @@ fn a_domain_is_bound_as_a_whole_and_ranks_go_round_the_domains() {
 }
 
 #[test]
+fn an_even_start_is_that_of_single_cpus_until_all_ranks_exist() {
+    let mut system = FakeSystem::new(&NEHALEM);
+    let app = system.add_app(9, false);
+    let mut pin = policy(vec![Wish { by: Tree::Node, even_start: true, ..wish(Layout::Even) }]);
+    pin.app_started(&mut system, app);
+    let at_first: Vec<Vec<u32>> = (0..9).map(|task| mask(&system, task)).collect();
+    assert_eq!(at_first, [[0], [2], [4], [6], [8], [10], [12], [14], [1]]);
+    pin.app_ready(&mut system, app);
+    let package = |cpus: std::ops::Range<u32>| cpus.collect::<Vec<u32>>();
+    for (task, first) in at_first.iter().enumerate() {
+        let expected = if first[0] < 8 { package(0..8) } else { package(8..16) };
+        assert_eq!(mask(&system, task as u32), expected);
+    }
+    assert!(pin.bound.is_empty());
+}
+
+#[test]
 fn inherited_affinity_and_background_are_respected() {
     let mut system = FakeSystem::new(&FOUR);
     let app = system.add_app(3, false);
@@ -103,7 +126,7 @@ fn inherited_affinity_and_background_are_respected() {
     for task in &mut system.tasks[..3] {
         task.affinity = Affinity::Set(odd.clone());
     }
-    let mut pin = Pin { wishes: vec![wish(Layout::Even), wish(Layout::Even)], background: false };
+    let mut pin = policy(vec![wish(Layout::Even), wish(Layout::Even)]);
     pin.app_started(&mut system, app);
     pin.app_started(&mut system, hog);
     assert_eq!(system.homes(app), [1, 3, 1].map(Some));
@@ -113,7 +136,7 @@ fn inherited_affinity_and_background_are_respected() {
     for task in &mut system.tasks[..3] {
         task.affinity = Affinity::Set(odd.clone());
     }
-    Pin { wishes: vec![node], background: false }.app_started(&mut system, app);
+    policy(vec![node]).app_started(&mut system, app);
     let allowed: Vec<bool> = (0..4).map(|cpu| system.allowed(TaskId(0), CpuId(cpu))).collect();
     assert_eq!(allowed, [false, true, false, true]);
 }

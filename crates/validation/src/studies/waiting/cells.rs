@@ -99,7 +99,7 @@ impl Subject {
             .set("apps.a.workload.scale", self.scale(run, quick))
             .set("apps.a.tasks", CORES * degree);
         if run.by_node {
-            cell = cell.set("policies.PIN.by", "node");
+            cell = cell.set("policies.PIN.by", "node").set("policies.PIN.start", "even");
         }
         if run.random {
             cell = cell.set("policies.PIN.layout", "random");
