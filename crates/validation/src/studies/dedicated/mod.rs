@@ -166,6 +166,9 @@ fn free_switches(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                     let free = lab.times(&cell, "a")?.mean();
                     all.push(subject.times(lab, k)?.map(|time| free / time - 1.0));
                 }
+                if all.is_empty() {
+                    continue;
+                }
                 let moved = Series::mean_of(&all).map(|x| -x.abs());
                 points.push(Point::new(format!("{machine} {} {k}/core", model.word()), &moved));
             }
@@ -268,6 +271,9 @@ fn imbalanced(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         for model in &claim.at.models.list {
             for k in cells::degrees(&claim.at) {
                 let npb = workload(lab, &cells::of(&balanced, machine, *model), &[k])?.map(|x| x / 100.0);
+                if npb.0.is_empty() {
+                    continue;
+                }
                 let cell = |degree: u32| {
                     Cell::new("uneven", "PIN")
                         .set("machine", machine)
