@@ -120,11 +120,22 @@ pub(super) fn degrees(at: &Conditions) -> Vec<u32> {
     if named.is_empty() { DEGREES.to_vec() } else { named }
 }
 
+/// Those of them that all of the claim's models have.
+pub(super) fn common_degrees(at: &Conditions) -> Vec<u32> {
+    let mut common = degrees(at);
+    common.retain(|k| at.models.list.iter().all(|model| *k <= most(at, *model)));
+    common
+}
+
+/// The most tasks per core of a model where a claim speaks of several.
+fn most(at: &Conditions, model: Model) -> u32 {
+    if model == Model::Mpi && at.models.list.len() > 1 { MPI_DEGREE } else { u32::MAX }
+}
+
 /// The subjects on one machine in one model.
 pub(super) fn of(at: &Conditions, machine: &str, model: Model) -> Vec<Subject> {
     let mut all = Vec::new();
-    let limited = model == Model::Mpi && at.models.list.len() > 1;
-    let most = if limited { MPI_DEGREE } else { u32::MAX };
+    let most = most(at, model);
     for yields in at.yields() {
         for (code, class) in codes(&at.workload, &at.classes) {
             let policy = at.policy.load_or_pin();

@@ -187,7 +187,7 @@ fn without_switches(cell: Cell) -> Cell {
 /// The first model, or machine, of two bears oversubscription better: the difference of the workload
 /// averages.
 fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let degrees = cells::degrees(&claim.at);
+    let degrees = cells::common_degrees(&claim.at);
     let (machines, models) = (&claim.at.machines.list, &claim.at.models.list);
     let share = |lab: &mut Lab, subjects: Vec<Subject>| -> Result<Series, Trouble> {
         Ok(workload(lab, &subjects, &degrees)?.map(|x| x / 100.0))
