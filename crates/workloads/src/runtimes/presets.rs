@@ -96,10 +96,9 @@ process is charged like creating a thread",
         summary: "MPI on processes: polls and yields, dissemination barrier, started by mpiexec",
         source: "common behaviour of MPICH2 nemesis and of Open MPI in its degraded mode: a process calls \
             sched_yield \
-when it makes no progress. All processes meet in MPI_Init, and programs touch their data after it. There they \
-sleep in a read from the socket of the process manager, as with MPICH2. \
-Uncertain: creating a \
-process is charged like creating a thread",
+when it makes no progress. All processes meet in MPI_Init, where they sleep in a read from the socket of the \
+process manager, and programs touch their data after it. Uncertain: creating a process is charged like \
+creating a thread",
         example: "{ mpi: { wait: spin } }",
         own: "mpi",
         parameters: MPI,
@@ -109,9 +108,9 @@ process is charged like creating a thread",
         summary: "MPICH2 with the nemesis channel: polls and yields, central barrier, started by mpiexec",
         source: "MPICH2 sources: inside a node the barrier is a sense-reversing counter barrier. Waiters \
             call \
-sched_yield after each poll (the progress engine of messages does so after 1,000 empty polls). In MPI_Init \
-all processes meet by way of the process manager: PMI_Barrier writes to its socket and sleeps in a read until \
-the answer comes (simple_pmi.c, simple_pmiutil.c)",
+sched_yield after each poll (the progress engine of messages does so after 1,000 empty polls). In \
+MPI_Init all processes meet by way of the process manager: PMI_Barrier writes to its socket and sleeps \
+in a read until the answer comes (simple_pmi.c, simple_pmiutil.c)",
         example: "{ mpich2: { barrier: dissemination } }",
         own: "mpi",
         parameters: MPICH2,
