@@ -20,6 +20,9 @@ pub struct Row {
     pub floor: f64,
 }
 
+/// The number of cpus up to which all records are in the caches of the machine that the page speaks of.
+pub const CACHED: u32 = 4_096;
+
 /// The heading of the file.
 pub const HEADING: &str = "group,job,cpus,ns_per_step,events_per_step,floor_ns";
 
@@ -60,15 +63,20 @@ fn row(line: &str) -> Option<Row> {
 }
 
 /// The rows of one form of the job, by size.
-pub fn curve<'a>(rows: &'a [Row], job: &str) -> impl Iterator<Item = &'a Row> {
-    let job = job.to_owned();
+pub fn curve<'a>(rows: &'a [Row], job: &'a str) -> impl Iterator<Item = &'a Row> {
     rows.iter().filter(move |row| row.group == "size" && row.job == job)
 }
 
-/// The exponent of growth of the cost per step with the number of cpus: the slope of the straight line
-/// through the logarithms (least squares).
+/// The exponents of growth of the cost per step with the number of cpus, up to [`CACHED`] cpus and beyond;
+/// none with fewer than two sizes.
 #[must_use]
-pub fn exponent(rows: &[&Row]) -> f64 {
+pub fn exponents(rows: &[Row], job: &str) -> [Option<f64>; 2] {
+    let (small, large): (Vec<&Row>, Vec<&Row>) = curve(rows, job).partition(|row| row.cpus <= CACHED);
+    [small, large].map(|part| (part.len() > 1).then(|| exponent(&part)))
+}
+
+/// The slope of the straight line through the logarithms (least squares).
+fn exponent(rows: &[&Row]) -> f64 {
     let points: Vec<(f64, f64)> =
         rows.iter().map(|row| (libm::log(f64::from(row.cpus)), libm::log(row.ns))).collect();
     let count = points.len() as f64;
@@ -141,17 +149,17 @@ pub fn paths(rows: &[Row]) -> String {
     text
 }
 
-/// The engines of `peers`: how the file names them, and what they and their form are called.
-const ENGINES: [(&str, &str); 9] = [
-    ("oversim", "oversim"),
-    ("textbook with-polls", "textbook engine, with polls"),
-    ("desque with-polls", "desque 0.4, with polls"),
-    ("simpy with-polls", "SimPy 4.1.2, with polls"),
-    ("textbook without-polls", "textbook engine, without polls"),
-    ("desque without-polls", "desque 0.4, without polls"),
-    ("simpy without-polls", "SimPy 4.1.2, without polls"),
-    ("simgrid without-polls", "SimGrid 4.1, without polls, cpus with queues"),
-    ("simgrid without-polls-shared-cpu", "SimGrid 4.1, without polls, shared cpus"),
+/// The engines of `peers` in the order of the table: name and form in the file, and what they are called.
+const ENGINES: [(&str, &str, &str, &str); 9] = [
+    ("oversim", "", "oversim", ""),
+    ("textbook", "with-polls", "textbook engine", ", with polls"),
+    ("desque", "with-polls", "desque", ", with polls"),
+    ("simpy", "with-polls", "SimPy", ", with polls"),
+    ("textbook", "without-polls", "textbook engine", ", without polls"),
+    ("desque", "without-polls", "desque", ", without polls"),
+    ("simpy", "without-polls", "SimPy", ", without polls"),
+    ("simgrid", "without-polls", "SimGrid", ", without polls, cpus with queues"),
+    ("simgrid", "without-polls-shared-cpu", "SimGrid", ", without polls, shared cpus"),
 ];
 
 /// How many times as long as oversim other engines take for a step of the same job, from lines
@@ -160,20 +168,23 @@ const ENGINES: [(&str, &str); 9] = [
 /// # Errors
 /// An engine that has not been measured on 16 or 4,096 cpus.
 pub fn peers(text: &str) -> Result<String, String> {
-    let speed = |engine: &str, cpus: &str| {
+    let measured = |engine: &str, form: &str, cpus: &str| {
         let found = text.lines().find_map(|line| {
             let fields: Vec<&str> = line.split(',').collect();
-            let [name, _, form, on, _, _, speed] = fields[..] else { return None };
-            let named = format!("{name} {form}");
-            (named.trim() == engine && on == cpus).then(|| speed.parse::<f64>().ok()).flatten()
+            let [name, version, how, on, _, _, speed] = fields[..] else { return None };
+            let speed: f64 = speed.parse().ok()?;
+            (name == engine && how == form && on == cpus).then_some((version, speed))
         });
-        found.ok_or_else(|| format!("{engine} was not measured on {cpus} cpus"))
+        found.ok_or_else(|| format!("{engine} {form} was not measured on {cpus} cpus"))
     };
     let mut table = String::from("| engine | 16 cpus | 4,096 cpus |\n|---|---|---|\n");
-    for (engine, name) in ENGINES {
-        let slower = |cpus: &str| Ok::<_, String>(speed("oversim", cpus)? / speed(engine, cpus)?);
+    for (engine, form, name, how) in ENGINES {
+        let slower =
+            |cpus: &str| Ok::<_, String>(measured("oversim", "", cpus)?.1 / measured(engine, form, cpus)?.1);
         let (small, large) = (slower("16")?, slower("4096")?);
-        let _ = writeln!(table, "| {name} | {} | {} |", digits(small), digits(large));
+        let version = measured(engine, form, "16")?.0;
+        let named = format!("{name} {version}");
+        let _ = writeln!(table, "| {}{how} | {} | {} |", named.trim_end(), digits(small), digits(large));
     }
     Ok(table)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use testkit::cost::{curve, exponent, paths, peers, rows, sizes};
+use testkit::cost::{exponents, paths, peers, rows, sizes};
 
 fn read(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
@@ -22,14 +22,10 @@ fn the_tables_of_costs_are_those_of_the_archive() {
 #[test]
 fn the_growth_is_that_of_the_archive() {
     let (page, measured) = (read("performance.md"), rows(&read("performance/cost_per_step.csv")).unwrap());
-    let of = |job: &str, large: bool| {
-        let part: Vec<_> = curve(&measured, job).filter(|row| (row.cpus > 4_096) == large).collect();
-        format!("{:.2}", exponent(&part))
-    };
-    for (job, name) in
-        [("probe", "the probe"), ("central", "the central barrier"), ("tree", "the tree barrier")]
-    {
-        let stated = format!("| {name} | {} | {} |", of(job, false), of(job, true));
+    let all = [("probe", "the probe"), ("central", "the central barrier"), ("tree", "the tree barrier")];
+    for (job, name) in all {
+        let [small, large] = exponents(&measured, job).map(Option::unwrap);
+        let stated = format!("| {name} | {small:.2} | {large:.2} |");
         assert!(page.contains(&stated), "docs/performance.md does not have this row: {stated}");
     }
 }
@@ -38,7 +34,8 @@ fn the_growth_is_that_of_the_archive() {
 fn a_straight_line_has_its_slope() {
     let text = "size,probe,16,40,2,30\nsize,probe,64,80,2,30\nsize,probe,256,160,2,30";
     let measured = rows(text).unwrap();
-    assert!((exponent(&measured.iter().collect::<Vec<_>>()) - 0.5).abs() < 1e-12);
+    let [small, large] = exponents(&measured, "probe");
+    assert!((small.unwrap() - 0.5).abs() < 1e-12 && large.is_none());
     assert_eq!(
         rows("size,probe,16").unwrap_err(),
         format!("`size,probe,16` is not `{}`", testkit::cost::HEADING)

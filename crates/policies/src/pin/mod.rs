@@ -176,6 +176,11 @@ impl Wish {
         layout
     }
 
+    /// Each rank is bound to its own cpu first and to a domain later.
+    fn starts_even(&self) -> bool {
+        self.even_start && self.by != Tree::Thread
+    }
+
     /// The reason for the mask of a rank that sits on this cpu.
     fn why(&self, rank: usize, seat: CpuId) -> Why {
         Why::rule(self.layout.rule()).with("rank", rank as u64).with("cpu", u64::from(seat.0))
@@ -200,6 +205,10 @@ impl Pin {
         // Ranks on the same seat share one mask.
         let mut masks: Vec<Option<Affinity>> = vec![None; topology.count(wish.by) as usize];
         for (rank, (task, seat)) in tasks.zip(seats).enumerate() {
+            // A mask that has changed since an even start stays as it is.
+            if wish.starts_even() && allowed_cpus(system, task) != [*seat] {
+                continue;
+            }
             let place = topology.group(wish.by, *seat) as usize;
             let affinity =
                 masks[place].get_or_insert_with(|| wish.affinity(&topology, *seat, allowed)).clone();
@@ -218,7 +227,7 @@ impl Policy for Pin {
         };
         let allowed = CpuSet::of(allowed_cpus(system, TaskId(view.tasks.start)));
         let seats = wish.layout(system, app, view.tasks.len(), &allowed);
-        if wish.by == Tree::Thread || !wish.even_start {
+        if !wish.starts_even() {
             return self.bind(system, app, &seats, &allowed);
         }
         for (rank, (task, seat)) in view.task_ids().zip(&seats).enumerate() {

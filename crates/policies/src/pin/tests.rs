@@ -108,9 +108,12 @@ fn an_even_start_is_that_of_single_cpus_until_all_ranks_exist() {
     pin.app_started(&mut system, app);
     let at_first: Vec<Vec<u32>> = (0..9).map(|task| mask(&system, task)).collect();
     assert_eq!(at_first, [[0], [2], [4], [6], [8], [10], [12], [14], [1]]);
+    // Rank 8 has got another mask meanwhile.
+    system.tasks[8].affinity = Affinity::One(CpuId(5));
     pin.app_ready(&mut system, app);
+    assert_eq!(mask(&system, 8), [5]);
     let package = |cpus: std::ops::Range<u32>| cpus.collect::<Vec<u32>>();
-    for (task, first) in at_first.iter().enumerate() {
+    for (task, first) in at_first.iter().enumerate().take(8) {
         let expected = if first[0] < 8 { package(0..8) } else { package(8..16) };
         assert_eq!(mask(&system, task as u32), expected);
     }

@@ -2,10 +2,9 @@
 //! run.
 //!
 //! `cargo bench -p testkit --bench event_loop`, or one group: `... -- 'task_steps/'`; summed up by
-//! `crates/testkit/benches/summarise`.
+//! `crates/testkit/examples/summarise.rs`.
 
 mod contention;
-mod floor;
 mod observation;
 mod peers;
 mod policies;
@@ -19,7 +18,6 @@ use criterion::{criterion_group, criterion_main};
 criterion_group!(
     benches,
     steps::bench,
-    floor::bench,
     polling::bench,
     contention::bench,
     observation::bench,

@@ -14,10 +14,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use testkit::cost::{HEADING, Row, curve, exponent, paths, rows, sizes};
-
-/// The number of cpus from which the growth is stated: below, all records are in the caches.
-const CACHED: u32 = 4_096;
+use testkit::cost::{CACHED, HEADING, Row, exponents, paths, rows, sizes};
 
 fn main() -> Result<(), String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -33,10 +30,11 @@ fn main() -> Result<(), String> {
     measured.extend(measure::sizes(largest)?);
     println!("{}\n{}", sizes(&measured), paths(&measured));
     for job in ["probe", "central", "tree"] {
-        let (small, large): (Vec<&Row>, Vec<&Row>) =
-            curve(&measured, job).partition(|row| row.cpus <= CACHED);
-        let (small, large) = (exponent(&small), exponent(&large));
-        println!("{job}: the cost grows with cpus^{small:.2} up to {CACHED} cpus, cpus^{large:.2} beyond");
+        for (range, exponent) in ["up to", "beyond"].into_iter().zip(exponents(&measured, job)) {
+            if let Some(exponent) = exponent {
+                println!("{job}: the cost grows with cpus^{exponent:.2} {range} {CACHED} cpus");
+            }
+        }
     }
     if let Some(folder) = words.first() {
         store(Path::new(folder), &measured)?;

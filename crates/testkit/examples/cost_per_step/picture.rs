@@ -7,7 +7,7 @@ use testkit::cost::{Row, curve, grouped};
 
 const SIZE: Point = (780.0, 400.0);
 const PANEL: Area = Area { x: 60.0, y: 58.0, width: 530.0, height: 290.0 };
-const TITLE: &str = "What a task-step costs on 16 to 1,048,576 simulated cpus";
+const TITLE: &str = "What a task-step costs over the number of simulated cpus";
 /// The curves and what they are called.
 const CURVES: [(&str, &str); 4] = [
     ("traffic", "unavoidable traffic"),
