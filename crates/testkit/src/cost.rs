@@ -33,12 +33,6 @@ impl Row {
         let Self { group, job, cpus, ns, events, floor } = self;
         format!("{group},{job},{cpus},{ns:.1},{events:.3},{floor:.1}")
     }
-
-    /// How many times the lower bound it costs.
-    #[must_use]
-    pub fn ratio(&self) -> f64 {
-        self.ns / self.floor
-    }
 }
 
 /// Reads the file that the example writes; lines that begin with `#` are comments.
@@ -101,11 +95,6 @@ pub fn grouped(number: u32) -> String {
     text
 }
 
-/// A ratio to one decimal place, from ten on without.
-fn times(ratio: f64) -> String {
-    if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
-}
-
 /// The cost of a step by size as multiples of the probe, one row per size.
 #[must_use]
 pub fn sizes(rows: &[Row]) -> String {
@@ -115,7 +104,7 @@ pub fn sizes(rows: &[Row]) -> String {
     for probe in curve(rows, "probe") {
         let cell = |job: &str| {
             let found = curve(rows, job).find(|row| row.cpus == probe.cpus);
-            found.map_or_else(|| "-".into(), |row| times(row.ns / probe.ns))
+            found.map_or_else(|| "-".into(), |row| digits(row.ns / probe.ns))
         };
         let (cpus, ns) = (grouped(probe.cpus), format!("{:.0}", probe.ns));
         let _ = writeln!(
@@ -143,7 +132,7 @@ pub fn paths(rows: &[Row]) -> String {
             "| {job} | {cpus} | {:.1} | {:.0} | {} |",
             row.events,
             row.floor,
-            times(row.ratio())
+            digits(row.ns / row.floor)
         );
     }
     text

@@ -26,6 +26,9 @@ fn main() -> Result<(), String> {
     }
     let largest =
         words.get(1).map_or(Ok(1 << 20), |word| word.parse().map_err(|e| format!("{word}: {e}")))?;
+    if largest < measure::CPUS {
+        return Err(format!("{largest} cpus are fewer than the smallest size, {}", measure::CPUS));
+    }
     let mut measured = measure::paths()?;
     measured.extend(measure::sizes(largest)?);
     println!("{}\n{}", sizes(&measured), paths(&measured));

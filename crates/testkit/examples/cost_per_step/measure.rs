@@ -22,7 +22,7 @@ const FEWEST: u32 = 3;
 const ROUNDS: [u32; 2] = [5, 2];
 const LARGE: u32 = 4_096;
 /// Cpus of the paths, and tasks on each.
-const CPUS: u32 = 16;
+pub(crate) const CPUS: u32 = 16;
 const TASKS: u32 = 4;
 /// Barriers of the short and of the long run of a scenario: start-up is in both.
 const SHORT_AND_LONG: [u32; 2] = [200, 4_200];

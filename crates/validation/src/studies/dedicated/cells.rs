@@ -10,8 +10,8 @@ use crate::lab::{Cell, Lab};
 
 /// Degrees of the paper's figures besides one task per core.
 const DEGREES: [u32; 3] = [2, 4, 8];
-/// The most tasks per core of MPI in the paper (caption of its figure 7). It counts where a claim speaks of
-/// several programming models.
+/// The most tasks per core of MPI in the paper (Iancu et al., IPDPS 2010, caption of figure 7). It counts
+/// where a claim speaks of several programming models.
 const MPI_DEGREE: u32 = 4;
 /// The machine on which the paper measured the intervals that it calls fine or coarse.
 const INTERVALS_OF: &str = "nehalem";

@@ -46,18 +46,16 @@ pub(super) fn full(program: Program, app: &AppSample) -> f64 {
     INIT + (app.timed - INIT) * barriers / simulated
 }
 
-/// Replicates of runs alone. Unbound ones scatter by a tenth, because the balancer decides where the threads
+/// Replicates of unbound runs alone: four scatter by a tenth, because the balancer decides where the threads
 /// end up.
 const UNBOUND: u32 = 12;
-const BOUND: u32 = 4;
 
 /// Full run times of a program alone with this many threads, `PIN` or `LOAD`.
 pub(super) fn alone(lab: &mut Lab, program: Program, threads: u32, policy: &str) -> Result<Series, Trouble> {
-    let unbound = policy == "LOAD";
     let cell = Cell::new("swomps_binding", policy)
         .set("apps.a.workload.program", program.name)
-        .set("apps.a.tasks", threads)
-        .set("repeat", if unbound { UNBOUND } else { BOUND });
+        .set("apps.a.tasks", threads);
+    let cell = if policy == "LOAD" { cell.set("repeat", UNBOUND) } else { cell };
     lab.of_app(&cell, "a", |app| full(program, app))
 }
 
