@@ -17,6 +17,7 @@ pub mod snapshots;
 pub mod statements;
 pub mod statistics;
 pub mod sweep;
+pub mod uncertainty;
 
 pub use notation::{encoding, neutral, number, parameter, suggest, units};
 pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};

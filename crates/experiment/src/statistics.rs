@@ -163,7 +163,7 @@ fn total_error(sample: &[f64], mean: f64, error: f64) -> Option<f64> {
 }
 
 /// The two-sided 95 % quantile of Student's t for a sample of this size.
-fn quantile(n: usize) -> Option<f64> {
+pub(crate) fn quantile(n: usize) -> Option<f64> {
     Some(StudentsT::new(0.0, 1.0, n as f64 - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)))
 }
 
@@ -231,6 +231,27 @@ pub fn needed(sample: &[f64]) -> Option<u32> {
         values = (quantiles * relative).powi(2);
     }
     (mean != 0.0 && values <= f64::from(MOST_NEEDED)).then(|| (values.ceil() as u32).max(2))
+}
+
+/// Spearman's rank correlation, ties sharing their mean rank; `None` when one side does not vary.
+#[must_use]
+pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
+    let first = ranks(&pairs.iter().map(|(a, _)| *a).collect::<Vec<_>>());
+    let second = ranks(&pairs.iter().map(|(_, b)| *b).collect::<Vec<_>>());
+    let mean = (pairs.len() as f64 + 1.0) / 2.0;
+    let (mut both, mut one, mut two) = (0.0, 0.0, 0.0);
+    for (a, b) in first.iter().zip(&second) {
+        both += (a - mean) * (b - mean);
+        one += (a - mean) * (a - mean);
+        two += (b - mean) * (b - mean);
+    }
+    (one > 0.0 && two > 0.0).then(|| both / (one * two).sqrt())
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let below = |x: f64| values.iter().filter(|y| **y < x).count() as f64;
+    let equal = |x: f64| values.iter().filter(|y| y.total_cmp(&x).is_eq()).count() as f64;
+    values.iter().map(|x| below(*x) + (equal(*x) + 1.0) / 2.0).collect()
 }
 
 #[cfg(test)]
@@ -308,5 +329,16 @@ mod tests {
         assert_eq!(rounded(1.0 / 3.0).to_string(), "0.3333333333");
         assert_eq!(rounded(123_456_789_012.0).to_string(), "123456789000");
         assert_eq!(rounded(-0.0).to_string(), "0");
+    }
+
+    #[test]
+    fn rank_correlation_of_known_samples() {
+        let rho = |pairs: &[(f64, f64)]| spearman(pairs).unwrap();
+        assert!((rho(&[(1.0, 10.0), (2.0, 100.0), (3.0, 1000.0)]) - 1.0).abs() < 1e-12);
+        assert!((rho(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]) + 1.0).abs() < 1e-12);
+        // Kendall and Gibbons, ties share their mean rank: 1, 2.5, 2.5, 4 against 1, 2, 3, 4 gives 0.9487.
+        let tied = [(1.0, 1.0), (2.0, 2.0), (2.0, 3.0), (3.0, 4.0)];
+        assert!((rho(&tied) - 0.948_683).abs() < 1e-6);
+        assert_eq!(spearman(&[(1.0, 1.0), (1.0, 2.0)]), None);
     }
 }

@@ -12,8 +12,11 @@ pub struct Note {
     pub parameter: String,
     /// Paper, data sheet or measurement.
     pub source: String,
-    /// No measurement of this very machine: a sensitivity run should vary it.
+    /// No measurement of this very machine: `oversim run --uncertainty` varies it.
     pub uncertain: bool,
+    /// Smallest and largest value that the source allows, as the parameter holds them; none where it does not
+    /// say.
+    pub range: Option<(u64, u64)>,
 }
 
 /// A machine of the shelf or a synthetic one.

@@ -2,21 +2,24 @@
 
 use notation::diagnostics::{Diagnostic, Place};
 use notation::lists::List;
-use notation::parameter::{Kind, Values};
+use notation::parameter::{Kind, Parameter, Values};
 use notation::reader::Reader;
 use notation::yaml::{self, Content, Node};
 use sim_core::machine::{Level, Topology};
 
 use crate::entry::{Entry, Note};
-use crate::parameters::{GENERIC_NOTES, Lists, Parameters, check, cores_per_package, generic_values};
+use crate::parameters::{
+    GENERIC_NOTES, Lists, Parameters, check, cores_per_package, generic_range, generic_values,
+};
 use crate::topology::parse_topology;
 
 const KEYS: [&str; 7] = ["name", "summary", "about", "kernel", "topology", "values", "lists"];
-const DATUM_KEYS: [&str; 3] = ["value", "source", "uncertain"];
+const DATUM_KEYS: [&str; 4] = ["value", "source", "uncertain", "range"];
 const LIST_KEYS: [&str; 5] = ["distances", "turbo", "core_speeds", "cpu_numbers", "idle_exit"];
 /// Longest name, and longest summary or source, in characters: they stand in tables.
 const MAX_NAME: usize = 64;
 const MAX_LINE: usize = 500;
+const RANGE_HINT: &str = "write `range: [smallest, largest]`";
 /// Longest text about a machine, in characters.
 const MAX_ABOUT: usize = 4_000;
 /// Legal entries of the lists, in thousandths. A remote access takes no less than a local one; a clock is
@@ -122,7 +125,8 @@ impl Reading {
                 self.0.value(datum.value, &what, parameter.kind, parameter.min, parameter.max)
             {
                 parameter.default = value;
-                notes.push(datum.note);
+                let range = self.range(&entry.value, parameter, value);
+                notes.push(Note { range, ..datum.note });
             }
         }
         Values::defaults(&table)
@@ -297,8 +301,39 @@ impl Reading {
         let uncertain = node
             .get("uncertain")
             .map_or(Some(0), |entry| self.0.value(&entry.value, "`uncertain`", Kind::Flag, 0, 1));
-        let note = Note { parameter: parameter.to_owned(), source: source?, uncertain: uncertain? == 1 };
+        let note = Note {
+            parameter: parameter.to_owned(),
+            source: source?,
+            uncertain: uncertain? == 1,
+            range: None,
+        };
         Some(Datum { value: value?, note })
+    }
+
+    /// The `range` of an uncertain value, which contains it.
+    fn range(&mut self, datum: &Node, parameter: &Parameter, value: u64) -> Option<(u64, u64)> {
+        let node = &datum.get("range")?.value;
+        let what = format!("`range` of `{}`", parameter.name);
+        if datum.get("uncertain").is_none() {
+            self.0.wrong_node(node, format!("{what} belongs to an uncertain value"), "add `uncertain: true`");
+            return None;
+        }
+        let Content::List(ends) = &node.content else {
+            self.0.wrong_node(node, format!("{what} must be a list, not {}", node.what()), RANGE_HINT);
+            return None;
+        };
+        let [low, high] = ends.as_slice() else {
+            self.0.wrong_node(node, format!("{what} must be the smallest and the largest value"), RANGE_HINT);
+            return None;
+        };
+        let mut end = |node| self.0.value(node, &what, parameter.kind, parameter.min, parameter.max);
+        let (low, high) = (end(low)?, end(high)?);
+        if low > value || value > high {
+            let message = format!("{what} does not contain its value, {}", parameter.kind.show(value));
+            self.0.wrong_node(node, message, RANGE_HINT);
+            return None;
+        }
+        Some((low, high))
     }
 
     fn line(&mut self, node: &Node, what: &str) -> Option<String> {
@@ -325,6 +360,7 @@ fn generic_note(parameter: &str) -> Note {
         parameter: parameter.to_owned(),
         source: format!("default for a present-day server: {source}"),
         uncertain,
+        range: generic_range(parameter),
     }
 }
 
@@ -401,6 +437,11 @@ uncertain: true }
             ("'0,2,1,3'", "'0,0-2'", "cpu 0 is named twice"),
             ("'0,2,1,3'", "{}", "must be a single value"),
             ("uncertain: true", "uncertain: perhaps", "write `true` or `false`"),
+            ("source: clock", "source: clock, range: [1, 3]", "add `uncertain: true`"),
+            ("source: clock", "source: c, uncertain: true, range: [3, 4]", "does not contain its value, 2"),
+            ("source: clock", "source: c, uncertain: true, range: [3]", "the smallest and the largest"),
+            ("source: clock", "source: c, uncertain: true, range: [1, 2s]", "mine.yaml:5:"),
+            ("source: clock", "source: c, uncertain: true, range: 1", "must be a list"),
         ] {
             let text = GOOD.replace(from, to);
             assert_ne!(text, GOOD, "{from}");

@@ -12,9 +12,11 @@ pub mod os;
 mod parameters;
 mod shelf;
 mod topology;
+mod uncertain;
 
 pub use entry::{Entry, Note};
 pub use file::read as read_file;
 pub use parameters::{GENERIC_NOTES, Lists, Parameters, build, generic_values};
 pub use shelf::{entries, names, resolve};
 pub use topology::{LEVEL_NAMES, parse_topology};
+pub use uncertain::{Draw, Input};

@@ -187,6 +187,24 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("line_far", "typical, 100-250 ns", true),
 ];
 
+/// Ranges that the sources of uncertain generic values state, as parameters hold them.
+const GENERIC_RANGES: &[(&str, (u64, u64))] = &[
+    ("core_bandwidth", (10_000_000_000, 20_000_000_000)),
+    ("remote_factor", (1_400, 1_700)),
+    ("shared_cache", (16 << 20, 64 << 20)),
+    ("wake_remote", (2_000, 9_000)),
+    ("tick", (1_000, 3_000)),
+    ("fork", (20_000, 50_000)),
+    ("line_cache", (30, 60)),
+    ("line_near", (50, 100)),
+    ("line_far", (100, 250)),
+];
+
+/// The range that the source of a generic value states.
+pub(crate) fn generic_range(parameter: &str) -> Option<(u64, u64)> {
+    GENERIC_RANGES.iter().find(|(name, _)| *name == parameter).map(|(_, range)| *range)
+}
+
 /// The generic values of a synthetic machine: the defaults of [`Parameters`], with the controller's bandwidth
 /// multiplied by the packages of a NUMA node (machines without a NUMA level have one node for all).
 #[must_use]

@@ -8,7 +8,7 @@ use notation::suggest::hint;
 
 use crate::entry::{Entry, Note};
 use crate::file;
-use crate::parameters::{GENERIC_NOTES, Lists, generic_values};
+use crate::parameters::{GENERIC_NOTES, Lists, generic_range, generic_values};
 use crate::topology::parse_topology;
 
 /// The data files.
@@ -76,6 +76,7 @@ fn synthetic(text: &str) -> Result<Entry, String> {
         parameter: (*parameter).to_owned(),
         source: (*source).to_owned(),
         uncertain: *uncertain,
+        range: generic_range(parameter),
     });
     Ok(Entry {
         name: text.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -33,6 +33,7 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Node};
 
 use ::policies::PolicyShelf;
+pub use machines::Draw;
 pub use defaults::{DEFAULT_KERNEL, default_kernel};
 pub use key::{Edit, Inside, Key};
 pub use overrides::{Overrides, alike};
@@ -48,6 +49,8 @@ pub(crate) struct Known {
     pub(crate) machines: BTreeMap<String, Option<machines::Entry>>,
     /// The policies.
     pub(crate) policies: PolicyShelf,
+    /// The draw that replaces the uncertain values of machines.
+    pub(crate) draw: Option<Draw>,
 }
 
 /// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.
@@ -73,7 +76,11 @@ pub fn load_with(
         Ok(root) => root,
         Err(problem) => return Err(sources.render(&[problem])),
     };
-    let mut reader = Reader::new(Known { machines: BTreeMap::new(), policies: policies.clone() });
+    let mut reader = Reader::new(Known {
+        machines: BTreeMap::new(),
+        policies: policies.clone(),
+        draw: overrides.draw,
+    });
     let applied = overrides.apply(&mut root, &mut sources, &mut reader);
     let mut scenario_text = text.to_owned();
     scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));

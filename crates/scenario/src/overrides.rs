@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use machines::Draw;
 use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::neutral::first_invisible;
 use notation::suggest::nearest;
@@ -43,6 +44,8 @@ pub struct Overrides {
     /// Warn of settings and axes without effect ([`Experiment::warnings`]); each setting takes another
     /// reading of the scenario.
     pub warn: bool,
+    /// Uncertain values of machines are those of this draw, except those that the scenario sets.
+    pub draw: Option<Draw>,
     /// The memory that there is: a scenario whose plan does not fit is refused before it is made. None: no
     /// limit.
     pub limit: Option<Limit>,

@@ -98,6 +98,29 @@ pub struct MachineOrigin {
     /// How many of these are marked uncertain: estimates, or values of another machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertain: Option<usize>,
+    /// Those of the uncertain values that can act on this machine and that the scenario does not set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
+}
+
+/// An uncertain value of a machine, as a scenario would write it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Input {
+    /// The parameter.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// The smallest value of its range: as the machine's file states it, else a fifth below the value.
+    pub low: String,
+    /// The largest one: as stated, else a fifth above the value.
+    pub high: String,
+}
+
+impl Input {
+    pub(crate) fn of(input: &machines::Input) -> Self {
+        let machines::Input { parameter, kind, value, low, high } = *input;
+        Self { name: parameter.into(), value: kind.show(value), low: kind.show(low), high: kind.show(high) }
+    }
 }
 
 /// An application of which only a part is simulated.

@@ -12,7 +12,7 @@ use sim_core::os::OsModel;
 
 use crate::Reader;
 use crate::defaults::{MACHINE_KERNEL, default_kernel};
-use crate::plan::MachineOrigin;
+use crate::plan::{Input, MachineOrigin};
 
 /// A machine as chosen.
 pub(crate) struct ChosenMachine {
@@ -33,12 +33,20 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Chosen
         reader.wrong(chosen.place, message);
         return None;
     }
+    let inputs = entry.inputs();
+    if let Some(draw) = reader.context.draw
+        && let Err(message) = entry.set_drawn(draw).and_then(|()| entry.check())
+    {
+        reader.wrong(chosen.place, message);
+        return None;
+    }
     let origin = MachineOrigin {
         name: entry.name.clone(),
         cpus: Some(entry.topology.cpus()),
         topology: Some(entry.topology_text.clone()),
         values: Some(entry.notes.len()),
         uncertain: Some(entry.notes.iter().filter(|note| note.uncertain).count()),
+        inputs: inputs.iter().map(Input::of).collect(),
     };
     Some(ChosenMachine { machine: Arc::new(entry.machine()), kernel: entry.kernel, origin })
 }

@@ -33,6 +33,8 @@ pub enum Purpose {
     Bandwidth = 9,
     /// Delays and vetoes of a perturbed policy; entity = its position in the stack.
     Perturb = 40,
+    /// Values of uncertain inputs; entity = hash of the parameter's name, position = draw.
+    Input = 41,
 }
 
 /// The stream of one (seed, purpose, entity).

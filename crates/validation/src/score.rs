@@ -1,6 +1,7 @@
 //! The score: how many claims of each group are reproduced, how far off, and whether the order of a table is
 //! right.
 
+use experiment::statistics::spearman;
 use serde::Serialize;
 
 use crate::claims::Claim;
@@ -95,27 +96,6 @@ fn correlation(all: &[(&Claim, &Finding)]) -> Option<f64> {
     (cells > 0).then(|| sum / cells as f64)
 }
 
-/// Spearman's rank correlation, ties sharing their mean rank; `None` when one side does not vary.
-#[must_use]
-pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
-    let first = ranks(&pairs.iter().map(|(a, _)| *a).collect::<Vec<_>>());
-    let second = ranks(&pairs.iter().map(|(_, b)| *b).collect::<Vec<_>>());
-    let mean = (pairs.len() as f64 + 1.0) / 2.0;
-    let (mut both, mut one, mut two) = (0.0, 0.0, 0.0);
-    for (a, b) in first.iter().zip(&second) {
-        both += (a - mean) * (b - mean);
-        one += (a - mean) * (a - mean);
-        two += (b - mean) * (b - mean);
-    }
-    (one > 0.0 && two > 0.0).then(|| both / (one * two).sqrt())
-}
-
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let below = |x: f64| values.iter().filter(|y| **y < x).count() as f64;
-    let equal = |x: f64| values.iter().filter(|y| y.total_cmp(&x).is_eq()).count() as f64;
-    values.iter().map(|x| below(*x) + (equal(*x) + 1.0) / 2.0).collect()
-}
-
 /// The mean over the groups of the share reproduced, uncertain claims apart; `None` without a claim.
 #[must_use]
 pub fn overall(groups: &[Group]) -> Option<f64> {
@@ -126,17 +106,6 @@ pub fn overall(groups: &[Group]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rank_correlation_of_known_samples() {
-        let rho = |pairs: &[(f64, f64)]| spearman(pairs).unwrap();
-        assert!((rho(&[(1.0, 10.0), (2.0, 100.0), (3.0, 1000.0)]) - 1.0).abs() < 1e-12);
-        assert!((rho(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]) + 1.0).abs() < 1e-12);
-        // Kendall and Gibbons, ties share their mean rank: 1, 2.5, 2.5, 4 against 1, 2, 3, 4 gives 0.9487.
-        let tied = [(1.0, 1.0), (2.0, 2.0), (2.0, 3.0), (3.0, 4.0)];
-        assert!((rho(&tied) - 0.948_683).abs() < 1e-6);
-        assert_eq!(spearman(&[(1.0, 1.0), (1.0, 2.0)]), None);
-    }
 
     #[test]
     fn medians() {

@@ -12,7 +12,7 @@ use experiment::result::Results;
 use experiment::run::{RunError, run_until};
 use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::ProgressBar;
-use scenario::Overrides;
+use scenario::{Draw, Overrides, load_with};
 use scenario::plan::Experiment;
 
 use super::{source, trace};
@@ -88,6 +88,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let outputs = Outputs::check(args)?;
     let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
+    let draws = draws(args, &experiment, policies, (&name, &text))?;
     let replayed =
         args.replay_schedule.as_deref().map(|path| read_schedule(path, &experiment)).transpose()?;
     let jobs = source::jobs(&args.changes, &experiment)?;
@@ -98,10 +99,10 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
-    let bar = say::bar(experiment.runs.len(), "runs");
+    let bar = say::bar(experiment.runs.len() * (1 + draws.len()), "runs");
     let (results, recording) = match &outputs.decisions {
         Some(decisions) => (explain(&experiment, jobs, (decisions, args.explain_queues), &bar)?, None),
-        None => execute(args, &experiment, jobs, replayed.as_ref(), &bar)?,
+        None => execute(args, (&experiment, &draws), jobs, replayed.as_ref(), &bar)?,
     };
     say::took(began, results.provenance.runs, "runs");
     // All outputs are written, also when one of them fails: the first failure decides.
@@ -128,6 +129,25 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     })
 }
 
+/// The draws of uncertain inputs that `--uncertainty` asks for.
+fn draws(
+    args: &Run,
+    experiment: &Experiment,
+    policies: &PolicyShelf,
+    (name, text): (&str, &str),
+) -> Result<Vec<Experiment>, Failure> {
+    let Some(of) = args.uncertainty else { return Ok(Vec::new()) };
+    if experiment.machines.iter().all(|machine| machine.inputs.is_empty()) {
+        let why = "the scenario sets every estimated value that can act, or there is none";
+        return Err(Failure::Input(format!("--uncertainty has nothing to draw: {why}")));
+    }
+    let draw = |number| {
+        let overrides = Overrides { draw: Some(Draw { number, of }), warn: false, ..overrides(args) };
+        load_with(policies, name, text, &overrides).map_err(Failure::Rendered)
+    };
+    (0..of).map(draw).collect()
+}
+
 /// A schedule and the SHA-256 of its file.
 fn read_schedule(path: &Path, experiment: &Experiment) -> Result<(Recording, String), Failure> {
     let name = path.display().to_string();
@@ -138,7 +158,7 @@ fn read_schedule(path: &Path, experiment: &Experiment) -> Result<(Recording, Str
 /// Runs the experiment, and replays or records a schedule if the flags ask for it.
 fn execute(
     args: &Run,
-    experiment: &Experiment,
+    (experiment, draws): (&Experiment, &[Experiment]),
     jobs: usize,
     replayed: Option<&(Recording, String)>,
     bar: &ProgressBar,
@@ -166,6 +186,9 @@ fn execute(
                 done => done.map(|results| (results, None)).map_err(|error| error.to_string()),
             }
         }
+        (None, None) if !draws.is_empty() => experiment::uncertainty::run(experiment, draws, jobs, &progress)
+            .map(|results| (results, None))
+            .map_err(|error| error.to_string()),
         (None, None) => experiment::run::run(experiment, jobs, &progress)
             .map(|results| (results, None))
             .map_err(|error| error.to_string()),

@@ -2,6 +2,7 @@
 //! documented in `docs/results.md`.
 
 mod check;
+mod drawn;
 mod older;
 mod read;
 
@@ -22,6 +23,7 @@ use crate::samples::{Place, Samples};
 use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
 
+pub use drawn::{DrawnInput, InputError, Uncertainty};
 pub use read::{is_result, read};
 pub use scenario::labels::DEDICATED;
 
@@ -47,6 +49,9 @@ pub struct Results {
     /// How much of a schedule was replayed in each run, in run order; absent without a replayed schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replays: Vec<Replay>,
+    /// The draws of uncertain inputs; absent without `--uncertainty`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncertainty: Option<Uncertainty>,
 }
 
 /// One measured quantity.
@@ -73,6 +78,31 @@ pub struct Cell {
     /// cannot be measured. Empty for a metric that all replicates together have once (`variation`,
     /// `recovered`).
     pub values: Vec<Option<f64>>,
+    /// What uncertain inputs do to the mean; absent where they were not drawn (`--uncertainty`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_error: Option<InputError>,
+}
+
+impl Cell {
+    /// The 95 % interval of the mean, with what uncertain inputs add; the mean itself where neither is known.
+    #[must_use]
+    pub fn interval(&self) -> [f64; 2] {
+        let Some(error) = &self.input_error else { return self.summary.ci95.unwrap_or([self.summary.mean; 2]) };
+        let half = libm::hypot(self.summary.half_width().unwrap_or(0.0), error.half_width);
+        [self.summary.mean - half, self.summary.mean + half]
+    }
+
+    /// Mean and half-widths of the intervals of seeds and of uncertain inputs, over `scale`: `10.10 ±0.25
+    /// ±1.20`.
+    #[must_use]
+    pub fn shown(&self, scale: f64) -> String {
+        let seeds = self.summary.shown(scale);
+        let decimals = crate::number::decimals(self.summary.mean / scale);
+        match &self.input_error {
+            Some(error) => format!("{seeds} ±{:.decimals$}", error.half_width / scale),
+            None => seeds,
+        }
+    }
 }
 
 /// A run that did not complete; it counts in no cell.
@@ -106,6 +136,7 @@ impl Results {
             best_partitions: partitions.iter().map(|found| found.best.clone()).collect(),
             notes: runs.filter_map(|(plan, run)| note(experiment, plan, run)).collect(),
             replays: Vec::new(),
+            uncertainty: None,
         }
     }
 
@@ -182,6 +213,7 @@ fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
                         unit: metric.unit.into(),
                         summary,
                         values,
+                        input_error: None,
                     });
                 }
             }
@@ -264,6 +296,7 @@ pub(crate) mod fixture {
                 sampling_error: 0.0,
             },
             values: vec![Some(lo), Some(mean), Some(hi)],
+            input_error: None,
         }
     }
 
@@ -301,6 +334,7 @@ pub(crate) mod fixture {
                     topology: Some("package:4 numa:1 core:4".into()),
                     values: Some(30),
                     uncertain: Some(9),
+                    inputs: Vec::new(),
                 }],
                 kernels: strings(&["linux-2.6.28"]),
                 sweep: vec![Axis::new("threads_per_core", strings(&["1"]))],
@@ -329,6 +363,7 @@ pub(crate) mod fixture {
             best_partitions: Vec::new(),
             notes: Vec::new(),
             replays: Vec::new(),
+            uncertainty: None,
         }
     }
 }

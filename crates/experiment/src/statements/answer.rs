@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs;
 use super::ranking::{self, Goal, Standing, level_with};
 use super::table::{self, Table};
 use crate::metrics::ALL_APPS;
 use crate::number::{self, listed, plural};
 use crate::references::BEST_PARTITION;
-use crate::statistics::Summary;
+use crate::result::Cell;
 
 /// The label of the line about the program that is slowed most.
 pub const FAIRNESS: &str = "Fairness";
@@ -62,7 +63,7 @@ impl<'a> Extremes<'a> {
         };
         let best = *pool.iter().min_by(|a, b| goal.order(a.value, b.value))?;
         let worst = *pool.iter().max_by(|a, b| goal.order(a.value, b.value))?;
-        let worst = Some(worst).filter(|worst| !table::level(worst.value, best.value));
+        let worst = Some(worst).filter(|worst| !table::level(worst.cell, best.cell));
         Some(Self { goal, rankings, comparable, best, worst })
     }
 }
@@ -79,6 +80,7 @@ pub fn lines(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     } else {
         lines.extend(best_of_each(table, extremes));
     }
+    lines.extend(inputs::line(table, extremes));
     lines.extend(worst_hit(table, extremes));
     lines.extend(response(table, extremes));
     lines.extend(partition(table));
@@ -93,15 +95,18 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     }
     let all: Vec<&Standing<'_>> = extremes.rankings.iter().flatten().collect();
     let (gains, losses) = (
-        all.iter().filter(|s| interval(s.value)[0] > 1.0 + MARGIN).count(),
-        all.iter().filter(|s| interval(s.value)[1] < 1.0).count(),
+        all.iter().filter(|s| s.cell.interval()[0] > 1.0 + MARGIN).count(),
+        all.iter().filter(|s| s.cell.interval()[1] < 1.0).count(),
     );
     let interval = |s: &Standing<'_>| {
-        let [lo, hi] = interval(s.value);
-        if s.value.ci95.is_none() {
-            return String::new();
-        }
-        format!(", 95 % interval {} to {} %", number::percent(lo), number::percent(hi))
+        let [lo, hi] = s.cell.interval();
+        let of = match (&s.cell.input_error, s.value.ci95) {
+            (None, None) => return String::new(),
+            (None, Some(_)) => "",
+            (Some(_), None) => " of uncertain inputs",
+            (Some(_), Some(_)) => " of seeds and uncertain inputs",
+        };
+        format!(", 95 % interval{of} {} to {} %", number::percent(lo), number::percent(hi))
     };
     let top = all.iter().min_by(|a, b| extremes.goal.order(a.value, b.value))?;
     let reached = format!(
@@ -124,11 +129,6 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
         format!("Pays by more than 1 % in {gains} of {}: {reached}.", plural(all.len(), "case", "cases"))
     };
     Some(Line { label: "Sharing", text })
-}
-
-/// The 95 % interval of a mean, or the mean itself.
-fn interval(summary: &Summary) -> [f64; 2] {
-    summary.ci95.unwrap_or([summary.mean; 2])
 }
 
 /// `; slowdown cg 1.68, ft 2.04` of a standing, where programs also ran alone.
@@ -219,7 +219,7 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
         let own = by_policy.remove(policy.as_str()).unwrap_or_default();
         let Some(top) = own.iter().min_by(|a, b| extremes.goal.order(a.value, b.value)) else { continue };
         // The best value and all that cannot be distinguished from it.
-        let level = own.iter().filter(|s| table::level(s.value, top.value));
+        let level = own.iter().filter(|s| table::level(s.cell, top.cell));
         let level: Vec<String> =
             level.filter_map(|s| table.sweep.place(s.configuration, 0)).map(value).collect();
         values.add(level.join(" or "), policy.clone());
@@ -310,7 +310,7 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
             goal.words(best.value),
             level_sentence(&level_with(best, all), "")
         );
-        if all.len() > 1 && !table::level(best.value, last.value) {
+        if all.len() > 1 && !table::level(best.cell, last.cell) {
             let level = level_sentence(&level_with(last, all), "");
             text.push_str(&format!(" Worst: {}, {}.{level}", last.policy, goal.quantity(last.value)));
         }
@@ -321,43 +321,49 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
 
 /// The application with the largest slowdown under each policy at the configuration of the best: smallest and
 /// largest.
-fn worst_hit(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
+fn worst_hit<'a>(table: &Table<'a>, extremes: &Extremes<'_>) -> Option<Line> {
     let configuration = extremes.best.configuration;
     if table.results.foreground().count() < 2 || table.policies().len() < 2 {
         return None;
     }
-    let hit = |policy: &String| -> Option<Hit> {
+    let hit = |policy: &'a String| -> Option<Hit<'a>> {
         let all = table.results.foreground().map(|app| {
-            let slowdown = table.get(configuration, policy, app, "slowdown")?;
-            Some(Hit { policy: policy.clone(), app: app.to_owned(), slowdown: *slowdown })
+            let slowdown = table.cell(configuration, policy, app, "slowdown")?;
+            Some(Hit { policy, app, slowdown })
         });
-        let all: Vec<Hit> = all.collect::<Option<_>>()?;
-        all.into_iter().rev().max_by(|a, b| a.slowdown.mean.total_cmp(&b.slowdown.mean))
+        let all: Vec<Hit<'_>> = all.collect::<Option<_>>()?;
+        all.into_iter().rev().max_by(|a, b| a.mean().total_cmp(&b.mean()))
     };
-    let hits: Vec<Hit> = table.policies().iter().filter_map(hit).collect();
-    let by_mean = |a: &&Hit, b: &&Hit| a.slowdown.mean.total_cmp(&b.slowdown.mean);
+    let hits: Vec<Hit<'_>> = table.policies().iter().filter_map(hit).collect();
+    let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.mean().total_cmp(&b.mean());
     let (least, most) = (hits.iter().min_by(by_mean)?, hits.iter().max_by(by_mean)?);
-    let words = |hit: &Hit| {
+    let words = |hit: &Hit<'_>| {
         let names: Vec<&str> = hits
             .iter()
-            .filter(|other| other.policy != hit.policy && table::level(&other.slowdown, &hit.slowdown))
-            .map(|other| other.policy.as_str())
+            .filter(|other| other.policy != hit.policy && table::level(other.slowdown, hit.slowdown))
+            .map(|other| other.policy)
             .collect();
         let even = if names.is_empty() { String::new() } else { format!("; level: {}", listed(&names)) };
-        format!("{} under {} ({}{even})", number::ratio(hit.slowdown.mean), hit.policy, hit.app)
+        format!("{} under {} ({}{even})", number::ratio(hit.mean()), hit.policy, hit.app)
     };
     let mut text = format!("Largest slowdown{}: {}", table.with(configuration), words(least));
-    if !table::level(&least.slowdown, &most.slowdown) {
+    if !table::level(least.slowdown, most.slowdown) {
         text.push_str(&format!(" to {}", words(most)));
     }
     Some(Line { label: FAIRNESS, text: format!("{text}.") })
 }
 
 /// The application that a policy slows most.
-struct Hit {
-    policy: String,
-    app: String,
-    slowdown: Summary,
+struct Hit<'a> {
+    policy: &'a str,
+    app: &'a str,
+    slowdown: &'a Cell,
+}
+
+impl Hit<'_> {
+    fn mean(&self) -> f64 {
+        self.slowdown.summary.mean
+    }
 }
 
 /// Response times of tasks that sleep and wake: the shortest and the longest, over all configurations if
@@ -383,7 +389,7 @@ fn response(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
                 table.with(one.configuration)
             )
         };
-        if table::level(best.value, last.value) {
+        if table::level(best.cell, last.cell) {
             return Some(format!("{app} {}", words(best)));
         }
         Some(format!("{app} {} to {}", words(best), words(last)))

@@ -124,10 +124,14 @@ fn sampled(table: &Table<'_>) -> Option<String> {
     ))
 }
 
-/// Values of machines that are estimates.
+/// Values of machines that are estimates, unless a line of the answer is about them.
 fn uncertain(table: &Table<'_>) -> Option<String> {
+    if table.results.uncertainty.is_some() {
+        return None;
+    }
     let machines = table.results.provenance.machines.iter();
     let each: Vec<String> = machines
+        .clone()
         .filter_map(|machine| {
             let (uncertain, values) = (machine.uncertain.filter(|n| *n > 0)?, machine.values?);
             Some(format!("{uncertain} of {values} values of {}", machine.name))
@@ -142,5 +146,17 @@ fn uncertain(table: &Table<'_>) -> Option<String> {
     } else {
         String::new()
     };
-    Some(format!("{}{more} are estimates.", listed(&each[..shown])))
+    let inputs: BTreeSet<&str> =
+        machines.clone().flat_map(|machine| &machine.inputs).map(|input| input.name.as_str()).collect();
+    let inputs: Vec<&str> = inputs.into_iter().collect();
+    let act = match inputs.as_slice() {
+        [] => String::new(),
+        all if all.len() > NAMED => {
+            format!(" {} can act here: {} and {} more", all.len(), all[..NAMED].join(", "), all.len() - NAMED)
+        }
+        [one] => format!(" One can act here: {one}"),
+        all => format!(" {} can act here: {}", all.len(), listed(all)),
+    };
+    let advice = if inputs.is_empty() { "" } else { " (--uncertainty draws them)." };
+    Some(format!("{}{more} are estimates.{act}{advice}", listed(&each[..shown])))
 }

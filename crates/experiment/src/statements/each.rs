@@ -46,7 +46,7 @@ fn fastest(table: &Table<'_>, configuration: usize, app: &str) -> Option<String>
     }
     let names = |one| level_with(one, &all).iter().map(|s| s.policy).collect::<Vec<_>>();
     let first = format!("{app}: fastest under {}.{}", of(best), level(&names(best)));
-    if table::level(best.value, last.value) {
+    if table::level(best.cell, last.cell) {
         return Some(first);
     }
     Some(format!("{first} Slowest under {}.{}", of(last), level(&names(last))))
@@ -63,7 +63,7 @@ fn throughput(table: &Table<'_>, configuration: usize) -> Option<String> {
     let names = |one| level_with(one, &all).iter().map(|s| s.policy).collect::<Vec<_>>();
     let most =
         format!("Throughput, sequential runs = 1: {} under {}.", number::ratio(best.value.mean), best.policy);
-    if all.len() == 1 || table::level(best.value, last.value) {
+    if all.len() == 1 || table::level(best.cell, last.cell) {
         return Some(format!("{most}{}", level(&names(best))));
     }
     Some(format!(

@@ -5,6 +5,7 @@ pub mod answer;
 pub mod causes;
 pub mod doubts;
 pub mod each;
+pub mod inputs;
 pub mod ranking;
 pub mod table;
 pub mod titles;

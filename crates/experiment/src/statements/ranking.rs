@@ -5,7 +5,7 @@ pub use super::table::Goal;
 use super::table::{self, Table};
 use crate::metrics::ALL_APPS;
 use crate::number;
-use crate::result::DEDICATED;
+use crate::result::{Cell, DEDICATED};
 use crate::statistics::Summary;
 
 /// Work at two configurations counts as that of the same programs within this part of it: with more threads,
@@ -23,6 +23,8 @@ pub struct Standing<'a> {
     pub policy: &'a str,
     /// What it reached.
     pub value: &'a Summary,
+    /// The cell of that value.
+    pub cell: &'a Cell,
 }
 
 impl Goal {
@@ -88,8 +90,8 @@ impl Goal {
 #[must_use]
 pub fn at<'a>(table: &Table<'a>, goal: &Goal, configuration: usize) -> Vec<Standing<'a>> {
     let standing = |policy: &'a String| {
-        let value = table.get(configuration, policy, &goal.app, goal.metric)?;
-        Some(Standing { configuration, policy, value })
+        let cell = table.cell(configuration, policy, &goal.app, goal.metric)?;
+        Some(Standing { configuration, policy, value: &cell.summary, cell })
     };
     let mut all: Vec<Standing<'a>> = table.policies().iter().filter_map(standing).collect();
     all.sort_by(|a, b| goal.order(a.value, b.value));
@@ -100,7 +102,7 @@ pub fn at<'a>(table: &Table<'a>, goal: &Goal, configuration: usize) -> Vec<Stand
 #[must_use]
 pub fn level_with<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<Standing<'a>> {
     let other = |s: &&Standing<'a>| s.policy != one.policy || s.configuration != one.configuration;
-    all.iter().filter(other).filter(|s| table::level(s.value, one.value)).copied().collect()
+    all.iter().filter(other).filter(|s| table::level(s.cell, one.cell)).copied().collect()
 }
 
 /// All policies, the best over all configurations first, by the geometric mean of what they reached; of

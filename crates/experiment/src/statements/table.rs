@@ -119,10 +119,28 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether two means cannot be distinguished: their 95 % intervals share a point, or both are written alike.
+/// Two values are level if at least one of this number of draws of uncertain inputs reverses their order.
+const ONE_IN: usize = 20;
+
+/// Whether two means cannot be distinguished: their 95 % intervals share a point, both are written alike, or
+/// uncertain inputs can reverse their order.
 #[must_use]
-pub fn level(a: &Summary, b: &Summary) -> bool {
-    a.overlaps(b) || number::short(a.mean) == number::short(b.mean)
+pub fn level(a: &Cell, b: &Cell) -> bool {
+    let (one, other) = (&a.summary, &b.summary);
+    one.overlaps(other) || number::short(one.mean) == number::short(other.mean) || reversed(a, b)
+}
+
+/// Whether draws of the inputs reverse the order of two values, in at least one of 20 draws.
+fn reversed(a: &Cell, b: &Cell) -> bool {
+    let (Some(one), Some(other)) = (&a.input_error, &b.input_error) else { return false };
+    let order = a.summary.mean.total_cmp(&b.summary.mean);
+    let both = one.draws.iter().zip(&other.draws).filter_map(|(x, y)| Some((*x)?.total_cmp(&(*y)?)));
+    let (mut all, mut against) = (0, 0);
+    for drawn in both {
+        all += 1;
+        against += usize::from(drawn != order);
+    }
+    against > 0 && against * ONE_IN >= all
 }
 
 /// A mean over `scale` with as many decimals as its interval supports, `45` or `81.0`.
@@ -145,6 +163,18 @@ pub fn error(summary: &Summary, scale: f64) -> String {
     }
 }
 
+/// Half the width of the interval that uncertain inputs lead to, with the decimals of the mean beside it, `±2.1`;
+/// empty where they were not drawn.
+#[must_use]
+pub fn input_error(cell: &Cell, scale: f64) -> String {
+    let Some(error) = &cell.input_error else { return String::new() };
+    let half = error.half_width / scale;
+    match error_decimals(&cell.summary, scale) {
+        Some(decimals) => format!(" ±{half:.decimals$}"),
+        None => format!(" ±{}", number::short(half)),
+    }
+}
+
 /// Decimals up to the first significant digit of the interval, so that mean and error fit each other; none
 /// where the interval has no width, and for numbers that are written as powers of ten.
 fn error_decimals(summary: &Summary, scale: f64) -> Option<usize> {
@@ -159,6 +189,7 @@ fn error_decimals(summary: &Summary, scale: f64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::{InputError, fixture};
 
     fn summary(mean: f64, half: f64) -> Summary {
         Summary {
@@ -190,8 +221,26 @@ mod tests {
 
     #[test]
     fn what_overlaps_or_reads_alike_is_level() {
-        assert!(level(&summary(1.0, 0.2), &summary(1.3, 0.2)));
-        assert!(!level(&summary(1.0, 0.1), &summary(1.3, 0.1)));
-        assert!(level(&summary(1.0001, 0.0), &summary(1.0002, 0.0)));
+        let cell = |mean: f64, half: f64| Cell { summary: summary(mean, half), ..fixture::two_apps().cells[0].clone() };
+        assert!(level(&cell(1.0, 0.2), &cell(1.3, 0.2)));
+        assert!(!level(&cell(1.0, 0.1), &cell(1.3, 0.1)));
+        assert!(level(&cell(1.0001, 0.0), &cell(1.0002, 0.0)));
+    }
+
+    #[test]
+    fn an_order_that_one_draw_in_twenty_reverses_is_none() {
+        let mut cells = fixture::two_apps().cells;
+        let draws = |reversed: usize, of: usize, (low, high): (f64, f64)| {
+            let one = |at: usize| Some(if at < reversed { high } else { low });
+            Some(InputError { half_width: 1.0, draws: (0..of).map(one).collect() })
+        };
+        let mut check = |against: usize, of: usize| {
+            cells[0].summary.mean = 1.0;
+            cells[1].summary.mean = 2.0;
+            cells[0].input_error = draws(against, of, (1.0, 3.0));
+            cells[1].input_error = draws(0, of, (2.0, 2.0));
+            reversed(&cells[0], &cells[1])
+        };
+        assert!(!check(0, 20) && check(1, 20) && !check(1, 21) && check(2, 40) && check(1, 5));
     }
 }

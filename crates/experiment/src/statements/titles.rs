@@ -6,7 +6,7 @@ use super::causes::{PARTS, share, whole};
 use super::table::{Table, level};
 use crate::metrics::ALL_APPS;
 use crate::number::{self, listed, short, short_seconds};
-use crate::statistics::Summary;
+use crate::result::Cell;
 
 /// A value of a figure with its place.
 #[derive(Clone, PartialEq, Debug)]
@@ -130,7 +130,13 @@ struct Hit<'a> {
     policy: &'a str,
     app: &'a str,
     configuration: usize,
-    summary: &'a Summary,
+    cell: &'a Cell,
+}
+
+impl Hit<'_> {
+    fn mean(&self) -> f64 {
+        self.cell.summary.mean
+    }
 }
 
 /// The values of a metric of all foreground applications under a policy.
@@ -138,8 +144,8 @@ fn values<'a>(table: &Table<'a>, policy: &'a str, metric: &str) -> Vec<Hit<'a>> 
     let mut hits = Vec::new();
     for configuration in table.configurations() {
         for app in table.results.foreground() {
-            let found = table.get(configuration, policy, app, metric);
-            hits.extend(found.map(|summary| Hit { policy, app, configuration, summary }));
+            let found = table.cell(configuration, policy, app, metric);
+            hits.extend(found.map(|cell| Hit { policy, app, configuration, cell }));
         }
     }
     hits
@@ -152,7 +158,7 @@ fn place(table: &Table<'_>, hit: &Hit<'_>) -> String {
 /// The spots of a metric under all policies.
 fn spots(table: &Table<'_>, metric: &str) -> Vec<Spot> {
     let hits = table.policies().iter().flat_map(|policy| values(table, policy, metric));
-    hits.map(|hit| Spot { value: hit.summary.mean, place: place(table, &hit) }).collect()
+    hits.map(|hit| Spot { value: hit.mean(), place: place(table, &hit) }).collect()
 }
 
 /// Of the figure of slowdowns, or of run times where no application ran alone.
@@ -170,27 +176,27 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
         values(table, policy, "slowdown")
             .into_iter()
             .rev()
-            .max_by(|a, b| a.summary.mean.total_cmp(&b.summary.mean))
+            .max_by(|a, b| a.mean().total_cmp(&b.mean()))
     };
     let hits: Vec<Hit<'_>> = table.policies().iter().filter_map(worst).collect();
-    let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.summary.mean.total_cmp(&b.summary.mean);
+    let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.mean().total_cmp(&b.mean());
     let (least, most) = (hits.iter().min_by(by_mean)?, hits.iter().rev().max_by(by_mean)?);
     let words = |hit: &Hit<'_>| {
         let even: Vec<&str> = hits
             .iter()
-            .filter(|other| other.policy != hit.policy && level(other.summary, hit.summary))
+            .filter(|other| other.policy != hit.policy && level(other.cell, hit.cell))
             .map(|other| other.policy)
             .collect();
         let even = if even.is_empty() { String::new() } else { format!("{LEVEL}{}", listed(&even)) };
         format!(
             "{} under {} ({}{}{even})",
-            number::ratio(hit.summary.mean),
+            number::ratio(hit.mean()),
             hit.policy,
             hit.app,
             table.with(hit.configuration)
         )
     };
-    if hits.len() == 1 || level(least.summary, most.summary) {
+    if hits.len() == 1 || level(least.cell, most.cell) {
         return Some(format!("Largest slowdown of a program: {}", words(least)));
     }
     Some(format!("Largest slowdown of a program: least {}, most {}", words(least), words(most)))
@@ -248,9 +254,9 @@ pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<String> {
     }
     let show = |value: f64| if metric == "slowdown" { short(value) } else { short_seconds(value) };
     let ends = |hits: &[Hit<'_>]| {
-        let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.summary.mean.total_cmp(&b.summary.mean);
+        let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.mean().total_cmp(&b.mean());
         let (low, high) = (hits.iter().min_by(by_mean)?, hits.iter().rev().max_by(by_mean)?);
-        (low.summary.mean > 0.0).then_some((low.summary.mean, high.summary.mean, high.configuration))
+        (low.mean() > 0.0).then_some((low.mean(), high.mean(), high.configuration))
     };
     let measured: Vec<(&String, (f64, f64, usize))> = curves
         .iter()
@@ -308,9 +314,9 @@ pub fn run_times(table: &Table<'_>) -> Option<String> {
     let mut spots: Vec<Spot> = Vec::new();
     for policy in table.policies() {
         for hit in
-            values(table, policy, "run_time").iter().filter(|hit| hit.summary.n > 1 && hit.summary.min > 0.0)
+            values(table, policy, "run_time").iter().filter(|hit| hit.cell.summary.n > 1 && hit.cell.summary.min > 0.0)
         {
-            let value = (hit.summary.max / hit.summary.min - 1.0) * 100.0;
+            let value = (hit.cell.summary.max / hit.cell.summary.min - 1.0) * 100.0;
             spots.push(Spot { value, place: place(table, hit) });
         }
     }

@@ -123,6 +123,7 @@ fn machine(random: &mut Random) -> MachineOrigin {
         cpus: Some(1 + random.below(64) as u32),
         topology: None,
         values: Some(30),
+        inputs: Vec::new(),
     }
 }
 
@@ -198,6 +199,7 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
         best_partitions: Vec::new(),
         notes: Vec::new(),
         replays: Vec::new(),
+        uncertainty: None,
     }
 }
 
@@ -312,6 +314,7 @@ fn push(
         unit: unit.into(),
         summary,
         values,
+        input_error: None,
     });
 }
 

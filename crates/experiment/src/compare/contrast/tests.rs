@@ -22,6 +22,7 @@ fn result(policies: &[(&str, &[f64])], metric: &str, unit: &str, seed: u64) -> R
         unit: unit.into(),
         summary: summarise(values).unwrap(),
         values: values.iter().copied().map(Some).collect(),
+        input_error: None,
     };
     results.cells = policies.iter().map(cell).collect();
     results

@@ -8,13 +8,15 @@ use crate::number;
 use crate::references::{BEST_PARTITION, FAIR_SHARE};
 use crate::statements::doubts::is_wide;
 use crate::statements::ranking::Standing;
-use crate::statements::table::{error, level, mean};
+use crate::statements::table::{error, input_error, level, mean};
 use crate::statements::{Extremes, Table};
 use crate::statistics::Summary;
 use notation::text::cut;
 
 /// Columns of a cell of the ranking with its gap, with and without the error.
 const CELLS: [usize; 2] = [15, 10];
+/// Columns of the error that uncertain inputs add.
+const INPUT: usize = 7;
 /// Columns of a cell of the second table with its gap.
 const RATIO: usize = 8;
 /// Columns for the names of configurations where these are the rows.
@@ -55,6 +57,8 @@ struct Ranked<'a, 'b> {
     longest: f64,
     /// Whether there is room for errors.
     roomy: bool,
+    /// Columns behind the mean: for the errors and the marks, or for the marks alone.
+    errors: usize,
 }
 
 /// The ranking: a row per policy and a column per configuration; the other way round for a single policy, and
@@ -75,12 +79,16 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
         _ => format!("Time until all programs end in {unit} (lower is better)"),
     };
     let count = table.sweep.configurations.len();
-    let cells = |roomy: bool| Cells { least: CELLS[usize::from(!roomy)], tail: errors(roomy) + 1, times: 1 };
+    // Columns of a second error.
+    let second = if table.results.uncertainty.is_some() { INPUT } else { 0 };
+    let errors = |roomy: bool| if roomy { 6 + second } else { 2 };
+    let least = |roomy: bool| if roomy { CELLS[0] + second } else { CELLS[1] };
+    let cells = |roomy: bool| Cells { least: least(roomy), tail: errors(roomy) + 1, times: 1 };
     let needed = |roomy: bool| (0..count).map(|c| cells(roomy).wide(table, c)).sum::<usize>() + NAME;
     let turned =
         count > 1 && (rows.len() == 1 || (needed(false) > width && rows.len() * CELLS[1] + WORDS <= width));
-    let roomy = if turned { rows.len() * CELLS[0] + WORDS <= width } else { needed(true) <= width };
-    let ranked = Ranked { table, extremes, scale, longest, roomy };
+    let roomy = if turned { rows.len() * least(true) + WORDS <= width } else { needed(true) <= width };
+    let ranked = Ranked { table, extremes, scale, longest, roomy, errors: errors(roomy) };
     let mut grid = if turned {
         by_configuration(&ranked, title, rows)
     } else {
@@ -88,7 +96,8 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
     };
     let entries = grid.rows.iter().flat_map(|(_, entries)| entries);
     let marked = |mark: &str| entries.clone().any(|entry| entry.text.contains(mark));
-    let legend = [("±", "; ±: 95 % interval"), ("*", ", *: best or level"), ("!", ", !: wide")];
+    let intervals = if second > 0 { "; ±: 95 % intervals of seeds and of inputs" } else { "; ±: 95 % interval" };
+    let legend = [("±", intervals), ("*", ", *: best or level"), ("!", ", !: wide")];
     let legend: Vec<&str> =
         legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
     grid.title.push_str(&legend.concat());
@@ -100,7 +109,7 @@ fn by_policy(ranked: &Ranked<'_, '_>, title: String, rows: &[String], columns: &
     let Ranked { table, extremes, longest, .. } = ranked;
     let goal = &extremes.goal;
     let mut grid = Grid::new(title, heads(table, columns, 1));
-    grid.tail = errors(ranked.roomy) + 1;
+    grid.tail = ranked.errors + 1;
     for policy in rows {
         let entry = |c: &usize| ranked.entry(*c, policy, &extremes.rankings[*c]);
         grid.rows.push((policy.clone(), columns.iter().map(entry).collect()));
@@ -134,7 +143,7 @@ fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String])
         ranked.references().filter(|(label, _)| policies.len() == 1 && measured(label)).collect();
     let names = policies.iter().map(String::as_str).chain(references.iter().map(|(_, name)| *name));
     let mut grid = Grid::new(title, vec![(table.sweep.names(), names.map(|name| cut(name, NAME)).collect())]);
-    grid.tail = errors(ranked.roomy) + 1;
+    grid.tail = ranked.errors + 1;
     let alone = policies.len() == 1 && extremes.comparable;
     let mut all: Vec<Standing<'_>> = extremes.rankings.iter().flatten().copied().collect();
     all.sort_by(|a, b| goal.order(a.value, b.value));
@@ -164,28 +173,29 @@ impl Ranked<'_, '_> {
     /// The value of a policy at a configuration with its marks among its rivals, which are in order.
     fn entry(&self, configuration: usize, policy: &str, rivals: &[Standing<'_>]) -> Entry {
         let goal = &self.extremes.goal;
-        let value = self.table.get(configuration, policy, &goal.app, goal.metric);
-        let (Some(value), Some(first), Some(last)) = (value, rivals.first(), rivals.last()) else {
+        let cell = self.table.cell(configuration, policy, &goal.app, goal.metric);
+        let (Some(cell), Some(first), Some(last)) = (cell, rivals.first(), rivals.last()) else {
             return Entry::none();
         };
-        let own = &Standing { configuration, policy, value };
-        let best = rivals.len() > 1 && level(own.value, first.value);
-        let worst = rivals.len() > 1 && !best && level(own.value, last.value);
+        let own = &Standing { configuration, policy, value: &cell.summary, cell };
+        let best = rivals.len() > 1 && level(own.cell, first.cell);
+        let worst = rivals.len() > 1 && !best && level(own.cell, last.cell);
         let marks = [if best { "*" } else { "" }, if is_wide(own) { "!" } else { "" }].concat();
         let ink = match (best, worst) {
             (true, _) => Ink::Best,
             (_, true) => Ink::Worst,
             _ => Ink::Plain,
         };
-        let tail = if self.roomy { error(own.value, self.scale) + &marks } else { marks };
-        let text = format!("{} {tail:<error$}", shown(own.value, self.scale), error = errors(self.roomy));
+        let errors = || error(own.value, self.scale) + &input_error(cell, self.scale);
+        let tail = if self.roomy { errors() + &marks } else { marks };
+        let text = format!("{} {tail:<error$}", shown(own.value, self.scale), error = self.errors);
         Entry { text, ink }
     }
 
     /// A value without error and marks.
     fn plain(&self, value: Option<&Summary>) -> Entry {
         let text =
-            |s: &Summary| format!("{} {:<error$}", shown(s, self.scale), "", error = errors(self.roomy));
+            |s: &Summary| format!("{} {:<error$}", shown(s, self.scale), "", error = self.errors);
         value.map_or_else(Entry::none, |s| Entry::plain(text(s)))
     }
 
@@ -210,11 +220,6 @@ fn heads(table: &Table<'_>, configurations: &[usize], times: usize) -> Vec<(Stri
 fn shown(value: &Summary, scale: f64) -> String {
     let tiny = value.mean > 0.0 && value.mean / scale < 1e-3;
     if tiny { "<0.001".to_owned() } else { mean(value, scale) }
-}
-
-/// Columns behind the mean of a cell of the ranking: for the error and the marks, or for the marks alone.
-const fn errors(roomy: bool) -> usize {
-    if roomy { 6 } else { 2 }
 }
 
 /// Slowdowns of each program, or run times where none ran alone; one program has none of its own.

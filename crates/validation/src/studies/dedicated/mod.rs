@@ -8,7 +8,7 @@ use notation::declare::Choice;
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Conditions, Feature, Form, Metric, Model, Schedule, ToleranceKind, Workload};
 use crate::lab::{Cell, Lab};
-use crate::score::spearman;
+use experiment::statistics::spearman;
 
 /// A code whose barriers are no further apart is fine-grained, ms: 1 to 5 ms is the paper's word for those
 /// that degrade.
