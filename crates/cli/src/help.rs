@@ -24,6 +24,7 @@ Examples:
   oversim run seventeen_on_sixteen --policy LOAD,SPEED --repeat 3
   oversim run seventeen_on_sixteen --set kernel.yield=posix --format json
   oversim run two_hogs_one_core --sweep apps.hogs.tasks=1,2,3,4 --table full
+  oversim run two_hogs_one_core --uncertainty=10
   oversim run spec_pair --policy SPEED/ULE --record-schedule schedule.ndjson
   oversim run spec_pair --policy LOAD --explain-decisions - | grep migrate
   oversim run spec_pair --policy LOAD --repeat 1 --trace load.pftrace

@@ -113,7 +113,9 @@ fn between_rows(rows: &[Vec<f64>]) -> f64 {
     let rest: f64 = rows
         .iter()
         .zip(&of_row)
-        .flat_map(|(row, of)| row.iter().zip(&of_column).map(move |(x, column)| square(x - of - column + mean)))
+        .flat_map(|(row, of)| {
+            row.iter().zip(&of_column).map(move |(x, column)| square(x - of - column + mean))
+        })
         .sum();
     ((rows_apart - rest / ((n - 1.0) * (m - 1.0))) / m).max(0.0).sqrt()
 }
@@ -126,7 +128,8 @@ mod tests {
     #[test]
     fn the_variation_between_draws_is_without_that_of_seeds() {
         // Rows 1, 2, 3; columns add 0, 10, 20: the rows differ with deviation 1, the seeds explain the rest.
-        let rows: Vec<Vec<f64>> = [1.0, 2.0, 3.0].iter().map(|row| vec![*row, row + 10.0, row + 20.0]).collect();
+        let rows: Vec<Vec<f64>> =
+            [1.0, 2.0, 3.0].iter().map(|row| vec![*row, row + 10.0, row + 20.0]).collect();
         assert!((between_rows(&rows) - 1.0).abs() < 1e-12);
         // Nothing but chance: means of rows are alike.
         assert_eq!(between_rows(&[vec![1.0, 3.0], vec![3.0, 1.0]]), 0.0);

@@ -54,12 +54,11 @@ pub struct Input {
 }
 
 impl Entry {
-    /// The uncertain values that can act on this machine, except those that a scenario has set, in the order
-    /// of their table. Lists, and values of which no other is known (0 without a stated range, switches),
-    /// are not among them.
+    /// The uncertain values that can act on this machine, except those of the names in `set`, which a scenario
+    /// states itself, in the order of their table. Lists, and values of which no other is known (0 without a
+    /// stated range, switches), are not among them.
     #[must_use]
-    pub fn inputs(&self) -> Vec<Input> {
-        let set: Vec<&str> = self.values.changed().iter().map(|(name, _)| *name).collect();
+    pub fn inputs(&self, set: &[&str]) -> Vec<Input> {
         let input = |parameter: &Parameter| {
             let note = self.notes.iter().find(|note| note.parameter == parameter.name)?;
             let varies = !matches!(parameter.kind, Kind::Flag | Kind::Choice(_));
@@ -76,12 +75,12 @@ impl Entry {
         self.values.table().iter().filter_map(input).collect()
     }
 
-    /// Replaces the uncertain values by those of a draw.
+    /// Replaces the uncertain values by those of a draw, except those of the names in `set`.
     ///
     /// # Errors
     /// A sentence: a value is out of the range of its parameter.
-    pub fn set_drawn(&mut self, draw: Draw) -> Result<(), String> {
-        for input in self.inputs() {
+    pub fn set_drawn(&mut self, draw: Draw, set: &[&str]) -> Result<(), String> {
+        for input in self.inputs(set) {
             let value = draw.value(input.parameter, input.low, input.high);
             self.values.set(input.parameter, value)?;
         }
@@ -117,7 +116,7 @@ mod tests {
     use crate::{read_file, resolve};
 
     fn names(entry: &Entry) -> Vec<&'static str> {
-        entry.inputs().iter().map(|input| input.parameter).collect()
+        entry.inputs(&[]).iter().map(|input| input.parameter).collect()
     }
 
     #[test]
@@ -143,7 +142,7 @@ mod tests {
             value: 100ns, source: x, uncertain: true, range: [50ns, 300ns] }\n  wake: { value: 1us, source: x, \
             uncertain: true }\n  sleep: { value: 1us, source: x }\n";
         let mut entry = read_file(0, text).unwrap();
-        let inputs = entry.inputs();
+        let inputs = entry.inputs(&[]);
         let range = |name: &str| inputs.iter().find(|i| i.parameter == name).map(|i| (i.low, i.high));
         assert_eq!(range("poll"), Some((50, 300)));
         assert_eq!(range("wake"), Some((800, 1_200)));
@@ -151,11 +150,9 @@ mod tests {
         for absent in ["sleep", "smt_compute", "line_core", "line_far", "link_bandwidth", "remote_factor"] {
             assert_eq!(range(absent), None, "{absent}");
         }
-        entry.values.set("poll", 120).unwrap();
-        assert!(!names(&entry).contains(&"poll"), "a scenario has set it");
         let wake = Draw { number: 1, of: 5 }.value("wake", 800, 1_200);
-        entry.set_drawn(Draw { number: 1, of: 5 }).unwrap();
-        assert_eq!((entry.values.number("poll"), entry.values.number("wake")), (Some(120), Some(wake)));
+        entry.set_drawn(Draw { number: 1, of: 5 }, &["poll"]).unwrap();
+        assert_eq!((entry.values.number("poll"), entry.values.number("wake")), (Some(100), Some(wake)));
     }
 
     #[test]
@@ -163,10 +160,10 @@ mod tests {
         for name in crate::names().chain(["package:2 numa:1 core:4 pu:2"]) {
             for number in 0..8 {
                 let mut entry = resolve(name).unwrap();
-                entry.set_drawn(Draw { number, of: 8 }).unwrap();
+                entry.set_drawn(Draw { number, of: 8 }, &[]).unwrap();
                 entry.check().unwrap();
             }
-            assert!(!resolve(name).unwrap().inputs().is_empty(), "{name}");
+            assert!(!names(&resolve(name).unwrap()).is_empty(), "{name}");
         }
     }
 }

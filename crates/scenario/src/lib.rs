@@ -33,9 +33,9 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Node};
 
 use ::policies::PolicyShelf;
-pub use machines::Draw;
 pub use defaults::{DEFAULT_KERNEL, default_kernel};
 pub use key::{Edit, Inside, Key};
+pub use machines::Draw;
 pub use overrides::{Overrides, alike};
 use plan::Experiment;
 pub use settable::{SettablePath, settable};
@@ -76,11 +76,8 @@ pub fn load_with(
         Ok(root) => root,
         Err(problem) => return Err(sources.render(&[problem])),
     };
-    let mut reader = Reader::new(Known {
-        machines: BTreeMap::new(),
-        policies: policies.clone(),
-        draw: overrides.draw,
-    });
+    let mut reader =
+        Reader::new(Known { machines: BTreeMap::new(), policies: policies.clone(), draw: overrides.draw });
     let applied = overrides.apply(&mut root, &mut sources, &mut reader);
     let mut scenario_text = text.to_owned();
     scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));

@@ -33,9 +33,10 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Chosen
         reader.wrong(chosen.place, message);
         return None;
     }
-    let inputs = entry.inputs();
+    let set: Vec<&str> = chosen.parameters.iter().map(|entry| entry.key.as_str()).collect();
+    let inputs = entry.inputs(&set);
     if let Some(draw) = reader.context.draw
-        && let Err(message) = entry.set_drawn(draw).and_then(|()| entry.check())
+        && let Err(message) = entry.set_drawn(draw, &set).and_then(|()| entry.check())
     {
         reader.wrong(chosen.place, message);
         return None;

@@ -87,6 +87,14 @@ fn sourced(value: &Value) -> Value {
             "value": value,
             "source": { "type": "string", "description": "Where the value comes from." },
             "uncertain": { "type": "boolean", "description": "It is an estimate, or of another machine." },
+            "range": {
+                "type": "array",
+                "items": value,
+                "minItems": 2,
+                "maxItems": 2,
+                "description": "Smallest and largest value that the source allows, for an uncertain value. \
+                    Without it, --uncertainty draws from a fifth below to a fifth above the value.",
+            },
         },
     })
 }

@@ -12,8 +12,8 @@ use experiment::result::Results;
 use experiment::run::{RunError, run_until};
 use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::ProgressBar;
-use scenario::{Draw, Overrides, load_with};
 use scenario::plan::Experiment;
+use scenario::{Draw, Overrides, load_with};
 
 use super::{source, trace};
 use crate::args::{Format, Run, Table};

@@ -9,11 +9,13 @@ use scenario::configuration::{Setting, Settings, columns};
 use super::View;
 use crate::result::Results;
 
-/// Writes a header row and the cells: `scenario`, a column for each swept parameter, then [`COLUMNS`].
+/// Writes a header row and the cells: `scenario`, a column for each swept parameter, then [`COLUMNS`], and
+/// [`INPUT_COLUMN`] where uncertain inputs were drawn.
 pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     let swept = columns(&results.provenance.configurations);
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(head(&swept, &COLUMNS))?;
+    let drawn = results.uncertainty.is_some();
+    csv.write_record(head(&swept, &COLUMNS).chain(drawn.then(|| INPUT_COLUMN.to_owned())))?;
     for cell in &results.cells {
         let s = &cell.summary;
         let bound = |at: usize| s.ci95.map_or_else(String::new, |ci| ci[at].to_string());
@@ -28,10 +30,14 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) ->
             s.n.to_string(),
         ];
         let row = [text(&cell.scenario)].into_iter().chain(settings(&cell.settings, &swept));
-        csv.write_record(row.chain(words).chain(numbers))?;
+        let input = cell.input_error.as_ref().map_or_else(String::new, |error| error.half_width.to_string());
+        csv.write_record(row.chain(words).chain(numbers).chain(drawn.then_some(input)))?;
     }
     csv.flush()
 }
+
+/// Half of the interval that uncertain inputs lead to.
+const INPUT_COLUMN: &str = "input_half_width";
 
 /// The columns behind those of swept parameters, in order.
 const COLUMNS: [&str; 11] =

@@ -118,13 +118,17 @@ impl Table<'_> {
         self.index.get(self.configuration, policy, app, metric)
     }
 
+    /// A value with the intervals of seeds and of uncertain inputs.
+    fn shown(&self, policy: &str, app: &str, metric: &str, scale: f64) -> Option<String> {
+        Some(self.index.cell(self.configuration, policy, app, metric)?.shown(scale))
+    }
+
     /// Run time; with dedicated runs, slowdown; where an application waited for admission, how long.
     fn app(&self, app: &str) -> Group {
         let metric = self.index.time();
         let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, metric)?.mean));
         let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
-        let time =
-            self.column([app, &format!("time, {unit}")], |p| Some(self.get(p, app, metric)?.shown(length)));
+        let time = self.column([app, &format!("time, {unit}")], |p| self.shown(p, app, metric, length));
         let slowdown =
             self.column([app, "slowdown"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));
         let waited = |p: &str| Some(self.get(p, app, "queue_time")?.mean).filter(|wait| *wait > 0.0);
@@ -133,7 +137,7 @@ impl Table<'_> {
         let head = format!("queue, {unit}");
         let queue = self.column([app, &head], |p| {
             waited(p)?;
-            Some(self.get(p, app, "queue_time")?.shown(length))
+            self.shown(p, app, "queue_time", length)
         });
         [time, slowdown, queue]
             .into_iter()

@@ -87,7 +87,9 @@ impl Cell {
     /// The 95 % interval of the mean, with what uncertain inputs add; the mean itself where neither is known.
     #[must_use]
     pub fn interval(&self) -> [f64; 2] {
-        let Some(error) = &self.input_error else { return self.summary.ci95.unwrap_or([self.summary.mean; 2]) };
+        let Some(error) = &self.input_error else {
+            return self.summary.ci95.unwrap_or([self.summary.mean; 2]);
+        };
         let half = libm::hypot(self.summary.half_width().unwrap_or(0.0), error.half_width);
         [self.summary.mean - half, self.summary.mean + half]
     }

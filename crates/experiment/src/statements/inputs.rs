@@ -20,7 +20,7 @@ pub fn line(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     let uncertainty = table.results.uncertainty.as_ref()?;
     let best = &extremes.best;
     let error = best.cell.input_error.as_ref()?;
-    let (stays, draws) = stays_best(extremes, best);
+    let (stays, draws, rivals) = stays_best(extremes, best);
     let many = table.results.provenance.machines.len() > 1;
     let of = match table.results.provenance.machines.as_slice() {
         [machine] => format!(" of {}", machine.name),
@@ -28,14 +28,17 @@ pub fn line(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     };
     let values = plural(uncertainty.inputs.len(), "estimated value", "estimated values");
     let mut text = format!(
-        "{} of {values}{of}: {}{} stays the best in {stays}.",
+        "{} of {values}{of}: {}{}",
         plural(draws, "draw", "draws"),
         best.policy,
         table.with(best.configuration)
     );
-    if best.value.mean > 0.0 {
-        let part = error.half_width / best.value.mean * 100.0;
-        text.push_str(&format!(" Its value changes by ±{} % of itself.", number::variation(part)));
+    let part = (best.value.mean > 0.0).then(|| error.half_width / best.value.mean * 100.0);
+    let change = part.map(|part| format!("changes by ±{} % of itself.", number::variation(part)));
+    match (rivals > 1, change) {
+        (true, Some(change)) => text.push_str(&format!(" stays the best in {stays}. Its value {change}")),
+        (true, None) => text.push_str(&format!(" stays the best in {stays}.")),
+        (false, change) => text.push_str(&format!(" {}", change?)),
     }
     if let Some((input, rho)) = followed(&uncertainty.inputs, best.cell) {
         let of = if many { format!(" of {}", input.machine) } else { String::new() };
@@ -44,9 +47,9 @@ pub fn line(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     Some(Line { label: "Inputs", text })
 }
 
-/// In how many draws a standing is not beaten by another one of those that it is compared with, and the number of
-/// draws in which it has a value.
-fn stays_best(extremes: &Extremes<'_>, best: &Standing<'_>) -> (usize, usize) {
+/// In how many draws a standing is not beaten by another one of those that it is compared with, the number of draws in
+/// which it has a value, and how many are compared.
+fn stays_best(extremes: &Extremes<'_>, best: &Standing<'_>) -> (usize, usize, usize) {
     let rivals: Vec<&Standing<'_>> = if extremes.comparable {
         extremes.rankings.iter().flatten().collect()
     } else {
@@ -60,7 +63,7 @@ fn stays_best(extremes: &Extremes<'_>, best: &Standing<'_>) -> (usize, usize) {
         let mut others = others.map(|other| if extremes.goal.higher() { other > own } else { other < own });
         others.any(|better| better)
     };
-    (own.iter().filter(|(at, own)| !beaten(*at, *own)).count(), own.len())
+    (own.iter().filter(|(at, own)| !beaten(*at, *own)).count(), own.len(), rivals.len())
 }
 
 /// The input that a value follows most closely, with the rank correlation.

@@ -169,9 +169,10 @@ pub fn error(summary: &Summary, scale: f64) -> String {
 pub fn input_error(cell: &Cell, scale: f64) -> String {
     let Some(error) = &cell.input_error else { return String::new() };
     let half = error.half_width / scale;
+    let seeds = if cell.summary.ci95.is_some() { " " } else { "" };
     match error_decimals(&cell.summary, scale) {
-        Some(decimals) => format!(" ±{half:.decimals$}"),
-        None => format!(" ±{}", number::short(half)),
+        Some(decimals) => format!("{seeds}±{half:.decimals$}"),
+        None => format!("{seeds}±{}", number::short(half)),
     }
 }
 
@@ -221,7 +222,10 @@ mod tests {
 
     #[test]
     fn what_overlaps_or_reads_alike_is_level() {
-        let cell = |mean: f64, half: f64| Cell { summary: summary(mean, half), ..fixture::two_apps().cells[0].clone() };
+        let cell = |mean: f64, half: f64| Cell {
+            summary: summary(mean, half),
+            ..fixture::two_apps().cells[0].clone()
+        };
         assert!(level(&cell(1.0, 0.2), &cell(1.3, 0.2)));
         assert!(!level(&cell(1.0, 0.1), &cell(1.3, 0.1)));
         assert!(level(&cell(1.0001, 0.0), &cell(1.0002, 0.0)));

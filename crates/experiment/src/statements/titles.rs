@@ -173,10 +173,7 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
         return range("Slowdown", &slowdowns, short);
     }
     let worst = |policy: &'a String| {
-        values(table, policy, "slowdown")
-            .into_iter()
-            .rev()
-            .max_by(|a, b| a.mean().total_cmp(&b.mean()))
+        values(table, policy, "slowdown").into_iter().rev().max_by(|a, b| a.mean().total_cmp(&b.mean()))
     };
     let hits: Vec<Hit<'_>> = table.policies().iter().filter_map(worst).collect();
     let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.mean().total_cmp(&b.mean());
@@ -313,8 +310,9 @@ pub fn breakdown(table: &Table<'_>) -> Option<String> {
 pub fn run_times(table: &Table<'_>) -> Option<String> {
     let mut spots: Vec<Spot> = Vec::new();
     for policy in table.policies() {
-        for hit in
-            values(table, policy, "run_time").iter().filter(|hit| hit.cell.summary.n > 1 && hit.cell.summary.min > 0.0)
+        for hit in values(table, policy, "run_time")
+            .iter()
+            .filter(|hit| hit.cell.summary.n > 1 && hit.cell.summary.min > 0.0)
         {
             let value = (hit.cell.summary.max / hit.cell.summary.min - 1.0) * 100.0;
             spots.push(Spot { value, place: place(table, hit) });

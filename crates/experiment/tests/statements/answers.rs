@@ -43,13 +43,20 @@ pub(crate) fn line(oracle: &Oracle<'_>, line: &Line) -> Verdict {
         "Fairness" => fairness(oracle, text),
         "Response" => response(oracle, text),
         "Note" => identical(oracle, text),
+        "Inputs" => inputs(oracle, text),
         other => Err(format!("nothing holds lines of {other}")),
     }
 }
 
 fn sharing(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let all = oracle.cases("all", "throughput");
-    let ends = |s: &Summary| s.ci95.unwrap_or([s.mean; 2]);
+    let ends = |s: &Summary| {
+        let half = s.half_width().unwrap_or(0.0);
+        let inputs = oracle.results.cells.iter().find(|cell| std::ptr::eq(&cell.summary, s));
+        let inputs = inputs.and_then(|cell| cell.input_error.as_ref()).map_or(0.0, |error| error.half_width);
+        let all = half.hypot(inputs);
+        if inputs == 0.0 { s.ci95.unwrap_or([s.mean; 2]) } else { [s.mean - all, s.mean + all] }
+    };
     let gains = all.iter().filter(|(_, s)| ends(s)[0] > 1.01).count();
     let losses = all.iter().filter(|(_, s)| ends(s)[1] < 1.0).count();
     if let Some(why) = text.strip_prefix("Does not pay: the programs ") {
@@ -75,6 +82,60 @@ fn sharing(oracle: &Oracle<'_>, text: &str) -> Verdict {
         quantity(rest.strip_prefix(" reaches ").ok_or("no value")?).ok_or("no value")?;
     oracle.is_value(&case, "all", "throughput", (value, tolerance))?;
     is_extreme(&all, &case, true)
+}
+
+/// `20 draws of 3 estimated values of box: PIN with x=1 stays the best in 18. Its value changes by ±2.1 % of
+/// itself. It follows poll (rank correlation 0.93).`
+fn inputs(oracle: &Oracle<'_>, text: &str) -> Verdict {
+    let (app, metric, higher) = goal(oracle);
+    let uncertainty = oracle.results.uncertainty.as_ref().ok_or("nothing was drawn")?;
+    let (draws, _, rest) = number(text).ok_or("no draws")?;
+    let (_, rest) = rest.split_once(" of ").ok_or("no values")?;
+    let (values, _, rest) = number(rest).ok_or("no number of values")?;
+    ensure(values as usize == uncertainty.inputs.len(), || "another number of values".into())?;
+    let (_, rest) = rest.split_once(" of box: ").ok_or("no machine")?;
+    let (case, rest) = oracle.case(rest).ok_or("no case")?;
+    let all = oracle.cases(&app, metric);
+    let own = all.iter().find(|(other, _)| *other == case).ok_or("no such case")?.1;
+    let values = oracle.draws(own);
+    ensure(draws as usize == values.iter().flatten().count(), || format!("{} draws", values.len()))?;
+    let mut rest = rest;
+    if let Some(after) = rest.strip_prefix(" stays the best in ") {
+        let (stays, _, after) = number(after).ok_or("no count")?;
+        // Against all cases, or against those of its configuration.
+        let count = |rivals: &[&(Case, &Summary)]| {
+            let beats = |x: f64, own: f64| if higher { x > own } else { x < own };
+            let best = |at: usize, own: f64| {
+                let mut others = rivals.iter().filter_map(|(_, s)| *oracle.draws(s).get(at)?);
+                !others.any(|x| beats(x, own))
+            };
+            let known = values.iter().enumerate().filter_map(|(at, own)| Some((at, (*own)?)));
+            known.filter(|(at, own)| best(*at, *own)).count()
+        };
+        let here: Vec<_> = all.iter().filter(|(other, _)| other.1 == case.1).collect();
+        let either = [count(&here), count(&all.iter().collect::<Vec<_>>())];
+        ensure(either.contains(&(stays as usize)), || format!("it stays the best in {either:?}"))?;
+        rest = after.strip_prefix('.').ok_or("no end")?;
+    }
+    let cell = oracle.results.cells.iter().find(|cell| std::ptr::eq(&cell.summary, own)).ok_or("no cell")?;
+    if let Some((_, after)) = rest.split_once("changes by ±") {
+        let (part, tolerance, after) = number(after).ok_or("no change")?;
+        let half = cell.input_error.as_ref().ok_or("no error")?.half_width;
+        ensure((half / own.mean * 100.0 - part).abs() <= tolerance + 1e-9, || format!("it is {half}"))?;
+        rest = after.strip_prefix(" % of itself.").ok_or("no end")?;
+    }
+    let Some(after) = rest.strip_prefix(" It follows ") else {
+        return ensure(rest.is_empty(), || format!("what is `{rest}`?"));
+    };
+    let (name, after) = after.split_once(" (rank correlation ").ok_or("no correlation")?;
+    let (rho, tolerance, _) = number(after).ok_or("no correlation")?;
+    let of = |input: &experiment::result::DrawnInput| {
+        let pairs = input.places.iter().zip(values).filter_map(|(place, value)| Some((*place, (*value)?)));
+        experiment::statistics::spearman(&pairs.collect::<Vec<_>>()).unwrap_or(0.0)
+    };
+    let named = uncertainty.inputs.iter().find(|input| input.name == name).ok_or("no such input")?;
+    ensure((of(named) - rho).abs() <= tolerance && rho.abs() >= 0.595, || format!("it is {}", of(named)))?;
+    ensure(uncertainty.inputs.iter().all(|other| of(other).abs() <= of(named).abs()), || "another one".into())
 }
 
 /// A case has the largest (or smallest) mean of all.
@@ -143,7 +204,7 @@ fn avoid(oracle: &Oracle<'_>, text: &str) -> Verdict {
         let best = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a });
         let worst = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, a, b) { b } else { a });
         let (best, worst) = best.zip(worst).ok_or("nothing measured")?;
-        return ensure(Oracle::level(best, worst), || {
+        return ensure(oracle.level(best, worst), || {
             format!("{} is clearly worse than {}", worst.mean, best.mean)
         });
     }
@@ -158,7 +219,7 @@ fn winners(oracle: &Oracle<'_>, configuration: usize) -> BTreeSet<String> {
     let here: Vec<(Case, &Summary)> =
         oracle.cases(&app, metric).into_iter().filter(|(case, _)| case.1 == configuration).collect();
     let best = here.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a });
-    let level = |s: &Summary| best.is_some_and(|best| Oracle::level(s, best));
+    let level = |s: &Summary| best.is_some_and(|best| oracle.level(s, best));
     here.iter().filter(|(_, s)| level(s)).map(|(case, _)| case.0.clone()).collect()
 }
 
@@ -222,7 +283,7 @@ fn best_value(oracle: &Oracle<'_>, policy: &str, axis: usize, values: &[String])
     let own: Vec<(Case, &Summary)> =
         oracle.cases(&app, metric).into_iter().filter(|(case, _)| case.0 == policy).collect();
     let best = own.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a })?;
-    let level = own.iter().filter(|(_, s)| Oracle::level(s, best));
+    let level = own.iter().filter(|(_, s)| oracle.level(s, best));
     let value = |at: usize| values[oracle.results.provenance.configurations[at].places[axis]].clone();
     Some(level.map(|(case, _)| value(case.1)).collect::<Vec<_>>().join(" or "))
 }
@@ -289,7 +350,7 @@ fn hit<'t>(oracle: &Oracle<'_>, configuration: usize, text: &'t str) -> Result<(
     let others = oracle.policies().iter().filter(|other| **other != policy);
     let want: BTreeSet<String> = others
         .filter(|other| {
-            worst_slowdown(oracle, other, configuration).is_some_and(|s| Oracle::level(s.1, own.1))
+            worst_slowdown(oracle, other, configuration).is_some_and(|s| oracle.level(s.1, own.1))
         })
         .cloned()
         .collect();
@@ -307,7 +368,7 @@ fn fairness(oracle: &Oracle<'_>, text: &str) -> Verdict {
     ensure(all.iter().all(|s| s.mean >= low.mean), || format!("{least} is not the least"))?;
     let high = all.iter().copied().reduce(|a, b| if b.mean > a.mean { b } else { a }).ok_or("none")?;
     if rest == "." {
-        return ensure(Oracle::level(low, high), || {
+        return ensure(oracle.level(low, high), || {
             format!("{} is clearly more than {}", high.mean, low.mean)
         });
     }
@@ -430,9 +491,18 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
         ensure((runs as usize, all as usize) == (sampled.runs, p.runs), || "other numbers of runs".into())?;
         return ensure((sampled.error * 100.0 - error).abs() <= of_error + 1e-9, || "another error".into());
     }
-    if text.ends_with(" are estimates.") {
-        let (count, _, _) = number(text).ok_or("no number")?;
-        return ensure(p.machines[0].uncertain == Some(count as usize), || "another number of values".into());
+    if let Some((before, after)) = text.split_once(" are estimates.") {
+        let (count, _, _) = number(before).ok_or("no number")?;
+        ensure(p.machines[0].uncertain == Some(count as usize), || "another number of values".into())?;
+        ensure(oracle.results.uncertainty.is_none(), || "they were drawn".into())?;
+        let inputs = &p.machines[0].inputs;
+        if after.is_empty() {
+            return ensure(inputs.is_empty(), || "some can act".into());
+        }
+        let named = inputs.iter().filter(|input| after.contains(&input.name)).count();
+        let more =
+            after.split_once(" and ").and_then(|(_, rest)| number(rest)).map_or(0, |more| more.0 as usize);
+        return ensure(named + more == inputs.len() && named > 0, || format!("{named} and {more} named"));
     }
     let (seeds, _, rest) = number(text).ok_or("no number")?;
     ensure(seeds as u32 == p.repeat && extremes.is_some(), || format!("{} seeds", p.repeat))?;
@@ -499,11 +569,11 @@ pub(crate) fn each(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Ver
     let rest = oracle.levels(&first, &app, "run_time", &rest)?;
     if rest.is_empty() {
         let clearly = all.iter().find(|(c, s)| {
-            !Oracle::level(s, all.iter().find(|(o, _)| *o == first).map_or(s, |o| o.1)) && *c != first
+            !oracle.level(s, all.iter().find(|(o, _)| *o == first).map_or(s, |o| o.1)) && *c != first
         });
         let slowest = all.iter().map(|(_, s)| *s).reduce(|a, b| if b.mean > a.mean { b } else { a });
         let own = all.iter().find(|(c, _)| *c == first).map(|(_, s)| *s);
-        let level = slowest.zip(own).is_some_and(|(a, b)| Oracle::level(a, b));
+        let level = slowest.zip(own).is_some_and(|(a, b)| oracle.level(a, b));
         return ensure(level, || format!("the slowest is left out: {clearly:?}"));
     }
     let (last, rest) = timed(rest.strip_prefix(" Slowest under ").ok_or("no slowest")?)?;

@@ -100,13 +100,30 @@ impl<'a> Oracle<'a> {
         self.results.get(label, policy, app, metric)
     }
 
-    /// Whether two means cannot be distinguished, as documented: their intervals share a point, or both have
-    /// the same three digits.
-    pub(crate) fn level(a: &Summary, b: &Summary) -> bool {
+    /// Whether two means cannot be distinguished, as documented: their intervals share a point, both have the
+    /// same three digits, or at least one of twenty draws of uncertain inputs reverses their order.
+    pub(crate) fn level(&self, a: &Summary, b: &Summary) -> bool {
         let ends = |s: &Summary| s.ci95.unwrap_or([s.mean, s.mean]);
         let ([a_lo, a_hi], [b_lo, b_hi]) = (ends(a), ends(b));
         (a_lo <= b_hi && b_lo <= a_hi)
             || experiment::number::short(a.mean) == experiment::number::short(b.mean)
+            || self.reversed(a, b)
+    }
+
+    /// The values of the draws of the cell that has this summary; empty where there are none.
+    pub(crate) fn draws(&self, of: &Summary) -> &'a [Option<f64>] {
+        let cell = self.results.cells.iter().find(|cell| std::ptr::eq(&cell.summary, of));
+        cell.and_then(|cell| cell.input_error.as_ref()).map_or(&[], |error| &error.draws)
+    }
+
+    fn reversed(&self, a: &Summary, b: &Summary) -> bool {
+        if self.results.uncertainty.is_none() {
+            return false;
+        }
+        let pairs: Vec<(f64, f64)> =
+            self.draws(a).iter().zip(self.draws(b)).filter_map(|(x, y)| Some(((*x)?, (*y)?))).collect();
+        let against = pairs.iter().filter(|(x, y)| (x < y) != (a.mean < b.mean) || x == y).count();
+        against > 0 && 20 * against >= pairs.len()
     }
 
     /// The longest name of a list at the beginning of a text, and the rest.
@@ -168,7 +185,7 @@ impl<'a> Oracle<'a> {
         let Some(own) = self.get(*configuration, policy, app, metric) else { return BTreeSet::new() };
         let others = self.policies().iter().filter(|other| *other != policy);
         others
-            .filter(|other| self.get(*configuration, other, app, metric).is_some_and(|s| Self::level(s, own)))
+            .filter(|other| self.get(*configuration, other, app, metric).is_some_and(|s| self.level(s, own)))
             .cloned()
             .collect()
     }

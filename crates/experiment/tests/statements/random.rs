@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use experiment::compare::{Comparison, Ratio};
 use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Sampled, Shortened};
-use experiment::result::{Cell, Note, Results, SCHEMA};
+use experiment::result::{Cell, DrawnInput, InputError, Note, Results, SCHEMA, Uncertainty};
 use experiment::statistics::{single, summarise, variation_percent};
 use scenario::configuration::{Axis, Configuration, Setting, Settings};
+use scenario::plan::Input;
 
 /// The splitmix64 generator (Steele, Lea, Flood, OOPSLA 2014).
 pub(crate) struct Random(pub(crate) u64);
@@ -96,7 +97,34 @@ pub(crate) fn result(random: &mut Random) -> Results {
         count_in_window(&mut results);
     }
     results.notes = notes(random, &results);
+    if random.chance(0.3) {
+        draw_inputs(random, &mut results);
+    }
     results
+}
+
+/// Draws of uncertain inputs: some move all values alike, others each by itself; a draw may lack a run.
+fn draw_inputs(random: &mut Random, results: &mut Results) {
+    let draws = random.pick(&[2, 10, 20, 40]);
+    let (alike, own) = (random.pick(&[0.0, 0.01, 0.3]), random.pick(&[0.0, 0.001, 0.1]));
+    let missing = random.pick(&[0.0, 0.1]);
+    let input = |random: &mut Random, name: &str| DrawnInput {
+        machine: "box".into(),
+        name: name.into(),
+        range: ["1us".into(), "2us".into()],
+        places: (0..draws).map(|_| random.unit()).collect(),
+    };
+    let inputs: Vec<DrawnInput> = ["poll", "tick", "wake"].iter().map(|name| input(random, name)).collect();
+    for cell in results.cells.iter_mut().filter(|cell| !cell.values.is_empty()) {
+        let mean = cell.summary.mean;
+        let value = |place: &f64| {
+            let moved = 1.0 + (place - 0.5) * alike + (random.unit() - 0.5) * own;
+            (!random.chance(missing)).then_some(mean * moved)
+        };
+        let draws: Vec<Option<f64>> = inputs[0].places.iter().map(value).collect();
+        cell.input_error = Some(InputError { half_width: mean.abs() * (alike + own) / 2.0, draws });
+    }
+    results.uncertainty = Some(Uncertainty { draws: draws as u32, runs: 40 * draws, inputs });
 }
 
 /// The same numbers as those of windows: times for each second of work, and no references.
@@ -123,7 +151,14 @@ fn machine(random: &mut Random) -> MachineOrigin {
         cpus: Some(1 + random.below(64) as u32),
         topology: None,
         values: Some(30),
-        inputs: Vec::new(),
+        inputs: (0..random.below(7))
+            .map(|at| Input {
+                name: format!("value{at}"),
+                value: "2".into(),
+                low: "1".into(),
+                high: "3".into(),
+            })
+            .collect(),
     }
 }
 

@@ -143,7 +143,7 @@ fn largest(oracle: &Oracle<'_>, title: &str) -> Verdict {
         let named = rest.strip_prefix("; level: ").map(|names| oracle.list(names).0).unwrap_or_default();
         let want = all
             .iter()
-            .filter(|(p, s)| *p != policy && Oracle::level(s, own))
+            .filter(|(p, s)| *p != policy && oracle.level(s, own))
             .map(|(p, _)| p.clone())
             .collect();
         ensure(named == want, || format!("level with {policy}: {want:?}, not {named:?}"))?;

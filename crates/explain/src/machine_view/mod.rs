@@ -101,6 +101,8 @@ pub struct ValueRow {
     pub source: String,
     /// No measurement of this very machine.
     pub uncertain: bool,
+    /// The smallest and the largest value that `oversim run --uncertainty` draws; none where it draws none.
+    pub range: Option<[String; 2]>,
 }
 
 /// A level of the balancer's hierarchy.
@@ -276,7 +278,14 @@ fn value_row(entry: &Entry, note: &Note) -> ValueRow {
         "kernel" => entry.kernel.clone().unwrap_or_default(),
         name => entry.values.shown(name).unwrap_or_default(),
     };
-    ValueRow { name: note.parameter.clone(), value, source: note.source.clone(), uncertain: note.uncertain }
+    let input = entry.inputs(&[]).into_iter().find(|input| input.parameter == note.parameter);
+    ValueRow {
+        name: note.parameter.clone(),
+        value,
+        source: note.source.clone(),
+        uncertain: note.uncertain,
+        range: input.map(|input| [input.low, input.high].map(|end| input.kind.show(end))),
+    }
 }
 
 fn domain_row(level: policies::DomainLevel) -> DomainRow {

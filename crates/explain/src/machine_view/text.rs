@@ -162,7 +162,10 @@ fn write_values(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let named = |row: &ValueRow| GROUPS.iter().any(|(_, names)| names.contains(&row.name.as_str()));
     let is_switch = |row: &ValueRow| SWITCHES.contains(&row.name.as_str());
     let rest: Vec<&ValueRow> = view.values.iter().filter(|row| !named(row) && !is_switch(row)).collect();
-    writeln!(out, "\nValues and their sources; `?` = uncertain: vary it before you rely on a conclusion")?;
+    writeln!(
+        out,
+        "\nValues and their sources; `?` = uncertain, with the range from which `oversim run --uncertainty` draws"
+    )?;
     for (heading, names) in GROUPS {
         let rows: Vec<&ValueRow> = if names.is_empty() {
             rest.clone()
@@ -174,7 +177,9 @@ fn write_values(view: &View, out: &mut dyn Write) -> io::Result<()> {
             let mark = if row.uncertain { '?' } else { ' ' };
             let above = row.value.is_empty() || row.name == "topology";
             let value = if above { "(above)" } else { &row.value };
-            writeln!(out, "  {mark} {:18} {:>12}  {}", row.name, value, row.source)?;
+            let range =
+                row.range.as_ref().map_or_else(String::new, |[low, high]| format!("{low} to {high}; "));
+            writeln!(out, "  {mark} {:18} {:>12}  {range}{}", row.name, value, row.source)?;
         }
     }
     Ok(())

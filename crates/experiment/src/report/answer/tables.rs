@@ -96,7 +96,8 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
     };
     let entries = grid.rows.iter().flat_map(|(_, entries)| entries);
     let marked = |mark: &str| entries.clone().any(|entry| entry.text.contains(mark));
-    let intervals = if second > 0 { "; ±: 95 % intervals of seeds and of inputs" } else { "; ±: 95 % interval" };
+    let intervals =
+        if second > 0 { "; ±: 95 % intervals of seeds and of inputs" } else { "; ±: 95 % interval" };
     let legend = [("±", intervals), ("*", ", *: best or level"), ("!", ", !: wide")];
     let legend: Vec<&str> =
         legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
@@ -194,8 +195,7 @@ impl Ranked<'_, '_> {
 
     /// A value without error and marks.
     fn plain(&self, value: Option<&Summary>) -> Entry {
-        let text =
-            |s: &Summary| format!("{} {:<error$}", shown(s, self.scale), "", error = self.errors);
+        let text = |s: &Summary| format!("{} {:<error$}", shown(s, self.scale), "", error = self.errors);
         value.map_or_else(Entry::none, |s| Entry::plain(text(s)))
     }
 

@@ -1,0 +1,62 @@
+//! Draws of uncertain inputs: they act as the machine says, are the same for every policy, and need no other seed.
+
+use experiment::result::Results;
+use experiment::uncertainty;
+use scenario::plan::Experiment;
+use scenario::{Draw, Overrides, load};
+
+const HOG: &str = "name: hog
+machine: core:1
+kernel: linux-2.6.28
+apps:
+  hog: { workload: { hog: { work: 1s } }, runtime: spin, tasks: 1 }
+policies: [LOAD, PIN]
+baseline: none
+repeat: 2
+";
+
+fn read(text: &str, draw: Option<Draw>) -> Experiment {
+    load("hog.yaml", text, &Overrides { draw, ..Overrides::default() }).unwrap()
+}
+
+fn run(text: &str, of: u32, jobs: usize) -> Results {
+    let draws: Vec<Experiment> = (0..of).map(|number| read(text, Some(Draw { number, of }))).collect();
+    uncertainty::run(&read(text, None), &draws, jobs, &|_, _| {}).unwrap()
+}
+
+#[test]
+fn a_hog_takes_its_work_over_the_drawn_speed_of_the_core() {
+    let results = run(HOG, 5, 1);
+    let cell = results.cells.iter().find(|c| c.policy == "LOAD" && c.metric == "run_time").unwrap();
+    let draws = &cell.input_error.as_ref().unwrap().draws;
+    // The core runs at 0.8 to 1.2 times the nominal speed. Ticks take 1 to 3 us of each 1 ms or more: at most 0.3 %.
+    for (number, time) in draws.iter().enumerate() {
+        let speed = Draw { number: number as u32, of: 5 }.value("core_speed", 800, 1_200) as f64 / 1_000.0;
+        let ratio = time.unwrap() * speed;
+        assert!((1.0..1.004).contains(&ratio), "draw {number}: {time:?} at speed {speed}");
+    }
+    // Student's t of 5 draws is 2.776; the deviation of an even spread over 1/1.2 to 1/0.8 is about 0.12.
+    let half = cell.input_error.as_ref().unwrap().half_width;
+    assert!((0.25..0.45).contains(&half), "{half}");
+    // Both policies place the only task alike, in each draw.
+    let pinned = results.cells.iter().find(|c| c.policy == "PIN" && c.metric == "run_time").unwrap();
+    assert_eq!(pinned.input_error, cell.input_error);
+    assert_eq!(results.uncertainty.as_ref().map(|u| (u.draws, u.runs)), Some((5, 20)));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    assert_eq!(run(HOG, 3, 1), run(HOG, 3, 4));
+}
+
+#[test]
+fn what_the_scenario_sets_is_not_drawn() {
+    let set = HOG.replace("core:1", "{ core:1: { core_speed: 1, tick: 2us } }");
+    let results = run(&set, 3, 1);
+    let names: Vec<&str> =
+        results.uncertainty.iter().flat_map(|u| &u.inputs).map(|input| input.name.as_str()).collect();
+    assert!(!names.contains(&"core_speed") && names.contains(&"fork"), "{names:?}");
+    let cell = results.cells.iter().find(|c| c.metric == "run_time").unwrap();
+    let part = cell.input_error.as_ref().unwrap().half_width / cell.summary.mean;
+    assert!(part < 1e-3, "{part}");
+}
