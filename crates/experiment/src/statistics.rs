@@ -233,6 +233,21 @@ pub fn needed(sample: &[f64]) -> Option<u32> {
     (mean != 0.0 && values <= f64::from(MOST_NEEDED)).then(|| (values.ceil() as u32).max(2))
 }
 
+/// The two-sided p-value of "these pairs are not correlated" for a correlation of `n` pairs, by Student's t with n - 2
+/// degrees of freedom; `None` for fewer than three pairs. Of a perfect
+/// one, the share of the orders of ranks that are perfect.
+#[must_use]
+pub fn correlation_p(correlation: f64, n: usize) -> Option<f64> {
+    let freedom = n.checked_sub(2).filter(|freedom| *freedom > 0)? as f64;
+    let rest = 1.0 - correlation * correlation;
+    if rest <= 0.0 {
+        // By chance, ranks agree or are reversed in 2 of n! orders.
+        return Some((2..=n).map(|k| k as f64).fold(2.0, |p, k| p / k));
+    }
+    let t = correlation.abs() * (freedom / rest).sqrt();
+    Some(2.0 * StudentsT::new(0.0, 1.0, freedom).ok()?.sf(t))
+}
+
 /// Spearman's rank correlation, ties sharing their mean rank; `None` when one side does not vary.
 #[must_use]
 pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
@@ -287,6 +302,15 @@ mod tests {
         assert!((hi - (5.5 + half)).abs() < 1e-6, "{hi}");
         assert!((s.half_width().unwrap() - half).abs() < 1e-6);
         assert_eq!((s.n, s.min.to_bits(), s.max.to_bits()), (10, 1f64.to_bits(), 10f64.to_bits()));
+    }
+
+    #[test]
+    fn correlations_by_chance() {
+        // Tables of the critical values of r: 0.444 for 20 pairs, 0.632 for 10 pairs (two-sided 5 %).
+        for (r, n) in [(0.4438, 20), (0.6319, 10)] {
+            assert!((correlation_p(r, n).unwrap() - 0.05).abs() < 1e-4, "{r} of {n}");
+        }
+        assert_eq!((correlation_p(0.9, 2), correlation_p(1.0, 4)), (None, Some(2.0 / 24.0)));
     }
 
     #[test]

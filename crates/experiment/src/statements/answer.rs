@@ -80,7 +80,7 @@ pub fn lines(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     } else {
         lines.extend(best_of_each(table, extremes));
     }
-    lines.extend(inputs::line(table, extremes));
+    lines.extend(of_inputs(table, extremes));
     lines.extend(worst_hit(table, extremes));
     lines.extend(response(table, extremes));
     lines.extend(partition(table));
@@ -317,6 +317,15 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
         lines.push(Line { label: if table.policies().len() > 1 { "Best" } else { "Result" }, text });
     }
     lines
+}
+
+/// What uncertain inputs do to the best, among all that it can be compared with.
+fn of_inputs(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
+    let here = std::slice::from_ref(extremes.rankings.get(extremes.best.configuration)?);
+    let rivals = if extremes.comparable { &extremes.rankings } else { here };
+    let rivals: Vec<&Standing<'_>> = rivals.iter().flatten().collect();
+    let text = inputs::sentences(table, &extremes.goal, &extremes.best, &rivals)?;
+    Some(Line { label: "Inputs", text })
 }
 
 /// The application with the largest slowdown under each policy at the configuration of the best: smallest and
