@@ -59,6 +59,10 @@ parameters! {
         /// Demand from which a task counts as fully memory-bound, as a share of a memory controller's
         /// bandwidth.
         bound_demand: Factor = 167, in 1..=10_000;
+        /// Cores wait for each load (in-order cores with blocking loads). A task then uses its package's bus
+        /// only while it waits for memory, and two tasks slow each other down by the product of their
+        /// memory-bound shares. `false` means that a task uses the bus evenly.
+        blocking_loads: bool = false;
         /// Use the machine's list of distances, if it has one. `false` applies `remote_factor` between any
         /// two nodes.
         distances: bool = true;
@@ -147,6 +151,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("smt_poll", "a polling loop with pause instructions takes few issue slots", true),
     ("stretch_exponent", "fitted to NPB speed-ups on Barcelona", true),
     ("bound_demand", "fitted to NPB speed-ups on Barcelona", true),
+    ("blocking_loads", "out-of-order cores have many loads in flight while they compute", false),
     ("distances", "a setting of the simulator", false),
     ("turbo", "a setting of the simulator", false),
     ("slow_cores", "chosen by the scenario", false),
@@ -320,6 +325,7 @@ fn memory_of(values: &Parameters) -> Memory {
         cache_exponent: values.cache_exponent.thousandths() as u32,
         stretch_exponent: values.stretch_exponent,
         bound_demand: values.bound_demand.thousandths() as u32,
+        blocking_loads: values.blocking_loads,
     }
 }
 

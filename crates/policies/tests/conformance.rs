@@ -47,6 +47,7 @@ fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
             shared_cache: 1 << 21,
             stretch_exponent: 4,
             bound_demand: 500,
+            blocking_loads: false,
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),

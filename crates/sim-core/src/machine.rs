@@ -298,6 +298,9 @@ pub struct Memory {
     pub stretch_exponent: u32,
     /// Demand, in thousandths of a controller's bandwidth, from which a task counts as fully memory-bound.
     pub bound_demand: u32,
+    /// Cores wait for each load: a task demands bandwidth only while it waits for memory, during its
+    /// memory-bound share, and tasks on one front-side bus meet there by chance.
+    pub blocking_loads: bool,
 }
 
 /// A machine, frozen.
@@ -353,6 +356,7 @@ impl Memory {
             cache_exponent: 0,
             stretch_exponent: 4,
             bound_demand: 167,
+            blocking_loads: false,
         }
     }
 }

@@ -231,6 +231,7 @@ fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
         cache_exponent: [0, 500, 1_400][rng.random_range(0..3)],
         stretch_exponent: rng.random_range(1..8),
         bound_demand: 167,
+        blocking_loads: rng.random_range(0..3) == 0,
     }
 }
 

@@ -121,6 +121,11 @@ impl Class {
         }
     }
 
+    /// Share of its members' time in which they wait for memory, 1/65,536: b R / (1 - b + b R).
+    pub(super) fn waits(&self) -> u64 {
+        u64::from(self.bound) * self.remote / self.slow
+    }
+
     #[inline]
     pub(super) fn clock(&self, now: Time) -> u64 {
         self.clock.wrapping_add(now.since(self.at).ns().wrapping_mul(self.rate))

@@ -3,6 +3,7 @@
 
 use super::class::{Class, NO_CLASS};
 use super::law::{ONE, stretch, stretch_table};
+use super::overlap::Askers;
 use crate::machine::Machine;
 
 /// A list of classes: its kind, and which one of the kind.
@@ -33,6 +34,8 @@ pub(super) struct Loads {
     node_bandwidth: u64,
     link_bandwidth: u64,
     bus_bandwidth: u64,
+    /// What a core can draw, where cores wait for each load; else none.
+    blocking: Option<u64>,
     crossbar_bandwidth: u64,
     nodes: Vec<NodeLoad>,
     /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
@@ -89,14 +92,24 @@ struct Remote {
     sum: u128,
 }
 
-/// What a bus carries, and its stretch.
+/// What a bus carries, and its stretch; where cores wait for each load, who uses it, now and as of the last
+/// refresh.
 #[derive(Clone, Copy)]
 struct BusLoad {
     load: Load,
     stretch: u64,
+    askers: Askers,
+    settled: Askers,
     /// Its first class.
     head: u32,
     dirty: bool,
+}
+
+impl BusLoad {
+    fn idle() -> Self {
+        let nobody = Askers::default();
+        Self { load: 0, stretch: ONE, askers: nobody, settled: nobody, head: NO_CLASS, dirty: false }
+    }
 }
 
 /// Working sets of the tasks that compute in a cache group, now and as of the last refresh.
@@ -148,6 +161,7 @@ impl Loads {
             node_bandwidth: memory.node_bandwidth,
             link_bandwidth: memory.link_bandwidth,
             bus_bandwidth: memory.bus_bandwidth,
+            blocking: memory.blocking_loads.then_some(memory.core_bandwidth),
             crossbar_bandwidth: memory.crossbar_bandwidth,
             nodes: vec![idle; nodes],
             spread: vec![0; if spread { nodes } else { 0 }],
@@ -155,7 +169,7 @@ impl Loads {
             remote: remote.filter(|_| spread && memory.bus_bandwidth == 0).map(one_factor),
             far_sum: 0,
             crossbar: ONE,
-            buses: vec![BusLoad { load: 0, stretch: ONE, head: NO_CLASS, dirty: false }; buses],
+            buses: vec![BusLoad::idle(); buses],
             groups: vec![Group { sets: 0, settled: 0, head: NO_CLASS, dirty: false }; groups],
             dirty_nodes: Vec::with_capacity(nodes),
             dirty_buses: Vec::with_capacity(buses),
@@ -193,6 +207,14 @@ impl Loads {
         if !std::mem::replace(&mut record.moved, true) {
             self.moved.push(class);
         }
+    }
+
+    /// A member of a class that demands `bytes` per second begins to use its bus or stops, where cores wait
+    /// for each load.
+    #[inline]
+    pub(super) fn meet(&mut self, class: &Class, bytes: u64, begins: bool) {
+        let Some(core) = self.blocking.filter(|_| self.bus_bandwidth > 0) else { return };
+        self.buses[class.bus as usize].askers.change(class.waits(), bytes, core, begins);
     }
 
     /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or
@@ -309,8 +331,10 @@ impl Loads {
         while let Some(bus) = self.dirty_buses.pop() {
             let record = &mut self.buses[bus as usize];
             record.dirty = false;
-            let new = stretch(&self.table, (record.load >> 32) as u64, self.bus_bandwidth);
-            if std::mem::replace(&mut record.stretch, new) != new {
+            let load = if self.blocking.is_some() { 0 } else { (record.load >> 32) as u64 };
+            let new = stretch(&self.table, load, self.bus_bandwidth);
+            let others = std::mem::replace(&mut record.settled, record.askers) != record.askers;
+            if std::mem::replace(&mut record.stretch, new) != new || others {
                 self.changed.push((BUS, bus));
             }
         }
@@ -382,7 +406,11 @@ impl Loads {
             stretch = stretch.max(pages.port).max(self.crossbar);
         }
         if self.bus_bandwidth > 0 {
-            stretch = stretch.max(self.buses[class.bus as usize].stretch);
+            let bus = &self.buses[class.bus as usize];
+            stretch = stretch.max(match self.blocking {
+                Some(_) => bus.settled.stretch(&self.table, self.bus_bandwidth, class.waits()),
+                None => bus.stretch,
+            });
         }
         stretch.min(MOST)
     }

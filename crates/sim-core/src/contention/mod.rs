@@ -10,12 +10,14 @@
 //! A resource (controller, link, bus, crossbar) of load rho stretches accesses by s = (1 + rho^p)^(1/p), rho
 //! = sum of the unthrottled demands over the capacity, each less by what distance alone slows its task down.
 //! An access costs (greatest stretch on its way) x (factor R of distance). A task with memory-bound share b,
-//! whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost).
+//! whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost). Where cores wait
+//! for each load, tasks use a bus during their shares b only and meet there by chance (`overlap`).
 
 mod class;
 mod heap;
 mod law;
 mod loads;
+mod overlap;
 mod rates;
 
 use crate::ids::{CpuId, NodeId};
@@ -203,6 +205,7 @@ impl Contention {
         }
         self.loads.note_move(class.0, record);
         self.loads.shift(record, bytes, true);
+        self.loads.meet(record, bytes, true);
     }
 
     /// A task stops computing; returns the work left (zero when it is complete), at most `work`, and the mean
@@ -226,6 +229,7 @@ impl Contention {
         self.heaps.remove(class.0, cpu);
         self.loads.note_move(class.0, record);
         self.loads.shift(record, bytes, false);
+        self.loads.meet(record, bytes, false);
         (left, growth)
     }
 

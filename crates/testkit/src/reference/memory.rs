@@ -51,6 +51,9 @@ pub(super) struct RefMemory {
     controllers: Vec<u64>,
     links: Vec<u64>,
     packages: Vec<u64>,
+    /// By package, where cores wait for each load: the mean demand of a waiting task, and how many wait at once
+    /// in the mean, 1/65,536.
+    waiting: Vec<(u64, u64)>,
     crossbar: u64,
     /// Working sets per cache group.
     sets: Vec<u128>,
@@ -127,6 +130,7 @@ impl RefMemory {
             controllers: vec![ONE; nodes],
             links: vec![ONE; nodes],
             packages: vec![ONE; machine.topology.count(Level::Package) as usize],
+            waiting: vec![(0, 0); machine.topology.count(Level::Package) as usize],
             crossbar: ONE,
             sets: vec![0; machine.topology.count(cache_level(machine)) as usize],
         }
@@ -220,6 +224,14 @@ impl RefMemory {
             let load: u128 =
                 offers.iter().filter(|(job, ..)| job.package == package).map(|(_, own, far)| own + far).sum();
             self.packages[package] = self.stretch((load >> 32) as u64, memory.bus_bandwidth);
+            let here = jobs.iter().filter(|job| job.package == package);
+            let waiters: Vec<(&Job, u64)> =
+                here.map(|job| (job, Self::waits(machine, job))).filter(|(_, share)| *share > 0).collect();
+            let peak = |(job, share): &(&Job, u64)| {
+                (u128::from(job.bytes) * u128::from(ONE) / u128::from(*share)).min(u128::from(memory.core_bandwidth))
+            };
+            let mean = waiters.iter().map(peak).sum::<u128>() / (waiters.len() as u128).max(1);
+            self.waiting[package] = (mean as u64, waiters.iter().map(|(_, share)| share).sum());
         }
     }
 
@@ -237,9 +249,29 @@ impl RefMemory {
         low + (((high - low) * rest) >> 16)
     }
 
+    /// Share of its time in which a job waits for memory, 1/65,536.
+    fn waits(machine: &Machine, job: &Job) -> u64 {
+        let far = Self::remoteness(machine, job);
+        job.bound * far / (ONE - job.bound + ((job.bound * far) >> 16))
+    }
+
+    /// The stretch of a package's bus for one of its jobs. Where cores wait for each load, the job meets as many
+    /// others as wait at once in the mean: between whole numbers the stretch is linear.
+    fn bus(&self, machine: &Machine, job: &Job) -> u64 {
+        let memory = &machine.memory;
+        if !memory.blocking_loads || memory.bus_bandwidth == 0 {
+            return self.packages[job.package];
+        }
+        let (mean, all) = self.waiting[job.package];
+        let others = all - all.min(Self::waits(machine, job));
+        let of = |waiters: u64| self.stretch(mean * waiters, memory.bus_bandwidth);
+        let (few, many) = (of(1 + others / ONE), of(2 + others / ONE));
+        few + (many.max(few) - few) * (others % ONE) / ONE
+    }
+
     /// The cost of an access to a node: the worst stretch on the way times the distance.
     fn access(&self, machine: &Machine, job: &Job, node: usize) -> u128 {
-        let mut ways = vec![self.controllers[node], self.packages[job.package]];
+        let mut ways = vec![self.controllers[node], self.bus(machine, job)];
         if node != job.here {
             ways.extend([self.links[node], self.crossbar]);
         }

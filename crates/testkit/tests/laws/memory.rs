@@ -207,6 +207,43 @@ fn distance_and_contention_are_booked_apart() {
     close(stall.ns() as f64 / 1e9, law - 1.0, "stall");
 }
 
+/// Run times of two tasks with these memory-bound shares on one chip of the E25K, over that of one alone. While
+/// a task waits for memory it demands what a core draws, 1.6 GB/s; a profile states the mean at nominal speed.
+fn neighbours(shares: [f64; 2], blocking: bool) -> [f64; 2] {
+    let mut trial = Trial::on("e25k").free();
+    trial.machine.memory.blocking_loads = blocking;
+    for (cpu, share) in (0u32..).zip(shares) {
+        let profile = MemoryProfile {
+            demand: (share * 1.6e9 / 0.3) as u64,
+            bound: Some((share * 65_536.0) as u32),
+            ..MemoryProfile::NONE
+        };
+        trial = trial.app(second(cpu, profile));
+    }
+    let report = trial.run();
+    [0, 1].map(|i| seconds(&report, i) * 0.3)
+}
+
+#[test]
+fn neighbours_with_blocking_loads_meet_by_the_product_of_their_shares() {
+    // Two that wait at once demand 3.2 of the chip's 2.4 GB/s: an access takes 4/3 of its time. Task i waits
+    // during b_i of its time, and during b_j of that so does task j: both take 1 + b_i b_j / 3, and end
+    // together.
+    for shares in [[1.0, 1.0], [0.87, 0.87], [0.87, 0.3], [0.5, 0.08], [0.3, 0.3]] {
+        let law = 1.0 + shares[0] * shares[1] / 3.0;
+        for time in neighbours(shares, true) {
+            close(time, law, &format!("{shares:?}"));
+        }
+    }
+    // A neighbour without memory traffic costs nothing, and one with very little next to nothing.
+    close(neighbours([0.9, 0.0], true)[0], 1.0, "beside a task in its registers");
+    assert!(neighbours([0.9, 0.01], true)[0] < 1.004);
+    // Where cores have many loads in flight, the mean demands count: 0.5 x 3.2 GB/s fit.
+    for time in neighbours([0.5, 0.5], false) {
+        close(time, 1.0, "evenly");
+    }
+}
+
 /// Time of 20 all-to-all transfers of 400 MB in all, over that of the same work without contention.
 fn transfers(order: TransferOrder, per_core: u32) -> f64 {
     let run = |bytes: u64| {
