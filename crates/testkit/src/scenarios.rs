@@ -335,9 +335,10 @@ fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {
             Pages::FirstTouch,
             Pages::NextTouch,
             Pages::Master,
+            Pages::Team,
             Pages::Interleaved,
             Pages::Node(NodeId(1)),
-        ][rng.random_range(0..5)],
+        ][rng.random_range(0..6)],
         shared: [0, 0, 20_000, 65_536][rng.random_range(0..4)],
     }
 }

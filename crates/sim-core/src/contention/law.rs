@@ -61,6 +61,12 @@ impl Demand {
         self.bound == 0 && self.bytes == 0
     }
 
+    /// Some of its accesses go to several nodes.
+    #[inline]
+    pub(super) fn is_spread(&self) -> bool {
+        self.spread > 0 || self.pages == Pages::Team
+    }
+
     pub(super) fn new(machine: &Machine, profile: &MemoryProfile) -> Self {
         let memory = &machine.memory;
         let full = (u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000) as u64;
@@ -174,6 +180,11 @@ impl Distances {
     /// Whether any factor is beyond what [`Self::cost`] tells apart.
     pub(super) fn beyond(&self) -> bool {
         self.remote > LIMIT || self.matrix.iter().any(|factor| *factor > LIMIT)
+    }
+
+    /// Mean over pages that lie on the nodes in these shares.
+    pub(super) fn mean_of(&self, cpu: u32, shares: &[u64]) -> u64 {
+        (0..).zip(shares).map(|(page, share)| self.between(cpu, page) * share).sum::<u64>() >> 16
     }
 
     /// Mean over pages on all nodes.

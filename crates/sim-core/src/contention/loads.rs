@@ -220,20 +220,25 @@ impl Loads {
     /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or
     /// takes it off.
     #[inline]
-    pub(super) fn shift(&mut self, class: &Class, bytes: u64, add: bool) {
+    pub(super) fn shift(&mut self, class: &Class, team: Option<&[u64]>, bytes: u64, add: bool) {
         if self.plain {
             // Nothing grows and nothing is spread.
             self.shift_home(class, u128::from(bytes) << 32, add);
         } else {
-            self.shift_any(class, bytes, add);
+            self.shift_any(class, team, bytes, add);
         }
     }
 
     #[inline(never)]
-    fn shift_any(&mut self, class: &Class, bytes: u64, add: bool) {
+    fn shift_any(&mut self, class: &Class, team: Option<&[u64]>, bytes: u64, add: bool) {
         // Growth has 41 bits at most, so its product with a share fits.
         let (bytes, share) = (u128::from(bytes), u64::from(class.spread));
-        if share < ONE {
+        if let Some(shares) = team {
+            for (node, part) in (0..).zip(shares).filter(|(_, part)| **part > 0) {
+                let part = ((ONE - share) * part) >> 16;
+                self.shift_page(node, node != class.node, bytes * u128::from(class.growth * part), add);
+            }
+        } else if share < ONE {
             self.shift_home(class, bytes * u128::from(class.growth * (ONE - share)), add);
         }
         if share > 0 {
@@ -254,13 +259,19 @@ impl Loads {
     /// The same for what goes to the page node of a class.
     #[inline]
     fn shift_home(&mut self, class: &Class, own: Load, add: bool) {
-        let pages = &mut self.nodes[class.key.slot as usize];
+        self.shift_page(class.key.slot, class.is_far, own, add);
+    }
+
+    /// The same for pages on a node; `far`: the tasks are on another one.
+    #[inline]
+    fn shift_page(&mut self, node: u32, far: bool, own: Load, add: bool) {
+        let pages = &mut self.nodes[node as usize];
         if pages.dirty == 0 {
-            self.dirty_nodes.push(class.key.slot);
+            self.dirty_nodes.push(node);
         }
         pages.dirty |= CONTROLLER;
         change(&mut pages.home, own, add);
-        if class.is_far {
+        if far {
             pages.dirty |= PORT;
             change(&mut pages.far, own, add);
             if self.crossbar_bandwidth > 0 {
@@ -270,12 +281,12 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] if they
-    /// cross nodes.
-    pub(super) fn kinds(&self, spread: u64) -> u8 {
-        u8::from(spread == 0) << SLOT
-            | u8::from(spread > 0) << SPREAD
-            | u8::from(spread == 0 && self.crossbar_bandwidth > 0) << FAR
+    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, a bit each; [`FAR`]
+    /// if they cross nodes.
+    pub(super) fn kinds(&self, spread: bool) -> u8 {
+        u8::from(!spread) << SLOT
+            | u8::from(spread) << SPREAD
+            | u8::from(!spread && self.crossbar_bandwidth > 0) << FAR
             | u8::from(self.bus_bandwidth > 0) << BUS
             | u8::from(!self.groups.is_empty()) << GROUP
     }
@@ -413,6 +424,13 @@ impl Loads {
             });
         }
         stretch.min(MOST)
+    }
+
+    /// The same over the nodes that hold pages of a team, in these shares.
+    pub(super) fn team_cost(&self, class: &Class, shares: &[u64], distance: impl Fn(u32) -> u32) -> u128 {
+        let cost = |page| self.way(class, page, page != class.node) * u64::from(distance(page));
+        let each = (0..).zip(shares).filter(|(_, share)| **share > 0);
+        each.map(|(page, share)| u128::from(cost(page)) * u128::from(*share)).sum::<u128>() >> 16
     }
 
     /// Mean over all nodes of the stretch on the way times the distance (32 fraction bits).

@@ -19,6 +19,7 @@ mod law;
 mod loads;
 mod overlap;
 mod rates;
+mod teams;
 
 use crate::ids::{CpuId, NodeId};
 use crate::machine::{Level, Machine, PerCpu};
@@ -28,6 +29,7 @@ use class::{Class, Classes, Key, REMOTE, Spans};
 use heap::Heaps;
 use law::{CacheLaw, Demand, Distances};
 use loads::Loads;
+use teams::Teams;
 
 pub(crate) use class::ClassId;
 pub(crate) use law::{ONE, cache_span};
@@ -45,6 +47,7 @@ pub(crate) struct Contention {
     core_bandwidth: u64,
     demands: Vec<Demand>,
     distances: Distances,
+    teams: Teams,
     cache: CacheLaw,
     classes: Classes,
     heaps: Heaps,
@@ -63,7 +66,7 @@ impl Contention {
         let group = if cache.span > 0 { cache.span } else { cpus };
         let demands: Vec<_> = profiles.iter().map(|p| Demand::new(machine, p)).collect();
         let groups = cpus.checked_div(cache.span).unwrap_or(0);
-        let spread = demands.iter().any(|demand| demand.spread > 0);
+        let spread = demands.iter().any(Demand::is_spread);
         let by_distance = memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond();
         // Of each profile one class at home on each node and one of those who are away.
         let demanding = demands.iter().filter(|demand| !demand.is_free()).count();
@@ -77,6 +80,7 @@ impl Contention {
             loads: Loads::new(machine, (cpus / bus, groups), usual, spread, distances.uniform()),
             demands,
             distances,
+            teams: Teams::new(machine.nodes()),
             classes: Classes::with_capacity(usual),
             // Room for all of a place, unless that is very large. Of those who are away from their pages any
             // number can be in one class.
@@ -96,7 +100,7 @@ impl Contention {
         }
         let slot = self.slot(profile, home);
         let node = cpu.0 / self.spans.node;
-        let place = if self.by_distance && demand.spread == 0 && slot != node {
+        let place = if self.by_distance && !demand.is_spread() && slot != node {
             REMOTE | self.distances.between(node, slot) as u32
         } else {
             cpu.0 / self.spans.place
@@ -111,13 +115,22 @@ impl Contention {
     fn find(&mut self, key: Key, cpu: CpuId) -> ClassId {
         self.classes.find(key).unwrap_or_else(|at| {
             let demand = &self.demands[key.profile as usize];
-            let kinds = self.loads.kinds(demand.spread);
-            let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
+            let kinds = self.loads.kinds(demand.is_spread());
+            let home = self.spans.of(cpu);
+            let team = self.teams.shares(key.slot);
+            let near = team.map(|shares| self.distances.mean_of(home.0, shares));
+            let class = Class::new(key, demand, &self.distances, (home, near), kinds);
             let id = self.classes.add(at, class);
             self.heaps.add(id.0);
             self.loads.reserve(self.classes.records.capacity());
             id
         })
+    }
+
+    /// Stands for pages on several nodes, in proportion to these counts, where the home of a task with
+    /// [`Pages::Team`] is asked for.
+    pub(crate) fn team(&mut self, homes: &[u64]) -> NodeId {
+        self.teams.find(homes)
     }
 
     /// Number of classes there is room for; more ask for memory.
@@ -129,7 +142,7 @@ impl Contention {
     #[inline]
     fn slot(&self, profile: u32, home: NodeId) -> u32 {
         match self.demands[profile as usize].pages {
-            Pages::FirstTouch | Pages::NextTouch | Pages::Master => home.0,
+            Pages::FirstTouch | Pages::NextTouch | Pages::Master | Pages::Team => home.0,
             Pages::Interleaved => self.nodes,
             Pages::Node(node) if node.0 < self.nodes => node.0,
             Pages::Node(_) => 0,
@@ -166,7 +179,11 @@ impl Contention {
     /// Factor of distance between a cpu and the pages of a task with this profile and home, 1/65,536.
     pub(crate) fn distance(&self, profile: u32, home: NodeId, cpu: CpuId) -> u64 {
         let (slot, node) = (self.slot(profile, home), cpu.0 / self.spans.node);
-        if slot == self.nodes { self.distances.mean(node) } else { self.distances.between(node, slot) }
+        match self.teams.shares(slot) {
+            Some(shares) => self.distances.mean_of(node, shares),
+            None if slot == self.nodes => self.distances.mean(node),
+            None => self.distances.between(node, slot),
+        }
     }
 
     /// The working set of a task that starts or stops to compute on a cpu.
@@ -204,7 +221,7 @@ impl Contention {
             record.bytes += bytes;
         }
         self.loads.note_move(class.0, record);
-        self.loads.shift(record, bytes, true);
+        self.loads.shift(record, self.teams.shares(record.key.slot), bytes, true);
         self.loads.meet(record, bytes, true);
     }
 
@@ -228,7 +245,7 @@ impl Contention {
         record.members -= 1;
         self.heaps.remove(class.0, cpu);
         self.loads.note_move(class.0, record);
-        self.loads.shift(record, bytes, false);
+        self.loads.shift(record, self.teams.shares(record.key.slot), bytes, false);
         self.loads.meet(record, bytes, false);
         (left, growth)
     }

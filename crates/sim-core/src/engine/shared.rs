@@ -11,7 +11,9 @@ use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::invariants::violated;
 use crate::engine::polling::visible_at;
-use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
+use crate::engine::state::{
+    Activity, After, App, BarrierRank, Cpu, MaybeNode, Part, Stage, Task, Waiting,
+};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::machine::{Machine, PerCpu};
@@ -364,8 +366,22 @@ impl Shared<'_> {
     pub(crate) fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         self.tasks[id].home.node().unwrap_or_else(|| {
             let here = self.touched_node(cpu, id);
-            self.tasks[id].home.get_or_insert(here)
+            self.set_home(id, MaybeNode::at(here));
+            here
         })
+    }
+
+    /// A task's pages are on this node unless they are somewhere already.
+    pub(crate) fn settle_home(&mut self, id: TaskId, node: NodeId) {
+        if self.tasks[id].home.node().is_none() {
+            self.set_home(id, MaybeNode::at(node));
+        }
+    }
+
+    /// A task's pages are somewhere else from now on.
+    pub(crate) fn set_home(&mut self, id: TaskId, home: MaybeNode) {
+        self.tasks[id].home = home;
+        self.apps[self.tasks[id].app].team_pages = MaybeNode::NONE;
     }
 
     /// Where a task may run.

@@ -67,11 +67,11 @@ impl Engine<'_> {
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
         let (app, node) = (self.shared.tasks[id].app, self.shared.touched_node(cpu, id));
-        self.shared.tasks[id].home.get_or_insert(node);
+        self.shared.settle_home(id, node);
         if self.shared.apps[app].runtime.startup.touch == Touch::Master {
             for rank in 0..self.shared.apps[app].tasks {
                 let other = self.shared.apps[app].task(rank);
-                self.shared.tasks[other].home.get_or_insert(node);
+                self.shared.settle_home(other, node);
             }
         }
     }

@@ -1,11 +1,13 @@
 //! What caches hold in the reference kernel: who has to refill how much, and pages that follow their task.
 
+use std::sync::Arc;
+
 use sim_core::ids::CpuId;
 use sim_core::machine::Distance;
 use sim_core::program::Pages;
 
 use super::Reference;
-use super::memory::{cache_level, distance, mean_distance, pages};
+use super::memory::{ONE, cache_level, distance, mean_distance, mean_of, pages};
 
 const NS_PER_S: u128 = 1_000_000_000;
 
@@ -52,6 +54,9 @@ impl Reference<'_> {
     /// The factor of distance of a task's own pages.
     fn page_distance(&self, c: usize, t: usize, home: u32) -> u64 {
         let here = self.node(c) as usize;
+        if let Some(shares) = &self.cpus[c].page_shares {
+            return mean_of(&self.machine, here, shares);
+        }
         match pages(&self.machine, &self.tasks[t].profile, home) {
             Some(node) => distance(&self.machine, here, node),
             None => mean_distance(&self.machine, here),
@@ -66,6 +71,18 @@ impl Reference<'_> {
         let Some(rank) = self.tasks[t].source.or(master) else { return own };
         let other = &self.tasks[self.task(self.tasks[t].app, rank)];
         other.home.unwrap_or_else(|| self.node(other.cpu))
+    }
+
+    /// Shares of the nodes, 1/65,536, in the pages of a team, which lie where its tasks have their homes. Rounding
+    /// leaves the sums over the first nodes as small as can be.
+    pub(super) fn page_shares(&self, t: usize) -> Option<Arc<[u64]>> {
+        if self.tasks[t].profile.pages != Pages::Team || self.tasks[t].source.is_some() {
+            return None;
+        }
+        let team = self.tasks.iter().filter(|task| task.app == self.tasks[t].app);
+        let homes: Vec<u32> = team.filter_map(|task| task.home).collect();
+        let until = |node: u32| homes.iter().filter(|home| **home < node).count() as u64 * ONE / homes.len() as u64;
+        Some((0..self.machine.nodes()).map(|node| until(node + 1) - until(node)).collect())
     }
 
     /// The time to copy pages under next touch to the node where their task computes now.

@@ -1,5 +1,7 @@
 //! The laws of memory, worked out from scratch from the list of running tasks.
 
+use std::sync::Arc;
+
 use sim_core::ids::{CpuId, NodeId};
 use sim_core::machine::{Level, Machine};
 use sim_core::program::{MemoryProfile, Pages};
@@ -12,7 +14,7 @@ const STEPS: u64 = 256;
 const REACH: u64 = 8;
 
 /// What a computing task asks of memory.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Job {
     /// Bytes per second at the speed of its cpu, before growth.
     bytes: u64,
@@ -20,6 +22,8 @@ pub(super) struct Job {
     pub(super) bound: u64,
     /// Node of its own pages; `None` = all are spread.
     node: Option<usize>,
+    /// Shares of its own pages by node, 1/65,536, where they are those of its team.
+    team: Option<Arc<[u64]>>,
     /// Share of the accesses that are spread over all nodes, 1/65,536.
     shared: u64,
     /// Node, package and cache group of its cpu.
@@ -36,6 +40,7 @@ impl Job {
         bytes: 0,
         bound: 0,
         node: None,
+        team: None,
         shared: 0,
         here: 0,
         package: 0,
@@ -85,10 +90,15 @@ pub(super) fn mean_distance(machine: &Machine, here: usize) -> u64 {
     (0..nodes).map(|node| distance(machine, here, node)).sum::<u64>() / nodes as u64
 }
 
+/// The mean of that over pages in these shares of 1/65,536 by node.
+pub(super) fn mean_of(machine: &Machine, here: usize, shares: &[u64]) -> u64 {
+    (0..).zip(shares).map(|(node, share)| distance(machine, here, node) * share).sum::<u64>() / ONE
+}
+
 /// Node of a task's own pages, if they are on one.
 pub(super) fn pages(machine: &Machine, profile: &MemoryProfile, home: u32) -> Option<usize> {
     match profile.pages {
-        Pages::FirstTouch | Pages::NextTouch | Pages::Master => Some(home as usize),
+        Pages::FirstTouch | Pages::NextTouch | Pages::Master | Pages::Team => Some(home as usize),
         Pages::Interleaved => None,
         Pages::Node(NodeId(node)) if node < machine.nodes() => Some(node as usize),
         Pages::Node(_) => Some(0),
@@ -141,16 +151,16 @@ impl RefMemory {
     pub(super) fn job(
         machine: &Machine,
         profile: &MemoryProfile,
-        home: u32,
+        (home, team): (u32, Option<Arc<[u64]>>),
         cpu: u32,
-        own: u64,
-        factor: u64,
+        (own, factor): (u64, u64),
     ) -> Job {
         let node = pages(machine, profile, home);
         let mut job = Job {
             bytes: (draw(machine, profile, own) * factor) >> 16,
             bound: bound(machine, profile),
             node,
+            team,
             shared: if node.is_none() { ONE } else { u64::from(profile.shared).min(ONE) },
             here: machine.node_of(CpuId(cpu)).0 as usize,
             package: machine.topology.group(Level::Package, CpuId(cpu)) as usize,
@@ -207,8 +217,15 @@ impl RefMemory {
         let own = |to: usize, from: &dyn Fn(usize) -> bool| -> u128 {
             offers
                 .iter()
-                .filter(|(job, ..)| job.node == Some(to) && from(job.here))
-                .map(|(_, own, _)| own)
+                .filter(|(job, ..)| from(job.here))
+                .map(|(job, all, _)| match &job.team {
+                    Some(shares) => {
+                        let part = ((ONE - job.shared) * shares[to]) >> 16;
+                        u128::from(job.bytes) * u128::from(self.growth(machine, job)) * u128::from(part)
+                    }
+                    None if job.node == Some(to) => *all,
+                    None => 0,
+                })
                 .sum()
         };
         for node in 0..nodes {
@@ -282,7 +299,13 @@ impl RefMemory {
     /// Raw work per nanosecond: 1 / ((1 - b) + b m x mean cost of an access).
     pub(super) fn rate(&self, machine: &Machine, job: &Job) -> u64 {
         let nodes = self.controllers.len();
-        let own = job.node.map_or(0, |node| self.access(machine, job, node));
+        let own = match &job.team {
+            Some(shares) => {
+                let each = (0..).zip(shares.iter());
+                each.map(|(node, share)| self.access(machine, job, node) * u128::from(*share)).sum::<u128>() >> 16
+            }
+            None => job.node.map_or(0, |node| self.access(machine, job, node)),
+        };
         let spread = (0..nodes).map(|node| self.access(machine, job, node)).sum::<u128>() / nodes as u128;
         let shared = u128::from(job.shared);
         let slow = (own * (u128::from(ONE) - shared) + spread * shared) >> 32;
@@ -297,7 +320,10 @@ impl RefMemory {
         if job.none {
             return ONE;
         }
-        let own = job.node.map_or(ONE, |node| distance(machine, job.here, node));
+        let own = match &job.team {
+            Some(shares) => mean_of(machine, job.here, shares),
+            None => job.node.map_or(ONE, |node| distance(machine, job.here, node)),
+        };
         ((ONE - job.shared) * own + job.shared * mean_distance(machine, job.here)) >> 16
     }
 }

@@ -181,7 +181,7 @@ impl Reference<'_> {
         let spec = &self.apps[self.tasks[t].app].spec;
         let mut bytes = 0u128;
         for profile in spec.program.profiles() {
-            if profile.pages == Pages::FirstTouch || profile.pages == Pages::NextTouch {
+            if [Pages::FirstTouch, Pages::NextTouch, Pages::Team].contains(&profile.pages) {
                 bytes = bytes.max(u128::from(profile.working_set));
             }
         }

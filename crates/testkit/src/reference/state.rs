@@ -92,6 +92,8 @@ pub(super) struct RefCpu {
     pub(super) job: Job,
     /// Node of the pages of the operation, and the growth of its demand.
     pub(super) page_home: u32,
+    /// Shares of the nodes in its pages, where they are its team's.
+    pub(super) page_shares: Option<Arc<[u64]>>,
     pub(super) growth: u64,
     /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its
     /// demand.
@@ -146,6 +148,7 @@ impl RefCpu {
             rate: 0,
             job: Job::NONE,
             page_home: 0,
+            page_shares: None,
             growth: 1 << 16,
             pace: 0,
             traffic: 0,

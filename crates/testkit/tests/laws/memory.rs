@@ -165,6 +165,32 @@ fn shared_data_are_spread_over_the_nodes() {
     close(time, 0.5 + 0.5 * (1.0 + 3.0 * 1.3) / 4.0, "half shared");
 }
 
+/// The time of two tasks of a second each, bound to the first cpus of nodes 0 and 1, that use the pages of both.
+fn team(demand: u64, cpus: &[u32]) -> f64 {
+    let profile =
+        MemoryProfile { demand, bound: Some(1 << 16), pages: Pages::Team, ..MemoryProfile::NONE };
+    let compute = |ns| Op::Compute {
+        work: Work::from_span(Span::from_ns(ns)),
+        spread: Spread::NONE,
+        profile: ProfileId(0),
+    };
+    // They touch their pages first, and go on when all have done so.
+    let ops = vec![compute(1_000), Op::Barrier, compute(1_000_000_000)];
+    let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
+    let mut app = AppSpec::new("team", cpus.len() as u32, program, waits(WaitMode::Spin));
+    app.allowed = Some(CpuSet::of(cpus.iter().copied().map(CpuId)));
+    barcelona().policy("PIN", &[]).app(app).seconds()
+}
+
+#[test]
+fn pages_of_a_team_lie_where_its_tasks_began() {
+    // Three quarters of the pages on node 0, one on node 1: the task on node 1 is the slowest.
+    close(team(CONTROLLER / 100, &[0, 1, 2, 4]), 0.25 + 0.75 * 1.3, "uneven");
+    // Half of the pages is remote for everybody, and each controller carries half of both demands.
+    close(team(CONTROLLER, &[0, 4]), 1.15 * stretch(1.0 / 1.15), "crowded");
+    close(team(CONTROLLER, &[0, 1]), stretch(2.0), "on one node");
+}
+
 #[test]
 fn a_link_limits_what_a_node_serves_to_others() {
     let mut trial = barcelona();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::engine::state::MaybeNode;
 use crate::ids::{AppId, TaskId};
 use crate::outcome::Counters;
 use crate::policy::Affinity;
@@ -56,6 +57,8 @@ pub(crate) struct App {
     pub(crate) rebinds: Vec<(Span, Affinity)>,
     /// Key of its stream of fork costs.
     pub(crate) fork_noise: u64,
+    /// Where its tasks' homes are ([`Pages::Team`](crate::program::Pages::Team)); none when that has changed.
+    pub(crate) team_pages: MaybeNode,
     pub(crate) forked: u32,
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
