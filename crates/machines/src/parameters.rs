@@ -106,6 +106,12 @@ parameters! {
         /// Half-width of the variation of `fork` from one task to the next. It makes the start of the tasks
         /// differ between seeds.
         fork_spread: Percent = percent(20), in 0..=percent(100);
+        /// One page fault, when a task first touches a page as it starts (`touch`). Clearing the page of 4 KiB,
+        /// at the rate of one core, is extra.
+        page_fault: Duration = 0, in 0..=MAX_COST;
+        /// Least time between two page faults of the threads of one process. Each fault takes and releases the
+        /// lock of the address space, and the cache line of the lock travels to its core. 0 means no limit.
+        fault_lock: Duration = 0, in 0..=MAX_COST;
         /// Time until a store is visible on the same cpu.
         line_same: Duration = 1, in 1..=MAX_COST;
         /// Time until a store is visible to the other hardware thread of the core.
@@ -185,6 +191,8 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("tick", "1-3 us per tick", true),
     ("fork", "creating a thread or process takes 20-50 us", true),
     ("fork_spread", "page faults and allocation vary from one creation to the next; no measurement", true),
+    ("page_fault", "0 until its source is given", true),
+    ("fault_lock", "0 until its source is given", true),
     ("line_same", "smallest latency of the simulator", false),
     ("line_core", "typical", true),
     ("line_cache", "typical, 30-60 ns", true),
@@ -301,6 +309,8 @@ fn costs(values: &Parameters) -> Costs {
         fork: Span::from_ns(values.fork.ns()),
         // Hundredths of a per cent to 1/65,536.
         fork_spread: Spread((values.fork_spread.hundredths() * u64::from(Spread::MAX) / 10_000) as u32),
+        page_fault: Span::from_ns(values.page_fault.ns()),
+        fault_lock: Span::from_ns(values.fault_lock.ns()),
         line: [
             Span::from_ns(values.line_same.ns()),
             Span::from_ns(values.line_core.ns()),

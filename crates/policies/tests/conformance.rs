@@ -33,6 +33,8 @@ fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
         tick: Span::from_us(1),
         fork: Span::from_us(30),
         fork_spread: Spread::NONE,
+        page_fault: Span::ZERO,
+        fault_lock: Span::ZERO,
         line: [10, 20, 50, 100, 200].map(Span::from_ns),
     };
     Arc::new(Machine {

@@ -410,7 +410,7 @@ pub enum Touch {
     /// Each task touches its data in its first compute operation.
     Work,
     /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before
-    /// any barrier: it writes its working set once, at the rate of one core, inside the kernel (page faults).
+    /// any barrier: one page fault per page, and its working set written once, at the rate of one core.
     Each,
     /// Rank 0 touches every task's data so as soon as it first runs, before it creates anyone.
     Master,

@@ -99,6 +99,8 @@ pub fn long_queues(seed: u64) -> Small {
 /// of all.
 fn meet_in_memory(rng: &mut ChaCha8Rng, machine: &mut Machine, apps: &mut [AppSpec]) {
     machine.memory.blocking_loads = rng.random_range(0..3) == 0;
+    machine.costs.page_fault = Span::from_ns([0, 0, 300][rng.random_range(0..3)]);
+    machine.costs.fault_lock = Span::from_ns([0, 0, 700][rng.random_range(0..3)]);
     for app in apps {
         if rng.random_range(0..4) > 0 {
             continue;
@@ -203,6 +205,8 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         tick: ns(rng, 1_500),
         fork: ns(rng, 3_000),
         fork_spread: Spread([0, 13_107, 65_536][rng.random_range(0..3)]),
+        page_fault: Span::ZERO,
+        fault_lock: Span::ZERO,
         line: std::array::from_fn(|i| Span::from_ns(1 + i as u64 * rng.random_range(0..60))),
     };
     costs.wake_remote = costs.wake * 2;

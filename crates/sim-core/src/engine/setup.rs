@@ -220,6 +220,8 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
         team_pages: MaybeNode::NONE,
+        touched: Vec::new(),
+        faults_until: Vec::new(),
         forked: 0,
         exited: 0,
         end: None,

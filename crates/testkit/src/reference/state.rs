@@ -255,6 +255,8 @@ pub(super) struct RefTask {
     pub(super) source: Option<u32>,
     pub(super) block: u32,
     pub(super) home: Option<u32>,
+    /// Pages touched as it starts.
+    pub(super) touched: u64,
     /// Where its first-touched pages are put, if the policy says so.
     pub(super) allotted: Option<u32>,
     /// Its start-up is over: it runs its program.
@@ -330,6 +332,7 @@ impl RefTask {
             source: None,
             block: 0,
             home: None,
+            touched: 0,
             allotted: None,
             up: false,
             refill: 0,
@@ -384,6 +387,8 @@ pub(super) struct RefApp {
     pub(super) clock: Option<u64>,
     pub(super) started: bool,
     pub(super) forked: u32,
+    /// Until when page faults hold the lock of each process.
+    pub(super) locked: std::collections::BTreeMap<u32, u64>,
     pub(super) exited: u32,
     pub(super) end: Option<u64>,
     pub(super) counters: Counters,

@@ -298,6 +298,35 @@ fn touching_takes_the_time_of_writing_the_data_once() {
     assert!((extra - 0.002).abs() < 0.0002, "{extra} s");
 }
 
+/// Milliseconds from the start until four tasks, each on its own cpu, have touched 4 MB each and met.
+fn faulting(page_fault: u64, fault_lock: u64, processes: bool) -> f64 {
+    let mut trial = Trial::on("barcelona").free().policy("PIN", &[]);
+    trial.machine.costs.page_fault = Span::from_ns(page_fault);
+    trial.machine.costs.fault_lock = Span::from_ns(fault_lock);
+    let profile = MemoryProfile { working_set: 4_000_000, ..MemoryProfile::NONE };
+    let work = Work::from_span(Span::from_ms(1));
+    let ops = vec![Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }];
+    let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
+    let mut app = AppSpec::new("app", 4, program, waits(WaitMode::Spin));
+    app.runtime.processes = processes;
+    app.runtime.startup = StartUp { barrier: true, touch: Touch::Each, ..StartUp::PLAIN };
+    trial.app(app).seconds() * 1e3 - 1.0
+}
+
+#[test]
+fn first_touch_takes_a_fault_a_page_one_after_another_in_a_process() {
+    // 977 pages, each cleared in 1.024 us at 4 GB/s.
+    let near = |found: f64, law: f64| assert!((found - law).abs() < 0.01, "{found} ms, not {law}");
+    near(faulting(0, 0, false), 0.977 * 1.024);
+    near(faulting(1_000, 0, false), 0.977 * 2.024);
+    // A lock held for 0.3 us a fault lets 4 x 0.977 x 0.3 = 1.17 ms of faults pass beside the work on them;
+    // one of 1 us is what all four wait for: 4 x 0.977 ms.
+    near(faulting(1_000, 300, false), 0.977 * 2.024);
+    near(faulting(1_000, 1_000, false), 4.0 * 0.977);
+    // Processes have address spaces of their own.
+    near(faulting(1_000, 1_000, true), 0.977 * 2.024);
+}
+
 #[test]
 fn a_change_of_affinity_moves_the_tasks_at_once() {
     // Both tasks compute on cpu 0 until 10 ms after their start, and on cpu 2 then.

@@ -59,6 +59,10 @@ pub(crate) struct App {
     pub(crate) fork_noise: u64,
     /// Where its tasks' homes are ([`Pages::Team`](crate::program::Pages::Team)); none when that has changed.
     pub(crate) team_pages: MaybeNode,
+    /// Pages that each rank has touched as it starts, and when the last page fault of each process has its lock;
+    /// as long as needed.
+    pub(crate) touched: Vec<u64>,
+    pub(crate) faults_until: Vec<Time>,
     pub(crate) forked: u32,
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
