@@ -200,12 +200,12 @@ impl RefMemory {
             let sets = jobs.iter().filter(|job| job.group == group).map(|job| u128::from(job.working_set));
             self.sets[group] = sets.sum();
         }
-        // What each job offers in all, and of that to its own and to spread pages, in 2^-32 bytes per second.
+        // What each job offers in all, in 2^-16 bytes per second, and of that to spread pages, in 2^-32.
         let offers: Vec<(&Job, u128, u128)> = jobs
             .iter()
             .map(|job| {
                 let grown = u128::from(job.bytes) * u128::from(self.growth(machine, job));
-                (job, grown * u128::from(ONE - job.shared), grown * u128::from(job.shared))
+                (job, grown, grown * u128::from(job.shared))
             })
             .collect();
         let memory = &machine.memory;
@@ -218,13 +218,14 @@ impl RefMemory {
             offers
                 .iter()
                 .filter(|(job, ..)| from(job.here))
-                .map(|(job, all, _)| match &job.team {
-                    Some(shares) => {
-                        let part = ((ONE - job.shared) * shares[to]) >> 16;
-                        u128::from(job.bytes) * u128::from(self.growth(machine, job)) * u128::from(part)
-                    }
-                    None if job.node == Some(to) => *all,
-                    None => 0,
+                .map(|(job, grown, _)| {
+                    let own = ONE - job.shared;
+                    let part = match &job.team {
+                        Some(shares) => (own * shares[to]) >> 16,
+                        None if job.node == Some(to) => own,
+                        None => 0,
+                    };
+                    grown * u128::from(part)
                 })
                 .sum()
         };
@@ -239,7 +240,7 @@ impl RefMemory {
         self.crossbar = self.stretch((crossing >> 32) as u64, memory.crossbar_bandwidth);
         for package in 0..self.packages.len() {
             let load: u128 =
-                offers.iter().filter(|(job, ..)| job.package == package).map(|(_, own, far)| own + far).sum();
+                offers.iter().filter(|(job, ..)| job.package == package).map(|(_, grown, _)| grown << 16).sum();
             self.packages[package] = self.stretch((load >> 32) as u64, memory.bus_bandwidth);
             let here = jobs.iter().filter(|job| job.package == package);
             let waiters: Vec<(&Job, u64)> =
