@@ -325,7 +325,8 @@ impl Program {
     /// Bytes a rank touches before it works on them: the largest working set whose pages lie by first touch.
     #[must_use]
     pub fn first_touched(&self) -> u64 {
-        let by_touch = |p: &&MemoryProfile| matches!(p.pages, Pages::FirstTouch | Pages::NextTouch | Pages::Team);
+        let by_touch =
+            |p: &&MemoryProfile| matches!(p.pages, Pages::FirstTouch | Pages::NextTouch | Pages::Team);
         self.profiles.iter().filter(by_touch).map(|p| p.working_set).max().unwrap_or(0)
     }
 

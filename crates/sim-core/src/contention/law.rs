@@ -61,12 +61,6 @@ impl Demand {
         self.bound == 0 && self.bytes == 0
     }
 
-    /// Some of its accesses go to several nodes.
-    #[inline]
-    pub(super) fn is_spread(&self) -> bool {
-        self.spread > 0 || self.pages == Pages::Team
-    }
-
     pub(super) fn new(machine: &Machine, profile: &MemoryProfile) -> Self {
         let memory = &machine.memory;
         let full = (u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000) as u64;

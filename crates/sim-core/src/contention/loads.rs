@@ -352,7 +352,7 @@ impl Loads {
         if std::mem::replace(&mut self.far_is_dirty, false) {
             any |= self.settle_crossbar();
         }
-        if any && !self.spread.is_empty() {
+        if any && (!self.spread.is_empty() || self.spread_head != NO_CLASS) {
             self.settle_afar();
             self.changed.push((SPREAD, 0));
         }

@@ -66,7 +66,7 @@ impl Contention {
         let group = if cache.span > 0 { cache.span } else { cpus };
         let demands: Vec<_> = profiles.iter().map(|p| Demand::new(machine, p)).collect();
         let groups = cpus.checked_div(cache.span).unwrap_or(0);
-        let spread = demands.iter().any(Demand::is_spread);
+        let spread = demands.iter().any(|demand| demand.spread > 0);
         let by_distance = memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond();
         // Of each profile one class at home on each node and one of those who are away.
         let demanding = demands.iter().filter(|demand| !demand.is_free()).count();
@@ -100,7 +100,7 @@ impl Contention {
         }
         let slot = self.slot(profile, home);
         let node = cpu.0 / self.spans.node;
-        let place = if self.by_distance && !demand.is_spread() && slot != node {
+        let place = if self.by_distance && demand.spread == 0 && slot < self.nodes && slot != node {
             REMOTE | self.distances.between(node, slot) as u32
         } else {
             cpu.0 / self.spans.place
@@ -115,9 +115,9 @@ impl Contention {
     fn find(&mut self, key: Key, cpu: CpuId) -> ClassId {
         self.classes.find(key).unwrap_or_else(|at| {
             let demand = &self.demands[key.profile as usize];
-            let kinds = self.loads.kinds(demand.is_spread());
             let home = self.spans.of(cpu);
             let team = self.teams.shares(key.slot);
+            let kinds = self.loads.kinds(demand.spread > 0 || team.is_some());
             let near = team.map(|shares| self.distances.mean_of(home.0, shares));
             let class = Class::new(key, demand, &self.distances, (home, near), kinds);
             let id = self.classes.add(at, class);
@@ -127,10 +127,19 @@ impl Contention {
         })
     }
 
-    /// Stands for pages on several nodes, in proportion to these counts, where the home of a task with
-    /// [`Pages::Team`] is asked for.
-    pub(crate) fn team(&mut self, homes: &[u64]) -> NodeId {
-        self.teams.find(homes)
+    /// Stands for pages on several nodes, in proportion to these counts, where the home of a task is asked for.
+    pub(crate) fn team(&mut self, pages: &[u64]) -> NodeId {
+        self.loads.plain = false;
+        self.teams.find(pages)
+    }
+
+    /// Adds the pages of a task with this home, 65,536 in all, to counts by node.
+    pub(crate) fn add_pages(&self, home: NodeId, counts: &mut [u64]) {
+        if let Some(shares) = self.teams.shares(home.0) {
+            counts.iter_mut().zip(shares).for_each(|(count, share)| *count += share);
+        } else if let Some(count) = counts.get_mut(home.0 as usize) {
+            *count += ONE;
+        }
     }
 
     /// Number of classes there is room for; more ask for memory.

@@ -44,9 +44,7 @@ fn spread_cost(class: &Class, loads: &Loads, distances: &Distances, team: Option
     if share < ONE {
         let own = match team {
             Some(shares) => loads.team_cost(class, shares, distance),
-            None => {
-                u128::from(loads.way(class, class.key.slot, class.is_far) * u64::from(class.distance))
-            }
+            None => u128::from(loads.way(class, class.key.slot, class.is_far) * u64::from(class.distance)),
         };
         slow += u128::from(ONE - share) * own;
     }

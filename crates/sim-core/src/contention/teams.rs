@@ -1,21 +1,26 @@
-//! Pages that lie on the home nodes of all tasks of an application: their shares by node.
+//! Pages that lie on several nodes: those of an application's tasks together, or of a task that was moved while it
+//! touched them.
+
+use std::collections::BTreeMap;
 
 use super::law::ONE;
 use crate::ids::NodeId;
 
-/// The ways in which pages of teams lie on nodes; each has a page slot beyond those of nodes and of pages spread
+/// The ways in which pages lie on several nodes; each has a page slot beyond those of nodes and of pages spread
 /// evenly.
 pub(super) struct Teams {
     /// The first slot.
     first: u32,
     /// Shares by node, 1/65,536, that sum to one.
     all: Vec<Vec<u64>>,
+    /// Which one has these shares.
+    index: BTreeMap<Vec<u64>, u32>,
 }
 
 impl Teams {
     /// None yet, on a machine of so many nodes.
     pub(super) const fn new(nodes: u32) -> Self {
-        Self { first: nodes + 1, all: Vec::new() }
+        Self { first: nodes + 1, all: Vec::new(), index: BTreeMap::new() }
     }
 
     /// The slot of pages in proportion to these counts by node; all on node 0 where there are none.
@@ -32,12 +37,11 @@ impl Teams {
         if let Some(first) = shares.first_mut() {
             *first += ONE - before;
         }
-        let known = self.all.iter().position(|other| *other == shares);
-        let at = known.unwrap_or_else(|| {
-            self.all.push(shares);
-            self.all.len() - 1
+        let at = *self.index.entry(shares).or_insert_with_key(|shares| {
+            self.all.push(shares.clone());
+            self.all.len() as u32 - 1
         });
-        NodeId(self.first + at as u32)
+        NodeId(self.first + at)
     }
 
     /// The shares of a slot by node, if it is one of these.

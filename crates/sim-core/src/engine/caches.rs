@@ -148,9 +148,8 @@ impl Engine<'_> {
         }
         let mut homes = vec![0; shared.machine.nodes() as usize];
         for rank in 0..shared.apps[app].tasks {
-            let home = shared.tasks[shared.apps[app].task(rank)].home.node();
-            if let Some(count) = home.and_then(|home| homes.get_mut(home.0 as usize)) {
-                *count += 1;
+            if let Some(home) = shared.tasks[shared.apps[app].task(rank)].home.node() {
+                shared.memory.add_pages(home, &mut homes);
             }
         }
         let pages = shared.memory.team(&homes);

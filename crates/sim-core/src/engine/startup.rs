@@ -1,5 +1,7 @@
 //! Start-up of an application: who creates its tasks, who touches the data, the barrier before the program.
 
+use std::collections::BTreeMap;
+
 use crate::engine::Engine;
 use crate::engine::state::{After, Stage};
 use crate::event::Timer;
@@ -72,7 +74,7 @@ impl Engine<'_> {
         let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
         let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
         let all = u64::try_from(bytes.div_ceil(PAGE)).unwrap_or(u64::MAX);
-        let touched = app.touched.get(app.rank(id) as usize).copied().unwrap_or(0);
+        let touched = app.touched.get(app.rank(id) as usize).map_or(0, |pages| pages.values().sum());
         let left = all.saturating_sub(touched);
         (left, left.min(PIECE.max(all.div_ceil(PIECES))))
     }
@@ -99,26 +101,27 @@ impl Engine<'_> {
         own.max(until.since(now))
     }
 
-    /// The current task has touched its next piece.
+    /// The current task has touched its next piece; the pages lie where it runs.
     pub(crate) fn touch_piece(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
         let (left, pages) = self.next_piece(id);
+        let node = self.shared.touched_node(cpu, id);
         let app = &mut self.shared.apps[self.shared.tasks[id].app];
         let rank = app.rank(id) as usize;
         if app.touched.len() <= rank {
-            app.touched.resize(rank + 1, 0);
+            app.touched.resize(rank + 1, BTreeMap::new());
         }
-        app.touched[rank] += pages;
+        *app.touched[rank].entry(node).or_insert(0) += pages;
         if left == pages {
             self.touch(cpu);
         }
     }
 
-    /// The data of the current task, as a master every task's that no task has touched yet, lie where it
-    /// runs.
+    /// The data of the current task, as a master every task's that no task has touched yet, lie where it ran
+    /// while it touched them, or where it runs if that took no time.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
-        let (app, node) = (self.shared.tasks[id].app, self.shared.touched_node(cpu, id));
+        let (app, node) = (self.shared.tasks[id].app, self.shared.touched_pages(cpu, id));
         self.shared.settle_home(id, node);
         if self.shared.apps[app].runtime.startup.touch == Touch::Master {
             for rank in 0..self.shared.apps[app].tasks {

@@ -73,16 +73,30 @@ impl Reference<'_> {
         other.home.unwrap_or_else(|| self.node(other.cpu))
     }
 
-    /// Shares of the nodes, 1/65,536, in the pages of a team, which lie where its tasks have their homes. Rounding
-    /// leaves the sums over the first nodes as small as can be.
+    /// Shares of the nodes, 1/65,536, in the pages of the current operation, if these lie on several nodes: those
+    /// of the task whose pages they are, or in the pages of a team those of all tasks that have a home.
     pub(super) fn page_shares(&self, t: usize) -> Option<Arc<[u64]>> {
-        if self.tasks[t].profile.pages != Pages::Team || self.tasks[t].source.is_some() {
-            return None;
-        }
-        let team = self.tasks.iter().filter(|task| task.app == self.tasks[t].app);
-        let homes: Vec<u32> = team.filter_map(|task| task.home).collect();
-        let until = |node: u32| homes.iter().filter(|home| **home < node).count() as u64 * ONE / homes.len() as u64;
-        Some((0..self.machine.nodes()).map(|node| until(node + 1) - until(node)).collect())
+        let task = &self.tasks[t];
+        let owner = match (task.source, task.profile.pages) {
+            (Some(rank), _) => self.task(task.app, rank),
+            (None, Pages::Master) => self.task(task.app, 0),
+            (None, Pages::FirstTouch | Pages::NextTouch) => t,
+            (None, Pages::Interleaved | Pages::Node(_)) => return None,
+            (None, Pages::Team) => {
+                let mut pages = vec![0; self.machine.nodes() as usize];
+                for other in self.tasks.iter().filter(|other| other.app == task.app) {
+                    match (&other.mixed, other.home) {
+                        (Some(mixed), _) => {
+                            (0..).zip(mixed.iter()).for_each(|(n, share): (usize, _)| pages[n] += share)
+                        }
+                        (None, Some(home)) => pages[home as usize] += ONE,
+                        (None, None) => {}
+                    }
+                }
+                return Some(super::memory::shares(&pages));
+            }
+        };
+        self.tasks[owner].mixed.clone()
     }
 
     /// The time to copy pages under next touch to the node where their task computes now.
@@ -90,9 +104,11 @@ impl Reference<'_> {
         let here = self.node(c);
         let profile = self.tasks[t].profile;
         let Some(home) = self.tasks[t].home else { return 0 };
-        if profile.pages != Pages::NextTouch || home == here {
+        let mixed = self.tasks[t].mixed.take_if(|_| profile.pages == Pages::NextTouch);
+        if profile.pages != Pages::NextTouch || (mixed.is_none() && home == here) {
             return 0;
         }
+        self.cpus[c].page_shares = mixed;
         let factor = self.page_distance(c, t, home);
         let app = self.tasks[t].app;
         self.tasks[t].home = Some(here);

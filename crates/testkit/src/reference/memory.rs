@@ -90,6 +90,13 @@ pub(super) fn mean_distance(machine: &Machine, here: usize) -> u64 {
     (0..nodes).map(|node| distance(machine, here, node)).sum::<u64>() / nodes as u64
 }
 
+/// Shares of nodes that hold so many pages, 1/65,536; the sums over the first nodes are rounded down.
+pub(super) fn shares(pages: &[u64]) -> Arc<[u64]> {
+    let all: u64 = pages.iter().sum();
+    let until = |node: usize| pages[..node].iter().sum::<u64>() * ONE / all;
+    (0..pages.len()).map(|node| until(node + 1) - until(node)).collect()
+}
+
 /// The mean of that over pages in these shares of 1/65,536 by node.
 pub(super) fn mean_of(machine: &Machine, here: usize, shares: &[u64]) -> u64 {
     (0..).zip(shares).map(|(node, share)| distance(machine, here, node) * share).sum::<u64>() / ONE
@@ -239,14 +246,18 @@ impl RefMemory {
         let crossing = far + each(spread(&|_| true)) * (nodes as u128 - 1);
         self.crossbar = self.stretch((crossing >> 32) as u64, memory.crossbar_bandwidth);
         for package in 0..self.packages.len() {
-            let load: u128 =
-                offers.iter().filter(|(job, ..)| job.package == package).map(|(_, grown, _)| grown << 16).sum();
+            let load: u128 = offers
+                .iter()
+                .filter(|(job, ..)| job.package == package)
+                .map(|(_, grown, _)| grown << 16)
+                .sum();
             self.packages[package] = self.stretch((load >> 32) as u64, memory.bus_bandwidth);
             let here = jobs.iter().filter(|job| job.package == package);
             let waiters: Vec<(&Job, u64)> =
                 here.map(|job| (job, Self::waits(machine, job))).filter(|(_, share)| *share > 0).collect();
             let peak = |(job, share): &(&Job, u64)| {
-                (u128::from(job.bytes) * u128::from(ONE) / u128::from(*share)).min(u128::from(memory.core_bandwidth))
+                (u128::from(job.bytes) * u128::from(ONE) / u128::from(*share))
+                    .min(u128::from(memory.core_bandwidth))
             };
             let mean = waiters.iter().map(peak).sum::<u128>() / (waiters.len() as u128).max(1);
             self.waiting[package] = (mean as u64, waiters.iter().map(|(_, share)| share).sum());
@@ -303,7 +314,8 @@ impl RefMemory {
         let own = match &job.team {
             Some(shares) => {
                 let each = (0..).zip(shares.iter());
-                each.map(|(node, share)| self.access(machine, job, node) * u128::from(*share)).sum::<u128>() >> 16
+                each.map(|(node, share)| self.access(machine, job, node) * u128::from(*share)).sum::<u128>()
+                    >> 16
             }
             None => job.node.map_or(0, |node| self.access(machine, job, node)),
         };

@@ -216,13 +216,16 @@ impl Reference<'_> {
     /// The pages that it touches next: 2 MiB of them or a 1,024th, if that is more.
     fn part(&self, t: usize) -> u64 {
         let all = self.pages_to_touch(t);
-        (all - self.tasks[t].touched).min(all.div_ceil(1_024).max(512))
+        (all - self.tasks[t].touched.iter().sum::<u64>()).min(all.div_ceil(1_024).max(512))
     }
 
     /// It has touched them; after the last ones its pages have a home.
     pub(super) fn touch_part(&mut self, c: usize, t: usize) {
-        self.tasks[t].touched += self.part(t);
-        if self.tasks[t].touched == self.pages_to_touch(t) {
+        let (part, here) = (self.part(t), self.tasks[t].allotted.unwrap_or(self.node(c)));
+        let nodes = self.machine.nodes() as usize;
+        self.tasks[t].touched.resize(nodes, 0);
+        self.tasks[t].touched[here as usize] += part;
+        if self.tasks[t].touched.iter().sum::<u64>() == self.pages_to_touch(t) {
             self.touch(c, t);
         }
     }
@@ -230,10 +233,16 @@ impl Reference<'_> {
     pub(super) fn touch(&mut self, c: usize, t: usize) {
         let (app, here) = (self.tasks[t].app, self.tasks[t].allotted.unwrap_or(self.node(c)));
         let everybody = self.apps[app].spec.runtime.startup.touch == Touch::Master;
+        let touched = self.tasks[t].touched.clone();
+        let on: Vec<u32> =
+            (0..).zip(&touched).filter(|(_, pages)| **pages > 0).map(|(node, _)| node).collect();
+        let here = on.first().copied().unwrap_or(here);
+        let mixed = (on.len() > 1).then(|| super::memory::shares(&touched));
         for other in 0..self.tasks.len() {
             let mine = other == t || (everybody && self.tasks[other].app == app);
             if mine && self.tasks[other].home.is_none() {
                 self.tasks[other].home = Some(here);
+                self.tasks[other].mixed = mixed.clone();
             }
         }
     }

@@ -255,8 +255,9 @@ pub(super) struct RefTask {
     pub(super) source: Option<u32>,
     pub(super) block: u32,
     pub(super) home: Option<u32>,
-    /// Pages touched as it starts.
-    pub(super) touched: u64,
+    /// Pages touched as it starts, by node, and the shares of the nodes, 1/65,536, where they are several.
+    pub(super) touched: Vec<u64>,
+    pub(super) mixed: Option<Arc<[u64]>>,
     /// Where its first-touched pages are put, if the policy says so.
     pub(super) allotted: Option<u32>,
     /// Its start-up is over: it runs its program.
@@ -332,7 +333,8 @@ impl RefTask {
             source: None,
             block: 0,
             home: None,
-            touched: 0,
+            touched: Vec::new(),
+            mixed: None,
             allotted: None,
             up: false,
             refill: 0,

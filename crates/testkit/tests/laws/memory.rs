@@ -167,8 +167,7 @@ fn shared_data_are_spread_over_the_nodes() {
 
 /// The time of two tasks of a second each, bound to the first cpus of nodes 0 and 1, that use the pages of both.
 fn team(demand: u64, cpus: &[u32]) -> f64 {
-    let profile =
-        MemoryProfile { demand, bound: Some(1 << 16), pages: Pages::Team, ..MemoryProfile::NONE };
+    let profile = MemoryProfile { demand, bound: Some(1 << 16), pages: Pages::Team, ..MemoryProfile::NONE };
     let compute = |ns| Op::Compute {
         work: Work::from_span(Span::from_ns(ns)),
         spread: Spread::NONE,
