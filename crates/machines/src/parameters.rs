@@ -59,6 +59,10 @@ parameters! {
         /// Demand from which a task counts as fully memory-bound, as a share of a memory controller's
         /// bandwidth.
         bound_demand: Factor = 167, in 1..=10_000;
+        /// Cores wait for each load (in-order cores with blocking loads). A task then uses its package's bus
+        /// only while it waits for memory, and two tasks slow each other down by the product of their
+        /// memory-bound shares. `false` means that a task uses the bus evenly.
+        blocking_loads: bool = false;
         /// Use the machine's list of distances, if it has one. `false` applies `remote_factor` between any
         /// two nodes.
         distances: bool = true;
@@ -102,6 +106,12 @@ parameters! {
         /// Half-width of the variation of `fork` from one task to the next. It makes the start of the tasks
         /// differ between seeds.
         fork_spread: Percent = percent(20), in 0..=percent(100);
+        /// One page fault, when a task first touches a page as it starts (`touch`). Clearing the page of 4 KiB,
+        /// at the rate of one core, is extra.
+        page_fault: Duration = 500, in 0..=MAX_COST;
+        /// Least time between two page faults of the threads of one process. Each fault takes and releases the
+        /// lock of the address space, and the cache line of the lock travels to its core. 0 means no limit.
+        fault_lock: Duration = 300, in 0..=MAX_COST;
         /// Time until a store is visible on the same cpu.
         line_same: Duration = 1, in 1..=MAX_COST;
         /// Time until a store is visible to the other hardware thread of the core.
@@ -147,6 +157,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("smt_poll", "a polling loop with pause instructions takes few issue slots", true),
     ("stretch_exponent", "fitted to NPB speed-ups on Barcelona", true),
     ("bound_demand", "fitted to NPB speed-ups on Barcelona", true),
+    ("blocking_loads", "out-of-order cores have many loads in flight while they compute", false),
     ("distances", "a setting of the simulator", false),
     ("turbo", "a setting of the simulator", false),
     ("slow_cores", "chosen by the scenario", false),
@@ -180,6 +191,8 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("tick", "1-3 us per tick", true),
     ("fork", "creating a thread or process takes 20-50 us", true),
     ("fork_spread", "page faults and allocation vary from one creation to the next; no measurement", true),
+    ("page_fault", "0.5-1 us without virtual machines (lmbench); not measured on the virtual server, where it takes longer", true),
+    ("fault_lock", "taking and releasing the lock each fetch its cache line (`line_far`)", true),
     ("line_same", "smallest latency of the simulator", false),
     ("line_core", "typical", true),
     ("line_cache", "typical, 30-60 ns", true),
@@ -314,6 +327,8 @@ fn costs(values: &Parameters) -> Costs {
         fork: Span::from_ns(values.fork.ns()),
         // Hundredths of a per cent to 1/65,536.
         fork_spread: Spread((values.fork_spread.hundredths() * u64::from(Spread::MAX) / 10_000) as u32),
+        page_fault: Span::from_ns(values.page_fault.ns()),
+        fault_lock: Span::from_ns(values.fault_lock.ns()),
         line: [
             Span::from_ns(values.line_same.ns()),
             Span::from_ns(values.line_core.ns()),
@@ -338,6 +353,7 @@ fn memory_of(values: &Parameters) -> Memory {
         cache_exponent: values.cache_exponent.thousandths() as u32,
         stretch_exponent: values.stretch_exponent,
         bound_demand: values.bound_demand.thousandths() as u32,
+        blocking_loads: values.blocking_loads,
     }
 }
 

@@ -61,6 +61,7 @@ pub(crate) fn machine(levels: &[(sim_core::machine::Level, u32)]) -> Machine {
             shared_cache: 0,
             stretch_exponent: 4,
             bound_demand: 250,
+            blocking_loads: false,
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),

@@ -33,6 +33,8 @@ fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
         tick: Span::from_us(1),
         fork: Span::from_us(30),
         fork_spread: Spread::NONE,
+        page_fault: Span::ZERO,
+        fault_lock: Span::ZERO,
         line: [10, 20, 50, 100, 200].map(Span::from_ns),
     };
     Arc::new(Machine {
@@ -47,6 +49,7 @@ fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
             shared_cache: 1 << 21,
             stretch_exponent: 4,
             bound_demand: 500,
+            blocking_loads: false,
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),

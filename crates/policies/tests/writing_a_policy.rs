@@ -89,6 +89,7 @@ fn two_cpus() -> Arc<Machine> {
             shared_cache: 0,
             stretch_exponent: 4,
             bound_demand: 250,
+            blocking_loads: false,
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),

@@ -216,6 +216,10 @@ pub struct Costs {
     pub fork: Span,
     /// Variation of `fork` from one task to the next.
     pub fork_spread: Spread,
+    /// One page fault at the first touch of a page, without clearing the page.
+    pub page_fault: Span,
+    /// Least time between two page faults of the threads of one process, which share a lock.
+    pub fault_lock: Span,
     /// Time until a store is seen by another cpu, by distance; at least 1 ns each.
     pub line: [Span; 5],
 }
@@ -241,6 +245,8 @@ impl Costs {
             tick: none,
             fork: none,
             fork_spread: Spread::NONE,
+            page_fault: none,
+            fault_lock: none,
             line: [least; 5],
         }
     }
@@ -298,6 +304,9 @@ pub struct Memory {
     pub stretch_exponent: u32,
     /// Demand, in thousandths of a controller's bandwidth, from which a task counts as fully memory-bound.
     pub bound_demand: u32,
+    /// Cores wait for each load: a task demands bandwidth only while it waits for memory, during its
+    /// memory-bound share, and tasks on one front-side bus meet there by chance.
+    pub blocking_loads: bool,
 }
 
 /// A machine, frozen.
@@ -353,6 +362,7 @@ impl Memory {
             cache_exponent: 0,
             stretch_exponent: 4,
             bound_demand: 167,
+            blocking_loads: false,
         }
     }
 }

@@ -88,6 +88,9 @@ pub enum Pages {
     NextTouch,
     /// On the home node of rank 0, which initialised the data for all.
     Master,
+    /// On the home nodes of all tasks of the application, as many as have their home there: each task first
+    /// touched a part of data that all then use at random.
+    Team,
     /// Spread over all nodes.
     Interleaved,
     /// On one node; nodes the machine lacks count as node 0.
@@ -322,7 +325,8 @@ impl Program {
     /// Bytes a rank touches before it works on them: the largest working set whose pages lie by first touch.
     #[must_use]
     pub fn first_touched(&self) -> u64 {
-        let by_touch = |p: &&MemoryProfile| matches!(p.pages, Pages::FirstTouch | Pages::NextTouch);
+        let by_touch =
+            |p: &&MemoryProfile| matches!(p.pages, Pages::FirstTouch | Pages::NextTouch | Pages::Team);
         self.profiles.iter().filter(by_touch).map(|p| p.working_set).max().unwrap_or(0)
     }
 
@@ -407,7 +411,7 @@ pub enum Touch {
     /// Each task touches its data in its first compute operation.
     Work,
     /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before
-    /// any barrier: it writes its working set once, at the rate of one core, inside the kernel (page faults).
+    /// any barrier: one page fault per page, and its working set written once, at the rate of one core.
     Each,
     /// Rank 0 touches every task's data so as soon as it first runs, before it creates anyone.
     Master,

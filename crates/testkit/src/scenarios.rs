@@ -48,7 +48,7 @@ impl Small {
 pub fn random(seed: u64) -> Small {
     let mut rng = stream(seed, Purpose::Test, 1);
     let rng = &mut rng;
-    let machine = machine(rng);
+    let mut machine = machine(rng);
     let mut model = kernel(rng);
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
@@ -58,6 +58,7 @@ pub fn random(seed: u64) -> Small {
         apps.iter_mut().for_each(|app| schedule(&mut rng, app));
     }
     rebind(&mut stream(seed, Purpose::Test, 4), &mut apps, machine.cpus());
+    meet_in_memory(&mut stream(seed, Purpose::Test, 11), &mut machine, &mut apps);
     apps[0].background = false;
     let horizon = Time::from_ns(rng.random_range(2_000_000..12_000_000));
     let most = apps.iter().map(|app| u64::from(app.tasks)).max().unwrap_or(1);
@@ -92,6 +93,26 @@ pub fn long_queues(seed: u64) -> Small {
     }
     small.apps[0].tasks = rng.random_range(60..=300);
     small
+}
+
+/// On a third of the machines cores wait for each load; the tasks of a quarter of the applications use the pages
+/// of all.
+fn meet_in_memory(rng: &mut ChaCha8Rng, machine: &mut Machine, apps: &mut [AppSpec]) {
+    machine.memory.blocking_loads = rng.random_range(0..3) == 0;
+    machine.costs.page_fault = Span::from_ns([0, 0, 300][rng.random_range(0..3)]);
+    machine.costs.fault_lock = Span::from_ns([0, 0, 700][rng.random_range(0..3)]);
+    for app in apps {
+        if rng.random_range(0..4) > 0 {
+            continue;
+        }
+        let mut profiles = app.program.profiles().to_vec();
+        for profile in profiles.iter_mut().filter(|profile| profile.pages == Pages::FirstTouch) {
+            profile.pages = Pages::Team;
+        }
+        if let Ok(program) = Program::new(app.program.ops().to_vec(), profiles) {
+            app.program = Arc::new(program);
+        }
+    }
 }
 
 /// Up to two changes of the affinity masks of a quarter of the applications.
@@ -184,6 +205,8 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         tick: ns(rng, 1_500),
         fork: ns(rng, 3_000),
         fork_spread: Spread([0, 13_107, 65_536][rng.random_range(0..3)]),
+        page_fault: Span::ZERO,
+        fault_lock: Span::ZERO,
         line: std::array::from_fn(|i| Span::from_ns(1 + i as u64 * rng.random_range(0..60))),
     };
     costs.wake_remote = costs.wake * 2;
@@ -231,6 +254,7 @@ fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
         cache_exponent: [0, 500, 1_400][rng.random_range(0..3)],
         stretch_exponent: rng.random_range(1..8),
         bound_demand: 167,
+        blocking_loads: false,
     }
 }
 

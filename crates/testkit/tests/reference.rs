@@ -130,6 +130,8 @@ fn in_lock_step(seed: u64) -> Small {
         tick: Span::ZERO,
         fork: round(old.fork),
         fork_spread: Spread::NONE,
+        page_fault: Span::ZERO,
+        fault_lock: Span::ZERO,
         line: [Span::from_ns(500); 5],
     };
     let mut machine = Machine { costs, core_speed: Vec::new(), ..(*small.machine).clone() };

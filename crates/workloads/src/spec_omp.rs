@@ -61,7 +61,7 @@ parameters! {
         /// Half-width of the variation of the work between two barriers, as for `npb`.
         variation: Percent = VARIATION, in 0..=percent(100);
         /// Time that each task spends filling its arrays, in regions of 20 ms, before the measured part. Its
-        /// pages lie where the task runs at the end of that time. The default corresponds to 70 MB per
+        /// pages lie where the task runs at the end of that time; all threads of gafort use all of its pages. The default corresponds to 70 MB per
         /// thread: 17,000 page faults of 1 to 2 us and a loop. It is the same for all programs and uncertain.
         init: Duration = ms(100), in 0..=s(60);
         /// Share of the run to simulate. It covers the first regions, for quick tests.
@@ -85,12 +85,14 @@ pub(crate) const ENTRY: Entry = Entry {
 #[serde(deny_unknown_fields)]
 struct Facts {
     field: String,
-    footprint: Footprint,
+    footprint: Fact,
+    /// `team`: all threads use all of the data at random; else each uses its own part.
+    pages: Option<Fact>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Footprint {
+struct Fact {
     value: String,
     source: String,
     #[serde(default)]
@@ -99,6 +101,8 @@ struct Footprint {
 
 struct Catalogue {
     footprints: BTreeMap<String, u64>,
+    /// Where pages lie.
+    pages: BTreeMap<String, Pages>,
     profiles: BTreeMap<String, Derived>,
 }
 
@@ -107,21 +111,28 @@ static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(TE
 fn read(text: &str, profiles: &str) -> Result<Catalogue, String> {
     let facts: BTreeMap<String, Facts> = notation::typed::parse(FILE, text)?;
     let profiles = profile::read(PROFILES_FILE, profiles)?;
-    let footprint = |(name, facts): (String, Facts)| {
-        let Footprint { value, source, uncertain } = facts.footprint;
+    let (mut footprints, mut pages) = (BTreeMap::new(), BTreeMap::new());
+    for (name, facts) in facts {
+        let Fact { value, source, uncertain } = facts.footprint;
         if facts.field.is_empty() {
             return Err(format!("{FILE}: {name}: `field` is empty"));
         }
         let bytes = Datum { value, source, uncertain }.read(FILE, &name, Kind::Size)?;
-        Ok((name, bytes))
-    };
-    let footprints = facts.into_iter().map(footprint).collect::<Result<BTreeMap<_, _>, String>>()?;
+        footprints.insert(name.clone(), bytes);
+        if let Some(Fact { value, source, uncertain }) = facts.pages {
+            profile::sourced(FILE, &name, &source, uncertain)?;
+            if value != "team" {
+                return Err(format!("{FILE}: {name}: `pages` is `{value}`; it may be `team`"));
+            }
+            pages.insert(name, Pages::Team);
+        }
+    }
     for name in PROGRAMS {
         if !footprints.contains_key(*name) || !profiles.contains_key(*name) {
             return Err(format!("{FILE}, {PROFILES_FILE}: program {name} is missing"));
         }
     }
-    Ok(Catalogue { footprints, profiles })
+    Ok(Catalogue { footprints, pages, profiles })
 }
 
 /// The derived profile of a program.
@@ -192,7 +203,7 @@ fn problem(program: &str, profile: &Profile, values: &Parameters, tasks: u32) ->
             demand: profile.demand,
             bound: if profile.demand == 0 { Some(0) } else { None },
             working_set: footprint / u64::from(tasks.max(1)),
-            pages: Pages::FirstTouch,
+            pages: catalogue.pages.get(program).copied().unwrap_or(Pages::FirstTouch),
             shared: 0,
         },
         exchanges: 0,
@@ -229,6 +240,7 @@ mod tests {
     fn broken_data_is_refused() {
         assert!(read(TEXT, "").is_err());
         assert!(read(&TEXT.replace("1.6GB", "1.6"), PROFILES).is_err());
+        assert!(read(&TEXT.replace("\"team\"", "\"teem\""), PROFILES).is_err_and(|e| e.contains("teem")));
         assert!(read(TEXT, &PROFILES.replace("swim:", "swum:")).is_err_and(|e| e.contains("swim")));
     }
 }

@@ -33,6 +33,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "cache_exponent",
             "stretch_exponent",
             "bound_demand",
+            "blocking_loads",
         ],
     ),
     ("Costs", &[]),

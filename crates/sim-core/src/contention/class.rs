@@ -21,7 +21,7 @@ impl ClassId {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) profile: u32,
-    /// Page node; the number of nodes stands for interleaved pages.
+    /// Page node; the number of nodes stands for interleaved pages, greater ones for pages of teams.
     pub(super) slot: u32,
     /// Where it computes: all cpus of a place are on one node, one bus and one shared cache; or ([`REMOTE`])
     /// they are on other nodes than the pages, all at the same distance.
@@ -82,17 +82,22 @@ pub(super) struct Class {
 }
 
 impl Class {
-    /// An empty class of tasks on cpus of this node, bus and cache group.
+    /// An empty class of tasks on cpus of this node, bus and cache group. `team`: mean factor of distance to
+    /// pages on several nodes.
     pub(super) fn new(
         key: Key,
         demand: &Demand,
         distances: &Distances,
-        (node, bus, group): (u32, u32, u32),
+        ((node, bus, group), team): ((u32, u32, u32), Option<u64>),
         kinds: u8,
     ) -> Self {
         let Demand { spread, bound, .. } = *demand;
         let interleaved = spread == ONE;
-        let near = if interleaved { ONE } else { distances.between(node, key.slot) };
+        let near = match team {
+            Some(mean) => mean,
+            None if interleaved => ONE,
+            None => distances.between(node, key.slot),
+        };
         let mean = distances.mean(node);
         let remote = ((ONE - spread) * near + spread * mean) >> 16;
         let is_far = key.slot != node;
@@ -119,6 +124,11 @@ impl Class {
             excess: 0,
             bytes: 0,
         }
+    }
+
+    /// Share of its members' time in which they wait for memory, 1/65,536: b R / (1 - b + b R).
+    pub(super) fn waits(&self) -> u64 {
+        u64::from(self.bound) * self.remote / self.slow
     }
 
     #[inline]

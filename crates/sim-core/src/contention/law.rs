@@ -176,6 +176,11 @@ impl Distances {
         self.remote > LIMIT || self.matrix.iter().any(|factor| *factor > LIMIT)
     }
 
+    /// Mean over pages that lie on the nodes in these shares.
+    pub(super) fn mean_of(&self, cpu: u32, shares: &[u64]) -> u64 {
+        (0..).zip(shares).map(|(page, share)| self.between(cpu, page) * share).sum::<u64>() >> 16
+    }
+
     /// Mean over pages on all nodes.
     pub(super) fn mean(&self, cpu: u32) -> u64 {
         let nodes = self.nodes as u64;

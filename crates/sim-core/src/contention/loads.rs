@@ -3,6 +3,7 @@
 
 use super::class::{Class, NO_CLASS};
 use super::law::{ONE, stretch, stretch_table};
+use super::overlap::Askers;
 use crate::machine::Machine;
 
 /// A list of classes: its kind, and which one of the kind.
@@ -33,6 +34,8 @@ pub(super) struct Loads {
     node_bandwidth: u64,
     link_bandwidth: u64,
     bus_bandwidth: u64,
+    /// What a core can draw, where cores wait for each load; else none.
+    blocking: Option<u64>,
     crossbar_bandwidth: u64,
     nodes: Vec<NodeLoad>,
     /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
@@ -89,14 +92,24 @@ struct Remote {
     sum: u128,
 }
 
-/// What a bus carries, and its stretch.
+/// What a bus carries, and its stretch; where cores wait for each load, who uses it, now and as of the last
+/// refresh.
 #[derive(Clone, Copy)]
 struct BusLoad {
     load: Load,
     stretch: u64,
+    askers: Askers,
+    settled: Askers,
     /// Its first class.
     head: u32,
     dirty: bool,
+}
+
+impl BusLoad {
+    fn idle() -> Self {
+        let nobody = Askers::default();
+        Self { load: 0, stretch: ONE, askers: nobody, settled: nobody, head: NO_CLASS, dirty: false }
+    }
 }
 
 /// Working sets of the tasks that compute in a cache group, now and as of the last refresh.
@@ -148,6 +161,7 @@ impl Loads {
             node_bandwidth: memory.node_bandwidth,
             link_bandwidth: memory.link_bandwidth,
             bus_bandwidth: memory.bus_bandwidth,
+            blocking: memory.blocking_loads.then_some(memory.core_bandwidth),
             crossbar_bandwidth: memory.crossbar_bandwidth,
             nodes: vec![idle; nodes],
             spread: vec![0; if spread { nodes } else { 0 }],
@@ -155,7 +169,7 @@ impl Loads {
             remote: remote.filter(|_| spread && memory.bus_bandwidth == 0).map(one_factor),
             far_sum: 0,
             crossbar: ONE,
-            buses: vec![BusLoad { load: 0, stretch: ONE, head: NO_CLASS, dirty: false }; buses],
+            buses: vec![BusLoad::idle(); buses],
             groups: vec![Group { sets: 0, settled: 0, head: NO_CLASS, dirty: false }; groups],
             dirty_nodes: Vec::with_capacity(nodes),
             dirty_buses: Vec::with_capacity(buses),
@@ -195,23 +209,36 @@ impl Loads {
         }
     }
 
+    /// A member of a class that demands `bytes` per second begins to use its bus or stops, where cores wait
+    /// for each load.
+    #[inline]
+    pub(super) fn meet(&mut self, class: &Class, bytes: u64, begins: bool) {
+        let Some(core) = self.blocking.filter(|_| self.bus_bandwidth > 0) else { return };
+        self.buses[class.bus as usize].askers.change(class.waits(), bytes, core, begins);
+    }
+
     /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or
     /// takes it off.
     #[inline]
-    pub(super) fn shift(&mut self, class: &Class, bytes: u64, add: bool) {
+    pub(super) fn shift(&mut self, class: &Class, team: Option<&[u64]>, bytes: u64, add: bool) {
         if self.plain {
             // Nothing grows and nothing is spread.
             self.shift_home(class, u128::from(bytes) << 32, add);
         } else {
-            self.shift_any(class, bytes, add);
+            self.shift_any(class, team, bytes, add);
         }
     }
 
     #[inline(never)]
-    fn shift_any(&mut self, class: &Class, bytes: u64, add: bool) {
+    fn shift_any(&mut self, class: &Class, team: Option<&[u64]>, bytes: u64, add: bool) {
         // Growth has 41 bits at most, so its product with a share fits.
         let (bytes, share) = (u128::from(bytes), u64::from(class.spread));
-        if share < ONE {
+        if let Some(shares) = team {
+            for (node, part) in (0..).zip(shares).filter(|(_, part)| **part > 0) {
+                let part = ((ONE - share) * part) >> 16;
+                self.shift_page(node, node != class.node, bytes * u128::from(class.growth * part), add);
+            }
+        } else if share < ONE {
             self.shift_home(class, bytes * u128::from(class.growth * (ONE - share)), add);
         }
         if share > 0 {
@@ -232,13 +259,19 @@ impl Loads {
     /// The same for what goes to the page node of a class.
     #[inline]
     fn shift_home(&mut self, class: &Class, own: Load, add: bool) {
-        let pages = &mut self.nodes[class.key.slot as usize];
+        self.shift_page(class.key.slot, class.is_far, own, add);
+    }
+
+    /// The same for pages on a node; `far`: the tasks are on another one.
+    #[inline]
+    fn shift_page(&mut self, node: u32, far: bool, own: Load, add: bool) {
+        let pages = &mut self.nodes[node as usize];
         if pages.dirty == 0 {
-            self.dirty_nodes.push(class.key.slot);
+            self.dirty_nodes.push(node);
         }
         pages.dirty |= CONTROLLER;
         change(&mut pages.home, own, add);
-        if class.is_far {
+        if far {
             pages.dirty |= PORT;
             change(&mut pages.far, own, add);
             if self.crossbar_bandwidth > 0 {
@@ -248,12 +281,12 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] if they
-    /// cross nodes.
-    pub(super) fn kinds(&self, spread: u64) -> u8 {
-        u8::from(spread == 0) << SLOT
-            | u8::from(spread > 0) << SPREAD
-            | u8::from(spread == 0 && self.crossbar_bandwidth > 0) << FAR
+    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, a bit each; [`FAR`]
+    /// if they cross nodes.
+    pub(super) fn kinds(&self, spread: bool) -> u8 {
+        u8::from(!spread) << SLOT
+            | u8::from(spread) << SPREAD
+            | u8::from(!spread && self.crossbar_bandwidth > 0) << FAR
             | u8::from(self.bus_bandwidth > 0) << BUS
             | u8::from(!self.groups.is_empty()) << GROUP
     }
@@ -309,15 +342,17 @@ impl Loads {
         while let Some(bus) = self.dirty_buses.pop() {
             let record = &mut self.buses[bus as usize];
             record.dirty = false;
-            let new = stretch(&self.table, (record.load >> 32) as u64, self.bus_bandwidth);
-            if std::mem::replace(&mut record.stretch, new) != new {
+            let load = if self.blocking.is_some() { 0 } else { (record.load >> 32) as u64 };
+            let new = stretch(&self.table, load, self.bus_bandwidth);
+            let others = std::mem::replace(&mut record.settled, record.askers) != record.askers;
+            if std::mem::replace(&mut record.stretch, new) != new || others {
                 self.changed.push((BUS, bus));
             }
         }
         if std::mem::replace(&mut self.far_is_dirty, false) {
             any |= self.settle_crossbar();
         }
-        if any && !self.spread.is_empty() {
+        if any && (!self.spread.is_empty() || self.spread_head != NO_CLASS) {
             self.settle_afar();
             self.changed.push((SPREAD, 0));
         }
@@ -382,9 +417,20 @@ impl Loads {
             stretch = stretch.max(pages.port).max(self.crossbar);
         }
         if self.bus_bandwidth > 0 {
-            stretch = stretch.max(self.buses[class.bus as usize].stretch);
+            let bus = &self.buses[class.bus as usize];
+            stretch = stretch.max(match self.blocking {
+                Some(_) => bus.settled.stretch(&self.table, self.bus_bandwidth, class.waits()),
+                None => bus.stretch,
+            });
         }
         stretch.min(MOST)
+    }
+
+    /// The same over the nodes that hold pages of a team, in these shares.
+    pub(super) fn team_cost(&self, class: &Class, shares: &[u64], distance: impl Fn(u32) -> u32) -> u128 {
+        let cost = |page| self.way(class, page, page != class.node) * u64::from(distance(page));
+        let each = (0..).zip(shares).filter(|(_, share)| **share > 0);
+        each.map(|(page, share)| u128::from(cost(page)) * u128::from(*share)).sum::<u128>() >> 16
     }
 
     /// Mean over all nodes of the stretch on the way times the distance (32 fraction bits).

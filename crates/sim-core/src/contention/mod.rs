@@ -10,13 +10,16 @@
 //! A resource (controller, link, bus, crossbar) of load rho stretches accesses by s = (1 + rho^p)^(1/p), rho
 //! = sum of the unthrottled demands over the capacity, each less by what distance alone slows its task down.
 //! An access costs (greatest stretch on its way) x (factor R of distance). A task with memory-bound share b,
-//! whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost).
+//! whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost). Where cores wait
+//! for each load, tasks use a bus during their shares b only and meet there by chance (`overlap`).
 
 mod class;
 mod heap;
 mod law;
 mod loads;
+mod overlap;
 mod rates;
+mod teams;
 
 use crate::ids::{CpuId, NodeId};
 use crate::machine::{Level, Machine, PerCpu};
@@ -26,6 +29,7 @@ use class::{Class, Classes, Key, REMOTE, Spans};
 use heap::Heaps;
 use law::{CacheLaw, Demand, Distances};
 use loads::Loads;
+use teams::Teams;
 
 pub(crate) use class::ClassId;
 pub(crate) use law::{ONE, cache_span};
@@ -43,6 +47,7 @@ pub(crate) struct Contention {
     core_bandwidth: u64,
     demands: Vec<Demand>,
     distances: Distances,
+    teams: Teams,
     cache: CacheLaw,
     classes: Classes,
     heaps: Heaps,
@@ -75,6 +80,7 @@ impl Contention {
             loads: Loads::new(machine, (cpus / bus, groups), usual, spread, distances.uniform()),
             demands,
             distances,
+            teams: Teams::new(machine.nodes()),
             classes: Classes::with_capacity(usual),
             // Room for all of a place, unless that is very large. Of those who are away from their pages any
             // number can be in one class.
@@ -94,7 +100,7 @@ impl Contention {
         }
         let slot = self.slot(profile, home);
         let node = cpu.0 / self.spans.node;
-        let place = if self.by_distance && demand.spread == 0 && slot != node {
+        let place = if self.by_distance && demand.spread == 0 && slot < self.nodes && slot != node {
             REMOTE | self.distances.between(node, slot) as u32
         } else {
             cpu.0 / self.spans.place
@@ -109,13 +115,31 @@ impl Contention {
     fn find(&mut self, key: Key, cpu: CpuId) -> ClassId {
         self.classes.find(key).unwrap_or_else(|at| {
             let demand = &self.demands[key.profile as usize];
-            let kinds = self.loads.kinds(demand.spread);
-            let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
+            let home = self.spans.of(cpu);
+            let team = self.teams.shares(key.slot);
+            let kinds = self.loads.kinds(demand.spread > 0 || team.is_some());
+            let near = team.map(|shares| self.distances.mean_of(home.0, shares));
+            let class = Class::new(key, demand, &self.distances, (home, near), kinds);
             let id = self.classes.add(at, class);
             self.heaps.add(id.0);
             self.loads.reserve(self.classes.records.capacity());
             id
         })
+    }
+
+    /// Stands for pages on several nodes, in proportion to these counts, where the home of a task is asked for.
+    pub(crate) fn team(&mut self, pages: &[u64]) -> NodeId {
+        self.loads.plain = false;
+        self.teams.find(pages)
+    }
+
+    /// Adds the pages of a task with this home, 65,536 in all, to counts by node.
+    pub(crate) fn add_pages(&self, home: NodeId, counts: &mut [u64]) {
+        if let Some(shares) = self.teams.shares(home.0) {
+            counts.iter_mut().zip(shares).for_each(|(count, share)| *count += share);
+        } else if let Some(count) = counts.get_mut(home.0 as usize) {
+            *count += ONE;
+        }
     }
 
     /// Number of classes there is room for; more ask for memory.
@@ -127,7 +151,7 @@ impl Contention {
     #[inline]
     fn slot(&self, profile: u32, home: NodeId) -> u32 {
         match self.demands[profile as usize].pages {
-            Pages::FirstTouch | Pages::NextTouch | Pages::Master => home.0,
+            Pages::FirstTouch | Pages::NextTouch | Pages::Master | Pages::Team => home.0,
             Pages::Interleaved => self.nodes,
             Pages::Node(node) if node.0 < self.nodes => node.0,
             Pages::Node(_) => 0,
@@ -164,7 +188,11 @@ impl Contention {
     /// Factor of distance between a cpu and the pages of a task with this profile and home, 1/65,536.
     pub(crate) fn distance(&self, profile: u32, home: NodeId, cpu: CpuId) -> u64 {
         let (slot, node) = (self.slot(profile, home), cpu.0 / self.spans.node);
-        if slot == self.nodes { self.distances.mean(node) } else { self.distances.between(node, slot) }
+        match self.teams.shares(slot) {
+            Some(shares) => self.distances.mean_of(node, shares),
+            None if slot == self.nodes => self.distances.mean(node),
+            None => self.distances.between(node, slot),
+        }
     }
 
     /// The working set of a task that starts or stops to compute on a cpu.
@@ -202,7 +230,8 @@ impl Contention {
             record.bytes += bytes;
         }
         self.loads.note_move(class.0, record);
-        self.loads.shift(record, bytes, true);
+        self.loads.shift(record, self.teams.shares(record.key.slot), bytes, true);
+        self.loads.meet(record, bytes, true);
     }
 
     /// A task stops computing; returns the work left (zero when it is complete), at most `work`, and the mean
@@ -225,7 +254,8 @@ impl Contention {
         record.members -= 1;
         self.heaps.remove(class.0, cpu);
         self.loads.note_move(class.0, record);
-        self.loads.shift(record, bytes, false);
+        self.loads.shift(record, self.teams.shares(record.key.slot), bytes, false);
+        self.loads.meet(record, bytes, false);
         (left, growth)
     }
 

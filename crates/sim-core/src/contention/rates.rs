@@ -6,6 +6,7 @@ use super::class::Class;
 use super::heap::Heaps;
 use super::law::{CacheLaw, Demand, Distances, ONE};
 use super::loads::{GROUP, List, Loads, SLOT};
+use super::teams::Teams;
 use crate::time::Time;
 
 /// When the next member of a class completes.
@@ -16,13 +17,14 @@ fn next(id: u32, class: &Class, heaps: &Heaps) -> Time {
 
 /// Speed of a class's clock under the present stretches.
 #[inline]
-fn rate(class: &Class, loads: &Loads, distances: &Distances) -> u64 {
+fn rate(class: &Class, loads: &Loads, distances: &Distances, teams: &Teams) -> u64 {
     let (bound, one) = (u64::from(class.bound), ONE);
+    let team = teams.shares(class.key.slot);
     // At most 2^47: stretches have 40 bits, distances 23.
-    let slow = if class.spread == 0 {
+    let slow = if class.spread == 0 && team.is_none() {
         (loads.way(class, class.key.slot, class.is_far) * u64::from(class.distance)) >> 16
     } else {
-        spread_cost(class, loads, distances)
+        spread_cost(class, loads, distances, team)
     };
     let slow = (bound * slow) >> 16;
     if class.growth == ONE {
@@ -33,16 +35,22 @@ fn rate(class: &Class, loads: &Loads, distances: &Distances) -> u64 {
     u64::try_from(denominator).map_or(1, |denominator| ((1 << 36) / denominator).max(1))
 }
 
-/// Mean cost of the accesses of a class of which a share is spread over all nodes, 1/65,536.
-fn spread_cost(class: &Class, loads: &Loads, distances: &Distances) -> u64 {
+/// Mean cost of the accesses of a class of which a share is spread over all nodes, or the pages are a team's,
+/// 1/65,536.
+fn spread_cost(class: &Class, loads: &Loads, distances: &Distances, team: Option<&[u64]>) -> u64 {
     let share = u64::from(class.spread);
+    let distance = |page| distances.cost(distances.between(class.node, page));
     let mut slow = 0;
     if share < ONE {
-        let own = loads.way(class, class.key.slot, class.is_far) * u64::from(class.distance);
-        slow += u128::from(ONE - share) * u128::from(own);
+        let own = match team {
+            Some(shares) => loads.team_cost(class, shares, distance),
+            None => u128::from(loads.way(class, class.key.slot, class.is_far) * u64::from(class.distance)),
+        };
+        slow += u128::from(ONE - share) * own;
     }
-    slow += u128::from(share)
-        * loads.mean_cost(class, |page| distances.cost(distances.between(class.node, page)));
+    if share > 0 {
+        slow += u128::from(share) * loads.mean_cost(class, distance);
+    }
     // Back from 48 fraction bits to 16.
     (slow >> 32) as u64
 }
@@ -60,7 +68,7 @@ impl Contention {
         if self.cache.span > 0 {
             class.growth = growth(class, &self.cache, &self.demands, self.loads.settled(class.group));
         }
-        class.rate = rate(class, &self.loads, &self.distances);
+        class.rate = rate(class, &self.loads, &self.distances, &self.teams);
         if class.listed != class.kinds {
             self.loads.enlist(id, class);
         }
@@ -109,10 +117,10 @@ impl Contention {
     /// nothing moves.
     #[inline(always)]
     fn rerate(&mut self, list: List, now: Time, changed: &mut impl FnMut(u32, Time)) {
-        let Self { loads, classes, heaps, distances, .. } = self;
+        let Self { loads, classes, heaps, distances, teams, .. } = self;
         let first = *loads.head(list);
         let first = classes.each_of(list.0, first, |id, class| {
-            let rate = rate(class, loads, distances);
+            let rate = rate(class, loads, distances, teams);
             if rate == class.rate {
                 return;
             }
@@ -127,7 +135,7 @@ impl Contention {
 
     /// Growth of demand where working sets have come or gone.
     fn refresh_group(&mut self, group: u32, now: Time) {
-        let Self { loads, classes, cache, demands, .. } = self;
+        let Self { loads, classes, cache, demands, teams, .. } = self;
         let Some(sets) = loads.settle_group(group) else { return };
         let list = (GROUP, group);
         let first = *loads.head(list);
@@ -137,9 +145,10 @@ impl Contention {
                 return;
             }
             class.retime(now);
-            loads.shift(class, class.bytes, false);
+            let team = teams.shares(class.key.slot);
+            loads.shift(class, team, class.bytes, false);
             class.growth = growth;
-            loads.shift(class, class.bytes, true);
+            loads.shift(class, team, class.bytes, true);
         });
         *loads.head(list) = first;
         loads.changed.push(list);

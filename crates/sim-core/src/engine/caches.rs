@@ -4,7 +4,7 @@ use crate::contention::{ONE, cache_span};
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode, NOWHERE, Task};
-use crate::ids::{CpuId, NodeId, TaskId};
+use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::{Distance, Machine, Memory};
 use crate::program::{AppSpec, MemoryProfile, Pages};
 use crate::time::{Span, WORK_FRACTION_BITS, Work};
@@ -128,13 +128,33 @@ impl Engine<'_> {
     pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         let own = self.shared.own_node(cpu, id);
         let (app, profile) = (self.shared.tasks[id].app, self.shared.tasks[id].profile);
+        let pages = self.shared.profiles[profile as usize].pages;
         let from = match self.transfer_source(id) {
             Some(rank) => rank,
-            None if self.shared.profiles[profile as usize].pages == Pages::Master => 0,
+            None if pages == Pages::Master => 0,
+            None if pages == Pages::Team => return self.team_pages(app),
             None => return own,
         };
         let source = &self.shared.tasks[self.shared.apps[app].task(from)];
         source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu))
+    }
+
+    /// Stands for the nodes of the homes of an application's tasks, as many pages on each as tasks have their
+    /// home there.
+    fn team_pages(&mut self, app: AppId) -> NodeId {
+        let shared = &mut self.shared;
+        if let Some(known) = shared.apps[app].team_pages.node() {
+            return known;
+        }
+        let mut homes = vec![0; shared.machine.nodes() as usize];
+        for rank in 0..shared.apps[app].tasks {
+            if let Some(home) = shared.tasks[shared.apps[app].task(rank)].home.node() {
+                shared.memory.add_pages(home, &mut homes);
+            }
+        }
+        let pages = shared.memory.team(&homes);
+        shared.apps[app].team_pages = MaybeNode::at(pages);
+        pages
     }
 
     /// Pages under next touch follow a task that computes on another node: the time of the copy.
@@ -148,7 +168,7 @@ impl Engine<'_> {
         let Some(home) = task.home.node().filter(|home| *home != here) else { return Span::ZERO };
         let factor = self.shared.memory.distance(task.profile, home, cpu);
         let (app, bytes) = (task.app, profile.working_set);
-        self.shared.tasks[id].home = MaybeNode::at(here);
+        self.shared.set_home(id, MaybeNode::at(here));
         self.shared.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
         self.shared.apps[app].counters.page_copies += 1;
         fetch_time(&self.shared.machine, bytes, factor)

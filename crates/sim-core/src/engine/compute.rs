@@ -66,7 +66,8 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
         let task = &self.tasks[record.current];
-        let own = !matches!(self.profiles[task.profile as usize].pages, Pages::Master | Pages::NextTouch);
+        let pages = self.profiles[task.profile as usize].pages;
+        let own = !matches!(pages, Pages::Master | Pages::Team | Pages::NextTouch);
         if !own || task.profile + 1 == self.apps[task.app].profiles {
             return false;
         }

@@ -166,7 +166,12 @@ impl Engine<'_> {
                 self.sleep(cpu, Some(span));
             }
             After::Touch => {
-                self.touch(cpu);
+                self.touch_piece(cpu);
+                let record = &self.cpus[cpu];
+                let over = record.resched || self.shared.now >= record.slice_end;
+                if over && self.reschedule(cpu, policy) {
+                    return;
+                }
                 self.cpus[cpu].take_deferred();
                 self.proceed(cpu, policy);
             }

@@ -13,7 +13,7 @@ use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::polling::rotation::rotates;
 use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
-use crate::engine::state::{Apart, App, Cpu, History, ProcessId, Task};
+use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
 use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
@@ -219,6 +219,9 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         started: false,
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
+        team_pages: MaybeNode::NONE,
+        touched: Vec::new(),
+        faults_until: Vec::new(),
         forked: 0,
         exited: 0,
         end: None,

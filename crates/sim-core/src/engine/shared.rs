@@ -11,7 +11,7 @@ use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::invariants::violated;
 use crate::engine::polling::visible_at;
-use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
+use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, MaybeNode, Part, Stage, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::machine::{Machine, PerCpu};
@@ -359,13 +359,49 @@ impl Shared<'_> {
         self.tasks[id].assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
     }
 
+    /// The node on which a task has touched its pages as it started, or what stands for several; this cpu's if it
+    /// has not touched any.
+    pub(crate) fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+        let app = &self.apps[self.tasks[id].app];
+        let here = self.touched_node(cpu, id);
+        let Some(pages) = app.touched.get(app.rank(id) as usize) else { return here };
+        let mut nodes = pages.keys();
+        match (nodes.next(), nodes.next()) {
+            (Some(_), Some(_)) => {
+                let mut counts = vec![0; self.machine.nodes() as usize];
+                for (node, pages) in pages {
+                    if let Some(count) = counts.get_mut(node.0 as usize) {
+                        *count = *pages;
+                    }
+                }
+                self.memory.team(&counts)
+            }
+            (Some(node), None) => *node,
+            _ => here,
+        }
+    }
+
     /// Where a task's pages are: where it touches them first on this cpu, if it has not done so yet.
     #[inline]
     pub(crate) fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         self.tasks[id].home.node().unwrap_or_else(|| {
             let here = self.touched_node(cpu, id);
-            self.tasks[id].home.get_or_insert(here)
+            self.set_home(id, MaybeNode::at(here));
+            here
         })
+    }
+
+    /// A task's pages are on this node unless they are somewhere already.
+    pub(crate) fn settle_home(&mut self, id: TaskId, node: NodeId) {
+        if self.tasks[id].home.node().is_none() {
+            self.set_home(id, MaybeNode::at(node));
+        }
+    }
+
+    /// A task's pages are somewhere else from now on.
+    pub(crate) fn set_home(&mut self, id: TaskId, home: MaybeNode) {
+        self.tasks[id].home = home;
+        self.apps[self.tasks[id].app].team_pages = MaybeNode::NONE;
     }
 
     /// Where a task may run.

@@ -1,18 +1,27 @@
 //! Start-up of an application: who creates its tasks, who touches the data, the barrier before the program.
 
+use std::collections::BTreeMap;
+
 use crate::engine::Engine;
 use crate::engine::state::{After, Stage};
 use crate::event::Timer;
-use crate::ids::{AppId, CpuId};
+use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
 use crate::program::{Forks, Touch, release_order};
 use crate::rng;
 use crate::run_queue::Entry;
 use crate::run_queue::multilevel::Multilevel;
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// Ten days, beyond every horizon.
 const LONGEST_TOUCH: u128 = 864_000_000_000_000;
+/// Bytes of a page.
+const PAGE: u128 = 4_096;
+/// Pages that a task touches between two points at which it may be preempted or moved: those of one page table
+/// (2 MiB).
+const PIECE: u64 = 512;
+/// A task touches its data in at most so many pieces.
+const PIECES: u64 = 1_024;
 
 /// Where the shell and launchers run.
 const SHELL: CpuId = CpuId(0);
@@ -49,29 +58,75 @@ impl Engine<'_> {
         if self.shared.tasks[id].home.node().is_some() {
             return false;
         }
-        let app = &self.shared.apps[self.shared.tasks[id].app];
-        let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
-        let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
-        let ns = bytes * 1_000_000_000 / u128::from(self.shared.machine.memory.core_bandwidth.max(1));
-        if ns == 0 {
+        let pages = self.next_piece(id).1;
+        let call = self.fault_time(id, pages);
+        if call == Span::ZERO {
             self.touch(cpu);
             return false;
         }
-        let call = Span::from_ns(ns.min(LONGEST_TOUCH) as u64);
         self.begin_syscall(cpu, call, After::Touch);
         true
     }
 
-    /// The data of the current task, as a master every task's that no task has touched yet, lie where it
-    /// runs.
+    /// Pages that a task has yet to touch, as a master every task's, and those of its next piece.
+    fn next_piece(&self, id: TaskId) -> (u64, u64) {
+        let app = &self.shared.apps[self.shared.tasks[id].app];
+        let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
+        let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
+        let all = u64::try_from(bytes.div_ceil(PAGE)).unwrap_or(u64::MAX);
+        let touched = app.touched.get(app.rank(id) as usize).map_or(0, |pages| pages.values().sum());
+        let left = all.saturating_sub(touched);
+        (left, left.min(PIECE.max(all.div_ceil(PIECES))))
+    }
+
+    /// The time in which a task touches its next so many pages: faults and clearing on its core, or longer when
+    /// other threads of its process have the lock of the address space before it.
+    fn fault_time(&mut self, id: TaskId, pages: u64) -> Span {
+        let shared = &mut self.shared;
+        let (costs, now) = (&shared.machine.costs, shared.now);
+        let bandwidth = u128::from(shared.machine.memory.core_bandwidth.max(1));
+        let clearing = u128::from(pages) * PAGE * 1_000_000_000 / bandwidth;
+        let fault = |each: Span| Span::from_ns(each.ns().saturating_mul(pages));
+        let own = fault(costs.page_fault).saturating_add(Span::from_ns(clearing.min(LONGEST_TOUCH) as u64));
+        let app = &mut shared.apps[shared.tasks[id].app];
+        if costs.fault_lock == Span::ZERO || app.process < 2 || pages == 0 {
+            return own;
+        }
+        let process = (app.rank(id) / app.process) as usize;
+        if app.faults_until.len() <= process {
+            app.faults_until.resize(process + 1, Time::ZERO);
+        }
+        let until = &mut app.faults_until[process];
+        *until = (*until).max(now).saturating_add(fault(costs.fault_lock));
+        own.max(until.since(now))
+    }
+
+    /// The current task has touched its next piece; the pages lie where it runs.
+    pub(crate) fn touch_piece(&mut self, cpu: CpuId) {
+        let id = self.cpus[cpu].current;
+        let (left, pages) = self.next_piece(id);
+        let node = self.shared.touched_node(cpu, id);
+        let app = &mut self.shared.apps[self.shared.tasks[id].app];
+        let rank = app.rank(id) as usize;
+        if app.touched.len() <= rank {
+            app.touched.resize(rank + 1, BTreeMap::new());
+        }
+        *app.touched[rank].entry(node).or_insert(0) += pages;
+        if left == pages {
+            self.touch(cpu);
+        }
+    }
+
+    /// The data of the current task, as a master every task's that no task has touched yet, lie where it ran
+    /// while it touched them, or where it runs if that took no time.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
-        let (app, node) = (self.shared.tasks[id].app, self.shared.touched_node(cpu, id));
-        self.shared.tasks[id].home.get_or_insert(node);
+        let (app, node) = (self.shared.tasks[id].app, self.shared.touched_pages(cpu, id));
+        self.shared.settle_home(id, node);
         if self.shared.apps[app].runtime.startup.touch == Touch::Master {
             for rank in 0..self.shared.apps[app].tasks {
                 let other = self.shared.apps[app].task(rank);
-                self.shared.tasks[other].home.get_or_insert(node);
+                self.shared.settle_home(other, node);
             }
         }
     }

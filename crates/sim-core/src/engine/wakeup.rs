@@ -309,9 +309,9 @@ impl Engine<'_> {
         self.shared.tasks[id].state = TaskState::New;
         self.leave(cpu, LeaveReason::Exited);
         self.respawned = self.respawned.saturating_add(1);
+        self.shared.set_home(id, MaybeNode::NONE);
         let task = &mut self.shared.tasks[id];
         task.process = ProcessId::respawned(self.respawned);
-        task.home = MaybeNode::NONE;
         task.refill = Span::ZERO;
         task.warm = NOWHERE;
         // `sched_fork` of kernels that keep lag: a new task has none.

@@ -1,11 +1,13 @@
 //! What caches hold in the reference kernel: who has to refill how much, and pages that follow their task.
 
+use std::sync::Arc;
+
 use sim_core::ids::CpuId;
 use sim_core::machine::Distance;
 use sim_core::program::Pages;
 
 use super::Reference;
-use super::memory::{cache_level, distance, mean_distance, pages};
+use super::memory::{ONE, cache_level, distance, mean_distance, mean_of, pages};
 
 const NS_PER_S: u128 = 1_000_000_000;
 
@@ -52,6 +54,9 @@ impl Reference<'_> {
     /// The factor of distance of a task's own pages.
     fn page_distance(&self, c: usize, t: usize, home: u32) -> u64 {
         let here = self.node(c) as usize;
+        if let Some(shares) = &self.cpus[c].page_shares {
+            return mean_of(&self.machine, here, shares);
+        }
         match pages(&self.machine, &self.tasks[t].profile, home) {
             Some(node) => distance(&self.machine, here, node),
             None => mean_distance(&self.machine, here),
@@ -68,14 +73,42 @@ impl Reference<'_> {
         other.home.unwrap_or_else(|| self.node(other.cpu))
     }
 
+    /// Shares of the nodes, 1/65,536, in the pages of the current operation, if these lie on several nodes: those
+    /// of the task whose pages they are, or in the pages of a team those of all tasks that have a home.
+    pub(super) fn page_shares(&self, t: usize) -> Option<Arc<[u64]>> {
+        let task = &self.tasks[t];
+        let owner = match (task.source, task.profile.pages) {
+            (Some(rank), _) => self.task(task.app, rank),
+            (None, Pages::Master) => self.task(task.app, 0),
+            (None, Pages::FirstTouch | Pages::NextTouch) => t,
+            (None, Pages::Interleaved | Pages::Node(_)) => return None,
+            (None, Pages::Team) => {
+                let mut pages = vec![0; self.machine.nodes() as usize];
+                for other in self.tasks.iter().filter(|other| other.app == task.app) {
+                    match (&other.mixed, other.home) {
+                        (Some(mixed), _) => {
+                            (0..).zip(mixed.iter()).for_each(|(n, share): (usize, _)| pages[n] += share)
+                        }
+                        (None, Some(home)) => pages[home as usize] += ONE,
+                        (None, None) => {}
+                    }
+                }
+                return Some(super::memory::shares(&pages));
+            }
+        };
+        self.tasks[owner].mixed.clone()
+    }
+
     /// The time to copy pages under next touch to the node where their task computes now.
     pub(super) fn follow_pages(&mut self, c: usize, t: usize) -> u64 {
         let here = self.node(c);
         let profile = self.tasks[t].profile;
         let Some(home) = self.tasks[t].home else { return 0 };
-        if profile.pages != Pages::NextTouch || home == here {
+        let mixed = self.tasks[t].mixed.take_if(|_| profile.pages == Pages::NextTouch);
+        if profile.pages != Pages::NextTouch || (mixed.is_none() && home == here) {
             return 0;
         }
+        self.cpus[c].page_shares = mixed;
         let factor = self.page_distance(c, t, home);
         let app = self.tasks[t].app;
         self.tasks[t].home = Some(here);

@@ -19,8 +19,10 @@ impl Reference<'_> {
     pub(super) fn compute(&mut self, c: usize, mut lead: Lead) {
         self.announce(c);
         let Some(t) = self.cpus[c].current else { return };
+        self.cpus[c].page_shares = None;
         lead.0[REFILL] += self.follow_pages(c, t);
         let home = self.page_home(c, t);
+        self.cpus[c].page_shares = self.page_shares(t);
         lead.0[REFILL] += self.refill(c, t, home);
         self.cpus[c].page_home = home;
         self.start_compute(c, lead);
@@ -73,7 +75,7 @@ impl Reference<'_> {
     /// Books computing: alone on its core, then what siblings add, then what distance and crowding of memory
     /// add.
     fn book_compute(&mut self, c: usize, ideal: u64, rest: u64) {
-        let (job, share) = (self.cpus[c].job, self.cpus[c].share);
+        let (job, share) = (self.cpus[c].job.clone(), self.cpus[c].share);
         let alone = (u128::from(ideal) * u128::from(share) / u128::from(ONE)) as u64;
         let computing = (u128::from(ideal) * u128::from(ONE - job.bound) / u128::from(ONE)) as u64;
         let distance = u128::from(RefMemory::remoteness(&self.machine, &job));

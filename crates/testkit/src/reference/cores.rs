@@ -109,7 +109,8 @@ impl Reference<'_> {
     /// The job of a computing task.
     pub(super) fn job(&self, c: usize, t: usize, home: u32) -> super::memory::Job {
         let (own, share) = (self.cpus[c].own, self.cpus[c].share);
-        RefMemory::job(&self.machine, &self.tasks[t].profile, home, c as u32, own, share)
+        let pages = (home, self.cpus[c].page_shares.clone());
+        RefMemory::job(&self.machine, &self.tasks[t].profile, pages, c as u32, (own, share))
     }
 
     /// The speed of a cpu; raw.

@@ -204,7 +204,11 @@ impl Reference<'_> {
                 self.sched_yield(c, t, policy);
             }
             Then::Touch => {
-                self.touch(c, t);
+                self.touch_part(c, t);
+                let sliced = self.cpus[c].resched || self.cpus[c].slice_over;
+                if sliced && self.reschedule(c, t, policy) {
+                    return;
+                }
                 let lead = self.take_debt(c);
                 self.proceed(c, lead, policy);
             }

@@ -24,6 +24,7 @@ impl RefApp {
             clock: None,
             started: false,
             forked: 0,
+            locked: std::collections::BTreeMap::new(),
             exited: 0,
             end: None,
             counters: sim_core::outcome::Counters::default(),

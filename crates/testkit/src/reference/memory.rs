@@ -1,5 +1,7 @@
 //! The laws of memory, worked out from scratch from the list of running tasks.
 
+use std::sync::Arc;
+
 use sim_core::ids::{CpuId, NodeId};
 use sim_core::machine::{Level, Machine};
 use sim_core::program::{MemoryProfile, Pages};
@@ -12,7 +14,7 @@ const STEPS: u64 = 256;
 const REACH: u64 = 8;
 
 /// What a computing task asks of memory.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Job {
     /// Bytes per second at the speed of its cpu, before growth.
     bytes: u64,
@@ -20,6 +22,8 @@ pub(super) struct Job {
     pub(super) bound: u64,
     /// Node of its own pages; `None` = all are spread.
     node: Option<usize>,
+    /// Shares of its own pages by node, 1/65,536, where they are those of its team.
+    team: Option<Arc<[u64]>>,
     /// Share of the accesses that are spread over all nodes, 1/65,536.
     shared: u64,
     /// Node, package and cache group of its cpu.
@@ -36,6 +40,7 @@ impl Job {
         bytes: 0,
         bound: 0,
         node: None,
+        team: None,
         shared: 0,
         here: 0,
         package: 0,
@@ -51,6 +56,9 @@ pub(super) struct RefMemory {
     controllers: Vec<u64>,
     links: Vec<u64>,
     packages: Vec<u64>,
+    /// By package, where cores wait for each load: the mean demand of a waiting task, and how many wait at once
+    /// in the mean, 1/65,536.
+    waiting: Vec<(u64, u64)>,
     crossbar: u64,
     /// Working sets per cache group.
     sets: Vec<u128>,
@@ -82,10 +90,22 @@ pub(super) fn mean_distance(machine: &Machine, here: usize) -> u64 {
     (0..nodes).map(|node| distance(machine, here, node)).sum::<u64>() / nodes as u64
 }
 
+/// Shares of nodes that hold so many pages, 1/65,536; the sums over the first nodes are rounded down.
+pub(super) fn shares(pages: &[u64]) -> Arc<[u64]> {
+    let all: u64 = pages.iter().sum();
+    let until = |node: usize| pages[..node].iter().sum::<u64>() * ONE / all;
+    (0..pages.len()).map(|node| until(node + 1) - until(node)).collect()
+}
+
+/// The mean of that over pages in these shares of 1/65,536 by node.
+pub(super) fn mean_of(machine: &Machine, here: usize, shares: &[u64]) -> u64 {
+    (0..).zip(shares).map(|(node, share)| distance(machine, here, node) * share).sum::<u64>() / ONE
+}
+
 /// Node of a task's own pages, if they are on one.
 pub(super) fn pages(machine: &Machine, profile: &MemoryProfile, home: u32) -> Option<usize> {
     match profile.pages {
-        Pages::FirstTouch | Pages::NextTouch | Pages::Master => Some(home as usize),
+        Pages::FirstTouch | Pages::NextTouch | Pages::Master | Pages::Team => Some(home as usize),
         Pages::Interleaved => None,
         Pages::Node(NodeId(node)) if node < machine.nodes() => Some(node as usize),
         Pages::Node(_) => Some(0),
@@ -127,6 +147,7 @@ impl RefMemory {
             controllers: vec![ONE; nodes],
             links: vec![ONE; nodes],
             packages: vec![ONE; machine.topology.count(Level::Package) as usize],
+            waiting: vec![(0, 0); machine.topology.count(Level::Package) as usize],
             crossbar: ONE,
             sets: vec![0; machine.topology.count(cache_level(machine)) as usize],
         }
@@ -137,16 +158,16 @@ impl RefMemory {
     pub(super) fn job(
         machine: &Machine,
         profile: &MemoryProfile,
-        home: u32,
+        (home, team): (u32, Option<Arc<[u64]>>),
         cpu: u32,
-        own: u64,
-        factor: u64,
+        (own, factor): (u64, u64),
     ) -> Job {
         let node = pages(machine, profile, home);
         let mut job = Job {
             bytes: (draw(machine, profile, own) * factor) >> 16,
             bound: bound(machine, profile),
             node,
+            team,
             shared: if node.is_none() { ONE } else { u64::from(profile.shared).min(ONE) },
             here: machine.node_of(CpuId(cpu)).0 as usize,
             package: machine.topology.group(Level::Package, CpuId(cpu)) as usize,
@@ -186,12 +207,12 @@ impl RefMemory {
             let sets = jobs.iter().filter(|job| job.group == group).map(|job| u128::from(job.working_set));
             self.sets[group] = sets.sum();
         }
-        // What each job offers in all, and of that to its own and to spread pages, in 2^-32 bytes per second.
+        // What each job offers in all, in 2^-16 bytes per second, and of that to spread pages, in 2^-32.
         let offers: Vec<(&Job, u128, u128)> = jobs
             .iter()
             .map(|job| {
                 let grown = u128::from(job.bytes) * u128::from(self.growth(machine, job));
-                (job, grown * u128::from(ONE - job.shared), grown * u128::from(job.shared))
+                (job, grown, grown * u128::from(job.shared))
             })
             .collect();
         let memory = &machine.memory;
@@ -203,8 +224,16 @@ impl RefMemory {
         let own = |to: usize, from: &dyn Fn(usize) -> bool| -> u128 {
             offers
                 .iter()
-                .filter(|(job, ..)| job.node == Some(to) && from(job.here))
-                .map(|(_, own, _)| own)
+                .filter(|(job, ..)| from(job.here))
+                .map(|(job, grown, _)| {
+                    let own = ONE - job.shared;
+                    let part = match &job.team {
+                        Some(shares) => (own * shares[to]) >> 16,
+                        None if job.node == Some(to) => own,
+                        None => 0,
+                    };
+                    grown * u128::from(part)
+                })
                 .sum()
         };
         for node in 0..nodes {
@@ -217,9 +246,21 @@ impl RefMemory {
         let crossing = far + each(spread(&|_| true)) * (nodes as u128 - 1);
         self.crossbar = self.stretch((crossing >> 32) as u64, memory.crossbar_bandwidth);
         for package in 0..self.packages.len() {
-            let load: u128 =
-                offers.iter().filter(|(job, ..)| job.package == package).map(|(_, own, far)| own + far).sum();
+            let load: u128 = offers
+                .iter()
+                .filter(|(job, ..)| job.package == package)
+                .map(|(_, grown, _)| grown << 16)
+                .sum();
             self.packages[package] = self.stretch((load >> 32) as u64, memory.bus_bandwidth);
+            let here = jobs.iter().filter(|job| job.package == package);
+            let waiters: Vec<(&Job, u64)> =
+                here.map(|job| (job, Self::waits(machine, job))).filter(|(_, share)| *share > 0).collect();
+            let peak = |(job, share): &(&Job, u64)| {
+                (u128::from(job.bytes) * u128::from(ONE) / u128::from(*share))
+                    .min(u128::from(memory.core_bandwidth))
+            };
+            let mean = waiters.iter().map(peak).sum::<u128>() / (waiters.len() as u128).max(1);
+            self.waiting[package] = (mean as u64, waiters.iter().map(|(_, share)| share).sum());
         }
     }
 
@@ -237,9 +278,29 @@ impl RefMemory {
         low + (((high - low) * rest) >> 16)
     }
 
+    /// Share of its time in which a job waits for memory, 1/65,536.
+    fn waits(machine: &Machine, job: &Job) -> u64 {
+        let far = Self::remoteness(machine, job);
+        job.bound * far / (ONE - job.bound + ((job.bound * far) >> 16))
+    }
+
+    /// The stretch of a package's bus for one of its jobs. Where cores wait for each load, the job meets as many
+    /// others as wait at once in the mean: between whole numbers the stretch is linear.
+    fn bus(&self, machine: &Machine, job: &Job) -> u64 {
+        let memory = &machine.memory;
+        if !memory.blocking_loads || memory.bus_bandwidth == 0 {
+            return self.packages[job.package];
+        }
+        let (mean, all) = self.waiting[job.package];
+        let others = all - all.min(Self::waits(machine, job));
+        let of = |waiters: u64| self.stretch(mean * waiters, memory.bus_bandwidth);
+        let (few, many) = (of(1 + others / ONE), of(2 + others / ONE));
+        few + (many.max(few) - few) * (others % ONE) / ONE
+    }
+
     /// The cost of an access to a node: the worst stretch on the way times the distance.
     fn access(&self, machine: &Machine, job: &Job, node: usize) -> u128 {
-        let mut ways = vec![self.controllers[node], self.packages[job.package]];
+        let mut ways = vec![self.controllers[node], self.bus(machine, job)];
         if node != job.here {
             ways.extend([self.links[node], self.crossbar]);
         }
@@ -250,7 +311,14 @@ impl RefMemory {
     /// Raw work per nanosecond: 1 / ((1 - b) + b m x mean cost of an access).
     pub(super) fn rate(&self, machine: &Machine, job: &Job) -> u64 {
         let nodes = self.controllers.len();
-        let own = job.node.map_or(0, |node| self.access(machine, job, node));
+        let own = match &job.team {
+            Some(shares) => {
+                let each = (0..).zip(shares.iter());
+                each.map(|(node, share)| self.access(machine, job, node) * u128::from(*share)).sum::<u128>()
+                    >> 16
+            }
+            None => job.node.map_or(0, |node| self.access(machine, job, node)),
+        };
         let spread = (0..nodes).map(|node| self.access(machine, job, node)).sum::<u128>() / nodes as u128;
         let shared = u128::from(job.shared);
         let slow = (own * (u128::from(ONE) - shared) + spread * shared) >> 32;
@@ -265,7 +333,10 @@ impl RefMemory {
         if job.none {
             return ONE;
         }
-        let own = job.node.map_or(ONE, |node| distance(machine, job.here, node));
+        let own = match &job.team {
+            Some(shares) => mean_of(machine, job.here, shares),
+            None => job.node.map_or(ONE, |node| distance(machine, job.here, node)),
+        };
         ((ONE - job.shared) * own + job.shared * mean_distance(machine, job.here)) >> 16
     }
 }

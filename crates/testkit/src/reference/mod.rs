@@ -349,7 +349,7 @@ impl<'o> Reference<'o> {
     /// The stretches under the tasks that compute now, and with them everybody's rate.
     fn new_rates(&mut self) {
         let computing = |cpu: &&RefCpu| cpu.doing == Doing::Compute;
-        let jobs: Vec<Job> = self.cpus.iter().filter(computing).map(|cpu| cpu.job).collect();
+        let jobs: Vec<Job> = self.cpus.iter().filter(computing).map(|cpu| cpu.job.clone()).collect();
         self.memory.settle(&self.machine, &jobs);
         for cpu in &mut self.cpus {
             if cpu.doing == Doing::Compute {

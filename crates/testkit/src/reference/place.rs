@@ -227,6 +227,7 @@ impl Reference<'_> {
         let task = &mut self.tasks[t];
         task.process = (task.app, task.rank, task.process.2 + 1);
         task.home = None;
+        task.mixed = None;
         task.refill = 0;
         task.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.

@@ -172,38 +172,77 @@ impl Reference<'_> {
         startup.barrier
     }
 
-    /// Begins to write its data, or everybody's, once at the rate of one core; false when there is nothing
-    /// left to write.
+    /// Begins to write the next part of its data, or of everybody's; false when there is nothing left to write.
     fn touches(&mut self, c: usize, t: usize, lead: Lead) -> bool {
         if self.tasks[t].home.is_some() {
             return false;
         }
+        let pages = self.part(t);
+        let costs = &self.machine.costs;
+        let bandwidth = u128::from(self.machine.memory.core_bandwidth.max(1));
+        let clear = (u128::from(pages) * 4_096 * 1_000_000_000 / bandwidth).min(864_000_000_000_000) as u64;
+        let mut ns = costs.page_fault.ns() * pages + clear;
+        let lock = costs.fault_lock.ns() * pages;
+        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
+        let threads = self.apps[app].spec.process();
+        if lock > 0 && threads > 1 {
+            let until = self.apps[app].locked.entry(rank / threads).or_insert(0);
+            *until = self.now.max(*until) + lock;
+            ns = ns.max(*until - self.now);
+        }
+        if ns == 0 {
+            self.touch(c, t);
+            return false;
+        }
+        self.call(c, ns, Then::Touch, lead);
+        true
+    }
+
+    /// All pages that a task touches, or touches for everybody.
+    fn pages_to_touch(&self, t: usize) -> u64 {
         let spec = &self.apps[self.tasks[t].app].spec;
         let mut bytes = 0u128;
         for profile in spec.program.profiles() {
-            if profile.pages == Pages::FirstTouch || profile.pages == Pages::NextTouch {
+            if [Pages::FirstTouch, Pages::NextTouch, Pages::Team].contains(&profile.pages) {
                 bytes = bytes.max(u128::from(profile.working_set));
             }
         }
         if spec.runtime.startup.touch == Touch::Master {
             bytes *= u128::from(spec.tasks);
         }
-        let ns = bytes * 1_000_000_000 / u128::from(self.machine.memory.core_bandwidth.max(1));
-        if ns == 0 {
+        bytes.div_ceil(4_096) as u64
+    }
+
+    /// The pages that it touches next: 2 MiB of them or a 1,024th, if that is more.
+    fn part(&self, t: usize) -> u64 {
+        let all = self.pages_to_touch(t);
+        (all - self.tasks[t].touched.iter().sum::<u64>()).min(all.div_ceil(1_024).max(512))
+    }
+
+    /// It has touched them; after the last ones its pages have a home.
+    pub(super) fn touch_part(&mut self, c: usize, t: usize) {
+        let (part, here) = (self.part(t), self.tasks[t].allotted.unwrap_or(self.node(c)));
+        let nodes = self.machine.nodes() as usize;
+        self.tasks[t].touched.resize(nodes, 0);
+        self.tasks[t].touched[here as usize] += part;
+        if self.tasks[t].touched.iter().sum::<u64>() == self.pages_to_touch(t) {
             self.touch(c, t);
-            return false;
         }
-        self.call(c, ns.min(864_000_000_000_000) as u64, Then::Touch, lead);
-        true
     }
 
     pub(super) fn touch(&mut self, c: usize, t: usize) {
         let (app, here) = (self.tasks[t].app, self.tasks[t].allotted.unwrap_or(self.node(c)));
         let everybody = self.apps[app].spec.runtime.startup.touch == Touch::Master;
+        let touched = self.tasks[t].touched.clone();
+        let on: Vec<u32> =
+            (0..).zip(&touched).filter(|(_, pages)| **pages > 0).map(|(node, _)| node).collect();
+        let here = on.first().copied().unwrap_or(here);
+        let mixed = (on.len() > 1).then(|| super::memory::shares(&touched));
         for other in 0..self.tasks.len() {
             let mine = other == t || (everybody && self.tasks[other].app == app);
             if mine && self.tasks[other].home.is_none() {
                 self.tasks[other].home = Some(here);
+                self.tasks[other].mixed = mixed.clone();
             }
         }
     }

@@ -92,6 +92,8 @@ pub(super) struct RefCpu {
     pub(super) job: Job,
     /// Node of the pages of the operation, and the growth of its demand.
     pub(super) page_home: u32,
+    /// Shares of the nodes in its pages, where they are its team's.
+    pub(super) page_shares: Option<Arc<[u64]>>,
     pub(super) growth: u64,
     /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its
     /// demand.
@@ -146,6 +148,7 @@ impl RefCpu {
             rate: 0,
             job: Job::NONE,
             page_home: 0,
+            page_shares: None,
             growth: 1 << 16,
             pace: 0,
             traffic: 0,
@@ -252,6 +255,9 @@ pub(super) struct RefTask {
     pub(super) source: Option<u32>,
     pub(super) block: u32,
     pub(super) home: Option<u32>,
+    /// Pages touched as it starts, by node, and the shares of the nodes, 1/65,536, where they are several.
+    pub(super) touched: Vec<u64>,
+    pub(super) mixed: Option<Arc<[u64]>>,
     /// Where its first-touched pages are put, if the policy says so.
     pub(super) allotted: Option<u32>,
     /// Its start-up is over: it runs its program.
@@ -327,6 +333,8 @@ impl RefTask {
             source: None,
             block: 0,
             home: None,
+            touched: Vec::new(),
+            mixed: None,
             allotted: None,
             up: false,
             refill: 0,
@@ -381,6 +389,8 @@ pub(super) struct RefApp {
     pub(super) clock: Option<u64>,
     pub(super) started: bool,
     pub(super) forked: u32,
+    /// Until when page faults hold the lock of each process.
+    pub(super) locked: std::collections::BTreeMap<u32, u64>,
     pub(super) exited: u32,
     pub(super) end: Option<u64>,
     pub(super) counters: Counters,

@@ -165,6 +165,31 @@ fn shared_data_are_spread_over_the_nodes() {
     close(time, 0.5 + 0.5 * (1.0 + 3.0 * 1.3) / 4.0, "half shared");
 }
 
+/// The time of two tasks of a second each, bound to the first cpus of nodes 0 and 1, that use the pages of both.
+fn team(demand: u64, cpus: &[u32]) -> f64 {
+    let profile = MemoryProfile { demand, bound: Some(1 << 16), pages: Pages::Team, ..MemoryProfile::NONE };
+    let compute = |ns| Op::Compute {
+        work: Work::from_span(Span::from_ns(ns)),
+        spread: Spread::NONE,
+        profile: ProfileId(0),
+    };
+    // They touch their pages first, and go on when all have done so.
+    let ops = vec![compute(1_000), Op::Barrier, compute(1_000_000_000)];
+    let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
+    let mut app = AppSpec::new("team", cpus.len() as u32, program, waits(WaitMode::Spin));
+    app.allowed = Some(CpuSet::of(cpus.iter().copied().map(CpuId)));
+    barcelona().policy("PIN", &[]).app(app).seconds()
+}
+
+#[test]
+fn pages_of_a_team_lie_where_its_tasks_began() {
+    // Three quarters of the pages on node 0, one on node 1: the task on node 1 is the slowest.
+    close(team(CONTROLLER / 100, &[0, 1, 2, 4]), 0.25 + 0.75 * 1.3, "uneven");
+    // Half of the pages is remote for everybody, and each controller carries half of both demands.
+    close(team(CONTROLLER, &[0, 4]), 1.15 * stretch(1.0 / 1.15), "crowded");
+    close(team(CONTROLLER, &[0, 1]), stretch(2.0), "on one node");
+}
+
 #[test]
 fn a_link_limits_what_a_node_serves_to_others() {
     let mut trial = barcelona();
@@ -205,6 +230,43 @@ fn distance_and_contention_are_booked_apart() {
     let law = stretch(2.0 / FAR);
     close(remote.ns() as f64 / 1e9, (FAR - 1.0) * law, "remote");
     close(stall.ns() as f64 / 1e9, law - 1.0, "stall");
+}
+
+/// Run times of two tasks with these memory-bound shares on one chip of the E25K, over that of one alone. While
+/// a task waits for memory it demands what a core draws, 1.6 GB/s; a profile states the mean at nominal speed.
+fn neighbours(shares: [f64; 2], blocking: bool) -> [f64; 2] {
+    let mut trial = Trial::on("e25k").free();
+    trial.machine.memory.blocking_loads = blocking;
+    for (cpu, share) in (0u32..).zip(shares) {
+        let profile = MemoryProfile {
+            demand: (share * 1.6e9 / 0.3) as u64,
+            bound: Some((share * 65_536.0) as u32),
+            ..MemoryProfile::NONE
+        };
+        trial = trial.app(second(cpu, profile));
+    }
+    let report = trial.run();
+    [0, 1].map(|i| seconds(&report, i) * 0.3)
+}
+
+#[test]
+fn neighbours_with_blocking_loads_meet_by_the_product_of_their_shares() {
+    // Two that wait at once demand 3.2 of the chip's 2.4 GB/s: an access takes 4/3 of its time. Task i waits
+    // during b_i of its time, and during b_j of that so does task j: both take 1 + b_i b_j / 3, and end
+    // together.
+    for shares in [[1.0, 1.0], [0.87, 0.87], [0.87, 0.3], [0.5, 0.08], [0.3, 0.3]] {
+        let law = 1.0 + shares[0] * shares[1] / 3.0;
+        for time in neighbours(shares, true) {
+            close(time, law, &format!("{shares:?}"));
+        }
+    }
+    // A neighbour without memory traffic costs nothing, and one with very little next to nothing.
+    close(neighbours([0.9, 0.0], true)[0], 1.0, "beside a task in its registers");
+    assert!(neighbours([0.9, 0.01], true)[0] < 1.004);
+    // Where cores have many loads in flight, the mean demands count: 0.5 x 3.2 GB/s fit.
+    for time in neighbours([0.5, 0.5], false) {
+        close(time, 1.0, "evenly");
+    }
 }
 
 /// Time of 20 all-to-all transfers of 400 MB in all, over that of the same work without contention.

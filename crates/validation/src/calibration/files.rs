@@ -132,7 +132,7 @@ fn parbench(d: &Derivation, data: &Measurements) -> String {
             format!("with 140 copies, a copy takes {measured} % of the cpu time of one copy alone (Table 1)");
         datum(&mut text, "    ", "bound", &percent(share), &bound);
         let demand =
-            "read bandwidth of one core (1.6 GB/s) while it waits for memory, converted to nominal speed";
+            "read bandwidth of one core (1.6 GB/s) during the bound share, converted to nominal speed";
         datum(&mut text, "    ", "demand", &megabytes(kernel.demand), demand);
     }
     text

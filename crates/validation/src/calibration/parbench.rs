@@ -84,27 +84,28 @@ pub fn derive(data: &Measurements) -> Result<Derived, String> {
     let bench = boards(4)?;
     let memory = &bench.machine().memory;
     let speed = machines::Parameters::from(&machines::resolve("e25k")?.values).core_speed.thousandths();
-    // Stated at nominal speed, so that a core of this machine asks for its own bandwidth.
-    let demand = (memory.core_bandwidth * 1_000).div_ceil(speed.max(1)).div_ceil(1_000_000) * 1_000_000;
+    // Stated at nominal speed, so that a core of this machine asks for its own bandwidth while it waits.
+    let core = (memory.core_bandwidth * 1_000).div_ceil(speed.max(1));
+    let demand = |share: u64| (core * share).div_ceil(1_000).div_ceil(1_000_000) * 1_000_000;
     let mut derived = Derived { speed, serial_share: 0, kernels: Vec::new() };
     for name in &KERNELS[1..] {
         let measured = find(&data.parbench, name, "e25k", Quantity::RelativeCpuTime, "")?;
         let rates = data.rates.get(*name).ok_or_else(|| format!("there are no rates of {name}"))?;
-        let mut share = 0.0;
-        let mut kernel = Kernel { mrefs: rates.mrefs, flops: rates.flops, bound: 0, demand };
+        let mut kernel = Kernel { mrefs: rates.mrefs, flops: rates.flops, bound: 0, demand: 0 };
         let excess = measured / 100.0 - 1.0;
-        // Two cores of 1.6 GB/s on a chip of 2.4 GB/s: a memory-bound share b costs b / 3.
+        // Two cores of 1.6 GB/s on a chip of 2.4 GB/s: a memory-bound share b costs b / 3 while the other one
+        // waits for memory, too, which is during b of its time.
         let mut cost = 1.0 / 3.0;
         for _ in 0..ROUNDS {
-            share = (excess / cost).clamp(0.0, 1.0);
-            kernel.bound = (share * 65_536.0) as u32;
+            let share = libm::sqrt(excess / cost).clamp(0.0, 1.0);
+            // What the data file holds: tenths of a per cent, megabytes per second.
+            let thousandths = (share * 1_000.0 + 0.5) as u64;
+            (kernel.bound, kernel.demand) = ((thousandths * 65_536 / 1_000) as u32, demand(thousandths));
             let now = relative(&bench, speed, &kernel)? - 1.0;
             if share > 0.0 && now > 0.0 {
-                cost = now / share;
+                cost = now / (share * share);
             }
         }
-        // What the data file holds: tenths of a per cent.
-        kernel.bound = ((share * 1_000.0 + 0.5) as u32 * 65_536) / 1_000;
         derived.kernels.push((name, kernel, measured));
     }
     derived.serial_share = serial_share(&bench, data, &derived)?;

@@ -34,6 +34,7 @@ choices! {
         Node0 = "node0",
         NextTouch = "next-touch",
         Master = "master",
+        Team = "team",
     }
 }
 
@@ -82,7 +83,8 @@ parameters! {
         working_set: Size = 0, in 0..=MAX_SIZE;
         /// Where the memory pages lie: where each task first touched its pages (`first-touch`), spread over
         /// all nodes (`interleaved`), all on node 0 (`node0`), where each task last touched its pages, which
-        /// are copied there (`next-touch`), or where rank 0 touched them all (`master`).
+        /// are copied there (`next-touch`), where rank 0 touched them all (`master`), or where the tasks
+        /// touched parts of data that all then use at random (`team`).
         pages: Placement = Placement::FirstTouch;
         /// Share of the accesses that go to data of all tasks, which are spread over all nodes.
         shared: Percent = 0, in 0..=percent(100);
@@ -180,6 +182,7 @@ fn profile(values: &Parameters) -> MemoryProfile {
         Placement::Node0 => Pages::Node(NodeId(0)),
         Placement::NextTouch => Pages::NextTouch,
         Placement::Master => Pages::Master,
+        Placement::Team => Pages::Team,
     };
     let shared = (values.shared.hundredths() * 65_536 / 10_000) as u32;
     MemoryProfile { demand, bound, working_set: values.working_set.bytes(), pages, shared }
@@ -265,7 +268,7 @@ mod tests {
     #[test]
     fn every_way_to_lay_out_pages_can_be_chosen() {
         let node = Pages::Node(NodeId(0));
-        let all = [Pages::FirstTouch, Pages::Interleaved, node, Pages::NextTouch, Pages::Master];
+        let all = [Pages::FirstTouch, Pages::Interleaved, node, Pages::NextTouch, Pages::Master, Pages::Team];
         assert_eq!(all.len(), Placement::WORDS.len());
         for (at, pages) in (0..).zip(all) {
             let profile = built(&[("pages", at), ("shared", 2_500)], 2).program.profiles()[0];

@@ -131,13 +131,4 @@ impl MaybeNode {
     pub(crate) const fn node(self) -> Option<NodeId> {
         if self.0 == u32::MAX { None } else { Some(NodeId(self.0)) }
     }
-
-    /// The node; `node` from now on if there is none yet.
-    #[inline]
-    pub(crate) const fn get_or_insert(&mut self, node: NodeId) -> NodeId {
-        if self.0 == u32::MAX {
-            self.0 = node.0;
-        }
-        NodeId(self.0)
-    }
 }

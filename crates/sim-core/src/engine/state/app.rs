@@ -1,8 +1,10 @@
 //! The record of an application, and the ranks of its tasks at their barriers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::ids::{AppId, TaskId};
+use crate::engine::state::MaybeNode;
+use crate::ids::{AppId, NodeId, TaskId};
 use crate::outcome::Counters;
 use crate::policy::Affinity;
 use crate::program::{Program, Runtime};
@@ -56,6 +58,12 @@ pub(crate) struct App {
     pub(crate) rebinds: Vec<(Span, Affinity)>,
     /// Key of its stream of fork costs.
     pub(crate) fork_noise: u64,
+    /// Where its tasks' homes are ([`Pages::Team`](crate::program::Pages::Team)); none when that has changed.
+    pub(crate) team_pages: MaybeNode,
+    /// Pages that each rank has touched as it starts, by node, and until when page faults have the lock of each
+    /// process; as long as needed.
+    pub(crate) touched: Vec<BTreeMap<NodeId, u64>>,
+    pub(crate) faults_until: Vec<Time>,
     pub(crate) forked: u32,
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
