@@ -380,6 +380,8 @@ pub(super) struct RefApp {
     /// When the program started its own clock.
     pub(super) clock: Option<u64>,
     pub(super) started: bool,
+    /// Whoever waits yields now.
+    pub(super) yields: bool,
     pub(super) forked: u32,
     pub(super) exited: u32,
     pub(super) end: Option<u64>,
