@@ -6,7 +6,7 @@ use crate::event::Timer;
 use crate::ids::{AppId, TaskId};
 use crate::policy::TaskState;
 use crate::rng::{Purpose, below, draw, key};
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 impl Engine<'_> {
     /// An application starts: the clock of its runtime does, too, with yields off or at a random instant of its
@@ -54,6 +54,8 @@ impl Engine<'_> {
             if open {
                 self.close_segment(cpu);
                 self.cpus[cpu].take_deferred();
+                // A slice that was armed does not end a poll.
+                self.cpus[cpu].slice_end = Time::NEVER;
             }
             self.shared.tasks[task].polls = polls;
             if open {
