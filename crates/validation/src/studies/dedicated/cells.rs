@@ -40,21 +40,21 @@ impl Subject {
             .set("apps.a.runtime", self.model.word())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
-            .set("apps.a.workload.scale", self.scale(quick))
+            .set("apps.a.workload.scale", format!("{}%", self.share(quick)))
             .set("apps.a.tasks", CORES * degree)
     }
 
-    /// Share of the run that is simulated: about a second of simulated time at least, in which the slices of
+    /// Share of the run that is simulated, per cent: about a second of simulated time at least, in which the slices of
     /// the start are forgotten. ep, which costs nothing to simulate, is run in full: its one interval must
     /// not be cut. A quick look takes one iteration.
-    fn scale(&self, quick: bool) -> &'static str {
+    fn share(&self, quick: bool) -> f64 {
         match (self.code, self.class) {
-            (Code::Ep, _) => "100%",
-            _ if quick => "0.1%",
-            (_, 'S' | 'W') => "100%",
-            (_, 'A') => "15%",
-            (_, 'B') => "3%",
-            _ => "1%",
+            (Code::Ep, _) => 100.0,
+            _ if quick => 0.1,
+            (_, 'S' | 'W') => 100.0,
+            (_, 'A') => 15.0,
+            (_, 'B') => 3.0,
+            _ => 1.0,
         }
     }
 
@@ -87,14 +87,15 @@ impl Subject {
         Ok(self.times(lab, degree)?.map(|time| one / time))
     }
 
-    /// Mean time between two synchronisations (barriers, and exchanges where a model has them) with one task
-    /// per core, in ms: on the machine on which the paper measured it.
+    /// Mean time between two synchronisations (barriers, and exchanges where a model has them) of the timed
+    /// section with one task per core, in ms: on the machine on which the paper measured it.
     pub(super) fn interval(&self, lab: &mut Lab) -> Result<f64, Trouble> {
         let cell = self.cell(1, lab.is_quick()).set("machine", INTERVALS_OF);
-        let of = lab.of_app(&cell, "a", |sample| sample.timed / sample.barriers.max(1.0))?;
-        let class = self.class.to_string();
-        let exchanges = workloads::npb::exchanges(self.code.word(), &class, self.model.word(), CORES);
-        Ok(of.mean() * 1e3 / f64::from(1 + exchanges.map_err(Trouble::Uncovered)?))
+        let (of, class) = (lab.times(&cell, "a")?, self.class.to_string());
+        let program = (self.code.word(), class.as_str(), self.model.word());
+        let share = (self.share(lab.is_quick()) * 100.0).round() as u64;
+        let count = workloads::npb::synchronisations(program, CORES, share).map_err(Trouble::Uncovered)?;
+        Ok(of.mean() * 1e3 / count as f64)
     }
 
     /// User time of the least over the most busy cpu.
