@@ -3,7 +3,7 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::codes;
+use super::super::programs::{at_any_phase, codes, share};
 use crate::answer::{Series, Trouble};
 use crate::claims::{Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
@@ -34,28 +34,31 @@ pub(super) struct Subject {
 impl Subject {
     /// The cell with so many tasks per core.
     pub(super) fn cell(&self, degree: u32, quick: bool) -> Cell {
-        Cell::new("dedicated", self.policy.word())
+        let share = self.share(quick);
+        let cell = Cell::new("dedicated", self.policy.word())
             .set("machine", &self.machine)
             .set("kernel.yield", self.yields.word())
             .set("apps.a.runtime", self.model.word())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
-            .set("apps.a.workload.scale", format!("{}%", self.share(quick)))
-            .set("apps.a.tasks", CORES * degree)
+            .set("apps.a.workload.scale", format!("{share}%"))
+            .set("apps.a.tasks", CORES * degree);
+        if share < 100.0 { at_any_phase(cell, 'a', self.model) } else { cell }
     }
 
     /// Share of the run that is simulated, per cent: about a second of simulated time at least, in which the slices of
-    /// the start are forgotten. ep, which costs nothing to simulate, is run in full: its one interval must
+    /// the start are forgotten, and two cycles of yields with OpenMP. ep, which costs nothing to simulate, is run in full: its one interval must
     /// not be cut. A quick look takes one iteration.
     fn share(&self, quick: bool) -> f64 {
-        match (self.code, self.class) {
+        let usual = match (self.code, self.class) {
             (Code::Ep, _) => 100.0,
-            _ if quick => 0.1,
+            _ if quick => return 0.1,
             (_, 'S' | 'W') => 100.0,
             (_, 'A') => 15.0,
             (_, 'B') => 3.0,
             _ => 1.0,
-        }
+        };
+        share(self.model, (self.code, self.class), CORES, usual)
     }
 
     /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and
