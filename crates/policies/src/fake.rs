@@ -15,7 +15,7 @@ use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Setting};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
 pub(crate) struct FakeTask {
     pub(crate) view: TaskView,
@@ -144,6 +144,7 @@ impl FakeSystem {
             name: "test".into(),
             barrier: BarrierKind::Central,
             wait: WaitMode::Block,
+            polling: Polling::PLAIN,
             processes: false,
             startup: StartUp::PLAIN,
         };

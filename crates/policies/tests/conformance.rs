@@ -13,7 +13,7 @@ use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::Order;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
 const TWO_SOCKETS: &[(Level, u32)] = &[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)];
 
@@ -67,6 +67,7 @@ fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpe
         name: "test".into(),
         barrier: BarrierKind::Dissemination,
         wait,
+        polling: Polling::PLAIN,
         processes: false,
         startup: StartUp::PLAIN,
     };

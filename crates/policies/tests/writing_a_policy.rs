@@ -9,7 +9,7 @@ use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Work};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
 // policy: begin
 use sim_core::ids::{CpuId, TaskId};
@@ -119,6 +119,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         name: "blocking".into(),
         barrier: BarrierKind::Central,
         wait: WaitMode::Block,
+        polling: Polling::PLAIN,
         processes: false,
         startup: StartUp::PLAIN,
     };

@@ -1,5 +1,7 @@
 //! Upper bounds of a simulation, with their reasons: absurd input is refused before memory is.
 
+use crate::time::Span;
+
 /// Cpus of a machine: two powers above the million-core experiments; ids stay 32 bits wide.
 pub const MAX_CPUS: u64 = 1 << 22;
 /// Tasks of a run: 4 per cpu on the largest machine; the highest ids are reserved.
@@ -12,5 +14,9 @@ pub const MAX_OPS: usize = 1 << 14;
 pub const MAX_APPS: usize = 1 << 12;
 /// Most task groups of a run: each cpu has a record of each.
 pub const MAX_GROUPS: usize = 1_000;
+/// Ways to poll of all applications of a run: each task has the number of its own in a byte.
+pub const MAX_LOOKS: usize = 254;
+/// The longest poll before a yield: the end of a time slice does not interrupt it.
+pub const MAX_POLL: Span = Span::from_ms(10);
 /// Decisions of one instant per cpu before the run ends as a livelock: far above what any policy needs.
 pub const MAX_ROUNDS_PER_INSTANT: u32 = 10_000;

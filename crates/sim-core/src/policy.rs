@@ -503,7 +503,7 @@ pub trait System: View {
 /// use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 /// use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 /// use sim_core::time::{Span, Time, Work};
-/// use sim_core::wait::{BarrierKind, WaitMode};
+/// use sim_core::wait::{BarrierKind, Polling, WaitMode};
 ///
 /// struct PushOnce;
 ///
@@ -548,6 +548,7 @@ pub trait System: View {
 ///     name: "blocking".into(),
 ///     barrier: BarrierKind::Central,
 ///     wait: WaitMode::Block,
+///     polling: Polling::PLAIN,
 ///     processes: false,
 ///     startup: StartUp::PLAIN,
 /// };

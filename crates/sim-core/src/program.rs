@@ -7,7 +7,7 @@ use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use crate::machine::CpuSet;
 use crate::rng;
 use crate::time::{Span, Time, Work};
-use crate::wait::{BarrierKind, WaitMode};
+use crate::wait::{BarrierKind, Polling, WaitMode};
 
 /// Variation of a length: none, uniform with this relative half-width in units of 1/65,536 (6,554 = +-10 %;
 /// at most 65,536), or exponential.
@@ -445,6 +445,8 @@ pub struct Runtime {
     pub barrier: BarrierKind,
     /// What a waiting task does.
     pub wait: WaitMode,
+    /// How it polls while it waits.
+    pub polling: Polling,
     /// Tasks are processes (dearer switches between them) rather than threads of one process. Without meaning
     /// when the application has teams ([`AppSpec::team`]): each team is one process.
     pub processes: bool,

@@ -31,6 +31,8 @@ pub enum Purpose {
     TickLateness = 8,
     /// Phase of the periods of limited task groups; entity = group.
     Bandwidth = 9,
+    /// Where in the cycle of its runtime's yields an application starts; entity = app.
+    YieldPhase = 24,
     /// Delays and vetoes of a perturbed policy; entity = its position in the stack.
     Perturb = 40,
     /// Values of uncertain inputs; entity = hash of the parameter's name, position = draw.

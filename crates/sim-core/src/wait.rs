@@ -7,7 +7,7 @@ use crate::time::Span;
 pub enum WaitMode {
     /// Polls, never yields.
     Spin,
-    /// Polls once, calls `sched_yield`, forever.
+    /// Polls ([`Looks`] times), calls `sched_yield`, forever.
     Yield,
     /// Polls once, then sleeps until woken.
     Block,
@@ -46,6 +46,48 @@ impl WaitMode {
             }
         }
     }
+}
+
+/// How often a waiter that yields looks before each yield.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Looks {
+    /// Looks before a yield, 1 or more. A waiter that sees what it waits for at the end of one does not yield.
+    pub count: u32,
+    /// How long one takes; zero: a poll of the machine.
+    pub each: Span,
+}
+
+impl Looks {
+    /// One poll of the machine.
+    pub const ONE: Self = Self { count: 1, each: Span::ZERO };
+}
+
+/// A clock of a runtime that switches the yields of all its waiters on and off. While they are off, a waiter
+/// polls on where it would yield.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct YieldCycle {
+    /// How long yields are on, at least 1 us.
+    pub on: Span,
+    /// How long they are off, at least 1 us. The clock starts with the application, and begins with this part.
+    pub off: Span,
+    /// The application starts at a random instant of the cycle instead, drawn from the seed.
+    pub random: bool,
+}
+
+/// How waiters poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Polling {
+    /// Looks before a yield at barriers and locks.
+    pub looks: Looks,
+    /// Looks before a yield while a task waits for a message ([`crate::program::Op::Exchange`]).
+    pub message_looks: Looks,
+    /// When yields are on; always without it.
+    pub cycle: Option<YieldCycle>,
+}
+
+impl Polling {
+    /// A yield after each poll.
+    pub const PLAIN: Self = Self { looks: Looks::ONE, message_looks: Looks::ONE, cycle: None };
 }
 
 /// The tasks that meet at a barrier.

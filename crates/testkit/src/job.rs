@@ -10,7 +10,7 @@ use sim_core::os::{Balancer, CfsParams, Discipline, OsModel, YieldMode};
 use sim_core::outcome::Options;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
 /// A scenario of two programs that share a machine, for what observing and tracing cost: 64 tasks, 500
 /// barriers each.
@@ -152,6 +152,7 @@ impl Job {
             name: "spmd".into(),
             barrier: self.barrier,
             wait: self.wait,
+            polling: Polling::PLAIN,
             processes: false,
             startup: StartUp::PLAIN,
         };

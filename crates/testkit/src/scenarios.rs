@@ -17,7 +17,7 @@ use sim_core::program::{
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Speed, Time, Work};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Looks, Polling, WaitMode, YieldCycle};
 
 /// A scenario small enough to simulate poll by poll.
 #[derive(Clone, Debug)]
@@ -59,6 +59,8 @@ pub fn random(seed: u64) -> Small {
     }
     rebind(&mut stream(seed, Purpose::Test, 4), &mut apps, machine.cpus());
     meet_in_memory(&mut stream(seed, Purpose::Test, 11), &mut machine, &mut apps);
+    let mut own = stream(seed, Purpose::Test, 5);
+    apps.iter_mut().for_each(|app| app.runtime.polling = polling(&mut own));
     apps[0].background = false;
     let horizon = Time::from_ns(rng.random_range(2_000_000..12_000_000));
     let most = apps.iter().map(|app| u64::from(app.tasks)).max().unwrap_or(1);
@@ -346,7 +348,24 @@ fn runtime(rng: &mut ChaCha8Rng) -> Runtime {
         sleeps: rng.random_range(0..2) == 0,
         touch: [Touch::Work, Touch::Each, Touch::Master][rng.random_range(0..3)],
     };
-    Runtime { name: "random".into(), barrier, wait, processes: rng.random_range(0..3) == 0, startup }
+    let processes = rng.random_range(0..3) == 0;
+    Runtime { name: "random".into(), barrier, wait, polling: Polling::PLAIN, processes, startup }
+}
+
+/// Often a yield after each poll; else several looks before it, and yields that are off now and then.
+fn polling(rng: &mut ChaCha8Rng) -> Polling {
+    let mut looks = || {
+        let each = [Span::ZERO, Span::from_ns(rng.random_range(1..900))][rng.random_range(0..2)];
+        Looks { count: [1, rng.random_range(2..5), rng.random_range(5..40)][rng.random_range(0..3)], each }
+    };
+    let (often, message_looks) = (looks(), looks());
+    if rng.random_range(0..3) == 0 {
+        return Polling::PLAIN;
+    }
+    let mut part = || Span::from_ns(rng.random_range(1_000..200_000));
+    let (on, off) = (part(), part());
+    let cycle = YieldCycle { on, off, random: rng.random_range(0..2) == 0 };
+    Polling { looks: often, message_looks, cycle: (rng.random_range(0..2) == 0).then_some(cycle) }
 }
 
 fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {

@@ -15,7 +15,7 @@ use sim_core::outcome::{Options, Outcome};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
 use testkit::scenarios::Small;
 use testkit::trial::{Trial, watched};
 
@@ -43,6 +43,7 @@ fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpe
         name: "test".into(),
         barrier: BarrierKind::Dissemination,
         wait,
+        polling: Polling::PLAIN,
         processes: false,
         startup: StartUp::PLAIN,
     };

@@ -207,6 +207,7 @@ fn problem(program: &str, profile: &Profile, values: &Parameters, tasks: u32) ->
             shared: 0,
         },
         exchanges: 0,
+        messages_only: false,
         transfers: None,
     })
 }

@@ -9,7 +9,7 @@ use sim_core::machine::{Costs, Level as Tree, Machine};
 use sim_core::outcome::{Options, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
 use crate::entry::{Entry, Setting};
 use crate::fake;
@@ -40,6 +40,7 @@ fn run(
         name: "none".into(),
         barrier: BarrierKind::Central,
         wait: WaitMode::Block,
+        polling: Polling::PLAIN,
         processes: false,
         startup: StartUp::PLAIN,
     };

@@ -1,6 +1,7 @@
 //! One cpu decides: what of its current activity is over, who runs next, when it decides again.
 
 use crate::engine::Engine;
+use crate::engine::polling::visible_at;
 use crate::engine::state::{Activity, After, Part, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{LeaveReason, Verdict};
@@ -43,12 +44,14 @@ impl Engine<'_> {
                 }
             }
             Activity::Poll => {
-                let check = record.since + record.overhead.total() + shared.machine.costs.poll;
-                if now == check && shared.wait_is_over(record) {
+                let task = &shared.tasks[record.current];
+                let (start, look) = (record.since + record.overhead.total(), shared.look(task));
+                let sees = visible_at(task) <= start + look.poll;
+                if sees && now == look.sees(start, visible_at(task)) {
                     self.end_poll(cpu, policy);
                     return true;
                 }
-                if now == check + shared.machine.costs.yield_call {
+                if !sees && now == start + look.poll + shared.machine.costs.yield_call {
                     self.end_cycle(cpu, policy);
                     return true;
                 }

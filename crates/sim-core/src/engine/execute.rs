@@ -311,7 +311,7 @@ impl Engine<'_> {
         self.shared.dirty.note(cpu);
         let record = &mut self.cpus[cpu];
         record.since = self.shared.now;
-        let yields = self.shared.apps[self.shared.tasks[record.current].app].runtime.wait.yields();
+        let yields = self.shared.tasks[record.current].polls != 0;
         record.activity = if yields { Activity::Poll } else { Activity::Spin };
     }
 

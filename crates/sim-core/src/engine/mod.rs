@@ -66,7 +66,7 @@
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and
+//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `yields`, `shared` and
 //! `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
 //! `arrivals`, `update`, `bandwidth`, `caches` and `cores` (speeds), `setup` and `finish`, `sampling`,
 //! `invariants`.
@@ -94,6 +94,7 @@ mod system;
 mod tests;
 mod update;
 mod wakeup;
+mod yields;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -136,7 +137,7 @@ pub(crate) use setup::test_machine;
 /// use sim_core::policy::{CpuChoice, Placement, Policy, View};
 /// use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 /// use sim_core::time::{Span, Work};
-/// use sim_core::wait::{BarrierKind, WaitMode};
+/// use sim_core::wait::{BarrierKind, Polling, WaitMode};
 ///
 /// /// Places rank r on cpu r modulo the number of cpus.
 /// struct Fixed;
@@ -174,6 +175,7 @@ pub(crate) use setup::test_machine;
 ///     name: "example".into(),
 ///     barrier: BarrierKind::Central,
 ///     wait: WaitMode::Yield,
+///     polling: Polling::PLAIN,
 ///     processes: false,
 ///     startup: StartUp::PLAIN,
 /// };
@@ -489,6 +491,7 @@ impl Engine<'_> {
                 self.wake(task, waker, policy);
             }
             Timer::Bind(app, change) => self.rebind(app, change, policy),
+            Timer::Yields(app) => self.switch_yields(app),
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),

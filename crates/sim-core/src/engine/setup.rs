@@ -8,7 +8,7 @@ use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
-use crate::engine::polling::QUEUE_COPIES;
+use crate::engine::polling::{Look, QUEUE_COPIES};
 use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::polling::rotation::rotates;
 use crate::engine::sampling::Sampling;
@@ -17,7 +17,7 @@ use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task}
 use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
-use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_TASKS};
+use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::{Digest, Observer};
 use crate::os::{Discipline, Limit, OsModel};
@@ -58,12 +58,44 @@ pub(crate) fn check(
         return Err("at least one application must be admitted".into());
     }
     check_groups(machine, model, apps)?;
+    check_looks(machine, apps)?;
     let eevdf = matches!(model.discipline, Discipline::Eevdf(_));
     if let Some(app) = apps.iter().find(|app| app.scheduling != Scheduling::Other && !eevdf) {
         return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
     }
     let mut numbered = apps.iter().enumerate();
     numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
+}
+
+/// Refuses ways to poll that are out of range, or too many.
+fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
+    let mut kinds = Vec::new();
+    for app in apps {
+        let (name, polling) = (&app.name, &app.runtime.polling);
+        for looks in [polling.looks, polling.message_looks] {
+            let each = if looks.each == Span::ZERO { machine.costs.poll } else { looks.each };
+            if looks.count == 0 || u64::from(looks.count).saturating_mul(each.ns()) > MAX_POLL.ns() {
+                return Err(format!(
+                    "application `{name}`: the looks before a yield must be at least 1 and take at most {} ns, \
+                     these are {} of {} ns",
+                    MAX_POLL.ns(),
+                    looks.count,
+                    each.ns()
+                ));
+            }
+            if !kinds.contains(&looks) {
+                kinds.push(looks);
+            }
+        }
+        let least = Span::from_us(1);
+        if polling.cycle.is_some_and(|cycle| cycle.on < least || cycle.off < least) {
+            return Err(format!("application `{name}`: yields must be on and off for at least 1us each"));
+        }
+    }
+    if kinds.len() > MAX_LOOKS {
+        return Err(format!("the applications of a run can poll in {MAX_LOOKS} ways, these are {}", kinds.len()));
+    }
+    Ok(())
 }
 
 /// Refuses task groups that are no tree, or out of range, and applications in groups that do not exist.
@@ -194,6 +226,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
     let affinity = |(at, cpus): (Span, CpuSet)| (at, Affinity::Set(Arc::new(cpus)));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
+    let yields = spec.runtime.wait.yields();
     App {
         barriers: barriers(&spec),
         process: spec.process(),
@@ -217,6 +250,8 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         clock: None,
         fork_noise,
         started: false,
+        looks: (0, 0),
+        yields,
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
         team_pages: MaybeNode::NONE,
@@ -300,6 +335,8 @@ struct Population {
     tasks: IdVec<TaskId, Task>,
     apps: IdVec<AppId, App>,
     profiles: Vec<MemoryProfile>,
+    /// How the tasks poll; the first of them is that of no task.
+    looks: Vec<Look>,
     /// Foreground applications.
     left: u32,
     /// Armed starts.
@@ -313,7 +350,8 @@ impl Population {
         caches: &mut Caches,
         timers: &mut Timers,
     ) -> Self {
-        let mut population = Self::default();
+        let looks = vec![Look::plain(&around.0.costs)];
+        let mut population = Self { looks, ..Self::default() };
         specs.into_iter().for_each(|spec| population.add(spec, around, caches, timers));
         population
     }
@@ -325,7 +363,7 @@ impl Population {
         caches: &mut Caches,
         timers: &mut Timers,
     ) {
-        let Self { tasks, apps, profiles, left, pending } = self;
+        let Self { tasks, apps, profiles, looks, left, pending } = self;
         let app = AppId(apps.len() as u32);
         let first = tasks.len() as u32;
         add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
@@ -341,8 +379,21 @@ impl Population {
         *left += u32::from(!spec.background);
         let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
         let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
-        apps.push(build_app(spec, first, base, fork_noise, delay));
+        let polling = spec.runtime.polling;
+        let mut known = |of| numbered(looks, Look::of(&machine.costs, of));
+        let looks = (known(polling.looks), known(polling.message_looks));
+        apps.push(App { looks, ..build_app(spec, first, base, fork_noise, delay) });
     }
+}
+
+/// The number of a way to poll among those of the run, which it is added to.
+fn numbered(looks: &mut Vec<Look>, look: Look) -> u8 {
+    let known = looks.iter().skip(1).position(|other| *other == look);
+    let number = known.map_or(looks.len(), |known| known + 1);
+    if number == looks.len() {
+        looks.push(look);
+    }
+    number as u8
 }
 
 impl<'o> Engine<'o> {
@@ -354,7 +405,7 @@ impl<'o> Engine<'o> {
         let mut caches = Caches::new(&machine);
         let mut timers = Timers::with_capacity(1 << 10);
         let population = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
-        let Population { mut tasks, apps, profiles, left, pending } = population;
+        let Population { mut tasks, apps, profiles, looks, left, pending } = population;
         arm_kernel(&model, options.seed, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
@@ -371,7 +422,7 @@ impl<'o> Engine<'o> {
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             preempted: Vec::new(),
-            queue_copies: queue_copies(if reads_head_only { cpus } else { 1 }),
+            queue_copies: queue_copies(if reads_head_only { cpus } else { 1 }, &looks),
             complete_apps: Vec::new(),
             corrections: 0,
             events: 0,
@@ -407,6 +458,7 @@ impl<'o> Engine<'o> {
                 affinities,
                 apps,
                 profiles,
+                looks,
                 caches,
                 memory,
                 wants_cpu_time: observer.wants_cpu_time(),
@@ -418,8 +470,8 @@ impl<'o> Engine<'o> {
     }
 }
 
-fn queue_copies(wanted: usize) -> Vec<QueueCopy> {
-    (0..wanted.min(QUEUE_COPIES)).map(|_| QueueCopy::default()).collect()
+fn queue_copies(wanted: usize, looks: &[Look]) -> Vec<QueueCopy> {
+    (0..wanted.min(QUEUE_COPIES)).map(|_| QueueCopy::new(looks)).collect()
 }
 
 /// Arms the first update of priorities of disciplines that have it, and the first period of each task group
@@ -469,6 +521,7 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::os::{Balancer, RoundRobinParams};
     use crate::program::{Runtime, Spread, StartUp};
     use crate::time::Work;
+    use crate::wait::Polling;
     let work = Work::from_span(Span::from_ms(1));
     let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
     let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE]).unwrap();
@@ -476,6 +529,7 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
         name: "test".into(),
         barrier: BarrierKind::Central,
         wait: WaitMode::Yield,
+        polling: Polling::PLAIN,
         processes: false,
         startup: StartUp::PLAIN,
     };

@@ -10,7 +10,7 @@ use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::invariants::violated;
-use crate::engine::polling::visible_at;
+use crate::engine::polling::Look;
 use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, MaybeNode, Part, Stage, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
@@ -37,6 +37,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) affinities: Vec<Affinity>,
     pub(crate) apps: IdVec<AppId, App>,
     pub(crate) profiles: Vec<MemoryProfile>,
+    /// How tasks poll before a yield; the first of them is that of no task.
+    pub(crate) looks: Vec<Look>,
     /// Speed of each cpu.
     pub(crate) cores: Cores,
     /// What tasks find again in caches.
@@ -134,12 +136,13 @@ impl Shared<'_> {
         let mut account = record.account;
         if let Activity::Poll | Activity::Spin = record.activity {
             let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
+            let whole = self.look(&self.tasks[record.current]).poll;
             let mut overhead = record.overhead;
             let rest = overhead.pay(elapsed, &mut account);
             if record.activity == Activity::Spin {
                 account.add(Category::Spin, rest);
-            } else if rest <= costs.poll + costs.yield_call {
-                let poll = rest.min(costs.poll);
+            } else if rest <= whole + costs.yield_call {
+                let poll = rest.min(whole);
                 account.add(Category::Spin, poll);
                 account.add(Category::Yield, rest - poll);
             } else {
@@ -223,7 +226,7 @@ impl Shared<'_> {
                 self.stop_compute(record, class, rest, elapsed);
             }
             Activity::Poll => {
-                let poll = rest.min(costs.poll);
+                let poll = rest.min(self.look(&self.tasks[record.current]).poll);
                 record.account.add(Category::Spin, poll);
                 record.account.add(Category::Yield, rest - poll);
             }
@@ -268,8 +271,9 @@ impl Shared<'_> {
         let from = self.now + record.overhead.total();
         task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
         record.since = self.now;
-        task.polls = runtime.wait.yields();
-        record.activity = if task.polls { Activity::Poll } else { Activity::Spin };
+        let app = &self.apps[task.app];
+        task.polls = app.polls(waiting);
+        record.activity = if task.polls != 0 { Activity::Poll } else { Activity::Spin };
     }
 
     /// The task observes that its wait is over. Returns the next step at its barrier, if the barrier has one.
@@ -279,7 +283,7 @@ impl Shared<'_> {
         let app = &mut self.apps[task.app];
         task.ready = Time::NEVER;
         task.deadline = Time::NEVER;
-        task.polls = false;
+        task.polls = 0;
         let rank = app.barrier_rank(task.scope, app.rank(record.current));
         match std::mem::replace(&mut task.waiting, Waiting::No) {
             Waiting::Release => self.barrier_done(record),
@@ -347,12 +351,6 @@ impl Shared<'_> {
         step
     }
 
-    /// True when the current task, polling now, observes the end of its wait or of its spin limit.
-    #[inline]
-    pub(crate) fn wait_is_over(&self, record: &Cpu) -> bool {
-        visible_at(&self.tasks[record.current]) <= self.now
-    }
-
     /// Where the pages are put that a task touches first on this cpu.
     #[inline]
     pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
@@ -418,10 +416,16 @@ impl Shared<'_> {
         self.affinities[id.index()] = affinity;
     }
 
-    /// How long one poll and one yield take.
+    /// How a task polls before a yield.
     #[inline]
-    pub(crate) fn cycle(&self) -> Span {
-        self.machine.costs.poll + self.machine.costs.yield_call
+    pub(crate) fn look(&self, task: &Task) -> Look {
+        self.looks[task.polls as usize]
+    }
+
+    /// How long one poll of a task and one yield take.
+    #[inline]
+    pub(crate) fn cycle(&self, task: &Task) -> Span {
+        self.look(task).poll + self.machine.costs.yield_call
     }
 
     /// Charges the task for the time until now, ticks apart.

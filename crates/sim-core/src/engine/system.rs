@@ -154,8 +154,10 @@ impl System for Engine<'_> {
     fn yield_ends(&mut self, cpu: CpuId) -> Time {
         self.settle(cpu);
         let record = &self.cpus[cpu];
-        let end = record.since + record.overhead.total() + self.shared.cycle();
-        if record.activity == Activity::Poll { end } else { Time::NEVER }
+        if record.activity != Activity::Poll {
+            return Time::NEVER;
+        }
+        record.since + record.overhead.total() + self.shared.cycle(&self.shared.tasks[record.current])
     }
 
     fn cpu_time(&mut self, task: TaskId) -> Span {

@@ -13,7 +13,7 @@ use crate::outcome::{Admission, Options, Outcome, RunReport};
 use crate::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use crate::time::{Span, Time, Work};
-use crate::wait::{BarrierKind, WaitMode};
+use crate::wait::{BarrierKind, Polling, WaitMode};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -119,6 +119,7 @@ fn app(tasks: u32, wait: WaitMode, ops: Vec<Op>) -> AppSpec {
         name: "test".into(),
         barrier: BarrierKind::Central,
         wait,
+        polling: Polling::PLAIN,
         processes: false,
         startup: StartUp::PLAIN,
     };

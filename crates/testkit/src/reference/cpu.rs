@@ -43,11 +43,12 @@ impl Reference<'_> {
     /// Books what an activity proper has taken.
     fn book(&mut self, c: usize, t: usize, doing: Doing, rest: u64) {
         let poll = self.machine.costs.poll.ns();
+        let (looks, each) = self.looks(t);
         match doing {
             Doing::Nothing | Doing::Compute => self.cpus[c].add(Category::Idle, rest),
             Doing::Poll => {
-                self.cpus[c].add(Category::Spin, rest.min(poll));
-                self.cpus[c].add(Category::Yield, rest.saturating_sub(poll));
+                self.cpus[c].add(Category::Spin, rest.min(looks * each));
+                self.cpus[c].add(Category::Yield, rest.saturating_sub(looks * each));
             }
             Doing::Spin => {
                 self.cpus[c].add(Category::Spin, rest);
@@ -57,6 +58,15 @@ impl Reference<'_> {
             Doing::Call(_, Then::Touch) => self.cpus[c].add(Category::PageInit, rest),
             Doing::Call(..) => self.cpus[c].add(Category::Kernel, rest),
         }
+    }
+
+    /// How often a waiting task looks before it yields, and how long one look takes.
+    fn looks(&self, t: usize) -> (u64, u64) {
+        let polling = self.apps[self.tasks[t].app].spec.runtime.polling;
+        let message = self.tasks[t].waiting == Waiting::Exchange;
+        let looks = if message { polling.message_looks } else { polling.looks };
+        let each = if looks.each == Span::ZERO { self.machine.costs.poll } else { looks.each };
+        (u64::from(looks.count), each.ns())
     }
 
     fn count_polls(&mut self, c: usize, t: usize, polls: u64) {
@@ -74,8 +84,10 @@ impl Reference<'_> {
             Doing::Compute => self.now + (cpu.todo.max(0) as u128).div_ceil(u128::from(cpu.rate)) as u64,
             Doing::Call(ns, _) => cpu.begun() + ns,
             Doing::Poll => {
-                let look = cpu.begun() + poll;
-                if self.tasks[t].relief() <= look { look } else { look + call }
+                let (looks, each) = self.looks(t);
+                let mut seen = (1..=looks).map(|look| cpu.begun() + look * each);
+                let seen = seen.find(|look| self.tasks[t].relief() <= *look);
+                seen.unwrap_or(cpu.begun() + looks * each + call)
             }
             Doing::Spin => {
                 // Looks that find nothing change nothing.
@@ -143,7 +155,8 @@ impl Reference<'_> {
 
     /// A poll that finds something, or the end of a cycle of poll and yield.
     fn end_of_poll(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
-        let look = self.cpus[c].begun() + self.machine.costs.poll.ns();
+        let (looks, each) = self.looks(t);
+        let look = self.cpus[c].begun() + looks * each;
         self.close(c);
         self.count_polls(c, t, 1);
         if self.tasks[t].relief() <= look {
@@ -234,7 +247,7 @@ impl Reference<'_> {
         true
     }
 
-    fn take_debt(&mut self, c: usize) -> Lead {
+    pub(super) fn take_debt(&mut self, c: usize) -> Lead {
         std::mem::take(&mut self.cpus[c].debt)
     }
 

@@ -16,6 +16,7 @@ impl RefApp {
             letters: Letters::new(spec.program.locks()),
             meetings: std::collections::BTreeMap::new(),
             passes: std::collections::BTreeMap::new(),
+            yields: spec.runtime.wait.yields(),
             spec,
             first,
             arrived: 0,

@@ -241,7 +241,7 @@ impl Reference<'_> {
     /// The current task polls from now on, after `lead`.
     pub(super) fn poll(&mut self, c: usize, lead: Lead) {
         let Some(t) = self.cpus[c].current else { return };
-        let yields = self.apps[self.tasks[t].app].spec.runtime.wait.yields();
+        let yields = self.apps[self.tasks[t].app].yields;
         let cpu = &mut self.cpus[c];
         cpu.since = self.now;
         cpu.lead = lead;

@@ -55,6 +55,7 @@ impl Reference<'_> {
         for (change, (after, _)) in self.apps[app].spec.rebinds.clone().into_iter().enumerate() {
             self.arm(self.now.saturating_add(after.ns()), Timer::Bind(app, change));
         }
+        self.start_yields(app);
         self.observe(Observation::AppStarted(AppId(app as u32)));
         policy.app_started(self, AppId(app as u32));
         self.tell(policy);

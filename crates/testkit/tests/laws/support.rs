@@ -15,7 +15,7 @@ use sim_core::policy::{
 };
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
 use sim_core::wrap::{Notice, Wrapper};
 use testkit::invariants::{Invariants, violations};
 
@@ -199,6 +199,7 @@ pub(crate) fn waits(wait: WaitMode) -> Runtime {
         name: "test".into(),
         barrier: BarrierKind::Central,
         wait,
+        polling: Polling::PLAIN,
         processes: false,
         startup: StartUp::PLAIN,
     }

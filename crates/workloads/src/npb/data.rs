@@ -72,6 +72,15 @@ pub(crate) struct Model {
     exchanges_per_root: u32,
     #[serde(default)]
     exchanges_per_plane: u32,
+    #[serde(default)]
+    exchanges_per_level: u32,
+    #[serde(default)]
+    exchanges_per_doubling: u32,
+    #[serde(default)]
+    exchanges_per_column_doubling: u32,
+    /// Ranks wait for messages only: there are no barriers within the iterations.
+    #[serde(default)]
+    pub(crate) messages_only: bool,
     /// How often what a task gets from others because of the cut is copied: once where the reader copies it,
     /// twice through a buffer; 0 where it is read in place.
     #[serde(default)]
@@ -217,7 +226,13 @@ impl Model {
     pub(crate) fn exchanges(&self, size: &Size, tasks: u32) -> u32 {
         let planes =
             u64::from(self.exchanges_per_plane) * size.planes() / u64::from(self.per_iteration.max(1));
-        self.exchanges + self.exchanges_per_root * tasks.isqrt() + planes.min(1_000) as u32
+        let doublings = tasks.max(1).ilog2();
+        self.exchanges
+            + self.exchanges_per_root * tasks.isqrt()
+            + self.exchanges_per_level * size.levels()
+            + self.exchanges_per_doubling * doublings
+            + self.exchanges_per_column_doubling * doublings.div_ceil(2)
+            + planes.min(1_000) as u32
     }
 
     /// Bytes that one task moves in the whole run because the problem is cut among tasks: a copy

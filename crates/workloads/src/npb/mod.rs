@@ -169,13 +169,24 @@ pub fn trial(
     Trial::of(&Spmd { transfers: transfers(&code, model, model_data, &values), ..spmd }, tasks, most)
 }
 
-/// Point-to-point exchanges of a task between two barriers of a code.
+/// Synchronisations of a task in the timed section of a share of a run (hundredths of a per cent): exchanges
+/// and barriers.
 ///
 /// # Errors
 /// A sentence: no such code, class or model.
-pub fn exchanges(benchmark: &str, class: &str, model: &str, tasks: u32) -> Result<u32, String> {
+pub fn synchronisations(
+    (benchmark, class, model): (&str, &str, &str),
+    tasks: u32,
+    share: u64,
+) -> Result<u64, String> {
+    let values = Parameters::from(&Values::defaults(Parameters::TABLE));
     let code = catalogue()?.code(benchmark, class)?;
-    Ok(code.model(model)?.exchanges(&code.size, tasks))
+    let data = code.model(model)?;
+    let whole = problem(&code, data, &code.profile("")?, &values, tasks)?;
+    let whole = Spmd { transfers: transfers(&code, model, data, &values), ..whole };
+    let part = first(&whole, u64::from(code.size.iterations()), share);
+    let intervals = u64::from(part.intervals) * u64::from(part.synchronisations(tasks));
+    Ok(intervals + u64::from(part.bare.saturating_sub(1)))
 }
 
 /// The derived profile of a code in a class on a machine.
@@ -315,6 +326,7 @@ fn problem(
             shared: 0,
         },
         exchanges: model.exchanges(&code.size, tasks),
+        messages_only: model.messages_only,
         transfers: None,
         long: None,
         handed_out: None,

@@ -9,10 +9,10 @@ use notation::parameter::Values;
 use notation::registry::{self, Registry};
 use sim_core::program::{Forks, Runtime, StartUp, Touch};
 use sim_core::time::Span;
-use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wait::{BarrierKind, Looks, Polling, WaitMode, YieldCycle};
 
 use presets::ENTRIES;
-use table::{Barrier, Creator, Library, Parameters, Touching, Wait, Yielding};
+use table::{Barrier, Creator, Library, Parameters, Phase, Touching, Wait, Yielding};
 
 /// A runtime; its own is the programming model whose codes it runs: `upc`, `mpi` or `openmp`.
 pub type Entry = registry::Entry<&'static str>;
@@ -54,6 +54,7 @@ pub fn build_for(entry: &Entry, values: &Values, oversubscribed: bool) -> Runtim
             Barrier::Dissemination => BarrierKind::Dissemination,
         },
         wait: wait(&values, oversubscribed),
+        polling: polling(&values, oversubscribed),
         processes: values.processes,
         startup,
     }
@@ -77,6 +78,35 @@ fn wait(values: &Parameters, oversubscribed: bool) -> WaitMode {
             },
         },
     }
+}
+
+/// How often a waiting task looks before a yield, and when the runtime lets it yield.
+fn polling(values: &Parameters, oversubscribed: bool) -> Polling {
+    let looks = |count: u64, each: Duration| Looks { count: count as u32, each: Span::from_ns(each.ns()) };
+    let counts = values.library.is_none() || !oversubscribed;
+    let often = if counts { looks(values.looks, values.look) } else { Looks::ONE };
+    let messages = values.message_looks.zip(values.message_look);
+    Polling {
+        looks: often,
+        message_looks: messages.map_or(often, |(count, each)| looks(count, each)),
+        cycle: cycle(values, oversubscribed),
+    }
+}
+
+/// When the monitor thread of Intel's runtime lets waiters yield. Those that sleep at once need no clock.
+fn cycle(values: &Parameters, oversubscribed: bool) -> Option<YieldCycle> {
+    let (on, off) = values.yield_on.zip(values.yield_off).filter(|(_, off)| *off > 0)?;
+    let infinite = values.library == Some(Library::Turnaround);
+    let time = if infinite { u64::MAX } else { block_time(values, oversubscribed) };
+    // Wake-ups a second, from the block time in whole milliseconds.
+    let wakeups = match time {
+        0 => return None,
+        u64::MAX => 1,
+        time => (1_000 / (time / 1_000_000).max(1)).max(1),
+    };
+    let period = Span::from_ns(1_000_000_000 / wakeups);
+    let random = values.yield_phase == Some(Phase::Random);
+    Some(YieldCycle { on: period * on, off: period * off, random })
 }
 
 /// How long a task polls before it sleeps, in nanoseconds.

@@ -40,6 +40,11 @@ choices! {
     pub(super) enum Library { Throughput = "throughput", Turnaround = "turnaround" }
 }
 
+choices! {
+    /// Where the cycle of yields begins.
+    pub(super) enum Phase { OffFirst = "off-first", Random = "random" }
+}
+
 parameters! {
     /// Parameters of runtimes. The optional ones belong to some runtimes only.
     pub(super) struct Parameters {
@@ -65,6 +70,28 @@ parameters! {
         /// Whether `spin-then-block` yields after each poll: never, always, or when the application has more
         /// tasks than cpus that it may use.
         yielding: Yielding = Yielding::Always;
+        /// Looks of a waiting task before each yield, at barriers and locks. It sees a flag that is set
+        /// meanwhile at the end of a look and does not yield then. In `openmp` with at most as many tasks as
+        /// cpus; with more it yields at every look. At most 10ms in all.
+        looks: u64 = 1, in 1..=10_000;
+        /// How long one of these looks takes; `0s` is `poll` of the machine.
+        look: Duration = 0, in 0..=1_000;
+        /// As `looks`, for a task that waits for a message: in nemesis 1,000 turns of the progress engine
+        /// (MPID_NEM_POLLS_BEFORE_YIELD).
+        message_looks: Option<u64> = 1_000, in 1..=10_000;
+        /// How long one of these looks takes: poll(2) on one socket (0.45 to 0.56 us measured, 0.4 to 0.7 on
+        /// machines of 2008), the receive queue and the fast boxes.
+        message_look: Option<Duration> = 600, in 0..=1_000;
+        /// For how many periods of the runtime's monitor thread waiting tasks yield before they stop
+        /// (`__kmp_yield_on_count`). The monitor wakes 1000 / block time in ms times a second, at least once
+        /// (`KMP_WAKEUPS_FROM_BLOCKTIME`): every 200 ms by default, every second with `infinite`.
+        yield_on: Option<u64> = 10, in 1..=1_000_000;
+        /// For how many periods they then poll without a yield (`__kmp_yield_off_count`); 0: they always
+        /// yield.
+        yield_off: Option<u64> = 1, in 0..=1_000_000;
+        /// Where the cycle of yields begins: `off-first` as in the runtime, whose clock starts with the
+        /// team; `random` for a part of a longer run.
+        yield_phase: Option<Phase> = Phase::OffFirst;
         /// Barrier algorithm.
         barrier: Barrier = Barrier::Central;
         /// Children per inner rank of a tree barrier (4 in the Intel OpenMP runtime).
@@ -92,6 +119,8 @@ pub(super) struct Preset {
     /// In nanoseconds; `u64::MAX` is infinite.
     pub(super) block_time: u64,
     pub(super) yielding: Yielding,
+    /// Looks before a yield and the nanoseconds of one.
+    pub(super) looks: (u64, u64),
     pub(super) barrier: Barrier,
     pub(super) processes: bool,
     pub(super) startup: Creator,
@@ -105,6 +134,7 @@ pub(super) const PLAIN: Preset = Preset {
     wait: Wait::Spin,
     block_time: Parameters::block_time.default,
     yielding: Yielding::Always,
+    looks: (1, 0),
     barrier: Barrier::Central,
     processes: false,
     startup: Creator::Master,
@@ -114,9 +144,11 @@ pub(super) const PLAIN: Preset = Preset {
 };
 
 /// The parameters all runtimes share: `wait`, and those behind what follows it.
-const fn shared(p: &Preset) -> (Parameter, [Parameter; 8]) {
+const fn shared(p: &Preset) -> (Parameter, [Parameter; 10]) {
     let others = [
         Parameters::yielding.with(p.yielding as u64),
+        Parameters::looks.with(p.looks.0),
+        Parameters::look.with(p.looks.1),
         Parameters::barrier.with(p.barrier as u64),
         Parameters::arity,
         Parameters::processes.with(p.processes as u64),
@@ -129,22 +161,29 @@ const fn shared(p: &Preset) -> (Parameter, [Parameter; 8]) {
 }
 
 /// The shared table and a block time.
-pub(super) const fn timed(preset: &Preset) -> [Parameter; 10] {
-    let (wait, [a, b, c, d, e, f, g, h]) = shared(preset);
-    [wait, Parameters::block_time.with(preset.block_time), a, b, c, d, e, f, g, h]
+pub(super) const fn timed(preset: &Preset) -> [Parameter; 12] {
+    let (wait, [a, b, c, d, e, f, g, h, i, j]) = shared(preset);
+    [wait, Parameters::block_time.with(preset.block_time), a, b, c, d, e, f, g, h, i, j]
 }
 
-/// The same with Intel's library mode.
-pub(super) const fn library(preset: &Preset) -> [Parameter; 11] {
-    let [wait, time, a, b, c, d, e, f, g, h] = timed(preset);
-    [wait, time, Parameters::library, a, b, c, d, e, f, g, h]
+/// The same with the looks for messages of MPICH2.
+pub(super) const fn messages(preset: &Preset) -> [Parameter; 14] {
+    let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
+    [wait, time, a, b, c, Parameters::message_looks, Parameters::message_look, d, e, f, g, h, i, j]
+}
+
+/// The same with Intel's library mode and its cycle of yields.
+pub(super) const fn library(preset: &Preset) -> [Parameter; 16] {
+    let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
+    let (on, off, phase) = (Parameters::yield_on, Parameters::yield_off, Parameters::yield_phase);
+    [wait, time, Parameters::library, a, b, c, on, off, phase, d, e, f, g, h, i, j]
 }
 
 /// The shared table and numbers of polls of `step` nanoseconds; no runtime is throttled when both numbers are
 /// the same.
-pub(super) const fn spinning(preset: &Preset, spins: u64, throttled: u64, step: u64) -> [Parameter; 12] {
-    let (wait, [a, b, c, d, e, f, g, h]) = shared(preset);
+pub(super) const fn spinning(preset: &Preset, spins: u64, throttled: u64, step: u64) -> [Parameter; 14] {
+    let (wait, [a, b, c, d, e, f, g, h, i, j]) = shared(preset);
     let count = Parameters::spin_count.with(spins);
     let fewer = Parameters::throttled_spin_count.with(throttled);
-    [wait, count, fewer, Parameters::spin_step.with(step), a, b, c, d, e, f, g, h]
+    [wait, count, fewer, Parameters::spin_step.with(step), a, b, c, d, e, f, g, h, i, j]
 }

@@ -141,6 +141,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         variation: Variation::Fixed(values.variation.by(values.spread)),
         profile: profile(&values),
         exchanges: values.exchanges,
+        messages_only: false,
         transfers: (values.transfer.bytes() > 0).then_some(Transfers {
             count: values.transfers,
             volume: values.transfer.bytes(),

@@ -87,6 +87,9 @@ pub struct Spmd {
     pub profile: MemoryProfile,
     /// Point-to-point exchanges within an interval, at distances 1, 2, 4, ... ranks.
     pub exchanges: u32,
+    /// Ranks wait for messages only: an interval ends with its last exchange instead of a barrier, and a
+    /// transfer with an exchange at each distance, so that all have sent before any goes on.
+    pub messages_only: bool,
     /// All-to-all transfers.
     pub transfers: Option<Transfers>,
     /// Intervals that are longer than the others.
@@ -122,8 +125,7 @@ impl Spmd {
             let one = transfers.map(|t| (t.volume, t.order));
             repeat(&mut ops, self.warm_up - u32::from(one.is_some()), &body);
             if let Some((volume, order)) = one {
-                ops.extend_from_slice(&body[..body.len() - 1]);
-                ops.extend([Op::Transfer { block: block(volume, tasks), order }, Op::Barrier]);
+                self.transfer(&mut ops, &body, tasks, Op::Transfer { block: block(volume, tasks), order });
             }
             ops.push(Op::StartClock);
         }
@@ -133,9 +135,9 @@ impl Spmd {
             plain -= count * every;
             ops.push(Op::Repeat(count));
             repeat(&mut ops, every - 1, &body);
-            ops.extend_from_slice(&body[..body.len() - 1]);
             let block = block(transfer.volume, tasks);
-            ops.extend([Op::Transfer { block, order: transfer.order }, Op::Barrier, Op::End]);
+            self.transfer(&mut ops, &body, tasks, Op::Transfer { block, order: transfer.order });
+            ops.push(Op::End);
         }
         match self.long {
             None => repeat(&mut ops, plain, &body),
@@ -158,7 +160,7 @@ impl Spmd {
     /// A sentence: more than a compute operation holds.
     pub fn piece(&self, tasks: u32) -> Result<Work, String> {
         let pieces =
-            u128::from(self.lengths()) * u128::from(self.exchanges_of(tasks) + 1) * u128::from(tasks.max(1));
+            u128::from(self.lengths()) * u128::from(self.synchronisations(tasks)) * u128::from(tasks.max(1));
         part(Span::from_ns(self.serial.ns() - self.alone.min(self.serial).ns()), pieces)
     }
 
@@ -169,6 +171,27 @@ impl Spmd {
             u64::from(self.intervals / long.every.max(1)) * u64::from(long.factor.saturating_sub(1))
         });
         u64::from(self.intervals) + more
+    }
+
+    /// Synchronisations of an interval: its exchanges and its barrier.
+    #[must_use]
+    pub const fn synchronisations(&self, tasks: u32) -> u32 {
+        self.exchanges_of(tasks) + !self.ends_with_exchange(tasks) as u32
+    }
+
+    const fn ends_with_exchange(&self, tasks: u32) -> bool {
+        self.messages_only && self.exchanges_of(tasks) > 0
+    }
+
+    /// An interval with a transfer at its end.
+    fn transfer(&self, ops: &mut Vec<Op>, body: &[Op], tasks: u32, transfer: Op) {
+        if !self.ends_with_exchange(tasks) {
+            ops.extend_from_slice(&body[..body.len() - 1]);
+            return ops.extend([transfer, Op::Barrier]);
+        }
+        ops.extend_from_slice(body);
+        ops.push(transfer);
+        ops.extend((0..distances(tasks)).map(|i| Op::Exchange { shift: 1 << i }));
     }
 
     const fn exchanges_of(&self, tasks: u32) -> u32 {
@@ -185,8 +208,8 @@ impl Spmd {
         let work = self.piece(tasks)?;
         let spread = self.variation.spread(Span::from_ns(work.floor_ns()));
         let compute = Op::Compute { work, spread, profile: ProfileId(0) };
-        // Distances 1, 2, 4, ... below the number of ranks, over and over.
-        let distances = u32::BITS - (tasks.max(2) - 1).leading_zeros();
+        // The distances over and over.
+        let distances = distances(tasks);
         let mut ops = Vec::new();
         if self.alone > Span::ZERO {
             let work = part(self.alone, u128::from(self.intervals))?;
@@ -205,9 +228,17 @@ impl Spmd {
         for i in 0..exchanges {
             ops.extend([compute, Op::Exchange { shift: 1 << (i % distances) }]);
         }
-        ops.extend([compute, Op::Barrier]);
+        if !self.ends_with_exchange(tasks) {
+            ops.extend([compute, Op::Barrier]);
+        }
         Ok(ops)
     }
+}
+
+/// Distances 1, 2, 4, ... below the number of ranks.
+const fn distances(tasks: u32) -> u32 {
+    let last = if tasks < 2 { 1 } else { tasks - 1 };
+    u32::BITS - last.leading_zeros()
 }
 
 /// Bytes that each of so many ranks reads from every other when all together move this volume.
@@ -292,6 +323,7 @@ pub(crate) mod tests {
         variation: Variation::Pieces(Spread(9_830)),
         profile: MemoryProfile::NONE,
         exchanges: 3,
+        messages_only: false,
         handed_out: None,
         long: None,
         transfers: Some(Transfers { count: 10, volume: 1 << 30, order: TransferOrder::Sequential }),

@@ -1,6 +1,7 @@
 //! Fast-forward of polling: what happens on a cpu between two events while its current task polls and yields.
 //!
-//! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`.
+//! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`. A
+//! poll may be many looks ([`crate::wait::Looks`]): a task that sees the flag at the end of one does not yield.
 //! The discipline of the run queue decides whether the caller keeps the cpu or the next task takes it. As
 //! long as only such tasks run, nothing on the cpu reaches another cpu, and no event is needed per poll.
 //! [`Engine::predict`] computes when this ends: a task observes the end of its wait, or a task that does not
@@ -30,6 +31,7 @@ use crate::machine::Costs;
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
+use crate::wait::Looks;
 
 /// Copies of queues kept at most: those of more cpus than these replace each other.
 pub(crate) const QUEUE_COPIES: usize = 256;
@@ -43,13 +45,43 @@ pub(crate) fn visible_at(task: &Task) -> Time {
 /// A task that polls and yields.
 #[inline]
 pub(crate) fn polls(task: &Task) -> bool {
-    task.polls
+    task.polls != 0
 }
 
-/// What a cycle and a switch take.
+/// How a waiter polls before a yield: one poll is a number of looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Look {
+    /// One look, at least 1 ns.
+    pub(crate) each: Span,
+    /// All looks up to the yield.
+    pub(crate) poll: Span,
+}
+
+impl Look {
+    /// A poll of the machine.
+    pub(crate) const fn plain(costs: &Costs) -> Self {
+        Self { each: costs.poll, poll: costs.poll }
+    }
+
+    pub(crate) fn of(costs: &Costs, looks: Looks) -> Self {
+        let each = if looks.each == Span::ZERO { costs.poll } else { looks.each };
+        Self { each, poll: each * u64::from(looks.count) }
+    }
+
+    /// When a poll that begins at `start` sees what is visible from `visible` on: at the end of a look. The
+    /// poll is one that sees it.
+    #[inline]
+    pub(crate) fn sees(&self, start: Time, visible: Time) -> Time {
+        if self.each == self.poll {
+            return start + self.poll;
+        }
+        start + self.each * visible.since(start).ns().div_ceil(self.each.ns()).max(1)
+    }
+}
+
+/// What a yield and a switch take.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prices {
-    pub(crate) poll: Span,
     pub(crate) call: Span,
     pub(crate) thread: Span,
     process: Span,
@@ -58,14 +90,8 @@ pub(crate) struct Prices {
 impl Prices {
     #[inline]
     pub(crate) const fn of(costs: &Costs) -> Self {
-        let Costs { poll, yield_call: call, switch_thread: thread, switch_process: process, .. } = *costs;
-        Self { poll, call, thread, process }
-    }
-
-    /// One poll and one yield.
-    #[inline]
-    pub(crate) fn cycle(&self) -> Span {
-        self.poll + self.call
+        let Costs { yield_call: call, switch_thread: thread, switch_process: process, .. } = *costs;
+        Self { call, thread, process }
     }
 
     /// A switch between two tasks of these processes.
@@ -74,23 +100,24 @@ impl Prices {
         if from == to { self.thread } else { self.process }
     }
 
-    /// Whole cycles in a row that end strictly before `limit` when the first ends at `first`.
-    #[inline]
-    pub(crate) fn cycles_before(&self, limit: Time, first: Time) -> u64 {
-        if limit.is_never() {
-            u64::MAX
-        } else if first >= limit {
-            0
-        } else {
-            1 + (limit - first - Span::from_ns(1)).ns() / self.cycle().ns()
-        }
-    }
+}
 
-    /// Cycles in a row without success: polls before the visibility time when the first ends at `poll`.
-    #[inline]
-    pub(crate) fn polls_before(&self, visible: Time, poll: Time) -> u64 {
-        if visible.is_never() { u64::MAX } else { visible.since(poll).ns().div_ceil(self.cycle().ns()) }
+/// Whole cycles in a row that end strictly before `limit` when the first ends at `first`.
+#[inline]
+pub(crate) fn cycles_before(limit: Time, first: Time, cycle: Span) -> u64 {
+    if limit.is_never() {
+        u64::MAX
+    } else if first >= limit {
+        0
+    } else {
+        1 + (limit - first - Span::from_ns(1)).ns() / cycle.ns()
     }
+}
+
+/// Cycles in a row without success: polls before the visibility time when the first ends at `poll`.
+#[inline]
+pub(crate) fn polls_before(visible: Time, poll: Time, cycle: Span) -> u64 {
+    if visible.is_never() { u64::MAX } else { visible.since(poll).ns().div_ceil(cycle.ns()) }
 }
 
 /// The current task of a cpu and those that wait for its priority level or a better one poll, and nothing
@@ -121,7 +148,8 @@ impl Engine<'_> {
         if record.activity != Activity::Poll || shared.stepwise {
             return;
         }
-        let first_end = record.since + record.overhead.total() + shared.cycle();
+        let cycle = shared.cycle(&shared.tasks[record.current]);
+        let first_end = record.since + record.overhead.total() + cycle;
         let limit = if cpu.0 < shared.passed { shared.now + Span::from_ns(1) } else { shared.now };
         if first_end >= limit {
             return;
@@ -138,11 +166,14 @@ impl Engine<'_> {
     #[inline]
     pub(crate) fn predict(&mut self, cpu: CpuId) -> Time {
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
-        let poll = record.since + record.overhead.total() + shared.machine.costs.poll;
-        if visible_at(&shared.tasks[record.current]) <= poll {
+        let task = &shared.tasks[record.current];
+        let (start, look) = (record.since + record.overhead.total(), shared.look(task));
+        let poll = start + look.poll;
+        if visible_at(task) <= poll {
+            let due = look.sees(start, visible_at(task));
             let slot = self.copy_of(cpu);
             self.queue_copies[slot].due = Time::NEVER;
-            poll
+            due
         } else if shared.stepwise {
             poll + shared.machine.costs.yield_call
         } else if shared.in_rotation(record) {
@@ -166,7 +197,7 @@ impl Engine<'_> {
             || (!record.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
         {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
-            record.since + record.overhead.total() + shared.cycle()
+            record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current])
         } else if all_unaware(&shared.tasks, (record.current, record.head), most) {
             Time::NEVER
         } else {
@@ -212,7 +243,7 @@ impl Engine<'_> {
     /// Writes what has happened on a copy back to the cpu.
     fn store(&mut self, cpu: CpuId, slot: usize) {
         let (record, copy, shared) = (&mut self.cpus[cpu], &self.queue_copies[slot], &mut self.shared);
-        record.account.add(Category::Spin, copy.prices.poll * copy.cycles);
+        record.account.add(Category::Spin, copy.polling());
         record.account.add(Category::Yield, copy.prices.call * copy.cycles);
         let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
         overhead.pay(overhead.total(), &mut record.account);

@@ -7,7 +7,7 @@
 //! of the queue.
 
 use crate::engine::polling::recurrence::Mark;
-use crate::engine::polling::{Prices, all_unaware, polls, visible_at};
+use crate::engine::polling::{Look, Prices, all_unaware, cycles_before, polls, polls_before, visible_at};
 use crate::engine::state::{App, Cpu, ProcessId, Task};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::run_queue::multilevel::Share;
@@ -69,6 +69,8 @@ pub(crate) struct QueueCopy {
     /// A task of the copy does not poll.
     others: bool,
     pub(crate) prices: Prices,
+    /// How the tasks of the run poll.
+    looks: Vec<Look>,
     /// What is left of the present dispatch's overhead, and the time of all switches.
     pub(crate) overhead: Span,
     pub(crate) switching: Span,
@@ -83,8 +85,9 @@ pub(crate) struct QueueCopy {
     pub(crate) due: Time,
 }
 
-impl Default for QueueCopy {
-    fn default() -> Self {
+impl QueueCopy {
+    /// An empty copy, of tasks that poll in these ways.
+    pub(crate) fn new(looks: &[Look]) -> Self {
         let mut tasks = Tasks::default();
         tasks.reserve(USUAL);
         Self {
@@ -97,6 +100,7 @@ impl Default for QueueCopy {
             directed: false,
             others: false,
             prices: Prices::default(),
+            looks: looks.to_vec(),
             overhead: Span::ZERO,
             switching: Span::ZERO,
             cycles: 0,
@@ -212,7 +216,7 @@ impl QueueCopy {
         let now = std::iter::once(record.current).chain(queue);
         let same = |(id, (done, copy)): (TaskId, (&Done, &Task))| {
             let task = &tasks[id];
-            id == done.task && (task.priority, polls(task)) == (copy.priority, polls(copy))
+            id == done.task && (task.priority, task.polls) == (copy.priority, copy.polls)
         };
         self.origin == Origin::of(record) && now.zip(self.done.iter().zip(self.tasks.iter())).all(same)
     }
@@ -224,13 +228,14 @@ impl QueueCopy {
         let most = DISPATCHES_PREDICTED + if self.head_only { 0 } else { 2 * self.done.len() };
         let mut dispatches = 0;
         loop {
-            let poll = self.cpu.since + self.overhead + self.prices.poll;
-            let first = poll + self.prices.call;
+            let (look, cycle) = (self.look(), self.cycle(self.cpu.current));
+            let start = self.cpu.since + self.overhead;
+            let (poll, first) = (start + look.poll, start + cycle);
             let wanted = self.yields_kept(rules, first);
             if wanted == u64::MAX {
                 return self.stop(rules, limit, poll, wanted);
             }
-            let end = first + self.prices.cycle() * (wanted - 1);
+            let end = first + cycle * (wanted - 1);
             // Its last poll of this dispatch comes one call before the end.
             let current = &self.tasks[self.cpu.current];
             if visible_at(current).saturating_add(self.prices.call) <= end || end >= limit {
@@ -245,9 +250,14 @@ impl QueueCopy {
             dispatches += 1;
             if limit.is_never() && dispatches >= READ_FIRST {
                 if dispatches > most {
-                    let poll = self.cpu.since + self.overhead + self.prices.poll;
-                    let observes = visible_at(&self.tasks[self.cpu.current]) <= poll;
-                    return if observes { poll } else { poll + self.prices.call };
+                    let (start, look) = (self.cpu.since + self.overhead, self.look());
+                    let visible = visible_at(&self.tasks[self.cpu.current]);
+                    let observes = visible <= start + look.poll;
+                    return if observes {
+                        look.sees(start, visible)
+                    } else {
+                        start + look.poll + self.prices.call
+                    };
                 }
                 if dispatches == READ_FIRST && self.is_stuck(source) {
                     return Time::NEVER;
@@ -263,6 +273,24 @@ impl QueueCopy {
                 return Time::NEVER;
             }
         }
+    }
+
+    /// How the current task polls.
+    #[inline]
+    fn look(&self) -> Look {
+        self.looks[self.tasks[self.cpu.current].polls as usize]
+    }
+
+    /// One poll and one yield of a task of the copy.
+    #[inline]
+    pub(crate) fn cycle(&self, id: TaskId) -> Span {
+        self.looks[self.tasks[id].polls as usize].poll + self.prices.call
+    }
+
+    /// The time of all polls.
+    pub(crate) fn polling(&self) -> Span {
+        let of = |(done, task): (&Done, &Task)| self.looks[task.polls as usize].poll * done.cycles;
+        self.done.iter().zip(self.tasks.iter()).map(of).fold(Span::ZERO, |sum, span| sum + span)
     }
 
     /// No task of the whole queue will ever observe anything.
@@ -286,14 +314,14 @@ impl QueueCopy {
         }
         // As long as a directed yield finds no task, it is as good as an undirected one.
         let most = if self.directed && self.done[cpu.current.0 as usize].directed {
-            self.prices.cycles_before(self.able(), first)
+            cycles_before(self.able(), first, self.cycle(cpu.current))
         } else {
             u64::MAX
         };
         if head.priority < current.priority || most == 0 {
             return 1;
         }
-        rules.yields_kept(&self.tasks, cpu, first, self.prices.cycle()).min(most)
+        rules.yields_kept(&self.tasks, cpu, first, self.cycle(cpu.current)).min(most)
     }
 
     /// When the first of the tasks observes the end of its wait: from then on a directed yield may prefer it.
@@ -306,8 +334,9 @@ impl QueueCopy {
     /// The current task's dispatch does not end before `limit`, or the task observes the end of its wait in
     /// it: runs up to there.
     fn stop(&mut self, rules: &impl Rules, limit: Time, poll: Time, wanted: u64) -> Time {
-        let unaware = self.prices.polls_before(visible_at(&self.tasks[self.cpu.current]), poll);
-        let before = self.prices.cycles_before(limit, poll + self.prices.call);
+        let (visible, cycle) = (visible_at(&self.tasks[self.cpu.current]), self.cycle(self.cpu.current));
+        let unaware = polls_before(visible, poll, cycle);
+        let before = cycles_before(limit, poll + self.prices.call, cycle);
         if before < wanted.min(unaware) {
             self.stay(rules, before);
             return limit;
@@ -316,7 +345,7 @@ impl QueueCopy {
             return Time::NEVER;
         }
         self.stay(rules, unaware);
-        self.cpu.since + self.overhead + self.prices.poll
+        self.look().sees(self.cpu.since + self.overhead, visible)
     }
 
     /// The current task goes through whole cycles and keeps the cpu.
@@ -326,7 +355,7 @@ impl QueueCopy {
             return;
         }
         let (id, charged) = (self.cpu.current, self.cpu.charged);
-        let cycle = self.prices.cycle();
+        let cycle = self.cycle(id);
         let first = self.cpu.since + self.overhead + cycle;
         rules.yield_key(&mut self.tasks, &mut self.cpu, id, first);
         rules.note_pick(&self.tasks, &mut self.cpu);

@@ -7,7 +7,7 @@
 //! the mark is renewed in growing distances.
 
 use crate::engine::polling::queue_copy::{Done, QueueCopy, READ_FIRST};
-use crate::engine::polling::{polls, visible_at};
+use crate::engine::polling::visible_at;
 use crate::engine::state::Task;
 use crate::ids::TaskId;
 use crate::run_queue::{Growth, Keys, Rules, Tasks};
@@ -74,7 +74,7 @@ impl QueueCopy {
     fn is_worthwhile(&self, limit: Time) -> bool {
         let head = self.cpu.head.some().map_or(Time::NEVER, |head| visible_at(&self.tasks[head]));
         let end = limit.min(head).min(visible_at(&self.tasks[self.cpu.current]));
-        self.cpu.charged > Time::ZERO && end.since(self.cpu.since) > self.prices.cycle() * WORTHWHILE
+        self.cpu.charged > Time::ZERO && end.since(self.cpu.since) > self.cycle(self.cpu.current) * WORTHWHILE
     }
 
     fn set_mark(&mut self, dispatches: usize) {
@@ -216,7 +216,7 @@ impl QueueCopy {
         limit: Time,
         dispatches: usize,
     ) -> bool {
-        let (current, cycle) = (&self.tasks[self.cpu.current], self.prices.cycle());
+        let (current, cycle) = (&self.tasks[self.cpu.current], self.cycle(self.cpu.current));
         let growth = rules.round_growth(self.cpu.switch_charge + cycle, current.weight);
         // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
         let end = limit.min(visible_at(current)).min(visible_at(&self.tasks[self.cpu.head]));
@@ -236,7 +236,7 @@ impl QueueCopy {
         (mut end, growth): (Time, i64),
         dispatches: usize,
     ) -> bool {
-        let (cycle, since) = (self.prices.cycle(), self.cpu.since);
+        let (cycle, since) = (self.cycle(self.cpu.current), self.cpu.since);
         let first = &self.tasks[self.cpu.current];
         // Long walks are made where there were many dispatches, so that they do not take longer than these.
         let most = if dispatches + 1 >= READ_FIRST { usize::MAX } else { READ_FIRST };
@@ -252,7 +252,8 @@ impl QueueCopy {
             if task.priority != first.priority {
                 break;
             }
-            if !polls(task) || task.weight != first.weight || task.vruntime - first.vruntime > growth {
+            let alike = task.polls == first.polls && task.weight == first.weight;
+            if !alike || task.vruntime - first.vruntime > growth {
                 beyond = task.vruntime;
                 break;
             }
@@ -294,7 +295,7 @@ impl QueueCopy {
     /// The current task and those behind it go through whole rounds, after which they are queued in the same
     /// order.
     fn go_round(&mut self, rules: &impl Rules, rounds: u64, group: u64, (round, growth): (Span, i64)) {
-        let cycle = self.prices.cycle();
+        let cycle = self.cycle(self.cpu.current);
         let mut end = self.cpu.since + round * (rounds - 1);
         let (mut id, mut following, mut cost) = (self.cpu.current, self.cpu.head, self.overhead);
         for _ in 0..group {

@@ -5,7 +5,7 @@
 //! to the nanosecond.
 
 use crate::account::Category;
-use crate::engine::polling::{Prices, polls, visible_at};
+use crate::engine::polling::{cycles_before, polls, polls_before, visible_at};
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, Overhead, Task};
 use crate::ids::TaskId;
@@ -60,14 +60,6 @@ struct Place {
 
 const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
-/// The first of the polls at `poll`, `poll + period`, ... that is not before an instant.
-#[inline]
-fn poll_after(poll: Time, period: Span, ready: Time) -> Time {
-    if ready.is_never() {
-        return Time::NEVER;
-    }
-    poll + period * ready.since(poll).ns().div_ceil(period.ns())
-}
 
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
 /// waits.
@@ -96,7 +88,8 @@ impl Shared<'_> {
         let costs = &self.machine.costs;
         let first = &self.tasks[record.current];
         let start = record.since + record.overhead.total();
-        let mut end = start + costs.poll + costs.yield_call;
+        let own = self.look(first);
+        let mut end = start + own.poll + costs.yield_call;
         let mut last = first;
         let mut at = record.head;
         let mut unaware = visible_at(first).is_never();
@@ -109,9 +102,10 @@ impl Shared<'_> {
             if !polls(task) {
                 return end;
             }
-            let poll = end + self.between(record, last, task) + costs.poll;
+            let (begins, look) = (end + self.between(record, last, task), self.look(task));
+            let poll = begins + look.poll;
             if visible_at(task) <= poll {
-                return poll;
+                return look.sees(begins, visible_at(task));
             }
             unaware &= visible_at(task).is_never();
             end = poll + costs.yield_call;
@@ -121,22 +115,33 @@ impl Shared<'_> {
             return Time::NEVER;
         }
         // From here on the same poll comes once a round.
-        let poll = end + self.between(record, last, first) + costs.poll;
-        let round = poll - (start + costs.poll);
-        let mut soonest = poll_after(poll, round, visible_at(first));
-        end = start + costs.poll + costs.yield_call;
+        let again = end + self.between(record, last, first);
+        let round = again - start;
+        let mut soonest = self.seen_after(first, again, round);
+        end = start + own.poll + costs.yield_call;
         (last, at) = (first, record.head);
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
             if task.priority != first.priority {
                 break;
             }
-            let poll = end + self.between(record, last, task) + costs.poll;
-            soonest = soonest.min(poll_after(poll, round, visible_at(task)));
-            end = poll + costs.yield_call;
+            let begins = end + self.between(record, last, task);
+            soonest = soonest.min(self.seen_after(task, begins, round));
+            end = begins + self.cycle(task);
             (last, at) = (task, task.next);
         }
         soonest
+    }
+
+    /// When a task sees what it waits for: its polls begin at `begins` and once a round later.
+    #[inline]
+    fn seen_after(&self, task: &Task, begins: Time, round: Span) -> Time {
+        let (visible, look) = (visible_at(task), self.look(task));
+        if visible.is_never() {
+            return Time::NEVER;
+        }
+        let rounds = visible.since(begins + look.poll).ns().div_ceil(round.ns());
+        look.sees(begins + round * rounds, visible)
     }
 
     /// The price of the switch between two members of a rotation, none for a task alone.
@@ -157,9 +162,9 @@ impl Shared<'_> {
         let (mut members, mut at) = (1, record.head);
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
-        let dispatch = record.switch_charge + self.cycle();
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
-        let growth = |task: &Task| 1 + if fair { weighted(dispatch, task.weight) } else { 0 };
+        let charge = |task: &Task| record.switch_charge + self.cycle(task);
+        let growth = |task: &Task| 1 + if fair { weighted(charge(task), task.weight) } else { 0 };
         let mut gain = growth(first);
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
@@ -167,7 +172,7 @@ impl Shared<'_> {
                 break;
             }
             soonest = soonest.min(if polls(task) { visible_at(task) } else { Time::ZERO });
-            length += self.between(record, last, task) + self.cycle();
+            length += self.between(record, last, task) + self.cycle(task);
             members += 1;
             gain += growth(task);
             (last, at) = (task, task.next);
@@ -176,15 +181,15 @@ impl Shared<'_> {
         let open =
             soonest < limit && (self.marked[record.id] || self.sources.get(record.id.0 as usize) < limit);
         let limit = if open { limit.min(self.predict_rotation(record)) } else { limit };
-        let check = record.since + record.overhead.total() + self.machine.costs.poll;
-        if check + self.machine.costs.yield_call >= limit {
+        let check = record.since + record.overhead.total() + self.look(first).poll;
+        let end = check + self.machine.costs.yield_call;
+        if end >= limit {
             return;
         }
         if members == 1 {
             self.rotate_alone(record, check, limit);
         } else {
-            let round = length + self.between(record, last, first) + self.cycle();
-            let end = check + self.machine.costs.yield_call;
+            let round = length + self.between(record, last, first) + self.cycle(first);
             self.rotate_all(record, &Rounds { members, end, round, limit, gain });
         }
     }
@@ -192,21 +197,23 @@ impl Shared<'_> {
     /// The most frequent case: the current task completes its cycle, and that of the next one does not end
     /// before `limit`.
     fn rotate_once(&mut self, record: &mut Cpu, limit: Time) -> bool {
-        let Self { tasks, apps, machine, model, .. } = self;
+        let Self { tasks, apps, machine, model, looks, .. } = self;
         let costs = &machine.costs;
         let Some(next) = record.head.some() else { return false };
         let (task, rival) = (&tasks[record.current], &tasks[next]);
-        let check = record.since + record.overhead.total() + costs.poll;
+        let poll_of = |task: &Task| looks[task.polls as usize].poll;
+        let poll = poll_of(task);
+        let check = record.since + record.overhead.total() + poll;
         let end = check + costs.yield_call;
         let cost = price(costs, record, task, rival);
         let follows =
             rival.priority == task.priority && polls(rival) && visible_at(task) > check && end < limit;
-        if !follows || end + cost + costs.poll + costs.yield_call < limit {
+        if !follows || end + cost + poll_of(rival) + costs.yield_call < limit {
             return false;
         }
         let place = Place { next, before: record.current, number: 1, cost };
         let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
-        end_cycle(&model.discipline, costs, tasks, record, (Some(last), end));
+        end_cycle(&model.discipline, (poll, costs.yield_call), tasks, record, (Some(last), end));
         let counters = &mut apps[tasks[place.before].app].counters;
         counters.polls += 1;
         counters.yields += 1;
@@ -221,8 +228,6 @@ impl Shared<'_> {
     /// then.
     fn rotate_all(&mut self, record: &mut Cpu, rounds: &Rounds) {
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
-        let cycle = self.cycle();
-
         let (first, priority) = (record.current, self.tasks[record.current].priority);
         let last = run_queue::last_of_priority(&self.tasks, record, priority).unwrap_or(first);
         let most = 1 + (rounds.limit - rounds.end - Span::from_ns(1)).ns() / rounds.round.ns();
@@ -231,14 +236,16 @@ impl Shared<'_> {
             key = key.max(self.tasks[first].vruntime - 1);
         }
         let mut charge = rounds.end.since(record.charged);
-        let dispatch = record.switch_charge + cycle;
         let (mut end, mut span) = (rounds.end, rounds.end - record.since);
         let (mut from, mut id, mut following) = (last, first, record.head);
-        let (mut dispatches, mut switching, mut place) = (0, Span::ZERO, NO_PLACE);
+        let (mut dispatches, mut place) = (0, NO_PLACE);
+        let (mut polling, mut switching) = (Span::ZERO, Span::ZERO);
         for number in 0..rounds.members {
             let cost = price(&self.machine.costs, record, &self.tasks[from], &self.tasks[id]);
+            let poll = self.look(&self.tasks[id]).poll;
+            let cycle = poll + self.machine.costs.yield_call;
             if number > 0 {
-                (charge, span) = (dispatch, cost + cycle);
+                (charge, span) = (record.switch_charge + cycle, cost + cycle);
                 end += span;
             }
             let times = if end + rounds.round * (most - 1) < rounds.limit { most } else { most - 1 };
@@ -258,6 +265,7 @@ impl Shared<'_> {
             counters.yields += times;
             counters.voluntary_switches += times;
             dispatches += times;
+            polling += poll * times;
             switching += cost * if number == 0 { times - 1 } else { times };
             from = id;
             id = following;
@@ -268,7 +276,7 @@ impl Shared<'_> {
             let cost = price(&self.machine.costs, record, &self.tasks[last], &self.tasks[first]);
             place = Place { next: first, before: last, number: 0, cost };
         }
-        self.charge_rotation(record, dispatches, switching);
+        self.charge_rotation(record, dispatches, (polling, switching));
 
         relink(&mut self.tasks, record, last, &place);
         begin_dispatch(&self.model.discipline, &self.tasks, record, &place);
@@ -276,11 +284,11 @@ impl Shared<'_> {
 
     /// The cpu-time accounting of a cpu after a number of dispatches, and of their switches except the
     /// pending overhead.
-    fn charge_rotation(&mut self, record: &mut Cpu, dispatches: u64, switching: Span) {
+    fn charge_rotation(&self, record: &mut Cpu, dispatches: u64, (polling, switching): (Span, Span)) {
         let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
         overhead.pay(overhead.total(), &mut record.account);
         record.account.add(Category::Switch, switching);
-        record.account.add(Category::Spin, self.machine.costs.poll * dispatches);
+        record.account.add(Category::Spin, polling);
         record.account.add(Category::Yield, self.machine.costs.yield_call * dispatches);
         record.polled.0 += dispatches;
         record.polled.1 += dispatches;
@@ -291,18 +299,15 @@ impl Shared<'_> {
     /// The current task, alone in its priority, completes all its cycles that end before `limit` and before
     /// it observes the end of its wait.
     fn rotate_alone(&mut self, record: &mut Cpu, check: Time, limit: Time) {
-        let (cycle, call) =
-            (self.machine.costs.poll + self.machine.costs.yield_call, self.machine.costs.yield_call);
-        let visible_at = visible_at(&self.tasks[record.current]);
-        let prices = Prices::of(&self.machine.costs);
-        let unaware = prices.polls_before(visible_at, check);
-        let before = prices.cycles_before(limit, check + call);
+        let (poll, call) = (self.look(&self.tasks[record.current]).poll, self.machine.costs.yield_call);
+        let cycle = poll + call;
+        let unaware = polls_before(visible_at(&self.tasks[record.current]), check, cycle);
+        let before = cycles_before(limit, check + call, cycle);
         let more = unaware.min(before) - 1;
 
         let priority = self.tasks[record.current].priority;
         let last = run_queue::last_of_priority(&self.tasks, record, priority);
-        let costs = &self.machine.costs;
-        end_cycle(&self.model.discipline, costs, &mut self.tasks, record, (last, check + call));
+        end_cycle(&self.model.discipline, (poll, call), &mut self.tasks, record, (last, check + call));
         let task = &mut self.tasks[record.current];
         if let Discipline::Cfs(_) = self.model.discipline {
             task.vruntime += weighted(cycle, task.weight) * more as i64;
@@ -315,8 +320,8 @@ impl Shared<'_> {
         record.picked = record.since;
         record.pair_start = record.since;
         record.polled.0 += more;
-        record.account.add(Category::Spin, self.machine.costs.poll * more);
-        record.account.add(Category::Yield, self.machine.costs.yield_call * more);
+        record.account.add(Category::Spin, poll * more);
+        record.account.add(Category::Yield, call * more);
         let counters = &mut self.apps[self.tasks[record.current].app].counters;
         counters.polls += 1 + more;
         counters.yields += 1 + more;
@@ -378,7 +383,7 @@ fn begin_dispatch(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, plac
 #[inline]
 fn end_cycle(
     discipline: &Discipline,
-    costs: &Costs,
+    (poll, call): (Span, Span),
     tasks: &mut Tasks,
     record: &mut Cpu,
     (last, end): (Option<TaskId>, Time),
@@ -403,6 +408,6 @@ fn end_cycle(
     record.last_buddy = TaskId::NONE;
     follow_minimum(discipline, tasks, record);
     record.polled.0 += 1;
-    record.account.add(Category::Spin, costs.poll);
-    record.account.add(Category::Yield, costs.yield_call);
+    record.account.add(Category::Spin, poll);
+    record.account.add(Category::Yield, call);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::engine::state::MaybeNode;
+use crate::engine::state::{MaybeNode, Waiting};
 use crate::ids::{AppId, NodeId, TaskId};
 use crate::outcome::Counters;
 use crate::policy::Affinity;
@@ -68,6 +68,11 @@ pub(crate) struct App {
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
+    /// How its tasks poll before each yield ([`Task::polls`](super::Task::polls)): at barriers and locks, and
+    /// for messages.
+    pub(crate) looks: (u8, u8),
+    /// Its waiters yield: always, never, or as the clock of its runtime has it now.
+    pub(crate) yields: bool,
     /// Passes of outermost loops that rank 0 has ended.
     pub(crate) passes: u64,
     /// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each
@@ -85,6 +90,18 @@ pub(crate) struct App {
 impl App {
     pub(crate) const fn task(&self, rank: u32) -> TaskId {
         TaskId(self.first.0 + rank)
+    }
+
+    /// How a task of it polls that waits for this ([`Task::polls`](super::Task::polls)).
+    #[inline]
+    pub(crate) fn polls(&self, waiting: Waiting) -> u8 {
+        if !self.yields {
+            0
+        } else if waiting == Waiting::Exchange {
+            self.looks.1
+        } else {
+            self.looks.0
+        }
     }
 
     /// The rank of one of its tasks.

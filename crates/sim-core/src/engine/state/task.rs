@@ -56,8 +56,10 @@ pub(crate) struct Task {
     pub(crate) app: AppId,
     pub(crate) priority: u8,
     pub(crate) state: TaskState,
-    /// It waits, and yields after each poll.
-    pub(crate) polls: bool,
+    /// It waits and yields: how it polls before each yield, an index into [`Look`]s; 0 if it does not.
+    ///
+    /// [`Look`]: crate::engine::polling::Look
+    pub(crate) polls: u8,
     /// EEVDF: it sleeps and still competes on its cpu.
     pub(crate) delayed: bool,
     // What it does and how it waits: what the end of a computation and an arrival need besides.
@@ -130,7 +132,7 @@ impl Task {
             process,
             priority: 0,
             state: TaskState::New,
-            polls: false,
+            polls: 0,
             delayed: false,
             fetched: 0,
             remaining: Work::ZERO,

@@ -3,7 +3,7 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::codes;
+use super::super::programs::{at_any_phase, codes, share};
 use crate::answer::{Series, Trouble};
 use crate::claims::{Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
@@ -34,28 +34,31 @@ pub(super) struct Subject {
 impl Subject {
     /// The cell with so many tasks per core.
     pub(super) fn cell(&self, degree: u32, quick: bool) -> Cell {
-        Cell::new("dedicated", self.policy.word())
+        let share = self.share(quick);
+        let cell = Cell::new("dedicated", self.policy.word())
             .set("machine", &self.machine)
             .set("kernel.yield", self.yields.word())
             .set("apps.a.runtime", self.model.word())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
-            .set("apps.a.workload.scale", self.scale(quick))
-            .set("apps.a.tasks", CORES * degree)
+            .set("apps.a.workload.scale", format!("{share}%"))
+            .set("apps.a.tasks", CORES * degree);
+        if share < 100.0 { at_any_phase(cell, 'a', self.model) } else { cell }
     }
 
-    /// Share of the run that is simulated: about a second of simulated time at least, in which the slices of
-    /// the start are forgotten. ep, which costs nothing to simulate, is run in full: its one interval must
+    /// Share of the run that is simulated, per cent: about a second of simulated time at least, in which the slices of
+    /// the start are forgotten, and two cycles of yields with OpenMP. ep, which costs nothing to simulate, is run in full: its one interval must
     /// not be cut. A quick look takes one iteration.
-    fn scale(&self, quick: bool) -> &'static str {
-        match (self.code, self.class) {
-            (Code::Ep, _) => "100%",
-            _ if quick => "0.1%",
-            (_, 'S' | 'W') => "100%",
-            (_, 'A') => "15%",
-            (_, 'B') => "3%",
-            _ => "1%",
-        }
+    fn share(&self, quick: bool) -> f64 {
+        let usual = match (self.code, self.class) {
+            (Code::Ep, _) => 100.0,
+            _ if quick => return 0.1,
+            (_, 'S' | 'W') => 100.0,
+            (_, 'A') => 15.0,
+            (_, 'B') => 3.0,
+            _ => 1.0,
+        };
+        share(self.model, (self.code, self.class), CORES, usual)
     }
 
     /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and
@@ -87,14 +90,15 @@ impl Subject {
         Ok(self.times(lab, degree)?.map(|time| one / time))
     }
 
-    /// Mean time between two synchronisations (barriers, and exchanges where a model has them) with one task
-    /// per core, in ms: on the machine on which the paper measured it.
+    /// Mean time between two synchronisations (barriers, and exchanges where a model has them) of the timed
+    /// section with one task per core, in ms: on the machine on which the paper measured it.
     pub(super) fn interval(&self, lab: &mut Lab) -> Result<f64, Trouble> {
         let cell = self.cell(1, lab.is_quick()).set("machine", INTERVALS_OF);
-        let of = lab.of_app(&cell, "a", |sample| sample.timed / sample.barriers.max(1.0))?;
-        let class = self.class.to_string();
-        let exchanges = workloads::npb::exchanges(self.code.word(), &class, self.model.word(), CORES);
-        Ok(of.mean() * 1e3 / f64::from(1 + exchanges.map_err(Trouble::Uncovered)?))
+        let (of, class) = (lab.times(&cell, "a")?, self.class.to_string());
+        let program = (self.code.word(), class.as_str(), self.model.word());
+        let share = (self.share(lab.is_quick()) * 100.0).round() as u64;
+        let count = workloads::npb::synchronisations(program, CORES, share).map_err(Trouble::Uncovered)?;
+        Ok(of.mean() * 1e3 / count as f64)
     }
 
     /// User time of the least over the most busy cpu.

@@ -1,7 +1,7 @@
 //! Which programs a claim about sharing speaks of: pairs of NAS codes with their classes and models, and the
 //! cells they run in.
 
-use super::super::programs::{Runtime, npb};
+use super::super::programs::{Runtime, at_any_phase, npb};
 use crate::claims::{BlockTime, Claim, Code, Feature, Model, Together, label};
 use crate::lab::{Cell, Lab, Setting};
 
@@ -63,8 +63,9 @@ impl Job {
     }
 
     fn place(&self, cell: Cell, app: char) -> Cell {
-        cell.set(&format!("apps.{app}.workload"), self.workload())
-            .set(&format!("apps.{app}.runtime"), self.runtime.setting())
+        let cell = cell.set(&format!("apps.{app}.workload"), self.workload());
+        let cell = cell.set(&format!("apps.{app}.runtime"), self.runtime.setting());
+        at_any_phase(cell, app, self.runtime.model)
     }
 
     /// What orders the programs of a cell.

@@ -1,6 +1,7 @@
 //! Programs beside competitors (a hog on core 0, `make -j 16`, another program), and programs that steal
 //! work.
 
+use super::super::programs::at_any_phase;
 use super::places::{mask, policy, programs, runtimes};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Beside, Claim, Form, Metric, Yield};
@@ -83,7 +84,8 @@ fn cells(claim: &Claim, study: &'static str, policy: &str) -> Vec<Cell> {
         for program in programs(claim) {
             let cell = cell.clone().set("apps.a.workload", program.workload);
             for runtime in runtimes(claim) {
-                cells.push(cell.clone().set("apps.a.runtime", runtime.setting()));
+                let cell = cell.clone().set("apps.a.runtime", runtime.setting());
+                cells.push(at_any_phase(cell, 'a', runtime.model));
             }
         }
     }

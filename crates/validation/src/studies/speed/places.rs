@@ -2,7 +2,7 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::{Runtime, npb};
+use super::super::programs::{Runtime, at_any_phase, npb};
 use crate::answer::{Series, Trouble};
 use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, label};
 use crate::lab::{Cell, Lab, Setting};
@@ -182,6 +182,7 @@ impl Place {
         if self.tasks != 16 {
             cell = cell.set("apps.a.tasks", self.tasks);
         }
+        cell = at_any_phase(cell, 'a', self.runtime.model);
         if policy == "ULE" { cell.set("kernel", "freebsd-7") } else { cell }
     }
 }

@@ -2,14 +2,15 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::{Runtime, codes};
+use super::super::programs::{Runtime, at_any_phase, codes, share};
 use crate::answer::{Series, Trouble};
 use crate::claims::{BlockTime, Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
 
 /// Hardware contexts of its three machines, its "cores".
 const CORES: u32 = 16;
-/// Replicates of pinned runs, which differ by a per cent, and of those left to the balancer.
+/// Replicates of pinned runs, which differ by a per cent, and of those left to the balancer or of OpenMP,
+/// whose yields begin at any instant of their cycle.
 const REPLICATES: (u32, u32) = (1, 4);
 
 /// A program on a machine in a programming model.
@@ -75,28 +76,30 @@ impl Subject {
 
     /// Part of the program that is simulated. Codes with few barriers run whole; of the others pinned runs
     /// are the same in every iteration, so one to four of them do, some 50 to 250 barriers. Runs left to the
-    /// balancer settle in their first second: about a second or two. A quick look takes one iteration of
-    /// each.
-    fn scale(&self, run: &Run, quick: bool) -> &'static str {
-        match (self.code, run.long || run.policy == Policy::Load) {
-            (Code::Ep, _) => "100%",
-            _ if quick => "0.1%",
-            (Code::Ft | Code::Is, _) => "100%",
-            (Code::Mg, true) => "40%",
-            (Code::Mg, false) => "10%",
-            (_, true) => "4%",
-            (_, false) => "1%",
-        }
+    /// balancer settle in their first second: about a second or two. OpenMP runs for two cycles of its
+    /// yields. A quick look takes one iteration of each. In per cent.
+    fn share(&self, run: &Run, quick: bool) -> f64 {
+        let usual = match (self.code, run.long || run.policy == Policy::Load) {
+            (Code::Ep, _) => 100.0,
+            _ if quick => return 0.1,
+            (Code::Ft | Code::Is, _) => 100.0,
+            (Code::Mg, true) => 40.0,
+            (Code::Mg, false) => 10.0,
+            (_, true) => 4.0,
+            (_, false) => 1.0,
+        };
+        share(self.model, (self.code, self.class), CORES, usual)
     }
 
     fn cell(&self, degree: u32, run: &Run, quick: bool) -> Cell {
+        let share = self.share(run, quick);
         let mut cell = Cell::new("dedicated", run.policy.word())
             .set("machine", &self.machine)
             .set("kernel.yield", run.yields.word())
             .set("apps.a.runtime", Runtime::polling(self.model, run.block_time).setting())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
-            .set("apps.a.workload.scale", self.scale(run, quick))
+            .set("apps.a.workload.scale", format!("{share}%"))
             .set("apps.a.tasks", CORES * degree);
         if run.by_node {
             cell = cell.set("policies.PIN.by", "node").set("policies.PIN.start", "even");
@@ -104,8 +107,12 @@ impl Subject {
         if run.random {
             cell = cell.set("policies.PIN.layout", "random");
         }
+        if share < 100.0 {
+            cell = at_any_phase(cell, 'a', self.model);
+        }
         let (pinned, loaded) = REPLICATES;
-        cell.set("repeat", if run.policy == Policy::Pin && !run.repeated { pinned } else { loaded })
+        let once = run.policy == Policy::Pin && !run.repeated && self.model != Model::OpenMp;
+        cell.set("repeat", if once { pinned } else { loaded })
     }
 
     /// Run times of the timed section by replicate, in seconds.
