@@ -8,8 +8,9 @@ use crate::machine::Machine;
 /// A list of classes: its kind, and which one of the kind.
 pub(super) type List = (usize, u32);
 
-/// Kinds of lists of classes: all with spread accesses; of the others by page node and all that cross nodes;
-/// by bus, by cache group.
+/// Kinds of lists of classes: all with spread accesses (list 0), or by the package that serves them (the lists
+/// from 1 on), which no class with spread accesses has; of the others by page node and all that cross nodes; by
+/// bus, by cache group.
 pub(super) const SLOT: usize = 0;
 const SPREAD: usize = 1;
 pub(super) const FAR: usize = 2;
@@ -34,6 +35,7 @@ pub(super) struct Loads {
     link_bandwidth: u64,
     bus_bandwidth: u64,
     crossbar_bandwidth: u64,
+    transfer_bandwidth: u64,
     nodes: Vec<NodeLoad>,
     /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
     spread: Vec<Load>,
@@ -45,9 +47,12 @@ pub(super) struct Loads {
     far_sum: Load,
     crossbar: u64,
     buses: Vec<BusLoad>,
+    /// What each package serves of all-to-all transfers; empty where it has no limit.
+    servers: Vec<BusLoad>,
     groups: Vec<Group>,
     pub(super) dirty_nodes: Vec<u32>,
     dirty_buses: Vec<u32>,
+    dirty_servers: Vec<u32>,
     pub(super) dirty_groups: Vec<u32>,
     spread_is_dirty: bool,
     far_is_dirty: bool,
@@ -89,7 +94,7 @@ struct Remote {
     sum: u128,
 }
 
-/// What a bus carries, and its stretch.
+/// What a bus carries or a package serves, and its stretch.
 #[derive(Clone, Copy)]
 struct BusLoad {
     load: Load,
@@ -97,6 +102,22 @@ struct BusLoad {
     /// Its first class.
     head: u32,
     dirty: bool,
+}
+
+impl BusLoad {
+    /// Adds a load or takes it off; true when nothing had changed since the last refresh.
+    #[inline]
+    fn shift(&mut self, by: Load, add: bool) -> bool {
+        change(&mut self.load, by, add);
+        !std::mem::replace(&mut self.dirty, true)
+    }
+
+    /// Brings the stretch up to date; true when it is not what it was.
+    fn settle(&mut self, table: &[u32], bandwidth: u64) -> bool {
+        self.dirty = false;
+        let new = stretch(table, (self.load >> 32) as u64, bandwidth);
+        std::mem::replace(&mut self.stretch, new) != new
+    }
 }
 
 /// Working sets of the tasks that compute in a cache group, now and as of the last refresh.
@@ -127,19 +148,21 @@ fn change(load: &mut Load, by: Load, add: bool) {
 }
 
 impl Loads {
-    /// The resources of a machine with so many buses and cache groups (none: shared caches do not count), for
-    /// so many classes; `spread`: some accesses are spread over all nodes; `remote`: the factor of distance,
-    /// where there is one for all.
+    /// The resources of a machine with so many buses, cache groups (none: shared caches do not count) and
+    /// packages with a limit for transfers, for so many classes; `spread`: some accesses are spread over all
+    /// nodes; `remote`: the factor of distance, where there is one for all.
     pub(super) fn new(
         machine: &Machine,
-        (buses, groups): (u32, u32),
+        parts: [u32; 3],
         classes: usize,
         spread: bool,
         remote: Option<u32>,
     ) -> Self {
         let memory = &machine.memory;
-        let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
-        let lists = nodes + 2 + buses + groups;
+        let nodes = machine.nodes() as usize;
+        let [buses, groups, servers] = parts.map(|number| number as usize);
+        let lists = nodes + 2 + buses + groups + servers;
+        let unused = BusLoad { load: 0, stretch: ONE, head: NO_CLASS, dirty: false };
         let idle = NodeLoad { home: 0, far: 0, controller: ONE, port: ONE, head: NO_CLASS, dirty: 0 };
         let one_factor =
             |factor| Remote { factor, sum: nodes as u128 * u128::from(ONE) * u128::from(factor) };
@@ -149,16 +172,19 @@ impl Loads {
             link_bandwidth: memory.link_bandwidth,
             bus_bandwidth: memory.bus_bandwidth,
             crossbar_bandwidth: memory.crossbar_bandwidth,
+            transfer_bandwidth: memory.transfer_bandwidth,
             nodes: vec![idle; nodes],
             spread: vec![0; if spread { nodes } else { 0 }],
             spread_sum: 0,
             remote: remote.filter(|_| spread && memory.bus_bandwidth == 0).map(one_factor),
             far_sum: 0,
             crossbar: ONE,
-            buses: vec![BusLoad { load: 0, stretch: ONE, head: NO_CLASS, dirty: false }; buses],
+            buses: vec![unused; buses],
+            servers: vec![unused; servers],
             groups: vec![Group { sets: 0, settled: 0, head: NO_CLASS, dirty: false }; groups],
             dirty_nodes: Vec::with_capacity(nodes),
             dirty_buses: Vec::with_capacity(buses),
+            dirty_servers: Vec::with_capacity(servers),
             dirty_groups: Vec::with_capacity(groups),
             spread_is_dirty: false,
             far_is_dirty: false,
@@ -167,7 +193,11 @@ impl Loads {
             changed: Vec::with_capacity(lists),
             moved: Vec::with_capacity(classes),
             touched: false,
-            plain: !(spread || groups > 0 || memory.bus_bandwidth > 0 || memory.crossbar_bandwidth > 0),
+            plain: !(spread
+                || groups > 0
+                || servers > 0
+                || memory.bus_bandwidth > 0
+                || memory.crossbar_bandwidth > 0),
         }
     }
 
@@ -220,12 +250,14 @@ impl Loads {
             change(&mut self.spread[class.node as usize], by, add);
             change(&mut self.spread_sum, by, add);
         }
-        if self.bus_bandwidth > 0 {
-            let bus = &mut self.buses[class.bus as usize];
-            change(&mut bus.load, bytes * u128::from(class.growth << 16), add);
-            if !std::mem::replace(&mut bus.dirty, true) {
-                self.dirty_buses.push(class.bus);
-            }
+        let whole = bytes * u128::from(class.growth << 16);
+        if self.bus_bandwidth > 0 && self.buses[class.bus as usize].shift(whole, add) {
+            self.dirty_buses.push(class.bus);
+        }
+        if let Some(server) = class.key.server.checked_sub(1)
+            && self.servers[server as usize].shift(whole, add)
+        {
+            self.dirty_servers.push(server);
         }
     }
 
@@ -248,11 +280,12 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] if they
-    /// cross nodes.
-    pub(super) fn kinds(&self, spread: u64) -> u8 {
+    /// Kinds of lists that classes with this share of spread accesses and this server belong in, a bit each;
+    /// [`FAR`] if they cross nodes.
+    pub(super) fn kinds(&self, spread: u64, server: u32) -> u8 {
+        debug_assert!(spread == 0 || server == 0, "transfers have no spread accesses");
         u8::from(spread == 0) << SLOT
-            | u8::from(spread > 0) << SPREAD
+            | u8::from(spread > 0 || server > 0) << SPREAD
             | u8::from(spread == 0 && self.crossbar_bandwidth > 0) << FAR
             | u8::from(self.bus_bandwidth > 0) << BUS
             | u8::from(!self.groups.is_empty()) << GROUP
@@ -263,6 +296,7 @@ impl Loads {
     pub(super) fn head(&mut self, (kind, at): List) -> &mut u32 {
         match kind {
             SLOT => &mut self.nodes[at as usize].head,
+            SPREAD if at > 0 => &mut self.servers[at as usize - 1].head,
             SPREAD => &mut self.spread_head,
             FAR => &mut self.far_head,
             BUS => &mut self.buses[at as usize].head,
@@ -272,7 +306,8 @@ impl Loads {
 
     /// Puts a class in the lists it belongs in.
     pub(super) fn enlist(&mut self, class: u32, record: &mut Class) {
-        for (kind, at) in [record.key.slot, 0, 0, record.bus, record.group].into_iter().enumerate() {
+        let lists = [record.key.slot, record.key.server, 0, record.bus, record.group];
+        for (kind, at) in lists.into_iter().enumerate() {
             if (record.kinds & !record.listed) >> kind & 1 == 1 {
                 record.next[kind] = std::mem::replace(self.head((kind, at)), class);
             }
@@ -307,11 +342,13 @@ impl Loads {
             }
         }
         while let Some(bus) = self.dirty_buses.pop() {
-            let record = &mut self.buses[bus as usize];
-            record.dirty = false;
-            let new = stretch(&self.table, (record.load >> 32) as u64, self.bus_bandwidth);
-            if std::mem::replace(&mut record.stretch, new) != new {
+            if self.buses[bus as usize].settle(&self.table, self.bus_bandwidth) {
                 self.changed.push((BUS, bus));
+            }
+        }
+        while let Some(server) = self.dirty_servers.pop() {
+            if self.servers[server as usize].settle(&self.table, self.transfer_bandwidth) {
+                self.changed.push((SPREAD, server + 1));
             }
         }
         if std::mem::replace(&mut self.far_is_dirty, false) {
@@ -383,6 +420,9 @@ impl Loads {
         }
         if self.bus_bandwidth > 0 {
             stretch = stretch.max(self.buses[class.bus as usize].stretch);
+        }
+        if let Some(server) = class.key.server.checked_sub(1) {
+            stretch = stretch.max(self.servers[server as usize].stretch);
         }
         stretch.min(MOST)
     }

@@ -1,11 +1,11 @@
 //! What tasks find again in caches, what they refill, and pages that follow tasks.
 
-use crate::contention::{ONE, cache_span};
+use crate::contention::{ONE, Origin, cache_span};
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode, NOWHERE, Task};
 use crate::ids::{CpuId, NodeId, TaskId};
-use crate::machine::{Distance, Machine, Memory};
+use crate::machine::{Distance, Level, Machine, Memory};
 use crate::program::{AppSpec, MemoryProfile, Pages};
 use crate::time::{Span, WORK_FRACTION_BITS, Work};
 
@@ -124,17 +124,24 @@ impl Caches {
 }
 
 impl Engine<'_> {
-    /// The node that holds the pages of the current task's operation (of its private ones).
-    pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+    /// The node that holds the pages of the current task's operation (of its private ones), and of a transfer
+    /// the package that serves it.
+    pub(crate) fn origin(&mut self, cpu: CpuId, id: TaskId) -> Origin {
         let own = self.shared.own_node(cpu, id);
         let (app, profile) = (self.shared.tasks[id].app, self.shared.tasks[id].profile);
-        let from = match self.transfer_source(id) {
+        let transfer = self.transfer_source(id);
+        let from = match transfer {
             Some(rank) => rank,
             None if self.shared.profiles[profile as usize].pages == Pages::Master => 0,
-            None => return own,
+            None => return Origin::at(own),
         };
         let source = &self.shared.tasks[self.shared.apps[app].task(from)];
-        source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu))
+        let machine = &self.shared.machine;
+        let limited = transfer.is_some() && machine.memory.transfer_bandwidth > 0;
+        Origin {
+            node: source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu)),
+            server: if limited { 1 + machine.topology.group(Level::Package, source.cpu) } else { 0 },
+        }
     }
 
     /// Pages under next touch follow a task that computes on another node: the time of the copy.

@@ -1,7 +1,7 @@
 //! What caches hold in the reference kernel: who has to refill how much, and pages that follow their task.
 
 use sim_core::ids::CpuId;
-use sim_core::machine::Distance;
+use sim_core::machine::{Distance, Level};
 use sim_core::program::Pages;
 
 use super::Reference;
@@ -66,6 +66,13 @@ impl Reference<'_> {
         let Some(rank) = self.tasks[t].source.or(master) else { return own };
         let other = &self.tasks[self.task(self.tasks[t].app, rank)];
         other.home.unwrap_or_else(|| self.node(other.cpu))
+    }
+
+    /// The package whose tasks serve the block of an all-to-all transfer that a task reads.
+    pub(super) fn server(&self, t: usize) -> Option<usize> {
+        let source = self.task(self.tasks[t].app, self.tasks[t].source?);
+        let cpu = CpuId(self.tasks[source].cpu as u32);
+        Some(self.machine.topology.group(Level::Package, cpu) as usize)
     }
 
     /// The time to copy pages under next touch to the node where their task computes now.

@@ -27,6 +27,8 @@ pub(super) struct Job {
     package: usize,
     group: usize,
     working_set: u64,
+    /// The package whose tasks serve it, when it reads a block of an all-to-all transfer.
+    pub(super) server: Option<usize>,
     /// It has nothing to do with memory at all.
     none: bool,
 }
@@ -41,6 +43,7 @@ impl Job {
         package: 0,
         group: 0,
         working_set: 0,
+        server: None,
         none: true,
     };
 }
@@ -51,6 +54,7 @@ pub(super) struct RefMemory {
     controllers: Vec<u64>,
     links: Vec<u64>,
     packages: Vec<u64>,
+    servers: Vec<u64>,
     crossbar: u64,
     /// Working sets per cache group.
     sets: Vec<u128>,
@@ -127,6 +131,7 @@ impl RefMemory {
             controllers: vec![ONE; nodes],
             links: vec![ONE; nodes],
             packages: vec![ONE; machine.topology.count(Level::Package) as usize],
+            servers: vec![ONE; machine.topology.count(Level::Package) as usize],
             crossbar: ONE,
             sets: vec![0; machine.topology.count(cache_level(machine)) as usize],
         }
@@ -152,6 +157,7 @@ impl RefMemory {
             package: machine.topology.group(Level::Package, CpuId(cpu)) as usize,
             group: machine.topology.group(cache_level(machine), CpuId(cpu)) as usize,
             working_set: profile.working_set,
+            server: None,
             none: profile.demand == 0 && bound(machine, profile) == 0,
         };
         // Whose accesses take longer by distance makes fewer of them.
@@ -220,6 +226,9 @@ impl RefMemory {
             let load: u128 =
                 offers.iter().filter(|(job, ..)| job.package == package).map(|(_, own, far)| own + far).sum();
             self.packages[package] = self.stretch((load >> 32) as u64, memory.bus_bandwidth);
+            let of = |job: &Job| job.server == Some(package);
+            let load: u128 = offers.iter().filter(|(job, ..)| of(job)).map(|(_, own, far)| own + far).sum();
+            self.servers[package] = self.stretch((load >> 32) as u64, memory.transfer_bandwidth);
         }
     }
 
@@ -243,6 +252,7 @@ impl RefMemory {
         if node != job.here {
             ways.extend([self.links[node], self.crossbar]);
         }
+        ways.extend(job.server.map(|package| self.servers[package]));
         let worst = ways.into_iter().max().unwrap_or(ONE);
         u128::from(worst) * u128::from(distance(machine, job.here, node))
     }

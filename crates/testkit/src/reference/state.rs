@@ -92,6 +92,8 @@ pub(super) struct RefCpu {
     pub(super) job: Job,
     /// Node of the pages of the operation, and the growth of its demand.
     pub(super) page_home: u32,
+    /// Package whose tasks serve what is being read.
+    pub(super) server: Option<usize>,
     pub(super) growth: u64,
     /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its
     /// demand.
@@ -146,6 +148,7 @@ impl RefCpu {
             rate: 0,
             job: Job::NONE,
             page_home: 0,
+            server: None,
             growth: 1 << 16,
             pace: 0,
             traffic: 0,
