@@ -141,6 +141,10 @@ pub(crate) struct Reproduce {
     /// Show instead how the main results change when an uncertain parameter is 20 % smaller or larger.
     #[arg(long, conflicts_with_all = ["claims", "groups", "machines", "quick"])]
     pub(crate) sensitivity: bool,
+    /// Show instead which verdicts change when a constant that no measurement determines is half or twice as
+    /// large.
+    #[arg(long, conflicts_with_all = ["sensitivity", "grid", "cells", "write"])]
+    pub(crate) chosen: bool,
     /// Form of the report on standard output.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

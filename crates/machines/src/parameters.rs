@@ -32,6 +32,9 @@ parameters! {
         /// Bandwidth of all traffic between nodes together, on machines with a central crossbar. 0 means no
         /// limit.
         crossbar_bandwidth: Rate = 0, in 0..=MAX_RATE;
+        /// Rate at which the tasks of one package serve all readers of their blocks in all-to-all transfers
+        /// (ft and is in UPC and MPI). 0 means that only memory and the buses on the way limit them.
+        transfer_bandwidth: Rate = 0, in 0..=MAX_RATE;
         /// Memory bandwidth that one core can draw when it runs alone.
         core_bandwidth: Rate = gb_per_s(15), in 1..=MAX_RATE;
         /// Time of a remote memory access divided by the time of a local one.
@@ -50,8 +53,9 @@ parameters! {
         /// Like `smt_compute`, when both threads are fully memory-bound. In between, the factor follows the
         /// mean of their memory-bound shares.
         smt_memory: Factor = 850, in 1..=1_000;
-        /// Relative speed of a hardware thread while a sibling polls or works in the kernel. The factor
-        /// applies once for each such sibling.
+        /// Relative speed of a hardware thread while a sibling polls in a loop with `pause`. The factor
+        /// applies once for each such sibling. Kernel work has no `pause` and counts as `smt_compute`. A
+        /// sibling that polls and yields counts as the mean of both by the times `poll` and `yield_call`.
         smt_poll: Factor = 900, in 1..=1_000;
         /// Exponent p of the contention model, in which memory accesses slow down by the factor (1 +
         /// load^p)^(1/p). A large p makes the knee of the curve sharp.
@@ -141,6 +145,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("shared_cache", "last-level caches of servers of the 2020s have 16-64 MiB per group", true),
     ("link_bandwidth", "three UPI links at 10.4 GT/s, each about 20 GB/s per direction", true),
     ("crossbar_bandwidth", "point-to-point links: no central crossbar", false),
+    ("transfer_bandwidth", "no limit is known beside those of memory", true),
     (
         "cache_exponent",
         "off: published figures cannot separate the effects of bandwidth and of cache capacity; 0.5 is the \
@@ -345,6 +350,7 @@ fn memory_of(values: &Parameters) -> Memory {
         bus_bandwidth: values.bus_bandwidth.bytes_per_second(),
         link_bandwidth: values.link_bandwidth.bytes_per_second(),
         crossbar_bandwidth: values.crossbar_bandwidth.bytes_per_second(),
+        transfer_bandwidth: values.transfer_bandwidth.bytes_per_second(),
         core_bandwidth: values.core_bandwidth.bytes_per_second(),
         remote_factor: values.remote_factor.thousandths() as u32,
         distances: Vec::new(),

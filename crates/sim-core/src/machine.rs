@@ -286,6 +286,9 @@ pub struct Memory {
     /// Bandwidth of all traffic between nodes together (a central crossbar), bytes per second; 0 = without
     /// limit.
     pub crossbar_bandwidth: u64,
+    /// Bandwidth at which the tasks of one package serve all readers of their blocks in all-to-all transfers,
+    /// bytes per second; 0 = that of the resources on the way.
+    pub transfer_bandwidth: u64,
     /// What one core can draw alone, bytes per second.
     pub core_bandwidth: u64,
     /// Time of a remote access over a local one, in thousandths (1300 = 1.3); at least 1000.
@@ -336,7 +339,8 @@ pub struct Smt {
     pub compute: u32,
     /// Both are fully memory-bound; between the two it goes by the mean of their memory-bound shares.
     pub memory: u32,
-    /// The sibling polls or works in the kernel.
+    /// The sibling polls in a loop with `pause`. Kernel work counts as computing without memory traffic, and
+    /// a cycle of polls and yields as the mean of both by time.
     pub poll: u32,
 }
 
@@ -354,6 +358,7 @@ impl Memory {
             bus_bandwidth: 0,
             link_bandwidth: 0,
             crossbar_bandwidth: 0,
+            transfer_bandwidth: 0,
             core_bandwidth: 1_000_000_000,
             remote_factor: 1_000,
             distances: Vec::new(),

@@ -243,11 +243,12 @@ fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
     } else {
         (0..nodes * nodes).map(|_| rng.random_range(1_000..2_500)).collect()
     };
-    Memory {
+    let memory = Memory {
         node_bandwidth: [0, 4_500_000_000, 1_000_000_000][rng.random_range(0..3)],
         bus_bandwidth: [0, 0, 3_000_000_000][rng.random_range(0..3)],
         link_bandwidth: [0, 1_000_000_000][rng.random_range(0..2)],
         crossbar_bandwidth: [0, 1_200_000_000][rng.random_range(0..2)],
+        transfer_bandwidth: 0,
         core_bandwidth: 2_000_000_000,
         remote_factor: rng.random_range(1_000..1_800),
         distances,
@@ -257,7 +258,9 @@ fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
         stretch_exponent: rng.random_range(1..8),
         bound_demand: 167,
         blocking_loads: false,
-    }
+    };
+    // Half of all, without a draw of its own.
+    Memory { transfer_bandwidth: u64::from(memory.remote_factor % 2) * 1_500_000_000, ..memory }
 }
 
 fn kernel(rng: &mut ChaCha8Rng) -> OsModel {

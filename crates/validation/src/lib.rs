@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod calibration;
+pub mod chosen;
 pub mod claims;
 pub mod lab;
 pub mod notes;

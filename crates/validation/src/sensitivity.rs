@@ -95,7 +95,7 @@ fn of_machine(entry: &Entry, parameter: &str, percent: u64) -> Option<String> {
 }
 
 /// The value moved, within its bounds, as it is written; `None` for what is no quantity.
-fn moved(parameter: &Parameter, value: u64, percent: u64) -> Option<String> {
+pub(crate) fn moved(parameter: &Parameter, value: u64, percent: u64) -> Option<String> {
     if !matches!(
         parameter.kind,
         Kind::Duration | Kind::Rate | Kind::Size | Kind::Factor | Kind::Percent | Kind::Count

@@ -34,6 +34,9 @@ fn committed_profiles_and_residuals_are_those_the_measurements_give() {
         for (name, text) in files::texts(&derived, &data) {
             fs::write(root.join(files::FOLDER).join(name), text).unwrap();
         }
+        let machine = root.join(files::MACHINE);
+        let text = files::machine(&derived, &fs::read_to_string(&machine).unwrap()).unwrap();
+        fs::write(machine, text).unwrap();
         let page = document::with_section(&page, document::RESIDUALS, &table).unwrap();
         fs::write(root.join(document::PATH), page).unwrap();
         return;
@@ -41,6 +44,7 @@ fn committed_profiles_and_residuals_are_those_the_measurements_give() {
     for ((name, new), (_, old)) in files::texts(&derived, &data).iter().zip(files::committed()) {
         assert_eq!(new, old, "{name}: run `oversim calibrate --write .`");
     }
+    assert!(files::machine_is_current(&derived).unwrap(), "{}: run `oversim calibrate --write .`", files::MACHINE);
     assert_eq!(
         document::section(&page, document::RESIDUALS).unwrap(),
         table,

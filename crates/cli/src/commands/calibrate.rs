@@ -42,12 +42,15 @@ pub(crate) fn calibrate(args: &Calibrate) -> Result<ExitCode, Failure> {
 /// Compares the derived files with those built in.
 fn check(derived: &Derivation, data: &Measurements) -> Result<ExitCode, Failure> {
     let new = files::texts(derived, data);
-    let stale: Vec<&str> = new
+    let mut stale: Vec<&str> = new
         .iter()
         .zip(files::committed())
         .filter(|((_, new), (_, old))| new != old)
         .map(|((name, _), _)| *name)
         .collect();
+    if !files::machine_is_current(derived).map_err(Failure::Output)? {
+        stale.push(files::MACHINE);
+    }
     to_stdout(|out| {
         if stale.is_empty() {
             return writeln!(out, "the profiles equal those that the measurements give");
@@ -75,11 +78,16 @@ fn write(
     let page = document::with_section(&page, document::RESIDUALS, residuals)
         .and_then(|page| document::with_section(&page, document::SENSITIVITY, sensitivity))
         .ok_or_else(|| Failure::Input(format!("{} has no markers for the tables", document.display())))?;
+    let machine = root.join(files::MACHINE);
+    let text = fs::read_to_string(&machine).map_err(|e| failed(&machine, &e))?;
+    let text = files::machine(derived, &text)
+        .ok_or_else(|| Failure::Input(format!("{} has no `transfer_bandwidth`", machine.display())))?;
     let texts = files::texts(derived, data);
     let mut all: Vec<_> = texts
         .iter()
         .map(|(name, text)| (Path::new(files::FOLDER).join(name), output::bytes(text.as_bytes())))
         .collect();
+    all.push((files::MACHINE.into(), output::bytes(text.as_bytes())));
     all.push((document::PATH.into(), output::bytes(page.as_bytes())));
     let (folder, _) = Folder::check(root, true, std::iter::empty())?;
     folder.write(&all)

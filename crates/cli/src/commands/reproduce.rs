@@ -53,6 +53,14 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
         output::to_stdout(|out| out.write_all(table.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     }
+    if args.chosen {
+        let nothing_kept = Store::none();
+        let table = validation::chosen::table(&claims, &Campaign { store: &nothing_kept, ..campaign });
+        bar.finish_and_clear();
+        let table = table.map_err(Failure::Input)?;
+        output::to_stdout(|out| out.write_all(table.as_bytes()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let done = validation::reproduce::reproduce(claims, &campaign, args.grid);
     bar.finish_and_clear();
     let done = done.map_err(Failure::Input)?;

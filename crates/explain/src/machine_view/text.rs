@@ -25,6 +25,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "bus_bandwidth",
             "link_bandwidth",
             "crossbar_bandwidth",
+            "transfer_bandwidth",
             "core_bandwidth",
             "remote_factor",
             "lists.distances",

@@ -26,6 +26,8 @@ pub(super) struct Key {
     /// Where it computes: all cpus of a place are on one node, one bus and one shared cache; or ([`REMOTE`])
     /// they are on other nodes than the pages, all at the same distance.
     pub(super) place: u32,
+    /// As in [`Origin`](super::Origin).
+    pub(super) server: u32,
 }
 
 /// Flag of a place that is a distance.
@@ -35,6 +37,7 @@ impl Key {
     #[inline]
     fn hash(self) -> u64 {
         let mixed = (u64::from(self.profile) << 42) ^ (u64::from(self.slot) << 21) ^ u64::from(self.place);
+        let mixed = mixed ^ (u64::from(self.server) << 32);
         let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ (mixed >> 32)
     }
@@ -72,8 +75,8 @@ pub(super) struct Class {
     pub(super) node: u32,
     pub(super) bus: u32,
     pub(super) group: u32,
-    /// Factor of distance over all its accesses, 1/65,536.
-    pub(super) remote: u64,
+    /// Factor of distance over all its accesses, 1/65,536; larger ones than fit count as the largest.
+    pub(super) remote: u32,
     /// Growth of the demand in the shared cache, 1/65,536.
     pub(super) growth: u64,
     excess: u64,
@@ -99,7 +102,7 @@ impl Class {
             None => distances.between(node, key.slot),
         };
         let mean = distances.mean(node);
-        let remote = ((ONE - spread) * near + spread * mean) >> 16;
+        let remote = (((ONE - spread) * near + spread * mean) >> 16).min(u64::from(u32::MAX));
         let is_far = key.slot != node;
         Self {
             clock: 0,
@@ -119,7 +122,7 @@ impl Class {
             node,
             bus,
             group,
-            remote,
+            remote: remote as u32,
             growth: ONE,
             excess: 0,
             bytes: 0,
@@ -128,7 +131,7 @@ impl Class {
 
     /// Share of its members' time in which they wait for memory, 1/65,536: b R / (1 - b + b R).
     pub(super) fn waits(&self) -> u64 {
-        u64::from(self.bound) * self.remote / self.slow
+        u64::from(self.bound) * u64::from(self.remote) / self.slow
     }
 
     #[inline]

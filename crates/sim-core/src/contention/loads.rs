@@ -9,8 +9,9 @@ use crate::machine::Machine;
 /// A list of classes: its kind, and which one of the kind.
 pub(super) type List = (usize, u32);
 
-/// Kinds of lists of classes: all with spread accesses; of the others by page node and all that cross nodes;
-/// by bus, by cache group.
+/// Kinds of lists of classes: all with spread accesses (list 0), or by the package that serves them (the lists
+/// from 1 on), which no class with spread accesses has; of the others by page node and all that cross nodes; by
+/// bus, by cache group.
 pub(super) const SLOT: usize = 0;
 const SPREAD: usize = 1;
 pub(super) const FAR: usize = 2;
@@ -37,6 +38,7 @@ pub(super) struct Loads {
     /// What a core can draw, where cores wait for each load; else none.
     blocking: Option<u64>,
     crossbar_bandwidth: u64,
+    transfer_bandwidth: u64,
     nodes: Vec<NodeLoad>,
     /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
     spread: Vec<Load>,
@@ -48,9 +50,12 @@ pub(super) struct Loads {
     far_sum: Load,
     crossbar: u64,
     buses: Vec<BusLoad>,
+    /// What each package serves of all-to-all transfers; empty where it has no limit.
+    servers: Vec<BusLoad>,
     groups: Vec<Group>,
     pub(super) dirty_nodes: Vec<u32>,
     dirty_buses: Vec<u32>,
+    dirty_servers: Vec<u32>,
     pub(super) dirty_groups: Vec<u32>,
     spread_is_dirty: bool,
     far_is_dirty: bool,
@@ -92,8 +97,8 @@ struct Remote {
     sum: u128,
 }
 
-/// What a bus carries, and its stretch; where cores wait for each load, who uses it, now and as of the last
-/// refresh.
+/// What a bus carries or a package serves, and its stretch; where cores wait for each load, who uses it, now and as
+/// of the last refresh.
 #[derive(Clone, Copy)]
 struct BusLoad {
     load: Load,
@@ -109,6 +114,23 @@ impl BusLoad {
     fn idle() -> Self {
         let nobody = Askers::default();
         Self { load: 0, stretch: ONE, askers: nobody, settled: nobody, head: NO_CLASS, dirty: false }
+    }
+
+    /// Adds a load or takes it off; true when nothing had changed since the last refresh.
+    #[inline]
+    fn shift(&mut self, by: Load, add: bool) -> bool {
+        change(&mut self.load, by, add);
+        !std::mem::replace(&mut self.dirty, true)
+    }
+
+    /// Brings the stretch up to date, that of its load where cores do not wait for each one; true when it, or who
+    /// uses it, is not what it was.
+    fn settle(&mut self, table: &[u32], bandwidth: u64, blocking: bool) -> bool {
+        self.dirty = false;
+        let load = if blocking { 0 } else { (self.load >> 32) as u64 };
+        let new = stretch(table, load, bandwidth);
+        let others = std::mem::replace(&mut self.settled, self.askers) != self.askers;
+        std::mem::replace(&mut self.stretch, new) != new || others
     }
 }
 
@@ -140,19 +162,20 @@ fn change(load: &mut Load, by: Load, add: bool) {
 }
 
 impl Loads {
-    /// The resources of a machine with so many buses and cache groups (none: shared caches do not count), for
-    /// so many classes; `spread`: some accesses are spread over all nodes; `remote`: the factor of distance,
-    /// where there is one for all.
+    /// The resources of a machine with so many buses, cache groups (none: shared caches do not count) and
+    /// packages with a limit for transfers, for so many classes; `spread`: some accesses are spread over all
+    /// nodes; `remote`: the factor of distance, where there is one for all.
     pub(super) fn new(
         machine: &Machine,
-        (buses, groups): (u32, u32),
+        parts: [u32; 3],
         classes: usize,
         spread: bool,
         remote: Option<u32>,
     ) -> Self {
         let memory = &machine.memory;
-        let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
-        let lists = nodes + 2 + buses + groups;
+        let nodes = machine.nodes() as usize;
+        let [buses, groups, servers] = parts.map(|number| number as usize);
+        let lists = nodes + 2 + buses + groups + servers;
         let idle = NodeLoad { home: 0, far: 0, controller: ONE, port: ONE, head: NO_CLASS, dirty: 0 };
         let one_factor =
             |factor| Remote { factor, sum: nodes as u128 * u128::from(ONE) * u128::from(factor) };
@@ -163,6 +186,7 @@ impl Loads {
             bus_bandwidth: memory.bus_bandwidth,
             blocking: memory.blocking_loads.then_some(memory.core_bandwidth),
             crossbar_bandwidth: memory.crossbar_bandwidth,
+            transfer_bandwidth: memory.transfer_bandwidth,
             nodes: vec![idle; nodes],
             spread: vec![0; if spread { nodes } else { 0 }],
             spread_sum: 0,
@@ -170,9 +194,11 @@ impl Loads {
             far_sum: 0,
             crossbar: ONE,
             buses: vec![BusLoad::idle(); buses],
+            servers: vec![BusLoad::idle(); servers],
             groups: vec![Group { sets: 0, settled: 0, head: NO_CLASS, dirty: false }; groups],
             dirty_nodes: Vec::with_capacity(nodes),
             dirty_buses: Vec::with_capacity(buses),
+            dirty_servers: Vec::with_capacity(servers),
             dirty_groups: Vec::with_capacity(groups),
             spread_is_dirty: false,
             far_is_dirty: false,
@@ -181,7 +207,11 @@ impl Loads {
             changed: Vec::with_capacity(lists),
             moved: Vec::with_capacity(classes),
             touched: false,
-            plain: !(spread || groups > 0 || memory.bus_bandwidth > 0 || memory.crossbar_bandwidth > 0),
+            plain: !(spread
+                || groups > 0
+                || servers > 0
+                || memory.bus_bandwidth > 0
+                || memory.crossbar_bandwidth > 0),
         }
     }
 
@@ -247,12 +277,14 @@ impl Loads {
             change(&mut self.spread[class.node as usize], by, add);
             change(&mut self.spread_sum, by, add);
         }
-        if self.bus_bandwidth > 0 {
-            let bus = &mut self.buses[class.bus as usize];
-            change(&mut bus.load, bytes * u128::from(class.growth << 16), add);
-            if !std::mem::replace(&mut bus.dirty, true) {
-                self.dirty_buses.push(class.bus);
-            }
+        let whole = bytes * u128::from(class.growth << 16);
+        if self.bus_bandwidth > 0 && self.buses[class.bus as usize].shift(whole, add) {
+            self.dirty_buses.push(class.bus);
+        }
+        if let Some(server) = class.key.server.checked_sub(1)
+            && self.servers[server as usize].shift(whole, add)
+        {
+            self.dirty_servers.push(server);
         }
     }
 
@@ -281,11 +313,12 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, a bit each; [`FAR`]
-    /// if they cross nodes.
-    pub(super) fn kinds(&self, spread: bool) -> u8 {
+    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, and that this server
+    /// serves, a bit each; [`FAR`] if they cross nodes.
+    pub(super) fn kinds(&self, spread: bool, server: u32) -> u8 {
+        debug_assert!(!spread || server == 0, "transfers read pages of one node");
         u8::from(!spread) << SLOT
-            | u8::from(spread) << SPREAD
+            | u8::from(spread || server > 0) << SPREAD
             | u8::from(!spread && self.crossbar_bandwidth > 0) << FAR
             | u8::from(self.bus_bandwidth > 0) << BUS
             | u8::from(!self.groups.is_empty()) << GROUP
@@ -296,6 +329,7 @@ impl Loads {
     pub(super) fn head(&mut self, (kind, at): List) -> &mut u32 {
         match kind {
             SLOT => &mut self.nodes[at as usize].head,
+            SPREAD if at > 0 => &mut self.servers[at as usize - 1].head,
             SPREAD => &mut self.spread_head,
             FAR => &mut self.far_head,
             BUS => &mut self.buses[at as usize].head,
@@ -305,7 +339,8 @@ impl Loads {
 
     /// Puts a class in the lists it belongs in.
     pub(super) fn enlist(&mut self, class: u32, record: &mut Class) {
-        for (kind, at) in [record.key.slot, 0, 0, record.bus, record.group].into_iter().enumerate() {
+        let lists = [record.key.slot, record.key.server, 0, record.bus, record.group];
+        for (kind, at) in lists.into_iter().enumerate() {
             if (record.kinds & !record.listed) >> kind & 1 == 1 {
                 record.next[kind] = std::mem::replace(self.head((kind, at)), class);
             }
@@ -340,13 +375,13 @@ impl Loads {
             }
         }
         while let Some(bus) = self.dirty_buses.pop() {
-            let record = &mut self.buses[bus as usize];
-            record.dirty = false;
-            let load = if self.blocking.is_some() { 0 } else { (record.load >> 32) as u64 };
-            let new = stretch(&self.table, load, self.bus_bandwidth);
-            let others = std::mem::replace(&mut record.settled, record.askers) != record.askers;
-            if std::mem::replace(&mut record.stretch, new) != new || others {
+            if self.buses[bus as usize].settle(&self.table, self.bus_bandwidth, self.blocking.is_some()) {
                 self.changed.push((BUS, bus));
+            }
+        }
+        while let Some(server) = self.dirty_servers.pop() {
+            if self.servers[server as usize].settle(&self.table, self.transfer_bandwidth, false) {
+                self.changed.push((SPREAD, server + 1));
             }
         }
         if std::mem::replace(&mut self.far_is_dirty, false) {
@@ -422,6 +457,9 @@ impl Loads {
                 Some(_) => bus.settled.stretch(&self.table, self.bus_bandwidth, class.waits()),
                 None => bus.stretch,
             });
+        }
+        if let Some(server) = class.key.server.checked_sub(1) {
+            stretch = stretch.max(self.servers[server as usize].stretch);
         }
         stretch.min(MOST)
     }

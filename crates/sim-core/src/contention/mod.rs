@@ -37,6 +37,21 @@ pub(crate) use law::{ONE, cache_span};
 /// The clock of its class when a member started, and by how much traffic was ahead.
 type Entry = (u64, u64);
 
+/// Where the accesses of a task go: the node of its own pages, and the package that serves them, plus one;
+/// 0 = none, for all but all-to-all transfers on machines whose packages have a limit for these.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub(crate) node: NodeId,
+    pub(crate) server: u32,
+}
+
+impl Origin {
+    /// Pages on this node.
+    pub(crate) const fn at(node: NodeId) -> Self {
+        Self { node, server: 0 }
+    }
+}
+
 /// The memory system of a run.
 pub(crate) struct Contention {
     nodes: u32,
@@ -62,7 +77,9 @@ impl Contention {
         let cache = CacheLaw::new(machine);
         let distances = Distances::new(machine);
         let node = machine.topology.span(Level::Node);
-        let bus = if memory.bus_bandwidth > 0 { machine.topology.span(Level::Package) } else { cpus };
+        let package = machine.topology.span(Level::Package);
+        let bus = if memory.bus_bandwidth > 0 { package } else { cpus };
+        let servers = if memory.transfer_bandwidth > 0 { cpus / package } else { 0 };
         let group = if cache.span > 0 { cache.span } else { cpus };
         let demands: Vec<_> = profiles.iter().map(|p| Demand::new(machine, p)).collect();
         let groups = cpus.checked_div(cache.span).unwrap_or(0);
@@ -77,7 +94,7 @@ impl Contention {
             spans: Spans { node, bus, group, place },
             by_distance,
             core_bandwidth: memory.core_bandwidth,
-            loads: Loads::new(machine, (cpus / bus, groups), usual, spread, distances.uniform()),
+            loads: Loads::new(machine, [cpus / bus, groups, servers], usual, spread, distances.uniform()),
             demands,
             distances,
             teams: Teams::new(machine.nodes()),
@@ -90,22 +107,22 @@ impl Contention {
         }
     }
 
-    /// The class of a task with this profile and home node on this cpu. `last`: its last one, most often the
-    /// same.
+    /// The class of a task with this profile and origin of its data on this cpu. `last`: its last one, most
+    /// often the same.
     #[inline]
-    pub(crate) fn class(&mut self, profile: u32, home: NodeId, cpu: CpuId, last: ClassId) -> ClassId {
+    pub(crate) fn class(&mut self, profile: u32, from: Origin, cpu: CpuId, last: ClassId) -> ClassId {
         let demand = &self.demands[profile as usize];
         if demand.is_free() {
             return ClassId::FREE;
         }
-        let slot = self.slot(profile, home);
+        let slot = self.slot(profile, from.node);
         let node = cpu.0 / self.spans.node;
         let place = if self.by_distance && demand.spread == 0 && slot < self.nodes && slot != node {
             REMOTE | self.distances.between(node, slot) as u32
         } else {
             cpu.0 / self.spans.place
         };
-        let key = Key { profile, slot, place };
+        let key = Key { profile, slot, place, server: from.server };
         if self.classes.get(last).is_some_and(|class| class.key == key) {
             return last;
         }
@@ -117,7 +134,7 @@ impl Contention {
             let demand = &self.demands[key.profile as usize];
             let home = self.spans.of(cpu);
             let team = self.teams.shares(key.slot);
-            let kinds = self.loads.kinds(demand.spread > 0 || team.is_some());
+            let kinds = self.loads.kinds(demand.spread > 0 || team.is_some(), key.server);
             let near = team.map(|shares| self.distances.mean_of(home.0, shares));
             let class = Class::new(key, demand, &self.distances, (home, near), kinds);
             let id = self.classes.add(at, class);
@@ -182,7 +199,7 @@ impl Contention {
     /// Factor of distance over all accesses of a class, 1/65,536.
     #[inline]
     pub(crate) fn remote(&self, class: ClassId) -> u64 {
-        self.classes.get(class).map_or(ONE, |class| class.remote)
+        self.classes.get(class).map_or(ONE, |class| u64::from(class.remote))
     }
 
     /// Factor of distance between a cpu and the pages of a task with this profile and home, 1/65,536.
@@ -298,7 +315,7 @@ mod tests {
     fn heap_agrees_with_sorting() {
         let machine = crate::engine::test_machine(64);
         let mut memory = Contention::new(&machine, &[profile(0, 1)]);
-        let class = memory.class(0, NodeId(0), CpuId(0), ClassId::FREE);
+        let class = memory.class(0, Origin::at(NodeId(0)), CpuId(0), ClassId::FREE);
         let mut inside: Vec<(u64, u32)> = Vec::new();
         for step in 0..5_000u64 {
             let draw = u64::from(crate::rng::draw(9, step));
@@ -328,7 +345,7 @@ mod tests {
     fn stop_and_start_conserve_work() {
         let machine = crate::engine::test_machine(4);
         let mut memory = Contention::new(&machine, &[profile(1_000, 65_536)]);
-        let class = memory.class(0, NodeId(0), CpuId(1), ClassId::FREE);
+        let class = memory.class(0, Origin::at(NodeId(0)), CpuId(1), ClassId::FREE);
         let work = Work::from_span(Span::from_ns(1_000));
         memory.start(class, CpuId(1), Time::ZERO, Span::from_ns(10), work, 1_000);
         assert_eq!(
@@ -343,8 +360,8 @@ mod tests {
     fn classes_are_found_again_however_many_there_are() {
         let machine = crate::engine::test_machine(4);
         let mut memory = Contention::new(&machine, &[profile(1_000, 9); 500]);
-        let ids: Vec<_> = (0..500).map(|p| memory.class(p, NodeId(0), CpuId(1), ClassId::FREE)).collect();
-        assert!((0..500).all(|p| memory.class(p, NodeId(0), CpuId(3), ClassId::FREE) == ids[p as usize]));
+        let ids: Vec<_> = (0..500).map(|p| memory.class(p, Origin::at(NodeId(0)), CpuId(1), ClassId::FREE)).collect();
+        assert!((0..500).all(|p| memory.class(p, Origin::at(NodeId(0)), CpuId(3), ClassId::FREE) == ids[p as usize]));
         assert_eq!(memory.classes.records.len(), 500);
     }
 
@@ -383,7 +400,7 @@ mod tests {
                 let notified = if let Some(class) = running[cpu.0 as usize].take() {
                     memory.stop(class, cpu, now, work).0
                 } else {
-                    let class = memory.class(profile % 3, home, cpu, ClassId::FREE);
+                    let class = memory.class(profile % 3, Origin::at(home), cpu, ClassId::FREE);
                     running[cpu.0 as usize] = Some(class);
                     let bytes = memory.draw(profile % 3, Speed::NOMINAL);
                     memory.start(class, cpu, now, Span::ZERO, work, bytes);

@@ -23,8 +23,13 @@ impl Teams {
         Self { first: nodes + 1, all: Vec::new(), index: BTreeMap::new() }
     }
 
-    /// The slot of pages in proportion to these counts by node; all on node 0 where there are none.
+    /// The slot of pages in proportion to these counts by node: the node itself where one has all; node 0 where there
+    /// are none.
     pub(super) fn find(&mut self, counts: &[u64]) -> NodeId {
+        let mut used = (0..).zip(counts).filter(|(_, count)| **count > 0);
+        if let (Some((node, _)), None) = (used.next(), used.next()) {
+            return NodeId(node);
+        }
         let all = counts.iter().sum::<u64>().max(1);
         let (mut sum, mut before) = (0, 0);
         let mut shares = Vec::with_capacity(counts.len());
@@ -64,5 +69,6 @@ mod tests {
         assert_eq!(teams.shares(uneven.0), Some(&[ONE / 2, 0, ONE / 2][..]));
         assert_eq!((teams.find(&[2, 2, 2]), teams.find(&[1, 0, 1])), (thirds, uneven));
         assert!((0..4).all(|slot| teams.shares(slot).is_none()));
+        assert_eq!(teams.find(&[0, 5, 0]), NodeId(1));
     }
 }

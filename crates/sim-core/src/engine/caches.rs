@@ -1,11 +1,11 @@
 //! What tasks find again in caches, what they refill, and pages that follow tasks.
 
-use crate::contention::{ONE, cache_span};
+use crate::contention::{ONE, Origin, cache_span};
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode, NOWHERE, Task};
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
-use crate::machine::{Distance, Machine, Memory};
+use crate::machine::{Distance, Level, Machine, Memory};
 use crate::program::{AppSpec, MemoryProfile, Pages};
 use crate::time::{Span, WORK_FRACTION_BITS, Work};
 
@@ -124,19 +124,26 @@ impl Caches {
 }
 
 impl Engine<'_> {
-    /// The node that holds the pages of the current task's operation (of its private ones).
-    pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+    /// The node that holds the pages of the current task's operation (of its private ones), and of a transfer
+    /// the package that serves it.
+    pub(crate) fn origin(&mut self, cpu: CpuId, id: TaskId) -> Origin {
         let own = self.shared.own_node(cpu, id);
         let (app, profile) = (self.shared.tasks[id].app, self.shared.tasks[id].profile);
         let pages = self.shared.profiles[profile as usize].pages;
-        let from = match self.transfer_source(id) {
+        let transfer = self.transfer_source(id);
+        let from = match transfer {
             Some(rank) => rank,
             None if pages == Pages::Master => 0,
-            None if pages == Pages::Team => return self.team_pages(app),
-            None => return own,
+            None if pages == Pages::Team => return Origin::at(self.team_pages(app)),
+            None => return Origin::at(own),
         };
         let source = &self.shared.tasks[self.shared.apps[app].task(from)];
-        source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu))
+        let machine = &self.shared.machine;
+        let node = source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu));
+        // Blocks whose pages lie on several nodes have no limit of their own.
+        let limited =
+            transfer.is_some() && machine.memory.transfer_bandwidth > 0 && node.0 < machine.nodes();
+        Origin { node, server: if limited { 1 + machine.topology.group(Level::Package, source.cpu) } else { 0 } }
     }
 
     /// Stands for the nodes of the homes of an application's tasks, as many pages on each as tasks have their

@@ -1,11 +1,11 @@
 //! Computing, and the cpu-time accounting of a segment that ends.
 
 use crate::account::{Account, Category};
-use crate::contention::{ClassId, Contention, ONE};
+use crate::contention::{ClassId, Contention, ONE, Origin};
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Activity, Cpu, Part};
-use crate::ids::{CpuId, NodeId, TaskId};
+use crate::ids::{CpuId, TaskId};
 use crate::program::Pages;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
 
@@ -73,19 +73,19 @@ impl Shared<'_> {
         }
         self.emit_running(record);
         let home = self.own_node(record.id, record.current);
-        self.begin_compute(record, home, Span::ZERO);
+        self.begin_compute(record, Origin::at(home), Span::ZERO);
         true
     }
 
     /// The current task continues with its compute operation after the pending overhead, a copy of its pages
     /// and a refill of its caches.
     #[inline]
-    pub(crate) fn begin_compute(&mut self, record: &mut Cpu, home: NodeId, copy: Span) {
+    pub(crate) fn begin_compute(&mut self, record: &mut Cpu, from: Origin, copy: Span) {
         let begun = record.overhead.part(Part::Refill);
-        let refill = self.refill(record, home, begun + copy);
+        let refill = self.refill(record, from.node, begun + copy);
         record.overhead.grow(Part::Refill, refill - begun);
         let task = &mut self.tasks[record.current];
-        let class = self.memory.class(task.profile, home, record.id, task.class);
+        let class = self.memory.class(task.profile, from, record.id, task.class);
         if class != task.class {
             task.class = class;
             if class != ClassId::FREE {
@@ -156,8 +156,8 @@ impl Engine<'_> {
         self.shared.emit_running(record);
         let id = record.current;
         let copy = self.follow_pages(cpu, id);
-        let home = self.page_node(cpu, id);
-        self.shared.begin_compute(&mut self.cpus[cpu], home, copy);
+        let from = self.origin(cpu, id);
+        self.shared.begin_compute(&mut self.cpus[cpu], from, copy);
     }
 
     /// The speed of a cpu changes: time so far is charged at the old speed, the rest of the overhead stays

@@ -10,14 +10,18 @@ use crate::engine::Engine;
 use crate::engine::state::Activity;
 use crate::ids::CpuId;
 use crate::machine::{Level, Machine, Topology};
-use crate::time::Speed;
+use crate::time::{Span, Speed};
 
 /// What a hardware thread does, as far as it slows its siblings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Thread {
     Idle,
-    /// It polls or works in the kernel.
-    Light,
+    /// It polls and does not yield: a loop with `pause`.
+    Spins,
+    /// It polls and yields, cycle after cycle.
+    Yields,
+    /// It works in the kernel: code without `pause`.
+    Kernel,
     /// It computes an operation of this profile.
     Computes(u32),
 }
@@ -31,6 +35,8 @@ pub(crate) struct Cores {
     compute: i64,
     memory: i64,
     poll: u64,
+    /// Share of a cycle of one poll and one yield that is spent in the kernel, 1/65,536.
+    yields: u64,
     /// Factor on the speed by busy cores of the package, 1/65,536.
     turbo: Vec<u64>,
     /// By cpu; one for all where none ever differs.
@@ -68,6 +74,7 @@ impl Cores {
             compute: fixed(smt.compute) as i64,
             memory: fixed(smt.memory) as i64,
             poll: fixed(smt.poll),
+            yields: kernel_share(machine.costs.poll, machine.costs.yield_call),
             turbo,
             speeds,
             index_mask: if varies { u32::MAX } else { 0 },
@@ -126,6 +133,19 @@ impl Cores {
         entry.checked_sub(1).map_or(ONE, |at| self.turbo[at])
     }
 
+    /// What is left beside a sibling that runs code without `pause`, 1/65,536, by the sum of both memory-bound
+    /// shares. Kernel code counts as bound by nothing.
+    fn beside(&self, bounds: u64) -> u64 {
+        let gain = (self.memory - self.compute) * bounds as i64;
+        // Both shares full, 2 x 65,536, make the whole difference.
+        (self.compute + (gain >> 17)).max(1) as u64
+    }
+
+    /// The same beside a sibling that polls and yields: the mean over its cycle.
+    fn beside_yielding(&self, bound: u64) -> u64 {
+        (self.poll * (ONE - self.yields) + self.beside(bound) * self.yields) >> 16
+    }
+
     /// A core has become busy or idle. When that changes the clock of its package, all cores of the package
     /// are updated.
     fn set_busy(&mut self, core: u32, busy: bool) {
@@ -165,6 +185,12 @@ pub(crate) struct CpuSpeed {
 /// Cpus that share a clock: of a package, or of the machine without such a level.
 fn package_span(topology: &Topology) -> u32 {
     topology.span(Level::Package)
+}
+
+/// Share of a cycle of one poll and one call that is the call, 1/65,536.
+fn kernel_share(poll: Span, call: Span) -> u64 {
+    let cycle = u128::from(poll.ns()) + u128::from(call.ns());
+    (u128::from(call.ns()) << 16).checked_div(cycle).map_or(0, |share| share as u64)
 }
 
 fn scaled(speed: Speed, factor: u64) -> Speed {
@@ -210,7 +236,9 @@ impl Engine<'_> {
         match record.activity {
             Activity::Idle => Thread::Idle,
             Activity::Compute(_) => Thread::Computes(self.shared.tasks[record.current].profile),
-            Activity::Poll | Activity::Spin | Activity::Syscall => Thread::Light,
+            Activity::Spin => Thread::Spins,
+            Activity::Poll => Thread::Yields,
+            Activity::Syscall => Thread::Kernel,
         }
     }
 
@@ -228,15 +256,13 @@ impl Engine<'_> {
         let bound = self.shared.memory.bound(profile);
         let mut factor = ONE;
         for sibling in self.threads(cpu.0 / self.shared.cores.core).filter(|other| *other != cpu.0) {
+            let cores = &self.shared.cores;
             let left = match self.thread(CpuId(sibling)) {
                 Thread::Idle => continue,
-                Thread::Light => self.shared.cores.poll,
-                Thread::Computes(other) => {
-                    let bounds = (bound + self.shared.memory.bound(other)) as i64;
-                    let gain = (self.shared.cores.memory - self.shared.cores.compute) * bounds;
-                    // Both shares full, 2 x 65,536, make the whole difference.
-                    (self.shared.cores.compute + (gain >> 17)).max(1) as u64
-                }
+                Thread::Spins => cores.poll,
+                Thread::Yields => cores.beside_yielding(bound),
+                Thread::Kernel => cores.beside(bound),
+                Thread::Computes(other) => cores.beside(bound + self.shared.memory.bound(other)),
             };
             factor = (factor * left) >> 16;
         }

@@ -500,6 +500,7 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
         memory: Memory {
             node_bandwidth: 10_000_000_000,
             core_bandwidth: 5_000_000_000,
+            transfer_bandwidth: 0,
             remote_factor: 1_000,
             private_cache: 0,
             shared_cache: 0,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sim_core::ids::CpuId;
-use sim_core::machine::Distance;
+use sim_core::machine::{Distance, Level};
 use sim_core::program::Pages;
 
 use super::Reference;
@@ -97,6 +97,16 @@ impl Reference<'_> {
             }
         };
         self.tasks[owner].mixed.clone()
+    }
+
+    /// The package whose tasks serve the block of an all-to-all transfer that a task reads, if it is on one node.
+    pub(super) fn server(&self, t: usize) -> Option<usize> {
+        let source = self.task(self.tasks[t].app, self.tasks[t].source?);
+        if self.page_shares(t).is_some_and(|shares| shares.iter().filter(|share| **share > 0).count() > 1) {
+            return None;
+        }
+        let cpu = CpuId(self.tasks[source].cpu as u32);
+        Some(self.machine.topology.group(Level::Package, cpu) as usize)
     }
 
     /// The time to copy pages under next touch to the node where their task computes now.

@@ -25,13 +25,15 @@ impl Reference<'_> {
         self.cpus[c].page_shares = self.page_shares(t);
         lead.0[REFILL] += self.refill(c, t, home);
         self.cpus[c].page_home = home;
+        self.cpus[c].server = self.server(t);
         self.start_compute(c, lead);
     }
 
     /// It computes from now on at the cpu's present speed.
     pub(super) fn start_compute(&mut self, c: usize, lead: Lead) {
         let Some(t) = self.cpus[c].current else { return };
-        let job = self.job(c, t, self.cpus[c].page_home);
+        let mut job = self.job(c, t, self.cpus[c].page_home);
+        job.server = self.cpus[c].server;
         // New rates come at the end of the instant; the lead counts as work at the rate before.
         let rate = self.memory.rate(&self.machine, &job);
         let todo = u128::from(lead.total()) * u128::from(rate) + self.work_here(c, t);

@@ -62,13 +62,21 @@ impl Reference<'_> {
             if other == c || !self.is_busy(other) {
                 continue;
             }
-            let left = match bound_of(other) {
-                None => fixed(machine.smt.poll),
-                Some(theirs) => {
-                    let gain = i128::from(memory) - i128::from(compute);
-                    let left = (gain * i128::from(mine + theirs)).div_euclid(2 * i128::from(ONE));
-                    (i128::from(compute) + left).max(1) as u64
+            // Code without `pause`, of this memory-bound share.
+            let busy = |theirs: u64| {
+                let gain = i128::from(memory) - i128::from(compute);
+                let left = (gain * i128::from(mine + theirs)).div_euclid(2 * i128::from(ONE));
+                (i128::from(compute) + left).max(1) as u64
+            };
+            let left = match self.cpus[other].doing {
+                Doing::Spin => fixed(machine.smt.poll),
+                Doing::Poll => {
+                    let call = u128::from(machine.costs.yield_call.ns());
+                    let cycle = u128::from(machine.costs.poll.ns()) + call;
+                    let kernel = (call * u128::from(ONE) / cycle.max(1)) as u64;
+                    (fixed(machine.smt.poll) * (ONE - kernel) + busy(0) * kernel) / ONE
                 }
+                Doing::Nothing | Doing::Compute | Doing::Call(..) => busy(bound_of(other).unwrap_or(0)),
             };
             share = share * left / ONE;
         }

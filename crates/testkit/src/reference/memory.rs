@@ -31,6 +31,8 @@ pub(super) struct Job {
     package: usize,
     group: usize,
     working_set: u64,
+    /// The package whose tasks serve it, when it reads a block of an all-to-all transfer.
+    pub(super) server: Option<usize>,
     /// It has nothing to do with memory at all.
     none: bool,
 }
@@ -46,6 +48,7 @@ impl Job {
         package: 0,
         group: 0,
         working_set: 0,
+        server: None,
         none: true,
     };
 }
@@ -59,6 +62,7 @@ pub(super) struct RefMemory {
     /// By package, where cores wait for each load: the mean demand of a waiting task, and how many wait at once
     /// in the mean, 1/65,536.
     waiting: Vec<(u64, u64)>,
+    servers: Vec<u64>,
     crossbar: u64,
     /// Working sets per cache group.
     sets: Vec<u128>,
@@ -148,6 +152,7 @@ impl RefMemory {
             links: vec![ONE; nodes],
             packages: vec![ONE; machine.topology.count(Level::Package) as usize],
             waiting: vec![(0, 0); machine.topology.count(Level::Package) as usize],
+            servers: vec![ONE; machine.topology.count(Level::Package) as usize],
             crossbar: ONE,
             sets: vec![0; machine.topology.count(cache_level(machine)) as usize],
         }
@@ -173,6 +178,7 @@ impl RefMemory {
             package: machine.topology.group(Level::Package, CpuId(cpu)) as usize,
             group: machine.topology.group(cache_level(machine), CpuId(cpu)) as usize,
             working_set: profile.working_set,
+            server: None,
             none: profile.demand == 0 && bound(machine, profile) == 0,
         };
         // Whose accesses take longer by distance makes fewer of them.
@@ -261,6 +267,9 @@ impl RefMemory {
             };
             let mean = waiters.iter().map(peak).sum::<u128>() / (waiters.len() as u128).max(1);
             self.waiting[package] = (mean as u64, waiters.iter().map(|(_, share)| share).sum());
+            let of = |job: &Job| job.server == Some(package);
+            let load: u128 = offers.iter().filter(|(job, ..)| of(job)).map(|(_, own, far)| own + far).sum();
+            self.servers[package] = self.stretch((load >> 32) as u64, memory.transfer_bandwidth);
         }
     }
 
@@ -304,6 +313,7 @@ impl RefMemory {
         if node != job.here {
             ways.extend([self.links[node], self.crossbar]);
         }
+        ways.extend(job.server.map(|package| self.servers[package]));
         let worst = ways.into_iter().max().unwrap_or(ONE);
         u128::from(worst) * u128::from(distance(machine, job.here, node))
     }

@@ -94,6 +94,8 @@ pub(super) struct RefCpu {
     pub(super) page_home: u32,
     /// Shares of the nodes in its pages, where they are its team's.
     pub(super) page_shares: Option<Arc<[u64]>>,
+    /// Package whose tasks serve what is being read.
+    pub(super) server: Option<usize>,
     pub(super) growth: u64,
     /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its
     /// demand.
@@ -149,6 +151,7 @@ impl RefCpu {
             job: Job::NONE,
             page_home: 0,
             page_shares: None,
+            server: None,
             growth: 1 << 16,
             pace: 0,
             traffic: 0,

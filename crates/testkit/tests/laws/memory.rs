@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use sim_core::account::Category;
 use sim_core::ids::{CpuId, NodeId, ProfileId};
-use sim_core::machine::CpuSet;
+use sim_core::machine::{CpuSet, Memory};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Spread, TransferOrder};
 use sim_core::time::{Span, Work};
 use sim_core::wait::WaitMode;
 
-use crate::support::{Trial, seconds, shelf, waits};
+use crate::support::{Trial, app, seconds, shelf, waits};
 
 /// Barcelona's controller, bytes per second.
 const CONTROLLER: u64 = 4_500_000_000;
@@ -297,4 +297,26 @@ fn lock_step_transfers_crowd_their_source_and_oversubscription_relieves_them() {
     assert!((1.8..3.0).contains(&(ratios[0] / rotated[0])), "{found}");
     assert!(ratios[1] < 0.9 * ratios[0] && ratios[2] < 0.8 * ratios[0], "{found}");
     assert!(rotated[1] > rotated[0] && rotated[2] > rotated[0], "{found}");
+}
+
+/// Run time of four tasks, two on each of two packages, that read blocks of 100 ms each from all others; each
+/// package serves as much as one core draws.
+fn served(order: TransferOrder) -> f64 {
+    let mut trial = Trial::on("package:2 core:2").free().placed([0, 1, 2, 3]);
+    trial.machine.memory = Memory {
+        core_bandwidth: CONTROLLER,
+        transfer_bandwidth: CONTROLLER,
+        ..Memory::unlimited()
+    };
+    trial.app(app(4, vec![Op::Transfer { block: CONTROLLER / 10, order }], WaitMode::Spin)).seconds()
+}
+
+#[test]
+fn a_package_serves_the_readers_of_its_blocks_at_its_own_rate() {
+    let of = |readers: f64| stretch(readers) * 0.1;
+    // In order, nobody reads its own block: 1, 2, 3 read from 0, and 0 from 1, all on the first package; then 0 and
+    // 1 read from 2, on the other one, and 2 and 3 from 1; then all from 2 and 3.
+    close(served(TransferOrder::Sequential), 2.0 * of(4.0) + of(2.0), "in order");
+    // Rotated, two read from each package at any time.
+    close(served(TransferOrder::Rotated), 3.0 * of(2.0), "rotated");
 }

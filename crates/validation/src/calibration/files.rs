@@ -31,6 +31,27 @@ pub const fn committed() -> [(&'static str, &'static str); 3] {
     ]
 }
 
+/// The file of the machine whose limit of all-to-all transfers is derived.
+pub const MACHINE: &str = "crates/machines/data/tigerton.yaml";
+
+/// The text of [`MACHINE`] with the derived limit; `None` when the file has no such value.
+#[must_use]
+pub fn machine(d: &Derivation, text: &str) -> Option<String> {
+    let (before, rest) = text.split_once("  transfer_bandwidth: { value: \"")?;
+    let (_, after) = rest.split_once('"')?;
+    let value = format!("{}.{:02}GB/s", d.transfers / 1_000_000_000, d.transfers / 10_000_000 % 100);
+    Some(format!("{before}  transfer_bandwidth: {{ value: \"{value}\"{after}"))
+}
+
+/// Whether the machine was built with the derived limit.
+///
+/// # Errors
+/// A sentence: there is no such machine.
+pub fn machine_is_current(d: &Derivation) -> Result<bool, String> {
+    let built = machines::resolve(super::transfers::MACHINE)?.machine();
+    Ok(built.memory.transfer_bandwidth == d.transfers)
+}
+
 /// A quantity of the data file; writing to a string does not fail.
 fn datum(text: &mut String, indent: &str, name: &str, value: &str, source: &str) {
     let _ = writeln!(text, "{indent}{name}: {{ value: \"{value}\", source: \"{source}\", uncertain: true }}");

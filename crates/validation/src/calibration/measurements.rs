@@ -20,6 +20,10 @@ pub enum Quantity {
     Interval,
     /// Barriers of a run.
     Barriers,
+    /// Mean time between two barriers of the version in UPC, milliseconds.
+    UpcInterval,
+    /// Barriers of a run of the version in UPC.
+    UpcBarriers,
     /// Cpu time of a copy among as many as `threads` says, per cent of that of one alone.
     RelativeCpuTime,
 }

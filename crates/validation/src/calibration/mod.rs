@@ -15,6 +15,7 @@ pub mod parbench;
 pub mod residuals;
 pub mod sensitivity;
 pub mod spec_omp;
+pub mod transfers;
 
 use measurements::Measurements;
 use residuals::Row;
@@ -28,6 +29,15 @@ pub struct Derivation {
     pub spec_omp: Vec<spec_omp::Derived>,
     /// PARbench.
     pub parbench: parbench::Derived,
+    /// What a package of Tigerton serves of all-to-all transfers, bytes per second.
+    pub transfers: u64,
+}
+
+impl Derivation {
+    /// The derived profile of a code on the machine of the transfers.
+    fn of_transfers(npb: &[npb::Derived], code: &str) -> Option<workloads::Profile> {
+        npb.iter().find(|derived| derived.code == code).map(|derived| derived.on(transfers::MACHINE))
+    }
 }
 
 /// Derives all profiles.
@@ -35,8 +45,11 @@ pub struct Derivation {
 /// # Errors
 /// A sentence: an input is missing or a run failed.
 pub fn derive(data: &Measurements) -> Result<Derivation, String> {
+    let npb = npb::derive(data)?;
+    let is = Derivation::of_transfers(&npb, "is").ok_or("there is no profile of is")?;
     Ok(Derivation {
-        npb: npb::derive(data)?,
+        transfers: transfers::derive(&data.npb, &is)?,
+        npb,
         spec_omp: spec_omp::derive(data)?,
         parbench: parbench::derive(data)?,
     })
@@ -48,6 +61,8 @@ pub fn derive(data: &Measurements) -> Result<Derivation, String> {
 /// A sentence: a run failed.
 pub fn residuals(data: &Measurements, d: &Derivation) -> Result<Vec<Row>, String> {
     let mut rows = npb::residuals(data, &d.npb)?;
+    let profile = |code: &str| Derivation::of_transfers(&d.npb, code);
+    rows.extend(transfers::residuals(&data.npb, profile, d.transfers)?);
     rows.extend(spec_omp::residuals(&d.spec_omp)?);
     rows.extend(parbench::residuals(data, &d.parbench)?);
     Ok(rows)

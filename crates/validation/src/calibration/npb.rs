@@ -214,7 +214,7 @@ fn tigerton(
 
 impl Derived {
     /// The profile on a machine.
-    fn on(&self, machine: &str) -> Profile {
+    pub(crate) fn on(&self, machine: &str) -> Profile {
         match &self.tigerton {
             Some(there) if machine == "tigerton" => there.profile,
             _ => self.profile,

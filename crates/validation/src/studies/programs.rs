@@ -21,9 +21,10 @@ pub(super) fn codes(workload: &Workload, classes: &Classes) -> Vec<(Code, char)>
     named.into_iter().flat_map(of).collect()
 }
 
-/// A code of which a part is simulated.
-pub(super) fn npb(code: Code, class: char, scale: &str) -> Setting {
-    let settings = [("benchmark", code.word().into()), ("class", class.into()), ("scale", scale.into())];
+/// A code, of which a part is simulated if a scale is given.
+pub(super) fn npb(code: Code, class: char, scale: Option<&str>) -> Setting {
+    let mut settings = vec![("benchmark", code.word().into()), ("class", class.into())];
+    settings.extend(scale.map(|scale| ("scale", scale.into())));
     Setting::named("npb", &settings)
 }
 

@@ -1,15 +1,14 @@
 //! Which programs a claim about sharing speaks of: pairs of NAS codes with their classes and models, and the
 //! cells they run in.
 
+use sim_core::machine::Level;
+
 use super::super::programs::{Runtime, at_any_phase, npb};
 use crate::claims::{BlockTime, Claim, Code, Feature, Model, Together, label};
 use crate::lab::{Cell, Lab, Setting};
 
-/// Part of each program that is simulated, the untimed first iteration included: 5 of 21 iterations of FT and
-/// MG, and as much of the others. So run times keep their proportions, on which pairs depend. The study files
-/// of this family have the same.
-const PART: f64 = 5.0 / 21.0;
-/// The same in a quick look.
+/// Part of each program that is simulated in a quick look, the untimed first iteration included: 2 of 21
+/// iterations of FT and MG, and as much of the others. So run times keep their proportions, on which pairs depend.
 const QUICK: f64 = 2.0 / 21.0;
 /// The workload of the section on sharing, with the classes the paper gives (run times of 10 to 30 s), in the
 /// order of the cells.
@@ -52,14 +51,14 @@ impl Job {
         }
     }
 
-    /// Its workload, cut to a part of the run.
+    /// Its workload, the whole of it or for a quick look a part.
     fn workload(&self) -> Setting {
-        let part = if self.quick { QUICK } else { PART };
         let scale = match self.iterations().map(f64::from) {
-            None => part,
-            Some(n) => ((part * (n + 1.0)).round() - 1.0).max(1.0) / n,
+            None => QUICK,
+            Some(n) => ((QUICK * (n + 1.0)).round() - 1.0).max(1.0) / n,
         };
-        npb(self.code, self.class, &format!("{}%", (scale * 10_000.0).round() / 100.0))
+        let scale = self.quick.then(|| format!("{}%", (scale * 10_000.0).round() / 100.0));
+        npb(self.code, self.class, scale.as_deref())
     }
 
     fn place(&self, cell: Cell, app: char) -> Cell {
@@ -76,12 +75,18 @@ impl Job {
 
     /// Alone on a machine, pinned, `k` tasks per core.
     pub(super) fn alone(&self, machine: &str, k: u32) -> Cell {
-        self.place(plain("sequence", "PIN", machine), 'a').set("threads_per_core", k)
+        self.place(plain("sequence", "PIN", machine), 'a').set("threads_per_core", per_core(machine, k))
     }
 }
 
 fn plain(study: &'static str, policy: &str, machine: &str) -> Cell {
     Cell::new(study, policy).set("machine", machine).set("kernel.yield", "posix")
+}
+
+/// Tasks per core of the simulator where the paper has `k` per core: it counts hardware threads as cores (16 of
+/// Nehalem in its Table I and figure 2).
+fn per_core(machine: &str, k: u32) -> u32 {
+    k * machines::resolve(machine).map_or(1, |entry| entry.topology.span(Level::Core))
 }
 
 /// Two programs that run together; the first is the one a claim measures, if it measures one.
@@ -108,7 +113,8 @@ impl Pair {
 
     /// Both on all cores, `k` tasks per core each.
     pub(super) fn shared(&self, machine: &str, k: u32, policy: &str) -> Cell {
-        let cell = self.place(plain("sharing", policy, machine)).set("threads_per_core", k);
+        let cell = self.place(plain("sharing", policy, machine));
+        let cell = cell.set("threads_per_core", per_core(machine, k));
         // Mixes of models are many; what is asked of them are signs.
         if self.0.runtime == self.1.runtime { cell } else { cell.set("repeat", 1) }
     }
@@ -127,7 +133,8 @@ impl Pair {
         let (pair, mine, theirs) =
             if mine < theirs { (Self(self.1, self.0), theirs, mine) } else { (*self, mine, theirs) };
         let cell = pair.0.place(plain("imbalanced", "PIN", machine), 'a');
-        pair.1.place(cell, 'b').set("apps.a.threads_per_core", mine).set("apps.b.threads_per_core", theirs)
+        let cell = pair.1.place(cell, 'b').set("apps.a.threads_per_core", per_core(machine, mine));
+        cell.set("apps.b.threads_per_core", per_core(machine, theirs))
     }
 
     pub(super) fn label(&self) -> String {
@@ -143,7 +150,7 @@ impl Pair {
 
 /// Three programs on all cores.
 pub(super) fn three(machine: &str, model: Model, k: u32, (policy, quick): (&str, bool)) -> Cell {
-    let mut cell = plain("gang", policy, machine).set("threads_per_core", k);
+    let mut cell = plain("gang", policy, machine).set("threads_per_core", per_core(machine, k));
     for (app, (code, class)) in ['a', 'b', 'c'].into_iter().zip(&DEFAULTS[1..PAPER]) {
         let job = Job { code: *code, class: *class, runtime: Runtime::usual(model), quick };
         cell = job.place(cell, app);
@@ -288,6 +295,13 @@ mod tests {
     }
 
     #[test]
+    fn hardware_threads_are_the_cores_of_the_paper() {
+        let pair = pairs(&claim("share-part-nehalem-equal"), UPC, false)[0];
+        let per_core = |machine| pair.shared(machine, 2, "PIN").settings()["threads_per_core"].to_string();
+        assert_eq!([per_core("barcelona"), per_core("nehalem")], ["2", "4"]);
+    }
+
+    #[test]
     fn a_pair_and_its_mirror_image_are_one_cell() {
         let [ep, mg] = [Code::Ep, Code::Mg].map(|code| job(code, 'C', false));
         let (pair, mirror) = (Pair(ep, mg), Pair(mg, ep));
@@ -310,10 +324,9 @@ mod tests {
     }
 
     #[test]
-    fn programs_keep_their_proportions() {
+    fn programs_are_whole_or_keep_their_proportions() {
         let scale = |code, quick| job(code, 'B', quick).workload().to_string();
-        assert_eq!(scale(Code::Ft, false), "{npb: {benchmark: ft, class: B, scale: 20%}}");
-        assert!(scale(Code::Cg, false).ends_with("scale: 22.67%}}"));
+        assert_eq!(scale(Code::Ft, false), "{npb: {benchmark: ft, class: B}}");
         assert!(scale(Code::Mg, true).ends_with("scale: 5%}}"));
         assert!(scale(Code::Ep, true).ends_with("scale: 9.52%}}"));
     }

@@ -46,7 +46,7 @@ pub(super) fn programs(claim: &Claim) -> Vec<Program> {
         let usual = PROGRAMS.iter().find(|(known, ..)| *known == code);
         let class = class.or(usual.map(|(_, class, _)| *class)).unwrap_or('A');
         let scale = usual.map_or("10%", |(.., scale)| scale);
-        Program { code, name: label(code, class), workload: npb(code, class, scale) }
+        Program { code, name: label(code, class), workload: npb(code, class, Some(scale)) }
     };
     named.into_iter().map(one).collect()
 }
