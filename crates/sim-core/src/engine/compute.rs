@@ -66,8 +66,8 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
         let task = &self.tasks[record.current];
-        let own = !matches!(self.profiles[task.profile as usize].pages, Pages::Master | Pages::NextTouch);
-        if !own || task.profile + 1 == self.apps[task.app].profiles {
+        let own = !matches!(self.profiles[usize::from(task.profile)].pages, Pages::Master | Pages::NextTouch);
+        if !own || u32::from(task.profile) + 1 == self.apps[task.app()].profiles {
             return false;
         }
         self.emit_running(record);
@@ -83,10 +83,10 @@ impl Shared<'_> {
         let begun = record.overhead.part(Part::Refill);
         let refill = self.refill(record, home, begun + copy);
         record.overhead.grow(Part::Refill, refill - begun);
-        let task = &mut self.tasks[record.current];
-        let class = self.memory.class(task.profile, home, record.id, task.class);
-        if class != task.class {
-            task.class = class;
+        let profile = self.tasks[record.current].profile.into();
+        let class = self.memory.class(profile, home, record.id, record.class);
+        if class != record.class {
+            record.class = class;
             if class != ClassId::FREE {
                 self.sources.grow(class.0 as usize + 1);
             }
@@ -101,11 +101,11 @@ impl Shared<'_> {
         record.activity = Activity::Compute(class);
         let task = &self.tasks[record.current];
         debug_assert!(task.remaining > Work::ZERO, "{} computes nothing on {}", record.current, record.id);
-        self.memory.occupy(task.profile, record.id, true);
+        self.memory.occupy(task.profile.into(), record.id, true);
         if class != ClassId::FREE {
             let speeds = self.cores.speeds(record.id);
             let work = to_cpu(task.remaining, speeds.speed);
-            let bytes = self.memory.offer(task.profile, speeds.own, speeds.factor);
+            let bytes = self.memory.offer(task.profile.into(), speeds.own, speeds.factor);
             self.memory.start(class, record.id, self.now, record.overhead.total(), work, bytes);
         }
     }
@@ -114,11 +114,11 @@ impl Shared<'_> {
     /// took `elapsed`).
     #[inline]
     pub(crate) fn stop_compute(&mut self, record: &mut Cpu, class: ClassId, rest: Span, elapsed: Span) {
-        let Self { tasks, memory, cores, caches, machine, now, .. } = self;
+        let Self { tasks, apps, memory, cores, caches, machine, now, .. } = self;
         let id = record.current;
         let task = &mut tasks[id];
         let speeds = cores.speeds(record.id);
-        let (before, profile) = (task.remaining, task.profile);
+        let (before, profile) = (task.remaining, u32::from(task.profile));
         let work = to_cpu(before, speeds.speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
@@ -128,7 +128,8 @@ impl Shared<'_> {
         memory.occupy(profile, record.id, false);
         let after = from_cpu(left, speeds.speed).min(before);
         task.remaining = after;
-        caches.fetch(task, before - after, growth);
+        let counters = &mut apps[task.app()].counters;
+        caches.fetch((id, task.profile), counters, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
         debug_assert!(left <= work, "{id} has {left:?} left of {work:?} on {}", record.id);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);

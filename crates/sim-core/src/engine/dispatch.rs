@@ -73,7 +73,7 @@ impl Engine<'_> {
     fn end_cycle(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         shared.close(record);
-        let app = shared.tasks[record.current].app;
+        let app = shared.tasks[record.current].app();
         let counters = &mut shared.apps[app].counters;
         counters.polls += 1;
         counters.yields += 1;
@@ -117,7 +117,7 @@ impl Engine<'_> {
     fn spin_ends(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
         let task = &self.shared.tasks[record.current];
-        let ready = task.ready.min(task.deadline);
+        let ready = task.visible;
         if ready.is_never() {
             return Time::NEVER;
         }
@@ -136,10 +136,10 @@ impl Engine<'_> {
         debug_assert!(task.waiting != Waiting::No, "{} polls and waits for nothing", record.current);
         if !spinning {
             record.polled.0 += 1;
-            shared.apps[task.app].counters.polls += 1;
+            shared.apps[task.app()].counters.polls += 1;
         }
         record.take_deferred();
-        if task.ready > shared.now {
+        if task.ready() > shared.now {
             let call = shared.machine.costs.sleep;
             self.begin_syscall(cpu, call, After::WaitAsleep);
         } else if let Some((step, rank)) = shared.end_wait(record) {
@@ -152,7 +152,7 @@ impl Engine<'_> {
     fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         match after {
-            After::WaitAsleep if self.shared.tasks[id].ready.is_never() => self.sleep(cpu, None),
+            After::WaitAsleep if self.shared.tasks[id].ready().is_never() => self.sleep(cpu, None),
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it polls again.
                 self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
@@ -162,7 +162,7 @@ impl Engine<'_> {
             }
             After::Nap(span) => {
                 self.shared.tasks[id].pc += 1;
-                self.shared.tasks[id].woken = self.shared.now.saturating_add(span);
+                self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
                 self.sleep(cpu, Some(span));
             }
             After::Touch => {
@@ -172,7 +172,7 @@ impl Engine<'_> {
             }
             After::Yield => {
                 self.shared.tasks[id].pc += 1;
-                self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
+                self.shared.apps[self.shared.tasks[id].app()].counters.yields += 1;
                 self.do_yield(cpu, policy);
             }
             After::YieldTo(to) => self.yield_in_favour(cpu, to, policy),
@@ -181,7 +181,7 @@ impl Engine<'_> {
                 self.respawn(cpu, policy);
             }
             After::Fork(rank) => {
-                let app = self.shared.tasks[id].app;
+                let app = self.shared.tasks[id].app();
                 // The task is between two operations while its children compete for the cpu.
                 self.cpus[cpu].take_deferred();
                 self.begin_syscall(cpu, Span::ZERO, After::Fork(rank));
@@ -231,7 +231,7 @@ impl Engine<'_> {
     /// caller yields.
     fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
+        self.shared.apps[self.shared.tasks[id].app()].counters.yields += 1;
         let there = self.shared.tasks[to].cpu;
         self.settle(there);
         if self.may_inherit(to) {
@@ -287,7 +287,7 @@ impl Engine<'_> {
     fn directed(&self, cpu: CpuId) -> Option<TaskId> {
         let record = &self.cpus[cpu];
         let me = &self.shared.tasks[record.current];
-        if self.shared.apps[me.app].runtime.wait != crate::wait::WaitMode::YieldTo
+        if self.shared.apps[me.app()].runtime.wait != crate::wait::WaitMode::YieldTo
             || me.waiting == Waiting::No
         {
             return None;
@@ -295,10 +295,11 @@ impl Engine<'_> {
         let mut at = record.head;
         while let Some(id) = at.some() {
             let task = &self.shared.tasks[id];
-            let unsuccessful = task.waiting != Waiting::No
-                && task.ready > self.shared.now
-                && task.deadline > self.shared.now;
-            if task.app == me.app && task.priority == me.priority && me.priority < THROTTLED && !unsuccessful
+            let unsuccessful = task.waiting != Waiting::No && task.visible > self.shared.now;
+            if task.app() == me.app()
+                && task.priority == me.priority
+                && me.priority < THROTTLED
+                && !unsuccessful
             {
                 return Some(id);
             }

@@ -102,7 +102,7 @@ use std::sync::Arc;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
 use crate::event::{Timer, Timers};
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
@@ -264,6 +264,8 @@ pub(crate) struct Engine<'o> {
     corrections: u64,
     events: u64,
     entries: u64,
+    /// How many entries into queues there had been when each task last entered one.
+    entered: IdVec<TaskId, u64>,
     /// Applications all of whose tasks exist, of which the policy is still to be notified.
     complete_apps: Vec<AppId>,
     /// Foreground applications that have not ended.
@@ -284,6 +286,7 @@ impl Engine<'_> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
         self.shared.watched = policy.watches().waits;
         if self.shared.watched {
+            self.shared.notified = IdVec::filled(self.shared.tasks.len(), false);
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
         self.watches_preemptions =
@@ -643,12 +646,12 @@ impl Engine<'_> {
     fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
             let task = &self.shared.tasks[*id];
-            task.state != TaskState::Exited && !self.shared.apps[task.app].background
+            task.state != TaskState::Exited && !self.shared.apps[task.app()].background
         };
         let all = self.shared.tasks.ids().filter(waits).count();
         let name = |id: TaskId| {
             let task = &self.shared.tasks[id];
-            let app = &self.shared.apps[task.app];
+            let app = &self.shared.apps[task.app()];
             format!("{} rank {} ({:?})", app.name, app.rank(id), task.waiting)
         };
         let names: Vec<String> = self.shared.tasks.ids().filter(waits).take(FEW).map(name).collect();

@@ -17,7 +17,7 @@ use crate::engine::state::{Apart, App, Cpu, History, ProcessId, Task};
 use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
-use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_TASKS};
+use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::{Digest, Observer};
 use crate::os::{Discipline, Limit, OsModel};
@@ -46,6 +46,12 @@ pub(crate) fn check(
     let tasks: u64 = apps.iter().map(|app| u64::from(app.tasks)).sum();
     if tasks > MAX_TASKS {
         return Err(format!("at most {MAX_TASKS} tasks, these are {tasks}"));
+    }
+    let profiles: usize = apps.iter().map(|app| 1 + app.program.profiles().len()).sum();
+    if profiles > MAX_PROFILES {
+        return Err(format!(
+            "at most {MAX_PROFILES} memory profiles, one for each application included, these are {profiles}"
+        ));
     }
     if model.tick < Span::from_us(1) {
         return Err("the tick period must be at least 1us".into());
@@ -253,9 +259,18 @@ fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
     specs.iter().flat_map(|spec| std::iter::repeat_n(of(spec), spec.tasks as usize)).collect()
 }
 
-/// Room for what the discipline will write about a task.
-fn history(discipline: &Discipline) -> Apart<History> {
-    if discipline.keeps_history() { Apart::ready() } else { Apart::NONE }
+/// Room for what the discipline, the runtime or the program will write about a task of an application apart
+/// from its record.
+fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
+    let (runtime, program) = (&spec.runtime, &spec.program);
+    let sleeps = runtime.startup.sleeps || runtime.wait.sleeps_after().is_some();
+    let apart = |op: &Op| {
+        let teams = matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
+        teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. })
+    };
+    let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
+    let needed = discipline.keeps_history() || sleeps || program.ops().iter().any(apart) || nested();
+    if needed { Apart::ready() } else { Apart::NONE }
 }
 
 /// Adds the tasks of an application.
@@ -266,16 +281,18 @@ fn add_tasks(
     discipline: &Discipline,
 ) {
     let first = tasks.len() as u32;
+    let history = history(discipline, spec);
     tasks.reserve(spec.tasks as usize);
     for rank in 0..spec.tasks {
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
-        let mut history = history(discipline);
-        if let Some(history) = history.written() {
+        let mut task = Task::new(app, spec.weight_of(rank), process, noise);
+        task.history = history.clone();
+        if let Some(history) = task.history.written() {
             history.group = spec.group.map_or(0, |group| group + 1);
             history.scheduling = spec.scheduling;
         }
-        tasks.push(Task { history, ..Task::new(app, spec.weight_of(rank), process, noise) });
+        tasks.push(task);
     }
 }
 
@@ -373,6 +390,7 @@ impl<'o> Engine<'o> {
             corrections: 0,
             events: 0,
             entries: 0,
+            entered: IdVec::filled(tasks.len(), 0),
             timers,
             left,
             pending,
@@ -387,6 +405,7 @@ impl<'o> Engine<'o> {
                 sources: Sources::new(cpus, memory.room()),
                 marked: PerCpu::filled(cpus, false),
                 watched: false,
+                notified: IdVec::default(),
                 waits: Vec::new(),
                 dirty: Dirty::default(),
                 rotates: !directed && rotates(&model.discipline),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::account::Category;
 use crate::contention::Contention;
-use crate::engine::caches::{Caches, NS_PER_S};
+use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
@@ -47,6 +47,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) marked: PerCpu<bool>,
     /// The policy is notified of waits.
     pub(crate) watched: bool,
+    /// Of each task: the policy is notified of its wait, or will be. Empty where it is notified of none.
+    pub(crate) notified: IdVec<TaskId, bool>,
     /// Tasks that have begun to wait (for what) or continued (none), of which the policy is still to be
     /// notified.
     pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
@@ -84,12 +86,13 @@ impl Shared<'_> {
     /// The counters of the applications, with those that each task keeps.
     pub(crate) fn counters(&self) -> Vec<Counters> {
         let mut counters: Vec<Counters> = self.apps.iter().map(|app| app.counters).collect();
-        for task in self.tasks.iter() {
-            let counters = &mut counters[task.app.index()];
+        for id in self.tasks.ids() {
+            let task = &self.tasks[id];
+            let counters = &mut counters[task.app().index()];
             counters.cpu_ns += task.cpu_time.ns();
+            counters.bytes_fetched += self.caches.fetched(id);
             counters.work_done_ns += (task.done() >> WORK_FRACTION_BITS) as u64;
-            counters.bytes_fetched += (task.fetched / NS_PER_S) as u64;
-            counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
+            counters.work_asked_ns += (task.asked() >> WORK_FRACTION_BITS) as u64;
         }
         counters
     }
@@ -218,7 +221,7 @@ impl Shared<'_> {
             Activity::Idle => record.account.add(Category::Idle, rest),
             Activity::Compute(class) => {
                 if refill > Span::ZERO {
-                    self.tasks[record.current].refill = refill;
+                    self.tasks[record.current].set_refill(refill);
                 }
                 self.stop_compute(record, class, rest, elapsed);
             }
@@ -231,7 +234,7 @@ impl Shared<'_> {
                 record.account.add(Category::Spin, rest);
                 let polls = rest.ns() / costs.poll.ns().max(1);
                 record.polled.0 += polls;
-                let app = self.tasks[record.current].app;
+                let app = self.tasks[record.current].app();
                 self.apps[app].counters.polls += polls;
             }
             Activity::Syscall => {
@@ -255,18 +258,16 @@ impl Shared<'_> {
         let task = &mut self.tasks[record.current];
         debug_assert!(task.waiting == Waiting::No, "{} begins a second wait", record.current);
         debug_assert!(waiting != Waiting::No, "{} begins to wait for nothing", record.current);
-        let runtime = &self.apps[task.app].runtime;
+        let runtime = &self.apps[task.app()].runtime;
         let barrier = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
         let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         task.waiting = waiting;
         self.dirty.note(record.id);
-        task.ready = ready;
-        if self.watched && ready.is_never() && !task.notified {
-            task.notified = true;
-            self.waits.push((record.current, Some(awaited(waiting, task.scope))));
+        if self.watched && ready.is_never() && !std::mem::replace(&mut self.notified[record.current], true) {
+            self.waits.push((record.current, Some(awaited(waiting, task.scope()))));
         }
         let from = self.now + record.overhead.total();
-        task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
+        task.set_wait(ready, limit.map_or(Time::NEVER, |limit| from.saturating_add(limit)));
         record.since = self.now;
         task.polls = runtime.wait.yields();
         record.activity = if task.polls { Activity::Poll } else { Activity::Spin };
@@ -276,11 +277,10 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(BarrierStep, BarrierRank)> {
         let task = &mut self.tasks[record.current];
-        let app = &mut self.apps[task.app];
-        task.ready = Time::NEVER;
-        task.deadline = Time::NEVER;
+        let app = &mut self.apps[task.app()];
+        task.end_wait();
         task.polls = false;
-        let rank = app.barrier_rank(task.scope, app.rank(record.current));
+        let rank = app.barrier_rank(task.scope(), app.rank(record.current));
         match std::mem::replace(&mut task.waiting, Waiting::No) {
             Waiting::Release => self.barrier_done(record),
             Waiting::Gather => return Some((app.barriers[rank.barrier].gather_done(rank.number), rank)),
@@ -294,13 +294,13 @@ impl Shared<'_> {
                 self.barrier_done(record);
             }
             Waiting::Exchange => {
-                app.exchanges.take(task.pc, app.rank(record.current));
+                app.exchanges.take(task.pc.into(), app.rank(record.current));
                 task.pc += 1;
             }
             Waiting::Lock => task.pc += 1,
             Waiting::No => violated(record.current, record.id, "ends a wait and waits for nothing"),
         }
-        if self.watched && std::mem::replace(&mut self.tasks[record.current].notified, false) {
+        if self.watched && std::mem::replace(&mut self.notified[record.current], false) {
             self.waits.push((record.current, None));
         }
         None
@@ -310,13 +310,14 @@ impl Shared<'_> {
     #[inline]
     fn barrier_done(&mut self, record: &mut Cpu) {
         let task = &mut self.tasks[record.current];
-        let (scope, episode) = (task.scope, task.episode);
+        let (scope, episode) = (task.scope(), task.episode);
         task.episode = episode.wrapping_add(1);
-        let app = &mut self.apps[task.app];
+        let arrived = task.pass();
+        let app = &mut self.apps[task.app()];
         if task.stage == Stage::Program {
             task.pc += 1;
             app.counters.barriers += 1;
-            app.counters.barrier_wait_ns += self.now.since(task.arrived).ns();
+            app.counters.barrier_wait_ns += self.now.since(arrived).ns();
         } else {
             task.stage = Stage::Program;
             app.met.get_or_insert(self.now + self.extrapolated);
@@ -330,9 +331,9 @@ impl Shared<'_> {
     pub(crate) fn arrive(&mut self, record: &mut Cpu, rank: BarrierRank) -> BarrierStep {
         self.emit_running(record);
         let task = &mut self.tasks[record.current];
-        task.arrived = self.now;
-        let (scope, episode) = (task.scope, task.episode);
-        let barrier = &mut self.apps[task.app].barriers[rank.barrier];
+        task.arrive(self.now);
+        let (scope, episode) = (task.scope(), task.episode);
+        let barrier = &mut self.apps[task.app()].barriers[rank.barrier];
         if barrier.is_central() {
             // The cache line of the counter moves from one arrival to the next.
             let holder = self.tasks[rank.task(barrier.line_holder)].cpu;
@@ -356,7 +357,7 @@ impl Shared<'_> {
     /// Where the pages are put that a task touches first on this cpu.
     #[inline]
     pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
-        self.tasks[id].assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
+        self.tasks[id].history.assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
     }
 
     /// Where a task's pages are: where it touches them first on this cpu, if it has not done so yet.

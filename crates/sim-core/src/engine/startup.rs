@@ -21,7 +21,7 @@ impl Engine<'_> {
     /// The next step of a task's start-up; false when it is over and the program may continue.
     pub(crate) fn starts_up(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let id = self.cpus[cpu].current;
-        let app = self.shared.tasks[id].app;
+        let app = self.shared.tasks[id].app();
         let startup = self.shared.apps[app].runtime.startup;
         let first = self.shared.apps[app].rank(id) == 0;
         if first && startup.touch == Touch::Master && self.touches(cpu) {
@@ -49,7 +49,7 @@ impl Engine<'_> {
         if self.shared.tasks[id].home.node().is_some() {
             return false;
         }
-        let app = &self.shared.apps[self.shared.tasks[id].app];
+        let app = &self.shared.apps[self.shared.tasks[id].app()];
         let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
         let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
         let ns = bytes * 1_000_000_000 / u128::from(self.shared.machine.memory.core_bandwidth.max(1));
@@ -66,7 +66,7 @@ impl Engine<'_> {
     /// runs.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
-        let (app, node) = (self.shared.tasks[id].app, self.shared.touched_node(cpu, id));
+        let (app, node) = (self.shared.tasks[id].app(), self.shared.touched_node(cpu, id));
         self.shared.tasks[id].home.get_or_insert(node);
         if self.shared.apps[app].runtime.startup.touch == Touch::Master {
             for rank in 0..self.shared.apps[app].tasks {

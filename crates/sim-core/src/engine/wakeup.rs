@@ -19,7 +19,7 @@ impl Engine<'_> {
             violated(id, waker, "is woken and does not sleep");
         }
         let previous = self.shared.tasks[id].cpu;
-        if self.shared.tasks[id].delayed {
+        if self.shared.tasks[id].history.delayed {
             // It has never left its queue; no cpu is chosen.
             if self.shared.affinity(id).allows(previous) {
                 self.enqueue(id, previous, Entry::Wake, Some(waker));
@@ -44,7 +44,14 @@ impl Engine<'_> {
         if matches!(placement, Placement::Fork { .. }) {
             let nodes = self.shared.machine.nodes();
             let node = choice.memory_node.filter(|node| node.0 < nodes);
-            self.shared.tasks[id].assigned_node = node.map_or(MaybeNode::NONE, MaybeNode::at);
+            match (node, &mut self.shared.tasks[id].history) {
+                (Some(node), history) => history.assigned_node = MaybeNode::at(node),
+                (None, history) => {
+                    if let Some(history) = history.written() {
+                        history.assigned_node = MaybeNode::NONE;
+                    }
+                }
+            }
         }
         self.decided(Some(id), Action::Placed { placement, cpu }, choice.why);
         cpu
@@ -171,7 +178,7 @@ impl Engine<'_> {
         debug_assert!(enters, "{id} enters the queue of {cpu} ({entry:?}) and is {:?}", task.state);
         task.state = TaskState::Queued;
         task.cpu = cpu;
-        task.entered = self.entries;
+        self.entered[id] = self.entries;
         record.running += 1;
         record.load += u64::from(task.weight);
         discipline.insert(&mut self.shared.tasks, record, id);
@@ -285,7 +292,7 @@ impl Engine<'_> {
     }
 
     pub(crate) fn count_switch(&mut self, id: TaskId, reason: LeaveReason) {
-        let counters = &mut self.shared.apps[self.shared.tasks[id].app].counters;
+        let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
         match reason {
             LeaveReason::Preempted | LeaveReason::Moved => counters.involuntary_switches += 1,
             LeaveReason::Slept | LeaveReason::Exited | LeaveReason::Waits => counters.voluntary_switches += 1,
@@ -312,7 +319,7 @@ impl Engine<'_> {
         let task = &mut self.shared.tasks[id];
         task.process = ProcessId::respawned(self.respawned);
         task.home = MaybeNode::NONE;
-        task.refill = Span::ZERO;
+        task.set_refill(Span::ZERO);
         task.warm = NOWHERE;
         // `sched_fork` of kernels that keep lag: a new task has none.
         if let Some(history) = task.history.written() {
@@ -347,7 +354,7 @@ impl Engine<'_> {
     /// Counts a move.
     fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
         let distance = self.shared.machine.topology.distance(from, to);
-        let counters = &mut self.shared.apps[self.shared.tasks[id].app].counters;
+        let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
         counters.migrations += 1;
         counters.far_migrations += u64::from(distance == Distance::Far);
         self.observe(Observation::Migrated { task: id, from, to });

@@ -139,7 +139,7 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         let task = &mut tasks[id];
         let mut one = Contender::of(task);
         let used_up = one.age(weighted(span, task.weight), params.slice);
-        (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
+        (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
         let unprotected = task.vruntime >= task.history.protection;
         let grouped = cpu.group_count > 0;
         if grouped && bandwidth::use_up(tasks, cpu, id, span) {
@@ -184,7 +184,7 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
         groups::count(tasks, cpu, entity, weight, true);
         let task = &mut tasks[entity];
         let protection = scaled(task.history.protection - task.vruntime);
-        task.vdeadline = scaled(task.vdeadline - task.vruntime);
+        task.history.vdeadline = scaled(task.history.vdeadline - task.vruntime);
         seat(params, tasks, cpu, entity, Entry::Move);
         tasks[entity].history.protection = tasks[entity].vruntime + protection;
     }
@@ -199,7 +199,7 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let mut one = Contender::of(&tasks[current]);
     if !alone && average_of(tasks, cpu, current).allows(one.vruntime) {
         one.forfeit(params.slice);
-        (tasks[current].vruntime, tasks[current].vdeadline) = (one.vruntime, one.vdeadline);
+        (tasks[current].vruntime, tasks[current].history.vdeadline) = (one.vruntime, one.vdeadline);
     }
 }
 
@@ -216,7 +216,7 @@ fn pick_within(tasks: &Tasks, cpu: &Cpu, mut level: Level) -> Option<TaskId> {
     loop {
         let next = best_of(tasks, cpu, level)?;
         let group = groups::number(cpu, next);
-        if group == 0 || tasks[next].delayed {
+        if group == 0 || tasks[next].history.delayed {
             return Some(next);
         }
         level.group = group;
@@ -271,7 +271,7 @@ fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
 /// Picks the next task; delayed ones that come up are dropped on the way.
 fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<TaskId> {
     while let Some(next) = pick(tasks, cpu) {
-        if !tasks[next].delayed {
+        if !tasks[next].history.delayed {
             return Some(next);
         }
         drop_delayed(params, tasks, cpu, next);
@@ -345,12 +345,12 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
     if cpu.group_count > 0 && tasks[id].priority == THROTTLED {
         // It has left already; where it comes to, a new request begins.
         end_throttling(tasks, cpu, id);
-        tasks[id].vdeadline = weighted(params.slice, tasks[id].weight);
+        tasks[id].history.vdeadline = weighted(params.slice, tasks[id].weight);
         return;
     }
     let average = average_of(tasks, cpu, id);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
-        tasks[id].delayed = true;
+        tasks[id].history.delayed = true;
         cpu.current = TaskId::NONE;
         let last = list(tasks, cpu.delayed).last();
         tasks[id].next = TaskId::NONE;
@@ -362,7 +362,7 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
     }
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     if reason == LeaveReason::Moved {
-        tasks[id].vdeadline -= tasks[id].vruntime;
+        tasks[id].history.vdeadline -= tasks[id].vruntime;
     }
     groups::count(tasks, cpu, id, tasks[id].weight, false);
     leave_groups(params, tasks, cpu, id);
@@ -379,7 +379,7 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
         bandwidth::give_back(tasks, cpu, entity);
         let average = average_of(tasks, cpu, entity);
         if params.delayed_dequeue && !average.allows(tasks[entity].vruntime) {
-            tasks[entity].delayed = true;
+            tasks[entity].history.delayed = true;
             return;
         }
         let lag = lag(params, tasks, cpu, entity);
@@ -392,7 +392,7 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
 fn dequeue_group(tasks: &mut Tasks, cpu: &Cpu, entity: TaskId, lag: i64) {
     let history = &mut tasks[entity].history;
     (history.vlag, history.queued, history.chosen) = (lag, false, false);
-    tasks[entity].delayed = false;
+    tasks[entity].history.delayed = false;
     groups::count(tasks, cpu, entity, tasks[entity].weight, false);
 }
 
@@ -434,7 +434,7 @@ fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
         None => cpu.delayed = next,
     }
     tasks[id].next = TaskId::NONE;
-    tasks[id].delayed = false;
+    tasks[id].history.delayed = false;
 }
 
 /// Places a task that enters, and the groups around it that are not queued (`enqueue_task_fair`). A delayed
@@ -443,7 +443,7 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
     let (mut next, mut entry) = (Some(id), entry);
     while let Some(inside) = next {
         let group = groups::number(cpu, inside) > 0;
-        if tasks[inside].delayed {
+        if tasks[inside].history.delayed {
             requeue(params, tasks, cpu, inside);
             break;
         }
@@ -468,7 +468,7 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
 fn requeue(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let lag = lag(params, tasks, cpu, id);
     if groups::number(cpu, id) > 0 {
-        tasks[id].delayed = false;
+        tasks[id].history.delayed = false;
     } else {
         unlink(tasks, cpu, id);
     }
@@ -490,10 +490,10 @@ fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: E
     };
     task.vruntime = others.value() - lag;
     let slice = weighted(params.slice, task.weight);
-    task.vdeadline = match entry {
+    task.history.vdeadline = match entry {
         Entry::Fork => task.vruntime + slice / 2,
         Entry::Wake => task.vruntime + slice,
-        Entry::Move => task.vruntime + task.vdeadline,
+        Entry::Move => task.vruntime + task.history.vdeadline,
     };
 }
 
@@ -502,7 +502,7 @@ fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: E
 fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     let task = &mut tasks[id];
-    task.vdeadline -= task.vruntime;
+    task.history.vdeadline -= task.vruntime;
     task.history.protection -= task.vruntime;
     task.priority = priority;
     seat(params, tasks, cpu, id, Entry::Move);
@@ -512,7 +512,7 @@ fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: T
 impl Rules for EevdfParams {
     #[inline]
     fn key(&self, task: &Task) -> i64 {
-        task.vdeadline
+        task.history.vdeadline
     }
 
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
@@ -597,13 +597,14 @@ impl Rules for EevdfParams {
         let task = &mut tasks[cpu.current];
         let mut one = Contender::of(task);
         one.age_often(weighted(cycle, task.weight), more as i64, self.slice);
-        (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
+        (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
     }
 
     /// Picks depend on differences of virtual times, and the current task on what is left of its protection.
     fn recurs(&self, task: &Task, then: &Keys, growth: Growth, is_current: bool) -> bool {
         let left = |keys: &Keys| (keys.protection - keys.vruntime).max(0);
-        task.vdeadline - then.vdeadline == growth.key && (!is_current || left(&Keys::of(task)) == left(then))
+        task.history.vdeadline - then.vdeadline == growth.key
+            && (!is_current || left(&Keys::of(task)) == left(then))
     }
 
     /// Each waiting task counts in the average.
@@ -613,7 +614,7 @@ impl Rules for EevdfParams {
 
     fn repeat(&self, task: &mut Task, _: &Cpu, _: Span, growth: i64) {
         task.vruntime += growth;
-        task.vdeadline += growth;
+        task.history.vdeadline += growth;
         task.history.protection += growth;
     }
 
@@ -642,7 +643,7 @@ impl Rules for EevdfParams {
         let average = average_of(tasks, cpu, id);
         let protected_until = (cpu.current == id).then_some(task.history.protection);
         let eligible = average.allows(task.vruntime);
-        Some((Request { deadline: task.vdeadline, eligible, protected_until }, average.value()))
+        Some((Request { deadline: task.history.vdeadline, eligible, protected_until }, average.value()))
     }
 
     fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {

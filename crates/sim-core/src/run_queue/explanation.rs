@@ -19,7 +19,7 @@ pub(crate) fn explain(
     let of = |id: TaskId| Contender {
         task: id,
         current: cpu.current == id,
-        delayed: tasks[id].delayed,
+        delayed: tasks[id].history.delayed,
         vruntime: tasks[id].vruntime,
         request: discipline.request(tasks, cpu, id).map(|(request, _)| request),
     };

@@ -83,9 +83,10 @@ pub(crate) fn chain<'a>(
 
 /// True when a task that enters ends the delay of itself or of a group around it.
 pub(crate) fn wakes_delayed(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
-    let present = |id: &TaskId| tasks[*id].delayed || tasks[*id].history.queued;
-    tasks[id].delayed
-        || cpu.group_count > 0 && chain(tasks, cpu, id).find(present).is_some_and(|id| tasks[id].delayed)
+    let present = |id: &TaskId| tasks[*id].history.delayed || tasks[*id].history.queued;
+    tasks[id].history.delayed
+        || cpu.group_count > 0
+            && chain(tasks, cpu, id).find(present).is_some_and(|id| tasks[id].history.delayed)
 }
 
 /// The group as a whole.

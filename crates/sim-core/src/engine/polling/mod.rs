@@ -37,7 +37,7 @@ pub(crate) const QUEUE_COPIES: usize = 256;
 /// When a task will observe the end of its wait or of its spin limit.
 #[inline]
 pub(crate) fn visible_at(task: &Task) -> Time {
-    task.ready.min(task.deadline)
+    task.visible
 }
 
 /// A task that polls and yields.
@@ -225,8 +225,8 @@ impl Engine<'_> {
         for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
             if !shared.reads_head_only {
                 let task = &mut shared.tasks[done.task];
-                task.vdeadline = member.vdeadline;
                 if let Some(history) = task.history.written() {
+                    history.vdeadline = member.history.vdeadline;
                     history.protection = member.history.protection;
                     history.share = member.history.share;
                 }
@@ -238,7 +238,7 @@ impl Engine<'_> {
             task.vruntime = member.vruntime;
             task.cpu_time += member.cpu_time;
             task.last_ran = member.last_ran;
-            let counters = &mut shared.apps[task.app].counters;
+            let counters = &mut shared.apps[task.app()].counters;
             counters.polls += done.cycles;
             counters.yields += done.cycles;
             counters.voluntary_switches += done.switches;

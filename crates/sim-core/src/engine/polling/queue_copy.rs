@@ -144,7 +144,7 @@ impl QueueCopy {
         }
         if directed {
             for done in &mut self.done {
-                done.directed = apps[tasks[done.task].app].runtime.wait == WaitMode::YieldTo;
+                done.directed = apps[tasks[done.task].app()].runtime.wait == WaitMode::YieldTo;
                 self.directed |= done.directed;
             }
         }
@@ -156,18 +156,17 @@ impl QueueCopy {
         let number = self.done.len();
         let from = &tasks[self.following];
         if number == self.tasks.len() {
-            self.tasks.push(Task::new(from.app, from.weight, from.process, 0));
+            self.tasks.push(Task::new(from.app(), from.weight, from.process, 0));
         }
         let copy = &mut self.tasks[TaskId(number as u32)];
-        (copy.vruntime, copy.ready, copy.deadline) = (from.vruntime, from.ready, from.deadline);
-        (copy.weight, copy.app, copy.priority, copy.polls) =
-            (from.weight, from.app, from.priority, from.polls);
+        (copy.vruntime, copy.visible) = (from.vruntime, from.visible);
+        (copy.weight, copy.priority, copy.polls) = (from.weight, from.priority, from.polls);
+        copy.set_app(from.app());
         (copy.cpu_time, copy.last_ran) = (Span::ZERO, Time::ZERO);
         if self.cpu.several {
             copy.process = from.process;
         }
         if !self.head_only {
-            copy.vdeadline = from.vdeadline;
             copy.history.copy_from(&from.history);
         }
         self.others |= !polls(from);
@@ -393,7 +392,7 @@ impl QueueCopy {
     #[inline]
     fn before_yield(&self) -> BeforeYield {
         let (cpu, task) = (&self.cpu, &self.tasks[self.cpu.current]);
-        let rest = (!self.head_only).then(|| (task.vdeadline, task.history.share));
+        let rest = (!self.head_only).then(|| (task.history.vdeadline, task.history.share));
         (task.vruntime, cpu.min_vruntime, cpu.charged, rest)
     }
 
@@ -402,8 +401,8 @@ impl QueueCopy {
         let task = &mut self.tasks[self.cpu.current];
         task.vruntime = vruntime;
         if let Some((vdeadline, share)) = rest {
-            task.vdeadline = vdeadline;
             if let Some(history) = task.history.written() {
+                history.vdeadline = vdeadline;
                 history.share = share;
             }
         }
@@ -418,7 +417,8 @@ impl QueueCopy {
             return None;
         }
         let able = |task: &Task| !polls(task) || visible_at(task) <= end;
-        let fits = |task: &Task| task.app == current.app && task.priority == current.priority && able(task);
+        let fits =
+            |task: &Task| task.app() == current.app() && task.priority == current.priority && able(task);
         self.queue().find(|id| fits(&self.tasks[*id]))
     }
 

@@ -207,7 +207,7 @@ impl Shared<'_> {
         let place = Place { next, before: record.current, number: 1, cost };
         let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
         end_cycle(&model.discipline, costs, tasks, record, (Some(last), end));
-        let counters = &mut apps[tasks[place.before].app].counters;
+        let counters = &mut apps[tasks[place.before].app()].counters;
         counters.polls += 1;
         counters.yields += 1;
         counters.voluntary_switches += 1;
@@ -253,7 +253,7 @@ impl Shared<'_> {
             task.vruntime = key + rounds.gain * (times as i64 - 1);
             task.cpu_time += span + (cost + cycle) * (times - 1);
             task.last_ran = end + rounds.round * (times - 1);
-            let counters = &mut self.apps[task.app].counters;
+            let counters = &mut self.apps[task.app()].counters;
             counters.polls += times;
             counters.yields += times;
             counters.voluntary_switches += times;
@@ -317,7 +317,7 @@ impl Shared<'_> {
         record.polled.0 += more;
         record.account.add(Category::Spin, self.machine.costs.poll * more);
         record.account.add(Category::Yield, self.machine.costs.yield_call * more);
-        let counters = &mut self.apps[self.tasks[record.current].app].counters;
+        let counters = &mut self.apps[self.tasks[record.current].app()].counters;
         counters.polls += 1 + more;
         counters.yields += 1 + more;
     }

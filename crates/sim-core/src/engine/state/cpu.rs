@@ -84,6 +84,8 @@ pub(crate) struct Cpu {
     pub(crate) has_deferred: bool,
     /// Its task groups: all of the run.
     pub(crate) group_count: u16,
+    /// The contention class that a task last computed in here: that of the next one, most often.
+    pub(crate) class: ClassId,
     /// The process that ran last, to price the next switch; none at first.
     pub(crate) last_process: ProcessId,
     /// Polls and switches not reported yet.
@@ -147,6 +149,7 @@ impl Cpu {
             fired: false,
             several: false,
             has_deferred: false,
+            class: ClassId::FREE,
             last_process: ProcessId::NONE,
             polled: (0, 0),
             overhead: Overhead::NONE,
