@@ -120,14 +120,14 @@ impl Engine<'_> {
                 let costs = &self.shared.machine.costs;
                 let price = if other.cpu == cpu { costs.wake } else { costs.wake_remote };
                 let until_effect = price.min(costs.wake);
-                self.cpus[cpu].overhead.grow(Part::Kernel, until_effect);
+                self.cpus[cpu].pend(Part::Kernel, until_effect);
                 let at = self.cursor(cpu);
-                self.cpus[cpu].overhead.grow(Part::Kernel, price - until_effect);
+                self.cpus[cpu].pend(Part::Kernel, price - until_effect);
                 self.shared.tasks[task].set_ready(ready.min(at));
                 self.arm_pending(at, Timer::Wake(task, cpu));
-                let waker = &mut self.shared.tasks[self.cpus[cpu].current];
-                if let Some(history) = waker.history.written() {
-                    history.waker.wakes(waker.cpu_time);
+                if self.shared.model.discipline.keeps_history() {
+                    let waker = &mut self.shared.tasks[self.cpus[cpu].current];
+                    waker.history.waker.wakes(waker.cpu_time);
                 }
             }
             TaskState::Queued | TaskState::Running => {

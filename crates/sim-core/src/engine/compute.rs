@@ -80,9 +80,9 @@ impl Shared<'_> {
     /// and a refill of its caches.
     #[inline]
     pub(crate) fn begin_compute(&mut self, record: &mut Cpu, home: NodeId, copy: Span) {
-        let begun = record.overhead.part(Part::Refill);
+        let begun = record.pending(Part::Refill);
         let refill = self.refill(record, home, begun + copy);
-        record.overhead.grow(Part::Refill, refill - begun);
+        record.pend(Part::Refill, refill - begun);
         let profile = self.tasks[record.current].profile.into();
         let class = self.memory.class(profile, home, record.id, record.class);
         if class != record.class {
@@ -98,7 +98,7 @@ impl Shared<'_> {
     #[inline]
     fn start_compute(&mut self, record: &mut Cpu, class: ClassId) {
         record.since = self.now;
-        record.activity = Activity::Compute(class);
+        record.activity = Activity::Compute;
         let task = &self.tasks[record.current];
         debug_assert!(task.remaining > Work::ZERO, "{} computes nothing on {}", record.current, record.id);
         self.memory.occupy(task.profile.into(), record.id, true);
@@ -163,13 +163,14 @@ impl Engine<'_> {
     /// The speed of a cpu changes: time so far is charged at the old speed, the rest of the overhead stays
     /// pending.
     pub(crate) fn respeed(&mut self, cpu: CpuId, own: Speed, factor: u64) {
-        let Activity::Compute(class) = self.cpus[cpu].activity else {
+        if self.cpus[cpu].activity != Activity::Compute {
             self.shared.cores.set(cpu, own, factor);
             return;
-        };
+        }
+        let class = self.cpus[cpu].class;
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         let elapsed = shared.now.since(record.since);
-        let rest = record.overhead.pay(elapsed, &mut record.account);
+        let rest = record.pay(elapsed);
         let task = &mut shared.tasks[record.current];
         task.cpu_time += elapsed;
         task.last_ran = shared.now;
@@ -208,10 +209,10 @@ impl Engine<'_> {
     /// now.
     pub(crate) fn computed(&self, cpu: CpuId, task: TaskId) -> Work {
         let record = &self.cpus[cpu];
-        let Activity::Compute(class) = record.activity else { return Work::ZERO };
-        if record.current != task {
+        if record.activity != Activity::Compute || record.current != task {
             return Work::ZERO;
         }
+        let class = record.class;
         let (speed, before) = (self.shared.cores.speed(cpu), self.shared.tasks[task].remaining);
         let rest = self.shared.now.since(record.since).saturating_sub(record.overhead.total());
         before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
@@ -234,7 +235,7 @@ impl Engine<'_> {
             return shared.close(record);
         }
         shared.report_account(record);
-        let rest = record.overhead.pay(shared.now.since(record.since), &mut record.account);
+        let rest = record.pay(shared.now.since(record.since));
         record.since = shared.now;
         record.charged = record.charged.min(shared.now);
         if !record.overhead.is_none() {

@@ -209,7 +209,7 @@ impl Engine<'_> {
         let record = &self.cpus[cpu];
         match record.activity {
             Activity::Idle => Thread::Idle,
-            Activity::Compute(_) => Thread::Computes(self.shared.tasks[record.current].profile.into()),
+            Activity::Compute => Thread::Computes(self.shared.tasks[record.current].profile.into()),
             Activity::Poll | Activity::Spin | Activity::Syscall => Thread::Light,
         }
     }

@@ -13,7 +13,7 @@ impl Engine<'_> {
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];
         let fired = std::mem::replace(&mut record.fired, false);
-        if record.activity == Activity::Poll && !fired && !record.resched && !record.has_deferred {
+        if record.activity == Activity::Poll && !fired && !record.resched && !record.has_deferred() {
             // Only the end of a wait has changed: the prediction follows, the state need not be brought up to
             // date.
             let due = self.predict(cpu);
@@ -35,7 +35,8 @@ impl Engine<'_> {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         let now = shared.now;
         match record.activity {
-            Activity::Compute(class) => {
+            Activity::Compute => {
+                let class = record.class;
                 if self.compute_complete(cpu, class) {
                     self.shared.end_compute(&mut self.cpus[cpu]);
                     self.proceed(cpu, policy);
@@ -86,7 +87,7 @@ impl Engine<'_> {
     #[inline(never)]
     fn end_syscall(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let record = &self.cpus[cpu];
-        let (call, after) = record.call;
+        let (call, after) = record.rare.call;
         let ends = self.shared.now >= record.since + record.overhead.total() + call;
         if ends {
             self.close_segment(cpu);
@@ -98,7 +99,7 @@ impl Engine<'_> {
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
     #[inline]
     fn pay_deferred(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        let has_deferred = self.cpus[cpu].has_deferred;
+        let has_deferred = self.cpus[cpu].has_deferred();
         if has_deferred {
             self.interrupt(cpu, policy);
         }
@@ -198,13 +199,11 @@ impl Engine<'_> {
     fn do_yield(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         let record = &mut self.cpus[cpu];
-        record.next_buddy = TaskId::NONE;
-        record.last_buddy = TaskId::NONE;
-        record.pair_start = self.shared.now;
+        record.forget_buddies(self.shared.now);
         self.shared.model.discipline.yield_key(&mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
         self.policy_requeue(cpu, Enqueue::Yielded, policy);
-        let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
+        let directed = if self.cpus[cpu].rare.yield_target.is_none() { self.directed(cpu) } else { None };
         if let Some(target) = directed.filter(|_| self.shared.wants_queues) {
             self.shared.report_queue(&self.cpus[cpu], target, Verdict::Picked, true);
         }
@@ -236,7 +235,7 @@ impl Engine<'_> {
         self.settle(there);
         if self.may_inherit(to) {
             let record = &mut self.cpus[there];
-            record.yield_target = to;
+            record.rare.yield_target = to;
             if there != cpu {
                 record.resched = true;
                 record.defer(Part::Kernel, self.shared.machine.costs.ipi);
@@ -248,8 +247,9 @@ impl Engine<'_> {
 
     /// Who runs next on a cpu. A preference is used up, followed or not.
     pub(crate) fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
-        let yield_target = std::mem::replace(&mut self.cpus[cpu].yield_target, TaskId::NONE);
-        if let Some(yield_target) = yield_target.some() {
+        let rare = self.cpus[cpu].rare.written();
+        let yield_target = rare.map(|rare| std::mem::replace(&mut rare.yield_target, TaskId::NONE));
+        if let Some(yield_target) = yield_target.and_then(TaskId::some) {
             let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
             if discipline.prefers(&self.shared.tasks, record, yield_target, stays) {
                 return Some(yield_target);
@@ -372,7 +372,7 @@ impl Engine<'_> {
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
-        record.idle_from = self.shared.now;
+        record.picked = self.shared.now;
         self.shared.model.discipline.insert(&mut self.shared.tasks, record, id);
         self.shared.dirty.note(cpu);
     }
@@ -387,13 +387,14 @@ impl Engine<'_> {
         let record = &mut self.cpus[cpu];
         debug_assert!(record.current.is_none(), "{next} gets {cpu}, which {} has", record.current);
         record.take_deferred();
-        record.overhead.grow(Part::Switch, cost);
+        record.pend(Part::Switch, cost);
         run_queue::remove(&mut self.shared.tasks, record, next);
         record.current = next;
         record.resched = false;
         record.slice_end = Time::NEVER;
         record.picked = self.shared.now;
-        record.charged = (self.shared.now + cost).saturating_sub(record.switch_charge);
+        record.charged =
+            (self.shared.now + cost).saturating_sub(record.switch_charge(&self.shared.machine.costs));
         self.shared.model.discipline.picked(&mut self.shared.tasks, record, self.shared.now);
         self.shared.model.discipline.note_pick(&self.shared.tasks, record);
         self.shared.tasks[next].state = TaskState::Running;
@@ -449,9 +450,9 @@ impl Engine<'_> {
         let record = &self.cpus[cpu];
         let (due, slice_end) = match record.activity {
             Activity::Idle => (Time::NEVER, Time::NEVER),
-            Activity::Compute(class) => (self.compute_end(cpu, class), self.slice_end(cpu)),
+            Activity::Compute => (self.compute_end(cpu, record.class), self.slice_end(cpu)),
             Activity::Spin => (self.spin_ends(cpu), self.slice_end(cpu)),
-            Activity::Syscall => (record.since + record.overhead.total() + record.call.0, Time::NEVER),
+            Activity::Syscall => (record.since + record.overhead.total() + record.rare.call.0, Time::NEVER),
             Activity::Poll => (self.predict(cpu), Time::NEVER),
         };
         debug_assert!(

@@ -293,7 +293,7 @@ impl Engine<'_> {
         debug_assert!(!record.current.is_none(), "no task on {cpu} enters a system call ({after:?})");
         record.since = self.shared.now;
         record.activity = Activity::Syscall;
-        record.call = (call, after);
+        record.rare.call = (call, after);
     }
 
     /// The current task begins to wait.

@@ -147,11 +147,6 @@ impl Engine<'_> {
             task.priority < THROTTLED || activity == Activity::Syscall,
             "{id} is throttled and is current on {cpu}: {activity:?}"
         );
-        let observed = record.observed_running;
-        assert!(
-            observed.is_none() || observed == id,
-            "{observed} is observed to run on {cpu}, where {id} runs"
-        );
     }
 
     /// The links of the queue fit, it is in the order of its discipline, and the counts of the cpu equal it.
@@ -171,7 +166,7 @@ impl Engine<'_> {
             (walk.tasks + u32::from(current.is_some()), walk.load + u64::from(current.unwrap_or(0)));
         assert!(record.running == running, "{cpu} counts {} runnable tasks of {running}", record.running);
         assert!(record.load == load, "{cpu} has a load of {}, its tasks have {load}", record.load);
-        let target = record.yield_target;
+        let target = record.rare.yield_target;
         assert!(
             target.is_none() || walk.target,
             "{target}, the yield_to target of {cpu}, is not queued there"
@@ -192,7 +187,7 @@ impl Engine<'_> {
         }
         walk.tasks += u32::from(self.counts(task));
         walk.load += if self.counts(task) { u64::from(task.weight) } else { 0 };
-        walk.target |= id == record.yield_target;
+        walk.target |= id == record.rare.yield_target;
         walk.last = Some(id);
         assert!(
             walk.tasks <= record.running,
@@ -213,7 +208,7 @@ impl Engine<'_> {
 
     /// Tasks whose dequeue is delayed sleep, and belong to the cpu.
     fn check_delayed(&self, record: &Cpu) {
-        let mut at = record.delayed;
+        let mut at = record.rare.delayed;
         while let Some(id) = at.some() {
             let task = &self.shared.tasks[id];
             let as_listed =

@@ -18,7 +18,8 @@
 //! another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
 //! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is
 //! independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once its
-//! spin limit (`deadline`) has passed.
+//! spin limit (`deadline`) has passed. What few tasks and cpus have lies apart from their records
+//! (`state::apart`).
 //!
 //! # An instant
 //!
@@ -264,6 +265,8 @@ pub(crate) struct Engine<'o> {
     corrections: u64,
     events: u64,
     entries: u64,
+    /// How far the ticks of a cpu are behind those of the cpu before it, ns.
+    tick_step: u64,
     /// How many entries into queues there had been when each task last entered one.
     entered: IdVec<TaskId, u64>,
     /// Applications all of whose tasks exist, of which the policy is still to be notified.
@@ -604,14 +607,14 @@ impl Engine<'_> {
 
     /// The first timer tick of a cpu at or after an instant.
     fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
-        let (period, phase) = (self.shared.model.tick.ns(), self.cpus[cpu].tick_phase);
+        let (period, phase) = (self.shared.model.tick.ns(), self.tick_step * u64::from(cpu.0));
         let Some(jitter) = self.shared.model.discipline.processes_ticks() else {
             let periods = at.ns().saturating_sub(phase).div_ceil(period);
             return Time::from_ns(phase + periods * period);
         };
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
-        let (key, choices) = (self.cpus[cpu].tick_key, u128::from(jitter.ns()) + 1);
+        let (key, choices) = (self.cpus[cpu].rare.tick_key, u128::from(jitter.ns()) + 1);
         let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
         let tick = |n: u64| Time::from_ns(phase + n * period + late(n));
         if tick(due) >= at { tick(due) } else { tick(due + 1) }

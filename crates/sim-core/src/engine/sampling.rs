@@ -292,7 +292,7 @@ impl Engine<'_> {
     fn present(&self, cpu: usize) -> Category {
         match self.cpus[CpuId(cpu as u32)].activity {
             Activity::Idle => Category::Idle,
-            Activity::Compute(_) => Category::Compute,
+            Activity::Compute => Category::Compute,
             Activity::Poll | Activity::Spin => Category::Spin,
             Activity::Syscall => Category::Kernel,
         }
@@ -305,7 +305,7 @@ impl Engine<'_> {
             let cpu = CpuId(cpu);
             self.settle(cpu);
             match self.cpus[cpu].activity {
-                Activity::Compute(_) => {
+                Activity::Compute => {
                     let speeds = self.shared.cores.speeds(cpu);
                     self.respeed(cpu, speeds.own, speeds.factor);
                 }

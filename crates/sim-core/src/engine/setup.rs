@@ -20,10 +20,10 @@ use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::os::{Discipline, Limit, OsModel};
+use crate::os::{CfsRelease, Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program, Scheduling};
+use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::groups;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
@@ -49,9 +49,8 @@ pub(crate) fn check(
     }
     let profiles: usize = apps.iter().map(|app| 1 + app.program.profiles().len()).sum();
     if profiles > MAX_PROFILES {
-        return Err(format!(
-            "at most {MAX_PROFILES} memory profiles, one for each application included, these are {profiles}"
-        ));
+        let most = MAX_PROFILES;
+        return Err(format!("at most {most} memory profiles with one per application, these are {profiles}"));
     }
     if model.tick < Span::from_us(1) {
         return Err("the tick period must be at least 1us".into());
@@ -156,8 +155,12 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     Ok(())
 }
 
-/// The profile of bulk transfers: memory-bound at the rate of one core.
-fn transfer_profile(machine: &Machine) -> MemoryProfile {
+/// The profile of bulk transfers: memory-bound at the rate of one core. None is needed, and no room for its
+/// contention classes, where a program has no transfers.
+fn transfer_profile(machine: &Machine, program: &Program) -> MemoryProfile {
+    if !program.ops().iter().any(|op| matches!(op, Op::Transfer { .. })) {
+        return MemoryProfile::NONE;
+    }
     MemoryProfile {
         demand: machine.memory.core_bandwidth,
         bound: Some(1 << 16),
@@ -233,18 +236,17 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
 }
 
 /// The cpus, all idle.
-fn build_cpus(machine: &Machine, model: &OsModel, seed: u64) -> PerCpu<Cpu> {
+fn build_cpus(machine: &Machine, model: &OsModel, seed: u64, apps: &IdVec<AppId, App>) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
-    if model.tick_skew {
-        let step = model.tick.ns() / 2 / u64::from(machine.cpus());
-        for cpu in machine.cpu_ids() {
-            cpus[cpu].tick_phase = step * u64::from(cpu.0);
-        }
+    // Under 2.6.27 each yield is noted apart. Where tasks sleep, overhead often has several parts.
+    let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
+    if pairs || apps.iter().any(|app| sleeps(&app.runtime)) {
+        cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());
     }
     if model.discipline.processes_ticks().is_some() {
         for cpu in machine.cpu_ids() {
-            cpus[cpu].next_tick = Time::ZERO;
-            cpus[cpu].tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
+            cpus[cpu].rare.next_tick = Time::ZERO;
+            cpus[cpu].rare.tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
         }
     }
     cpus
@@ -259,17 +261,22 @@ fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
     specs.iter().flat_map(|spec| std::iter::repeat_n(of(spec), spec.tasks as usize)).collect()
 }
 
+/// Tasks that wait under this runtime may sleep.
+fn sleeps(runtime: &Runtime) -> bool {
+    runtime.startup.sleeps || runtime.wait.sleeps_after().is_some()
+}
+
 /// Room for what the discipline, the runtime or the program will write about a task of an application apart
 /// from its record.
 fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
-    let (runtime, program) = (&spec.runtime, &spec.program);
-    let sleeps = runtime.startup.sleeps || runtime.wait.sleeps_after().is_some();
+    let program = &spec.program;
     let apart = |op: &Op| {
         let teams = matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
         teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. })
     };
     let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
-    let needed = discipline.keeps_history() || sleeps || program.ops().iter().any(apart) || nested();
+    let needed =
+        discipline.keeps_history() || sleeps(&spec.runtime) || program.ops().iter().any(apart) || nested();
     if needed { Apart::ready() } else { Apart::NONE }
 }
 
@@ -343,7 +350,7 @@ impl Population {
         let app = AppId(apps.len() as u32);
         let first = tasks.len() as u32;
         add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
-        profiles.push(transfer_profile(machine));
+        profiles.push(transfer_profile(machine, &spec.program));
         let base = profiles.len() as u32;
         profiles.extend_from_slice(spec.program.profiles());
         caches.add_app(machine, &spec, &profiles[base as usize - 1..]);
@@ -372,7 +379,7 @@ impl<'o> Engine<'o> {
         arm_kernel(&model, options.seed, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
-        let mut records = build_cpus(&machine, &model, options.seed);
+        let mut records = build_cpus(&machine, &model, options.seed, &apps);
         groups::add(&mut tasks, &mut records, &model.groups);
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
         let reads_head_only = !directed && model.discipline.reads_head_only();
@@ -390,6 +397,7 @@ impl<'o> Engine<'o> {
             corrections: 0,
             events: 0,
             entries: 0,
+            tick_step: if model.tick_skew { model.tick.ns() / 2 / u64::from(machine.cpus()) } else { 0 },
             entered: IdVec::filled(tasks.len(), 0),
             timers,
             left,
@@ -483,7 +491,7 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
 pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::ids::ProfileId;
     use crate::os::{Balancer, RoundRobinParams};
-    use crate::program::{Runtime, Spread, StartUp};
+    use crate::program::{Spread, StartUp};
     use crate::time::Work;
     let work = Work::from_span(Span::from_ms(1));
     let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };

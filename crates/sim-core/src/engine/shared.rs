@@ -121,7 +121,7 @@ impl Shared<'_> {
 
     /// The time in which a cpu without a current task leaves the idle state.
     pub(crate) fn idle_exit(&self, record: &Cpu) -> Span {
-        self.machine.costs.idle_exit_after(self.now.since(record.idle_from))
+        self.machine.costs.idle_exit_after(self.now.since(record.picked))
     }
 
     /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
@@ -137,8 +137,7 @@ impl Shared<'_> {
         let mut account = record.account;
         if let Activity::Poll | Activity::Spin = record.activity {
             let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
-            let mut overhead = record.overhead;
-            let rest = overhead.pay(elapsed, &mut account);
+            let rest = record.parts().pay(elapsed, &mut account);
             if record.activity == Activity::Spin {
                 account.add(Category::Spin, rest);
             } else if rest <= costs.poll + costs.yield_call {
@@ -184,9 +183,9 @@ impl Shared<'_> {
     /// Emits `Running`: the current task has work to do.
     #[inline]
     pub(crate) fn emit_running(&mut self, record: &mut Cpu) {
-        if record.observed_running != record.current {
+        if !record.observed {
             self.report_polling(record);
-            record.observed_running = record.current;
+            record.observed = true;
             self.observe(Observation::Running { task: record.current, cpu: record.id });
         }
     }
@@ -194,10 +193,9 @@ impl Shared<'_> {
     /// Emits `Stopping`: the task observed as running has no more work to do here.
     #[inline]
     pub(crate) fn emit_stopping(&mut self, record: &mut Cpu, reason: LeaveReason) {
-        let task = std::mem::replace(&mut record.observed_running, TaskId::NONE);
-        if !task.is_none() {
+        if std::mem::replace(&mut record.observed, false) {
             self.report_polling(record);
-            self.observe(Observation::Stopping { task, cpu: record.id, reason });
+            self.observe(Observation::Stopping { task: record.current, cpu: record.id, reason });
         }
     }
 
@@ -209,7 +207,7 @@ impl Shared<'_> {
         debug_assert!(record.since <= now, "{} closes a segment of {:?} at {now:?}", record.id, record.since);
         debug_assert!(!record.current.is_none(), "{} closes the segment of no task", record.id);
         let elapsed = now.since(record.since);
-        let rest = record.overhead.pay(elapsed, &mut record.account);
+        let rest = record.pay(elapsed);
         record.since = now;
         // What is left of a switch that is cut short is not charged to what follows.
         record.charged = record.charged.min(now);
@@ -219,11 +217,11 @@ impl Shared<'_> {
         let costs = &self.machine.costs;
         match activity {
             Activity::Idle => record.account.add(Category::Idle, rest),
-            Activity::Compute(class) => {
+            Activity::Compute => {
                 if refill > Span::ZERO {
                     self.tasks[record.current].set_refill(refill);
                 }
-                self.stop_compute(record, class, rest, elapsed);
+                self.stop_compute(record, record.class, rest, elapsed);
             }
             Activity::Poll => {
                 let poll = rest.min(costs.poll);
@@ -238,7 +236,7 @@ impl Shared<'_> {
                 self.apps[app].counters.polls += polls;
             }
             Activity::Syscall => {
-                let category = match record.call.1 {
+                let category = match record.rare.call.1 {
                     After::Yield | After::YieldTo(_) => Category::Yield,
                     After::Touch => Category::PageInit,
                     _ => Category::Kernel,
@@ -341,7 +339,7 @@ impl Shared<'_> {
             let done = cursor.max(barrier.line_free) + self.machine.signal_latency(holder, record.id);
             barrier.line_free = done;
             barrier.line_holder = rank.number;
-            record.overhead.grow(Part::Spin, done - cursor);
+            record.pend(Part::Spin, done - cursor);
         }
         let step = barrier.arrive(rank.number);
         self.observe(Observation::Arrived { task: record.current, scope, episode });

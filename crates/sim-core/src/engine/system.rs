@@ -295,7 +295,7 @@ impl System for Engine<'_> {
         }
         let call = self.shared.machine.costs.yield_call.max(Span::from_ns(1));
         self.cpus[here].activity = Activity::Syscall;
-        self.cpus[here].call = (call, After::YieldTo(to));
+        self.cpus[here].rare.call = (call, After::YieldTo(to));
         self.mark(here);
         true
     }
@@ -313,7 +313,7 @@ impl System for Engine<'_> {
         }
         let part = if daemon { Part::Daemon } else { Part::Kernel };
         if idle {
-            record.overhead.grow(part, span);
+            record.pend(part, span);
         } else {
             record.defer(part, span);
         }

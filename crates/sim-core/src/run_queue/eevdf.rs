@@ -78,7 +78,7 @@ fn waiting<'a>(
     cpu: &'a Cpu,
     level: Level,
 ) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
-    let both = list(tasks, cpu.head).chain(list(tasks, cpu.delayed));
+    let both = list(tasks, cpu.head).chain(list(tasks, cpu.rare.delayed));
     let able = |id: &TaskId| tasks[*id].history.queued && !tasks[*id].history.chosen;
     let all = both.chain(groups::all(cpu).filter(able));
     all.filter(move |id| Level::of(tasks, cpu, *id) == level).map(|id| (id, Contender::of(&tasks[id])))
@@ -113,7 +113,7 @@ fn average_of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Average {
 /// True when another one competes with the current task, or with a group around it, be it a delayed one.
 fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
-    if cpu.group_count > 0 {
+    if cpu.rare.group_count > 0 {
         return groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id));
     }
     let priority = tasks[current].priority;
@@ -141,7 +141,7 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         let used_up = one.age(weighted(span, task.weight), params.slice);
         (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
         let unprotected = task.vruntime >= task.history.protection;
-        let grouped = cpu.group_count > 0;
+        let grouped = cpu.rare.group_count > 0;
         if grouped && bandwidth::use_up(tasks, cpu, id, span) {
             cpu.resched = true;
         }
@@ -236,10 +236,10 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
 /// way to all others and lose their protection (`wakeup_preempt_fair`).
 fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
     let Some(current) = cpu.current.some() else {
-        return cpu.group_count > 0 || pick(tasks, cpu) == Some(id);
+        return cpu.rare.group_count > 0 || pick(tasks, cpu) == Some(id);
     };
     let level = |tasks: &Tasks, id: TaskId| Level::of(tasks, cpu, id);
-    let (one, other) = if cpu.group_count == 0 {
+    let (one, other) = if cpu.rare.group_count == 0 {
         (id, current)
     } else {
         let meets = |one: TaskId| {
@@ -262,7 +262,7 @@ fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
             return false;
         }
     }
-    if cpu.group_count == 0 {
+    if cpu.rare.group_count == 0 {
         return pick(tasks, cpu) == Some(id);
     }
     best_of(tasks, cpu, level(tasks, one)) == Some(one)
@@ -342,7 +342,7 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 /// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead
 /// of the average stays as a delayed one instead.
 fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
-    if cpu.group_count > 0 && tasks[id].priority == THROTTLED {
+    if cpu.rare.group_count > 0 && tasks[id].priority == THROTTLED {
         // It has left already; where it comes to, a new request begins.
         end_throttling(tasks, cpu, id);
         tasks[id].history.vdeadline = weighted(params.slice, tasks[id].weight);
@@ -352,11 +352,11 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
         tasks[id].history.delayed = true;
         cpu.current = TaskId::NONE;
-        let last = list(tasks, cpu.delayed).last();
+        let last = list(tasks, cpu.rare.delayed).last();
         tasks[id].next = TaskId::NONE;
         match last {
             Some(last) => tasks[last].next = id,
-            None => cpu.delayed = id,
+            None => cpu.rare.delayed = id,
         }
         return;
     }
@@ -412,13 +412,13 @@ fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
 
 /// All delayed tasks and groups leave a cpu that has no task else, in the order of their deadlines.
 fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
-    if cpu.group_count > 0 {
+    if cpu.rare.group_count > 0 {
         while let Some(next) = pick_within(tasks, cpu, Level { priority: 0, group: 0 }) {
             drop_delayed(params, tasks, cpu, next);
         }
         return;
     }
-    while let Some(first) = cpu.delayed.some() {
+    while let Some(first) = cpu.rare.delayed.some() {
         let level = Level::of(tasks, cpu, first);
         let average = average(tasks, cpu, level, TaskId::NONE);
         let next = best(&average, None, waiting(tasks, cpu, level)).unwrap_or(first);
@@ -428,10 +428,10 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
 
 fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let next = tasks[id].next;
-    let before = list(tasks, cpu.delayed).find(|before| tasks[*before].next == id);
+    let before = list(tasks, cpu.rare.delayed).find(|before| tasks[*before].next == id);
     match before {
         Some(before) => tasks[before].next = next,
-        None => cpu.delayed = next,
+        None => cpu.rare.delayed = next,
     }
     tasks[id].next = TaskId::NONE;
     tasks[id].history.delayed = false;
@@ -526,7 +526,7 @@ impl Rules for EevdfParams {
     /// `entity_tick`: the groups around the current task get their weights, too.
     fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
         charge(self, tasks, cpu, at);
-        if cpu.group_count > 0
+        if cpu.rare.group_count > 0
             && let Some(current) = cpu.current.some()
         {
             reweigh_around(self, tasks, cpu, current);
@@ -539,11 +539,11 @@ impl Rules for EevdfParams {
 
     /// With task groups each tick is processed in its time: it reads what is queued on other cpus.
     fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
-        cpu.group_count > 0 || contested(tasks, cpu)
+        cpu.rare.group_count > 0 || contested(tasks, cpu)
     }
 
     fn slice_end(&self, _: &Tasks, cpu: &Cpu, _: Time, _: impl Fn(Time) -> Time) -> Time {
-        cpu.next_tick
+        cpu.rare.next_tick
     }
 
     /// A tick finds out itself.

@@ -15,7 +15,7 @@ pub(crate) fn explain(
     verdict: Verdict,
 ) -> QueueDecision {
     let waiting = list(tasks, cpu.head).filter(|id| tasks[*id].priority < THROTTLED);
-    let all = cpu.current.some().into_iter().chain(waiting).chain(list(tasks, cpu.delayed));
+    let all = cpu.current.some().into_iter().chain(waiting).chain(list(tasks, cpu.rare.delayed));
     let of = |id: TaskId| Contender {
         task: id,
         current: cpu.current == id,

@@ -24,7 +24,7 @@ pub(crate) mod rotation;
 use crate::account::Category;
 use crate::engine::Engine;
 use crate::engine::polling::queue_copy::{QueueCopy, READ_FIRST};
-use crate::engine::state::{Activity, Cpu, Overhead, ProcessId, Task};
+use crate::engine::state::{Activity, Cpu, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::policy::{THROTTLED, TaskState};
@@ -163,7 +163,7 @@ impl Engine<'_> {
         let most = if shared.reads_head_only { READ_FIRST } else { usize::MAX };
         let level = shared.tasks[record.current].priority;
         let due = if level == THROTTLED
-            || (!record.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
+            || (!record.rare.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
         {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
             record.since + record.overhead.total() + shared.cycle()
@@ -214,14 +214,12 @@ impl Engine<'_> {
         let (record, copy, shared) = (&mut self.cpus[cpu], &self.queue_copies[slot], &mut self.shared);
         record.account.add(Category::Spin, copy.prices.poll * copy.cycles);
         record.account.add(Category::Yield, copy.prices.call * copy.cycles);
-        let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
-        overhead.pay(overhead.total(), &mut record.account);
+        record.pay_all();
         // The last switch is still pending when its dispatch has not completed a cycle.
         record.account.add(Category::Switch, copy.switching - copy.overhead);
-        let overhead = Overhead::switch(copy.overhead);
-        record.poll_on(copy.cpu.since, copy.cpu.charged, overhead, (copy.cycles, copy.switches));
+        record.poll_on(copy.cpu.since, copy.cpu.charged, copy.overhead, (copy.cycles, copy.switches));
         record.min_vruntime = copy.cpu.min_vruntime;
-        record.expired_since = copy.cpu.expired_since;
+        record.set_expired_since(copy.cpu.rare.expired_since);
         for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
             if !shared.reads_head_only {
                 let task = &mut shared.tasks[done.task];

@@ -38,19 +38,19 @@ pub(crate) struct Done {
     pub(crate) charged: Span,
 }
 
-/// What a copy is made from besides the tasks. `charge` is what of a switch is charged to keys.
+/// What a copy is made from besides the tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Origin {
     since: Time,
     overhead: Span,
     charged: Time,
-    charge: Span,
+    several: bool,
 }
 
 impl Origin {
     fn of(record: &Cpu) -> Self {
-        let Cpu { since, charged, switch_charge: charge, .. } = *record;
-        Self { since, overhead: record.overhead.total(), charged, charge }
+        let Cpu { since, charged, several, .. } = *record;
+        Self { since, overhead: record.overhead.total(), charged, several }
     }
 }
 
@@ -132,9 +132,10 @@ impl QueueCopy {
         let cpu = &mut self.cpu;
         cpu.id = record.id;
         (cpu.head, cpu.tail) = (TaskId::NONE, TaskId::NONE);
-        (cpu.since, cpu.charged, cpu.switch_charge) = (record.since, record.charged, record.switch_charge);
+        (cpu.since, cpu.charged) = (record.since, record.charged);
         (cpu.running, cpu.several) = (record.running, record.several);
-        (cpu.min_vruntime, cpu.expired_since) = (record.min_vruntime, record.expired_since);
+        cpu.min_vruntime = record.min_vruntime;
+        cpu.set_expired_since(record.rare.expired_since);
         self.following = record.current;
         self.cpu.current = self.copy(tasks);
         self.following = record.head;
@@ -433,6 +434,12 @@ impl QueueCopy {
         if self.cpu.several { self.prices.switch(from.process, to.process) } else { self.prices.thread }
     }
 
+    /// What of a switch is charged to keys.
+    #[inline]
+    pub(crate) const fn switch_charge(&self) -> Span {
+        if self.cpu.several { self.prices.process } else { self.prices.thread }
+    }
+
     /// The current task, which has yielded, goes into the queue, and `next` takes the cpu.
     #[inline]
     fn switch(&mut self, rules: &impl Rules, source: &Tasks, next: TaskId) {
@@ -450,7 +457,7 @@ impl QueueCopy {
         self.cpu.current = next;
         self.overhead = cost;
         self.switching += cost;
-        self.cpu.charged = (now + cost).saturating_sub(self.cpu.switch_charge);
+        self.cpu.charged = (now + cost).saturating_sub(self.switch_charge());
         rules.picked(&mut self.tasks, &mut self.cpu, now);
         rules.note_pick(&self.tasks, &mut self.cpu);
     }

@@ -7,7 +7,7 @@
 use crate::account::Category;
 use crate::engine::polling::{Prices, polls, visible_at};
 use crate::engine::shared::Shared;
-use crate::engine::state::{Cpu, Overhead, Task};
+use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::machine::Costs;
 use crate::os::{CfsRelease, Discipline, YieldMode};
@@ -86,7 +86,7 @@ impl Shared<'_> {
         let priority = self.tasks[record.current].priority;
         let before = |head: TaskId| self.tasks[head].priority < priority;
         // At the very start of a run less of a switch is charged than later.
-        let begun = record.since >= Time::ZERO + record.switch_charge;
+        let begun = record.since >= Time::ZERO + record.switch_charge(&self.machine.costs);
         self.rotates && begun && priority < THROTTLED && !record.head.some().is_some_and(before)
     }
 
@@ -157,7 +157,7 @@ impl Shared<'_> {
         let (mut members, mut at) = (1, record.head);
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
-        let dispatch = record.switch_charge + self.cycle();
+        let dispatch = record.switch_charge(&self.machine.costs) + self.cycle();
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
         let growth = |task: &Task| 1 + if fair { weighted(dispatch, task.weight) } else { 0 };
         let mut gain = growth(first);
@@ -213,7 +213,7 @@ impl Shared<'_> {
         counters.voluntary_switches += 1;
         record.polled.1 += 1;
         relink(tasks, record, last, &place);
-        begin_dispatch(&model.discipline, tasks, record, &place);
+        begin_dispatch(&model.discipline, costs, tasks, record, &place);
         true
     }
 
@@ -231,7 +231,7 @@ impl Shared<'_> {
             key = key.max(self.tasks[first].vruntime - 1);
         }
         let mut charge = rounds.end.since(record.charged);
-        let dispatch = record.switch_charge + cycle;
+        let dispatch = record.switch_charge(&self.machine.costs) + cycle;
         let (mut end, mut span) = (rounds.end, rounds.end - record.since);
         let (mut from, mut id, mut following) = (last, first, record.head);
         let (mut dispatches, mut switching, mut place) = (0, Span::ZERO, NO_PLACE);
@@ -271,21 +271,19 @@ impl Shared<'_> {
         self.charge_rotation(record, dispatches, switching);
 
         relink(&mut self.tasks, record, last, &place);
-        begin_dispatch(&self.model.discipline, &self.tasks, record, &place);
+        begin_dispatch(&self.model.discipline, &self.machine.costs, &self.tasks, record, &place);
+        record.forget_buddies(record.since);
     }
 
     /// The cpu-time accounting of a cpu after a number of dispatches, and of their switches except the
     /// pending overhead.
     fn charge_rotation(&mut self, record: &mut Cpu, dispatches: u64, switching: Span) {
-        let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
-        overhead.pay(overhead.total(), &mut record.account);
+        record.pay_all();
         record.account.add(Category::Switch, switching);
         record.account.add(Category::Spin, self.machine.costs.poll * dispatches);
         record.account.add(Category::Yield, self.machine.costs.yield_call * dispatches);
         record.polled.0 += dispatches;
         record.polled.1 += dispatches;
-        record.next_buddy = TaskId::NONE;
-        record.last_buddy = TaskId::NONE;
     }
 
     /// The current task, alone in its priority, completes all its cycles that end before `limit` and before
@@ -313,7 +311,7 @@ impl Shared<'_> {
         task.last_ran = record.since;
         follow_minimum(&self.model.discipline, &self.tasks, record);
         record.picked = record.since;
-        record.pair_start = record.since;
+        record.forget_buddies(record.since);
         record.polled.0 += more;
         record.account.add(Category::Spin, self.machine.costs.poll * more);
         record.account.add(Category::Yield, self.machine.costs.yield_call * more);
@@ -362,14 +360,13 @@ fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
 
 /// A dispatch begins where the one of the task before has ended.
 #[inline]
-fn begin_dispatch(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
+fn begin_dispatch(discipline: &Discipline, costs: &Costs, tasks: &Tasks, record: &mut Cpu, place: &Place) {
     let before = &tasks[place.before];
     record.last_process = if record.several { before.process } else { tasks[place.next].process };
     record.since = before.last_ran;
     record.picked = record.since;
-    record.pair_start = record.since;
-    record.overhead = Overhead::switch(place.cost);
-    record.charged = (record.since + place.cost).saturating_sub(record.switch_charge);
+    record.set_switch(place.cost);
+    record.charged = (record.since + place.cost).saturating_sub(record.switch_charge(costs));
     discipline.advance_minimum(tasks, record);
 }
 
@@ -393,14 +390,11 @@ fn end_cycle(
     }
     task.cpu_time += end - record.since;
     task.last_ran = end;
-    let total = record.overhead.total();
-    record.overhead.pay(total, &mut record.account);
+    record.pay_all();
     record.since = end;
     record.charged = end;
     record.picked = end;
-    record.pair_start = end;
-    record.next_buddy = TaskId::NONE;
-    record.last_buddy = TaskId::NONE;
+    record.forget_buddies(end);
     follow_minimum(discipline, tasks, record);
     record.polled.0 += 1;
     record.account.add(Category::Spin, costs.poll);

@@ -280,3 +280,44 @@ impl Task {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refill_that_is_left_over_survives_a_barrier() {
+        let mut task = Task::new(AppId(4_095), 1, ProcessId::NONE, 0);
+        task.arrive(Time::from_ns(5));
+        assert_eq!((task.pass().ns(), task.refill().ns()), (5, 0));
+        task.set_refill(Span::from_ns(3));
+        task.arrive(Time::from_ns(7));
+        assert_eq!((task.pass().ns(), task.refill().ns()), (7, 3));
+        task.arrive(Time::from_ns(9));
+        assert_eq!((task.pass().ns(), task.refill().ns(), task.app()), (9, 3, AppId(4_095)));
+    }
+
+    #[test]
+    fn work_beyond_64_bits_is_counted() {
+        let mut task = Task::new(AppId(0), 1, ProcessId::NONE, 0);
+        (0..5).for_each(|_| task.ask(Work::MAX));
+        assert_eq!(task.asked(), 5 * ((1 << 63) - 1));
+        assert_eq!(task.done(), 4 * ((1 << 63) - 1));
+    }
+
+    #[test]
+    fn a_poll_observes_the_end_of_the_wait_or_of_polling() {
+        let mut task = Task::new(AppId(0), 1, ProcessId::NONE, 0);
+        task.set_wait(Time::NEVER, Time::NEVER);
+        task.set_ready(Time::from_ns(9));
+        assert_eq!((task.visible.ns(), task.ready().ns()), (9, 9));
+        task.end_wait();
+        task.set_wait(Time::NEVER, Time::from_ns(5));
+        assert_eq!((task.visible.ns(), task.ready()), (5, Time::NEVER));
+        task.set_ready(Time::from_ns(7));
+        assert_eq!((task.visible.ns(), task.ready().ns()), (5, 7));
+        task.end_wait();
+        task.set_wait(Time::from_ns(8), Time::NEVER);
+        assert_eq!((task.visible.ns(), task.ready().ns()), (8, 8));
+    }
+}
