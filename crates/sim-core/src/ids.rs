@@ -117,9 +117,22 @@ impl<I: Id, T> IdVec<I, T> {
         (0..self.items.len()).map(I::new)
     }
 
+    /// The entry of an id, if there is one.
+    pub(crate) fn get(&self, id: I) -> Option<&T> {
+        self.items.get(id.index())
+    }
+
     /// Makes room for this many more entries.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.items.reserve(more);
+    }
+
+    /// Adds this many copies of an item.
+    pub(crate) fn extend(&mut self, more: usize, item: T)
+    where
+        T: Clone,
+    {
+        self.items.resize(self.items.len() + more, item);
     }
 
     /// Adds an entry and returns its id.

@@ -10,6 +10,8 @@ pub const MAX_TASKS: u64 = 1 << 24;
 pub const MAX_LOOP_DEPTH: usize = 4;
 /// Operations of a program.
 pub const MAX_OPS: usize = 1 << 14;
+/// Memory profiles of all applications of a run together, one more for each: a task has room for 16 bits.
+pub const MAX_PROFILES: usize = 1 << 16;
 /// Applications of a run.
 pub const MAX_APPS: usize = 1 << 12;
 /// Most task groups of a run: each cpu has a record of each.

@@ -205,6 +205,8 @@ pub struct Program {
     profiles: Vec<MemoryProfile>,
     /// For each `Repeat` the position of its `End` and the reverse; itself otherwise.
     partner: Vec<u32>,
+    /// How many loops begun by `Repeat` are around each operation, and behind the last one.
+    around: Vec<u8>,
     locks: u32,
     per_pass: Vec<u32>,
 }
@@ -270,7 +272,23 @@ impl Program {
         // Numbers every execution that draws: a draw's index is a pure function of the position in the
         // program.
         let per_pass = ops.iter().map(|op| u32::from(Self::draws(op))).collect();
-        Ok(Self { ops, profiles, partner, locks, per_pass })
+        let around = Self::around(&ops, &partner);
+        Ok(Self { ops, profiles, partner, around, locks, per_pass })
+    }
+
+    /// How many loops begun by `Repeat` are around each operation: their `End` is inside.
+    fn around(ops: &[Op], partner: &[u32]) -> Vec<u8> {
+        let mut depth = 0;
+        let of = |(at, op): (usize, &Op)| {
+            let around = depth;
+            match op {
+                Op::Repeat(_) => depth += 1,
+                Op::End if matches!(ops[partner[at] as usize], Op::Repeat(_)) => depth -= 1,
+                _ => {}
+            }
+            around
+        };
+        ops.iter().enumerate().map(of).chain([0]).collect()
     }
 
     const fn takes_time(op: &Op) -> bool {
@@ -349,6 +367,12 @@ impl Program {
     #[inline]
     pub fn partner(&self, pc: u32) -> u32 {
         self.partner[pc as usize]
+    }
+
+    /// How many loops begun by `Repeat` are around a position.
+    #[inline]
+    pub(crate) fn loops_around(&self, pc: u16) -> usize {
+        usize::from(self.around[usize::from(pc)])
     }
 
     /// The beginning of the outermost loop around a position.
@@ -639,5 +663,11 @@ mod tests {
         assert!(new(vec![Op::Repeat(0), serial, Op::End]).is_err(), "the other ranks would never end");
         let good = new(vec![Op::Repeat(2), compute, Op::Barrier, Op::End]).unwrap();
         assert_eq!((good.partner(0), good.partner(3)), (3, 0));
+        let inner = [Op::RepeatShared(3), compute, Op::End, Op::Repeat(0), compute, Op::End];
+        let nested = new([vec![Op::Repeat(2)], inner.to_vec(), vec![Op::End]].concat()).unwrap();
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|pc| nested.loops_around(pc)),
+            [0, 1, 1, 1, 1, 2, 2, 1, 0]
+        );
     }
 }

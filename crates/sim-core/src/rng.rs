@@ -62,7 +62,23 @@ pub fn key(seed: u64, purpose: Purpose, entity: u64) -> u64 {
 #[must_use]
 #[inline]
 pub const fn draw(key: u64, n: u64) -> u32 {
-    let mut z = key.wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    mix(key.wrapping_add(n.wrapping_mul(STEP)))
+}
+
+/// The next value of a counter-based stream: `position` begins as its key, the first value is [`draw`]`(key,
+/// 1)`.
+#[must_use]
+#[inline]
+pub const fn next(position: &mut u64) -> u32 {
+    *position = position.wrapping_add(STEP);
+    mix(*position)
+}
+
+/// The step of the Weyl sequence.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[inline]
+const fn mix(mut z: u64) -> u32 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     ((z ^ (z >> 31)) >> 32) as u32
@@ -91,6 +107,8 @@ mod tests {
         // Golden values: a change here breaks every published result and needs a new GENERATOR name.
         assert_eq!(draw(0, 1), 0xe220_a839);
         assert_eq!(draw(0, 2), 0x6e78_9e6a);
+        let mut position = 0;
+        assert_eq!([next(&mut position), next(&mut position)], [0xe220_a839, 0x6e78_9e6a]);
         let first: u64 = stream(1, Purpose::Layout, 0).random();
         let again: u64 = stream(1, Purpose::Layout, 0).random();
         assert_eq!(first, again);

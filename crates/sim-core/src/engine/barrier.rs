@@ -22,8 +22,8 @@ impl Engine<'_> {
     #[inline]
     fn barrier_rank(&self, id: TaskId) -> (AppId, BarrierRank, Scope, u32) {
         let task = &self.shared.tasks[id];
-        let app = &self.shared.apps[task.app];
-        (task.app, app.barrier_rank(task.scope, app.rank(id)), task.scope, task.episode)
+        let app = &self.shared.apps[task.app()];
+        (task.app(), app.barrier_rank(task.scope(), app.rank(id)), task.scope(), task.episode)
     }
 
     /// Performs the next step of the current task at its barrier and begins the wait that follows.
@@ -34,7 +34,7 @@ impl Engine<'_> {
             "a task on {cpu} enters a barrier and waits ({:?})",
             task.waiting
         );
-        let (app, scope, episode) = (task.app, task.scope, task.episode);
+        let (app, scope, episode) = (task.app(), task.scope(), task.episode);
         let at = rank.barrier;
         match step {
             BarrierStep::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
@@ -45,7 +45,7 @@ impl Engine<'_> {
                 self.shared.apps[app].barriers[at].child_arrived(parent, visible);
                 let ready = self.shared.apps[app].barriers[at].gather_ready(parent);
                 let other = &self.shared.tasks[task];
-                if other.waiting == Waiting::Gather && other.scope == scope && !ready.is_never() {
+                if other.waiting == Waiting::Gather && other.scope() == scope && !ready.is_never() {
                     self.signal(cpu, task, Some(ready));
                 }
                 self.begin_wait(cpu, Waiting::Release, Time::NEVER);
@@ -64,7 +64,7 @@ impl Engine<'_> {
                 barrier.set_flag(partner, round, episode, visible);
                 let ready = barrier.flag_time(rank.number, round, episode);
                 let other = &self.shared.tasks[task];
-                let together = other.scope == scope && other.episode == episode;
+                let together = other.scope() == scope && other.episode == episode;
                 if other.waiting == Waiting::Round(round as u8) && together {
                     self.signal(cpu, task, Some(visible));
                 }
@@ -78,18 +78,18 @@ impl Engine<'_> {
     /// Signals one neighbour and waits for the other one.
     pub(crate) fn exchange(&mut self, cpu: CpuId, shift: u32) {
         let id = self.cpus[cpu].current;
-        let (app, pc) = (self.shared.tasks[id].app, self.shared.tasks[id].pc);
+        let (app, pc) = (self.shared.tasks[id].app(), self.shared.tasks[id].pc);
         let rank = self.shared.apps[app].rank(id);
         let ranks = u64::from(self.shared.apps[app].tasks);
         let to = ((u64::from(rank) + u64::from(shift)) % ranks) as u32;
         let other = self.shared.apps[app].task(to);
         let visible = self.visible(cpu, other);
-        self.shared.apps[app].exchanges.notify(pc, to, visible);
+        self.shared.apps[app].exchanges.notify(pc.into(), to, visible);
         let record = &self.shared.tasks[other];
-        if record.waiting == Waiting::Exchange && record.pc == pc && record.ready.is_never() {
+        if record.waiting == Waiting::Exchange && record.pc == pc && record.ready().is_never() {
             self.signal(cpu, other, Some(visible));
         }
-        let ready = self.shared.apps[app].exchanges.ready(pc, rank, self.shared.now);
+        let ready = self.shared.apps[app].exchanges.ready(pc.into(), rank, self.shared.now);
         self.begin_wait(cpu, Waiting::Exchange, ready);
     }
 
@@ -113,21 +113,21 @@ impl Engine<'_> {
         let other = &mut self.shared.tasks[task];
         debug_assert!(other.waiting != Waiting::No, "{task} is signalled from {cpu} and waits for nothing");
         debug_assert!(ready >= self.shared.now, "{task} observes a signal at {ready:?}, before it is sent");
-        other.ready = ready;
+        other.set_ready(ready);
         self.shared.dirty.note(other.cpu);
         match other.state {
             TaskState::Sleeping => {
                 let costs = &self.shared.machine.costs;
                 let price = if other.cpu == cpu { costs.wake } else { costs.wake_remote };
                 let until_effect = price.min(costs.wake);
-                self.cpus[cpu].overhead.grow(Part::Kernel, until_effect);
+                self.cpus[cpu].pend(Part::Kernel, until_effect);
                 let at = self.cursor(cpu);
-                self.cpus[cpu].overhead.grow(Part::Kernel, price - until_effect);
-                self.shared.tasks[task].ready = ready.min(at);
+                self.cpus[cpu].pend(Part::Kernel, price - until_effect);
+                self.shared.tasks[task].set_ready(ready.min(at));
                 self.arm_pending(at, Timer::Wake(task, cpu));
-                let waker = &mut self.shared.tasks[self.cpus[cpu].current];
-                if let Some(history) = waker.history.written() {
-                    history.waker.wakes(waker.cpu_time);
+                if self.shared.model.discipline.keeps_history() {
+                    let waker = &mut self.shared.tasks[self.cpus[cpu].current];
+                    waker.history.waker.wakes(waker.cpu_time);
                 }
             }
             TaskState::Queued | TaskState::Running => {

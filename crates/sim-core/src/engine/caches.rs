@@ -4,8 +4,9 @@ use crate::contention::{ONE, Origin, cache_span};
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode, NOWHERE, Task};
-use crate::ids::{AppId, CpuId, NodeId, TaskId};
+use crate::ids::{AppId, CpuId, IdVec, NodeId, TaskId};
 use crate::machine::{Distance, Level, Machine, Memory};
+use crate::outcome::Counters;
 use crate::program::{AppSpec, MemoryProfile, Pages};
 use crate::time::{Span, WORK_FRACTION_BITS, Work};
 
@@ -19,6 +20,9 @@ pub(crate) struct Caches {
     /// Bytes of the private ones.
     private: u64,
     sets: Vec<Set>,
+    /// Bytes that each task has fetched from memory, times [`NS_PER_S`], but for whole bytes that were
+    /// counted for its application.
+    fetched: IdVec<TaskId, u64>,
 }
 
 /// What the tasks of a profile leave in caches.
@@ -60,7 +64,7 @@ impl Caches {
         let memory = &machine.memory;
         let part = memory.shared_cache / u64::from(cache_span(machine));
         let private = memory.private_cache.min(1 << 50);
-        Self { capacity: private + part.min(1 << 50), private, sets: Vec::new() }
+        Self { capacity: private + part.min(1 << 50), private, sets: Vec::new(), fetched: IdVec::default() }
     }
 
     /// Adds the profiles of an application, in the order of the run's table.
@@ -70,6 +74,7 @@ impl Caches {
             .as_ref()
             .map_or(machine.cpus(), |set| set.iter().filter(|cpu| cpu.0 < machine.cpus()).count() as u32);
         let cores = u128::from(app.tasks.min(cpus).max(1));
+        self.fetched.extend(app.tasks as usize, 0);
         for profile in profiles {
             let sets = u128::from(profile.working_set) * u128::from(app.tasks) / cores;
             let twice = 2 * sets - u128::from(profile.working_set).min(sets);
@@ -91,7 +96,7 @@ impl Caches {
         (id, task): (TaskId, &mut Task),
         elapsed: Span,
     ) {
-        let set = self.sets[task.profile as usize].working_set.min(1 << 50);
+        let set = self.sets[usize::from(task.profile)].working_set.min(1 << 50);
         if record.filler != id {
             record.filler = id;
             record.filler_part = 0;
@@ -114,12 +119,31 @@ impl Caches {
         task.keep(record);
     }
 
+    /// Whole bytes that a task has fetched and that are not counted for its application.
+    pub(crate) fn fetched(&self, id: TaskId) -> u64 {
+        self.fetched.get(id).map_or(0, |fetched| fetched / NS_PER_S as u64)
+    }
+
     /// Counts what a piece of work, at a mean growth of its demand (1/65,536), has fetched from memory.
-    pub(crate) fn fetch(&self, task: &mut Task, work: Work, growth: u64) {
-        let demand = self.sets[task.profile as usize].demand;
+    pub(crate) fn fetch(
+        &mut self,
+        (id, profile): (TaskId, u16),
+        counters: &mut Counters,
+        work: Work,
+        growth: u64,
+    ) {
+        let demand = self.sets[usize::from(profile)].demand;
+        if demand == 0 {
+            return;
+        }
         let product = (u128::from(work.raw()) * u128::from(demand)) >> WORK_FRACTION_BITS;
         let grown = if growth == ONE { product } else { (product * u128::from(growth.min(1 << 36))) >> 16 };
-        task.fetched += grown;
+        let fetched = &mut self.fetched[id];
+        let sum = u128::from(*fetched) + grown;
+        *fetched = u64::try_from(sum).unwrap_or_else(|_| {
+            counters.bytes_fetched += (sum / NS_PER_S) as u64;
+            (sum % NS_PER_S) as u64
+        });
     }
 }
 
@@ -128,8 +152,8 @@ impl Engine<'_> {
     /// the package that serves it.
     pub(crate) fn origin(&mut self, cpu: CpuId, id: TaskId) -> Origin {
         let own = self.shared.own_node(cpu, id);
-        let (app, profile) = (self.shared.tasks[id].app, self.shared.tasks[id].profile);
-        let pages = self.shared.profiles[profile as usize].pages;
+        let (app, profile) = (self.shared.tasks[id].app(), self.shared.tasks[id].profile);
+        let pages = self.shared.profiles[usize::from(profile)].pages;
         let transfer = self.transfer_source(id);
         let from = match transfer {
             Some(rank) => rank,
@@ -167,17 +191,18 @@ impl Engine<'_> {
     /// Pages under next touch follow a task that computes on another node: the time of the copy.
     pub(crate) fn follow_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
         let task = &self.shared.tasks[id];
-        let profile = &self.shared.profiles[task.profile as usize];
+        let profile = &self.shared.profiles[usize::from(task.profile)];
         if profile.pages != Pages::NextTouch {
             return Span::ZERO;
         }
         let here = self.shared.memory.node(cpu);
         let Some(home) = task.home.node().filter(|home| *home != here) else { return Span::ZERO };
-        let factor = self.shared.memory.distance(task.profile, home, cpu);
-        let (app, bytes) = (task.app, profile.working_set);
+        let factor = self.shared.memory.distance(task.profile.into(), home, cpu);
+        let (app, bytes) = (task.app(), profile.working_set);
         self.shared.set_home(id, MaybeNode::at(here));
-        self.shared.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
-        self.shared.apps[app].counters.page_copies += 1;
+        let counters = &mut self.shared.apps[app].counters;
+        counters.bytes_fetched += bytes;
+        counters.page_copies += 1;
         fetch_time(&self.shared.machine, bytes, factor)
     }
 }
@@ -195,11 +220,12 @@ impl Shared<'_> {
     /// and what it lost since it last computed; together at most all it can find again.
     pub(crate) fn refill(&mut self, record: &Cpu, home: NodeId, copy: Span) -> Span {
         let task = &mut self.tasks[record.current];
-        let left = std::mem::replace(&mut task.refill, Span::ZERO);
+        let left = task.refill();
+        task.set_refill(Span::ZERO);
         if task.warm == NOWHERE {
             return left + copy;
         }
-        let set = &self.caches.sets[task.profile as usize];
+        let set = &self.caches.sets[usize::from(task.profile)];
         // Bytes of its useful set that the caches no longer hold. On the same cpu they are what others have
         // brought in beyond what does no harm: as much as fits beside the set, or as the other tasks of its
         // application would bring if its data were evenly spread. One pass through the data of a core takes
@@ -219,13 +245,14 @@ impl Shared<'_> {
         if lost == 0 {
             return left + copy;
         }
-        let factor = self.memory.distance(task.profile, home, record.id);
+        let factor = self.memory.distance(task.profile.into(), home, record.id);
         let price = fetch_time(&self.machine, lost, factor);
         let most = fetch_time(&self.machine, set.useful, factor);
         let total = left.max((left + price).min(most));
         let fetched = u128::from(lost) * u128::from((total - left).ns());
         // A refill below 1 ns is free.
-        task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;
+        let bytes = fetched.checked_div(u128::from(price.ns())).unwrap_or(0) as u64;
+        self.apps[task.app()].counters.bytes_fetched += bytes;
         total + copy
     }
 }

@@ -66,9 +66,9 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
         let task = &self.tasks[record.current];
-        let pages = self.profiles[task.profile as usize].pages;
+        let pages = self.profiles[usize::from(task.profile)].pages;
         let own = !matches!(pages, Pages::Master | Pages::Team | Pages::NextTouch);
-        if !own || task.profile + 1 == self.apps[task.app].profiles {
+        if !own || u32::from(task.profile) + 1 == self.apps[task.app()].profiles {
             return false;
         }
         self.emit_running(record);
@@ -81,13 +81,13 @@ impl Shared<'_> {
     /// and a refill of its caches.
     #[inline]
     pub(crate) fn begin_compute(&mut self, record: &mut Cpu, from: Origin, copy: Span) {
-        let begun = record.overhead.part(Part::Refill);
+        let begun = record.pending(Part::Refill);
         let refill = self.refill(record, from.node, begun + copy);
-        record.overhead.grow(Part::Refill, refill - begun);
-        let task = &mut self.tasks[record.current];
-        let class = self.memory.class(task.profile, from, record.id, task.class);
-        if class != task.class {
-            task.class = class;
+        record.pend(Part::Refill, refill - begun);
+        let profile = self.tasks[record.current].profile.into();
+        let class = self.memory.class(profile, from, record.id, record.class);
+        if class != record.class {
+            record.class = class;
             if class != ClassId::FREE {
                 self.sources.grow(class.0 as usize + 1);
             }
@@ -99,14 +99,14 @@ impl Shared<'_> {
     #[inline]
     fn start_compute(&mut self, record: &mut Cpu, class: ClassId) {
         record.since = self.now;
-        record.activity = Activity::Compute(class);
+        record.activity = Activity::Compute;
         let task = &self.tasks[record.current];
         debug_assert!(task.remaining > Work::ZERO, "{} computes nothing on {}", record.current, record.id);
-        self.memory.occupy(task.profile, record.id, true);
+        self.memory.occupy(task.profile.into(), record.id, true);
         if class != ClassId::FREE {
             let speeds = self.cores.speeds(record.id);
             let work = to_cpu(task.remaining, speeds.speed);
-            let bytes = self.memory.offer(task.profile, speeds.own, speeds.factor);
+            let bytes = self.memory.offer(task.profile.into(), speeds.own, speeds.factor);
             self.memory.start(class, record.id, self.now, record.overhead.total(), work, bytes);
         }
     }
@@ -115,11 +115,11 @@ impl Shared<'_> {
     /// took `elapsed`).
     #[inline]
     pub(crate) fn stop_compute(&mut self, record: &mut Cpu, class: ClassId, rest: Span, elapsed: Span) {
-        let Self { tasks, memory, cores, caches, machine, now, .. } = self;
+        let Self { tasks, apps, memory, cores, caches, machine, now, .. } = self;
         let id = record.current;
         let task = &mut tasks[id];
         let speeds = cores.speeds(record.id);
-        let (before, profile) = (task.remaining, task.profile);
+        let (before, profile) = (task.remaining, u32::from(task.profile));
         let work = to_cpu(before, speeds.speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
@@ -129,7 +129,8 @@ impl Shared<'_> {
         memory.occupy(profile, record.id, false);
         let after = from_cpu(left, speeds.speed).min(before);
         task.remaining = after;
-        caches.fetch(task, before - after, growth);
+        let counters = &mut apps[task.app()].counters;
+        caches.fetch((id, task.profile), counters, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
         debug_assert!(left <= work, "{id} has {left:?} left of {work:?} on {}", record.id);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
@@ -163,13 +164,14 @@ impl Engine<'_> {
     /// The speed of a cpu changes: time so far is charged at the old speed, the rest of the overhead stays
     /// pending.
     pub(crate) fn respeed(&mut self, cpu: CpuId, own: Speed, factor: u64) {
-        let Activity::Compute(class) = self.cpus[cpu].activity else {
+        if self.cpus[cpu].activity != Activity::Compute {
             self.shared.cores.set(cpu, own, factor);
             return;
-        };
+        }
+        let class = self.cpus[cpu].class;
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         let elapsed = shared.now.since(record.since);
-        let rest = record.overhead.pay(elapsed, &mut record.account);
+        let rest = record.pay(elapsed);
         let task = &mut shared.tasks[record.current];
         task.cpu_time += elapsed;
         task.last_ran = shared.now;
@@ -208,10 +210,10 @@ impl Engine<'_> {
     /// now.
     pub(crate) fn computed(&self, cpu: CpuId, task: TaskId) -> Work {
         let record = &self.cpus[cpu];
-        let Activity::Compute(class) = record.activity else { return Work::ZERO };
-        if record.current != task {
+        if record.activity != Activity::Compute || record.current != task {
             return Work::ZERO;
         }
+        let class = record.class;
         let (speed, before) = (self.shared.cores.speed(cpu), self.shared.tasks[task].remaining);
         let rest = self.shared.now.since(record.since).saturating_sub(record.overhead.total());
         before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
@@ -234,7 +236,7 @@ impl Engine<'_> {
             return shared.close(record);
         }
         shared.report_account(record);
-        let rest = record.overhead.pay(shared.now.since(record.since), &mut record.account);
+        let rest = record.pay(shared.now.since(record.since));
         record.since = shared.now;
         record.charged = record.charged.min(shared.now);
         if !record.overhead.is_none() {

@@ -235,7 +235,7 @@ impl Engine<'_> {
         let record = &self.cpus[cpu];
         match record.activity {
             Activity::Idle => Thread::Idle,
-            Activity::Compute(_) => Thread::Computes(self.shared.tasks[record.current].profile),
+            Activity::Compute => Thread::Computes(self.shared.tasks[record.current].profile.into()),
             Activity::Spin => Thread::Spins,
             Activity::Poll => Thread::Yields,
             Activity::Syscall => Thread::Kernel,

@@ -14,7 +14,7 @@ impl Engine<'_> {
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];
         let fired = std::mem::replace(&mut record.fired, false);
-        if record.activity == Activity::Poll && !fired && !record.resched && !record.has_deferred {
+        if record.activity == Activity::Poll && !fired && !record.resched && !record.has_deferred() {
             // Only the end of a wait has changed: the prediction follows, the state need not be brought up to
             // date.
             let due = self.predict(cpu);
@@ -36,7 +36,8 @@ impl Engine<'_> {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         let now = shared.now;
         match record.activity {
-            Activity::Compute(class) => {
+            Activity::Compute => {
+                let class = record.class;
                 if self.compute_complete(cpu, class) {
                     self.shared.end_compute(&mut self.cpus[cpu]);
                     self.proceed(cpu, policy);
@@ -76,7 +77,7 @@ impl Engine<'_> {
     fn end_cycle(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         shared.close(record);
-        let app = shared.tasks[record.current].app;
+        let app = shared.tasks[record.current].app();
         let counters = &mut shared.apps[app].counters;
         counters.polls += 1;
         counters.yields += 1;
@@ -89,7 +90,7 @@ impl Engine<'_> {
     #[inline(never)]
     fn end_syscall(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let record = &self.cpus[cpu];
-        let (call, after) = record.call;
+        let (call, after) = record.rare.call;
         let ends = self.shared.now >= record.since + record.overhead.total() + call;
         if ends {
             self.close_segment(cpu);
@@ -101,7 +102,7 @@ impl Engine<'_> {
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
     #[inline]
     fn pay_deferred(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        let has_deferred = self.cpus[cpu].has_deferred;
+        let has_deferred = self.cpus[cpu].has_deferred();
         if has_deferred {
             self.interrupt(cpu, policy);
         }
@@ -120,7 +121,7 @@ impl Engine<'_> {
     fn spin_ends(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
         let task = &self.shared.tasks[record.current];
-        let ready = task.ready.min(task.deadline);
+        let ready = task.visible;
         if ready.is_never() {
             return Time::NEVER;
         }
@@ -139,10 +140,10 @@ impl Engine<'_> {
         debug_assert!(task.waiting != Waiting::No, "{} polls and waits for nothing", record.current);
         if !spinning {
             record.polled.0 += 1;
-            shared.apps[task.app].counters.polls += 1;
+            shared.apps[task.app()].counters.polls += 1;
         }
         record.take_deferred();
-        if task.ready > shared.now {
+        if task.ready() > shared.now {
             let call = shared.machine.costs.sleep;
             self.begin_syscall(cpu, call, After::WaitAsleep);
         } else if let Some((step, rank)) = shared.end_wait(record) {
@@ -155,7 +156,7 @@ impl Engine<'_> {
     fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         match after {
-            After::WaitAsleep if self.shared.tasks[id].ready.is_never() => self.sleep(cpu, None),
+            After::WaitAsleep if self.shared.tasks[id].ready().is_never() => self.sleep(cpu, None),
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it polls again.
                 self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
@@ -165,7 +166,7 @@ impl Engine<'_> {
             }
             After::Nap(span) => {
                 self.shared.tasks[id].pc += 1;
-                self.shared.tasks[id].woken = self.shared.now.saturating_add(span);
+                self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
                 self.sleep(cpu, Some(span));
             }
             After::Touch => {
@@ -180,7 +181,7 @@ impl Engine<'_> {
             }
             After::Yield => {
                 self.shared.tasks[id].pc += 1;
-                self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
+                self.shared.apps[self.shared.tasks[id].app()].counters.yields += 1;
                 self.do_yield(cpu, policy);
             }
             After::YieldTo(to) => self.yield_in_favour(cpu, to, policy),
@@ -189,7 +190,7 @@ impl Engine<'_> {
                 self.respawn(cpu, policy);
             }
             After::Fork(rank) => {
-                let app = self.shared.tasks[id].app;
+                let app = self.shared.tasks[id].app();
                 // The task is between two operations while its children compete for the cpu.
                 self.cpus[cpu].take_deferred();
                 self.begin_syscall(cpu, Span::ZERO, After::Fork(rank));
@@ -206,13 +207,11 @@ impl Engine<'_> {
     fn do_yield(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         let record = &mut self.cpus[cpu];
-        record.next_buddy = TaskId::NONE;
-        record.last_buddy = TaskId::NONE;
-        record.pair_start = self.shared.now;
+        record.forget_buddies(self.shared.now);
         self.shared.model.discipline.yield_key(&mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
         self.policy_requeue(cpu, Enqueue::Yielded, policy);
-        let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
+        let directed = if self.cpus[cpu].rare.yield_target.is_none() { self.directed(cpu) } else { None };
         if let Some(target) = directed.filter(|_| self.shared.wants_queues) {
             self.shared.report_queue(&self.cpus[cpu], target, Verdict::Picked, true);
         }
@@ -239,12 +238,12 @@ impl Engine<'_> {
     /// caller yields.
     fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
+        self.shared.apps[self.shared.tasks[id].app()].counters.yields += 1;
         let there = self.shared.tasks[to].cpu;
         self.settle(there);
         if self.may_inherit(to) {
             let record = &mut self.cpus[there];
-            record.yield_target = to;
+            record.rare.yield_target = to;
             if there != cpu {
                 record.resched = true;
                 record.defer(Part::Kernel, self.shared.machine.costs.ipi);
@@ -256,8 +255,9 @@ impl Engine<'_> {
 
     /// Who runs next on a cpu. A preference is used up, followed or not.
     pub(crate) fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
-        let yield_target = std::mem::replace(&mut self.cpus[cpu].yield_target, TaskId::NONE);
-        if let Some(yield_target) = yield_target.some() {
+        let rare = self.cpus[cpu].rare.written();
+        let yield_target = rare.map(|rare| std::mem::replace(&mut rare.yield_target, TaskId::NONE));
+        if let Some(yield_target) = yield_target.and_then(TaskId::some) {
             let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
             if discipline.prefers(&self.shared.tasks, record, yield_target, stays) {
                 return Some(yield_target);
@@ -295,7 +295,7 @@ impl Engine<'_> {
     fn directed(&self, cpu: CpuId) -> Option<TaskId> {
         let record = &self.cpus[cpu];
         let me = &self.shared.tasks[record.current];
-        if self.shared.apps[me.app].runtime.wait != crate::wait::WaitMode::YieldTo
+        if self.shared.apps[me.app()].runtime.wait != crate::wait::WaitMode::YieldTo
             || me.waiting == Waiting::No
         {
             return None;
@@ -303,10 +303,11 @@ impl Engine<'_> {
         let mut at = record.head;
         while let Some(id) = at.some() {
             let task = &self.shared.tasks[id];
-            let unsuccessful = task.waiting != Waiting::No
-                && task.ready > self.shared.now
-                && task.deadline > self.shared.now;
-            if task.app == me.app && task.priority == me.priority && me.priority < THROTTLED && !unsuccessful
+            let unsuccessful = task.waiting != Waiting::No && task.visible > self.shared.now;
+            if task.app() == me.app()
+                && task.priority == me.priority
+                && me.priority < THROTTLED
+                && !unsuccessful
             {
                 return Some(id);
             }
@@ -379,7 +380,7 @@ impl Engine<'_> {
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
-        record.idle_from = self.shared.now;
+        record.picked = self.shared.now;
         self.shared.model.discipline.insert(&mut self.shared.tasks, record, id);
         self.shared.dirty.note(cpu);
     }
@@ -394,13 +395,14 @@ impl Engine<'_> {
         let record = &mut self.cpus[cpu];
         debug_assert!(record.current.is_none(), "{next} gets {cpu}, which {} has", record.current);
         record.take_deferred();
-        record.overhead.grow(Part::Switch, cost);
+        record.pend(Part::Switch, cost);
         run_queue::remove(&mut self.shared.tasks, record, next);
         record.current = next;
         record.resched = false;
         record.slice_end = Time::NEVER;
         record.picked = self.shared.now;
-        record.charged = (self.shared.now + cost).saturating_sub(record.switch_charge);
+        record.charged =
+            (self.shared.now + cost).saturating_sub(record.switch_charge(&self.shared.machine.costs));
         self.shared.model.discipline.picked(&mut self.shared.tasks, record, self.shared.now);
         self.shared.model.discipline.note_pick(&self.shared.tasks, record);
         self.shared.tasks[next].state = TaskState::Running;
@@ -456,9 +458,9 @@ impl Engine<'_> {
         let record = &self.cpus[cpu];
         let (due, slice_end) = match record.activity {
             Activity::Idle => (Time::NEVER, Time::NEVER),
-            Activity::Compute(class) => (self.compute_end(cpu, class), self.slice_end(cpu)),
+            Activity::Compute => (self.compute_end(cpu, record.class), self.slice_end(cpu)),
             Activity::Spin => (self.spin_ends(cpu), self.slice_end(cpu)),
-            Activity::Syscall => (record.since + record.overhead.total() + record.call.0, Time::NEVER),
+            Activity::Syscall => (record.since + record.overhead.total() + record.rare.call.0, Time::NEVER),
             Activity::Poll => (self.predict(cpu), Time::NEVER),
         };
         debug_assert!(

@@ -8,7 +8,6 @@ use crate::ids::{CpuId, TaskId};
 use crate::observe::LeaveReason;
 use crate::policy::{Awaited, Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
-use crate::rng;
 use crate::time::{Span, Time, Work};
 use crate::wait::Scope;
 
@@ -42,16 +41,14 @@ fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> boo
     };
     // Work that is asked for takes time: at least one unit in the last place.
     let raw = scaled.max(u64::from(work > Work::ZERO));
-    task.remaining = Work::from_raw(raw);
-    task.asked += u128::from(raw);
+    task.ask(Work::from_raw(raw));
     raw > 0
 }
 
 /// A value varied by the task's next draw. The draw is taken whether or not there is variation.
 #[inline]
 fn vary(task: &mut Task, mean: u64, spread: Spread) -> u64 {
-    task.draws = task.draws.wrapping_add(1);
-    spread.apply(mean, rng::draw(task.noise, u64::from(task.draws)))
+    spread.apply(mean, task.draw())
 }
 
 /// What comes next in a program.
@@ -81,16 +78,16 @@ impl Shared<'_> {
     #[inline]
     fn next_operation(&mut self, record: &Cpu) -> Ahead {
         let task = &mut self.tasks[record.current];
-        let app = &mut self.apps[task.app];
+        let app = &mut self.apps[task.app()];
         let (ops, rank) = (app.program.ops(), app.rank(record.current));
         loop {
-            let Some(op) = ops.get(task.pc as usize) else { return Ahead::Exit };
+            let Some(op) = ops.get(usize::from(task.pc)) else { return Ahead::Exit };
             match op {
                 Op::Serial { .. } if rank != 0 => task.pc += 1,
                 Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
                     task.pc += 1;
                     if ask(app, rank, task, *work, *spread) {
-                        task.profile = app.profiles + profile.0;
+                        task.profile = (app.profiles + profile.0) as u16;
                         return Ahead::Compute;
                     }
                 }
@@ -100,7 +97,8 @@ impl Shared<'_> {
                     return Ahead::Barrier;
                 }
                 Op::Repeat(_) | Op::End => {
-                    app.passes += u64::from(rank == 0 && task.depth == 1 && *op == Op::End);
+                    let outermost = *op == Op::End && app.program.loops_around(task.pc) == 1;
+                    app.passes += u64::from(rank == 0 && outermost);
                     step_loop(&app.program, task);
                 }
                 other => return Ahead::Other(*other),
@@ -111,26 +109,20 @@ impl Shared<'_> {
 
 /// Enters a loop, or goes from its end back to its start or on.
 fn step_loop(program: &Program, task: &mut Task) {
-    if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
-        task.loops[task.depth as usize] = *times;
-        task.depth += 1;
-        task.pc += 1;
-        return;
+    if let Some(Op::Repeat(times)) = program.ops().get(usize::from(task.pc)) {
+        return task.enter_loop(program, *times);
     }
-    let start = program.partner(task.pc);
-    if matches!(program.ops().get(start as usize), Some(Op::RepeatShared(_))) {
+    let start = program.partner(task.pc.into()) as u16;
+    if matches!(program.ops().get(usize::from(start)), Some(Op::RepeatShared(_))) {
         // Whether there is another pass is asked there.
         task.pc = start;
         return;
     }
-    debug_assert!(task.depth > 0, "the end of a loop at {} without its beginning", task.pc);
-    let passes = &mut task.loops[task.depth as usize - 1];
     // 0 means "forever".
-    if *passes == 1 {
-        task.depth -= 1;
-        task.pc += 1;
+    if task.passes == 1 {
+        task.leave_loop(program, start);
     } else {
-        *passes = passes.saturating_sub(1);
+        task.passes = task.passes.saturating_sub(1);
         task.pc = start + 1;
     }
 }
@@ -161,7 +153,7 @@ impl Engine<'_> {
     /// Performs an operation; true when it takes time.
     fn perform(&mut self, cpu: CpuId, op: Op) -> bool {
         let id = self.cpus[cpu].current;
-        let (app, pc) = (self.shared.tasks[id].app, self.shared.tasks[id].pc);
+        let (app, pc) = (self.shared.tasks[id].app(), self.shared.tasks[id].pc);
         let rank = self.shared.apps[app].rank(id);
         match op {
             Op::Transfer { block, order } => {
@@ -199,9 +191,9 @@ impl Engine<'_> {
                 self.shared.apps[app].clock.get_or_insert(now);
             }
             Op::RepeatShared(passes) => {
-                let again = self.shared.apps[app].loops.take(pc, rank, passes);
-                self.shared.tasks[id].pc =
-                    if again { pc } else { self.shared.apps[app].program.partner(pc) } + 1;
+                let app = &mut self.shared.apps[app];
+                let again = app.loops.take(pc.into(), rank, passes);
+                self.shared.tasks[id].pc = if again { pc } else { app.program.partner(pc.into()) as u16 } + 1;
             }
             // `next_operation` handles these.
             Op::Compute { .. }
@@ -239,9 +231,11 @@ impl Engine<'_> {
     /// A task that woke from sleep for a time has done what it woke for.
     fn end_response(&mut self, id: TaskId) {
         let task = &mut self.shared.tasks[id];
-        let woken = std::mem::replace(&mut task.woken, Time::NEVER);
+        let app = task.app();
+        let Some(history) = task.history.written() else { return };
+        let woken = std::mem::replace(&mut history.woken, Time::NEVER);
         if !woken.is_never() {
-            let counters = &mut self.shared.apps[task.app].counters;
+            let counters = &mut self.shared.apps[app].counters;
             counters.responses += 1;
             counters.response_ns += self.shared.now.since(woken).ns();
         }
@@ -249,7 +243,7 @@ impl Engine<'_> {
 
     /// Sets up the next block of a bulk transfer; false (and on to the next operation) when all are read.
     fn next_block(&mut self, id: TaskId, block: u64, order: TransferOrder) -> bool {
-        let app = self.shared.tasks[id].app;
+        let app = self.shared.tasks[id].app();
         let (ranks, rank) = (self.shared.apps[app].tasks, self.shared.apps[app].rank(id));
         let profile = self.shared.apps[app].profiles - 1;
         let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
@@ -260,30 +254,32 @@ impl Engine<'_> {
             TransferOrder::Sequential => rank,
             TransferOrder::Rotated => ranks - 1,
         };
-        if task.block == own {
-            task.block += 1;
+        let read = &mut task.history.block;
+        if *read == own {
+            *read += 1;
         }
-        if task.block >= ranks || ns == 0 {
-            task.block = 0;
+        if *read >= ranks || ns == 0 {
+            *read = 0;
             task.pc += 1;
             return false;
         }
-        task.profile = profile;
-        task.block += 1;
-        task.remaining = Work::from_span(Span::from_ns(ns));
-        task.asked += u128::from(task.remaining.raw());
+        *read += 1;
+        task.profile = profile as u16;
+        task.ask(Work::from_span(Span::from_ns(ns)));
         true
     }
 
     /// The rank whose block a task is reading, when it is inside a bulk transfer.
     pub(crate) fn transfer_source(&self, id: TaskId) -> Option<u32> {
         let task = &self.shared.tasks[id];
-        let app = &self.shared.apps[task.app];
-        if task.profile + 1 != app.profiles {
+        let app = &self.shared.apps[task.app()];
+        if u32::from(task.profile) + 1 != app.profiles {
             return None;
         }
-        let Some(Op::Transfer { order, .. }) = app.program.ops().get(task.pc as usize) else { return None };
-        let block = task.block.saturating_sub(1);
+        let Some(Op::Transfer { order, .. }) = app.program.ops().get(usize::from(task.pc)) else {
+            return None;
+        };
+        let block = task.history.block.saturating_sub(1);
         Some(match order {
             TransferOrder::Sequential => block,
             TransferOrder::Rotated => (app.rank(id) + 1 + block) % app.tasks,
@@ -297,7 +293,7 @@ impl Engine<'_> {
         debug_assert!(!record.current.is_none(), "no task on {cpu} enters a system call ({after:?})");
         record.since = self.shared.now;
         record.activity = Activity::Syscall;
-        record.call = (call, after);
+        record.rare.call = (call, after);
     }
 
     /// The current task begins to wait.
@@ -324,7 +320,7 @@ impl Engine<'_> {
         self.cpus[cpu].overhead = Overhead::NONE;
         self.shared.tasks[id].state = TaskState::Exited;
         self.leave(cpu, LeaveReason::Exited);
-        let app = self.shared.tasks[id].app;
+        let app = self.shared.tasks[id].app();
         self.shared.apps[app].exited += 1;
         let (exited, tasks) = (self.shared.apps[app].exited, self.shared.apps[app].tasks);
         assert!(exited <= tasks, "{id} is the {exited}-th of {tasks} tasks of {app} to end");

@@ -142,15 +142,10 @@ impl Engine<'_> {
         assert!(task.cpu == cpu, "{id} is current on {cpu} and belongs to {}", task.cpu);
         let links = (task.previous, task.next);
         assert!(links == (TaskId::NONE, TaskId::NONE), "{id} is current on {cpu} and has links {links:?}");
-        assert!(!task.delayed, "{id} is current on {cpu} and its dequeue is delayed");
+        assert!(!task.history.delayed, "{id} is current on {cpu} and its dequeue is delayed");
         assert!(
             task.priority < THROTTLED || activity == Activity::Syscall,
             "{id} is throttled and is current on {cpu}: {activity:?}"
-        );
-        let observed = record.observed_running;
-        assert!(
-            observed.is_none() || observed == id,
-            "{observed} is observed to run on {cpu}, where {id} runs"
         );
     }
 
@@ -171,7 +166,7 @@ impl Engine<'_> {
             (walk.tasks + u32::from(current.is_some()), walk.load + u64::from(current.unwrap_or(0)));
         assert!(record.running == running, "{cpu} counts {} runnable tasks of {running}", record.running);
         assert!(record.load == load, "{cpu} has a load of {}, its tasks have {load}", record.load);
-        let target = record.yield_target;
+        let target = record.rare.yield_target;
         assert!(
             target.is_none() || walk.target,
             "{target}, the yield_to target of {cpu}, is not queued there"
@@ -185,14 +180,14 @@ impl Engine<'_> {
         assert!(task.previous == before, "{cpu}: {id} follows {before} and links back to {}", task.previous);
         assert!(task.state == TaskState::Queued, "{id} is in the queue of {cpu} and is {:?}", task.state);
         assert!(task.cpu == cpu, "{id} is in the queue of {cpu} and belongs to {}", task.cpu);
-        assert!(!task.delayed, "{id} is in the queue of {cpu} and its dequeue is delayed");
+        assert!(!task.history.delayed, "{id} is in the queue of {cpu} and its dequeue is delayed");
         if let Some(before) = walk.last {
             let (former, latter) = (self.queue_key(&self.shared.tasks[before]), self.queue_key(task));
             assert!(former <= latter, "{cpu}: {before} with key {former:?} is before {id} with {latter:?}");
         }
         walk.tasks += u32::from(self.counts(task));
         walk.load += if self.counts(task) { u64::from(task.weight) } else { 0 };
-        walk.target |= id == record.yield_target;
+        walk.target |= id == record.rare.yield_target;
         walk.last = Some(id);
         assert!(
             walk.tasks <= record.running,
@@ -213,10 +208,11 @@ impl Engine<'_> {
 
     /// Tasks whose dequeue is delayed sleep, and belong to the cpu.
     fn check_delayed(&self, record: &Cpu) {
-        let mut at = record.delayed;
+        let mut at = record.rare.delayed;
         while let Some(id) = at.some() {
             let task = &self.shared.tasks[id];
-            let as_listed = (task.state, task.cpu, task.delayed) == (TaskState::Sleeping, record.id, true);
+            let as_listed =
+                (task.state, task.cpu, task.history.delayed) == (TaskState::Sleeping, record.id, true);
             assert!(as_listed, "{id}, delayed on {}, is {:?} on {}", record.id, task.state, task.cpu);
             at = task.next;
         }
@@ -248,7 +244,11 @@ impl Engine<'_> {
                 TaskState::Queued | TaskState::Running => runnable += u64::from(self.counts(task)),
                 TaskState::New | TaskState::Sleeping | TaskState::Exited => {
                     let linked = (task.previous, task.next) != (TaskId::NONE, TaskId::NONE);
-                    assert!(!linked || task.delayed, "{id} is {:?} and is linked into a queue", task.state);
+                    assert!(
+                        !linked || task.history.delayed,
+                        "{id} is {:?} and is linked into a queue",
+                        task.state
+                    );
                 }
             }
             assert!(task.cpu_time <= self.shared.now.since(Time::ZERO), "{id} ran for {:?}", task.cpu_time);

@@ -18,7 +18,8 @@
 //! another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
 //! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is
 //! independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once its
-//! spin limit (`deadline`) has passed.
+//! spin limit (`deadline`) has passed. What few tasks and cpus have lies apart from their records
+//! (`state::apart`).
 //!
 //! # An instant
 //!
@@ -103,7 +104,7 @@ use std::sync::Arc;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
 use crate::event::{Timer, Timers};
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
@@ -266,6 +267,10 @@ pub(crate) struct Engine<'o> {
     corrections: u64,
     events: u64,
     entries: u64,
+    /// How far the ticks of a cpu are behind those of the cpu before it, ns.
+    tick_step: u64,
+    /// How many entries into queues there had been when each task last entered one.
+    entered: IdVec<TaskId, u64>,
     /// Applications all of whose tasks exist, of which the policy is still to be notified.
     complete_apps: Vec<AppId>,
     /// Foreground applications that have not ended.
@@ -286,6 +291,7 @@ impl Engine<'_> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
         self.shared.watched = policy.watches().waits;
         if self.shared.watched {
+            self.shared.notified = IdVec::filled(self.shared.tasks.len(), false);
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
         self.watches_preemptions =
@@ -604,14 +610,14 @@ impl Engine<'_> {
 
     /// The first timer tick of a cpu at or after an instant.
     fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
-        let (period, phase) = (self.shared.model.tick.ns(), self.cpus[cpu].tick_phase);
+        let (period, phase) = (self.shared.model.tick.ns(), self.tick_step * u64::from(cpu.0));
         let Some(jitter) = self.shared.model.discipline.processes_ticks() else {
             let periods = at.ns().saturating_sub(phase).div_ceil(period);
             return Time::from_ns(phase + periods * period);
         };
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
-        let (key, choices) = (self.cpus[cpu].tick_key, u128::from(jitter.ns()) + 1);
+        let (key, choices) = (self.cpus[cpu].rare.tick_key, u128::from(jitter.ns()) + 1);
         let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
         let tick = |n: u64| Time::from_ns(phase + n * period + late(n));
         if tick(due) >= at { tick(due) } else { tick(due + 1) }
@@ -646,12 +652,12 @@ impl Engine<'_> {
     fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
             let task = &self.shared.tasks[*id];
-            task.state != TaskState::Exited && !self.shared.apps[task.app].background
+            task.state != TaskState::Exited && !self.shared.apps[task.app()].background
         };
         let all = self.shared.tasks.ids().filter(waits).count();
         let name = |id: TaskId| {
             let task = &self.shared.tasks[id];
-            let app = &self.shared.apps[task.app];
+            let app = &self.shared.apps[task.app()];
             format!("{} rank {} ({:?})", app.name, app.rank(id), task.waiting)
         };
         let names: Vec<String> = self.shared.tasks.ids().filter(waits).take(FEW).map(name).collect();

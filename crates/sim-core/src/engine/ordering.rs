@@ -35,7 +35,7 @@ impl Engine<'_> {
     /// Who runs next on a cpu after its current task has gone to the queue. A policy that orders the queues
     /// may dispatch a task if none waits; it may also have moved the current one.
     pub(crate) fn pick(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> Option<TaskId> {
-        let target = self.cpus[cpu].yield_target;
+        let target = self.cpus[cpu].rare.yield_target;
         let mut next = self.choose(cpu, true);
         if next.is_none() && self.shared.policy_orders {
             policy.dispatch(self, cpu);

@@ -184,7 +184,7 @@ impl Engine<'_> {
         }
         let outermost = |rank: u32| {
             let task = &self.shared.tasks[app.task(rank)];
-            (task.stage == Stage::Program).then(|| app.program.outermost(task.pc)).flatten()
+            (task.stage == Stage::Program).then(|| app.program.outermost(task.pc.into())).flatten()
         };
         let Some(start) = outermost(0).filter(|first| (1..app.tasks).all(|r| outermost(r) == Some(*first)))
         else {
@@ -233,7 +233,7 @@ impl Engine<'_> {
         for (at, passes) in taken {
             let app = &self.shared.apps[AppId(at as u32)];
             for rank in 0..app.tasks {
-                self.shared.tasks[app.task(rank)].loops[0] -= passes;
+                self.shared.tasks[app.task(rank)].skip_passes(&app.program, passes);
             }
             // The work of a pass is known: what the window had of it depends on where it begins and ends.
             let work = u64::from(passes) * self.work_of_pass(AppId(at as u32));
@@ -250,7 +250,7 @@ impl Engine<'_> {
     fn work_of_pass(&self, id: AppId) -> u64 {
         let app = &self.shared.apps[id];
         let start = self.shared.tasks[app.first].pc;
-        let Some(start) = app.program.outermost(start) else { return 0 };
+        let Some(start) = app.program.outermost(start.into()) else { return 0 };
         let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
         let tasks = u128::from(app.tasks);
         // Of all tasks together, and of rank 0 alone; how often all tasks together do the present operation.
@@ -284,14 +284,15 @@ impl Engine<'_> {
     /// The passes that every task of an application still has before it, the present one included.
     fn passes_left(&self, id: AppId) -> u32 {
         let app = &self.shared.apps[id];
-        (0..app.tasks).map(|rank| self.shared.tasks[app.task(rank)].loops[0]).min().unwrap_or(0)
+        let left = |rank| self.shared.tasks[app.task(rank)].passes_left(&app.program);
+        (0..app.tasks).map(left).min().unwrap_or(0)
     }
 
     /// The category of what a cpu does now.
     fn present(&self, cpu: usize) -> Category {
         match self.cpus[CpuId(cpu as u32)].activity {
             Activity::Idle => Category::Idle,
-            Activity::Compute(_) => Category::Compute,
+            Activity::Compute => Category::Compute,
             Activity::Poll | Activity::Spin => Category::Spin,
             Activity::Syscall => Category::Kernel,
         }
@@ -304,7 +305,7 @@ impl Engine<'_> {
             let cpu = CpuId(cpu);
             self.settle(cpu);
             match self.cpus[cpu].activity {
-                Activity::Compute(_) => {
+                Activity::Compute => {
                     let speeds = self.shared.cores.speeds(cpu);
                     self.respeed(cpu, speeds.own, speeds.factor);
                 }

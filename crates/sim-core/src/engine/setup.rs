@@ -17,13 +17,13 @@ use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task}
 use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
-use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_TASKS};
+use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::os::{Discipline, Limit, OsModel};
+use crate::os::{CfsRelease, Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program, Scheduling};
+use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::groups;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
@@ -46,6 +46,11 @@ pub(crate) fn check(
     let tasks: u64 = apps.iter().map(|app| u64::from(app.tasks)).sum();
     if tasks > MAX_TASKS {
         return Err(format!("at most {MAX_TASKS} tasks, these are {tasks}"));
+    }
+    let profiles: usize = apps.iter().map(|app| 1 + app.program.profiles().len()).sum();
+    if profiles > MAX_PROFILES {
+        let most = MAX_PROFILES;
+        return Err(format!("at most {most} memory profiles with one per application, these are {profiles}"));
     }
     if model.tick < Span::from_us(1) {
         return Err("the tick period must be at least 1us".into());
@@ -182,8 +187,12 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     Ok(())
 }
 
-/// The profile of bulk transfers: memory-bound at the rate of one core.
-fn transfer_profile(machine: &Machine) -> MemoryProfile {
+/// The profile of bulk transfers: memory-bound at the rate of one core. None is needed, and no room for its
+/// contention classes, where a program has no transfers.
+fn transfer_profile(machine: &Machine, program: &Program) -> MemoryProfile {
+    if !program.ops().iter().any(|op| matches!(op, Op::Transfer { .. })) {
+        return MemoryProfile::NONE;
+    }
     MemoryProfile {
         demand: machine.memory.core_bandwidth,
         bound: Some(1 << 16),
@@ -265,18 +274,17 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
 }
 
 /// The cpus, all idle.
-fn build_cpus(machine: &Machine, model: &OsModel, seed: u64) -> PerCpu<Cpu> {
+fn build_cpus(machine: &Machine, model: &OsModel, seed: u64, apps: &IdVec<AppId, App>) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
-    if model.tick_skew {
-        let step = model.tick.ns() / 2 / u64::from(machine.cpus());
-        for cpu in machine.cpu_ids() {
-            cpus[cpu].tick_phase = step * u64::from(cpu.0);
-        }
+    // Under 2.6.27 each yield is noted apart. Where tasks sleep, overhead often has several parts.
+    let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
+    if pairs || apps.iter().any(|app| sleeps(&app.runtime)) {
+        cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());
     }
     if model.discipline.processes_ticks().is_some() {
         for cpu in machine.cpu_ids() {
-            cpus[cpu].next_tick = Time::ZERO;
-            cpus[cpu].tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
+            cpus[cpu].rare.next_tick = Time::ZERO;
+            cpus[cpu].rare.tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
         }
     }
     cpus
@@ -291,9 +299,23 @@ fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
     specs.iter().flat_map(|spec| std::iter::repeat_n(of(spec), spec.tasks as usize)).collect()
 }
 
-/// Room for what the discipline will write about a task.
-fn history(discipline: &Discipline) -> Apart<History> {
-    if discipline.keeps_history() { Apart::ready() } else { Apart::NONE }
+/// Tasks that wait under this runtime may sleep.
+fn sleeps(runtime: &Runtime) -> bool {
+    runtime.startup.sleeps || runtime.wait.sleeps_after().is_some()
+}
+
+/// Room for what the discipline, the runtime or the program will write about a task of an application apart
+/// from its record.
+fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
+    let program = &spec.program;
+    let apart = |op: &Op| {
+        let teams = matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
+        teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. })
+    };
+    let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
+    let needed =
+        discipline.keeps_history() || sleeps(&spec.runtime) || program.ops().iter().any(apart) || nested();
+    if needed { Apart::ready() } else { Apart::NONE }
 }
 
 /// Adds the tasks of an application.
@@ -304,16 +326,18 @@ fn add_tasks(
     discipline: &Discipline,
 ) {
     let first = tasks.len() as u32;
+    let history = history(discipline, spec);
     tasks.reserve(spec.tasks as usize);
     for rank in 0..spec.tasks {
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
-        let mut history = history(discipline);
-        if let Some(history) = history.written() {
+        let mut task = Task::new(app, spec.weight_of(rank), process, noise);
+        task.history = history.clone();
+        if let Some(history) = task.history.written() {
             history.group = spec.group.map_or(0, |group| group + 1);
             history.scheduling = spec.scheduling;
         }
-        tasks.push(Task { history, ..Task::new(app, spec.weight_of(rank), process, noise) });
+        tasks.push(task);
     }
 }
 
@@ -367,7 +391,7 @@ impl Population {
         let app = AppId(apps.len() as u32);
         let first = tasks.len() as u32;
         add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
-        profiles.push(transfer_profile(machine));
+        profiles.push(transfer_profile(machine, &spec.program));
         let base = profiles.len() as u32;
         profiles.extend_from_slice(spec.program.profiles());
         caches.add_app(machine, &spec, &profiles[base as usize - 1..]);
@@ -409,7 +433,7 @@ impl<'o> Engine<'o> {
         arm_kernel(&model, options.seed, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
-        let mut records = build_cpus(&machine, &model, options.seed);
+        let mut records = build_cpus(&machine, &model, options.seed, &apps);
         groups::add(&mut tasks, &mut records, &model.groups);
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
         let reads_head_only = !directed && model.discipline.reads_head_only();
@@ -427,6 +451,8 @@ impl<'o> Engine<'o> {
             corrections: 0,
             events: 0,
             entries: 0,
+            tick_step: if model.tick_skew { model.tick.ns() / 2 / u64::from(machine.cpus()) } else { 0 },
+            entered: IdVec::filled(tasks.len(), 0),
             timers,
             left,
             pending,
@@ -441,6 +467,7 @@ impl<'o> Engine<'o> {
                 sources: Sources::new(cpus, memory.room()),
                 marked: PerCpu::filled(cpus, false),
                 watched: false,
+                notified: IdVec::default(),
                 waits: Vec::new(),
                 dirty: Dirty::default(),
                 rotates: !directed && rotates(&model.discipline),
@@ -520,7 +547,7 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
 pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::ids::ProfileId;
     use crate::os::{Balancer, RoundRobinParams};
-    use crate::program::{Runtime, Spread, StartUp};
+    use crate::program::{Spread, StartUp};
     use crate::time::Work;
     use crate::wait::Polling;
     let work = Work::from_span(Span::from_ms(1));

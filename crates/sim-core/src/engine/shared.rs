@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::account::Category;
 use crate::contention::Contention;
-use crate::engine::caches::{Caches, NS_PER_S};
+use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
@@ -49,6 +49,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) marked: PerCpu<bool>,
     /// The policy is notified of waits.
     pub(crate) watched: bool,
+    /// Of each task: the policy is notified of its wait, or will be. Empty where it is notified of none.
+    pub(crate) notified: IdVec<TaskId, bool>,
     /// Tasks that have begun to wait (for what) or continued (none), of which the policy is still to be
     /// notified.
     pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
@@ -86,12 +88,13 @@ impl Shared<'_> {
     /// The counters of the applications, with those that each task keeps.
     pub(crate) fn counters(&self) -> Vec<Counters> {
         let mut counters: Vec<Counters> = self.apps.iter().map(|app| app.counters).collect();
-        for task in self.tasks.iter() {
-            let counters = &mut counters[task.app.index()];
+        for id in self.tasks.ids() {
+            let task = &self.tasks[id];
+            let counters = &mut counters[task.app().index()];
             counters.cpu_ns += task.cpu_time.ns();
+            counters.bytes_fetched += self.caches.fetched(id);
             counters.work_done_ns += (task.done() >> WORK_FRACTION_BITS) as u64;
-            counters.bytes_fetched += (task.fetched / NS_PER_S) as u64;
-            counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
+            counters.work_asked_ns += (task.asked() >> WORK_FRACTION_BITS) as u64;
         }
         counters
     }
@@ -120,7 +123,7 @@ impl Shared<'_> {
 
     /// The time in which a cpu without a current task leaves the idle state.
     pub(crate) fn idle_exit(&self, record: &Cpu) -> Span {
-        self.machine.costs.idle_exit_after(self.now.since(record.idle_from))
+        self.machine.costs.idle_exit_after(self.now.since(record.picked))
     }
 
     /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
@@ -137,8 +140,7 @@ impl Shared<'_> {
         if let Activity::Poll | Activity::Spin = record.activity {
             let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
             let whole = self.look(&self.tasks[record.current]).poll;
-            let mut overhead = record.overhead;
-            let rest = overhead.pay(elapsed, &mut account);
+            let rest = record.parts().pay(elapsed, &mut account);
             if record.activity == Activity::Spin {
                 account.add(Category::Spin, rest);
             } else if rest <= whole + costs.yield_call {
@@ -184,9 +186,9 @@ impl Shared<'_> {
     /// Emits `Running`: the current task has work to do.
     #[inline]
     pub(crate) fn emit_running(&mut self, record: &mut Cpu) {
-        if record.observed_running != record.current {
+        if !record.observed {
             self.report_polling(record);
-            record.observed_running = record.current;
+            record.observed = true;
             self.observe(Observation::Running { task: record.current, cpu: record.id });
         }
     }
@@ -194,10 +196,9 @@ impl Shared<'_> {
     /// Emits `Stopping`: the task observed as running has no more work to do here.
     #[inline]
     pub(crate) fn emit_stopping(&mut self, record: &mut Cpu, reason: LeaveReason) {
-        let task = std::mem::replace(&mut record.observed_running, TaskId::NONE);
-        if !task.is_none() {
+        if std::mem::replace(&mut record.observed, false) {
             self.report_polling(record);
-            self.observe(Observation::Stopping { task, cpu: record.id, reason });
+            self.observe(Observation::Stopping { task: record.current, cpu: record.id, reason });
         }
     }
 
@@ -209,7 +210,7 @@ impl Shared<'_> {
         debug_assert!(record.since <= now, "{} closes a segment of {:?} at {now:?}", record.id, record.since);
         debug_assert!(!record.current.is_none(), "{} closes the segment of no task", record.id);
         let elapsed = now.since(record.since);
-        let rest = record.overhead.pay(elapsed, &mut record.account);
+        let rest = record.pay(elapsed);
         record.since = now;
         // What is left of a switch that is cut short is not charged to what follows.
         record.charged = record.charged.min(now);
@@ -219,11 +220,11 @@ impl Shared<'_> {
         let costs = &self.machine.costs;
         match activity {
             Activity::Idle => record.account.add(Category::Idle, rest),
-            Activity::Compute(class) => {
+            Activity::Compute => {
                 if refill > Span::ZERO {
-                    self.tasks[record.current].refill = refill;
+                    self.tasks[record.current].set_refill(refill);
                 }
-                self.stop_compute(record, class, rest, elapsed);
+                self.stop_compute(record, record.class, rest, elapsed);
             }
             Activity::Poll => {
                 let poll = rest.min(self.look(&self.tasks[record.current]).poll);
@@ -234,11 +235,11 @@ impl Shared<'_> {
                 record.account.add(Category::Spin, rest);
                 let polls = rest.ns() / costs.poll.ns().max(1);
                 record.polled.0 += polls;
-                let app = self.tasks[record.current].app;
+                let app = self.tasks[record.current].app();
                 self.apps[app].counters.polls += polls;
             }
             Activity::Syscall => {
-                let category = match record.call.1 {
+                let category = match record.rare.call.1 {
                     After::Yield | After::YieldTo(_) => Category::Yield,
                     After::Touch => Category::PageInit,
                     _ => Category::Kernel,
@@ -258,20 +259,18 @@ impl Shared<'_> {
         let task = &mut self.tasks[record.current];
         debug_assert!(task.waiting == Waiting::No, "{} begins a second wait", record.current);
         debug_assert!(waiting != Waiting::No, "{} begins to wait for nothing", record.current);
-        let runtime = &self.apps[task.app].runtime;
+        let runtime = &self.apps[task.app()].runtime;
         let barrier = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
         let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         task.waiting = waiting;
         self.dirty.note(record.id);
-        task.ready = ready;
-        if self.watched && ready.is_never() && !task.notified {
-            task.notified = true;
-            self.waits.push((record.current, Some(awaited(waiting, task.scope))));
+        if self.watched && ready.is_never() && !std::mem::replace(&mut self.notified[record.current], true) {
+            self.waits.push((record.current, Some(awaited(waiting, task.scope()))));
         }
         let from = self.now + record.overhead.total();
-        task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
+        task.set_wait(ready, limit.map_or(Time::NEVER, |limit| from.saturating_add(limit)));
         record.since = self.now;
-        let app = &self.apps[task.app];
+        let app = &self.apps[task.app()];
         task.polls = app.polls(waiting);
         record.activity = if task.polls != 0 { Activity::Poll } else { Activity::Spin };
     }
@@ -280,11 +279,10 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(BarrierStep, BarrierRank)> {
         let task = &mut self.tasks[record.current];
-        let app = &mut self.apps[task.app];
-        task.ready = Time::NEVER;
-        task.deadline = Time::NEVER;
+        let app = &mut self.apps[task.app()];
+        task.end_wait();
         task.polls = 0;
-        let rank = app.barrier_rank(task.scope, app.rank(record.current));
+        let rank = app.barrier_rank(task.scope(), app.rank(record.current));
         match std::mem::replace(&mut task.waiting, Waiting::No) {
             Waiting::Release => self.barrier_done(record),
             Waiting::Gather => return Some((app.barriers[rank.barrier].gather_done(rank.number), rank)),
@@ -298,13 +296,13 @@ impl Shared<'_> {
                 self.barrier_done(record);
             }
             Waiting::Exchange => {
-                app.exchanges.take(task.pc, app.rank(record.current));
+                app.exchanges.take(task.pc.into(), app.rank(record.current));
                 task.pc += 1;
             }
             Waiting::Lock => task.pc += 1,
             Waiting::No => violated(record.current, record.id, "ends a wait and waits for nothing"),
         }
-        if self.watched && std::mem::replace(&mut self.tasks[record.current].notified, false) {
+        if self.watched && std::mem::replace(&mut self.notified[record.current], false) {
             self.waits.push((record.current, None));
         }
         None
@@ -314,13 +312,14 @@ impl Shared<'_> {
     #[inline]
     fn barrier_done(&mut self, record: &mut Cpu) {
         let task = &mut self.tasks[record.current];
-        let (scope, episode) = (task.scope, task.episode);
+        let (scope, episode) = (task.scope(), task.episode);
         task.episode = episode.wrapping_add(1);
-        let app = &mut self.apps[task.app];
+        let arrived = task.pass();
+        let app = &mut self.apps[task.app()];
         if task.stage == Stage::Program {
             task.pc += 1;
             app.counters.barriers += 1;
-            app.counters.barrier_wait_ns += self.now.since(task.arrived).ns();
+            app.counters.barrier_wait_ns += self.now.since(arrived).ns();
         } else {
             task.stage = Stage::Program;
             app.met.get_or_insert(self.now + self.extrapolated);
@@ -334,9 +333,9 @@ impl Shared<'_> {
     pub(crate) fn arrive(&mut self, record: &mut Cpu, rank: BarrierRank) -> BarrierStep {
         self.emit_running(record);
         let task = &mut self.tasks[record.current];
-        task.arrived = self.now;
-        let (scope, episode) = (task.scope, task.episode);
-        let barrier = &mut self.apps[task.app].barriers[rank.barrier];
+        task.arrive(self.now);
+        let (scope, episode) = (task.scope(), task.episode);
+        let barrier = &mut self.apps[task.app()].barriers[rank.barrier];
         if barrier.is_central() {
             // The cache line of the counter moves from one arrival to the next.
             let holder = self.tasks[rank.task(barrier.line_holder)].cpu;
@@ -344,7 +343,7 @@ impl Shared<'_> {
             let done = cursor.max(barrier.line_free) + self.machine.signal_latency(holder, record.id);
             barrier.line_free = done;
             barrier.line_holder = rank.number;
-            record.overhead.grow(Part::Spin, done - cursor);
+            record.pend(Part::Spin, done - cursor);
         }
         let step = barrier.arrive(rank.number);
         self.observe(Observation::Arrived { task: record.current, scope, episode });
@@ -354,13 +353,13 @@ impl Shared<'_> {
     /// Where the pages are put that a task touches first on this cpu.
     #[inline]
     pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
-        self.tasks[id].assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
+        self.tasks[id].history.assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
     }
 
     /// The node on which a task has touched its pages as it started, or what stands for several; this cpu's if it
     /// has not touched any.
     pub(crate) fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
-        let app = &self.apps[self.tasks[id].app];
+        let app = &self.apps[self.tasks[id].app()];
         let here = self.touched_node(cpu, id);
         let Some(pages) = app.touched.get(app.rank(id) as usize) else { return here };
         let mut nodes = pages.keys();
@@ -399,7 +398,7 @@ impl Shared<'_> {
     /// A task's pages are somewhere else from now on.
     pub(crate) fn set_home(&mut self, id: TaskId, home: MaybeNode) {
         self.tasks[id].home = home;
-        self.apps[self.tasks[id].app].team_pages = MaybeNode::NONE;
+        self.apps[self.tasks[id].app()].team_pages = MaybeNode::NONE;
     }
 
     /// Where a task may run.

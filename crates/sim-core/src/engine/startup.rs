@@ -30,7 +30,7 @@ impl Engine<'_> {
     /// The next step of a task's start-up; false when it is over and the program may continue.
     pub(crate) fn starts_up(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let id = self.cpus[cpu].current;
-        let app = self.shared.tasks[id].app;
+        let app = self.shared.tasks[id].app();
         let startup = self.shared.apps[app].runtime.startup;
         let first = self.shared.apps[app].rank(id) == 0;
         if first && startup.touch == Touch::Master && self.touches(cpu) {
@@ -70,7 +70,7 @@ impl Engine<'_> {
 
     /// Pages that a task has yet to touch, as a master every task's, and those of its next piece.
     fn next_piece(&self, id: TaskId) -> (u64, u64) {
-        let app = &self.shared.apps[self.shared.tasks[id].app];
+        let app = &self.shared.apps[self.shared.tasks[id].app()];
         let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
         let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
         let all = u64::try_from(bytes.div_ceil(PAGE)).unwrap_or(u64::MAX);
@@ -88,7 +88,7 @@ impl Engine<'_> {
         let clearing = u128::from(pages) * PAGE * 1_000_000_000 / bandwidth;
         let fault = |each: Span| Span::from_ns(each.ns().saturating_mul(pages));
         let own = fault(costs.page_fault).saturating_add(Span::from_ns(clearing.min(LONGEST_TOUCH) as u64));
-        let app = &mut shared.apps[shared.tasks[id].app];
+        let app = &mut shared.apps[shared.tasks[id].app()];
         if costs.fault_lock == Span::ZERO || app.process < 2 || pages == 0 {
             return own;
         }
@@ -106,7 +106,7 @@ impl Engine<'_> {
         let id = self.cpus[cpu].current;
         let (left, pages) = self.next_piece(id);
         let node = self.shared.touched_node(cpu, id);
-        let app = &mut self.shared.apps[self.shared.tasks[id].app];
+        let app = &mut self.shared.apps[self.shared.tasks[id].app()];
         let rank = app.rank(id) as usize;
         if app.touched.len() <= rank {
             app.touched.resize(rank + 1, BTreeMap::new());
@@ -121,7 +121,7 @@ impl Engine<'_> {
     /// while it touched them, or where it runs if that took no time.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
-        let (app, node) = (self.shared.tasks[id].app, self.shared.touched_pages(cpu, id));
+        let (app, node) = (self.shared.tasks[id].app(), self.shared.touched_pages(cpu, id));
         self.shared.settle_home(id, node);
         if self.shared.apps[app].runtime.startup.touch == Touch::Master {
             for rank in 0..self.shared.apps[app].tasks {

@@ -56,18 +56,18 @@ impl View for Engine<'_> {
         // A running task is seen to run now.
         let runs = record.state == TaskState::Running;
         TaskView {
-            app: record.app,
-            rank: self.shared.apps[record.app].rank(task),
+            app: record.app(),
+            rank: self.shared.apps[record.app()].rank(task),
             state: record.state,
             cpu: record.cpu,
             weight: record.weight,
             last_ran: if runs { self.shared.now } else { record.last_ran },
-            entered: record.entered,
+            entered: self.entered[task],
             buddy: self.is_buddy(task),
             priority: record.level(),
             held: record.is_held(),
             dispatch_priority: self.dispatch_priority(task),
-            wait_ends: (record.waiting != Waiting::No).then_some(record.ready),
+            wait_ends: (record.waiting != Waiting::No).then(|| record.ready()),
         }
     }
 
@@ -139,7 +139,7 @@ impl System for Engine<'_> {
             out.push(id);
             at = self.shared.tasks[id].next;
         }
-        let newest_first = |id: &TaskId| std::cmp::Reverse(self.shared.tasks[*id].entered);
+        let newest_first = |id: &TaskId| std::cmp::Reverse(self.entered[*id]);
         if most < out.len() {
             out.select_nth_unstable_by_key(most, newest_first);
             out.truncate(most);
@@ -255,7 +255,7 @@ impl System for Engine<'_> {
                 self.mark(cpu);
             }
             _ => {
-                if self.shared.tasks[task].delayed {
+                if self.shared.tasks[task].history.delayed {
                     self.end_delay(task);
                 }
                 self.shared.tasks[task].priority = priority;
@@ -297,7 +297,7 @@ impl System for Engine<'_> {
         }
         let call = self.shared.machine.costs.yield_call.max(Span::from_ns(1));
         self.cpus[here].activity = Activity::Syscall;
-        self.cpus[here].call = (call, After::YieldTo(to));
+        self.cpus[here].rare.call = (call, After::YieldTo(to));
         self.mark(here);
         true
     }
@@ -315,7 +315,7 @@ impl System for Engine<'_> {
         }
         let part = if daemon { Part::Daemon } else { Part::Kernel };
         if idle {
-            record.overhead.grow(part, span);
+            record.pend(part, span);
         } else {
             record.defer(part, span);
         }

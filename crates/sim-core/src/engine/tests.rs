@@ -485,3 +485,18 @@ fn each_nanosecond_of_each_cpu_is_in_one_category() {
         assert_eq!(cpu.total().ns(), report.makespan.ns());
     }
 }
+
+#[test]
+fn more_memory_profiles_than_a_task_can_name_are_refused() {
+    let (machine, model) = (Arc::new(test_machine(1)), Rig::of(1).model);
+    let mut many = app(1, WaitMode::Yield, vec![compute(MS)]);
+    many.program = Arc::new(Program::new(vec![compute(MS)], vec![MemoryProfile::NONE; 1 << 12]).unwrap());
+    // 16 times 4,097 are more than 65,536, 15 times are not.
+    let refused = |apps| {
+        let apps = vec![many.clone(); apps];
+        Simulation::new(machine.clone(), Arc::new(model.clone()), apps, Options::default()).err()
+    };
+    assert_eq!(refused(15), None);
+    let said = refused(16).expect("too many");
+    assert!(said.starts_with("at most 65536 memory profiles") && said.contains("65552"), "{said}");
+}

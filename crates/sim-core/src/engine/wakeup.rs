@@ -19,7 +19,7 @@ impl Engine<'_> {
             violated(id, waker, "is woken and does not sleep");
         }
         let previous = self.shared.tasks[id].cpu;
-        if self.shared.tasks[id].delayed {
+        if self.shared.tasks[id].history.delayed {
             // It has never left its queue; no cpu is chosen.
             if self.shared.affinity(id).allows(previous) {
                 self.enqueue(id, previous, Entry::Wake, Some(waker));
@@ -44,7 +44,11 @@ impl Engine<'_> {
         if matches!(placement, Placement::Fork { .. }) {
             let nodes = self.shared.machine.nodes();
             let node = choice.memory_node.filter(|node| node.0 < nodes);
-            self.shared.tasks[id].assigned_node = node.map_or(MaybeNode::NONE, MaybeNode::at);
+            let node = node.map_or(MaybeNode::NONE, MaybeNode::at);
+            let history = &mut self.shared.tasks[id].history;
+            if history.assigned_node != node {
+                history.assigned_node = node;
+            }
         }
         self.decided(Some(id), Action::Placed { placement, cpu }, choice.why);
         cpu
@@ -94,7 +98,7 @@ impl Engine<'_> {
     #[inline(always)]
     pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
         // It is never where ticks are computed only when they matter.
-        if self.cpus[cpu].next_tick <= self.shared.now {
+        if self.cpus[cpu].rare.next_tick <= self.shared.now {
             self.pass_due_ticks(cpu);
         }
     }
@@ -102,13 +106,13 @@ impl Engine<'_> {
     /// Processes the ticks up to this instant on all cpus before anything else happens: with task groups they
     /// read what is queued on other cpus, and take cpu time out of pools, first come first served.
     pub(crate) fn pass_all_ticks(&mut self) {
-        let due = |engine: &Self, cpu: &CpuId| engine.cpus[*cpu].next_tick <= engine.shared.now;
+        let due = |engine: &Self, cpu: &CpuId| engine.cpus[*cpu].rare.next_tick <= engine.shared.now;
         loop {
             let mut cpus: Vec<CpuId> = self.cpus.ids().filter(|cpu| due(self, cpu)).collect();
             if cpus.is_empty() {
                 return;
             }
-            cpus.sort_by_key(|cpu| self.cpus[*cpu].next_tick);
+            cpus.sort_by_key(|cpu| self.cpus[*cpu].rare.next_tick);
             for cpu in cpus {
                 self.settle(cpu);
                 self.pass_tick(cpu);
@@ -118,7 +122,7 @@ impl Engine<'_> {
 
     #[cold]
     fn pass_due_ticks(&mut self, cpu: CpuId) {
-        while self.cpus[cpu].next_tick <= self.shared.now {
+        while self.cpus[cpu].rare.next_tick <= self.shared.now {
             self.pass_tick(cpu);
         }
     }
@@ -127,12 +131,12 @@ impl Engine<'_> {
     fn pass_tick(&mut self, cpu: CpuId) {
         let record = &self.cpus[cpu];
         let busy = !record.current.is_none() && record.activity != Activity::Poll;
-        let from = if busy { record.next_tick } else { self.shared.now };
+        let from = if busy { record.rare.next_tick } else { self.shared.now };
         let next = self.tick_at(cpu, from + Span::from_ns(1));
         if busy {
             self.shared.model.discipline.tick(&mut self.shared.tasks, &mut self.cpus[cpu], from);
         }
-        self.cpus[cpu].next_tick = next;
+        self.cpus[cpu].rare.next_tick = next;
     }
 
     /// Charges the current task of a cpu for the time until now.
@@ -171,7 +175,7 @@ impl Engine<'_> {
         debug_assert!(enters, "{id} enters the queue of {cpu} ({entry:?}) and is {:?}", task.state);
         task.state = TaskState::Queued;
         task.cpu = cpu;
-        task.entered = self.entries;
+        self.entered[id] = self.entries;
         record.running += 1;
         record.load += u64::from(task.weight);
         discipline.insert(&mut self.shared.tasks, record, id);
@@ -227,8 +231,8 @@ impl Engine<'_> {
         record.running -= 1;
         record.load -= weight;
         run_queue::cfs::forget(record, id);
-        if record.yield_target == id {
-            record.yield_target = TaskId::NONE;
+        if let Some(rare) = record.rare.written().filter(|rare| rare.yield_target == id) {
+            rare.yield_target = TaskId::NONE;
         }
         self.price_switches(cpu, None);
         self.notices.push((id, cpu, Change::Left));
@@ -236,7 +240,7 @@ impl Engine<'_> {
         self.mark(cpu);
     }
 
-    /// Sets what the tasks of a cpu are charged for a switch, after one has come or gone.
+    /// Notes whether the tasks of a cpu belong to several processes, after one has come or gone.
     fn price_switches(&mut self, cpu: CpuId, comes: Option<TaskId>) {
         let record = &self.cpus[cpu];
         let of = |id: TaskId| self.shared.tasks[id].process;
@@ -257,10 +261,7 @@ impl Engine<'_> {
             }
             None => false,
         };
-        let costs = &self.shared.machine.costs;
-        let record = &mut self.cpus[cpu];
-        record.several = several;
-        record.switch_charge = if several { costs.switch_process } else { costs.switch_thread };
+        self.cpus[cpu].several = several;
     }
 
     /// The current task leaves its cpu for good: it sleeps, has ended, or is moved.
@@ -276,7 +277,7 @@ impl Engine<'_> {
         self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, reason);
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
-        record.idle_from = self.shared.now;
+        record.picked = self.shared.now;
         record.activity = Activity::Idle;
         record.newidle = true;
         self.note_stopping(id, cpu);
@@ -285,7 +286,7 @@ impl Engine<'_> {
     }
 
     pub(crate) fn count_switch(&mut self, id: TaskId, reason: LeaveReason) {
-        let counters = &mut self.shared.apps[self.shared.tasks[id].app].counters;
+        let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
         match reason {
             LeaveReason::Preempted | LeaveReason::Moved => counters.involuntary_switches += 1,
             LeaveReason::Slept | LeaveReason::Exited | LeaveReason::Waits => counters.voluntary_switches += 1,
@@ -312,7 +313,7 @@ impl Engine<'_> {
         self.shared.set_home(id, MaybeNode::NONE);
         let task = &mut self.shared.tasks[id];
         task.process = ProcessId::respawned(self.respawned);
-        task.refill = Span::ZERO;
+        task.set_refill(Span::ZERO);
         task.warm = NOWHERE;
         // `sched_fork` of kernels that keep lag: a new task has none.
         if let Some(history) = task.history.written() {
@@ -347,7 +348,7 @@ impl Engine<'_> {
     /// Counts a move.
     fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
         let distance = self.shared.machine.topology.distance(from, to);
-        let counters = &mut self.shared.apps[self.shared.tasks[id].app].counters;
+        let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
         counters.migrations += 1;
         counters.far_migrations += u64::from(distance == Distance::Far);
         self.observe(Observation::Migrated { task: id, from, to });

@@ -242,10 +242,10 @@ fn buddy(
     };
     if params.release == CfsRelease::V27 {
         let next = cpu.next_buddy.some().filter(|next| able(*next)).filter(|next| {
-            now.since(cpu.pair_start) <= slice(params, cpu.running, tasks[*next].weight, cpu.load)
+            now.since(cpu.rare.pair_start) <= slice(params, cpu.running, tasks[*next].weight, cpu.load)
         });
         if next.is_none() {
-            cpu.pair_start = now;
+            cpu.rare.pair_start = now;
         }
         return next;
     }

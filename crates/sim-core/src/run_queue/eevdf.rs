@@ -78,7 +78,7 @@ fn waiting<'a>(
     cpu: &'a Cpu,
     level: Level,
 ) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
-    let both = list(tasks, cpu.head).chain(list(tasks, cpu.delayed));
+    let both = list(tasks, cpu.head).chain(list(tasks, cpu.rare.delayed));
     let able = |id: &TaskId| tasks[*id].history.queued && !tasks[*id].history.chosen;
     let all = both.chain(groups::all(cpu).filter(able));
     all.filter(move |id| Level::of(tasks, cpu, *id) == level).map(|id| (id, Contender::of(&tasks[id])))
@@ -113,7 +113,7 @@ fn average_of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Average {
 /// True when another one competes with the current task, or with a group around it, be it a delayed one.
 fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
-    if cpu.group_count > 0 {
+    if cpu.rare.group_count > 0 {
         return groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id));
     }
     let priority = tasks[current].priority;
@@ -139,9 +139,9 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         let task = &mut tasks[id];
         let mut one = Contender::of(task);
         let used_up = one.age(weighted(span, task.weight), params.slice);
-        (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
+        (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
         let unprotected = task.vruntime >= task.history.protection;
-        let grouped = cpu.group_count > 0;
+        let grouped = cpu.rare.group_count > 0;
         if grouped && bandwidth::use_up(tasks, cpu, id, span) {
             cpu.resched = true;
         }
@@ -184,7 +184,7 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
         groups::count(tasks, cpu, entity, weight, true);
         let task = &mut tasks[entity];
         let protection = scaled(task.history.protection - task.vruntime);
-        task.vdeadline = scaled(task.vdeadline - task.vruntime);
+        task.history.vdeadline = scaled(task.history.vdeadline - task.vruntime);
         seat(params, tasks, cpu, entity, Entry::Move);
         tasks[entity].history.protection = tasks[entity].vruntime + protection;
     }
@@ -199,7 +199,7 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let mut one = Contender::of(&tasks[current]);
     if !alone && average_of(tasks, cpu, current).allows(one.vruntime) {
         one.forfeit(params.slice);
-        (tasks[current].vruntime, tasks[current].vdeadline) = (one.vruntime, one.vdeadline);
+        (tasks[current].vruntime, tasks[current].history.vdeadline) = (one.vruntime, one.vdeadline);
     }
 }
 
@@ -216,7 +216,7 @@ fn pick_within(tasks: &Tasks, cpu: &Cpu, mut level: Level) -> Option<TaskId> {
     loop {
         let next = best_of(tasks, cpu, level)?;
         let group = groups::number(cpu, next);
-        if group == 0 || tasks[next].delayed {
+        if group == 0 || tasks[next].history.delayed {
             return Some(next);
         }
         level.group = group;
@@ -236,10 +236,10 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
 /// way to all others and lose their protection (`wakeup_preempt_fair`).
 fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
     let Some(current) = cpu.current.some() else {
-        return cpu.group_count > 0 || pick(tasks, cpu) == Some(id);
+        return cpu.rare.group_count > 0 || pick(tasks, cpu) == Some(id);
     };
     let level = |tasks: &Tasks, id: TaskId| Level::of(tasks, cpu, id);
-    let (one, other) = if cpu.group_count == 0 {
+    let (one, other) = if cpu.rare.group_count == 0 {
         (id, current)
     } else {
         let meets = |one: TaskId| {
@@ -262,7 +262,7 @@ fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
             return false;
         }
     }
-    if cpu.group_count == 0 {
+    if cpu.rare.group_count == 0 {
         return pick(tasks, cpu) == Some(id);
     }
     best_of(tasks, cpu, level(tasks, one)) == Some(one)
@@ -271,7 +271,7 @@ fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
 /// Picks the next task; delayed ones that come up are dropped on the way.
 fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<TaskId> {
     while let Some(next) = pick(tasks, cpu) {
-        if !tasks[next].delayed {
+        if !tasks[next].history.delayed {
             return Some(next);
         }
         drop_delayed(params, tasks, cpu, next);
@@ -342,27 +342,27 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 /// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead
 /// of the average stays as a delayed one instead.
 fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
-    if cpu.group_count > 0 && tasks[id].priority == THROTTLED {
+    if cpu.rare.group_count > 0 && tasks[id].priority == THROTTLED {
         // It has left already; where it comes to, a new request begins.
         end_throttling(tasks, cpu, id);
-        tasks[id].vdeadline = weighted(params.slice, tasks[id].weight);
+        tasks[id].history.vdeadline = weighted(params.slice, tasks[id].weight);
         return;
     }
     let average = average_of(tasks, cpu, id);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
-        tasks[id].delayed = true;
+        tasks[id].history.delayed = true;
         cpu.current = TaskId::NONE;
-        let last = list(tasks, cpu.delayed).last();
+        let last = list(tasks, cpu.rare.delayed).last();
         tasks[id].next = TaskId::NONE;
         match last {
             Some(last) => tasks[last].next = id,
-            None => cpu.delayed = id,
+            None => cpu.rare.delayed = id,
         }
         return;
     }
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     if reason == LeaveReason::Moved {
-        tasks[id].vdeadline -= tasks[id].vruntime;
+        tasks[id].history.vdeadline -= tasks[id].vruntime;
     }
     groups::count(tasks, cpu, id, tasks[id].weight, false);
     leave_groups(params, tasks, cpu, id);
@@ -379,7 +379,7 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
         bandwidth::give_back(tasks, cpu, entity);
         let average = average_of(tasks, cpu, entity);
         if params.delayed_dequeue && !average.allows(tasks[entity].vruntime) {
-            tasks[entity].delayed = true;
+            tasks[entity].history.delayed = true;
             return;
         }
         let lag = lag(params, tasks, cpu, entity);
@@ -392,7 +392,7 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
 fn dequeue_group(tasks: &mut Tasks, cpu: &Cpu, entity: TaskId, lag: i64) {
     let history = &mut tasks[entity].history;
     (history.vlag, history.queued, history.chosen) = (lag, false, false);
-    tasks[entity].delayed = false;
+    tasks[entity].history.delayed = false;
     groups::count(tasks, cpu, entity, tasks[entity].weight, false);
 }
 
@@ -412,13 +412,13 @@ fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
 
 /// All delayed tasks and groups leave a cpu that has no task else, in the order of their deadlines.
 fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
-    if cpu.group_count > 0 {
+    if cpu.rare.group_count > 0 {
         while let Some(next) = pick_within(tasks, cpu, Level { priority: 0, group: 0 }) {
             drop_delayed(params, tasks, cpu, next);
         }
         return;
     }
-    while let Some(first) = cpu.delayed.some() {
+    while let Some(first) = cpu.rare.delayed.some() {
         let level = Level::of(tasks, cpu, first);
         let average = average(tasks, cpu, level, TaskId::NONE);
         let next = best(&average, None, waiting(tasks, cpu, level)).unwrap_or(first);
@@ -428,13 +428,13 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
 
 fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let next = tasks[id].next;
-    let before = list(tasks, cpu.delayed).find(|before| tasks[*before].next == id);
+    let before = list(tasks, cpu.rare.delayed).find(|before| tasks[*before].next == id);
     match before {
         Some(before) => tasks[before].next = next,
-        None => cpu.delayed = next,
+        None => cpu.rare.delayed = next,
     }
     tasks[id].next = TaskId::NONE;
-    tasks[id].delayed = false;
+    tasks[id].history.delayed = false;
 }
 
 /// Places a task that enters, and the groups around it that are not queued (`enqueue_task_fair`). A delayed
@@ -443,7 +443,7 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
     let (mut next, mut entry) = (Some(id), entry);
     while let Some(inside) = next {
         let group = groups::number(cpu, inside) > 0;
-        if tasks[inside].delayed {
+        if tasks[inside].history.delayed {
             requeue(params, tasks, cpu, inside);
             break;
         }
@@ -468,7 +468,7 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
 fn requeue(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let lag = lag(params, tasks, cpu, id);
     if groups::number(cpu, id) > 0 {
-        tasks[id].delayed = false;
+        tasks[id].history.delayed = false;
     } else {
         unlink(tasks, cpu, id);
     }
@@ -490,10 +490,10 @@ fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: E
     };
     task.vruntime = others.value() - lag;
     let slice = weighted(params.slice, task.weight);
-    task.vdeadline = match entry {
+    task.history.vdeadline = match entry {
         Entry::Fork => task.vruntime + slice / 2,
         Entry::Wake => task.vruntime + slice,
-        Entry::Move => task.vruntime + task.vdeadline,
+        Entry::Move => task.vruntime + task.history.vdeadline,
     };
 }
 
@@ -502,7 +502,7 @@ fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: E
 fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     let task = &mut tasks[id];
-    task.vdeadline -= task.vruntime;
+    task.history.vdeadline -= task.vruntime;
     task.history.protection -= task.vruntime;
     task.priority = priority;
     seat(params, tasks, cpu, id, Entry::Move);
@@ -512,7 +512,7 @@ fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: T
 impl Rules for EevdfParams {
     #[inline]
     fn key(&self, task: &Task) -> i64 {
-        task.vdeadline
+        task.history.vdeadline
     }
 
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
@@ -526,7 +526,7 @@ impl Rules for EevdfParams {
     /// `entity_tick`: the groups around the current task get their weights, too.
     fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
         charge(self, tasks, cpu, at);
-        if cpu.group_count > 0
+        if cpu.rare.group_count > 0
             && let Some(current) = cpu.current.some()
         {
             reweigh_around(self, tasks, cpu, current);
@@ -539,11 +539,11 @@ impl Rules for EevdfParams {
 
     /// With task groups each tick is processed in its time: it reads what is queued on other cpus.
     fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
-        cpu.group_count > 0 || contested(tasks, cpu)
+        cpu.rare.group_count > 0 || contested(tasks, cpu)
     }
 
     fn slice_end(&self, _: &Tasks, cpu: &Cpu, _: Time, _: impl Fn(Time) -> Time) -> Time {
-        cpu.next_tick
+        cpu.rare.next_tick
     }
 
     /// A tick finds out itself.
@@ -597,13 +597,14 @@ impl Rules for EevdfParams {
         let task = &mut tasks[cpu.current];
         let mut one = Contender::of(task);
         one.age_often(weighted(cycle, task.weight), more as i64, self.slice);
-        (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
+        (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
     }
 
     /// Picks depend on differences of virtual times, and the current task on what is left of its protection.
     fn recurs(&self, task: &Task, then: &Keys, growth: Growth, is_current: bool) -> bool {
         let left = |keys: &Keys| (keys.protection - keys.vruntime).max(0);
-        task.vdeadline - then.vdeadline == growth.key && (!is_current || left(&Keys::of(task)) == left(then))
+        task.history.vdeadline - then.vdeadline == growth.key
+            && (!is_current || left(&Keys::of(task)) == left(then))
     }
 
     /// Each waiting task counts in the average.
@@ -613,7 +614,7 @@ impl Rules for EevdfParams {
 
     fn repeat(&self, task: &mut Task, _: &Cpu, _: Span, growth: i64) {
         task.vruntime += growth;
-        task.vdeadline += growth;
+        task.history.vdeadline += growth;
         task.history.protection += growth;
     }
 
@@ -642,7 +643,7 @@ impl Rules for EevdfParams {
         let average = average_of(tasks, cpu, id);
         let protected_until = (cpu.current == id).then_some(task.history.protection);
         let eligible = average.allows(task.vruntime);
-        Some((Request { deadline: task.vdeadline, eligible, protected_until }, average.value()))
+        Some((Request { deadline: task.history.vdeadline, eligible, protected_until }, average.value()))
     }
 
     fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {

@@ -14,8 +14,8 @@ pub(crate) struct Contender {
 }
 
 impl Contender {
-    pub(crate) const fn of(task: &Task) -> Self {
-        Self { weight: task.weight, vruntime: task.vruntime, vdeadline: task.vdeadline }
+    pub(crate) fn of(task: &Task) -> Self {
+        Self { weight: task.weight, vruntime: task.vruntime, vdeadline: task.history.vdeadline }
     }
 
     /// Runs on by this much virtual time, with requests of `slice`; true when its request is used up

@@ -15,11 +15,11 @@ pub(crate) fn explain(
     verdict: Verdict,
 ) -> QueueDecision {
     let waiting = list(tasks, cpu.head).filter(|id| tasks[*id].priority < THROTTLED);
-    let all = cpu.current.some().into_iter().chain(waiting).chain(list(tasks, cpu.delayed));
+    let all = cpu.current.some().into_iter().chain(waiting).chain(list(tasks, cpu.rare.delayed));
     let of = |id: TaskId| Contender {
         task: id,
         current: cpu.current == id,
-        delayed: tasks[id].delayed,
+        delayed: tasks[id].history.delayed,
         vruntime: tasks[id].vruntime,
         request: discipline.request(tasks, cpu, id).map(|(request, _)| request),
     };

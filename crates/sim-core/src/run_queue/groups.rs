@@ -22,7 +22,7 @@ const MIN_SHARES: u64 = 2;
 
 /// The record of the `number`-th group on a cpu.
 pub(crate) fn on(cpu: &Cpu, number: u16) -> TaskId {
-    TaskId(cpu.first_group.0 + u32::from(number))
+    TaskId(cpu.rare.first_group.0 + u32::from(number))
 }
 
 /// Appends the records of groups: one for each group as a whole, then one for each group of each cpu.
@@ -43,33 +43,37 @@ pub(crate) fn add(tasks: &mut IdVec<TaskId, Task>, cpus: &mut PerCpu<Cpu>, group
     }
     let count = groups.len() as u32;
     let first = tasks.len() as u32 - cpus.len() as u32 * count;
-    for (number, cpu) in cpus.iter_mut().enumerate() {
-        cpu.first_group = TaskId(first + number as u32 * count);
-        cpu.group_count = groups.len() as u16;
+    for (number, cpu) in cpus.iter_mut().enumerate().filter(|_| count > 0) {
+        cpu.rare.first_group = TaskId(first + number as u32 * count);
+        cpu.rare.group_count = groups.len() as u16;
     }
 }
 
 /// The groups of a cpu.
 pub(crate) fn all(cpu: &Cpu) -> impl Iterator<Item = TaskId> + use<> {
-    let first = cpu.first_group.0;
-    (0..u32::from(cpu.group_count)).map(move |number| TaskId(first + number))
+    let first = cpu.rare.first_group.0;
+    (0..u32::from(cpu.rare.group_count)).map(move |number| TaskId(first + number))
 }
 
 /// The number of a group of a cpu, from 1; 0 for a task.
 pub(crate) fn number(cpu: &Cpu, id: TaskId) -> u16 {
-    if cpu.group_count > 0 && id >= cpu.first_group { (id.0 - cpu.first_group.0 + 1) as u16 } else { 0 }
+    if cpu.rare.group_count > 0 && id >= cpu.rare.first_group {
+        (id.0 - cpu.rare.first_group.0 + 1) as u16
+    } else {
+        0
+    }
 }
 
 /// The group in which a task or group of a cpu is.
 #[inline]
 pub(crate) fn of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> u16 {
-    if cpu.group_count == 0 { 0 } else { tasks[id].history.group }
+    if cpu.rare.group_count == 0 { 0 } else { tasks[id].history.group }
 }
 
 /// The entity of the group in which a task or group is.
 pub(crate) fn parent(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<TaskId> {
     let group = of(tasks, cpu, id);
-    (group > 0).then(|| TaskId(cpu.first_group.0 + u32::from(group) - 1))
+    (group > 0).then(|| TaskId(cpu.rare.first_group.0 + u32::from(group) - 1))
 }
 
 /// A task or group and the groups around it, from the inside out.
@@ -83,15 +87,16 @@ pub(crate) fn chain<'a>(
 
 /// True when a task that enters ends the delay of itself or of a group around it.
 pub(crate) fn wakes_delayed(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
-    let present = |id: &TaskId| tasks[*id].delayed || tasks[*id].history.queued;
-    tasks[id].delayed
-        || cpu.group_count > 0 && chain(tasks, cpu, id).find(present).is_some_and(|id| tasks[id].delayed)
+    let present = |id: &TaskId| tasks[*id].history.delayed || tasks[*id].history.queued;
+    tasks[id].history.delayed
+        || cpu.rare.group_count > 0
+            && chain(tasks, cpu, id).find(present).is_some_and(|id| tasks[id].history.delayed)
 }
 
 /// The group as a whole.
 pub(crate) fn whole(cpu: &Cpu, entity: TaskId) -> TaskId {
     // Those of the cpus before this one lie between.
-    TaskId(entity.0 - (cpu.id.0 + 1) * u32::from(cpu.group_count))
+    TaskId(entity.0 - (cpu.id.0 + 1) * u32::from(cpu.rare.group_count))
 }
 
 /// A task or group enters (or leaves) the queue of the group around it with this weight.

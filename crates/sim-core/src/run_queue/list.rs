@@ -96,7 +96,7 @@ pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
 
 /// True when tasks that sleep compete in a priority level (EEVDF).
 pub(crate) fn delayed_in(tasks: &Tasks, cpu: &Cpu, priority: u8) -> bool {
-    list(tasks, cpu.delayed).any(|id| tasks[id].priority == priority)
+    list(tasks, cpu.rare.delayed).any(|id| tasks[id].priority == priority)
 }
 
 /// The tasks of a list linked by `next`.

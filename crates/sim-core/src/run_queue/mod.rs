@@ -340,7 +340,11 @@ pub(crate) struct Keys {
 impl Keys {
     #[inline]
     pub(crate) fn of(task: &Task) -> Self {
-        Self { vruntime: task.vruntime, vdeadline: task.vdeadline, protection: task.history.protection }
+        Self {
+            vruntime: task.vruntime,
+            vdeadline: task.history.vdeadline,
+            protection: task.history.protection,
+        }
     }
 }
 

@@ -170,7 +170,7 @@ impl Levels for O1Params {
     /// From when on the expired tasks starve (`EXPIRED_STARVING`): one longest sleep average per runnable
     /// task.
     fn starving(&self, cpu: &Cpu) -> Time {
-        cpu.expired_since.saturating_add(self.sleep_average * u64::from(cpu.running))
+        cpu.rare.expired_since.saturating_add(self.sleep_average * u64::from(cpu.running))
     }
 
     /// When the task was in the expired array, the arrays change places.
@@ -178,13 +178,13 @@ impl Levels for O1Params {
         let array = array_of(key);
         if array > cpu.min_vruntime {
             cpu.min_vruntime = array;
-            cpu.expired_since = Time::NEVER;
+            cpu.rare.expired_since = Time::NEVER;
         }
     }
 
     fn note_expired(&self, cpu: &mut Cpu, key: i64, now: Time) {
         if key >= cpu.min_vruntime + ARRAY {
-            cpu.expired_since = cpu.expired_since.min(now);
+            cpu.rare.expired_since = cpu.rare.expired_since.min(now);
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) mod rotation;
 use crate::account::Category;
 use crate::engine::Engine;
 use crate::engine::polling::queue_copy::{QueueCopy, READ_FIRST};
-use crate::engine::state::{Activity, Cpu, Overhead, ProcessId, Task};
+use crate::engine::state::{Activity, Cpu, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::policy::{THROTTLED, TaskState};
@@ -39,7 +39,7 @@ pub(crate) const QUEUE_COPIES: usize = 256;
 /// When a task will observe the end of its wait or of its spin limit.
 #[inline]
 pub(crate) fn visible_at(task: &Task) -> Time {
-    task.ready.min(task.deadline)
+    task.visible
 }
 
 /// A task that polls and yields.
@@ -194,7 +194,7 @@ impl Engine<'_> {
         let most = if shared.reads_head_only { READ_FIRST } else { usize::MAX };
         let level = shared.tasks[record.current].priority;
         let due = if level == THROTTLED
-            || (!record.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
+            || (!record.rare.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
         {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
             record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current])
@@ -245,19 +245,17 @@ impl Engine<'_> {
         let (record, copy, shared) = (&mut self.cpus[cpu], &self.queue_copies[slot], &mut self.shared);
         record.account.add(Category::Spin, copy.polling());
         record.account.add(Category::Yield, copy.prices.call * copy.cycles);
-        let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
-        overhead.pay(overhead.total(), &mut record.account);
+        record.pay_all();
         // The last switch is still pending when its dispatch has not completed a cycle.
         record.account.add(Category::Switch, copy.switching - copy.overhead);
-        let overhead = Overhead::switch(copy.overhead);
-        record.poll_on(copy.cpu.since, copy.cpu.charged, overhead, (copy.cycles, copy.switches));
+        record.poll_on(copy.cpu.since, copy.cpu.charged, copy.overhead, (copy.cycles, copy.switches));
         record.min_vruntime = copy.cpu.min_vruntime;
-        record.expired_since = copy.cpu.expired_since;
+        record.set_expired_since(copy.cpu.rare.expired_since);
         for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
             if !shared.reads_head_only {
                 let task = &mut shared.tasks[done.task];
-                task.vdeadline = member.vdeadline;
                 if let Some(history) = task.history.written() {
+                    history.vdeadline = member.history.vdeadline;
                     history.protection = member.history.protection;
                     history.share = member.history.share;
                 }
@@ -269,7 +267,7 @@ impl Engine<'_> {
             task.vruntime = member.vruntime;
             task.cpu_time += member.cpu_time;
             task.last_ran = member.last_ran;
-            let counters = &mut shared.apps[task.app].counters;
+            let counters = &mut shared.apps[task.app()].counters;
             counters.polls += done.cycles;
             counters.yields += done.cycles;
             counters.voluntary_switches += done.switches;

@@ -38,19 +38,19 @@ pub(crate) struct Done {
     pub(crate) charged: Span,
 }
 
-/// What a copy is made from besides the tasks. `charge` is what of a switch is charged to keys.
+/// What a copy is made from besides the tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Origin {
     since: Time,
     overhead: Span,
     charged: Time,
-    charge: Span,
+    several: bool,
 }
 
 impl Origin {
     fn of(record: &Cpu) -> Self {
-        let Cpu { since, charged, switch_charge: charge, .. } = *record;
-        Self { since, overhead: record.overhead.total(), charged, charge }
+        let Cpu { since, charged, several, .. } = *record;
+        Self { since, overhead: record.overhead.total(), charged, several }
     }
 }
 
@@ -136,9 +136,10 @@ impl QueueCopy {
         let cpu = &mut self.cpu;
         cpu.id = record.id;
         (cpu.head, cpu.tail) = (TaskId::NONE, TaskId::NONE);
-        (cpu.since, cpu.charged, cpu.switch_charge) = (record.since, record.charged, record.switch_charge);
+        (cpu.since, cpu.charged) = (record.since, record.charged);
         (cpu.running, cpu.several) = (record.running, record.several);
-        (cpu.min_vruntime, cpu.expired_since) = (record.min_vruntime, record.expired_since);
+        cpu.min_vruntime = record.min_vruntime;
+        cpu.set_expired_since(record.rare.expired_since);
         self.following = record.current;
         self.cpu.current = self.copy(tasks);
         self.following = record.head;
@@ -148,7 +149,7 @@ impl QueueCopy {
         }
         if directed {
             for done in &mut self.done {
-                done.directed = apps[tasks[done.task].app].runtime.wait == WaitMode::YieldTo;
+                done.directed = apps[tasks[done.task].app()].runtime.wait == WaitMode::YieldTo;
                 self.directed |= done.directed;
             }
         }
@@ -160,18 +161,17 @@ impl QueueCopy {
         let number = self.done.len();
         let from = &tasks[self.following];
         if number == self.tasks.len() {
-            self.tasks.push(Task::new(from.app, from.weight, from.process, 0));
+            self.tasks.push(Task::new(from.app(), from.weight, from.process, 0));
         }
         let copy = &mut self.tasks[TaskId(number as u32)];
-        (copy.vruntime, copy.ready, copy.deadline) = (from.vruntime, from.ready, from.deadline);
-        (copy.weight, copy.app, copy.priority, copy.polls) =
-            (from.weight, from.app, from.priority, from.polls);
+        (copy.vruntime, copy.visible) = (from.vruntime, from.visible);
+        (copy.weight, copy.priority, copy.polls) = (from.weight, from.priority, from.polls);
+        copy.set_app(from.app());
         (copy.cpu_time, copy.last_ran) = (Span::ZERO, Time::ZERO);
         if self.cpu.several {
             copy.process = from.process;
         }
         if !self.head_only {
-            copy.vdeadline = from.vdeadline;
             copy.history.copy_from(&from.history);
         }
         self.others |= !polls(from);
@@ -422,7 +422,7 @@ impl QueueCopy {
     #[inline]
     fn before_yield(&self) -> BeforeYield {
         let (cpu, task) = (&self.cpu, &self.tasks[self.cpu.current]);
-        let rest = (!self.head_only).then(|| (task.vdeadline, task.history.share));
+        let rest = (!self.head_only).then(|| (task.history.vdeadline, task.history.share));
         (task.vruntime, cpu.min_vruntime, cpu.charged, rest)
     }
 
@@ -431,8 +431,8 @@ impl QueueCopy {
         let task = &mut self.tasks[self.cpu.current];
         task.vruntime = vruntime;
         if let Some((vdeadline, share)) = rest {
-            task.vdeadline = vdeadline;
             if let Some(history) = task.history.written() {
+                history.vdeadline = vdeadline;
                 history.share = share;
             }
         }
@@ -447,7 +447,8 @@ impl QueueCopy {
             return None;
         }
         let able = |task: &Task| !polls(task) || visible_at(task) <= end;
-        let fits = |task: &Task| task.app == current.app && task.priority == current.priority && able(task);
+        let fits =
+            |task: &Task| task.app() == current.app() && task.priority == current.priority && able(task);
         self.queue().find(|id| fits(&self.tasks[*id]))
     }
 
@@ -460,6 +461,12 @@ impl QueueCopy {
     #[inline]
     pub(crate) fn cost(&self, from: &Task, to: &Task) -> Span {
         if self.cpu.several { self.prices.switch(from.process, to.process) } else { self.prices.thread }
+    }
+
+    /// What of a switch is charged to keys.
+    #[inline]
+    pub(crate) const fn switch_charge(&self) -> Span {
+        if self.cpu.several { self.prices.process } else { self.prices.thread }
     }
 
     /// The current task, which has yielded, goes into the queue, and `next` takes the cpu.
@@ -479,7 +486,7 @@ impl QueueCopy {
         self.cpu.current = next;
         self.overhead = cost;
         self.switching += cost;
-        self.cpu.charged = (now + cost).saturating_sub(self.cpu.switch_charge);
+        self.cpu.charged = (now + cost).saturating_sub(self.switch_charge());
         rules.picked(&mut self.tasks, &mut self.cpu, now);
         rules.note_pick(&self.tasks, &mut self.cpu);
     }

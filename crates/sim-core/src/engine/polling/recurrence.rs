@@ -217,7 +217,7 @@ impl QueueCopy {
         dispatches: usize,
     ) -> bool {
         let (current, cycle) = (&self.tasks[self.cpu.current], self.cycle(self.cpu.current));
-        let growth = rules.round_growth(self.cpu.switch_charge + cycle, current.weight);
+        let growth = rules.round_growth(self.switch_charge() + cycle, current.weight);
         // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
         let end = limit.min(visible_at(current)).min(visible_at(&self.tasks[self.cpu.head]));
         match growth {

@@ -7,7 +7,7 @@
 use crate::account::Category;
 use crate::engine::polling::{cycles_before, polls, polls_before, visible_at};
 use crate::engine::shared::Shared;
-use crate::engine::state::{Cpu, Overhead, Task};
+use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::machine::Costs;
 use crate::os::{CfsRelease, Discipline, YieldMode};
@@ -78,7 +78,7 @@ impl Shared<'_> {
         let priority = self.tasks[record.current].priority;
         let before = |head: TaskId| self.tasks[head].priority < priority;
         // At the very start of a run less of a switch is charged than later.
-        let begun = record.since >= Time::ZERO + record.switch_charge;
+        let begun = record.since >= Time::ZERO + record.switch_charge(&self.machine.costs);
         self.rotates && begun && priority < THROTTLED && !record.head.some().is_some_and(before)
     }
 
@@ -162,8 +162,9 @@ impl Shared<'_> {
         let (mut members, mut at) = (1, record.head);
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
+        let switch_charge = record.switch_charge(&self.machine.costs);
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
-        let charge = |task: &Task| record.switch_charge + self.cycle(task);
+        let charge = |task: &Task| switch_charge + self.cycle(task);
         let growth = |task: &Task| 1 + if fair { weighted(charge(task), task.weight) } else { 0 };
         let mut gain = growth(first);
         while let Some(id) = at.some() {
@@ -214,13 +215,13 @@ impl Shared<'_> {
         let place = Place { next, before: record.current, number: 1, cost };
         let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
         end_cycle(&model.discipline, (poll, costs.yield_call), tasks, record, (Some(last), end));
-        let counters = &mut apps[tasks[place.before].app].counters;
+        let counters = &mut apps[tasks[place.before].app()].counters;
         counters.polls += 1;
         counters.yields += 1;
         counters.voluntary_switches += 1;
         record.polled.1 += 1;
         relink(tasks, record, last, &place);
-        begin_dispatch(&model.discipline, tasks, record, &place);
+        begin_dispatch(&model.discipline, costs, tasks, record, &place);
         true
     }
 
@@ -236,6 +237,7 @@ impl Shared<'_> {
             key = key.max(self.tasks[first].vruntime - 1);
         }
         let mut charge = rounds.end.since(record.charged);
+        let switch_charge = record.switch_charge(&self.machine.costs);
         let (mut end, mut span) = (rounds.end, rounds.end - record.since);
         let (mut from, mut id, mut following) = (last, first, record.head);
         let (mut dispatches, mut place) = (0, NO_PLACE);
@@ -245,7 +247,7 @@ impl Shared<'_> {
             let poll = self.look(&self.tasks[id]).poll;
             let cycle = poll + self.machine.costs.yield_call;
             if number > 0 {
-                (charge, span) = (record.switch_charge + cycle, cost + cycle);
+                (charge, span) = (switch_charge + cycle, cost + cycle);
                 end += span;
             }
             let times = if end + rounds.round * (most - 1) < rounds.limit { most } else { most - 1 };
@@ -260,7 +262,7 @@ impl Shared<'_> {
             task.vruntime = key + rounds.gain * (times as i64 - 1);
             task.cpu_time += span + (cost + cycle) * (times - 1);
             task.last_ran = end + rounds.round * (times - 1);
-            let counters = &mut self.apps[task.app].counters;
+            let counters = &mut self.apps[task.app()].counters;
             counters.polls += times;
             counters.yields += times;
             counters.voluntary_switches += times;
@@ -279,21 +281,19 @@ impl Shared<'_> {
         self.charge_rotation(record, dispatches, (polling, switching));
 
         relink(&mut self.tasks, record, last, &place);
-        begin_dispatch(&self.model.discipline, &self.tasks, record, &place);
+        begin_dispatch(&self.model.discipline, &self.machine.costs, &self.tasks, record, &place);
+        record.forget_buddies(record.since);
     }
 
     /// The cpu-time accounting of a cpu after a number of dispatches, and of their switches except the
     /// pending overhead.
     fn charge_rotation(&self, record: &mut Cpu, dispatches: u64, (polling, switching): (Span, Span)) {
-        let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
-        overhead.pay(overhead.total(), &mut record.account);
+        record.pay_all();
         record.account.add(Category::Switch, switching);
         record.account.add(Category::Spin, polling);
         record.account.add(Category::Yield, self.machine.costs.yield_call * dispatches);
         record.polled.0 += dispatches;
         record.polled.1 += dispatches;
-        record.next_buddy = TaskId::NONE;
-        record.last_buddy = TaskId::NONE;
     }
 
     /// The current task, alone in its priority, completes all its cycles that end before `limit` and before
@@ -318,11 +318,11 @@ impl Shared<'_> {
         task.last_ran = record.since;
         follow_minimum(&self.model.discipline, &self.tasks, record);
         record.picked = record.since;
-        record.pair_start = record.since;
+        record.forget_buddies(record.since);
         record.polled.0 += more;
         record.account.add(Category::Spin, poll * more);
         record.account.add(Category::Yield, call * more);
-        let counters = &mut self.apps[self.tasks[record.current].app].counters;
+        let counters = &mut self.apps[self.tasks[record.current].app()].counters;
         counters.polls += 1 + more;
         counters.yields += 1 + more;
     }
@@ -367,14 +367,13 @@ fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
 
 /// A dispatch begins where the one of the task before has ended.
 #[inline]
-fn begin_dispatch(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
+fn begin_dispatch(discipline: &Discipline, costs: &Costs, tasks: &Tasks, record: &mut Cpu, place: &Place) {
     let before = &tasks[place.before];
     record.last_process = if record.several { before.process } else { tasks[place.next].process };
     record.since = before.last_ran;
     record.picked = record.since;
-    record.pair_start = record.since;
-    record.overhead = Overhead::switch(place.cost);
-    record.charged = (record.since + place.cost).saturating_sub(record.switch_charge);
+    record.set_switch(place.cost);
+    record.charged = (record.since + place.cost).saturating_sub(record.switch_charge(costs));
     discipline.advance_minimum(tasks, record);
 }
 
@@ -398,14 +397,11 @@ fn end_cycle(
     }
     task.cpu_time += end - record.since;
     task.last_ran = end;
-    let total = record.overhead.total();
-    record.overhead.pay(total, &mut record.account);
+    record.pay_all();
     record.since = end;
     record.charged = end;
     record.picked = end;
-    record.pair_start = end;
-    record.next_buddy = TaskId::NONE;
-    record.last_buddy = TaskId::NONE;
+    record.forget_buddies(end);
     follow_minimum(discipline, tasks, record);
     record.polled.0 += 1;
     record.account.add(Category::Spin, poll);

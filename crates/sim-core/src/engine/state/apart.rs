@@ -1,13 +1,15 @@
 //! What records keep small: parts that few runs write, and ids that may be missing.
 
 use crate::ids::{NodeId, TaskId};
+use crate::limits::MAX_LOOP_DEPTH;
 use crate::program::Scheduling;
 use crate::run_queue::by_policy::PolicyEntry;
 use crate::run_queue::cfs::Waker;
 use crate::run_queue::multilevel::Share;
-use crate::time::Time;
+use crate::time::{Span, Time};
+use crate::wait::Scope;
 
-/// What a few disciplines know of a task besides.
+/// What a few disciplines, programs and runtimes know of a task besides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct History {
     /// Its slice and history, where the discipline has priorities.
@@ -16,6 +18,11 @@ pub(crate) struct History {
     pub(crate) parent: TaskId,
     /// EEVDF: how far it was behind (positive) or ahead of the average when it left its queue.
     pub(crate) vlag: i64,
+    /// EEVDF: end of its present request in virtual time; relative to its virtual runtime while it is between
+    /// two queues.
+    pub(crate) vdeadline: i64,
+    /// EEVDF: it sleeps and still competes on its cpu.
+    pub(crate) delayed: bool,
     /// EEVDF: as long as its virtual runtime is below this, no task but an ineligible current task gives way.
     pub(crate) protection: i64,
     /// How often it wakes others (2.6.30).
@@ -38,6 +45,24 @@ pub(crate) struct History {
     pub(crate) runtime: i64,
     /// Of a group on a cpu: since when it is throttled; `NEVER` if it is not.
     pub(crate) throttled_at: Time,
+    /// When it stops polling and sleeps, and when what it waits for is visible to it.
+    pub(crate) deadline: Time,
+    pub(crate) ready: Time,
+    /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
+    pub(crate) woken: Time,
+    /// At a barrier: what is left of an interrupted cache refill ([`crate::engine::state::Task::arrive`]).
+    pub(crate) refill: Span,
+    /// How often the work that it has asked for has exceeded 64 bits.
+    pub(crate) asked_carried: u32,
+    /// Who meets at the barrier it is at or was at last, and its episodes of the other barriers.
+    pub(crate) scope: Scope,
+    pub(crate) elsewhere: [u32; Scope::COUNT],
+    /// Passes left of the loops around the innermost one.
+    pub(crate) outer: [u32; MAX_LOOP_DEPTH - 1],
+    /// Blocks read of the present transfer.
+    pub(crate) block: u32,
+    /// Where the policy wants the pages that the task touches first.
+    pub(crate) assigned_node: MaybeNode,
 }
 
 impl History {
@@ -51,6 +76,8 @@ impl Unwritten for History {
         share: Share::NONE,
         parent: TaskId::NONE,
         vlag: 0,
+        vdeadline: 0,
+        delayed: false,
         protection: 0,
         waker: Waker::NONE,
         policy_entry: PolicyEntry::NOTHING,
@@ -62,6 +89,16 @@ impl Unwritten for History {
         limited: false,
         runtime: 0,
         throttled_at: Time::NEVER,
+        deadline: Time::NEVER,
+        ready: Time::NEVER,
+        woken: Time::NEVER,
+        refill: Span::ZERO,
+        asked_carried: 0,
+        scope: Scope::All,
+        elsewhere: [0; Scope::COUNT],
+        outer: [0; MAX_LOOP_DEPTH - 1],
+        block: 0,
+        assigned_node: MaybeNode::NONE,
     };
 }
 

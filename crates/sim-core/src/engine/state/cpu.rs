@@ -2,8 +2,10 @@
 
 use crate::account::Account;
 use crate::contention::ClassId;
-use crate::engine::state::{Overhead, Part, ProcessId};
+use crate::engine::state::apart::Unwritten;
+use crate::engine::state::{Apart, Overhead, Part, Parts, ProcessId};
 use crate::ids::{CpuId, TaskId};
+use crate::machine::Costs;
 use crate::time::{Span, Time};
 
 /// What the current task of a cpu does.
@@ -11,8 +13,8 @@ use crate::time::{Span, Time};
 pub(crate) enum Activity {
     /// There is no current task.
     Idle,
-    /// It computes, in a contention class or at a fixed speed.
-    Compute(ClassId),
+    /// It computes, in the contention class of the cpu or at a fixed speed.
+    Compute,
     /// It polls and yields, cycle after cycle.
     Poll,
     /// It polls without yielding.
@@ -40,8 +42,8 @@ pub(crate) enum After {
     Respawn,
 }
 
-/// A cpu. The order of the fields is that of their use: what one event touches lies together in memory, in
-/// the first five lines.
+/// A cpu, in four cache lines. The order of the fields is that of their use: what one event touches lies
+/// together in memory. What seldom matters is apart ([`Rare`]).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Cpu {
@@ -50,28 +52,20 @@ pub(crate) struct Cpu {
     pub(crate) current: TaskId,
     pub(crate) head: TaskId,
     pub(crate) tail: TaskId,
-    /// The task that observers know to be running.
-    pub(crate) observed_running: TaskId,
     /// Runnable tasks, the current one included.
     pub(crate) running: u32,
+    /// The process that ran last, to price the next switch; none at first.
+    pub(crate) last_process: ProcessId,
     /// Start of the present segment of the activity, its overhead included.
     pub(crate) since: Time,
     /// Up to when its virtual runtime is charged.
     pub(crate) charged: Time,
-    /// When the current task was picked: its slice counts from here.
+    /// When the current task was picked: its slice counts from here. Where there is none: when the last one
+    /// left.
     pub(crate) picked: Time,
     /// When the slice of the current task ends, as armed.
     pub(crate) slice_end: Time,
     pub(crate) activity: Activity,
-    pub(crate) min_vruntime: i64,
-    /// Sum of the weights of its runnable tasks.
-    pub(crate) load: u64,
-    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all
-    /// of a cpu, the price between processes when its tasks belong to several, else the price between
-    /// threads.
-    pub(crate) switch_charge: Span,
-    /// The first timer tick that has not passed yet; `NEVER` where ticks are computed only when they matter.
-    pub(crate) next_tick: Time,
     /// Asked to pick again.
     pub(crate) resched: bool,
     /// Its last task has just left: new-idle balancing is due.
@@ -80,45 +74,73 @@ pub(crate) struct Cpu {
     pub(crate) fired: bool,
     /// Its runnable tasks belong to several processes.
     pub(crate) several: bool,
-    /// Kernel or daemon work is deferred to its next segment.
-    pub(crate) has_deferred: bool,
-    /// Its task groups: all of the run.
-    pub(crate) group_count: u16,
-    /// The process that ran last, to price the next switch; none at first.
-    pub(crate) last_process: ProcessId,
+    /// Observers know its current task to be running.
+    pub(crate) observed: bool,
+    /// Kernel work that the next segment begins with, ns; [`DEFERRED_APART`]: it is apart.
+    deferred: u16,
+    // What has happened.
+    pub(crate) overhead: Overhead,
     /// Polls and switches not reported yet.
     pub(crate) polled: (u64, u64),
-    // The pending overhead of the segment, and what has happened.
-    pub(crate) overhead: Overhead,
-    pub(crate) next_buddy: TaskId,
-    pub(crate) last_buddy: TaskId,
+    pub(crate) min_vruntime: i64,
+    /// Sum of the weights of its runnable tasks.
+    pub(crate) load: u64,
+    /// The contention class that a task computes in, or last computed in here.
+    pub(crate) class: ClassId,
+    /// The last task to bring bytes into its caches, its part since another one did, and all by now.
+    pub(crate) filler: TaskId,
+    pub(crate) rare: Apart<Rare>,
     pub(crate) account: Account,
-    /// Bytes that computing tasks have brought into its caches so far, the last task to do so, and its part
-    /// since another one did.
     pub(crate) filled: u64,
     pub(crate) filler_part: u64,
-    pub(crate) filler: TaskId,
-    /// The waiting task that the next pick prefers: the target of a directed yield.
-    pub(crate) yield_target: TaskId,
-    /// How far its ticks are behind those of the first cpu, ns.
-    pub(crate) tick_phase: u64,
-    /// When a buddy was last not followed (2.6.27).
-    pub(crate) pair_start: Time,
-    // What seldom matters.
-    /// Kernel and daemon work that the next segment begins with.
-    deferred: Overhead,
-    /// When its last current task left it.
-    pub(crate) idle_from: Time,
-    /// Since when a task waits in the expired array (O(1)).
-    pub(crate) expired_since: Time,
+    pub(crate) next_buddy: TaskId,
+    pub(crate) last_buddy: TaskId,
+}
+
+/// Deferred work is in [`Rare::deferred`].
+const DEFERRED_APART: u16 = u16::MAX;
+
+/// What seldom matters of a cpu, or under few disciplines only.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rare {
+    /// The pending overhead, where it has several parts.
+    pub(crate) parts: Parts,
+    /// Kernel and daemon work and migrations that the next segment begins with.
+    deferred: Parts,
     /// The system call that the current task is in: how long it takes, and what follows.
     pub(crate) call: (Span, After),
+    /// The first timer tick that has not passed yet; `NEVER` where ticks are computed only when they matter.
+    pub(crate) next_tick: Time,
     /// Key of the lateness of its ticks.
     pub(crate) tick_key: u64,
+    /// When a buddy was last not followed (2.6.27).
+    pub(crate) pair_start: Time,
+    /// Since when a task waits in the expired array (O(1)).
+    pub(crate) expired_since: Time,
+    /// The waiting task that the next pick prefers: the target of a directed yield.
+    pub(crate) yield_target: TaskId,
     /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
     pub(crate) delayed: TaskId,
     /// The first of the records of the task groups on this cpu ([`crate::run_queue::groups`]).
     pub(crate) first_group: TaskId,
+    /// Its task groups: all of the run.
+    pub(crate) group_count: u16,
+}
+
+impl Unwritten for Rare {
+    const NOTHING: &'static Self = &Self {
+        parts: Parts::NONE,
+        deferred: Parts::NONE,
+        call: (Span::ZERO, After::Yield),
+        next_tick: Time::NEVER,
+        tick_key: 0,
+        pair_start: Time::ZERO,
+        expired_since: Time::NEVER,
+        yield_target: TaskId::NONE,
+        delayed: TaskId::NONE,
+        first_group: TaskId::NONE,
+        group_count: 0,
+    };
 }
 
 /// No cpu.
@@ -131,90 +153,132 @@ impl Cpu {
             current: TaskId::NONE,
             head: TaskId::NONE,
             tail: TaskId::NONE,
-            observed_running: TaskId::NONE,
             running: 0,
+            last_process: ProcessId::NONE,
             since: Time::ZERO,
             charged: Time::ZERO,
             picked: Time::ZERO,
             slice_end: Time::NEVER,
             activity: Activity::Idle,
-            min_vruntime: 0,
-            load: 0,
-            switch_charge: Span::ZERO,
-            next_tick: Time::NEVER,
             resched: false,
             newidle: false,
             fired: false,
             several: false,
-            has_deferred: false,
-            last_process: ProcessId::NONE,
-            polled: (0, 0),
+            observed: false,
+            deferred: 0,
             overhead: Overhead::NONE,
-            next_buddy: TaskId::NONE,
-            last_buddy: TaskId::NONE,
+            polled: (0, 0),
+            min_vruntime: 0,
+            load: 0,
+            class: ClassId::FREE,
+            filler: TaskId::NONE,
+            rare: Apart::NONE,
             account: Account::default(),
             filled: 0,
             filler_part: 0,
-            filler: TaskId::NONE,
-            yield_target: TaskId::NONE,
-            tick_phase: 0,
-            deferred: Overhead::NONE,
-            pair_start: Time::ZERO,
-            idle_from: Time::ZERO,
-            expired_since: Time::NEVER,
-            call: (Span::ZERO, After::Yield),
-            tick_key: 0,
-            delayed: TaskId::NONE,
-            first_group: TaskId::NONE,
-            group_count: 0,
+            next_buddy: TaskId::NONE,
+            last_buddy: TaskId::NONE,
         }
+    }
+
+    /// What of a context switch is charged to the virtual runtime of the task switched to. It is the same for
+    /// all of a cpu: the price between processes when its tasks belong to several, else the price between
+    /// threads.
+    #[inline]
+    pub(crate) const fn switch_charge(&self, costs: &Costs) -> Span {
+        if self.several { costs.switch_process } else { costs.switch_thread }
+    }
+
+    /// Kernel or daemon work is deferred to its next segment.
+    #[inline]
+    pub(crate) const fn has_deferred(&self) -> bool {
+        self.deferred > 0
     }
 
     /// Kernel or daemon work comes up: it goes before what the current task does next.
     #[inline]
     pub(crate) fn defer(&mut self, part: Part, span: Span) {
-        self.deferred.grow(part, span);
-        self.has_deferred |= span > Span::ZERO;
+        let sum = span.ns().saturating_add(self.deferred.into());
+        if part == Part::Kernel && sum < DEFERRED_APART.into() {
+            self.deferred = sum as u16;
+        } else if span > Span::ZERO {
+            self.defer_apart(part, span);
+        }
+    }
+
+    #[cold]
+    fn defer_apart(&mut self, part: Part, span: Span) {
+        let kernel = std::mem::replace(&mut self.deferred, DEFERRED_APART);
+        let deferred = &mut self.rare.deferred;
+        if kernel != DEFERRED_APART {
+            *deferred = Parts::NONE;
+            deferred.grow(Part::Kernel, Span::from_ns(kernel.into()));
+        }
+        deferred.grow(part, span);
     }
 
     /// The deferred kernel and daemon work becomes the overhead of the segment that begins.
     #[inline]
     pub(crate) fn take_deferred(&mut self) {
-        if self.has_deferred {
-            self.has_deferred = false;
+        if self.has_deferred() {
             debug_assert!(self.overhead.is_none(), "{} drops an overhead of {:?}", self.id, self.overhead);
-            self.overhead = std::mem::take(&mut self.deferred);
+            self.add_deferred();
         }
     }
 
     /// The same, added to the overhead that the segment has already.
+    #[cold]
     pub(crate) fn add_deferred(&mut self) {
-        self.has_deferred = false;
-        self.overhead.add(&std::mem::take(&mut self.deferred));
+        match std::mem::take(&mut self.deferred) {
+            DEFERRED_APART => {
+                let deferred = self.rare.deferred;
+                for part in [Part::Migration, Part::Kernel, Part::Daemon] {
+                    self.pend(part, deferred.get(part));
+                }
+            }
+            kernel => self.pend(Part::Kernel, Span::from_ns(kernel.into())),
+        }
     }
 
-    /// The current task continues to poll from `since`. `polled`: completed cycles, and switches between
-    /// polling tasks.
-    pub(crate) fn poll_on(&mut self, since: Time, charged: Time, overhead: Overhead, polled: (u64, u64)) {
+    /// The current task continues to poll from `since`, after a switch. `polled`: completed cycles, and
+    /// switches between polling tasks.
+    pub(crate) fn poll_on(&mut self, since: Time, charged: Time, switch: Span, polled: (u64, u64)) {
         self.since = since;
         self.charged = charged;
-        self.overhead = overhead;
+        self.set_switch(switch);
         self.picked = since;
-        self.pair_start = since;
-        self.next_buddy = TaskId::NONE;
-        self.last_buddy = TaskId::NONE;
+        self.forget_buddies(since);
         self.polled.0 += polled.0;
         self.polled.1 += polled.1;
+    }
+
+    /// A yield leaves no buddies, and follows none.
+    #[inline]
+    pub(crate) fn forget_buddies(&mut self, now: Time) {
+        self.next_buddy = TaskId::NONE;
+        self.last_buddy = TaskId::NONE;
+        if let Some(rare) = self.rare.written() {
+            rare.pair_start = now;
+        }
+    }
+
+    /// Sets since when a task waits in the expired array.
+    #[inline]
+    pub(crate) fn set_expired_since(&mut self, since: Time) {
+        if self.rare.expired_since != since {
+            self.rare.expired_since = since;
+        }
     }
 
     /// A segment is cut short: what is left of its overhead for kernel and daemon work and a migration is
     /// deferred. Returns what is left of a refill.
     #[cold]
     pub(crate) fn keep_overhead(&mut self) -> Span {
-        let overhead = std::mem::take(&mut self.overhead);
+        let parts = self.parts();
+        self.overhead = Overhead::NONE;
         for part in [Part::Migration, Part::Kernel, Part::Daemon] {
-            self.defer(part, overhead.part(part));
+            self.defer(part, parts.get(part));
         }
-        overhead.part(Part::Refill)
+        parts.get(Part::Refill)
     }
 }

@@ -1,10 +1,10 @@
 //! The record of a task.
 
-use crate::contention::ClassId;
 use crate::engine::state::{Apart, Cpu, History, MaybeNode, NOWHERE, ProcessId};
 use crate::ids::{AppId, CpuId, TaskId};
-use crate::limits::MAX_LOOP_DEPTH;
 use crate::policy::TaskState;
+use crate::program::Program;
+use crate::rng;
 use crate::time::{Span, Time, Work};
 use crate::wait::Scope;
 
@@ -36,143 +36,185 @@ pub(crate) enum Stage {
     Program,
 }
 
-/// A task. The order of the fields is that of their use: what one event touches lies together in memory.
+/// A task, in two cache lines. The order of the fields is that of their use: what one event touches lies
+/// together in memory. What few tasks have is apart ([`History`]).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Task {
     // Its position: all that the run queue and polling read, one line.
     /// The key of its queue: virtual runtime, or what the discipline orders by.
     pub(crate) vruntime: i64,
-    /// When what it waits for is (or will be) visible to it.
-    pub(crate) ready: Time,
-    /// When it stops polling and sleeps.
-    pub(crate) deadline: Time,
+    /// When a poll observes something: what it waits for, or that it is to stop polling and sleep.
+    pub(crate) visible: Time,
     pub(crate) last_ran: Time,
     pub(crate) cpu_time: Span,
+    pub(crate) history: Apart<History>,
     pub(crate) previous: TaskId,
     pub(crate) next: TaskId,
     pub(crate) cpu: CpuId,
     pub(crate) weight: u32,
-    pub(crate) app: AppId,
+    /// Its application; [`Task::app`].
+    app: u16,
     pub(crate) priority: u8,
     pub(crate) state: TaskState,
     /// It waits and yields: how it polls before each yield, an index into [`Look`]s; 0 if it does not.
     ///
     /// [`Look`]: crate::engine::polling::Look
     pub(crate) polls: u8,
-    /// EEVDF: it sleeps and still competes on its cpu.
-    pub(crate) delayed: bool,
-    // What it does and how it waits: what the end of a computation and an arrival need besides.
-    /// Bytes fetched from memory, times [`crate::engine::caches::NS_PER_S`].
-    pub(crate) fetched: u128,
+    pub(crate) stage: Stage,
+    pub(crate) waiting: Waiting,
+    // What it does: computations and arrivals.
     /// Work of the present compute operation still to do, at nominal speed.
     pub(crate) remaining: Work,
-    /// When it arrived at the barrier it is at.
-    pub(crate) arrived: Time,
+    /// At a barrier when it arrived there, elsewhere what is left of a cache refill that was interrupted;
+    /// ns. One field for both: a task that arrives has computed.
+    arrived_or_refill: u64,
     /// What had been brought into the caches of the cpu where it last computed by then.
     pub(crate) filled: u64,
+    /// Position in its stream of work variation.
+    noise: u64,
+    /// Work asked for so far, in raw units, modulo 2^64: five hours of it ([`Task::asked`]).
+    asked: u64,
     pub(crate) process: ProcessId,
-    /// Position in the program.
-    pub(crate) pc: u32,
-    /// Profile of the running compute operation (index into the run's table).
-    pub(crate) profile: u32,
     /// Where it last computed; [`NOWHERE`] at first.
     pub(crate) warm: CpuId,
-    /// Episode of the barrier it is at or was at last, and who meets there.
+    /// Episode of the barrier it is at or was at last.
     pub(crate) episode: u32,
-    pub(crate) waiting: Waiting,
-    pub(crate) scope: Scope,
-    pub(crate) stage: Stage,
-    // What the beginning of a computation needs besides.
-    /// Work asked for so far, in raw units.
-    pub(crate) asked: u128,
-    /// What is left of a cache refill that was interrupted.
-    pub(crate) refill: Span,
-    /// Key and position of its stream of work variation.
-    pub(crate) noise: u64,
-    pub(crate) draws: u32,
     /// Where its pages are, once they have been touched.
     pub(crate) home: MaybeNode,
-    /// The contention class it last computed in.
-    pub(crate) class: ClassId,
-    /// Passes left of the loops around `pc`, and their number.
-    pub(crate) loops: [u32; MAX_LOOP_DEPTH],
-    pub(crate) depth: u8,
-    /// The policy is notified of its wait, or will be.
-    pub(crate) notified: bool,
-    // What seldom matters.
-    /// Barrier episodes of the scopes it is not in.
-    pub(crate) elsewhere: [u32; Scope::COUNT],
-    /// Blocks read of the present transfer.
-    pub(crate) block: u32,
-    /// Where the policy wants the pages that the task touches first.
-    pub(crate) assigned_node: MaybeNode,
-    pub(crate) entered: u64,
-    /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
-    pub(crate) woken: Time,
-    /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two
-    /// queues.
-    pub(crate) vdeadline: i64,
-    pub(crate) history: Apart<History>,
+    /// Passes left of the innermost loop around `pc`, the present one included; 0: endless.
+    pub(crate) passes: u32,
+    /// Position in the program, of at most [`crate::limits::MAX_OPS`].
+    pub(crate) pc: u16,
+    /// Profile of the running compute operation (index into the run's table).
+    pub(crate) profile: u16,
 }
 
 impl Task {
-    /// A task that does not exist yet.
+    /// A task that does not exist yet. `noise`: key of its stream of work variation.
     pub(crate) const fn new(app: AppId, weight: u32, process: ProcessId, noise: u64) -> Self {
         Self {
             vruntime: 0,
-            ready: Time::NEVER,
-            deadline: Time::NEVER,
+            visible: Time::NEVER,
             last_ran: Time::ZERO,
             cpu_time: Span::ZERO,
+            history: Apart::NONE,
             previous: TaskId::NONE,
             next: TaskId::NONE,
             cpu: CpuId(0),
             weight,
-            process,
+            app: app.0 as u16,
             priority: 0,
             state: TaskState::New,
             polls: 0,
-            delayed: false,
-            fetched: 0,
+            stage: Stage::New,
+            waiting: Waiting::No,
             remaining: Work::ZERO,
-            arrived: Time::ZERO,
+            arrived_or_refill: 0,
             filled: 0,
-            app,
-            pc: 0,
-            profile: 0,
+            noise,
+            asked: 0,
+            process,
             warm: NOWHERE,
             episode: 0,
-            waiting: Waiting::No,
-            scope: Scope::All,
-            stage: Stage::New,
-            asked: 0,
-            refill: Span::ZERO,
-            noise,
-            draws: 0,
             home: MaybeNode::NONE,
-            class: ClassId::FREE,
-            loops: [0; MAX_LOOP_DEPTH],
-            depth: 0,
-            notified: false,
-            elsewhere: [0; Scope::COUNT],
-            block: 0,
-            assigned_node: MaybeNode::NONE,
-            entered: 0,
-            woken: Time::NEVER,
-            vdeadline: 0,
-            history: Apart::NONE,
+            passes: 0,
+            pc: 0,
+            profile: 0,
         }
+    }
+
+    /// Its application; there are at most [`crate::limits::MAX_APPS`].
+    #[inline]
+    pub(crate) const fn app(&self) -> AppId {
+        AppId(self.app as u32)
+    }
+
+    /// Belongs to an application from now on.
+    #[inline]
+    pub(crate) const fn set_app(&mut self, app: AppId) {
+        self.app = app.0 as u16;
+    }
+
+    /// When what it waits for is (or will be) visible to it.
+    #[inline]
+    pub(crate) fn ready(&self) -> Time {
+        if self.history.deadline.is_never() { self.visible } else { self.history.ready }
+    }
+
+    /// What it waits for is visible then.
+    #[inline]
+    pub(crate) fn set_ready(&mut self, ready: Time) {
+        self.visible = ready;
+        if let Some(history) = self.history.written() {
+            history.ready = ready;
+            self.visible = ready.min(history.deadline);
+        }
+    }
+
+    /// It waits from now on, and sleeps from `deadline` on.
+    #[inline]
+    pub(crate) fn set_wait(&mut self, ready: Time, deadline: Time) {
+        if !deadline.is_never() {
+            self.history.deadline = deadline;
+        }
+        self.set_ready(ready);
+    }
+
+    /// It waits no more.
+    #[inline]
+    pub(crate) fn end_wait(&mut self) {
+        self.visible = Time::NEVER;
+        if let Some(history) = self.history.written() {
+            history.deadline = Time::NEVER;
+        }
+    }
+
+    /// Who meets at the barrier it is at or was at last.
+    #[inline]
+    pub(crate) fn scope(&self) -> Scope {
+        self.history.scope
     }
 
     /// It comes to a barrier of these.
     #[inline]
-    pub(crate) const fn enters(&mut self, scope: Scope) {
-        if scope as u8 != self.scope as u8 {
-            self.elsewhere[self.scope as usize] = self.episode;
-            self.episode = self.elsewhere[scope as usize];
-            self.scope = scope;
+    pub(crate) fn enters(&mut self, scope: Scope) {
+        let before = self.scope();
+        if scope != before {
+            let history = &mut *self.history;
+            history.elsewhere[before as usize] = self.episode;
+            self.episode = history.elsewhere[scope as usize];
+            history.scope = scope;
         }
+    }
+
+    /// It arrives at a barrier. A task whose work ended within its refill, because others left the memory to
+    /// it, keeps what is left of that.
+    #[inline]
+    pub(crate) fn arrive(&mut self, now: Time) {
+        if self.arrived_or_refill > 0 {
+            self.history.refill = self.refill();
+        }
+        self.arrived_or_refill = now.ns();
+    }
+
+    /// It is past its barrier; returns when it arrived there.
+    #[inline]
+    pub(crate) fn pass(&mut self) -> Time {
+        let refill = self.history.written().map_or(Span::ZERO, |history| std::mem::take(&mut history.refill));
+        Time::from_ns(std::mem::replace(&mut self.arrived_or_refill, refill.ns()))
+    }
+
+    /// What is left of an interrupted refill of a task that is at no barrier.
+    #[inline]
+    pub(crate) const fn refill(&self) -> Span {
+        Span::from_ns(self.arrived_or_refill)
+    }
+
+    /// Sets what is left of an interrupted refill of a task that is at no barrier.
+    #[inline]
+    pub(crate) const fn set_refill(&mut self, left: Span) {
+        self.arrived_or_refill = left.ns();
     }
 
     /// It leaves the caches of this cpu as they are now.
@@ -182,9 +224,102 @@ impl Task {
         self.filled = record.filled;
     }
 
-    /// Work done so far, in raw units: all that was asked for but what remains.
+    /// The next value of its stream of work variation.
     #[inline]
+    pub(crate) const fn draw(&mut self) -> u32 {
+        rng::next(&mut self.noise)
+    }
+
+    /// Asks for work.
+    #[inline]
+    pub(crate) fn ask(&mut self, work: Work) {
+        self.remaining = work;
+        let carry;
+        (self.asked, carry) = self.asked.overflowing_add(work.raw());
+        if carry {
+            self.history.asked_carried += 1;
+        }
+    }
+
+    /// Work asked for so far, in raw units.
+    pub(crate) fn asked(&self) -> u128 {
+        u128::from(self.history.asked_carried) << 64 | u128::from(self.asked)
+    }
+
+    /// Work done so far, in raw units: all that was asked for but what remains.
     pub(crate) fn done(&self) -> u128 {
-        self.asked - u128::from(self.remaining.raw())
+        self.asked() - u128::from(self.remaining.raw())
+    }
+
+    /// Enters the loop that begins at `pc`.
+    pub(crate) fn enter_loop(&mut self, program: &Program, passes: u32) {
+        if let Some(outer) = program.loops_around(self.pc).checked_sub(1) {
+            self.history.outer[outer] = self.passes;
+        }
+        self.passes = passes;
+        self.pc += 1;
+    }
+
+    /// Leaves the loop that begins at `start` and ends at `pc`.
+    pub(crate) fn leave_loop(&mut self, program: &Program, start: u16) {
+        if let Some(outer) = program.loops_around(start).checked_sub(1) {
+            self.passes = self.history.outer[outer];
+        }
+        self.pc += 1;
+    }
+
+    /// Passes left of the outermost loop around `pc`.
+    pub(crate) fn passes_left(&self, program: &Program) -> u32 {
+        if program.loops_around(self.pc) > 1 { self.history.outer[0] } else { self.passes }
+    }
+
+    /// Leaves out passes of the outermost loop around `pc`.
+    pub(crate) fn skip_passes(&mut self, program: &Program, passes: u32) {
+        if program.loops_around(self.pc) > 1 {
+            self.history.outer[0] -= passes;
+        } else {
+            self.passes -= passes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refill_that_is_left_over_survives_a_barrier() {
+        let mut task = Task::new(AppId(4_095), 1, ProcessId::NONE, 0);
+        task.arrive(Time::from_ns(5));
+        assert_eq!((task.pass().ns(), task.refill().ns()), (5, 0));
+        task.set_refill(Span::from_ns(3));
+        task.arrive(Time::from_ns(7));
+        assert_eq!((task.pass().ns(), task.refill().ns()), (7, 3));
+        task.arrive(Time::from_ns(9));
+        assert_eq!((task.pass().ns(), task.refill().ns(), task.app()), (9, 3, AppId(4_095)));
+    }
+
+    #[test]
+    fn work_beyond_64_bits_is_counted() {
+        let mut task = Task::new(AppId(0), 1, ProcessId::NONE, 0);
+        (0..5).for_each(|_| task.ask(Work::MAX));
+        assert_eq!(task.asked(), 5 * ((1 << 63) - 1));
+        assert_eq!(task.done(), 4 * ((1 << 63) - 1));
+    }
+
+    #[test]
+    fn a_poll_observes_the_end_of_the_wait_or_of_polling() {
+        let mut task = Task::new(AppId(0), 1, ProcessId::NONE, 0);
+        task.set_wait(Time::NEVER, Time::NEVER);
+        task.set_ready(Time::from_ns(9));
+        assert_eq!((task.visible.ns(), task.ready().ns()), (9, 9));
+        task.end_wait();
+        task.set_wait(Time::NEVER, Time::from_ns(5));
+        assert_eq!((task.visible.ns(), task.ready()), (5, Time::NEVER));
+        task.set_ready(Time::from_ns(7));
+        assert_eq!((task.visible.ns(), task.ready().ns()), (5, 7));
+        task.end_wait();
+        task.set_wait(Time::from_ns(8), Time::NEVER);
+        assert_eq!((task.visible.ns(), task.ready().ns()), (8, 8));
     }
 }
