@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod calibration;
 pub mod claims;
+pub mod held_out;
 pub mod lab;
 pub mod notes;
 pub mod plot;

@@ -55,7 +55,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     }
     let done = validation::reproduce::reproduce(claims, &campaign, args.grid);
     bar.finish_and_clear();
-    let done = done.map_err(Failure::Input)?;
+    let done = done.map_err(Failure::Input)?.showing(args.held_out.shown());
     if let Some(root) = &args.write {
         write(root, &done)?;
     }

@@ -115,7 +115,7 @@ fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         let value = if change { ratio.map(|r| (r - 1.0) * 100.0) } else { ratio.map(|r| r * 100.0) };
         points.push(Point::new(format!("{kernel}, {many} copies"), &value));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Share of a job's run time in which it waits for a cpu, in per cent.
@@ -145,7 +145,7 @@ fn slowest(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         let time = mean_of(&runs, "job", |app| whole(app, COPY_KERNELS));
         points.push(Point::new(format!("{kernel}, {copies} copies"), &time));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 // ---- parallel jobs among sequential ones ----
@@ -235,7 +235,7 @@ fn extension(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         let label = format!("{} over {} threads", pair[1].0, pair[0].0);
         Point::new(label, &pair[1].1.with(&pair[0].1, |more, less| more - less))
     });
-    Ok(Answer::Points(steps.collect()))
+    Ok(Answer(steps.collect()))
 }
 
 /// Rises of less than this share of the run time are none.
@@ -252,7 +252,7 @@ fn knee(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let (few, free, full) = (at(low)?, at(140)?, at(high)?);
     let flat = free.gain_over(&few).map(|rise| -(rise / 100.0).abs());
     let rise = full.gain_over(&free).map(|rise| rise / 100.0 - NOTABLE);
-    Ok(Answer::Points(vec![
+    Ok(Answer(vec![
         Point::new(format!("flat from {low} to 140"), &flat),
         Point::new(format!("a notable rise from 140 to {high}"), &rise),
     ]))
@@ -332,7 +332,7 @@ fn rates(
             points.push(Point::new(load.label(), &rate(&runs, who(claim), what)));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Mean home rate of the later half of a job's threads that is still practically none, in per cent: the

@@ -2,7 +2,7 @@
 
 use notation::declare::Choice;
 
-use crate::claims::{BlockTime, Classes, Code, Model, Workload};
+use crate::claims::{BlockTime, Classes, Code, Model, Wait, Way, Workload};
 use crate::lab::Setting;
 
 /// The codes of the figures of the papers on oversubscription.
@@ -27,6 +27,22 @@ pub(super) fn npb(code: Code, class: char, scale: &str) -> Setting {
     Setting::named("npb", &settings)
 }
 
+/// The run time of a whole run from that of a part of it, by the barriers that a task went through.
+pub(super) fn whole(time: f64, barriers: f64, code: Code, class: char, model: Model, tasks: u32) -> f64 {
+    let all = workloads::npb::intervals(code.word(), &class.to_string(), model.word(), tasks).unwrap_or(1);
+    time * (f64::from(all) / barriers.max(1.0)).max(1.0)
+}
+
+/// Hardware contexts of a machine: what the papers call cores.
+pub(super) fn contexts(machine: &str) -> u32 {
+    machines::resolve(machine).map_or(16, |entry| entry.machine().cpus())
+}
+
+/// Whether a code runs with so many tasks.
+pub(super) fn runs(code: Code, class: char, model: Model, tasks: u32) -> bool {
+    workloads::npb::intervals(code.word(), &class.to_string(), model.word(), tasks).is_ok()
+}
+
 /// The runtime of a programming model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Runtime {
@@ -39,6 +55,17 @@ impl Runtime {
     /// As installed.
     pub(super) const fn usual(model: Model) -> Self {
         Self { model, option: None }
+    }
+
+    /// As a claim has tasks wait: OpenMP by its block time, the others asleep where it names only sleep.
+    pub(super) fn waiting(model: Model, wait: &Wait) -> Self {
+        let asleep = !wait.open && wait.ways.contains(&Way::Sleep) && !wait.ways.contains(&Way::Poll);
+        match model {
+            Model::OpenMp if asleep => Self::polling(model, BlockTime::Zero),
+            Model::OpenMp => Self::polling(model, wait.block_time),
+            Model::Upc | Model::Mpi if asleep => Self::blocking(model),
+            Model::Upc | Model::Mpi => Self::usual(model),
+        }
     }
 
     /// Tasks that wait sleep.

@@ -65,7 +65,7 @@ fn summed_up(claim: &Claim, found: &[(String, Series)]) -> Answer {
         let all: Vec<Series> = found.iter().map(|(_, series)| series.clone()).collect();
         return Answer::one(label, &Series::mean_of(&all));
     }
-    Answer::Points(found.iter().map(|(label, series)| Point::new(label.clone(), series)).collect())
+    Answer(found.iter().map(|(label, series)| Point::new(label.clone(), series)).collect())
 }
 
 /// Run time alone over run time shared of the first program, in per cent; of a set of pairs the mean over all
@@ -121,7 +121,7 @@ fn between_models(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             }
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// The best throughput is that of sharing with several tasks per core: by how much it beats one task per core
@@ -147,7 +147,7 @@ fn best_with_many(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         }
         points.push(Point::single(place.with(2).label(), most - rest));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Every pair with a program that more tasks per core do not hurt (by more than 2 %) when alone.
@@ -174,7 +174,7 @@ fn robust_partner(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             }
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Sharing wins more for pairs of different programs than for pairs of equal ones.
@@ -187,7 +187,7 @@ fn differing(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         let less = mean_gain(claim, lab, &equal, place)?.mean();
         points.push(Point::single(place.label(), more - less));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Sharing wins more with several tasks per core than with one.
@@ -201,7 +201,7 @@ fn more_tasks(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             points.push(Point::single(place.label(), many - one));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// How much longer programs take under LOAD than pinned.
@@ -216,7 +216,7 @@ fn load(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         }
         points.push(Point::new(place.label(), &Series::mean_of(&all)));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// How much sooner everything is done when sharing than in gangs, in per cent: negative where gangs win.
@@ -245,5 +245,5 @@ fn gangs(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             points.push(Point::new(format!("{}, three programs", place.label()), &gangs.gain_over(&pinned)));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }

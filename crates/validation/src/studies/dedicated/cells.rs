@@ -3,7 +3,8 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::codes;
+use super::super::general::Run;
+use super::super::programs::{self, Runtime, codes};
 use crate::answer::{Series, Trouble};
 use crate::claims::{Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
@@ -15,8 +16,6 @@ const DEGREES: [u32; 3] = [2, 4, 8];
 const MPI_DEGREE: u32 = 4;
 /// The machine on which the paper measured the intervals that it calls fine or coarse.
 const INTERVALS_OF: &str = "nehalem";
-/// Hardware contexts of its three machines, its "cores": Nehalem's 16 hardware threads among them.
-const CORES: u32 = 16;
 
 /// A program on a machine in a programming model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,6 +26,9 @@ pub(super) struct Subject {
     pub(super) class: char,
     pub(super) yields: Yield,
     pub(super) policy: Policy,
+    runtime: Runtime,
+    /// Hardware contexts of the machine, the paper's "cores": Nehalem's 16 hardware threads among them.
+    cores: u32,
     /// The most tasks per core.
     pub(super) most: u32,
 }
@@ -37,11 +39,11 @@ impl Subject {
         Cell::new("dedicated", self.policy.word())
             .set("machine", &self.machine)
             .set("kernel.yield", self.yields.word())
-            .set("apps.a.runtime", self.model.word())
+            .set("apps.a.runtime", self.runtime.setting())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
             .set("apps.a.workload.scale", self.scale(quick))
-            .set("apps.a.tasks", CORES * degree)
+            .set("apps.a.tasks", self.cores * degree)
     }
 
     /// Share of the run that is simulated: about a second of simulated time at least, in which the slices of
@@ -58,15 +60,9 @@ impl Subject {
         }
     }
 
-    /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and
-    /// MPI.
+    /// Whether the code runs with so many tasks per core.
     pub(super) fn runs(&self, degree: u32) -> bool {
-        if degree > self.most {
-            return false;
-        }
-        let tasks = CORES * degree;
-        let square = tasks.isqrt().pow(2) == tasks;
-        square || self.model == Model::OpenMp || !matches!(self.code, Code::Sp | Code::Bt)
+        degree <= self.most && programs::runs(self.code, self.class, self.model, self.cores * degree)
     }
 
     /// Name in reports.
@@ -81,6 +77,23 @@ impl Subject {
         lab.times(&cell, "a")
     }
 
+    /// The run with so many tasks per core, made whole.
+    pub(super) fn run(&self, lab: &mut Lab, degree: u32) -> Result<Run, Trouble> {
+        let (cell, tasks) = (self.cell(degree, lab.is_quick()), self.cores * degree);
+        let times = lab.of_app(&cell, "a", |app| {
+            programs::whole(app.timed, app.barriers, self.code, self.class, self.model, tasks)
+        })?;
+        let yields = if self.yields == Yield::Default { ", default yield" } else { "" };
+        let program = label(self.code, self.class);
+        let key = format!("{} {} {program}{yields}", self.machine, self.model.word());
+        Ok(Run { key, at: format!("{degree}/core"), times })
+    }
+
+    /// The same program in another model.
+    pub(super) fn other(&self, model: Model) -> Self {
+        Self { model, runtime: Runtime::usual(model), ..self.clone() }
+    }
+
     /// T(1 per core) over T(so many per core): above 1, oversubscription helps.
     pub(super) fn relative(&self, lab: &mut Lab, degree: u32) -> Result<Series, Trouble> {
         let one = self.times(lab, 1)?.mean();
@@ -93,7 +106,7 @@ impl Subject {
         let cell = self.cell(1, lab.is_quick()).set("machine", INTERVALS_OF);
         let of = lab.of_app(&cell, "a", |sample| sample.timed / sample.barriers.max(1.0))?;
         let class = self.class.to_string();
-        let exchanges = workloads::npb::exchanges(self.code.word(), &class, self.model.word(), CORES);
+        let exchanges = workloads::npb::exchanges(self.code.word(), &class, self.model.word(), self.cores);
         Ok(of.mean() * 1e3 / f64::from(1 + exchanges.map_err(Trouble::Uncovered)?))
     }
 
@@ -138,8 +151,17 @@ pub(super) fn of(at: &Conditions, machine: &str, model: Model) -> Vec<Subject> {
     let most = most(at, model);
     for yields in at.yields() {
         for (code, class) in codes(&at.workload, &at.classes) {
-            let policy = at.policy.load_or_pin();
-            all.push(Subject { machine: machine.to_owned(), model, code, class, yields, policy, most });
+            all.push(Subject {
+                machine: machine.to_owned(),
+                model,
+                code,
+                class,
+                yields,
+                policy: at.policy.placer(),
+                runtime: Runtime::waiting(model, &at.wait),
+                cores: programs::contexts(machine),
+                most,
+            });
         }
     }
     all
@@ -156,10 +178,9 @@ pub(super) fn all(at: &Conditions) -> Vec<Subject> {
     all
 }
 
-/// Subjects and degrees that can be run.
+/// Subjects and degrees that can be run; all where none can, so that their scenarios say why.
 pub(super) fn runs(subjects: &[Subject], degrees: &[u32]) -> Vec<(Subject, u32)> {
-    let each = |subject: &Subject| -> Vec<(Subject, u32)> {
-        degrees.iter().filter(|k| subject.runs(**k)).map(|k| (subject.clone(), *k)).collect()
-    };
-    subjects.iter().flat_map(each).collect()
+    let all = subjects.iter().flat_map(|subject| degrees.iter().map(|k| (subject.clone(), *k)));
+    let (can, cannot): (Vec<_>, Vec<_>) = all.partition(|(subject, k)| subject.runs(*k));
+    if can.is_empty() { cannot } else { can }
 }

@@ -25,7 +25,7 @@ pub(super) fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
             }
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// With several tasks per core, run times vary less, over replicates and over neighbours, than with one.
@@ -40,7 +40,7 @@ pub(super) fn isolation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
             points.push(Point::single(format!("{label}, neighbours"), impact - less_impact));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Means over the programs of the variation over replicates, and of that over neighbours, in per cent.

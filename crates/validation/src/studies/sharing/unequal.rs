@@ -47,14 +47,14 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                 match claim.form {
                     Form::Ordering => points.extend(ordered(lab, &pairs, place, *ratio, &label)?),
                     Form::Qualitative => {
-                        points.push(proportional(claim, lab, &pairs, place, *ratio, &label)?);
+                        points.push(proportional(lab, &pairs, place, *ratio, &label)?);
                     }
                     _ => points.push(Point::new(label, &change(lab, &pairs, place, *ratio)?)),
                 }
             }
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Each program gains more than the next one named, the last one more than nothing.
@@ -76,10 +76,9 @@ fn ordered(
     Ok(gains.windows(2).map(step).collect())
 }
 
-/// The measured program's performance follows its share of the tasks, a half before: how much of the
-/// tolerance is left, as a share of the expected ratio.
+/// The measured program's performance follows its share of the tasks, a half before: how far off it is, as a
+/// share of the expected ratio, with negative sign.
 fn proportional(
-    claim: &Claim,
     lab: &mut Lab,
     pairs: &[Pair],
     place: Place<'_>,
@@ -91,5 +90,5 @@ fn proportional(
     let expected = 2.0 * mine / (mine + theirs);
     let off = (gain / expected - 1.0).abs();
     let label = format!("{label}: {gain:.2} times the performance, {expected:.2} times the share");
-    Ok(Point::single(label, claim.tolerance.amount - off))
+    Ok(Point::single(label, 0.0 - off))
 }

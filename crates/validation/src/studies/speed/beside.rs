@@ -66,7 +66,7 @@ fn share(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             points.push(Point::new(label, &of("hog")));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// The cells of a claim under a policy: machines by programs.
@@ -106,7 +106,7 @@ fn gains(claim: &Claim, lab: &mut Lab, study: &'static str) -> Result<Answer, Tr
             if claim.form == Form::Ordering { ("share", mean.map(|x| x / 100.0)) } else { ("%", mean) };
         points.push(Point::new(format!("{other} over {this} in {study}, mean, {unit}"), &mean));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// How far apart replicates lie: the largest of all cells, or their mean.
@@ -119,5 +119,5 @@ fn variation(claim: &Claim, lab: &mut Lab, study: &'static str) -> Result<Answer
     let most = spreads.iter().copied().fold(0.0, f64::max);
     let mean = spreads.iter().sum::<f64>() / spreads.len().max(1) as f64;
     let value = if matches!(claim.form, Form::UpTo | Form::UpperBound) { most } else { mean };
-    Ok(Answer::Points(vec![Point::single(format!("{policy} in {study}"), value)]))
+    Ok(Answer(vec![Point::single(format!("{policy} in {study}"), value)]))
 }

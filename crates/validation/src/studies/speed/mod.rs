@@ -43,7 +43,7 @@ fn gain(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             points.push(Point::new(label(model.word()), &mean_excess(lab, &places, other, this)?));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// How far apart the replicates of a place lie, in per cent, under a policy.
@@ -82,7 +82,7 @@ fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             means.iter().map(|(policy, mean)| Point::single(label(policy), *mean)).collect()
         }
     };
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// T(sleeping) / T(polling) - 1 of OpenMP programs under a policy, in per cent, on the mean.

@@ -9,6 +9,8 @@ use crate::lab::Lab;
 const CLEARLY: f64 = 10.0;
 /// What is no more than this many per cent slower keeps up.
 const KEEPS_UP: f64 = 2.0;
+/// What takes no larger share longer is near the optimum, where a claim states no larger one.
+const NEAR: f64 = 0.05;
 
 /// What a claim says of an order, by the policies it names.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
@@ -34,19 +36,14 @@ fn faster(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
         let gain = mean_excess(lab, &uneven, other, this)?;
         points.push(Point::new(format!("{other} over {this} on uneven numbers of cores, mean, in %"), &gain));
     }
-    // A claim in words holds or does not; an order has its differences.
-    if points.iter().all(|point| claim.tolerance.amount == 0.0 && point.value.is_finite()) {
-        let shown: Vec<String> = points.iter().map(|p| format!("{}: {:.1}", p.label, p.value)).collect();
-        return Ok(Answer::Holds(points.iter().all(|point| point.value > 0.0), shown.join("; ")));
-    }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// LOAD takes clearly longer than threads that are spread evenly and never moved.
 fn start_stays(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let worse = mean_excess(lab, &Grid::of(claim, lab).places(), "LOAD", "PIN")?.mean();
-    let evidence = format!("LOAD takes {worse:.1} % longer than an even start that is never corrected");
-    Ok(Answer::Holds(worse > CLEARLY, evidence))
+    let label = format!("LOAD takes {worse:.1} % longer than an even start that is never corrected");
+    Ok(Answer(vec![Point::single(label, worse - CLEARLY)]))
 }
 
 /// How barriers wait makes a clear difference under a policy: programs that sleep are faster.
@@ -58,8 +55,8 @@ fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
         all.push(polling.gain_over(&times(lab, &asleep, this)?));
     }
     let slower = Series::mean_of(&all).mean();
-    let evidence = format!("under {this} polling barriers take {slower:.1} % longer than sleeping ones");
-    Ok(Answer::Holds(slower > CLEARLY, evidence))
+    let label = format!("under {this} polling barriers take {slower:.1} % longer than sleeping ones");
+    Ok(Answer(vec![Point::single(label, slower - CLEARLY)]))
 }
 
 /// The difference between polling and sleeping barriers, either way, under the second policy minus that under
@@ -79,7 +76,7 @@ fn difference_of_kinds(claim: &Claim, lab: &mut Lab, two: &[Named; 2]) -> Result
     };
     let (a, b) = (difference(smaller)?, difference(larger)?);
     let label = format!("difference under {larger} ({b:.1} %) minus that under {smaller} ({a:.1} %)");
-    Ok(Answer::Points(vec![Point::single(label, b - a)]))
+    Ok(Answer(vec![Point::single(label, b - a)]))
 }
 
 /// The time on m cores against that on one core over m.
@@ -96,11 +93,12 @@ fn near_optimum(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
         }
     }
     let mean = 100.0 * sum / places.len().max(1) as f64;
-    let evidence = format!(
+    let label = format!(
         "{this} takes {mean:.1} % longer than work / cores on average, at most {:.1} % ({at})",
         100.0 * worst
     );
-    Ok(Answer::Holds(worst <= claim.tolerance.amount.max(0.05), evidence))
+    let beyond = (NEAR - claim.tolerance.amount).max(0.0);
+    Ok(Answer(vec![Point::single(label, beyond - worst)]))
 }
 
 /// The policy falls behind SPEED as the number of cores grows: it does on the larger half of the core counts,
@@ -114,7 +112,8 @@ fn falls_behind(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
         if 2 * place.cores > most { many.push(behind) } else { few.push(behind) }
     }
     let (few, many) = (Series::mean_of(&few).mean(), Series::mean_of(&many).mean());
-    let evidence =
+    let label =
         format!("{this} takes {few:.1} % longer than SPEED on up to {} cores, {many:.1} % on more", most / 2);
-    Ok(Answer::Holds(many > KEEPS_UP && (few.is_nan() || many > few), evidence))
+    // Without fewer cores their mean is no number, and `max` takes the other one.
+    Ok(Answer(vec![Point::single(label, many - KEEPS_UP.max(few))]))
 }

@@ -67,7 +67,7 @@ fn summed_up(claim: &Claim, all: Vec<(String, Series)>) -> Answer {
         let series: Vec<Series> = all.into_iter().map(|(_, series)| series).collect();
         return Answer::one(format!("mean of {}", series.len()), &Series::mean_of(&series));
     }
-    Answer::Points(all.into_iter().map(|(label, series)| Point::new(label, &series)).collect())
+    Answer(all.into_iter().map(|(label, series)| Point::new(label, &series)).collect())
 }
 
 /// The pairs a claim is about: the two programs it names, or all of the eleven.
@@ -115,5 +115,5 @@ fn count(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     for pair in pairs_of(claim)? {
         better += of_pair(lab, claim, pair)?.iter().filter(|(_, ratio)| ratio.mean() > 1.0).count();
     }
-    Ok(Answer::Points(vec![Point::single("pairs better off", better as f64)]))
+    Ok(Answer(vec![Point::single("pairs better off", better as f64)]))
 }

@@ -93,7 +93,7 @@ pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
         let least = all.into_iter().min_by(|a, b| a.mean().total_cmp(&b.mean())).unwrap_or_default();
         points.push(Point::new(program.label(), &least));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Throughput of the queues less the mean of all pairs.
@@ -182,7 +182,7 @@ pub(super) fn time_reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Tro
         let each = tests.iter().enumerate();
         points.extend(each.map(|(i, test)| Point::new(format!("{policy}, queue {}", i + 1), test)));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 #[cfg(test)]
