@@ -191,6 +191,7 @@ mod tests {
     use super::*;
     use crate::answer::Series;
     use crate::claims::{SHIPPED, Tolerance, read};
+    use notation::declare::Field;
 
     fn claim(form: Form, value: Value, kind: ToleranceKind, amount: f64) -> Claim {
         let any = read("", SHIPPED).unwrap().swap_remove(0);

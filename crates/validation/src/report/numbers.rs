@@ -24,8 +24,7 @@ pub fn simulated(finding: &Finding) -> String {
 }
 
 /// How far the value that decides may move before the claim fails, or with a minus has to move to pass.
-#[must_use]
-pub fn margin(finding: &Finding) -> String {
+pub(super) fn margin(finding: &Finding) -> String {
     finding.margin.map_or(String::new(), short)
 }
 

@@ -133,12 +133,16 @@ pub(super) fn answer(
     if order && !words {
         return general::answer(claim, lab, runs);
     }
-    if !order && !baselines_itself(claim) {
-        // A quantity that has no baseline of its own, as variation: less or more than that of the baseline.
-        if let [other] = &baselines(claim)[..] {
-            let first = Side { other: average(claim), name: claim.texts.policy.clone() };
-            let second = Side { other: average(&other.other), name: other.name.clone() };
-            return compared(claim, lab, numbers, runs, [&first, &second]);
+    if !baselines_itself(claim) {
+        // What has no baseline of its own, as variation: less or more than that of the baseline.
+        let first = Side { other: average(claim), name: claim.texts.policy.clone() };
+        let mut points = Vec::new();
+        for Side { other, name } in baselines(claim) {
+            let second = Side { other: average(&other), name };
+            points.extend(compared(claim, lab, numbers, runs, [&first, &second])?.0);
+        }
+        if !points.is_empty() {
+            return Ok(Answer(points));
         }
     }
     let degrees = claim.at.threads.degrees(&[]);
@@ -150,7 +154,8 @@ pub(super) fn answer(
 
 /// Whether a metric is a comparison with a baseline by its definition.
 fn baselines_itself(claim: &Claim) -> bool {
-    !matches!(claim.at.metric, Some(Metric::Variation | Metric::RunTime | Metric::JobRunTime | Metric::CpuTime))
+    let own = [Metric::Variation, Metric::Order, Metric::RunTime, Metric::JobRunTime, Metric::CpuTime];
+    claim.at.metric.is_some_and(|metric| !own.contains(&metric))
 }
 
 fn average(claim: &Claim) -> Claim {

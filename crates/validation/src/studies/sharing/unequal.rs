@@ -45,7 +45,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                 let label = format!("{machine} {} {}:{}", model.word(), ratio.0, ratio.1);
                 let pairs = pairs::measured_beside(claim, *model, lab.is_quick());
                 match claim.form {
-                    Form::Ordering => points.extend(ordered(lab, &pairs, place, *ratio, &label)?),
+                    Form::Ordering => points.extend(ordered(claim, lab, &pairs, place, *ratio, &label)?),
                     Form::Qualitative => {
                         points.push(proportional(lab, &pairs, place, *ratio, &label)?);
                     }
@@ -57,8 +57,9 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer(points))
 }
 
-/// Each program gains more than the next one named, the last one more than nothing.
+/// Each program gains more than the next one in the order of the statement, the last one more than nothing.
 fn ordered(
+    claim: &Claim,
     lab: &mut Lab,
     pairs: &[Pair],
     place: Place<'_>,
@@ -68,6 +69,11 @@ fn ordered(
     let mut gains: Vec<(&str, f64)> = Vec::new();
     for same in pairs.chunk_by(|a, b| a.0 == b.0) {
         gains.push((same[0].0.code.word(), change(lab, same, place, ratio)?.mean()));
+    }
+    let said = claim.value.shown().to_lowercase();
+    gains.sort_by_key(|(code, _)| said.find(code).unwrap_or(usize::MAX));
+    if said.contains('<') {
+        gains.reverse();
     }
     gains.push(("nothing", 0.0));
     let step = |two: &[(&str, f64)]| {

@@ -2,10 +2,11 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::{Runtime, npb};
+use super::super::general::Run;
+use super::super::programs::{Runtime, npb, whole};
 use crate::answer::{Series, Trouble};
-use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, label};
-use crate::lab::{Cell, Lab, Setting};
+use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, Yield, label};
+use crate::lab::{AppSample, Cell, Lab, Setting};
 
 /// The programs of the experiment with their class and the share of a run that is simulated.
 const PROGRAMS: [(Code, char, &str); 7] = [
@@ -30,10 +31,24 @@ pub(super) fn openmp(time: BlockTime) -> Runtime {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Program {
     code: Code,
+    class: char,
     /// As in `cg.B`.
     pub(super) name: String,
     /// The workload of the cell.
     pub(super) workload: Setting,
+}
+
+impl Program {
+    /// The run time of the whole program.
+    pub(super) fn whole(&self, app: &AppSample, model: Model, tasks: u32) -> f64 {
+        whole(app.timed, app.barriers, self.code, self.class, model, tasks)
+    }
+}
+
+/// Tasks on a machine of 16 cores: `2 per core`, `16 threads`; 16 where nothing is said.
+pub(super) fn tasks(claim: &Claim) -> u32 {
+    let threads = &claim.at.threads;
+    if threads.per_core { threads.tasks * 16 } else { threads.tasks }
 }
 
 /// The programs a claim names, those of the experiment when it names none.
@@ -46,7 +61,7 @@ pub(super) fn programs(claim: &Claim) -> Vec<Program> {
         let usual = PROGRAMS.iter().find(|(known, ..)| *known == code);
         let class = class.or(usual.map(|(_, class, _)| *class)).unwrap_or('A');
         let scale = usual.map_or("10%", |(.., scale)| scale);
-        Program { code, name: label(code, class), workload: npb(code, class, scale) }
+        Program { code, class, name: label(code, class), workload: npb(code, class, scale) }
     };
     named.into_iter().map(one).collect()
 }
@@ -68,7 +83,7 @@ pub(super) fn runtimes(claim: &Claim) -> Vec<Runtime> {
     let polls = wait.ways.contains(&Way::Poll);
     let models = match claim.at.models.together {
         Together::Unstated if sleeps => vec![Model::OpenMp],
-        Together::Unstated => vec![Model::Upc],
+        Together::Unstated | Together::Unknown => vec![Model::Upc],
         _ => claim.at.models.list.clone(),
     };
     let mut runtimes = Vec::new();
@@ -113,6 +128,8 @@ pub(super) struct Grid {
     pub(super) programs: Vec<Program>,
     pub(super) tasks: u32,
     pub(super) cores: Vec<u32>,
+    /// What `sched_yield` does, where the claim says; else as the kernel has it.
+    yields: Vec<Option<Yield>>,
 }
 
 /// One place of a grid.
@@ -123,6 +140,8 @@ pub(super) struct Place {
     pub(super) program: Program,
     pub(super) tasks: u32,
     pub(super) cores: u32,
+    /// What `sched_yield` does, where the claim says.
+    pub(super) yields: Option<Yield>,
 }
 
 impl Grid {
@@ -136,8 +155,13 @@ impl Grid {
             machines: claim.at.machines.list.clone(),
             runtimes: runtimes(claim),
             programs: programs(claim),
-            tasks: claim.at.threads.tasks,
+            tasks: tasks(claim),
             cores,
+            yields: if claim.at.yields.is_empty() {
+                vec![None]
+            } else {
+                claim.at.yields.iter().copied().map(Some).collect()
+            },
         }
     }
 
@@ -156,13 +180,16 @@ impl Grid {
         let mut all = Vec::new();
         for machine in &self.machines {
             for runtime in &self.runtimes {
-                for program in &self.programs {
+                for (program, yields) in
+                    self.programs.iter().flat_map(|program| self.yields.iter().map(move |yields| (program, yields)))
+                {
                     all.extend(self.cores.iter().map(|cores| Place {
                         machine: machine.clone(),
                         runtime: *runtime,
                         program: program.clone(),
                         tasks: self.tasks,
                         cores: *cores,
+                        yields: *yields,
                     }));
                 }
             }
@@ -172,6 +199,23 @@ impl Grid {
 }
 
 impl Place {
+    /// Machine, model and program.
+    pub(super) fn program_key(&self) -> String {
+        let yields = self.yields.map_or(String::new(), |yields| format!(", {} yield", yields.word()));
+        format!("{} {} {}{yields}", self.machine, self.runtime.setting(), self.program.name)
+    }
+
+    /// The same with its cores.
+    pub(super) fn label(&self) -> String {
+        format!("{} on {}", self.program_key(), self.cores)
+    }
+
+    /// Its run under a policy, made whole.
+    pub(super) fn run(&self, lab: &mut Lab, policy: &str) -> Result<Run, Trouble> {
+        let times = lab.of_app(&self.cell(policy), "a", |app| self.program.whole(app, self.runtime.model, self.tasks))?;
+        Ok(Run { key: self.program_key(), at: format!("on {}", self.cores), times })
+    }
+
     /// Its cell under a policy; that of FreeBSD comes with its kernel.
     pub(super) fn cell(&self, policy: &str) -> Cell {
         let mut cell = Cell::new("speed", policy)
@@ -181,6 +225,9 @@ impl Place {
             .set("apps.a.cpus", mask(self.cores));
         if self.tasks != 16 {
             cell = cell.set("apps.a.tasks", self.tasks);
+        }
+        if let Some(yields) = self.yields {
+            cell = cell.set("kernel.yield", yields.word());
         }
         if policy == "ULE" { cell.set("kernel", "freebsd-7") } else { cell }
     }

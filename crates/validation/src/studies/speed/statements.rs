@@ -1,5 +1,6 @@
 //! What is said in words about fewer cores than threads, as expressions over run times.
 
+use super::super::contrast;
 use super::places::{Grid, Place, excess, mean_excess, openmp, policy, times};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{BlockTime, Claim, Named};
@@ -11,6 +12,11 @@ const CLEARLY: f64 = 10.0;
 const KEEPS_UP: f64 = 2.0;
 /// What takes no larger share longer is near the optimum, where a claim states no larger one.
 const NEAR: f64 = 0.05;
+
+/// Whether a statement has a rule of its own: not one that compares two sides by their run times.
+pub(super) fn knows(claim: &Claim) -> bool {
+    claim.at.wait.compared || !contrast::has_sides(claim)
+}
 
 /// What a claim says of an order, by the policies it names.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
@@ -25,15 +31,16 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
 }
 
-/// The policy is faster than each of its baselines, on the mean over the places where threads cannot be
-/// spread evenly.
+/// The policy is faster than each of its baselines, or slower where the claim says so, on the mean over the
+/// places where threads cannot be spread evenly.
 fn faster(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
     let grid = Grid::of(claim, lab);
     let uneven: Vec<Place> = grid.places().into_iter().filter(|p| p.tasks % p.cores != 0).collect();
     let mut points = Vec::new();
     for name in &claim.at.baseline.policies.each {
         let other = policy(name)?;
-        let gain = mean_excess(lab, &uneven, other, this)?;
+        let sign = if claim.at.statement.first_has_more(this, other, false) { 1.0 } else { -1.0 };
+        let gain = mean_excess(lab, &uneven, other, this)?.map(|gain| sign * gain);
         points.push(Point::new(format!("{other} over {this} on uneven numbers of cores, mean, in %"), &gain));
     }
     Ok(Answer(points))
@@ -60,7 +67,7 @@ fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
 }
 
 /// The difference between polling and sleeping barriers, either way, under the second policy minus that under
-/// the first.
+/// the first, or the other way round where the claim says that it is larger under the first.
 fn difference_of_kinds(claim: &Claim, lab: &mut Lab, two: &[Named; 2]) -> Result<Answer, Trouble> {
     let [smaller, larger] = [policy(&two[0])?, policy(&two[1])?];
     let mut difference = |this: &str| -> Result<f64, Trouble> {
@@ -74,6 +81,8 @@ fn difference_of_kinds(claim: &Claim, lab: &mut Lab, two: &[Named; 2]) -> Result
         }
         Ok(all.iter().sum::<f64>() / all.len().max(1) as f64)
     };
+    let turned = claim.at.statement.first_has_more(smaller, larger, false);
+    let (smaller, larger) = if turned { (larger, smaller) } else { (smaller, larger) };
     let (a, b) = (difference(smaller)?, difference(larger)?);
     let label = format!("difference under {larger} ({b:.1} %) minus that under {smaller} ({a:.1} %)");
     Ok(Answer(vec![Point::single(label, b - a)]))
