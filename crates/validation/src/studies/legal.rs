@@ -40,7 +40,7 @@ pub(super) fn family(claim: &Claim) -> Result<Family, Trouble> {
     if at.yields.is_empty() && !UNSTATED.contains(&texts.yields.to_lowercase().as_str()) {
         return Err(Trouble::uncovered(format!("`{}` is no meaning of sched_yield: posix or cfs", texts.yields)));
     }
-    programs(claim)?;
+    programs(claim, family)?;
     if at.threads.per_core && at.threads.counts.iter().any(|k| !(1..=64).contains(k)) {
         return Err(Trouble::uncovered(format!("`{}`: tasks per core go from 1 to 64", texts.threads)));
     }
@@ -73,7 +73,17 @@ fn classes(claim: &Claim) -> Result<(), Trouble> {
     }
 }
 
-fn programs(claim: &Claim) -> Result<(), Trouble> {
+fn programs(claim: &Claim, family: Family) -> Result<(), Trouble> {
+    let workload = &claim.at.workload;
+    let foreign = match family {
+        Family::Swomps => !workload.codes.is_empty() || !workload.jobs.is_empty(),
+        Family::Parbench => !workload.codes.is_empty() || !workload.programs.is_empty(),
+        _ => !workload.programs.is_empty() || !workload.jobs.is_empty(),
+    };
+    if foreign {
+        let (workload, group) = (&claim.texts.workload, &claim.group);
+        return Err(Trouble::uncovered(format!("`{workload}` is no workload of the group `{group}`")));
+    }
     let (workload, text) = (&claim.at.workload, claim.texts.workload.to_lowercase());
     let named = !workload.codes.is_empty()
         || !workload.programs.is_empty()

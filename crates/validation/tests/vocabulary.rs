@@ -1,0 +1,220 @@
+//! Every legal combination of fields is resolved to cells that can be planned, and every other one says why:
+//! the shipped claims with each field replaced by every text of the same publication, and by some beyond.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot read what is shipped has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scenario::{Overrides, load};
+use validation::answer::Trouble;
+use validation::claims::{self, Claim, Family, Form, Texts, Tolerance, ToleranceKind, Value};
+use validation::lab::{self, Cell, Lab};
+use validation::studies;
+
+/// Texts of a field.
+type Field = (&'static str, fn(&mut Texts) -> &mut String);
+
+const FIELDS: [Field; 11] = [
+    ("machine", |texts| &mut texts.machine),
+    ("workload", |texts| &mut texts.workload),
+    ("class", |texts| &mut texts.class),
+    ("model", |texts| &mut texts.model),
+    ("threads", |texts| &mut texts.threads),
+    ("policy", |texts| &mut texts.policy),
+    ("baseline", |texts| &mut texts.baseline),
+    ("yield", |texts| &mut texts.yields),
+    ("wait", |texts| &mut texts.wait),
+    ("environment", |texts| &mut texts.environment),
+    ("metric", |texts| &mut texts.metric),
+];
+
+/// Legal texts that no shipped claim has, for all publications but the last two.
+const BEYOND: [(&str, &[&str]); 9] = [
+    ("machine", &["barcelona vs tigerton", "nehalem vs tigerton", "x4440", "nehalem,barcelona"]),
+    ("workload", &["CG vs EP", "ft-B (with mg-C)", "MG, CG", "bt-A + cg-B", "LU"]),
+    ("class", &["A", "W", "S", "A vs C", "B,C"]),
+    ("model", &["openmp vs upc", "mpi vs openmp", "upc+mpi", "openmp,mpi and mixes"]),
+    ("threads", &["3 per core", "1,2,3 per core each", "4 vs 2 per core", "6 per core", "8 > 4 > 2 per core"]),
+    ("policy", &["LOAD vs PIN", "SPEED", "SPEED vs PIN", "PIN vs SPEED", "DWRR"]),
+    ("baseline", &["posix yield", "PIN", "1 task per core", "blocktime infinite", "LOAD, PIN", "OpenMP"]),
+    ("yield", &["cfs", "posix vs cfs"]),
+    ("wait", &["blocktime infinite", "sleep"]),
+];
+
+/// Beginnings of the reasons that a combination may have: each names what does not go together.
+const REASONS: [&str; 30] = [
+    "no study answers",
+    "no metric is called",
+    "no machine is called",
+    "no policy is known",
+    "no programming model",
+    "these programs were measured",
+    "there are the classes",
+    "`", // a text of the claim, and what it is not
+    "the experiments of the group",
+    "the block time is a setting of OpenMP",
+    "SPEC OMP has no programs in the model",
+    "PARbench has no jobs in the model",
+    "a queue of",
+    "bt (",
+    "sp (",
+    "cg (",
+    "mg (",
+    "ft (",
+    "is (",
+    "lu (",
+    "an order of fewer than two policies",
+    "neither two machines nor two models",
+    "there is no cell on one side",
+    "the runs compared",
+    "no ratio of tasks",
+    "app `",
+    "no number of",
+    "no model is named",
+    "jobs of",
+    "no programming model is named",
+];
+
+fn shipped() -> Vec<Claim> {
+    claims::read(claims::SHIPPED_NAME, claims::SHIPPED).unwrap()
+}
+
+/// Publications by the families of their groups.
+const fn publication(family: Option<Family>) -> u8 {
+    match family {
+        Some(Family::Swomps) => 1,
+        Some(Family::Parbench) => 2,
+        _ => 0,
+    }
+}
+
+/// One claim for each group, metric and form.
+fn examples() -> Vec<Claim> {
+    let mut seen = BTreeSet::new();
+    let mut all = shipped();
+    all.retain(|claim| seen.insert((claim.group.clone(), claim.texts.metric.clone(), format!("{:?}", claim.form))));
+    all
+}
+
+/// Every text of a field in a publication.
+fn vocabulary(number: u8, (name, field): Field) -> BTreeSet<String> {
+    let mut all: BTreeSet<String> = shipped()
+        .iter()
+        .filter(|claim| publication(claim.at.family) == number)
+        .map(|claim| field(&mut claim.texts.clone()).clone())
+        .collect();
+    if number == 0 {
+        let beyond = BEYOND.iter().filter(|(of, _)| *of == name).flat_map(|(_, texts)| texts.iter());
+        all.extend(beyond.map(|text| (*text).to_owned()));
+    }
+    all
+}
+
+/// The same claim as another kind of statement.
+fn forms(claim: &Claim) -> Vec<Claim> {
+    let number = |form| Claim {
+        form,
+        value: Value::Number(3.0),
+        tolerance: Tolerance { kind: ToleranceKind::Pp, amount: 2.0 },
+        ..claim.clone()
+    };
+    let words = |form, text: &str| {
+        let value = Value::Text(text.to_owned());
+        let tolerance = Tolerance { kind: ToleranceKind::Order, amount: 0.02 };
+        Claim { form, value, tolerance, ..claim.clone() }.with(|_| ())
+    };
+    vec![
+        number(Form::Exact),
+        number(Form::Approx),
+        number(Form::Average),
+        number(Form::UpTo),
+        number(Form::LowerBound),
+        number(Form::UpperBound),
+        Claim { value: Value::Range(1.0, 2.0), ..number(Form::Range) },
+        words(Form::Ordering, "the first gains more than the second"),
+        words(Form::Qualitative, "it does not change"),
+    ]
+}
+
+struct Checked {
+    wrong: Vec<String>,
+    reasons: BTreeMap<String, (usize, String)>,
+    cells: BTreeMap<String, Cell>,
+    resolved: usize,
+}
+
+impl Checked {
+    fn add(&mut self, what: &str, claim: &Claim) {
+        let mut lab = Lab::planning();
+        let answer = studies::answer(claim, &mut lab);
+        match answer {
+            Err(Trouble::Uncovered(reason)) => {
+                if !REASONS.iter().any(|start| reason.starts_with(start)) || reason.len() < 12 {
+                    self.wrong.push(format!("{what}: {reason}"));
+                }
+                let entry = self.reasons.entry(reason).or_insert_with(|| (0, what.to_owned()));
+                entry.0 += 1;
+            }
+            Err(Trouble::Failed(reason)) => self.wrong.push(format!("{what}: {reason}")),
+            Ok(answer) if answer.0.is_empty() => self.wrong.push(format!("{what}: no quantity")),
+            Ok(_) => {
+                let cells = lab.into_wanted();
+                if cells.is_empty() {
+                    self.wrong.push(format!("{what}: asks for nothing"));
+                }
+                self.resolved += 1;
+                self.cells.extend(cells.into_iter().map(|cell| (cell.key(), cell)));
+            }
+        }
+    }
+
+    /// Reads some of the cells as scenarios, evenly over all. A scenario may refuse a combination, in words.
+    fn read(&mut self, most: usize) {
+        let step = self.cells.len().div_ceil(most).max(1);
+        for cell in self.cells.values().step_by(step) {
+            let study = lab::find(cell.study()).unwrap();
+            let set = cell.settings().iter().map(|(path, value)| format!("{path}={value}")).collect();
+            let policies = vec![cell.policy().to_owned()];
+            let overrides =
+                Overrides { set, policies, without_sweep: true, repeat: Some(1), ..Overrides::default() };
+            if let Err(problem) = load(study.name, study.text, &overrides) {
+                let first = problem.lines().next().unwrap_or_default();
+                let entry = self.reasons.entry(format!("REFUSED {first}")).or_insert_with(|| (0, cell.key()));
+                entry.0 += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_combination_is_resolved_or_says_why_not() {
+    let mut checked =
+        Checked { wrong: Vec::new(), reasons: BTreeMap::new(), cells: BTreeMap::new(), resolved: 0 };
+    for claim in examples() {
+        let number = publication(claim.at.family);
+        for field in FIELDS {
+            for text in vocabulary(number, field) {
+                let other = claim.with(|texts| text.clone_into(field.1(texts)));
+                checked.add(&format!("{} with {} `{text}`", claim.id, field.0), &other);
+            }
+        }
+        for other in forms(&claim) {
+            checked.add(&format!("{} as {:?}", claim.id, other.form), &other);
+        }
+    }
+    checked.read(600);
+    if std::env::var_os("OVERSIM_SHOW").is_some() {
+        println!("{} resolved to {} cells", checked.resolved, checked.cells.len());
+        for (reason, (times, first)) in &checked.reasons {
+            println!("{times:5} {reason}   [{first}]");
+        }
+    }
+    let wrong = &checked.wrong;
+    assert!(
+        wrong.is_empty(),
+        "{} wrong of {}, the first:\n{}",
+        wrong.len(),
+        checked.resolved,
+        wrong[..wrong.len().min(60)].join("\n")
+    );
+}
