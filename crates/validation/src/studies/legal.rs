@@ -28,7 +28,9 @@ pub(super) fn family(claim: &Claim) -> Result<Family, Trouble> {
         return Err(Trouble::uncovered(format!("no metric is called `{}`", texts.metric)));
     }
     machines(claim, family)?;
-    classes(claim)?;
+    if ONLY.iter().all(|(of, _)| *of != family) {
+        classes(claim)?;
+    }
     if at.models.together == Together::Unknown {
         return Err(Trouble::uncovered(format!("no programming model is called `{}`", texts.model)));
     }

@@ -33,7 +33,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
     match at.metric {
         Some(Metric::RelCpuTime) if is_sequential(claim) && !words => relative_cpu_time(claim, lab),
-        Some(Metric::RelExtension) if claim.form == Form::Ordering => extension(claim, lab),
+        Some(Metric::RelExtension) => extension(claim, lab),
         Some(Metric::Order) if words && at.workload.has(Feature::Versus) => worse_than_sequential(claim, lab),
         Some(Metric::Order) if words && at.baseline.none => knee(claim, lab),
         Some(Metric::HomeRate | Metric::MigrationRate) if claim.form == Form::Ordering => numbers(claim, lab),
@@ -50,7 +50,6 @@ fn numbers(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         Some(Metric::JobRunTime | Metric::RunTime) if is_sequential(claim) => slowest(claim, lab),
         Some(Metric::JobRunTime | Metric::RunTime) => times(claim, lab, |app| whole(app, KERNELS)),
         Some(Metric::CpuTime) => cpu_times(claim, lab),
-        Some(Metric::RelExtension) => extension(claim, lab),
         Some(Metric::HomeRate) => rates(claim, lab, |app| &app.home),
         Some(Metric::MigrationRate) => rates(claim, lab, |app| &app.moved),
         _ => general::answer(claim, lab, &runs),
