@@ -62,7 +62,7 @@ impl Subject {
 
     /// Whether the code runs with so many tasks per core.
     pub(super) fn runs(&self, degree: u32) -> bool {
-        degree <= self.most && programs::runs(self.code, self.class, self.model, self.cores * degree)
+        programs::runs(self.code, self.class, self.model, self.cores * degree)
     }
 
     /// Name in reports.
@@ -181,6 +181,7 @@ pub(super) fn all(at: &Conditions) -> Vec<Subject> {
 /// Subjects and degrees that can be run; all where none can, so that their scenarios say why.
 pub(super) fn runs(subjects: &[Subject], degrees: &[u32]) -> Vec<(Subject, u32)> {
     let all = subjects.iter().flat_map(|subject| degrees.iter().map(|k| (subject.clone(), *k)));
+    let all = all.filter(|(subject, k)| *k <= subject.most);
     let (can, cannot): (Vec<_>, Vec<_>) = all.partition(|(subject, k)| subject.runs(*k));
     if can.is_empty() { cannot } else { can }
 }
