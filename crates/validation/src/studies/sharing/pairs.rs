@@ -214,13 +214,13 @@ pub(super) fn is_single(claim: &Claim) -> bool {
     single(claim).is_some()
 }
 
-/// The pairs of a claim in these models; in a quick look every second of many, of mixes every fourth.
+/// The pairs of a claim in these models; in a quick look every second of many, of mixes every eighth.
 pub(super) fn asked(claim: &Claim, lab: &Lab, models: Models) -> Vec<Pair> {
     let all = pairs(claim, models, lab.is_quick());
     if !lab.is_quick() || all.len() < 6 {
         return all;
     }
-    let step = if models.0 == models.1 { 2 } else { 4 };
+    let step = if models.0 == models.1 { 2 } else { 8 };
     all.into_iter().skip(1).step_by(step).collect()
 }
 
