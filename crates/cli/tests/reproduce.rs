@@ -91,7 +91,8 @@ fn a_file_of_claims_is_set_beside_the_simulation() {
 #[test]
 fn held_out_claims_are_hidden_and_counted() {
     // FNV-1a-64 modulo 3 is 2 for `half` and 0 for `third`.
-    let third = CLAIM[CLAIM.find("- id: half").expect("it is there")..CLAIM.find("- id: nobody").expect("it is there")]
+    let third = CLAIM
+        [CLAIM.find("- id: half").expect("it is there")..CLAIM.find("- id: nobody").expect("it is there")]
         .replace("id: half", "id: third")
         .replace("value: 0.5", "value: 0.9");
     let directory = tempfile::tempdir().expect("a directory");
@@ -99,7 +100,8 @@ fn held_out_claims_are_hidden_and_counted() {
     let cache = directory.path().display().to_string();
     let shown = |what: &str, format: &str| {
         let args = ["reproduce", "--quick", "--claims", &file, "--cache", &cache, "--group", "hog"];
-        let (code, text, errors) = oversim(&[&args[..], &["--held-out", what, "--format", format]].concat(), "");
+        let (code, text, errors) =
+            oversim(&[&args[..], &["--held-out", what, "--format", format]].concat(), "");
         assert_eq!(code, 0, "{errors}");
         text
     };
@@ -108,7 +110,11 @@ fn held_out_claims_are_hidden_and_counted() {
         let claims = report["claims"].as_array().expect("a list");
         assert_eq!(claims.iter().map(|claim| claim["id"].as_str().expect("a name")).collect::<Vec<_>>(), ids);
         // One of two is reproduced, the one that is looked at.
-        assert_eq!((&report["score"], &report["score_looked_at"]), (&Value::from(0.5), &Value::from(1.0)), "{what}");
+        assert_eq!(
+            (&report["score"], &report["score_looked_at"]),
+            (&Value::from(0.5), &Value::from(1.0)),
+            "{what}"
+        );
         assert_eq!(report["score_held_out"], 0.0, "{what}");
     }
     let report: Value = serde_json::from_str(&shown("show", "json")).expect("it is JSON");
@@ -117,10 +123,16 @@ fn held_out_claims_are_hidden_and_counted() {
     assert!((0.0..=0.02).contains(&margin(0)) && (-0.40..-0.36).contains(&margin(1)), "{report}");
     assert_eq!(report["claims"][1]["held_out"], true);
     let table = shown("hide", "csv");
-    assert!(table.contains("\nscore,") && table.contains("\nscore-held-out,") && !table.contains("third"), "{table}");
+    assert!(
+        table.contains("\nscore,") && table.contains("\nscore-held-out,") && !table.contains("third"),
+        "{table}"
+    );
     for format in ["text", "markdown"] {
         let text = shown("hide", format);
-        assert!(text.contains("50.0 % (looked at: 100.0 %, held out: 0.0 %)") && text.contains("margin"), "{text}");
+        assert!(
+            text.contains("50.0 % (looked at: 100.0 %, held out: 0.0 %)") && text.contains("margin"),
+            "{text}"
+        );
     }
 }
 

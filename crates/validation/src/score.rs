@@ -148,7 +148,8 @@ impl Score {
     #[must_use]
     pub fn sentence(&self) -> String {
         let Some(all) = self.all else { return String::new() };
-        let per_cent = |share: Option<f64>| share.map_or("none".to_owned(), |x| format!("{:.1} %", 100.0 * x));
+        let per_cent =
+            |share: Option<f64>| share.map_or("none".to_owned(), |x| format!("{:.1} %", 100.0 * x));
         format!(
             "Reproduced, mean over the groups: {} (looked at: {}, held out: {}).",
             per_cent(Some(all)),

@@ -98,17 +98,18 @@ fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
         }
         (Form::LowerBound, Value::Number(least)) => {
             bounded(points, Allowed::from(bound(*least, -1.0)), Allowed::from(*least))
-        },
+        }
         (Form::UpperBound, Value::Number(most)) => {
             bounded(points, Allowed::up_to(bound(*most, 1.0)), Allowed::up_to(*most))
-        },
+        }
         (Form::Range, Value::Range(low, high)) => {
             let allowed = Allowed { low: bound(*low, -1.0), high: bound(*high, 1.0) };
             bounded(points, allowed, Allowed { low: *low, high: *high })
         }
         (Form::Ordering | Form::Qualitative, _) => bounded(points, tolerance.order(), Allowed::from(0.0)),
         (Form::Correlation, _) => {
-            let least = Allowed::from(if tolerance.kind == ToleranceKind::Corr { tolerance.amount } else { 0.0 });
+            let least =
+                Allowed::from(if tolerance.kind == ToleranceKind::Corr { tolerance.amount } else { 0.0 });
             bounded(points, least, least)
         }
         (_, Value::Number(published)) => number(*published, points, claim.around(*published)),
@@ -276,19 +277,24 @@ mod tests {
                 (Form::Missing, Value::None),
             ]
         };
+        let any = claim(Form::Exact, Value::None, ToleranceKind::Abs, 0.0);
         let mut seen = [0, 0];
         for (at, word) in ToleranceKind::WORDS.iter().enumerate() {
             for (form, value) in forms() {
-                for (amount, simulated) in [1.0, 1.3, 2.0].into_iter().flat_map(|a| SIMULATED.map(|x| (a, x))) {
+                for (amount, simulated) in [1.0, 1.3, 2.0].into_iter().flat_map(|a| SIMULATED.map(|x| (a, x)))
+                {
                     let kind = ToleranceKind::from_numbers(&[at as u64]);
-                    let claim = claim(form, value.clone(), kind, amount);
+                    let tolerance = Tolerance { kind, amount };
+                    let claim = Claim { form, value: value.clone(), tolerance, ..any.clone() };
                     let of = |x: f64| judge(&claim, &points(&[x]), Some(20.0));
                     let margin = of(simulated).margin.unwrap();
                     let pass = of(simulated).verdict == Verdict::Pass;
                     seen[usize::from(pass)] += 1;
                     assert_eq!(pass, margin >= 0.0, "{form:?} {word}");
                     // One of the two directions leads across, and nothing nearer does.
-                    let both = |by: f64| [of(simulated - by), of(simulated + by)].map(|f| f.verdict == Verdict::Pass);
+                    let both = |by: f64| {
+                        [of(simulated - by), of(simulated + by)].map(|f| f.verdict == Verdict::Pass)
+                    };
                     let near = margin.abs() - 1e-6;
                     let far = if pass { margin.abs() + 1e-6 } else { margin.abs() };
                     if margin.is_finite() && near > 0.0 {
@@ -305,7 +311,13 @@ mod tests {
 
     #[test]
     fn a_loss_of_up_to_is_the_smallest() {
-        assert_eq!(verdict(Form::UpTo, Value::Number(-24.0), ToleranceKind::Pp, 2.0, &[-23.0, 5.0]).0, Verdict::Pass);
-        assert_eq!(verdict(Form::UpTo, Value::Number(-24.0), ToleranceKind::Pp, 2.0, &[-3.0, -20.0]).0, Verdict::Fail);
+        assert_eq!(
+            verdict(Form::UpTo, Value::Number(-24.0), ToleranceKind::Pp, 2.0, &[-23.0, 5.0]).0,
+            Verdict::Pass
+        );
+        assert_eq!(
+            verdict(Form::UpTo, Value::Number(-24.0), ToleranceKind::Pp, 2.0, &[-3.0, -20.0]).0,
+            Verdict::Fail
+        );
     }
 }

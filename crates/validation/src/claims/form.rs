@@ -208,9 +208,8 @@ mod tests {
 
     #[test]
     fn tolerances_mean_what_they_say() {
-        let has = |kind, amount, published, value| {
-            Tolerance { kind, amount }.around(published, 0.0).has(value)
-        };
+        let has =
+            |kind, amount, published, value| Tolerance { kind, amount }.around(published, 0.0).has(value);
         assert!(has(ToleranceKind::Rel, 0.1, 200.0, 219.9));
         assert!(!has(ToleranceKind::Rel, 0.1, 200.0, 221.0));
         assert!(has(ToleranceKind::Factor, 1.6, 120.0, 75.0));

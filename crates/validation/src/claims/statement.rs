@@ -3,8 +3,7 @@
 use super::text::words;
 
 /// Beginnings of words that say more of a quantity.
-const MORE: [&str; 9] =
-    ["more", "larg", "high", "great", "bigg", "increas", "rise", "grow", "exceed"];
+const MORE: [&str; 9] = ["more", "larg", "high", "great", "bigg", "increas", "rise", "grow", "exceed"];
 /// Less of it.
 const LESS: [&str; 10] =
     ["less", "low", "small", "few", "decreas", "drop", "fall", "reduc", "shrink", "declin"];
@@ -16,7 +15,15 @@ const WORSE: [&str; 10] =
     ["worse", "worst", "slow", "long", "los", "suffer", "behind", "hurt", "degrad", "penal"];
 /// Nothing changes.
 const SAME: [&str; 9] = [
-    "unchanged", "oblivious", "same", "similar", "equal", "independent", "insensitive", "flat", "negligible",
+    "unchanged",
+    "oblivious",
+    "same",
+    "similar",
+    "equal",
+    "independent",
+    "insensitive",
+    "flat",
+    "negligible",
 ];
 /// Words that deny what follows.
 const DENIALS: [&str; 3] = ["no", "not", "nothing"];
@@ -145,7 +152,9 @@ mod tests {
         let of = |text: &str, one: &str, two: &str| Statement::read(text).first_has_more(one, two, false);
         assert!(of("UPC loses less than MPI", "upc", "mpi"));
         assert!(!of("UPC gain < OpenMP gain", "upc", "openmp"));
-        assert!(of("OpenMP gain > UPC gain", "openmp", "upc") && !of("OpenMP gain > UPC gain", "upc", "openmp"));
+        assert!(
+            of("OpenMP gain > UPC gain", "openmp", "upc") && !of("OpenMP gain > UPC gain", "upc", "openmp")
+        );
         assert!(!of("gain under PIN < gain under LOAD", "PIN", "LOAD"));
         assert!(of("SWOMPS >= Non SysWide (average)", "SWOMPS", "Non SysWide"));
         assert!(!of("LOAD is slower than pinned", "LOAD", "PIN"));

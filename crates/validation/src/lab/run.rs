@@ -187,9 +187,12 @@ mod tests {
         assert_ne!(cell.key(), said.key());
         assert_eq!(one, names(&said, &as_stated));
         // Another value of the cell, of the machine, of the policy, or another seed: another run.
-        for (path, value) in
-            [("apps.a.tasks", "32"), ("machine.switch_thread", "1us"), ("policies.PIN.layout", "random"), ("seed", "9")]
-        {
+        for (path, value) in [
+            ("apps.a.tasks", "32"),
+            ("machine.switch_thread", "1us"),
+            ("policies.PIN.layout", "random"),
+            ("seed", "9"),
+        ] {
             assert_ne!(one, names(&cell.clone().set(path, value), &as_stated), "{path}");
         }
         assert_ne!(one, names(&cell.clone().under("LOAD"), &as_stated));
@@ -197,7 +200,8 @@ mod tests {
         assert_ne!(one, names(&cell, &turned));
         // More replicates: the first stays.
         let store = Store::none();
-        let full = Campaign { jobs: 1, quick: false, adjusted: &as_stated, progress: &|_, _| (), store: &store };
+        let full =
+            Campaign { jobs: 1, quick: false, adjusted: &as_stated, progress: &|_, _| (), store: &store };
         let of = |repeat: u32| -> Vec<String> {
             let cell = cell.clone().set("repeat", repeat);
             tasks(&cell, &full).unwrap().into_iter().map(|task| task.name).collect()

@@ -4,7 +4,7 @@ use notation::declare::Choice;
 
 use super::general::{self, Runs, gains, scale};
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Conditions, Form, Metric, Model, Says, Texts};
+use crate::claims::{Claim, Conditions, Family, Form, Metric, Model, Says, Texts, Together};
 use crate::lab::Lab;
 
 /// What answers a claim about numbers.
@@ -45,7 +45,9 @@ fn sides(claim: &Claim) -> Option<[Side; 2]> {
         if text == claim.texts.wait && claim.at.models.list != [Model::OpenMp] {
             continue;
         }
-        let Some((first, second)) = VERSUS.iter().find_map(|versus| text.split_once(versus)) else { continue };
+        let Some((first, second)) = VERSUS.iter().find_map(|versus| text.split_once(versus)) else {
+            continue;
+        };
         let mut named = [first.trim().to_owned(), second.trim().to_owned()];
         // As in `2,4 vs 1 per core each`: what follows the last number belongs to both.
         let tail = named[1].rfind(|c: char| c.is_ascii_digit()).map(|at| named[1][at + 1..].to_owned());
@@ -76,7 +78,12 @@ pub(super) fn baselines(claim: &Claim) -> Vec<Side> {
         return Vec::new();
     }
     if !at.policies.list.is_empty() {
-        return at.policies.list.iter().map(|policy| side(|texts| &mut texts.policy, policy.word())).collect();
+        return at
+            .policies
+            .list
+            .iter()
+            .map(|policy| side(|texts| &mut texts.policy, policy.word()))
+            .collect();
     }
     if lower.contains("yield") {
         let name = if lower.contains("posix") { "posix" } else { "cfs" };
@@ -96,10 +103,41 @@ pub(super) fn baselines(claim: &Claim) -> Vec<Side> {
     if lower.contains("partition") {
         return vec![side(|texts| &mut texts.environment, "partitioned")];
     }
+    if let Some(others) = fewer_jobs(claim, &text) {
+        return vec![side(|texts| &mut texts.threads, &others)];
+    }
+    if ["exclusive", "sequence", "dedicated"].iter().any(|word| lower.contains(word)) {
+        // Alone, one after the other: on the machine of the paper on SPEC OMP not bound.
+        let swomps = claim.at.family == Some(Family::Swomps);
+        let other = claim.with(|texts| {
+            "dedicated".clone_into(&mut texts.environment);
+            if swomps {
+                "LOAD".clone_into(&mut texts.policy);
+            } else {
+                "1 per core each".clone_into(&mut texts.threads);
+            }
+        });
+        return vec![Side { other, name: "alone".to_owned() }];
+    }
     if is_one_per_core(&lower) {
         return vec![side(|texts| &mut texts.threads, "1 per core each")];
     }
     Vec::new()
+}
+
+/// The numbers of threads of a baseline with fewer jobs: `140 user threads`, `140 jobs`, `single job`.
+fn fewer_jobs(claim: &Claim, baseline: &str) -> Option<String> {
+    if claim.at.family != Some(Family::Parbench) || !(baseline.contains("thread") || baseline.contains("job"))
+    {
+        return None;
+    }
+    let digits: String = baseline.chars().take_while(char::is_ascii_digit).collect();
+    let number = if digits.is_empty() { "1".to_owned() } else { digits };
+    Some(match claim.at.threads.per_job.first() {
+        Some(threads) => format!("{threads} per job, {number} user threads"),
+        None if claim.at.models.together == Together::Sequential => number,
+        None => format!("{number} user threads"),
+    })
 }
 
 fn is_one_per_core(text: &str) -> bool {
@@ -201,7 +239,8 @@ fn compared(
             };
             of(lab, &one)?.with(&of(lab, &other)?, |a, b| (a - b) * scale(claim))
         } else if order {
-            let all: Vec<Series> = gains(lab, runs, &other, &one)?.into_iter().map(|(_, gain)| gain).collect();
+            let all: Vec<Series> =
+                gains(lab, runs, &other, &one)?.into_iter().map(|(_, gain)| gain).collect();
             Series::mean_of(&all).map(|gain| gain * scale(claim))
         } else {
             let one = single(numbers(&one, lab)?.averaged())?;
@@ -212,9 +251,23 @@ fn compared(
                 Series::from(one.mean() - other.mean())
             }
         };
-        let series = series.map(|x| if same { 0.0 - x.abs() } else if more { x } else { 0.0 - x });
+        let series = series.map(|x| {
+            if same {
+                0.0 - x.abs()
+            } else if more {
+                x
+            } else {
+                0.0 - x
+            }
+        });
         let machine = one.at.machines.list.join(",");
-        let between = if same { "as" } else if more { "over" } else { "under" };
+        let between = if same {
+            "as"
+        } else if more {
+            "over"
+        } else {
+            "under"
+        };
         points.push(Point::new(format!("{machine}: {first} {between} {second}"), &series));
     }
     Ok(Answer(points))
@@ -268,12 +321,19 @@ pub(super) fn rises(claim: &Claim, usual: bool) -> bool {
 }
 
 /// Everything is above what changes nothing, or below, or as near to it as the tolerance.
-fn signed(claim: &Claim, lab: &mut Lab, numbers: Numbers<'_>, runs: Runs<'_>) -> Result<Answer, Trouble> {
+pub(super) fn signed(
+    claim: &Claim,
+    lab: &mut Lab,
+    numbers: Numbers<'_>,
+    runs: Runs<'_>,
+) -> Result<Answer, Trouble> {
     let order = claim.at.metric == Some(Metric::Order);
     let low = claim.at.metric.is_some_and(Metric::low_is_better);
     let Some(says) = claim.at.statement.says(low) else {
         let statement = claim.value.shown();
-        return Err(Trouble::uncovered(format!("`{statement}` says neither more nor less, and compares nothing")));
+        return Err(Trouble::uncovered(format!(
+            "`{statement}` says neither more nor less, and compares nothing"
+        )));
     };
     let neutral = claim.at.metric.map_or(0.0, Metric::neutral);
     let all = if order { general::answer(claim, lab, runs)? } else { numbers(&average(claim), lab)? };

@@ -10,6 +10,8 @@ use crate::lab::Lab;
 pub(super) struct Run {
     /// Machine, model and program: what is compared with itself at other conditions.
     pub(super) key: String,
+    /// The program alone: what is compared on other machines and in other models.
+    pub(super) program: String,
     /// How often it is there: tasks per core, cores, in words.
     pub(super) at: String,
     /// Run times in seconds of the whole run.
@@ -89,12 +91,23 @@ pub(super) fn gains(
     let alike = before.len() == after.len();
     let mut all = Vec::new();
     for (at, run) in after.iter().enumerate() {
-        // Other conditions may have fewer runs, such as one task per core for all degrees.
-        let other = if alike { before.get(at) } else { before.iter().find(|other| other.key == run.key) };
-        let Some(other) = other else {
-            return Err(Trouble::uncovered(format!("{} has no run to compare with", run.label())));
+        // Other conditions may have fewer runs, such as one task per core for all degrees, or more, such as two
+        // models: then the mean of those of the same program counts.
+        let of = |same: &dyn Fn(&&Run) -> bool| -> Vec<Series> {
+            before.iter().filter(same).map(|other| other.times.clone()).collect()
         };
-        all.push((run.label(), other.times.gain_over(&run.times)));
+        let mut others =
+            if alike { vec![before[at].times.clone()] } else { of(&|other| other.key == run.key) };
+        if others.is_empty() {
+            others = of(&|other| other.program == run.program && other.at == run.at);
+        }
+        if others.is_empty() {
+            others = of(&|other| other.program == run.program);
+        }
+        if others.is_empty() {
+            return Err(Trouble::uncovered(format!("`{}` has no run to compare with", run.label())));
+        }
+        all.push((run.label(), Series::mean_of(&others).gain_over(&run.times)));
     }
     Ok(all)
 }

@@ -8,7 +8,18 @@ use crate::claims::{Claim, Family, Together};
 
 /// Parts of the words by which the papers speak of programs without naming one.
 const PROGRAMS: [&str; 12] = [
-    "npb", "nas", "benchmark", "application", "program", "pair", "job", "kernel", "parsec", "steal", "queue", "code",
+    "npb",
+    "nas",
+    "benchmark",
+    "application",
+    "program",
+    "pair",
+    "job",
+    "kernel",
+    "parsec",
+    "steal",
+    "queue",
+    "code",
 ];
 /// Words for a yield that is not stated.
 const UNSTATED: [&str; 7] = ["", "none", "any", "all", "both", "not stated", "not applicable"];
@@ -40,7 +51,10 @@ pub(super) fn family(claim: &Claim) -> Result<Family, Trouble> {
         return Err(Trouble::uncovered(format!("no policy is known by the name `{policy}`")));
     }
     if at.yields.is_empty() && !UNSTATED.contains(&texts.yields.to_lowercase().as_str()) {
-        return Err(Trouble::uncovered(format!("`{}` is no meaning of sched_yield: posix or cfs", texts.yields)));
+        return Err(Trouble::uncovered(format!(
+            "`{}` is no meaning of sched_yield: posix or cfs",
+            texts.yields
+        )));
     }
     programs(claim, family)?;
     if at.threads.per_core && at.threads.counts.iter().any(|k| !(1..=64).contains(k)) {
@@ -60,7 +74,9 @@ fn machines(claim: &Claim, family: Family) -> Result<(), Trouble> {
             return Err(Trouble::uncovered(format!("no machine is called `{machine}`")));
         }
         if let Some(only) = only.filter(|only| only != machine) {
-            return Err(Trouble::uncovered(format!("these programs were measured on {only} only, not on {machine}")));
+            return Err(Trouble::uncovered(format!(
+                "these programs were measured on {only} only, not on {machine}"
+            )));
         }
     }
     Ok(())
@@ -70,7 +86,9 @@ fn classes(claim: &Claim) -> Result<(), Trouble> {
     let beside = claim.at.workload.codes.iter().filter_map(|(_, class)| *class);
     let mut named = claim.at.classes.unknown.iter().copied().chain(beside);
     match named.find(|class| !"SWABC".contains(*class)) {
-        Some(class) => Err(Trouble::uncovered(format!("there are the classes S, W, A, B and C, no class {class}"))),
+        Some(class) => {
+            Err(Trouble::uncovered(format!("there are the classes S, W, A, B and C, no class {class}")))
+        }
         None => Ok(()),
     }
 }
@@ -92,7 +110,11 @@ fn programs(claim: &Claim, family: Family) -> Result<(), Trouble> {
         || !workload.jobs.is_empty()
         || workload.is_described()
         || PROGRAMS.iter().any(|word| text.contains(word));
-    if named { Ok(()) } else { Err(Trouble::uncovered(format!("`{}` names no program", claim.texts.workload))) }
+    if named {
+        Ok(())
+    } else {
+        Err(Trouble::uncovered(format!("`{}` names no program", claim.texts.workload)))
+    }
 }
 
 /// Why a metric has no answer in the experiments of a group.

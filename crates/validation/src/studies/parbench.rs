@@ -33,7 +33,8 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
     match at.metric {
         Some(Metric::RelCpuTime) if is_sequential(claim) && !words => relative_cpu_time(claim, lab),
-        Some(Metric::RelExtension) => extension(claim, lab),
+        Some(Metric::RelExtension) if !words || widths(claim).len() > 1 => extension(claim, lab),
+        Some(Metric::RelExtension) => contrast::signed(claim, lab, &extension, &runs),
         Some(Metric::Order) if words && at.workload.has(Feature::Versus) => worse_than_sequential(claim, lab),
         Some(Metric::Order) if words && at.baseline.none => knee(claim, lab),
         Some(Metric::HomeRate | Metric::MigrationRate) if claim.form == Form::Ordering => numbers(claim, lab),
@@ -63,7 +64,11 @@ fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
     } else {
         times(claim, lab, |app| whole(app, KERNELS))?
     };
-    Ok(answer.0.into_iter().map(|p| Run { key: p.label, at: String::new(), times: p.series }).collect())
+    Ok(answer
+        .0
+        .into_iter()
+        .map(|p| Run { key: p.label.clone(), program: p.label, at: String::new(), times: p.series })
+        .collect())
 }
 
 fn is_sequential(claim: &Claim) -> bool {
@@ -270,7 +275,8 @@ fn load(claim: &Claim, width: u32, total: u32, others: u32) -> Result<Load, Trou
 fn stated(claim: &Claim, others: u32) -> Result<Load, Trouble> {
     let width = widths(claim)[0];
     let named = claim.at.environment.user_threads.first().copied();
-    let cpus = (claim.texts.threads.contains("cpus")).then(|| claim.at.threads.counts.first().copied()).flatten();
+    let cpus =
+        (claim.texts.threads.contains("cpus")).then(|| claim.at.threads.counts.first().copied()).flatten();
     load(claim, width, named.or(cpus).unwrap_or(144), others)
 }
 

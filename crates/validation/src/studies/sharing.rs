@@ -40,10 +40,16 @@ fn statement(claim: &Claim, lab: &mut Lab) -> Option<Result<Answer, Trouble>> {
         (Metric::Throughput, _) if claim.form == Form::Qualitative && at.statement.speaks_of(&MANY) => {
             best_with_many(claim, lab)
         }
-        (Metric::Throughput, _) if claim.form == Form::Ordering && !sides && pairs::models(claim).len() > 1 => {
+        (Metric::Throughput, _)
+            if claim.form == Form::Ordering && !sides && pairs::models(claim).len() > 1 =>
+        {
             between_models(claim, lab)
         }
-        (Metric::Variation, _) if !sides && at.baseline.policies.list.is_empty() => spread::isolation(claim, lab),
+        (Metric::Variation, _)
+            if !sides && at.baseline.policies.list.is_empty() && !many(claim).is_empty() =>
+        {
+            spread::isolation(claim, lab)
+        }
         (Metric::ImbalanceChange, _) if !sides => unequal::answer(claim, lab),
         (Metric::Order, _) if at.policy.has(Policy::Gang) => gangs(claim, lab),
         (Metric::Order, Some(Order::Different)) => differing(claim, lab),
@@ -104,7 +110,8 @@ fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
                 };
                 let model = place.models.0.word();
                 let key = format!("{} {model} {}, {}", place.machine, pair.label(), job.code.word());
-                all.push(Run { key, at: format!("{}/core", place.k), times });
+                let program = format!("{}, {}", pair.label(), job.code.word());
+                all.push(Run { key, program, at: format!("{}/core", place.k), times });
                 if pairs::is_single(claim) {
                     break;
                 }

@@ -27,7 +27,9 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// Whether a claim is a statement about yields that has a rule of its own.
 pub(super) fn is_statement(claim: &Claim) -> bool {
-    under_both(claim) || dominates_claim(claim) || (claim.form == Form::Ordering && !contrast::has_sides(claim))
+    under_both(claim)
+        || dominates_claim(claim)
+        || (claim.form == Form::Ordering && !contrast::has_sides(claim))
 }
 
 /// What the simulator says about such a statement.
@@ -213,12 +215,7 @@ fn with_degree(
 
 /// The yield semantics move the workload further than the step from one task per core to this degree does:
 /// the difference of the two.
-fn dominates(
-    slices: &[Slice<'_>],
-    lab: &mut Lab,
-    policy: Policy,
-    gain: Gain<'_>,
-) -> Result<Answer, Trouble> {
+fn dominates(slices: &[Slice<'_>], lab: &mut Lab, policy: Policy, gain: Gain<'_>) -> Result<Answer, Trouble> {
     let run = Run { policy, ..Run::PINNED };
     let effect = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
         let one = subject.times(lab, 1, &run)?;
@@ -295,7 +292,9 @@ fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// What another block time gains over the one of the baseline, in per cent: of OpenMP, whose setting it is.
 fn block_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     if !claim.at.models.list.contains(&Model::OpenMp) {
-        return Err(Trouble::uncovered("the block time is a setting of OpenMP, and the claim is about other models"));
+        return Err(Trouble::uncovered(
+            "the block time is a setting of OpenMP, and the claim is about other models",
+        ));
     }
     let policy = claim.at.policy.placer();
     let mut points = Vec::new();

@@ -86,7 +86,7 @@ impl Subject {
         let yields = if self.yields == Yield::Default { ", default yield" } else { "" };
         let program = label(self.code, self.class);
         let key = format!("{} {} {program}{yields}", self.machine, self.model.word());
-        Ok(Run { key, at: format!("{degree}/core"), times })
+        Ok(Run { key, program, at: format!("{degree}/core"), times })
     }
 
     /// The same program in another model.

@@ -18,6 +18,8 @@ use crate::score::spearman;
 /// A code whose barriers are no further apart is fine-grained, ms: 1 to 5 ms is the paper's word for those
 /// that degrade.
 const FINE_MS: f64 = 5.0;
+/// Fewest cells of a rank correlation.
+const LEAST_CELLS: usize = 3;
 /// What counts as degraded where a claim states no tolerance.
 const DEGRADED: f64 = 0.05;
 
@@ -159,7 +161,8 @@ fn monotone(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         for (subject, k) in cells::runs(std::slice::from_ref(&subject), &cells::degrees(&claim.at)) {
             let here = subject.relative(lab, k)?;
             let loss = before.1.mean();
-            let label = format!("{} {} {}", subject.name(k), if sign > 0.0 { "below" } else { "above" }, before.0);
+            let label =
+                format!("{} {} {}", subject.name(k), if sign > 0.0 { "below" } else { "above" }, before.0);
             points.push(Point::new(label, &here.map(|x| sign * (loss - x))));
             before = (k, here);
         }
@@ -200,7 +203,16 @@ fn interval(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let label = format!("rank correlation of interval and performance over {} cells", pairs.len());
     // A correlation that is said to be negative is the negative of it.
     let sign = if claim.at.statement.speaks_of(&["negativ", "invers", "anti"]) { -1.0 } else { 1.0 };
-    Ok(Answer(spearman(&pairs).map(|rho| Point::single(label, sign * rho)).into_iter().collect()))
+    if pairs.len() < LEAST_CELLS {
+        return Err(Trouble::uncovered(format!(
+            "`{}` in `{}` makes {} cells, too few for a correlation",
+            claim.texts.workload,
+            claim.texts.threads,
+            pairs.len()
+        )));
+    }
+    // What does not vary goes together with nothing.
+    Ok(Answer(vec![Point::single(label, sign * spearman(&pairs).unwrap_or(0.0))]))
 }
 
 /// The same runs on a machine whose switches cost nothing and whose caches are never cold: how far that moves

@@ -47,7 +47,8 @@ fn runs(claim: &Claim, lab: &mut Lab, study: &'static str) -> Result<Vec<Run>, T
             }
             None => lab.times(&cell, "a")?,
         };
-        all.push(Run { key, at, times });
+        let program = program.map_or_else(|| key.clone(), |(program, _)| program.name);
+        all.push(Run { key, program, at, times });
     }
     Ok(all)
 }
@@ -118,6 +119,9 @@ fn cells(claim: &Claim, study: &'static str, policy: &str) -> Vec<Place> {
         for program in programs(claim) {
             let cell = cell.clone().set("apps.a.workload", program.workload.clone());
             for runtime in runtimes(claim) {
+                if !program.runs(runtime.model, tasks(claim)) && claim.at.workload.codes.len() != 1 {
+                    continue;
+                }
                 cells.push(Place {
                     cell: cell.clone().set("apps.a.runtime", runtime.setting()),
                     key: format!("{machine} {} {}", runtime.setting(), program.name),

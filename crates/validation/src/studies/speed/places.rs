@@ -3,7 +3,7 @@
 use notation::declare::Choice;
 
 use super::super::general::Run;
-use super::super::programs::{Runtime, npb, whole};
+use super::super::programs::{Runtime, npb, runs, whole};
 use crate::answer::{Series, Trouble};
 use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, Yield, label};
 use crate::lab::{AppSample, Cell, Lab, Setting};
@@ -39,6 +39,11 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Whether it runs with so many tasks.
+    pub(super) fn runs(&self, model: Model, tasks: u32) -> bool {
+        runs(self.code, self.class, model, tasks)
+    }
+
     /// The run time of the whole program.
     pub(super) fn whole(&self, app: &AppSample, model: Model, tasks: u32) -> f64 {
         whole(app.timed, app.barriers, self.code, self.class, model, tasks)
@@ -175,13 +180,23 @@ impl Grid {
         Self { programs: scalable(claim), ..Self::of(claim, lab) }
     }
 
-    /// Every combination.
+    /// Every combination that can be run; all where none can, so that their scenarios say why.
     pub(super) fn places(&self) -> Vec<Place> {
+        let (can, cannot): (Vec<Place>, Vec<Place>) = self
+            .combinations()
+            .into_iter()
+            .partition(|place| place.program.runs(place.runtime.model, place.tasks));
+        if can.is_empty() { cannot } else { can }
+    }
+
+    fn combinations(&self) -> Vec<Place> {
         let mut all = Vec::new();
         for machine in &self.machines {
             for runtime in &self.runtimes {
-                for (program, yields) in
-                    self.programs.iter().flat_map(|program| self.yields.iter().map(move |yields| (program, yields)))
+                for (program, yields) in self
+                    .programs
+                    .iter()
+                    .flat_map(|program| self.yields.iter().map(move |yields| (program, yields)))
                 {
                     all.extend(self.cores.iter().map(|cores| Place {
                         machine: machine.clone(),
@@ -212,8 +227,10 @@ impl Place {
 
     /// Its run under a policy, made whole.
     pub(super) fn run(&self, lab: &mut Lab, policy: &str) -> Result<Run, Trouble> {
-        let times = lab.of_app(&self.cell(policy), "a", |app| self.program.whole(app, self.runtime.model, self.tasks))?;
-        Ok(Run { key: self.program_key(), at: format!("on {}", self.cores), times })
+        let times = lab
+            .of_app(&self.cell(policy), "a", |app| self.program.whole(app, self.runtime.model, self.tasks))?;
+        let (key, program) = (self.program_key(), self.program.name.clone());
+        Ok(Run { key, program, at: format!("on {}", self.cores), times })
     }
 
     /// Its cell under a policy; that of FreeBSD comes with its kernel.

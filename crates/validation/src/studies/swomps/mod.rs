@@ -17,7 +17,10 @@ use programs::{alone, exclusive, together};
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let at = &claim.at;
     if !at.models.list.contains(&Model::OpenMp) {
-        return Err(Trouble::uncovered(format!("SPEC OMP has no programs in the model `{}`", claim.texts.model)));
+        return Err(Trouble::uncovered(format!(
+            "SPEC OMP has no programs in the model `{}`",
+            claim.texts.model
+        )));
     }
     match at.metric {
         Some(Metric::Order) if at.workload.has(Feature::Versus) => queues::more_than_pairs(claim, lab),
@@ -41,7 +44,9 @@ fn numbers(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         Some(Metric::QueueTimeReduction) => queues::time_reduction(claim, lab),
         Some(Metric::RunTime | Metric::BindGain | Metric::PinGain) => {
             let Answer(points) = general::answer(claim, lab, &runs)?;
-            Ok(Answer(points.into_iter().map(|point| Point { label: named(&point.label), ..point }).collect()))
+            Ok(Answer(
+                points.into_iter().map(|point| Point { label: named(&point.label), ..point }).collect(),
+            ))
         }
         _ => general::answer(claim, lab, &runs),
     }
@@ -64,7 +69,8 @@ fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
         for pair in pairs_of(claim)? {
             let (a, b) = together(lab, pair, of_pair_threads(claim), policy)?;
             for (program, beside, times) in [(pair.0, pair.1, a), (pair.1, pair.0, b)] {
-                all.push(Run { key: program.label(), at: format!("beside {}", beside.label()), times });
+                let (key, at) = (program.label(), format!("beside {}", beside.label()));
+                all.push(Run { program: key.clone(), key, at, times });
             }
         }
         return Ok(all);
@@ -73,7 +79,7 @@ fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
     let bound = claim.at.policy.list.is_empty();
     for program in of_claim(claim)? {
         let times = alone(lab, program, threads(claim), if bound { "PIN" } else { policy })?;
-        all.push(Run { key: program.label(), at: String::new(), times });
+        all.push(Run { key: program.label(), program: program.label(), at: String::new(), times });
     }
     Ok(all)
 }

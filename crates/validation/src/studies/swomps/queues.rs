@@ -4,8 +4,8 @@
 use notation::declare::Choice;
 use sim_core::rng;
 
-use super::programs::{exclusive, full, mean_of_pairs};
 use super::super::general::Run;
+use super::programs::{exclusive, full, mean_of_pairs};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Form, PROGRAMS, Policy, Program};
 use crate::lab::{Cell, Lab};
@@ -79,7 +79,8 @@ pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble
 /// pairs the mean cannot be below 0.)
 pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
-    for program in &claim.at.workload.programs {
+    let named = &claim.at.workload.programs;
+    for program in if named.is_empty() { &PROGRAMS[..] } else { named } {
         let alone = exclusive(lab, *program)?.mean();
         let mut all = Vec::new();
         for order in orders(claim)? {
@@ -87,8 +88,8 @@ pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
                 continue;
             };
             let name = format!("q{}", at + 1);
-            let times = lab
-                .of_app(&cell(&order, claim.at.policy.of_programs()), &name, |app| full(*program, app))?;
+            let times =
+                lab.of_app(&cell(&order, claim.at.policy.of_programs()), &name, |app| full(*program, app))?;
             all.push(times.map(|t| (1.0 - alone / t) * 100.0));
         }
         let least = all.into_iter().min_by(|a, b| a.mean().total_cmp(&b.mean())).unwrap_or_default();
@@ -119,7 +120,8 @@ pub(super) fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
             if named.is_empty() || named.contains(program) {
                 let name = format!("q{}", at + 1);
                 let times = lab.of_app(&cell(order, policy), &name, |app| full(*program, app))?;
-                all.push(Run { key: program.label(), at: format!("in queue {}", number + 1), times });
+                let at = format!("in queue {}", number + 1);
+                all.push(Run { key: program.label(), program: program.label(), at, times });
             }
         }
     }
@@ -198,7 +200,8 @@ pub(super) fn time_reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Tro
             return Err(Trouble::uncovered("an order of fewer than two policies"));
         };
         let (one, other) = (by_policy[0].0, by_policy[1].0);
-        let sign = if claim.at.statement.first_has_more(name_of(one), name_of(other), false) { 1.0 } else { -1.0 };
+        let sign =
+            if claim.at.statement.first_has_more(name_of(one), name_of(other), false) { 1.0 } else { -1.0 };
         let gap = Series::mean_of(first).with(&Series::mean_of(second), |a, b| sign * (a - b));
         return Ok(Answer::one(format!("{one} and {other}"), &gap));
     }
