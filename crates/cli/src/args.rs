@@ -119,8 +119,8 @@ pub(crate) struct Reproduce {
     /// Only the claims about this machine; repeatable.
     #[arg(long = "machine", value_name = "NAME")]
     pub(crate) machines: Vec<String>,
-    /// What to do with the held-out claims, the third that nobody looks at while working on the model: their
-    /// id's FNV-1a-64 hash is a multiple of three. The score counts them in any case.
+    /// What to do with the held-out claims, a third that work on the model does not use one by one: those
+    /// whose id has an FNV-1a-64 hash that is a multiple of three. The score counts them in any case.
     #[arg(long, value_enum, default_value_t = HeldOut::Show, value_name = "WHAT")]
     pub(crate) held_out: HeldOut,
     /// A first impression in about a minute: one or two replicates, shortened programs, only the cells that
@@ -138,7 +138,11 @@ pub(crate) struct Reproduce {
     #[arg(long, requires = "cells")]
     pub(crate) force: bool,
     /// Also write docs/validation.md and its pictures below this directory, the root of the sources.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["claims", "groups", "machines", "quick", "held_out"])]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["claims", "groups", "machines", "quick", "held_out"]
+    )]
     pub(crate) write: Option<PathBuf>,
     /// Show instead how the main results change when an uncertain parameter is 20 % smaller or larger.
     #[arg(long, conflicts_with_all = ["claims", "groups", "machines", "quick"])]
@@ -174,7 +178,7 @@ impl HeldOut {
     pub(crate) const fn shown(self) -> Shown {
         match self {
             Self::Show => Shown::All,
-            Self::Hide => Shown::LookedAt,
+            Self::Hide => Shown::Visible,
             Self::Only => Shown::HeldOut,
         }
     }

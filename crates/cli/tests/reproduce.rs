@@ -111,7 +111,7 @@ fn held_out_claims_are_hidden_and_counted() {
         assert_eq!(claims.iter().map(|claim| claim["id"].as_str().expect("a name")).collect::<Vec<_>>(), ids);
         // One of two is reproduced, the one that is looked at.
         assert_eq!(
-            (&report["score"], &report["score_looked_at"]),
+            (&report["score"], &report["score_visible"]),
             (&Value::from(0.5), &Value::from(1.0)),
             "{what}"
         );
@@ -130,7 +130,7 @@ fn held_out_claims_are_hidden_and_counted() {
     for format in ["text", "markdown"] {
         let text = shown("hide", format);
         assert!(
-            text.contains("50.0 % (looked at: 100.0 %, held out: 0.0 %)") && text.contains("margin"),
+            text.contains("50.0 % (visible: 100.0 %, held out: 0.0 %)") && text.contains("margin"),
             "{text}"
         );
     }

@@ -110,7 +110,8 @@ impl Point {
 }
 
 /// What the simulator says: quantities in the unit of the claim. One for a number; all that a bound, a range
-/// or a maximum speaks of; for an ordering and a statement in words the differences that must not be negative.
+/// or a maximum speaks of; for an ordering and a statement in words the differences that must not be
+/// negative.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer(pub Vec<Point>);
 

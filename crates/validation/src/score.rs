@@ -122,9 +122,9 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 pub struct Score {
     /// Of all claims.
     pub all: Option<f64>,
-    /// Of those that people look at while they work on the model.
-    pub looked_at: Option<f64>,
-    /// Of those that they do not.
+    /// Of those that work on the model uses one by one.
+    pub visible: Option<f64>,
+    /// Of those that it does not.
     pub held_out: Option<f64>,
 }
 
@@ -141,7 +141,7 @@ impl Score {
                 .unzip();
             overall(&groups(&claims, &findings))
         };
-        Self { all: of(Shown::All), looked_at: of(Shown::LookedAt), held_out: of(Shown::HeldOut) }
+        Self { all: of(Shown::All), visible: of(Shown::Visible), held_out: of(Shown::HeldOut) }
     }
 
     /// In one sentence, in per cent; empty without a claim.
@@ -151,9 +151,9 @@ impl Score {
         let per_cent =
             |share: Option<f64>| share.map_or("none".to_owned(), |x| format!("{:.1} %", 100.0 * x));
         format!(
-            "Reproduced, mean over the groups: {} (looked at: {}, held out: {}).",
+            "Reproduced, mean over the groups: {} (visible: {}, held out: {}).",
             per_cent(Some(all)),
-            per_cent(self.looked_at),
+            per_cent(self.visible),
             per_cent(self.held_out)
         )
     }

@@ -167,7 +167,8 @@ fn extreme(published: f64, neutral: f64, points: &[Point], allowed: Allowed) -> 
     Finding { pairs, ..Finding::of(margin, sorted, error, reason) }
 }
 
-/// No point is outside; the nearest to the bounds decides. The error is the distance from the published bound.
+/// No point is outside; the nearest to the bounds decides. The error is the distance from the published
+/// bound.
 fn bounded(points: &[Point], allowed: Allowed, published: Allowed) -> Finding {
     let sorted = worst_first(points, |point| allowed.margin(point.value));
     let worst = &sorted[0];

@@ -28,7 +28,8 @@ const FIELDS: [Field; 11] = [
     ("metric", |texts| &mut texts.metric),
 ];
 
-/// Texts that no shipped claim has, by publication: on oversubscription and balancers, on SPEC OMP, on PARbench.
+/// Texts that no shipped claim has, by publication: on oversubscription and balancers, on SPEC OMP, on
+/// PARbench.
 const BEYOND: [(u8, &str, &[&str]); 18] = [
     (0, "machine", &["barcelona vs tigerton", "nehalem vs tigerton", "x4440", "nehalem,barcelona", "cray"]),
     (0, "workload", &["CG vs EP", "ft-B (with mg-C)", "MG, CG", "bt-A + cg-B", "LU", "cg-D", "linpack"]),

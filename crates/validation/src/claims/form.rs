@@ -79,8 +79,8 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// What is near enough to the number `published`. Of a sign or an order the side of `neutral` counts (0 of
-    /// a difference, 1 of a ratio), of a correlation only that it is large enough.
+    /// What is near enough to the number `published`. Of a sign or an order the side of `neutral` counts (0
+    /// of a difference, 1 of a ratio), of a correlation only that it is large enough.
     #[must_use]
     pub fn around(&self, published: f64, neutral: f64) -> Allowed {
         let off = self.beyond(published);

@@ -44,8 +44,8 @@ struct Task {
     name: String,
 }
 
-/// Simulates the runs of cells that the store does not have; the answers by key. A cell that cannot be read or
-/// planned says so in its samples.
+/// Simulates the runs of cells that the store does not have; the answers by key. A cell that cannot be read
+/// or planned says so in its samples.
 ///
 /// # Errors
 /// The threads cannot be started.

@@ -31,8 +31,8 @@ struct Entry {
 /// A file of finished runs, one JSON object per line: `{"sha256":"...","name":...,"run":{...}}`, with the
 /// checksum of what follows it. A run is named by the checksum of its resolved plan, so a cell that changes
 /// finds nothing, and one that is only renamed finds its runs. The file is only good for the sources that
-/// made it (engine, policies, reading of runs): its name holds their checksum. A line that is damaged or cut off
-/// is left out.
+/// made it (engine, policies, reading of runs): its name holds their checksum. A line that is damaged or
+/// cut off is left out.
 #[derive(Debug)]
 pub struct Store {
     file: Option<Mutex<File>>,
@@ -49,8 +49,9 @@ impl Store {
         Self { file: None, found: BTreeMap::new(), damaged: 0 }
     }
 
-    /// Opens the file of these sources in a directory, which is made. Files of other sources are removed after a
-    /// week, and no other files. With `fresh` what is there is not used; what is kept then takes its place.
+    /// Opens the file of these sources in a directory, which is made. Files of other sources are removed
+    /// after a week, and no other files. With `fresh` what is there is not used; what is kept then takes
+    /// its place.
     ///
     /// # Errors
     /// The file cannot be read or written, or another program made it.

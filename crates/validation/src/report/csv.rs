@@ -55,8 +55,8 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
         ];
         table.write_record(row).map_err(io::Error::other)?;
     }
-    let Score { all, looked_at, held_out } = reproduction.score;
-    for (name, share) in [("score", all), ("score-looked-at", looked_at), ("score-held-out", held_out)] {
+    let Score { all, visible, held_out } = reproduction.score;
+    for (name, share) in [("score", all), ("score-visible", visible), ("score-held-out", held_out)] {
         let row = header.map(|column| match column {
             "id" => name.to_owned(),
             "metric" => "share reproduced".to_owned(),

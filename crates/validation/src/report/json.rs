@@ -23,8 +23,8 @@ struct Document<'a> {
     groups: &'a [Group],
     /// Mean over the groups of the share reproduced, uncertain claims apart.
     score: Option<f64>,
-    /// The same of the claims that people look at while they work on the model, and of those held out.
-    score_looked_at: Option<f64>,
+    /// The same of the claims that work on the model uses one by one, and of those held out.
+    score_visible: Option<f64>,
     score_held_out: Option<f64>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
         claims: rows.collect(),
         groups: &reproduction.groups,
         score: reproduction.score.all,
-        score_looked_at: reproduction.score.looked_at,
+        score_visible: reproduction.score.visible,
         score_held_out: reproduction.score.held_out,
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;

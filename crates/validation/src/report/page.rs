@@ -58,10 +58,12 @@ claim fails. A
 claim that misses has a negative one: so far the value has to move to pass.
 
 A third of the claims is *held out*: those whose id has an FNV-1a-64 hash that is a multiple of three. \
-Nobody looks at
-them one by one while working on the model. Their score shows whether the model also holds where nobody \
-looked. \
-`oversim reproduce --held-out hide` shows the others and counts these in the score only.
+Work on the
+model does not use them one by one. Their score therefore shows whether the model also holds for claims \
+that it was not
+improved with. `oversim reproduce --held-out hide` shows the others, the *visible* ones, and counts the \
+held-out ones in
+the score only.
 
 ";
 

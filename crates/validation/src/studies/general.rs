@@ -91,8 +91,8 @@ pub(super) fn gains(
     let alike = before.len() == after.len();
     let mut all = Vec::new();
     for (at, run) in after.iter().enumerate() {
-        // Other conditions may have fewer runs, such as one task per core for all degrees, or more, such as two
-        // models: then the mean of those of the same program counts.
+        // Other conditions may have fewer runs, such as one task per core for all degrees, or more, such as
+        // two models: then the mean of those of the same program counts.
         let of = |same: &dyn Fn(&&Run) -> bool| -> Vec<Series> {
             before.iter().filter(same).map(|other| other.times.clone()).collect()
         };

@@ -85,8 +85,8 @@ fn numbers(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
 }
 
-/// The whole runs of the programs at once, in partitions, or each alone where the claim says so; of the one pair
-/// that a claim is about those of the first program.
+/// The whole runs of the programs at once, in partitions, or each alone where the claim says so; of the one
+/// pair that a claim is about those of the first program.
 fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
     let sharing = claim.at.environment.sharing;
     let mut all = Vec::new();
@@ -254,8 +254,8 @@ fn robust_partner(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer(points))
 }
 
-/// Sharing wins more for pairs of different programs than for pairs of equal ones, or less where the claim says
-/// so.
+/// Sharing wins more for pairs of different programs than for pairs of equal ones, or less where the claim
+/// says so.
 fn differing(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for place in places(claim) {

@@ -183,7 +183,8 @@ fn overall(claim: &Claim, lab: &mut Lab, loaded: bool, gain: Gain<'_>) -> Result
     Ok(Answer(if all.is_empty() { vec![] } else { vec![Point::new(label, &Series::mean_of(&all))] }))
 }
 
-/// The gain left to the balancer minus the gain pinned: not negative, or not positive where the claim says so.
+/// The gain left to the balancer minus the gain pinned: not negative, or not positive where the claim says
+/// so.
 fn under_load(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let [pinned, loaded] = [Policy::Pin, Policy::Load].map(|policy| yield_gain(claim, policy));
     let sign = if claim.at.statement.first_has_more("PIN", "LOAD", false) { -1.0 } else { 1.0 };

@@ -225,8 +225,8 @@ pub(super) fn asked(claim: &Claim, lab: &Lab, models: Models) -> Vec<Pair> {
 }
 
 /// The pairs of a claim in these models: the one it names, or all of its codes (the paper's when it names
-/// none). Of one model each pair once, equal ones included; of two models each code with each. All of them with
-/// each yield that it names.
+/// none). Of one model each pair once, equal ones included; of two models each code with each. All of them
+/// with each yield that it names.
 fn pairs(claim: &Claim, models: Models, quick: bool) -> Vec<Pair> {
     claim.at.yields().iter().flat_map(|yields| pairs_with(claim, models, *yields, quick)).collect()
 }

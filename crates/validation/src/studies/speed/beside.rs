@@ -134,7 +134,8 @@ fn cells(claim: &Claim, study: &'static str, policy: &str) -> Vec<Place> {
     cells
 }
 
-/// How much longer each baseline takes than the policy, on the mean, or how much less where the claim says so.
+/// How much longer each baseline takes than the policy, on the mean, or how much less where the claim says
+/// so.
 fn gains(claim: &Claim, lab: &mut Lab, study: &'static str) -> Result<Answer, Trouble> {
     let this = policy(&claim.at.policy.one)?;
     let mut points = Vec::new();
