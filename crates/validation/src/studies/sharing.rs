@@ -41,7 +41,9 @@ fn statement(claim: &Claim, lab: &mut Lab) -> Option<Result<Answer, Trouble>> {
             best_with_many(claim, lab)
         }
         (Metric::Throughput, _)
-            if claim.form == Form::Ordering && !sides && pairs::models(claim).len() > 1 =>
+            if claim.form == Form::Ordering
+                && (!sides || is_of_models(claim))
+                && pairs::models(claim).len() > 1 =>
         {
             between_models(claim, lab)
         }
@@ -66,6 +68,11 @@ fn statement(claim: &Claim, lab: &mut Lab) -> Option<Result<Answer, Trouble>> {
 
 /// Beginnings of words about several tasks per core, or about what is alike everywhere.
 const MANY: [&str; 4] = ["best", "multiple", "several", "trend"];
+
+/// Whether it is programming models that are compared.
+fn is_of_models(claim: &Claim) -> bool {
+    claim.at.models.together == Together::Versus && !claim.at.machines.versus
+}
 
 /// Whether several numbers of tasks are compared.
 fn is_of_degrees(claim: &Claim) -> bool {
