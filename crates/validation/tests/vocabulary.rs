@@ -56,7 +56,7 @@ const BEYOND: [(u8, &str, &[&str]); 18] = [
 ];
 
 /// Beginnings of the reasons that a combination may have: each names what does not go together.
-const REASONS: [&str; 15] = [
+const REASONS: [&str; 17] = [
     // A text of the claim, and what it is not.
     "`",
     "no study answers the group",
@@ -73,6 +73,8 @@ const REASONS: [&str; 15] = [
     "a queue of",
     "no ratio of tasks in",
     "an order of fewer than two policies",
+    "kernel ",
+    "more threads than the claim has",
 ];
 
 /// What scenarios say of the cells that they refuse.

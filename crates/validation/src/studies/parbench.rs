@@ -123,7 +123,7 @@ fn kernel_of(claim: &Claim) -> Result<String, Trouble> {
     match claim.at.workload.kernel {
         None => Ok("mix".to_owned()),
         Some(number) if VERSIONS.contains(&number) => Ok(format!("k{number}")),
-        Some(number) => Err(Trouble::uncovered(format!("{number} is no published kernel version"))),
+        Some(number) => Err(Trouble::uncovered(format!("kernel {number} is no published version"))),
     }
 }
 
@@ -267,7 +267,9 @@ fn load(claim: &Claim, width: u32, total: u32, others: u32) -> Result<Load, Trou
     let rest = total.checked_sub(jobs.saturating_mul(width) + others);
     match sequential.or(rest) {
         Some(sequential) => Ok(Load { kernel, jobs, threads: width, sequential }),
-        _ => Err(Trouble::uncovered(format!("{jobs} jobs of {width} threads are more than {total} threads"))),
+        _ => Err(Trouble::uncovered(format!(
+            "more threads than the claim has: {jobs} jobs of {width} threads, {total} in all"
+        ))),
     }
 }
 
