@@ -1,6 +1,6 @@
 //! Metrics that are defined by run times alone: they hold wherever a program runs.
 
-use super::contrast::{self, Side};
+use super::baselines::{Side, baselines};
 use super::legal;
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Metric, Texts, ToleranceKind};
@@ -64,7 +64,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab, runs: Runs<'_>) -> Result<Ans
         }
         Some(Metric::SpeedGain | Metric::RelTime | Metric::Order) => {
             let mut all = Vec::new();
-            for Side { other, name } in contrast::baselines(claim) {
+            for Side { other, name } in baselines(claim) {
                 let found = gains(lab, runs, &other, claim)?;
                 all.extend(found.into_iter().map(|(label, gain)| (format!("{label} against {name}"), gain)));
             }

@@ -1,5 +1,6 @@
 //! How the claims of each group are read off the cells of the published experiments.
 
+mod baselines;
 mod contrast;
 mod dedicated;
 mod general;
