@@ -164,6 +164,7 @@ Examples:
   oversim reproduce --quick --group imbalanced
   oversim reproduce --quick
   oversim reproduce --claims mine.yaml --quick --format json
+  oversim reproduce --quick --held-out hide
 
 Exit status: 0 done, whatever the verdicts; 1 the report could not be written; 2 wrong usage or claims.";
 

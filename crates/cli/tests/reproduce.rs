@@ -89,6 +89,54 @@ fn a_file_of_claims_is_set_beside_the_simulation() {
 }
 
 #[test]
+fn held_out_claims_are_hidden_and_counted() {
+    // FNV-1a-64 modulo 3 is 2 for `half` and 0 for `third`.
+    let third = CLAIM
+        [CLAIM.find("- id: half").expect("it is there")..CLAIM.find("- id: nobody").expect("it is there")]
+        .replace("id: half", "id: third")
+        .replace("value: 0.5", "value: 0.9");
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = claims(directory.path(), &format!("{CLAIM}{third}"));
+    let cache = directory.path().display().to_string();
+    let shown = |what: &str, format: &str| {
+        let args = ["reproduce", "--quick", "--claims", &file, "--cache", &cache, "--group", "hog"];
+        let (code, text, errors) =
+            oversim(&[&args[..], &["--held-out", what, "--format", format]].concat(), "");
+        assert_eq!(code, 0, "{errors}");
+        text
+    };
+    for (what, ids) in [("show", vec!["half", "third"]), ("hide", vec!["half"]), ("only", vec!["third"])] {
+        let report: Value = serde_json::from_str(&shown(what, "json")).expect("it is JSON");
+        let claims = report["claims"].as_array().expect("a list");
+        assert_eq!(claims.iter().map(|claim| claim["id"].as_str().expect("a name")).collect::<Vec<_>>(), ids);
+        // One of two is reproduced, the one that is looked at.
+        assert_eq!(
+            (&report["score"], &report["score_visible"]),
+            (&Value::from(0.5), &Value::from(1.0)),
+            "{what}"
+        );
+        assert_eq!(report["score_held_out"], 0.0, "{what}");
+    }
+    let report: Value = serde_json::from_str(&shown("show", "json")).expect("it is JSON");
+    // Half a core, within 0.02; and 0.9 within 0.02, which is 0.38 away.
+    let margin = |at: usize| report["claims"][at]["margin"].as_f64().expect("a number");
+    assert!((0.0..=0.02).contains(&margin(0)) && (-0.40..-0.36).contains(&margin(1)), "{report}");
+    assert_eq!(report["claims"][1]["held_out"], true);
+    let table = shown("hide", "csv");
+    assert!(
+        table.contains("\nscore,") && table.contains("\nscore-held-out,") && !table.contains("third"),
+        "{table}"
+    );
+    for format in ["text", "markdown"] {
+        let text = shown("hide", format);
+        assert!(
+            text.contains("50.0 % (visible: 100.0 %, held out: 0.0 %)") && text.contains("margin"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn every_form_tells_the_verdicts() {
     let directory = tempfile::tempdir().expect("a directory");
     let (file, cache) = (claims(directory.path(), CLAIM), directory.path().display().to_string());

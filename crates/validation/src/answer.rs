@@ -17,12 +17,6 @@ impl Trouble {
     pub fn uncovered(reason: impl Into<String>) -> Self {
         Self::Uncovered(reason.into())
     }
-
-    /// The experiments of a claim do not measure this metric.
-    #[must_use]
-    pub fn no_rule(metric: &str) -> Self {
-        Self::Uncovered(format!("no rule for the metric `{metric}`"))
-    }
 }
 
 /// One value per replicate. Replicates of different cells belong together: replicate i has the same seed
@@ -93,6 +87,9 @@ pub struct Point {
     pub value: f64,
     /// 95 % confidence interval of the mean; none for a single replicate.
     pub ci95: Option<[f64; 2]>,
+    /// Its values by replicate.
+    #[serde(skip)]
+    pub series: Series,
 }
 
 impl Point {
@@ -101,31 +98,41 @@ impl Point {
     pub fn new(label: impl Into<String>, series: &Series) -> Self {
         let summary: Option<Summary> = summarise(&series.0);
         let value = summary.map_or(f64::NAN, |s| s.mean);
-        Self { label: label.into(), value, ci95: summary.and_then(|s| s.ci95) }
+        Self { label: label.into(), value, ci95: summary.and_then(|s| s.ci95), series: series.clone() }
     }
 
     /// A quantity that many replicates have once, such as a maximum.
     #[must_use]
     pub fn single(label: impl Into<String>, value: f64) -> Self {
-        Self { label: label.into(), value: rounded(value), ci95: None }
+        let value = rounded(value);
+        Self { label: label.into(), value, ci95: None, series: Series::from(value) }
     }
 }
 
-/// What the simulator says.
+/// What the simulator says: quantities in the unit of the claim. One for a number; all that a bound, a range
+/// or a maximum speaks of; for an ordering and a statement in words the differences that must not be
+/// negative.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Answer {
-    /// Quantities in the unit of the claim: one for a number; all that a bound, a range or a maximum speaks
-    /// of; for an ordering the differences that must not be negative.
-    Points(Vec<Point>),
-    /// A statement that holds or does not, and the numbers that show it.
-    Holds(bool, String),
-}
+pub struct Answer(pub Vec<Point>);
 
 impl Answer {
     /// One quantity.
     #[must_use]
     pub fn one(label: impl Into<String>, series: &Series) -> Self {
-        Self::Points(vec![Point::new(label, series)])
+        Self(vec![Point::new(label, series)])
+    }
+
+    /// The mean of all its quantities as one; as it is if there are fewer than two.
+    #[must_use]
+    pub fn averaged(self) -> Self {
+        let [first, .., last] = &self.0[..] else { return self };
+        let label = format!("mean of {} from {} to {}", self.0.len(), first.label, last.label);
+        let all: Vec<Series> = self.0.iter().map(|point| point.series.clone()).collect();
+        if all.windows(2).all(|pair| pair[0].0.len() == pair[1].0.len()) {
+            return Self::one(label, &Series::mean_of(&all));
+        }
+        let means = Series(all.iter().map(Series::mean).collect());
+        Self(vec![Point::single(label, means.mean())])
     }
 }
 

@@ -6,7 +6,7 @@ use notation::units;
 use notation::yaml::{self, Content, Node};
 
 use crate::claims::Claim;
-use crate::lab::{self, Campaign, Cell, Setting, Store, Study};
+use crate::lab::{self, Campaign, Cell, Setting, Study};
 use crate::reproduce::{reproduce, wanted};
 use crate::sensitivity::moved;
 use crate::verdict::Finding;
@@ -130,7 +130,6 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
     let mut text = "| constant | chosen | claims | verdicts that change with half of it | with twice of it |\n\
         |---|---|---:|---|---|\n"
         .to_owned();
-    let cells = wanted(claims, campaign.quick);
     for constant in CHOSEN {
         let turned = |study: &Study, cell: &Cell, percent| {
             constant.turns.iter().flat_map(|turn| turn.of(study, cell, percent, campaign.quick)).collect()
@@ -138,19 +137,23 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
         let is_concerned = |cell: &Cell| {
             lab::find(cell.study()).is_some_and(|study| !Vec::is_empty(&turned(study, cell, ENDS[0])))
         };
-        // What the constant does not concern is not simulated again.
-        let same = cells.iter().filter(|cell| !is_concerned(cell)).map(Cell::key);
-        let mut store = Store::none();
-        store.found = same.filter_map(|key| base.cells.get(&key).map(|runs| (key.clone(), runs.clone()))).collect();
+        // Claims that the constant does not concern are not simulated again.
+        let is_concerned =
+            |claim: &Claim| wanted(std::slice::from_ref(claim), campaign.quick).iter().any(is_concerned);
+        let (concerned, before): (Vec<Claim>, Vec<Finding>) = claims
+            .iter()
+            .zip(&base.findings)
+            .filter(|(claim, _)| is_concerned(claim))
+            .map(|(claim, finding)| (claim.clone(), finding.clone()))
+            .unzip();
         let mut ends = Vec::new();
         for percent in ENDS {
             let adjusted = |study: &Study, cell: &Cell| turned(study, cell, percent);
-            let campaign = Campaign { adjusted: &adjusted, store: &store, ..*campaign };
-            let done = reproduce(claims.to_vec(), &campaign, false)?;
-            ends.push(changes(claims, &base.findings, &done.findings));
+            let campaign = Campaign { adjusted: &adjusted, ..*campaign };
+            let done = reproduce(concerned.clone(), &campaign, false)?;
+            ends.push(changes(&concerned, &before, &done.findings));
         }
-        let concerned = |claim: &&Claim| wanted(std::slice::from_ref(*claim), campaign.quick).iter().any(is_concerned);
-        let number = claims.iter().filter(concerned).count();
+        let number = concerned.len();
         // Writing to a string does not fail.
         let _ = writeln!(text, "| {} | {} | {number} | {} |", constant.name, constant.value, ends.join(" | "));
     }

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod calibration;
 pub mod chosen;
 pub mod claims;
+pub mod held_out;
 pub mod lab;
 pub mod notes;
 pub mod plot;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::claims::{Claim, Form, Value};
+use crate::held_out::Shown;
 use crate::lab::{self, Campaign, Cell, Lab, RunSample, simulate};
-use crate::score::{self, Group};
+use crate::score::{self, Group, Score};
 use crate::studies;
 use crate::verdict::{Finding, judge};
 
@@ -15,8 +16,10 @@ pub struct Reproduction {
     pub claims: Vec<Claim>,
     /// What the simulator says of each.
     pub findings: Vec<Finding>,
-    /// The groups.
+    /// The groups of these claims.
     pub groups: Vec<Group>,
+    /// How many are reproduced, those that are not shown included.
+    pub score: Score,
     /// Every cell simulated, by key.
     pub cells: BTreeMap<String, Arc<Vec<RunSample>>>,
 }
@@ -48,8 +51,19 @@ pub fn reproduce(claims: Vec<Claim>, campaign: &Campaign<'_>, grids: bool) -> Re
         .iter()
         .map(|claim| judge(claim, &studies::answer(claim, &mut lab), mean_of_table(claim, &claims)))
         .collect();
-    let groups = score::groups(&claims, &findings);
-    Ok(Reproduction { claims, findings, groups, cells: measured })
+    let (groups, score) = (score::groups(&claims, &findings), Score::of(&claims, &findings));
+    Ok(Reproduction { claims, findings, groups, score, cells: measured })
+}
+
+impl Reproduction {
+    /// The same with only some of the claims; the score stays that of all.
+    #[must_use]
+    pub fn showing(self, shown: Shown) -> Self {
+        let kept = self.claims.into_iter().zip(self.findings).filter(|(claim, _)| shown.has(claim));
+        let (claims, findings): (Vec<Claim>, Vec<Finding>) = kept.unzip();
+        let groups = score::groups(&claims, &findings);
+        Self { claims, findings, groups, score: self.score, cells: self.cells }
+    }
 }
 
 /// Adds the rest of each study that has a cell already.

@@ -5,6 +5,7 @@ use experiment::statistics::spearman;
 use serde::Serialize;
 
 use crate::claims::Claim;
+use crate::held_out::Shown;
 use crate::verdict::{Finding, Verdict};
 
 /// Fewest cells of a table for which a rank correlation means anything.
@@ -96,9 +97,50 @@ fn correlation(all: &[(&Claim, &Finding)]) -> Option<f64> {
     (cells > 0).then(|| sum / cells as f64)
 }
 
-/// The mean over the groups of the share reproduced, uncertain claims apart; `None` without a claim.
-#[must_use]
-pub fn overall(groups: &[Group]) -> Option<f64> {
+/// The shares of claims reproduced: means over the groups, uncertain claims apart; `None` without a claim.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Score {
+    /// Of all claims.
+    pub all: Option<f64>,
+    /// Of those that work on the model uses one by one.
+    pub visible: Option<f64>,
+    /// Of those that it does not.
+    pub held_out: Option<f64>,
+}
+
+impl Score {
+    /// Of these claims.
+    #[must_use]
+    pub fn of(claims: &[Claim], findings: &[Finding]) -> Self {
+        let of = |shown: Shown| {
+            let (claims, findings): (Vec<Claim>, Vec<Finding>) = claims
+                .iter()
+                .zip(findings)
+                .filter(|(claim, _)| shown.has(claim))
+                .map(|(claim, finding)| (claim.clone(), finding.clone()))
+                .unzip();
+            overall(&groups(&claims, &findings))
+        };
+        Self { all: of(Shown::All), visible: of(Shown::Visible), held_out: of(Shown::HeldOut) }
+    }
+
+    /// In one sentence, in per cent; empty without a claim.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Some(all) = self.all else { return String::new() };
+        let per_cent =
+            |share: Option<f64>| share.map_or("none".to_owned(), |x| format!("{:.1} %", 100.0 * x));
+        format!(
+            "Reproduced, mean over the groups: {} (visible: {}, held out: {}).",
+            per_cent(Some(all)),
+            per_cent(self.visible),
+            per_cent(self.held_out)
+        )
+    }
+}
+
+/// The mean over the groups of the share reproduced.
+fn overall(groups: &[Group]) -> Option<f64> {
     let scored: Vec<f64> = groups.iter().filter(|g| g.n > 0).map(|g| g.passed as f64 / g.n as f64).collect();
     (!scored.is_empty()).then(|| scored.iter().sum::<f64>() / scored.len() as f64)
 }

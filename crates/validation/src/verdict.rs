@@ -3,7 +3,7 @@
 use notation::declare::Choice;
 
 use crate::answer::{Answer, Point, Trouble};
-use crate::claims::{Claim, Form, Metric, Tolerance, ToleranceKind, Value};
+use crate::claims::{Allowed, Claim, Form, Metric, ToleranceKind, Value};
 
 /// Whether a claim is reproduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,25 +33,30 @@ impl Verdict {
 pub struct Finding {
     /// Reproduced or not.
     pub verdict: Verdict,
-    /// The simulated quantities, those that decided first; empty for statements.
+    /// The simulated quantities, those that decided first.
     pub points: Vec<Point>,
     /// Published and simulated number of each part, for comparisons over a table.
     pub pairs: Vec<(f64, f64)>,
     /// Simulated minus published number (the worst of several), in the unit of the claim; beyond a bound or
-    /// the wrong way round as a positive number, 0 where a bound or an order holds. `None` for statements.
+    /// the wrong way round as a positive number, 0 where a bound or an order holds. `None` without a number.
     pub error: Option<f64>,
+    /// How far the value that decides may move before the verdict is `fail`; of a failing one, as a negative
+    /// number, how far it has to move to pass. In the unit of the claim; `None` without a value.
+    pub margin: Option<f64>,
     /// What decided, in a few words; for `uncovered` and runs that did not complete the reason.
     pub reason: String,
 }
 
 impl Finding {
-    fn of(verdict: bool, points: Vec<Point>, error: f64, reason: String) -> Self {
-        let verdict = if verdict { Verdict::Pass } else { Verdict::Fail };
-        Self { verdict, points, pairs: Vec::new(), error: Some(error), reason }
+    /// The verdict follows from the margin.
+    fn of(margin: f64, points: Vec<Point>, error: f64, reason: String) -> Self {
+        let verdict = if margin >= 0.0 { Verdict::Pass } else { Verdict::Fail };
+        Self { verdict, points, pairs: Vec::new(), error: Some(error), margin: Some(margin), reason }
     }
 
     fn without_points(verdict: Verdict, reason: impl Into<String>) -> Self {
-        Self { verdict, points: Vec::new(), pairs: Vec::new(), error: None, reason: reason.into() }
+        let (points, pairs) = (Vec::new(), Vec::new());
+        Self { verdict, points, pairs, error: None, margin: None, reason: reason.into() }
     }
 }
 
@@ -61,23 +66,23 @@ pub fn judge(claim: &Claim, answer: &Result<Answer, Trouble>, lost: Option<f64>)
     match answer {
         Err(Trouble::Uncovered(reason)) => Finding::without_points(Verdict::Uncovered, reason),
         Err(Trouble::Failed(reason)) => Finding::without_points(Verdict::Fail, reason),
-        Ok(Answer::Holds(true, evidence)) => Finding::without_points(Verdict::Pass, evidence),
-        Ok(Answer::Holds(false, evidence)) => Finding::without_points(Verdict::Fail, evidence),
-        Ok(Answer::Points(points)) if points.is_empty() => {
+        Ok(Answer(points)) if points.is_empty() => {
             Finding::without_points(Verdict::Uncovered, "oversim has no cell with these fields")
         }
-        Ok(Answer::Points(points)) if points.iter().any(|p| !p.value.is_finite()) => {
+        Ok(Answer(points)) if points.iter().any(|p| !p.value.is_finite()) => {
             Finding::without_points(Verdict::Fail, "a simulated quantity is not a number")
         }
-        Ok(Answer::Points(points)) => compare(claim, points, lost),
+        Ok(Answer(points)) => compare(claim, points, lost),
     }
 }
 
 fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
     let tolerance = claim.tolerance;
+    let neutral = claim.at.metric.map_or(0.0, Metric::neutral);
+    let bound = |bound: f64, sign: f64| bound + sign * tolerance.beyond(bound);
     match (claim.form, &claim.value) {
         (Form::Missing, _) => match lost {
-            Some(mean) => number(mean, points, tolerance),
+            Some(mean) => number(mean, points, claim.around(mean)),
             None => Finding::without_points(
                 Verdict::Uncovered,
                 "the published value and the mean of its table are lost",
@@ -87,18 +92,28 @@ fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
             // A spread of "up to 10 %" is a promise that it is no larger; a gain of "up to 10 %" was seen.
             let promise =
                 tolerance.kind == ToleranceKind::Bound && claim.at.metric == Some(Metric::Variation);
-            up_to(*published, points, tolerance, promise)
+            let allowed = claim.around(*published);
+            let allowed = if promise { Allowed::up_to(allowed.high) } else { allowed };
+            extreme(*published, neutral, points, allowed)
         }
-        (Form::LowerBound, Value::Number(bound)) => bounded(Some(*bound), None, points, tolerance),
-        (Form::UpperBound, Value::Number(bound)) => bounded(None, Some(*bound), points, tolerance),
-        (Form::Range, Value::Range(low, high)) => bounded(Some(*low), Some(*high), points, tolerance),
-        (Form::Ordering | Form::Qualitative, _) => bounded(Some(0.0), None, points, tolerance),
+        (Form::LowerBound, Value::Number(least)) => {
+            bounded(points, Allowed::from(bound(*least, -1.0)), Allowed::from(*least))
+        }
+        (Form::UpperBound, Value::Number(most)) => {
+            bounded(points, Allowed::up_to(bound(*most, 1.0)), Allowed::up_to(*most))
+        }
+        (Form::Range, Value::Range(low, high)) => {
+            let allowed = Allowed { low: bound(*low, -1.0), high: bound(*high, 1.0) };
+            bounded(points, allowed, Allowed { low: *low, high: *high })
+        }
+        (Form::Ordering | Form::Qualitative, _) => bounded(points, tolerance.order(), Allowed::from(0.0)),
         (Form::Correlation, _) => {
-            let least = Tolerance { kind: ToleranceKind::Bound, amount: 0.0 };
-            bounded(Some(tolerance.amount), None, points, least)
+            let least =
+                Allowed::from(if tolerance.kind == ToleranceKind::Corr { tolerance.amount } else { 0.0 });
+            bounded(points, least, least)
         }
-        (_, Value::Number(published)) => number(*published, points, tolerance),
-        (_, Value::Parts(parts)) => named(parts, points, tolerance),
+        (_, Value::Number(published)) => number(*published, points, claim.around(*published)),
+        (_, Value::Parts(parts)) => named(parts, points, |x| claim.around(x)),
         (form, _) => {
             let reason = format!("a claim of the form {} has no such value", form.word());
             Finding::without_points(Verdict::Uncovered, reason)
@@ -107,78 +122,69 @@ fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
 }
 
 /// Every point is near enough to the number; the worst decides.
-fn number(published: f64, points: &[Point], tolerance: Tolerance) -> Finding {
-    let off = |point: &Point| (point.value - published).abs();
-    let sorted = worst_first(points, |a, b| off(b).total_cmp(&off(a)));
+fn number(published: f64, points: &[Point], allowed: Allowed) -> Finding {
+    let sorted = worst_first(points, |point| allowed.margin(point.value));
     let worst = &sorted[0];
-    let pass = tolerance.admits(published, worst.value);
     let reason =
         if points.len() > 1 { format!("the largest error: {}", worst.label) } else { worst.label.clone() };
-    let error = worst.value - published;
+    let (margin, error) = (allowed.margin(worst.value), worst.value - published);
     let pairs = vec![(published, worst.value)];
-    Finding { pairs, ..Finding::of(pass, sorted, error, reason) }
+    Finding { pairs, ..Finding::of(margin, sorted, error, reason) }
 }
 
 /// One number for each name.
-fn named(parts: &[(String, f64)], points: &[Point], tolerance: Tolerance) -> Finding {
+fn named(parts: &[(String, f64)], points: &[Point], allowed: impl Fn(f64) -> Allowed) -> Finding {
     let mut pairs = Vec::new();
-    let mut worst: Option<(f64, &str)> = None;
-    let mut pass = true;
+    let mut worst: Option<(f64, f64, &str)> = None;
     for (name, published) in parts {
         let Some(point) = points.iter().find(|p| p.label == *name) else {
             let reason = format!("`{name}` is not one of {}", labels(points));
             return Finding::without_points(Verdict::Uncovered, reason);
         };
         pairs.push((*published, point.value));
-        pass &= tolerance.admits(*published, point.value);
-        let error = point.value - published;
-        if worst.is_none_or(|(other, _)| error.abs() > f64::abs(other)) {
-            worst = Some((error, name));
+        let margin = allowed(*published).margin(point.value);
+        if worst.is_none_or(|(other, ..)| margin < other) {
+            worst = Some((margin, point.value - published, name));
         }
     }
-    let (error, name) = worst.unwrap_or((0.0, ""));
+    let (margin, error, name) = worst.unwrap_or((0.0, 0.0, ""));
     let reason = format!("the largest error: {name}");
-    Finding { pairs, ..Finding::of(pass, points.to_vec(), error, reason) }
+    Finding { pairs, ..Finding::of(margin, points.to_vec(), error, reason) }
 }
 
 fn labels(points: &[Point]) -> String {
     points.iter().map(|p| p.label.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The largest point is about the number, or, of a promise, not above it.
-fn up_to(published: f64, points: &[Point], tolerance: Tolerance, promise: bool) -> Finding {
-    let sorted = worst_first(points, |a, b| b.value.total_cmp(&a.value));
+/// The point furthest on the side of the number is about the number: the largest, or of a loss the smallest.
+fn extreme(published: f64, neutral: f64, points: &[Point], allowed: Allowed) -> Finding {
+    let loss = published < neutral;
+    let sorted = worst_first(points, |point| if loss { point.value } else { -point.value });
     let most = &sorted[0];
-    let error = most.value - published;
-    let pass = if promise { error <= tolerance.amount } else { tolerance.admits(published, most.value) };
-    let reason = format!("the largest: {}", most.label);
+    let reason = format!("the {}: {}", if loss { "smallest" } else { "largest" }, most.label);
+    let (margin, error) = (allowed.margin(most.value), most.value - published);
     let pairs = vec![(published, most.value)];
-    Finding { pairs, ..Finding::of(pass, sorted, error, reason) }
+    Finding { pairs, ..Finding::of(margin, sorted, error, reason) }
 }
 
-/// No point is below the one bound or above the other.
-fn bounded(low: Option<f64>, high: Option<f64>, points: &[Point], tolerance: Tolerance) -> Finding {
-    let outside = |point: &Point| {
-        let below = low.map_or(f64::NEG_INFINITY, |low| low - point.value);
-        let above = high.map_or(f64::NEG_INFINITY, |high| point.value - high);
-        below.max(above)
-    };
-    let sorted = worst_first(points, |a, b| outside(b).total_cmp(&outside(a)));
+/// No point is outside; the nearest to the bounds decides. The error is the distance from the published
+/// bound.
+fn bounded(points: &[Point], allowed: Allowed, published: Allowed) -> Finding {
+    let sorted = worst_first(points, |point| allowed.margin(point.value));
     let worst = &sorted[0];
-    let out = outside(worst);
-    let bound = if low.is_some_and(|low| worst.value < low) { low } else { high.or(low) };
-    let pass = out <= tolerance.beyond(bound.unwrap_or(0.0)) + 1e-9;
     let reason = if points.len() > 1 {
         format!("the nearest to the bound: {}", worst.label)
     } else {
         worst.label.clone()
     };
-    Finding::of(pass, sorted, out.max(0.0), reason)
+    let error = (0.0 - published.margin(worst.value)).max(0.0);
+    Finding::of(allowed.margin(worst.value), sorted, error, reason)
 }
 
-fn worst_first(points: &[Point], order: impl Fn(&Point, &Point) -> std::cmp::Ordering) -> Vec<Point> {
+/// The points, those with the smallest number first; of equal ones the first stays first.
+fn worst_first(points: &[Point], number: impl Fn(&Point) -> f64) -> Vec<Point> {
     let mut sorted = points.to_vec();
-    sorted.sort_by(order);
+    sorted.sort_by(|a, b| number(a).total_cmp(&number(b)));
     sorted
 }
 
@@ -186,7 +192,8 @@ fn worst_first(points: &[Point], order: impl Fn(&Point, &Point) -> std::cmp::Ord
 mod tests {
     use super::*;
     use crate::answer::Series;
-    use crate::claims::{SHIPPED, read};
+    use crate::claims::{SHIPPED, Tolerance, read};
+    use notation::declare::Field;
 
     fn claim(form: Form, value: Value, kind: ToleranceKind, amount: f64) -> Claim {
         let any = read("", SHIPPED).unwrap().swap_remove(0);
@@ -194,7 +201,7 @@ mod tests {
     }
 
     fn points(values: &[f64]) -> Result<Answer, Trouble> {
-        Ok(Answer::Points(values.iter().map(|x| Point::new(format!("p{x}"), &Series::from(*x))).collect()))
+        Ok(Answer(values.iter().map(|x| Point::new(format!("p{x}"), &Series::from(*x))).collect()))
     }
 
     fn verdict(form: Form, value: Value, kind: ToleranceKind, amount: f64, values: &[f64]) -> (Verdict, f64) {
@@ -234,7 +241,7 @@ mod tests {
         let claim = claim(Form::Exact, parts, ToleranceKind::Pp, 8.0);
         let answer = |b: f64| {
             let point = |label: &str, x: f64| Point::new(label, &Series::from(x));
-            Ok(Answer::Points(vec![point("b", b), point("a", 12.0)]))
+            Ok(Answer(vec![point("b", b), point("a", 12.0)]))
         };
         assert_eq!(judge(&claim, &answer(45.0), None).verdict, Verdict::Pass);
         let miss = judge(&claim, &answer(30.0), None);
@@ -249,5 +256,69 @@ mod tests {
         let claim = claim(Form::Missing, Value::None, ToleranceKind::Abs, 0.15);
         assert_eq!(judge(&claim, &points(&[1.4]), Some(1.49)).verdict, Verdict::Pass);
         assert_eq!(judge(&claim, &points(&[1.4]), None).verdict, Verdict::Uncovered);
+    }
+
+    /// Every form with every tolerance, values on both sides: all are moved by the margin.
+    #[test]
+    fn a_margin_is_how_far_the_value_may_move() {
+        let n = Value::Number;
+        let forms = || {
+            [
+                (Form::Exact, n(12.0)),
+                (Form::Approx, n(-12.0)),
+                (Form::Average, n(0.5)),
+                (Form::UpTo, n(30.0)),
+                (Form::UpTo, n(-30.0)),
+                (Form::LowerBound, n(3.0)),
+                (Form::UpperBound, n(-3.0)),
+                (Form::Range, Value::Range(-2.0, 9.0)),
+                (Form::Ordering, Value::Text("a > b".into())),
+                (Form::Qualitative, Value::Text("it helps".into())),
+                (Form::Correlation, Value::Text("it goes together".into())),
+                (Form::Missing, Value::None),
+            ]
+        };
+        let any = claim(Form::Exact, Value::None, ToleranceKind::Abs, 0.0);
+        let mut seen = [0, 0];
+        for (at, word) in ToleranceKind::WORDS.iter().enumerate() {
+            for (form, value) in forms() {
+                for (amount, simulated) in [1.0, 1.3, 2.0].into_iter().flat_map(|a| SIMULATED.map(|x| (a, x)))
+                {
+                    let kind = ToleranceKind::from_numbers(&[at as u64]);
+                    let tolerance = Tolerance { kind, amount };
+                    let claim = Claim { form, value: value.clone(), tolerance, ..any.clone() };
+                    let of = |x: f64| judge(&claim, &points(&[x]), Some(20.0));
+                    let margin = of(simulated).margin.unwrap();
+                    let pass = of(simulated).verdict == Verdict::Pass;
+                    seen[usize::from(pass)] += 1;
+                    assert_eq!(pass, margin >= 0.0, "{form:?} {word}");
+                    // One of the two directions leads across, and nothing nearer does.
+                    let both = |by: f64| {
+                        [of(simulated - by), of(simulated + by)].map(|f| f.verdict == Verdict::Pass)
+                    };
+                    let near = margin.abs() - 1e-6;
+                    let far = if pass { margin.abs() + 1e-6 } else { margin.abs() };
+                    if margin.is_finite() && near > 0.0 {
+                        assert_eq!(both(near), [pass; 2], "{form:?} {word} {simulated}: {margin}");
+                        assert!(both(far).contains(&!pass), "{form:?} {word} {simulated}: {margin}");
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|n| *n > 100), "{seen:?}");
+    }
+
+    const SIMULATED: [f64; 9] = [-60.0, -12.5, -3.5, -0.25, 0.5, 2.75, 11.5, 19.0, 75.0];
+
+    #[test]
+    fn a_loss_of_up_to_is_the_smallest() {
+        assert_eq!(
+            verdict(Form::UpTo, Value::Number(-24.0), ToleranceKind::Pp, 2.0, &[-23.0, 5.0]).0,
+            Verdict::Pass
+        );
+        assert_eq!(
+            verdict(Form::UpTo, Value::Number(-24.0), ToleranceKind::Pp, 2.0, &[-3.0, -20.0]).0,
+            Verdict::Fail
+        );
     }
 }

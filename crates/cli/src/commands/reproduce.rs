@@ -31,7 +31,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     let inputs: Vec<&Path> = args.claims.iter().map(PathBuf::as_path).collect();
     output::distinct(&cells.iter().collect::<Vec<_>>(), &inputs)?;
     let store = store(args)?;
-    let bar = say::bar(0, "cells");
+    let bar = say::bar(0, "runs");
     let campaign = Campaign {
         jobs: args.jobs.map_or(0, NonZeroUsize::get),
         quick: args.quick,
@@ -63,7 +63,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     }
     let done = validation::reproduce::reproduce(claims, &campaign, args.grid);
     bar.finish_and_clear();
-    let done = done.map_err(Failure::Input)?;
+    let done = done.map_err(Failure::Input)?.showing(args.held_out.shown());
     if let Some(root) = &args.write {
         write(root, &done)?;
     }
@@ -149,8 +149,7 @@ fn store(args: &Reproduce) -> Result<Store, Failure> {
     let Some(directory) = args.cache.clone().or_else(cache) else {
         return Ok(Store::none());
     };
-    let variant = if args.quick { "quick" } else { "full" };
-    match Store::open(&directory, variant, args.fresh) {
+    match Store::open(&directory, args.fresh) {
         Ok(store) => {
             if store.damaged > 0 {
                 say::remark(format_args!(

@@ -153,7 +153,7 @@ impl Load {
             |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
         let mut waiting = std::mem::take(&mut self.waiting);
         system.queued(busiest, self.options.nr_migrate, &mut waiting);
-        // Tasks too heavy for the amount are passed over before their affinity is looked at: they count as
+        // Tasks too heavy for the amount are passed over before their affinity is visible: they count as
         // pinned.
         let running = system.current(busiest);
         let fits = |task: TaskId| !heavy(u64::from(system.task(task).weight), remaining);

@@ -146,7 +146,7 @@ fn a_sleeper_makes_its_core_slow_unless_it_is_skipped() {
 }
 
 #[test]
-fn each_level_beyond_the_shared_cache_is_looked_at_half_as_often() {
+fn each_level_beyond_the_shared_cache_is_visible_half_as_often() {
     let level = |levels: &[(Tree, u32)], cpu| {
         let machine = fake::machine(levels);
         balancers::level_of(&machine, CpuId(0), CpuId(cpu))

@@ -62,7 +62,7 @@ fn a_team_waits_for_its_own_stragglers() {
 }
 
 #[test]
-fn a_straggler_is_still_on_offer_after_it_has_moved_to_a_cpu_looked_at_before_its_old_one() {
+fn a_straggler_is_still_on_offer_after_it_has_moved_to_a_cpu_visible_before_its_old_one() {
     let mut system = FakeSystem::new(&[(Tree::Core, 3)]);
     let (interval, offers) = (Span::from_ms(1), Offers::default());
     let (apps, tasks, queue) = (Vec::new(), Vec::new(), Vec::new());

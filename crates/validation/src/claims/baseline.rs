@@ -2,6 +2,7 @@
 
 use notation::choices;
 
+use super::machines::Model;
 use super::policy::{Policies, Policy};
 use super::text::{chosen, first, numbers};
 use super::waiting::{BlockTime, asleep, block_time};
@@ -25,6 +26,8 @@ pub struct Baseline {
     pub none: bool,
     /// Other policies.
     pub policies: Policies,
+    /// Other programming models.
+    pub models: Vec<Model>,
     /// Other schedules of loops.
     pub schedules: Vec<Schedule>,
     /// The block time of the OpenMP runtime.
@@ -46,6 +49,7 @@ impl Baseline {
         Self {
             none: lower == "none",
             policies: Policies::read(text),
+            models: chosen(text),
             schedules: chosen(text),
             block_time: block_time(text),
             asleep: asleep(text),

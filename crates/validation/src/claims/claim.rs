@@ -2,10 +2,11 @@
 
 use super::baseline::{Baseline, Order};
 use super::environment::Environment;
-use super::form::{Form, Tolerance, Value};
+use super::form::{Allowed, Form, Tolerance, Value};
 use super::machines::{Classes, Machines, Models};
 use super::metric::{Family, Metric};
 use super::policy::Policies;
+use super::statement::Statement;
 use super::text::named;
 use super::threads::Threads;
 use super::waiting::{self, Wait, Yield};
@@ -69,6 +70,8 @@ pub struct Conditions {
     pub metric: Option<Metric>,
     /// What a statement in words puts in order.
     pub order: Option<Order>,
+    /// The statement.
+    pub statement: Statement,
 }
 
 impl Conditions {
@@ -92,6 +95,7 @@ impl Conditions {
             ),
             metric: named(&texts.metric),
             order: Order::read(&value.shown(), &texts.baseline),
+            statement: Statement::read(&value.shown()),
         }
     }
 
@@ -131,6 +135,12 @@ impl Claim {
     #[must_use]
     pub fn published(&self) -> String {
         self.value.shown()
+    }
+
+    /// What is near enough to a number of it.
+    #[must_use]
+    pub fn around(&self, published: f64) -> Allowed {
+        self.tolerance.around(published, self.at.metric.map_or(0.0, Metric::neutral))
     }
 
     /// The same claim at other conditions.

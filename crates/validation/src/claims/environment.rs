@@ -9,6 +9,8 @@ pub enum Sharing {
     Partitions,
     /// They come from a queue.
     Queue,
+    /// Each is alone.
+    Alone,
 }
 
 /// What competes with a program, or balances it from inside; of several the first counts.
@@ -24,6 +26,12 @@ pub enum Beside {
     Pool,
 }
 
+const SHARING: [(&str, Sharing); 4] = [
+    ("partition", Sharing::Partitions),
+    ("queue", Sharing::Queue),
+    ("dedicated", Sharing::Alone),
+    ("alone", Sharing::Alone),
+];
 const BESIDE: [(&str, Beside); 6] = [
     ("hog", Beside::Hog),
     ("make", Beside::Make),
@@ -49,7 +57,7 @@ impl Environment {
     pub(super) fn read(text: &str, workload: &str, threads: &str, baseline: &str) -> Self {
         let user_threads = [threads, text, baseline].map(|text| numbers_before(text, "user threads"));
         Self {
-            sharing: first(text, &[("partition", Sharing::Partitions), ("queue", Sharing::Queue)]),
+            sharing: first(text, &SHARING),
             beside: first(&format!("{text} {workload}"), &BESIDE),
             user_threads: user_threads.concat(),
         }

@@ -79,19 +79,24 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// True when `simulated` is near enough to the number `published`.
+    /// What is near enough to the number `published`. Of a sign or an order the side of `neutral` counts (0
+    /// of a difference, 1 of a ratio), of a correlation only that it is large enough.
     #[must_use]
-    pub fn admits(&self, published: f64, simulated: f64) -> bool {
-        let off = (simulated - published).abs();
-        // A published 0.1 + 0.2 must not miss by the last bit.
-        let slack = 1e-9 * published.abs().max(1.0);
+    pub fn around(&self, published: f64, neutral: f64) -> Allowed {
+        let off = self.beyond(published);
         match self.kind {
-            ToleranceKind::Rel => off <= self.amount * published.abs() + slack,
             ToleranceKind::Factor => {
-                let (low, high) = (published / self.amount, published * self.amount);
-                (low - slack..=high + slack).contains(&simulated)
+                let (one, other) = (published / self.amount, published * self.amount);
+                Allowed { low: one.min(other), high: one.max(other) }
             }
-            _ => off <= self.amount + slack,
+            ToleranceKind::Sign | ToleranceKind::Order | ToleranceKind::Bool if published > neutral => {
+                Allowed::from(neutral - self.amount)
+            }
+            ToleranceKind::Sign | ToleranceKind::Order | ToleranceKind::Bool if published < neutral => {
+                Allowed::up_to(neutral + self.amount)
+            }
+            ToleranceKind::Corr => Allowed::from(self.amount),
+            _ => Allowed { low: published - off, high: published + off },
         }
     }
 
@@ -104,6 +109,53 @@ impl Tolerance {
             ToleranceKind::Factor => (self.amount - 1.0) * bound.abs(),
             _ => self.amount,
         }
+    }
+
+    /// What a difference may be that must not be negative: shares and factors are of the values compared.
+    #[must_use]
+    pub fn order(&self) -> Allowed {
+        Allowed::from(match self.kind {
+            ToleranceKind::Factor => 1.0 - self.amount,
+            _ => 0.0 - self.amount,
+        })
+    }
+}
+
+/// The values that count as reproduced.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Allowed {
+    /// The least.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl Allowed {
+    /// This and all above.
+    #[must_use]
+    pub const fn from(low: f64) -> Self {
+        Self { low, high: f64::INFINITY }
+    }
+
+    /// This and all below.
+    #[must_use]
+    pub const fn up_to(high: f64) -> Self {
+        Self { low: f64::NEG_INFINITY, high }
+    }
+
+    /// How far a value may move before it is outside; of one outside, as a negative number, how far it has to
+    /// move. A published 0.1 + 0.2 does not miss by the last bit: what is that near is 0.
+    #[must_use]
+    pub fn margin(&self, value: f64) -> f64 {
+        let margin = (value - self.low).min(self.high - value);
+        let slack = 1e-9 * value.abs().max(1.0);
+        if margin < 0.0 && margin >= -slack { 0.0 } else { margin }
+    }
+
+    /// Whether a value is inside.
+    #[must_use]
+    pub fn has(&self, value: f64) -> bool {
+        self.margin(value) >= 0.0
     }
 }
 
@@ -156,12 +208,19 @@ mod tests {
 
     #[test]
     fn tolerances_mean_what_they_say() {
-        let tolerance = |kind, amount| Tolerance { kind, amount };
-        assert!(tolerance(ToleranceKind::Rel, 0.1).admits(200.0, 219.9));
-        assert!(!tolerance(ToleranceKind::Rel, 0.1).admits(200.0, 221.0));
-        assert!(tolerance(ToleranceKind::Factor, 1.6).admits(120.0, 75.0));
-        assert!(!tolerance(ToleranceKind::Factor, 1.6).admits(120.0, 193.0));
-        assert!(tolerance(ToleranceKind::Pp, 3.0).admits(-2.0, -5.0));
-        assert!(tolerance(ToleranceKind::Abs, 0.1).admits(1.2, 1.3));
+        let has =
+            |kind, amount, published, value| Tolerance { kind, amount }.around(published, 0.0).has(value);
+        assert!(has(ToleranceKind::Rel, 0.1, 200.0, 219.9));
+        assert!(!has(ToleranceKind::Rel, 0.1, 200.0, 221.0));
+        assert!(has(ToleranceKind::Factor, 1.6, 120.0, 75.0));
+        assert!(!has(ToleranceKind::Factor, 1.6, 120.0, 193.0));
+        assert!(has(ToleranceKind::Factor, 1.5, -12.0, -9.0), "a factor of a negative number");
+        assert!(has(ToleranceKind::Pp, 3.0, -2.0, -5.0));
+        assert!(has(ToleranceKind::Abs, 0.1, 1.2, 1.3));
+        // Of a sign only the side counts, and so much on the wrong one is noise.
+        assert!(has(ToleranceKind::Sign, 1.0, 12.0, 90.0) && has(ToleranceKind::Sign, 1.0, 12.0, -0.9));
+        assert!(!has(ToleranceKind::Sign, 1.0, 12.0, -1.1) && !has(ToleranceKind::Order, 1.0, -12.0, 1.1));
+        assert!(Tolerance { kind: ToleranceKind::Sign, amount: 0.0 }.around(1.2, 1.0).has(1.01));
+        assert!(has(ToleranceKind::Corr, 0.6, 0.9, 0.61));
     }
 }

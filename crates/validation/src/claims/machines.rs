@@ -56,6 +56,8 @@ pub enum Together {
     Sequential,
     /// Nothing is said of models.
     Unstated,
+    /// The words are no model.
+    Unknown,
 }
 
 /// Programming models.
@@ -71,16 +73,18 @@ impl Models {
     /// Reads `upc,mpi`, `upc vs openmp`, `openmp+upc`, `upc,mpi and mixes`, `any`.
     pub(super) fn read(text: &str) -> Self {
         let mut list = chosen(text);
-        if list.is_empty() {
+        let named = !list.is_empty();
+        if !named {
             list = vec![Model::Upc, Model::Mpi, Model::OpenMp];
         }
         let together = match text.to_lowercase().as_str() {
-            "any" | "none" | "not applicable" => Together::Unstated,
+            "any" | "all" | "none" | "not applicable" | "not stated" => Together::Unstated,
             "sequential" => Together::Sequential,
             text if text.contains("mix") => Together::EachAndMixed,
             text if text.contains('+') && list.len() > 1 => Together::Mixed,
             text if text.contains("vs") => Together::Versus,
-            _ => Together::Each,
+            _ if named => Together::Each,
+            _ => Together::Unknown,
         };
         Self { list, together }
     }
@@ -91,6 +95,8 @@ impl Models {
 pub struct Classes {
     /// Those named, one after the other: repetitions belong to programs in this order.
     pub written: Vec<char>,
+    /// Letters named that are no class.
+    pub unknown: Vec<char>,
     /// Nothing else is said of them.
     plain: bool,
 }
@@ -98,13 +104,15 @@ pub struct Classes {
 impl Classes {
     /// Reads `A,B,C` or `A,B,C as named`.
     pub(super) fn read(text: &str) -> Self {
-        let mut written = Vec::new();
-        for word in text.split([',', ' ', '+']) {
-            if let "S" | "W" | "A" | "B" | "C" = word {
-                written.extend(word.chars());
+        let (mut written, mut unknown) = (Vec::new(), Vec::new());
+        for word in text.split([',', ' ', '+', '/']) {
+            match word.chars().next() {
+                Some(class @ ('S' | 'W' | 'A' | 'B' | 'C')) if word.len() == 1 => written.push(class),
+                Some(other @ 'A'..='Z') if word.len() == 1 => unknown.push(other),
+                _ => {}
             }
         }
-        Self { written, plain: text.split(',').all(|word| word.trim().len() == 1) }
+        Self { written, unknown, plain: text.split(',').all(|word| word.trim().len() == 1) }
     }
 
     /// Each class once; `A`, `B` and `C` where none is named.
@@ -123,7 +131,7 @@ impl Classes {
     #[must_use]
     pub fn middle(&self) -> Self {
         let each = self.each();
-        Self { written: vec![each[each.len() / 2]], plain: self.plain }
+        Self { written: vec![each[each.len() / 2]], unknown: self.unknown.clone(), plain: self.plain }
     }
 
     /// All programs run in three or more classes.

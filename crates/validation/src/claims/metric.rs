@@ -41,6 +41,40 @@ choices! {
     }
 }
 
+impl Metric {
+    /// Whether less of it is better. A change of cache misses is an improvement where it is positive.
+    #[must_use]
+    pub const fn low_is_better(self) -> bool {
+        matches!(
+            self,
+            Self::Variation
+                | Self::RunTime
+                | Self::RelTime
+                | Self::PairReduction
+                | Self::WaitFraction
+                | Self::JobRunTime
+                | Self::RelCpuTime
+                | Self::CpuTime
+                | Self::RelExtension
+                | Self::MigrationRate
+        )
+    }
+
+    /// The value that says that nothing changes.
+    #[must_use]
+    pub const fn neutral(self) -> f64 {
+        match self {
+            Self::RelPerf
+            | Self::RelTime
+            | Self::PairSumRatio
+            | Self::PairThroughput
+            | Self::QueueThroughput => 1.0,
+            Self::RelCpuTime => 100.0,
+            _ => 0.0,
+        }
+    }
+}
+
 /// A family of experiments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {

@@ -14,22 +14,24 @@ choices! {
         Ule = "ULE",
         Juggle = "JUGGLE",
         Pin = "PIN",
+        Gang = "gang",
         Swomps = "SWOMPS",
         Alone = "ALONE",
     }
 }
 
 /// Words of balancers and of binding; where a text has several, the first of this list counts.
-const BALANCERS: [(&str, Policy); 9] = [
+const BALANCERS: [(&str, Policy); 10] = [
     ("speed", Policy::Speed),
     ("load", Policy::Load),
     ("linux", Policy::Load),
     ("dwrr", Policy::Dwrr),
     ("freebsd", Policy::Ule),
-    ("ule", Policy::Ule),
+    (" ule", Policy::Ule),
     ("juggle", Policy::Juggle),
     ("pin", Policy::Pin),
     ("no migration", Policy::Pin),
+    ("gang", Policy::Gang),
 ];
 /// Words of SWOMPS, and of its variant in which each program places itself.
 const PLACERS: [(&str, Policy); 2] = [("swomps", Policy::Swomps), ("non sys", Policy::Alone)];
@@ -38,7 +40,7 @@ const PLACERS: [(&str, Policy); 2] = [("swomps", Policy::Swomps), ("non sys", Po
 pub type Named = Result<Policy, String>;
 
 fn balancer(text: &str) -> Named {
-    first(text, &BALANCERS).ok_or_else(|| text.to_owned())
+    first(&format!(" {text}"), &BALANCERS).ok_or_else(|| text.to_owned())
 }
 
 /// Policies.
@@ -63,7 +65,7 @@ impl Policies {
         let lower = text.to_lowercase();
         let two = text.split_once(" vs ").or_else(|| text.split_once(" VS "));
         Self {
-            list: meanings(text, &[&BALANCERS[..], &PLACERS[..]].concat()),
+            list: meanings(&format!(" {text}"), &[&BALANCERS[..], &PLACERS[..]].concat()),
             one: balancer(text),
             each: text.split(',').map(balancer).collect(),
             versus: two.map(|(one, other)| [balancer(one), balancer(other)]),
@@ -78,16 +80,28 @@ impl Policies {
         self.list.contains(&policy)
     }
 
-    /// Who places tasks in claims that know two answers: `LOAD` where it is named, else `PIN`.
+    /// Who places and balances the tasks: the policy named, `PIN` where there is none.
     #[must_use]
-    pub fn load_or_pin(&self) -> Policy {
-        if self.has(Policy::Load) { Policy::Load } else { Policy::Pin }
+    pub fn placer(&self) -> Policy {
+        match self.one {
+            Ok(policy) => policy,
+            Err(_) => self.list.first().copied().unwrap_or(Policy::Pin),
+        }
     }
 
-    /// The label of the policy of programs at once: `SWOMPS` where the text opens with it, else `LOAD`.
+    /// The text, if it names no policy known and says something else than a layout or that there is none.
     #[must_use]
-    pub fn swomps_or_load(&self) -> &'static str {
-        if self.list.first() == Some(&Policy::Swomps) { Policy::Swomps.word() } else { Policy::Load.word() }
+    pub fn unknown(&self) -> Option<&str> {
+        let Err(text) = &self.one else { return None };
+        let nothing = ["", "none", "any", "all", "not stated", "not applicable", "binding", "no scheduling"];
+        let known = !self.list.is_empty() || self.random || self.within_node;
+        (!known && !nothing.contains(&text.to_lowercase().as_str())).then_some(text)
+    }
+
+    /// The label of the policy of programs at once: the first one named, `LOAD` where there is none.
+    #[must_use]
+    pub fn of_programs(&self) -> &'static str {
+        self.list.first().copied().unwrap_or(Policy::Load).word()
     }
 }
 
@@ -101,8 +115,10 @@ mod tests {
         assert_eq!(of("Linux").one, Ok(Policy::Load));
         assert_eq!(of("LOAD, PINNED").each, [Ok(Policy::Load), Ok(Policy::Pin)]);
         assert_eq!(of("SPEED vs LOAD").versus, Some([Ok(Policy::Speed), Ok(Policy::Load)]));
-        assert_eq!(of("gang scheduling").one, Err("gang scheduling".to_owned()));
-        assert_eq!(of("LOAD (no SWOMPS)").swomps_or_load(), "LOAD");
+        assert_eq!((of("ULE").placer(), of("Solaris 9 scheduler").list.len()), (Policy::Ule, 0));
+        assert_eq!(of("Mosix").unknown(), Some("Mosix"));
+        assert_eq!((of("binding").placer(), of("binding").unknown()), (Policy::Pin, None));
+        assert_eq!(of("LOAD (no SWOMPS)").of_programs(), "LOAD");
         assert_eq!(of("Non SysWide and SWOMPS").list, [Policy::Alone, Policy::Swomps]);
         assert!(of("PIN (random even layouts)").random);
     }

@@ -34,6 +34,11 @@ pub(super) fn first<T: Copy>(text: &str, words: &[(&str, T)]) -> Option<T> {
     words.iter().find(|(word, _)| text.contains(word)).map(|(_, meaning)| *meaning)
 }
 
+/// The words of a text, numbers included.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned)
+}
+
 /// All numbers in a text, in order; a number inside a word (as in `t4`) is none.
 pub(super) fn numbers(text: &str) -> Vec<u32> {
     let mut found = Vec::new();

@@ -32,9 +32,9 @@ choices! {
 pub(super) fn block_time(text: &str) -> BlockTime {
     let text = text.to_lowercase();
     let mut words = text.split([' ', ',']).skip_while(|word| !word.contains("blocktime"));
-    match words.nth(1) {
+    match words.nth(1).map(|word| word.trim_end_matches(')')) {
         Some("0" | "0s" | "0ms") => BlockTime::Zero,
-        Some("infinite" | "infinity") => BlockTime::Infinite,
+        Some("infinite" | "infinity" | "inf") => BlockTime::Infinite,
         _ => BlockTime::Usual,
     }
 }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn block_times_as_written() {
         assert_eq!(block_time("poll+yield vs blocktime 0, blocktime 200ms"), BlockTime::Zero);
-        assert_eq!(block_time("blocktime infinite"), BlockTime::Infinite);
+        assert_eq!(block_time("polling (blocktime inf)"), BlockTime::Infinite);
         assert_eq!(block_time("blocktime 200ms"), BlockTime::Usual);
         assert_eq!(asleep("sleeping barriers (blocktime default/0)"), [BlockTime::Usual, BlockTime::Zero]);
         assert_eq!(asleep("none"), [BlockTime::Zero]);

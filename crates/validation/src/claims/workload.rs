@@ -76,6 +76,12 @@ impl Workload {
         }
     }
 
+    /// Whether anything is said of the programs as a set.
+    #[must_use]
+    pub fn is_described(&self) -> bool {
+        !self.features.is_empty()
+    }
+
     /// Whether this is said of the programs.
     #[must_use]
     pub fn has(&self, feature: Feature) -> bool {

@@ -74,8 +74,9 @@ impl Lab {
         let Some(runs) = self.measured.get(&key) else {
             return Err(Trouble::Failed(format!("not measured: {cell}")));
         };
-        match runs.iter().find_map(|run| run.trouble.as_ref()) {
-            Some(trouble) => Err(Trouble::Failed(format!("{cell}: {trouble}"))),
+        match runs.iter().find_map(|run| Some((run.refused, run.trouble.as_ref()?))) {
+            Some((true, reason)) => Err(Trouble::Uncovered(sentence(reason))),
+            Some((false, trouble)) => Err(Trouble::Failed(format!("{cell}: {trouble}"))),
             None => Ok(runs.clone()),
         }
     }
@@ -117,4 +118,10 @@ impl Lab {
     pub fn of_run(&mut self, cell: &Cell, what: impl Fn(&RunSample) -> f64) -> Result<Series, Trouble> {
         Ok(Series(self.runs(cell)?.iter().map(what).collect()))
     }
+}
+
+/// The first sentence of a diagnostic.
+fn sentence(reason: &str) -> String {
+    let first = reason.lines().next().unwrap_or_default();
+    first.trim_start_matches("error: ").to_owned()
 }

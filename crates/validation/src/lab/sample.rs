@@ -22,6 +22,9 @@ const USER: [Category; 6] = [
 pub struct RunSample {
     /// Why it is of no use; `None` when it completed.
     pub trouble: Option<String>,
+    /// It cannot be made at all: its fields do not go together.
+    #[serde(default)]
+    pub refused: bool,
     /// Simulated seconds until the last foreground application ended.
     pub makespan: f64,
     /// Seconds of user time (computing, waiting for memory, polling) of each cpu.
@@ -62,13 +65,13 @@ impl RunSample {
     /// What every cell answers in the planning pass.
     #[must_use]
     pub fn dummy() -> Self {
-        Self { makespan: 1.0, user: vec![1.0], apps: Vec::new(), trouble: None }
+        Self { makespan: 1.0, user: vec![1.0], ..Self::default() }
     }
 
     /// A run that could not be made.
     #[must_use]
     pub fn refused(reason: String) -> Self {
-        Self { trouble: Some(reason), ..Self::default() }
+        Self { trouble: Some(reason), refused: true, ..Self::default() }
     }
 
     /// What is kept of a report.
@@ -82,6 +85,7 @@ impl RunSample {
         };
         Self {
             trouble,
+            refused: false,
             makespan: instant(report.makespan),
             user: report.cpus.iter().map(user).collect(),
             apps: report.apps.iter().map(AppSample::of).collect(),

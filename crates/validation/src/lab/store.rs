@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hmac_sha256::Hash;
@@ -12,30 +12,32 @@ use serde::{Deserialize, Serialize};
 
 use super::sample::RunSample;
 
-/// How long the runs of another build of the program are kept.
+/// How long the runs of other sources are kept.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The first line of every file, before the version of its form: what does not begin with it belongs to
 /// somebody else.
 const HEADER: &str = "{\"oversim\":\"finished runs\",\"form\":";
 /// The form of the lines.
-const FORM: &str = "2}";
+const FORM: &str = "3}";
 
-/// The cell of a line and its runs.
+/// The run of a line: its checksum, and what is kept of it.
 #[derive(Serialize, Deserialize)]
 struct Entry {
-    cell: String,
-    runs: Vec<RunSample>,
+    name: String,
+    run: RunSample,
 }
 
-/// A file of finished cells, one JSON object per line: `{"sha256":"...","cell":...,"runs":[...]}`, with the
-/// checksum of what follows it. The file is only good for the program that wrote it, with all its built-in
-/// data: its name holds the program's checksum. A line that is damaged or cut off is left out.
+/// A file of finished runs, one JSON object per line: `{"sha256":"...","name":...,"run":{...}}`, with the
+/// checksum of what follows it. A run is named by the checksum of its resolved plan, so a cell that changes
+/// finds nothing, and one that is only renamed finds its runs. The file is only good for the sources that
+/// made it (engine, policies, reading of runs): its name holds their checksum. A line that is damaged or
+/// cut off is left out.
 #[derive(Debug)]
 pub struct Store {
     file: Option<Mutex<File>>,
-    /// The cells found there.
-    pub found: BTreeMap<String, Arc<Vec<RunSample>>>,
+    /// The runs found there.
+    pub found: BTreeMap<String, RunSample>,
     /// Lines found there that are damaged or cut off.
     pub damaged: usize,
 }
@@ -47,26 +49,24 @@ impl Store {
         Self { file: None, found: BTreeMap::new(), damaged: 0 }
     }
 
-    /// Opens the file of this program in a directory, which is made; `variant` tells quick campaigns from
-    /// full ones. Files of other builds of the program are removed after a week, and no other files. With
-    /// `fresh` what is there is thrown away.
+    /// Opens the file of these sources in a directory, which is made. Files of other sources are removed
+    /// after a week, and no other files. With `fresh` what is there is not used; what is kept then takes
+    /// its place.
     ///
     /// # Errors
     /// The file cannot be read or written, or another program made it.
-    pub fn open(directory: &Path, variant: &str, fresh: bool) -> io::Result<Self> {
+    pub fn open(directory: &Path, fresh: bool) -> io::Result<Self> {
         fs::create_dir_all(directory)?;
-        let stem = program()?;
-        remove_others(directory, &stem)?;
-        let path = directory.join(format!("{stem}-{variant}.ndjson"));
+        let stem = stem();
+        remove_others(directory, stem)?;
+        let path = directory.join(format!("{stem}.ndjson"));
         let mut store = Self::none();
         if path.exists() {
             if !is_ours(&path) {
                 let why = format!("{} is no file of finished runs", path.display());
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
-            if fresh {
-                fs::remove_file(&path)?;
-            } else {
+            if !fresh {
                 store.read(&path)?;
             }
         }
@@ -81,10 +81,10 @@ impl Store {
         Ok(store)
     }
 
-    /// Keeps the runs of a cell. A full disk costs the resumption, not the result.
-    pub fn keep(&self, cell: &str, runs: &[RunSample]) {
+    /// Keeps a run. A full disk costs the resumption, not the result.
+    pub fn keep(&self, name: &str, run: &RunSample) {
         let Some(file) = &self.file else { return };
-        let entry = Entry { cell: cell.to_owned(), runs: runs.to_vec() };
+        let entry = Entry { name: name.to_owned(), run: run.clone() };
         if let Ok(text) = serde_json::to_string(&entry) {
             let body = &text[1..];
             let line = format!("{{\"sha256\":\"{}\",{body}\n", checksum(body.as_bytes()));
@@ -98,8 +98,8 @@ impl Store {
         for line in lines.skip(1) {
             let line = line?;
             match entry(&line) {
-                Some(Entry { cell, runs }) => {
-                    self.found.insert(cell, Arc::new(runs));
+                Some(Entry { name, run }) => {
+                    self.found.insert(name, run);
                 }
                 None => self.damaged += usize::from(!line.is_empty()),
             }
@@ -127,14 +127,13 @@ fn checksum(bytes: &[u8]) -> String {
     Hash::hash(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Digits of the program's checksum in the name of its file.
+/// Digits of the sources' checksum in the name of their file.
 const DIGITS: usize = 16;
 
-/// The first digits of the SHA-256 of the running program.
-fn program() -> io::Result<String> {
-    let mut sum = checksum(&fs::read(std::env::current_exe()?)?);
-    sum.truncate(DIGITS);
-    Ok(sum)
+/// The first digits of the SHA-256 of the sources.
+fn stem() -> &'static str {
+    let sum = env!("OVERSIM_SOURCES");
+    sum.get(..DIGITS).unwrap_or(sum)
 }
 
 /// Whether a file begins as this program begins its files, of this form or another.
@@ -144,13 +143,15 @@ fn is_ours(path: &Path) -> bool {
     read.is_ok() && start == HEADER.as_bytes()
 }
 
-/// Whether a name is that of a file of finished runs: `0123456789abcdef-quick.ndjson`.
+/// Whether a name is that of a file of finished runs: `0123456789abcdef.ndjson`, or with `-quick` as older
+/// versions wrote them.
 fn is_name(name: &str) -> bool {
-    let Some((stem, "quick.ndjson" | "full.ndjson")) = name.split_once('-') else { return false };
+    let Some(name) = name.strip_suffix(".ndjson") else { return false };
+    let stem = name.strip_suffix("-quick").or_else(|| name.strip_suffix("-full")).unwrap_or(name);
     stem.len() == DIGITS && stem.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
-/// Removes the old files of other builds, which have the name and the first line of such files and are no
+/// Removes the old files of other sources, which have the name and the first line of such files and are no
 /// links.
 fn remove_others(directory: &Path, stem: &str) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
@@ -175,37 +176,42 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
         let run = RunSample { makespan: 2.5, ..RunSample::default() };
-        let store = Store::open(directory, "quick", true).unwrap();
-        store.keep("a", std::slice::from_ref(&run));
+        let store = Store::open(directory, true).unwrap();
+        store.keep("a", &run);
         if let Some(file) = &store.file {
-            file.lock().unwrap().write_all(b"{\"cell\":\"b\",\"ru").unwrap();
+            file.lock().unwrap().write_all(b"{\"name\":\"b\",\"ru").unwrap();
         }
         drop(store);
-        let store = Store::open(directory, "quick", false).unwrap();
+        let store = Store::open(directory, false).unwrap();
         assert_eq!(store.found.keys().collect::<Vec<_>>(), ["a"]);
         assert_eq!(store.damaged, 1);
-        store.keep("c", &[run.clone(), run]);
+        store.keep("c", &run);
         drop(store);
-        let store = Store::open(directory, "quick", false).unwrap();
+        let store = Store::open(directory, false).unwrap();
         assert_eq!(store.found.keys().collect::<Vec<_>>(), ["a", "c"]);
-        assert_eq!(store.found["c"].len(), 2);
-        drop(Store::open(directory, "quick", true).unwrap());
-        assert!(Store::open(directory, "quick", false).unwrap().found.is_empty());
+        assert_eq!(store.found["c"], run);
+        // What is not used stays, until something takes its place.
+        let fresh = Store::open(directory, true).unwrap();
+        assert!(fresh.found.is_empty());
+        fresh.keep("c", &RunSample { makespan: 3.5, ..RunSample::default() });
+        drop(fresh);
+        let store = Store::open(directory, false).unwrap();
+        assert_eq!((store.found.len(), store.found["c"].makespan), (2, 3.5));
     }
 
     #[test]
     fn every_changed_byte_of_an_entry_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
         let run = RunSample { makespan: 2.5, ..RunSample::default() };
-        Store::open(directory.path(), "quick", true).unwrap().keep("a", std::slice::from_ref(&run));
-        let path = directory.path().join(format!("{}-quick.ndjson", program().unwrap()));
+        Store::open(directory.path(), true).unwrap().keep("a", &run);
+        let path = directory.path().join(format!("{}.ndjson", stem()));
         let whole = fs::read(&path).unwrap();
         let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
         for at in first..whole.len() - 1 {
             let mut changed = whole.clone();
             changed[at] ^= 1;
             fs::write(&path, changed).unwrap();
-            let store = Store::open(directory.path(), "quick", false).unwrap();
+            let store = Store::open(directory.path(), false).unwrap();
             assert!(store.found.is_empty() && store.damaged > 0, "byte {at}");
         }
     }
@@ -218,7 +224,8 @@ mod tests {
         let files = [
             ("hogs.ndjson", header.as_str(), true),
             ("0123456789abcdef-quick.ndjson", "{}\n", true),
-            ("0123456789abcde-quick.ndjson", &header, true),
+            ("0123456789abcde.ndjson", &header, true),
+            ("0123456789abcdef.ndjson", &header, false),
             ("0123456789abcdef-quick.ndjson.bak", &header, true),
             ("fedcba9876543210-full.ndjson", &header, false),
         ];
@@ -227,7 +234,7 @@ mod tests {
             fs::write(&path, text).unwrap();
             File::options().write(true).open(&path).unwrap().set_modified(week).unwrap();
         }
-        Store::open(directory.path(), "quick", false).unwrap();
+        Store::open(directory.path(), false).unwrap();
         for (name, _, stays) in files {
             assert_eq!(directory.path().join(name).exists(), stays, "{name}");
         }
@@ -236,10 +243,10 @@ mod tests {
     #[test]
     fn a_foreign_file_of_the_same_name_is_refused_and_stays() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join(format!("{}-quick.ndjson", program().unwrap()));
+        let path = directory.path().join(format!("{}.ndjson", stem()));
         fs::write(&path, "mine\n").unwrap();
         for fresh in [false, true] {
-            let error = Store::open(directory.path(), "quick", fresh).unwrap_err();
+            let error = Store::open(directory.path(), fresh).unwrap_err();
             assert!(error.to_string().contains("no file of finished runs"), "{error}");
         }
         assert_eq!(fs::read(&path).unwrap(), b"mine\n");

@@ -1,4 +1,4 @@
-//! The report as a table, one claim per row.
+//! The report as a table: one claim per row, and behind them the scores.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,9 @@ use notation::neutral;
 
 use super::numbers::simulated;
 use crate::claims::{Claim, Value};
+use crate::held_out::is_held_out;
 use crate::reproduce::Reproduction;
+use crate::score::Score;
 use crate::verdict::Finding;
 
 /// Writes it.
@@ -23,10 +25,12 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
         "published",
         "simulated",
         "error",
+        "margin",
         "tolerance_type",
         "tolerance",
         "verdict",
         "uncertain",
+        "held_out",
         "reason",
     ];
     table.write_record(header).map_err(io::Error::other)?;
@@ -40,16 +44,32 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
             claim.form.word().to_owned(),
             published(claim),
             found(finding),
-            finding.error.map(|e| e.to_string()).unwrap_or_default(),
+            number(finding.error),
+            number(finding.margin),
             claim.tolerance.kind.word().to_owned(),
             claim.tolerance.amount.to_string(),
             finding.verdict.name().to_owned(),
             claim.uncertain.is_some().to_string(),
+            is_held_out(&claim.id).to_string(),
             word(&finding.reason),
         ];
         table.write_record(row).map_err(io::Error::other)?;
     }
+    let Score { all, visible, held_out } = reproduction.score;
+    for (name, share) in [("score", all), ("score-visible", visible), ("score-held-out", held_out)] {
+        let row = header.map(|column| match column {
+            "id" => name.to_owned(),
+            "metric" => "share reproduced".to_owned(),
+            "simulated" => number(share),
+            _ => String::new(),
+        });
+        table.write_record(row).map_err(io::Error::other)?;
+    }
     table.flush()
+}
+
+fn number(number: Option<f64>) -> String {
+    number.map(|x| x.to_string()).unwrap_or_default()
 }
 
 /// A text, which no program for tables takes for a formula.

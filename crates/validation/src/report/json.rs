@@ -8,8 +8,9 @@ use serde_json::{Value as Json, json};
 
 use crate::answer::Point;
 use crate::claims::Claim;
+use crate::held_out::is_held_out;
 use crate::reproduce::Reproduction;
-use crate::score::{self, Group};
+use crate::score::Group;
 use crate::verdict::Finding;
 
 /// Name and version of the schema.
@@ -22,6 +23,9 @@ struct Document<'a> {
     groups: &'a [Group],
     /// Mean over the groups of the share reproduced, uncertain claims apart.
     score: Option<f64>,
+    /// The same of the claims that work on the model uses one by one, and of those held out.
+    score_visible: Option<f64>,
+    score_held_out: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -38,10 +42,13 @@ struct Row<'a> {
     simulated: Json,
     ci95: Json,
     error: Option<f64>,
+    /// How far the value that decides may move before the claim fails, or with a minus has to move to pass.
+    margin: Option<f64>,
     tolerance: Json,
     verdict: &'static str,
     reason: &'a str,
     uncertain: bool,
+    held_out: bool,
     /// The single values behind it, those that decided first.
     points: &'a [Point],
 }
@@ -54,7 +61,9 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
         schema: SCHEMA,
         claims: rows.collect(),
         groups: &reproduction.groups,
-        score: score::overall(&reproduction.groups),
+        score: reproduction.score.all,
+        score_visible: reproduction.score.visible,
+        score_held_out: reproduction.score.held_out,
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
@@ -74,10 +83,12 @@ fn row<'a>(claim: &'a Claim, finding: &'a Finding) -> Row<'a> {
         simulated,
         ci95,
         error: finding.error,
+        margin: finding.margin,
         tolerance: json!({ "type": claim.tolerance.kind.word(), "value": claim.tolerance.amount }),
         verdict: finding.verdict.name(),
         reason: &finding.reason,
         uncertain: claim.uncertain.is_some(),
+        held_out: is_held_out(&claim.id),
         points: &finding.points,
     }
 }

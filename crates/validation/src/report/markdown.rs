@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use notation::declare::Choice;
 use notation::neutral::markdown;
 
-use super::numbers::{short, simulated};
+use super::numbers::{margin, short, simulated};
 use crate::reproduce::Reproduction;
-use crate::score;
 
 /// Writes it.
 pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
@@ -36,18 +35,16 @@ pub(super) fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::R
             number(group.rank_correlation),
         )?;
     }
-    match score::overall(&reproduction.groups) {
-        Some(score) => {
-            writeln!(out, "\nReproduced, as the mean over the groups: **{:.1} %**.", score * 100.0)
-        }
-        None => Ok(()),
+    match reproduction.score.sentence() {
+        sentence if sentence.is_empty() => Ok(()),
+        sentence => writeln!(out, "\n**{sentence}**"),
     }
 }
 
 /// The claims of a group.
 pub(super) fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "| claim | machine | workload | metric | published | simulated | tolerance | |")?;
-    writeln!(out, "|---|---|---|---|---|---|---|---|")?;
+    writeln!(out, "| claim | machine | workload | metric | published | simulated | tolerance | margin | |")?;
+    writeln!(out, "|---|---|---|---|---|---|---|---:|---|")?;
     for (claim, finding) in reproduction.claims.iter().zip(&reproduction.findings) {
         if claim.group != group {
             continue;
@@ -55,7 +52,7 @@ pub(super) fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Writ
         let mark = if claim.uncertain.is_some() { " (uncertain)" } else { "" };
         writeln!(
             out,
-            "| {}{mark} | {} | {} | {} | {} | {} | {} {} | {} |",
+            "| {}{mark} | {} | {} | {} | {} | {} | {} {} | {} | {} |",
             markdown(&claim.id),
             markdown(&claim.texts.machine),
             markdown(&claim.texts.workload),
@@ -64,6 +61,7 @@ pub(super) fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Writ
             if finding.points.is_empty() { markdown(&finding.reason) } else { markdown(&simulated(finding)) },
             claim.tolerance.kind.word(),
             claim.tolerance.amount,
+            margin(finding),
             finding.verdict.name(),
         )?;
     }

@@ -23,6 +23,11 @@ pub fn simulated(finding: &Finding) -> String {
     }
 }
 
+/// How far the value that decides may move before the claim fails, or with a minus has to move to pass.
+pub(super) fn margin(finding: &Finding) -> String {
+    finding.margin.map_or(String::new(), short)
+}
+
 /// Three significant digits, more before the point.
 #[must_use]
 pub fn short(value: f64) -> String {

@@ -53,7 +53,17 @@ decides. *Uncertain* claims have a damaged source, sources in conflict, or condi
 They are
 judged like the others and counted separately. The score table gives errors in units of the tolerance, so \
 1 is the
-limit. In the lists of misses, *off by* is in the unit of the metric.
+limit. *Margin* is in the unit of the metric: how far the simulated value that decides may move before the \
+claim fails. A
+claim that misses has a negative one: so far the value has to move to pass.
+
+A third of the claims is *held out*: those whose id has an FNV-1a-64 hash that is a multiple of three. \
+Work on the
+model does not use them one by one. Their score therefore shows whether the model also holds for claims \
+that it was not
+improved with. `oversim reproduce --held-out hide` shows the others, the *visible* ones, and counts the \
+held-out ones in
+the score only.
 
 ";
 
@@ -115,7 +125,7 @@ fn panels(reproduction: &Reproduction, group: &Group) -> Vec<(String, String, Ve
             published: *published,
             simulated: *simulated,
             tolerance: claim.tolerance.beyond(*published),
-            pass: claim.tolerance.admits(*published, *simulated),
+            pass: claim.around(*published).has(*simulated),
         });
         match panels.iter_mut().find(|(metric, ..)| *metric == claim.texts.metric) {
             Some((.., all)) => all.extend(dots),
@@ -166,7 +176,7 @@ fn misses(page: &mut String, reproduction: &Reproduction, group: &Group, analyse
 }
 
 fn named(claim: &Claim, finding: &Finding) -> String {
-    let off = finding.error.map_or(String::new(), |error| format!(", off by {}", short(error)));
+    let off = finding.margin.map_or(String::new(), |margin| format!(", {} from passing", short(-margin)));
     let said = simulated(finding);
     let said = if said.is_empty() { finding.reason.clone() } else { said };
     format!("`{}` (simulated: {}{off})", neutral::markdown(&claim.id), neutral::markdown(&said))

@@ -7,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use notation::declare::Choice;
 use notation::neutral;
 
-use super::numbers::{short, simulated};
+use super::numbers::{margin, short, simulated};
 use crate::reproduce::Reproduction;
 use crate::score;
 
@@ -30,7 +30,7 @@ fn plain(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}: {} of {} reproduced{}", group.group, group.passed, group.n, uncertain(group))?;
         let mut table = Table::new();
         table.load_style(NOTHING);
-        table.set_header(["", "claim", "published", "simulated", "tolerance", "why"]);
+        table.set_header(["", "claim", "published", "simulated", "tolerance", "margin", "why"]);
         for (claim, finding) in reproduction.claims.iter().zip(&reproduction.findings) {
             if claim.group != group.group {
                 continue;
@@ -42,6 +42,7 @@ fn plain(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
                 cut(&claim.published(), STATEMENT),
                 simulated(finding),
                 format!("{} {}", claim.tolerance.kind.word(), claim.tolerance.amount),
+                margin(finding),
                 cut(&finding.reason, REASON),
             ]);
         }
@@ -75,12 +76,9 @@ fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
         ]);
     }
     writeln!(out, "{}", table.trim_fmt())?;
-    if let Some(score) = score::overall(&reproduction.groups) {
-        writeln!(
-            out,
-            "\nreproduced, mean over the groups: {:.1} % (claims marked ? are uncertain and count apart)",
-            score * 100.0
-        )?;
+    let sentence = reproduction.score.sentence();
+    if !sentence.is_empty() {
+        writeln!(out, "\n{sentence} Claims marked ? are uncertain and count apart.")?;
     }
     Ok(())
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::contrast;
+use super::general::{self, Run};
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Feature, Form, Metric, Threads, Together, Workload};
+use crate::claims::{Claim, Feature, Form, Metric, Model, Threads, Together, Workload};
 use crate::lab::{AppSample, Cell, Lab, RunSample};
 
 /// The policy under which the machine runs, as the claims say `Solaris 9 scheduler`.
@@ -25,21 +27,48 @@ const HOMES: &str = "parbench_homes";
 
 /// What the simulator says about a claim of these groups.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let (at, words) = (&claim.at, matches!(claim.form, Form::Ordering | Form::Qualitative));
+    if !is_sequential(claim) && !at.models.list.contains(&Model::OpenMp) {
+        return Err(Trouble::uncovered(format!("PARbench has no jobs in the model `{}`", claim.texts.model)));
+    }
+    match at.metric {
+        Some(Metric::RelCpuTime) if is_sequential(claim) && !words => relative_cpu_time(claim, lab),
+        Some(Metric::RelExtension) if !words || widths(claim).len() > 1 => extension(claim, lab),
+        Some(Metric::RelExtension) => contrast::signed(claim, lab, &extension, &runs),
+        Some(Metric::Order) if words && at.workload.has(Feature::Versus) => worse_than_sequential(claim, lab),
+        Some(Metric::Order) if words && at.baseline.none => knee(claim, lab),
+        Some(Metric::HomeRate | Metric::MigrationRate) if claim.form == Form::Ordering => numbers(claim, lab),
+        _ if contrast::is_comparison(claim) => contrast::answer(claim, lab, &numbers, &runs),
+        _ => numbers(claim, lab),
+    }
+}
+
+/// What the simulator says about a claim of numbers.
+fn numbers(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     match claim.at.metric {
         Some(Metric::RelCpuTime) => relative_cpu_time(claim, lab),
         Some(Metric::WaitFraction) => wait_fraction(claim, lab),
-        Some(Metric::JobRunTime) if is_sequential(claim) => slowest(claim, lab),
-        Some(Metric::JobRunTime) => times(claim, lab, |app| whole(app, KERNELS)),
-        Some(Metric::CpuTime) => {
-            times(claim, lab, |app| app.task_cpu.iter().sum::<f64>() * KERNELS / app.barriers.max(1.0))
-        }
-        Some(Metric::RelExtension) => extension(claim, lab),
-        Some(Metric::Order) if claim.at.workload.has(Feature::Versus) => worse_than_sequential(claim, lab),
-        Some(Metric::Order) => knee(claim, lab),
+        Some(Metric::JobRunTime | Metric::RunTime) if is_sequential(claim) => slowest(claim, lab),
+        Some(Metric::JobRunTime | Metric::RunTime) => times(claim, lab, |app| whole(app, KERNELS)),
+        Some(Metric::CpuTime) => cpu_times(claim, lab),
         Some(Metric::HomeRate) => rates(claim, lab, |app| &app.home),
         Some(Metric::MigrationRate) => rates(claim, lab, |app| &app.moved),
-        _ => Err(Trouble::no_rule(&claim.texts.metric)),
+        _ => general::answer(claim, lab, &runs),
     }
+}
+
+/// The whole runs of jobs: of the parallel ones by their number of threads, or of sequential ones by kernel.
+fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
+    let answer = if is_sequential(claim) {
+        slowest(claim, lab)?
+    } else {
+        times(claim, lab, |app| whole(app, KERNELS))?
+    };
+    Ok(answer
+        .0
+        .into_iter()
+        .map(|p| Run { key: p.label.clone(), program: p.label, at: String::new(), times: p.series })
+        .collect())
 }
 
 fn is_sequential(claim: &Claim) -> bool {
@@ -89,15 +118,37 @@ fn kernels(workload: &Workload) -> Vec<String> {
     named.iter().map(|number| format!("k{number}")).collect()
 }
 
+/// The one kernel that jobs run: the version that a claim names, else the mix of all.
+fn kernel_of(claim: &Claim) -> Result<String, Trouble> {
+    match claim.at.workload.kernel {
+        None => Ok("mix".to_owned()),
+        Some(number) if VERSIONS.contains(&number) => Ok(format!("k{number}")),
+        Some(number) => Err(Trouble::uncovered(format!("kernel {number} is no published version"))),
+    }
+}
+
 /// Why there is nothing to run.
 fn no_copies(claim: &Claim) -> Trouble {
     Trouble::uncovered(format!("`{}` names no number of copies", claim.texts.threads))
 }
 
+/// How many copies of a sequential job run, as in `144`, `144 user threads`, or `144 jobs on 144 cores`.
+fn copies_of(claim: &Claim) -> Vec<u32> {
+    let (threads, environment) = (&claim.at.threads.counts, &claim.at.environment.user_threads);
+    let named = [threads, environment].into_iter().find(|named| !named.is_empty());
+    named.cloned().unwrap_or_else(|| claim.at.workload.count.into_iter().collect())
+}
+
 /// Cpu time of a copy among many, in per cent of one alone; or, for `144 vs 140` copies, by how much more
-/// than among fewer.
+/// than among fewer. Of parallel jobs in per cent of one job alone on the machine.
 fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let (many, few, change) = match claim.at.threads.counts[..] {
+    if !is_sequential(claim) {
+        let load = stated(claim, 0)?;
+        let alone = of_jobs(lab, Load { jobs: 1, sequential: 0, ..load }, cpu_time)?;
+        let value = of_jobs(lab, load, cpu_time)?.over(&alone).map(|ratio| ratio * 100.0);
+        return Ok(Answer::one(load.label(), &value));
+    }
+    let (many, few, change) = match copies_of(claim)[..] {
         [] => return Err(no_copies(claim)),
         [many] => (many, 1, false),
         [many, few, ..] => (many, few, true),
@@ -115,16 +166,24 @@ fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         let value = if change { ratio.map(|r| (r - 1.0) * 100.0) } else { ratio.map(|r| r * 100.0) };
         points.push(Point::new(format!("{kernel}, {many} copies"), &value));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Share of a job's run time in which it waits for a cpu, in per cent.
 fn wait_fraction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let Some(copies) = claim.at.threads.counts.first().copied().or(claim.at.workload.count) else {
+    let waits = |app: &AppSample| {
+        let threads = app.task_cpu.len().max(1) as f64;
+        100.0 * (1.0 - app.task_cpu.iter().sum::<f64>() / threads / app.run_time.max(1e-9))
+    };
+    if !is_sequential(claim) {
+        let load = stated(claim, 0)?;
+        return Ok(Answer::one(load.label(), &of_jobs(lab, load, waits)?));
+    }
+    let Some(copies) = copies_of(claim).first().copied() else {
         return Err(Trouble::uncovered(format!("`{}` names no number of jobs", claim.texts.workload)));
     };
-    let runs = sequential(lab, "mix", copies)?;
-    let waits = |app: &AppSample| 100.0 * (1.0 - app.task_cpu.iter().sum::<f64>() / app.run_time.max(1e-9));
+    let kernel = kernel_of(claim)?;
+    let runs = sequential(lab, &kernel, copies)?;
     Ok(Answer::one(format!("{copies} sequential jobs"), &mean_of(&runs, "job", waits)))
 }
 
@@ -138,14 +197,22 @@ fn slowest(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         };
         return Ok(Answer::one("the slowest of 144 jobs", &Series(runs.iter().map(most).collect())));
     }
-    let Some(copies) = claim.at.threads.counts.first().copied() else { return Err(no_copies(claim)) };
+    let Some(copies) = copies_of(claim).first().copied() else { return Err(no_copies(claim)) };
+    let kernels = if claim.at.workload.kernel.is_some() || claim.at.workload.has(Feature::Versions) {
+        kernels(&claim.at.workload)
+    } else {
+        vec!["mix".to_owned()]
+    };
+    if kernels.is_empty() {
+        kernel_of(claim)?;
+    }
     let mut points = Vec::new();
-    for kernel in kernels(&claim.at.workload) {
+    for kernel in kernels {
         let runs = sequential(lab, &kernel, copies)?;
         let time = mean_of(&runs, "job", |app| whole(app, COPY_KERNELS));
         points.push(Point::new(format!("{kernel}, {copies} copies"), &time));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 // ---- parallel jobs among sequential ones ----
@@ -153,6 +220,8 @@ fn slowest(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// Jobs on the machine: parallel ones, their threads, and sequential ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Load {
+    /// The kernel version of the parallel jobs, 0 for the mix of all.
+    kernel: u32,
     jobs: u32,
     threads: u32,
     sequential: u32,
@@ -164,7 +233,14 @@ impl Load {
     }
 
     fn cell(self, study: &'static str) -> Cell {
-        let cell = Cell::new(study, POLICY).set("apps.sequential.copies", self.sequential);
+        let mut cell = Cell::new(study, POLICY).set("apps.sequential.copies", self.sequential.max(1));
+        if self.sequential == 0 {
+            // There is one, which arrives when all is over.
+            cell = cell.set("apps.sequential.start", "3h");
+        }
+        if self.kernel > 0 {
+            cell = cell.set("apps.job.workload.kernel", format!("k{}", self.kernel));
+        }
         if (self.jobs, self.threads) == (9, 8) {
             return cell;
         }
@@ -182,22 +258,28 @@ fn widths(claim: &Claim) -> Vec<u32> {
 
 /// The load with parallel jobs of this width and so many user threads, `others` of which are no jobs of ours.
 fn load(claim: &Claim, width: u32, total: u32, others: u32) -> Result<Load, Trouble> {
+    kernel_of(claim)?;
+    let kernel = claim.at.workload.kernel.unwrap_or(0);
     let written = &claim.at.workload.jobs;
     let jobs = written.iter().find(|(_, threads)| *threads == width && width > 1).map(|(jobs, _)| *jobs);
     let jobs = jobs.unwrap_or((PARALLEL / width.max(1)).max(1));
     let sequential = written.iter().find(|(_, threads)| *threads == 1).map(|(jobs, _)| *jobs);
     let rest = total.checked_sub(jobs.saturating_mul(width) + others);
     match sequential.or(rest) {
-        Some(sequential) if sequential > 0 => Ok(Load { jobs, threads: width, sequential }),
-        _ => Err(Trouble::uncovered(format!("{jobs} jobs of {width} threads are more than {total} threads"))),
+        Some(sequential) => Ok(Load { kernel, jobs, threads: width, sequential }),
+        _ => Err(Trouble::uncovered(format!(
+            "more threads than the claim has: {jobs} jobs of {width} threads, {total} in all"
+        ))),
     }
 }
 
 /// The one load that a claim speaks of.
 fn stated(claim: &Claim, others: u32) -> Result<Load, Trouble> {
     let width = widths(claim)[0];
-    let total = claim.at.environment.user_threads.first().copied().unwrap_or(144);
-    load(claim, width, total, others)
+    let named = claim.at.environment.user_threads.first().copied();
+    let cpus =
+        (claim.texts.threads.contains("cpus")).then(|| claim.at.threads.counts.first().copied()).flatten();
+    load(claim, width, named.or(cpus).unwrap_or(144), others)
 }
 
 /// Something of the parallel jobs by replicate.
@@ -208,6 +290,18 @@ fn of_jobs(lab: &mut Lab, load: Load, what: impl Fn(&AppSample) -> f64) -> Resul
 fn times(claim: &Claim, lab: &mut Lab, what: impl Fn(&AppSample) -> f64) -> Result<Answer, Trouble> {
     let load = stated(claim, 0)?;
     Ok(Answer::one(load.label(), &of_jobs(lab, load, what)?))
+}
+
+/// Cpu times of the jobs, in seconds of the whole job.
+fn cpu_times(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    if !is_sequential(claim) {
+        return times(claim, lab, |app| cpu_time(app) * KERNELS);
+    }
+    let Some(copies) = copies_of(claim).first().copied() else { return Err(no_copies(claim)) };
+    let kernel = kernel_of(claim)?;
+    let runs = sequential(lab, &kernel, copies)?;
+    let times = mean_of(&runs, "job", |app| cpu_time(app) * COPY_KERNELS);
+    Ok(Answer::one(format!("{kernel}, {copies} copies"), &times))
 }
 
 /// By how much jobs take longer in the fuller machine, in per cent.
@@ -223,19 +317,34 @@ fn longer(claim: &Claim, lab: &mut Lab, width: u32) -> Result<Series, Trouble> {
 
 /// The extension of one width, or for an ordering the differences from width to width.
 fn extension(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let widths = widths(claim);
-    if claim.form != Form::Ordering && widths.len() == 1 {
-        return Ok(Answer::one(format!("{} threads", widths[0]), &longer(claim, lab, widths[0])?));
+    if is_sequential(claim) {
+        let (full, free) = match copies_of(claim)[..] {
+            [a, b, ..] => (a.max(b), a.min(b)),
+            _ => (144, 140),
+        };
+        let kernel = kernel_of(claim)?;
+        let over = mean_of(&sequential(lab, &kernel, full)?, "job", |app| whole(app, COPY_KERNELS));
+        let under = mean_of(&sequential(lab, &kernel, free)?, "job", |app| whole(app, COPY_KERNELS));
+        return Ok(Answer::one(format!("{kernel}, {full} and {free} copies"), &over.gain_over(&under)));
     }
+    let widths = widths(claim);
+    if claim.form != Form::Ordering {
+        let mut points = Vec::new();
+        for width in widths {
+            points.push(Point::new(format!("{width} threads"), &longer(claim, lab, width)?));
+        }
+        return Ok(Answer(points));
+    }
+    let sign = if contrast::rises(claim, true) { 1.0 } else { -1.0 };
     let mut extensions = Vec::new();
     for width in &widths {
         extensions.push((*width, longer(claim, lab, *width)?));
     }
     let steps = extensions.windows(2).map(|pair| {
         let label = format!("{} over {} threads", pair[1].0, pair[0].0);
-        Point::new(label, &pair[1].1.with(&pair[0].1, |more, less| more - less))
+        Point::new(label, &pair[1].1.with(&pair[0].1, |more, less| sign * (more - less)))
     });
-    Ok(Answer::Points(steps.collect()))
+    Ok(Answer(steps.collect()))
 }
 
 /// Rises of less than this share of the run time are none.
@@ -252,7 +361,7 @@ fn knee(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let (few, free, full) = (at(low)?, at(140)?, at(high)?);
     let flat = free.gain_over(&few).map(|rise| -(rise / 100.0).abs());
     let rise = full.gain_over(&free).map(|rise| rise / 100.0 - NOTABLE);
-    Ok(Answer::Points(vec![
+    Ok(Answer(vec![
         Point::new(format!("flat from {low} to 140"), &flat),
         Point::new(format!("a notable rise from 140 to {high}"), &rise),
     ]))
@@ -332,7 +441,7 @@ fn rates(
             points.push(Point::new(load.label(), &rate(&runs, who(claim), what)));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Mean home rate of the later half of a job's threads that is still practically none, in per cent: the

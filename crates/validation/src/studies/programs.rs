@@ -2,7 +2,7 @@
 
 use notation::declare::Choice;
 
-use crate::claims::{BlockTime, Classes, Code, Model, Workload};
+use crate::claims::{BlockTime, Classes, Code, Model, Wait, Way, Workload};
 use crate::lab::{Cell, Setting};
 
 /// The codes of the figures of the papers on oversubscription.
@@ -51,6 +51,28 @@ pub(super) fn at_any_phase(cell: Cell, app: char, model: Model) -> Cell {
     cell.set(&format!("apps.{app}.runtime.yield_phase"), "random")
 }
 
+/// How many times as long a whole run takes as this share of it (per cent): by the synchronisations of a task.
+pub(super) fn whole((code, class, model): (Code, char, Model), tasks: u32, share: f64) -> f64 {
+    let class = class.to_string();
+    let program = (code.word(), class.as_str(), model.word());
+    let count = |share: f64| workloads::npb::synchronisations(program, tasks, (share * 100.0).round() as u64);
+    match (count(100.0), count(share)) {
+        (Ok(all), Ok(part)) => (all as f64 / part.max(1) as f64).max(1.0),
+        // A code that has none runs whole.
+        _ => 1.0,
+    }
+}
+
+/// Hardware contexts of a machine: what the papers call cores.
+pub(super) fn contexts(machine: &str) -> u32 {
+    machines::resolve(machine).map_or(16, |entry| entry.machine().cpus())
+}
+
+/// Whether a code runs with so many tasks.
+pub(super) fn runs(code: Code, class: char, model: Model, tasks: u32) -> bool {
+    workloads::npb::intervals(code.word(), &class.to_string(), model.word(), tasks).is_ok()
+}
+
 /// The runtime of a programming model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Runtime {
@@ -63,6 +85,17 @@ impl Runtime {
     /// As installed.
     pub(super) const fn usual(model: Model) -> Self {
         Self { model, option: None }
+    }
+
+    /// As a claim has tasks wait: OpenMP by its block time, the others asleep where it names only sleep.
+    pub(super) fn waiting(model: Model, wait: &Wait) -> Self {
+        let asleep = !wait.open && wait.ways.contains(&Way::Sleep) && !wait.ways.contains(&Way::Poll);
+        match model {
+            Model::OpenMp if asleep => Self::polling(model, BlockTime::Zero),
+            Model::OpenMp => Self::polling(model, wait.block_time),
+            Model::Upc | Model::Mpi if asleep => Self::blocking(model),
+            Model::Upc | Model::Mpi => Self::usual(model),
+        }
     }
 
     /// Tasks that wait sleep.

@@ -6,22 +6,54 @@ use cells::{Run, Subject};
 
 use notation::declare::Choice;
 
+use super::{contrast, legal};
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Code, Conditions, Form, Metric, Model, Policy, Together, Yield};
+use crate::claims::{Claim, Code, Conditions, Form, Metric, Model, Policy, Yield};
 use crate::lab::Lab;
 
 /// The degrees of the paper's figures.
 const DEGREES: [u32; 3] = [2, 4, 8];
 
-/// What the simulator says about a claim of these groups.
+/// What the simulator says about a claim of numbers of these metrics.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     match claim.at.metric {
         Some(Metric::YieldGain) => yielding(claim, lab),
         Some(Metric::PinGain) => pinning(claim, lab),
         Some(Metric::Variation) => variation(claim, lab),
         Some(Metric::BlockTimeGain) => block_time(claim, lab),
-        _ => Err(Trouble::no_rule(&claim.texts.metric)),
+        _ => Err(legal::no_rule(claim)),
     }
+}
+
+/// Whether a claim is a statement about yields that has a rule of its own.
+pub(super) fn is_statement(claim: &Claim) -> bool {
+    under_both(claim)
+        || dominates_claim(claim)
+        || (claim.form == Form::Ordering && !contrast::has_sides(claim))
+}
+
+/// What the simulator says about such a statement.
+pub(super) fn statement(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let policy = claim.at.policy.placer();
+    let gain = yield_gain(claim, policy);
+    if under_both(claim) {
+        return under_load(claim, lab);
+    }
+    if dominates_claim(claim) {
+        return dominates(&by_degree(claim, policy != Policy::Pin), lab, policy, &gain);
+    }
+    with_degree(claim, &slices(claim, policy != Policy::Pin), lab, &gain)
+}
+
+/// Whether binding and the balancer are compared.
+fn under_both(claim: &Claim) -> bool {
+    let policies = &claim.at.policy;
+    policies.versus.is_some() && policies.has(Policy::Pin) && policies.has(Policy::Load)
+}
+
+/// Whether the yield is said to matter more than the number of tasks.
+fn dominates_claim(claim: &Claim) -> bool {
+    claim.form == Form::Qualitative && claim.at.statement.speaks_of(&["dominat"])
 }
 
 /// A change from one way of running a subject to another.
@@ -34,12 +66,15 @@ struct Slice<'a> {
     model: Model,
     degrees: Vec<u32>,
     loaded: bool,
+    /// What `sched_yield` does, where a gain is not about that.
+    yields: Yield,
 }
 
 impl Slice<'_> {
     fn label(&self) -> String {
         let degrees: Vec<String> = self.degrees.iter().map(ToString::to_string).collect();
-        format!("{} {} {}/core", self.machine, self.model.word(), degrees.join(","))
+        let yields = if self.yields == Yield::Default { ", default yield" } else { "" };
+        format!("{} {} {}/core{yields}", self.machine, self.model.word(), degrees.join(","))
     }
 
     fn runs(&self) -> Vec<(Subject, u32)> {
@@ -67,8 +102,17 @@ fn slices(claim: &Claim, loaded: bool) -> Vec<Slice<'_>> {
     for machine in &at.machines.list {
         for model in &at.models.list {
             let degrees = at.threads.degrees(&DEGREES);
-            all.push(Slice { at, machine, model: *model, degrees, loaded });
+            all.push(Slice { at, machine, model: *model, degrees, loaded, yields: Yield::Posix });
         }
+    }
+    all
+}
+
+/// Those slices with each yield of the claim.
+fn by_yield(claim: &Claim, loaded: bool) -> Vec<Slice<'_>> {
+    let mut all = Vec::new();
+    for yields in claim.at.yields() {
+        all.extend(slices(claim, loaded).into_iter().map(|slice| Slice { yields, ..slice }));
     }
     all
 }
@@ -91,7 +135,7 @@ fn means(slices: &[Slice<'_>], lab: &mut Lab, gain: Gain<'_>) -> Result<Answer, 
             points.push(Point::new(slice.label(), &series));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// One number for each program, class and degree.
@@ -100,28 +144,29 @@ fn singles(slices: &[Slice<'_>], lab: &mut Lab, gain: Gain<'_>) -> Result<Answer
     for (subject, k) in slices.iter().flat_map(Slice::runs) {
         points.push(Point::new(subject.name(k), &gain(lab, &subject, k)?));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// T(default yield) / T(POSIX yield) - 1, in per cent.
-fn psx_gain(lab: &mut Lab, subject: &Subject, k: u32, policy: Policy) -> Result<Series, Trouble> {
-    let run = Run { policy, ..Run::PINNED };
-    let default = subject.times(lab, k, &Run { yields: Yield::Default, ..run })?;
-    Ok(default.gain_over(&subject.times(lab, k, &run)?))
+fn psx_gain(lab: &mut Lab, subject: &Subject, k: u32, run: &Run) -> Result<Series, Trouble> {
+    let default = subject.times(lab, k, &Run { yields: Yield::Default, ..*run })?;
+    Ok(default.gain_over(&subject.times(lab, k, run)?))
+}
+
+/// The gain of the POSIX yield for programs that wait as a claim says.
+fn yield_gain(
+    claim: &Claim,
+    policy: Policy,
+) -> impl Fn(&mut Lab, &Subject, u32) -> Result<Series, Trouble> + use<> {
+    let run = Run { policy, ..Run::of(&claim.at.wait) };
+    move |lab, subject, k| psx_gain(lab, subject, k, &run)
 }
 
 fn yielding(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let both = claim.at.policy.has(Policy::Pin) && claim.at.policy.has(Policy::Load);
-    let policy = if both { Policy::Pin } else { claim.at.policy.load_or_pin() };
-    let loaded = policy == Policy::Load;
-    let gain = move |lab: &mut Lab, subject: &Subject, k: u32| psx_gain(lab, subject, k, policy);
+    let policy = claim.at.policy.placer();
+    let loaded = policy != Policy::Pin;
+    let gain = yield_gain(claim, policy);
     match claim.form {
-        Form::Ordering if both => under_load(claim, lab),
-        Form::Ordering if claim.at.models.together == Together::Versus => {
-            between_models(&slices(claim, loaded), lab, &gain)
-        }
-        Form::Ordering => with_degree(&slices(claim, loaded), lab, &gain),
-        Form::Qualitative => dominates(&by_degree(claim, loaded), lab, policy, &gain),
         Form::LowerBound | Form::UpperBound => means(&slices(claim, loaded), lab, &gain),
         form if form.is_mean() => overall(claim, lab, loaded, &gain),
         _ => singles(&slices(claim, loaded), lab, &gain),
@@ -135,41 +180,38 @@ fn overall(claim: &Claim, lab: &mut Lab, loaded: bool, gain: Gain<'_>) -> Result
         all.push(gain(lab, &subject, k)?);
     }
     let label = format!("mean of {} cells on {}", all.len(), claim.at.machines.list.join(", "));
-    Ok(Answer::Points(if all.is_empty() { vec![] } else { vec![Point::new(label, &Series::mean_of(&all))] }))
+    Ok(Answer(if all.is_empty() { vec![] } else { vec![Point::new(label, &Series::mean_of(&all))] }))
 }
 
-/// The gain left to the balancer minus the gain pinned: not negative.
+/// The gain left to the balancer minus the gain pinned: not negative, or not positive where the claim says
+/// so.
 fn under_load(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let [pinned, loaded] = [Policy::Pin, Policy::Load].map(|policy| yield_gain(claim, policy));
+    let sign = if claim.at.statement.first_has_more("PIN", "LOAD", false) { -1.0 } else { 1.0 };
     means(&slices(claim, true), lab, &|lab, subject, k| {
-        let pinned = psx_gain(lab, subject, k, Policy::Pin)?.mean();
-        Ok(psx_gain(lab, subject, k, Policy::Load)?.map(|gain| gain - pinned))
+        let pinned = pinned(lab, subject, k)?.mean();
+        Ok(loaded(lab, subject, k)?.map(|gain| sign * (gain - pinned)))
     })
 }
 
-/// The later of two models gains more.
-fn between_models(slices: &[Slice<'_>], lab: &mut Lab, gain: Gain<'_>) -> Result<Answer, Trouble> {
-    let mut points = Vec::new();
-    for pair in slices.windows(2).filter(|pair| pair[0].machine == pair[1].machine) {
-        let less = pair[0].mean(lab, gain)?.mean();
-        let more = pair[1].mean(lab, gain)?;
-        let label = format!("{} {} - {}", pair[0].machine, pair[1].model.word(), pair[0].model.word());
-        points.push(Point::new(label, &more.map(|gain| gain - less)));
-    }
-    Ok(Answer::Points(points))
-}
-
-/// What each degree gains more than the one before.
-fn with_degree(slices: &[Slice<'_>], lab: &mut Lab, gain: Gain<'_>) -> Result<Answer, Trouble> {
+/// What each degree gains more than the one before, or less where the claim says so.
+fn with_degree(
+    claim: &Claim,
+    slices: &[Slice<'_>],
+    lab: &mut Lab,
+    gain: Gain<'_>,
+) -> Result<Answer, Trouble> {
+    let sign = if contrast::rises(claim, true) { 1.0 } else { -1.0 };
     let mut points = Vec::new();
     for slice in slices {
         for pair in slice.degrees.windows(2) {
             let less = slice.only(pair[0]).mean(lab, gain)?.mean();
             let more = slice.only(pair[1]).mean(lab, gain)?;
             let label = format!("{} {} {} - {}/core", slice.machine, slice.model.word(), pair[1], pair[0]);
-            points.push(Point::new(label, &more.map(|gain| gain - less)));
+            points.push(Point::new(label, &more.map(|gain| sign * (gain - less))));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// The yield semantics move the workload further than the step from one task per core to this degree does:
@@ -188,72 +230,93 @@ fn dominates(slices: &[Slice<'_>], lab: &mut Lab, policy: Policy, gain: Gain<'_>
             points.push(Point::new(slice.label(), &series));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
-/// T(LOAD) / T(PIN) - 1 in per cent, or the same of threads that may move inside their NUMA domain.
+/// T(LOAD) / T(PIN) - 1 in per cent, or the same of threads that may move inside their NUMA domain, or under
+/// another balancer that the claim names.
 fn pinning(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let pinned = Run { yields: claim.at.yields()[0], long: true, ..Run::PINNED };
-    let free = if claim.at.policy.within_node {
-        Run { by_node: true, ..pinned }
-    } else {
-        Run { policy: Policy::Load, ..pinned }
-    };
-    let gain = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-        let bound = subject.times(lab, k, &pinned)?;
-        Ok(subject.times(lab, k, &free)?.gain_over(&bound))
-    };
-    match claim.form {
-        Form::UpTo | Form::Range => singles(&slices(claim, true), lab, &gain),
-        Form::LowerBound | Form::UpperBound | Form::Ordering | Form::Qualitative => {
-            means(&by_degree(claim, true), lab, &gain)
-        }
-        _ => means(&slices(claim, true), lab, &gain),
+    let mut answer = Vec::new();
+    for yields in claim.at.yields() {
+        let pinned = Run { yields, long: true, ..Run::of(&claim.at.wait) };
+        let other = claim.at.baseline.policies.list.iter().copied().find(|policy| *policy != Policy::Pin);
+        let free = if claim.at.policy.within_node {
+            Run { by_node: true, ..pinned }
+        } else {
+            Run { policy: other.unwrap_or(Policy::Load), ..pinned }
+        };
+        let gain = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
+            let bound = subject.times(lab, k, &pinned)?;
+            Ok(subject.times(lab, k, &free)?.gain_over(&bound))
+        };
+        let among = |of: fn(&Claim, bool) -> Vec<Slice<'_>>| -> Vec<Slice<'_>> {
+            of(claim, true).into_iter().map(|slice| Slice { yields, ..slice }).collect()
+        };
+        let points = match claim.form {
+            Form::UpTo | Form::Range => singles(&among(slices), lab, &gain),
+            Form::LowerBound | Form::UpperBound => means(&among(by_degree), lab, &gain),
+            _ => means(&among(slices), lab, &gain),
+        };
+        answer.extend(points?.0);
     }
+    Ok(Answer(answer))
 }
 
 /// (max - min) / min over the replicates, in per cent.
 fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let (yields, policy) = (claim.at.yields()[0], claim.at.policy.load_or_pin());
-    let random = claim.at.policy.random;
-    let run = Run { yields, policy, random, repeated: true, ..Run::PINNED };
-    if !random {
-        let one = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-            Ok(Series::from(subject.times(lab, k, &run)?.variation()))
-        };
-        return singles(&slices(claim, true), lab, &one);
-    }
-    // Of any two pinnings: the workload averages, each replicate another pinning.
-    let relative = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-        let times = subject.times(lab, k, &run)?;
-        let mean = times.mean();
-        Ok(times.map(|time| time / mean))
-    };
+    let (policy, random) = (claim.at.policy.placer(), claim.at.policy.random);
+    let run = Run { policy, random, repeated: true, ..Run::of(&claim.at.wait) };
     let mut points = Vec::new();
-    for slice in slices(claim, true) {
+    for slice in by_yield(claim, true) {
+        let run = Run { yields: slice.yields, ..run };
+        if !random {
+            let one = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
+                Ok(Series::from(subject.times(lab, k, &run)?.variation()))
+            };
+            points.extend(singles(std::slice::from_ref(&slice), lab, &one)?.0);
+            continue;
+        }
+        // Of any two pinnings: the workload averages, each replicate another pinning.
+        let relative = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
+            let times = subject.times(lab, k, &run)?;
+            let mean = times.mean();
+            Ok(times.map(|time| time / mean))
+        };
         let average = slice.mean(lab, &relative)?;
         if !average.0.is_empty() {
             points.push(Point::single(slice.label(), average.variation()));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
-/// What another block time gains over the one of the baseline, in per cent.
+/// What another block time gains over the one of the baseline, in per cent: of OpenMP, whose setting it is.
 fn block_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let (yields, policy) = (claim.at.yields()[0], claim.at.policy.load_or_pin());
-    let run = |block_time| Run { yields, policy, block_time, ..Run::PINNED };
-    let (before, after) = (run(claim.at.baseline.block_time), run(claim.at.wait.block_time));
-    let gain = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-        let faster = subject.times(lab, k, &after)?.mean();
-        Ok(subject.times(lab, k, &before)?.map(|time| (time / faster - 1.0) * 100.0))
-    };
-    let slices = slices(claim, policy == Policy::Load);
-    match claim.form {
-        Form::UpTo | Form::Range => singles(&slices, lab, &gain),
-        Form::Exact | Form::Approx | Form::Average => by_code(&slices, lab, &gain),
-        _ => means(&slices, lab, &gain),
+    if !claim.at.models.list.contains(&Model::OpenMp) {
+        return Err(Trouble::uncovered(
+            "the block time is a setting of OpenMP, and the claim is about other models",
+        ));
     }
+    let policy = claim.at.policy.placer();
+    let mut points = Vec::new();
+    let mut slices = by_yield(claim, policy != Policy::Pin);
+    slices.retain(|slice| slice.model == Model::OpenMp);
+    for slice in &slices {
+        let run = |block_time| Run { yields: slice.yields, policy, block_time, ..Run::PINNED };
+        let (before, after) = (run(claim.at.baseline.block_time), run(claim.at.wait.block_time));
+        let gain = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
+            let faster = subject.times(lab, k, &after)?.mean();
+            Ok(subject.times(lab, k, &before)?.map(|time| (time / faster - 1.0) * 100.0))
+        };
+        let one = std::slice::from_ref(slice);
+        let answer = match claim.form {
+            Form::UpTo | Form::Range => singles(one, lab, &gain),
+            Form::Exact | Form::Approx | Form::Average => by_code(one, lab, &gain),
+            _ => means(one, lab, &gain),
+        };
+        points.extend(answer?.0);
+    }
+    Ok(Answer(points))
 }
 
 /// The mean of each program over its classes and degrees.
@@ -271,5 +334,5 @@ fn by_code(slices: &[Slice<'_>], lab: &mut Lab, gain: Gain<'_>) -> Result<Answer
             points.push(Point::new(format!("{} {}", slice.label(), code.word()), &Series::mean_of(&all)));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }

@@ -189,6 +189,22 @@ pub fn synchronisations(
     Ok(intervals + u64::from(part.bare.saturating_sub(1)))
 }
 
+/// Intervals between two barriers in a whole run of a code, at least 1.
+///
+/// # Errors
+/// A sentence: no such code, class or model, or not with so many tasks.
+pub fn intervals(benchmark: &str, class: &str, model: &str, tasks: u32) -> Result<u32, String> {
+    let values = Parameters::from(&Values::defaults(Parameters::TABLE));
+    let code = catalogue()?.code(benchmark, class)?;
+    let model_data = code.model(model)?;
+    model_data.admits(benchmark, model, tasks)?;
+    let profile = code.profile(ANY_MACHINE)?;
+    Ok(problem(&code, model_data, &profile, &values, tasks)?.intervals)
+}
+
+/// A machine of the profiles, where none matters.
+const ANY_MACHINE: &str = "barcelona";
+
 /// The derived profile of a code in a class on a machine.
 ///
 /// # Errors

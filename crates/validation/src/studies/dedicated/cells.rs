@@ -3,7 +3,8 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::{at_any_phase, codes, share};
+use super::super::general::Run;
+use super::super::programs::{self, Runtime, at_any_phase, codes, share};
 use crate::answer::{Series, Trouble};
 use crate::claims::{Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
@@ -15,8 +16,6 @@ const DEGREES: [u32; 3] = [2, 4, 8];
 const MPI_DEGREE: u32 = 4;
 /// The machine on which the paper measured the intervals that it calls fine or coarse.
 const INTERVALS_OF: &str = "nehalem";
-/// Hardware contexts of its three machines, its "cores": Nehalem's 16 hardware threads among them.
-const CORES: u32 = 16;
 
 /// A program on a machine in a programming model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,6 +26,9 @@ pub(super) struct Subject {
     pub(super) class: char,
     pub(super) yields: Yield,
     pub(super) policy: Policy,
+    runtime: Runtime,
+    /// Hardware contexts of the machine, the paper's "cores": Nehalem's 16 hardware threads among them.
+    cores: u32,
     /// The most tasks per core.
     pub(super) most: u32,
 }
@@ -38,11 +40,11 @@ impl Subject {
         let cell = Cell::new("dedicated", self.policy.word())
             .set("machine", &self.machine)
             .set("kernel.yield", self.yields.word())
-            .set("apps.a.runtime", self.model.word())
+            .set("apps.a.runtime", self.runtime.setting())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
             .set("apps.a.workload.scale", format!("{share}%"))
-            .set("apps.a.tasks", CORES * degree);
+            .set("apps.a.tasks", self.cores * degree);
         if share < 100.0 { at_any_phase(cell, 'a', self.model) } else { cell }
     }
 
@@ -58,18 +60,12 @@ impl Subject {
             (_, 'B') => 3.0,
             _ => 1.0,
         };
-        share(self.model, (self.code, self.class), CORES, usual)
+        share(self.model, (self.code, self.class), self.cores, usual)
     }
 
-    /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and
-    /// MPI.
+    /// Whether the code runs with so many tasks per core.
     pub(super) fn runs(&self, degree: u32) -> bool {
-        if degree > self.most {
-            return false;
-        }
-        let tasks = CORES * degree;
-        let square = tasks.isqrt().pow(2) == tasks;
-        square || self.model == Model::OpenMp || !matches!(self.code, Code::Sp | Code::Bt)
+        programs::runs(self.code, self.class, self.model, self.cores * degree)
     }
 
     /// Name in reports.
@@ -82,6 +78,23 @@ impl Subject {
     pub(super) fn times(&self, lab: &mut Lab, degree: u32) -> Result<Series, Trouble> {
         let cell = self.cell(degree, lab.is_quick());
         lab.times(&cell, "a")
+    }
+
+    /// The run with so many tasks per core, made whole.
+    pub(super) fn run(&self, lab: &mut Lab, degree: u32) -> Result<Run, Trouble> {
+        let (cell, tasks) = (self.cell(degree, lab.is_quick()), self.cores * degree);
+        let program = (self.code, self.class, self.model);
+        let factor = programs::whole(program, tasks, self.share(lab.is_quick()));
+        let times = lab.of_app(&cell, "a", |app| app.timed * factor)?;
+        let yields = if self.yields == Yield::Default { ", default yield" } else { "" };
+        let program = label(self.code, self.class);
+        let key = format!("{} {} {program}{yields}", self.machine, self.model.word());
+        Ok(Run { key, program, at: format!("{degree}/core"), times })
+    }
+
+    /// The same program in another model.
+    pub(super) fn other(&self, model: Model) -> Self {
+        Self { model, runtime: Runtime::usual(model), ..self.clone() }
     }
 
     /// T(1 per core) over T(so many per core): above 1, oversubscription helps.
@@ -97,7 +110,7 @@ impl Subject {
         let (of, class) = (lab.times(&cell, "a")?, self.class.to_string());
         let program = (self.code.word(), class.as_str(), self.model.word());
         let share = (self.share(lab.is_quick()) * 100.0).round() as u64;
-        let count = workloads::npb::synchronisations(program, CORES, share).map_err(Trouble::Uncovered)?;
+        let count = workloads::npb::synchronisations(program, self.cores, share).map_err(Trouble::Uncovered)?;
         Ok(of.mean() * 1e3 / count as f64)
     }
 
@@ -142,8 +155,17 @@ pub(super) fn of(at: &Conditions, machine: &str, model: Model) -> Vec<Subject> {
     let most = most(at, model);
     for yields in at.yields() {
         for (code, class) in codes(&at.workload, &at.classes) {
-            let policy = at.policy.load_or_pin();
-            all.push(Subject { machine: machine.to_owned(), model, code, class, yields, policy, most });
+            all.push(Subject {
+                machine: machine.to_owned(),
+                model,
+                code,
+                class,
+                yields,
+                policy: at.policy.placer(),
+                runtime: Runtime::waiting(model, &at.wait),
+                cores: programs::contexts(machine),
+                most,
+            });
         }
     }
     all
@@ -160,10 +182,10 @@ pub(super) fn all(at: &Conditions) -> Vec<Subject> {
     all
 }
 
-/// Subjects and degrees that can be run.
+/// Subjects and degrees that can be run; all where none can, so that their scenarios say why.
 pub(super) fn runs(subjects: &[Subject], degrees: &[u32]) -> Vec<(Subject, u32)> {
-    let each = |subject: &Subject| -> Vec<(Subject, u32)> {
-        degrees.iter().filter(|k| subject.runs(**k)).map(|k| (subject.clone(), *k)).collect()
-    };
-    subjects.iter().flat_map(each).collect()
+    let all = subjects.iter().flat_map(|subject| degrees.iter().map(|k| (subject.clone(), *k)));
+    let all = all.filter(|(subject, k)| *k <= subject.most);
+    let (can, cannot): (Vec<_>, Vec<_>) = all.partition(|(subject, k)| subject.runs(*k));
+    if can.is_empty() { cannot } else { can }
 }

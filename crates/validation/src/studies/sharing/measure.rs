@@ -105,7 +105,7 @@ pub(super) fn gains(
     pair: &Pair,
     place: Place<'_>,
 ) -> Result<[Series; 2], Trouble> {
-    let [a, b] = shared(lab, pair, place, claim.at.policy.load_or_pin())?;
+    let [a, b] = shared(lab, pair, place, claim.at.policy.placer())?;
     let [before_a, before_b] = partitioned(claim, lab, pair, place.machine)?;
     Ok([faster(&before_a, &a), faster(&before_b, &b)])
 }
@@ -139,7 +139,7 @@ pub(super) fn over_sequence(
 pub(super) fn mean_throughput(claim: &Claim, lab: &mut Lab, place: Place<'_>) -> Result<Series, Trouble> {
     let mut all = Vec::new();
     for pair in asked(claim, lab, place.models) {
-        let times = shared(lab, &pair, place, claim.at.policy.load_or_pin())?;
+        let times = shared(lab, &pair, place, claim.at.policy.placer())?;
         all.push(over_sequence(lab, &pair, place.machine, times)?);
     }
     Ok(Series::mean_of(&all))

@@ -1,11 +1,12 @@
 //! Which programs a claim about sharing speaks of: pairs of NAS codes with their classes and models, and the
 //! cells they run in.
 
+use notation::declare::Choice;
 use sim_core::machine::Level;
 
-use super::super::programs::{Runtime, at_any_phase, npb};
-use crate::claims::{BlockTime, Claim, Code, Feature, Model, Together, label};
-use crate::lab::{Cell, Lab, Setting};
+use super::super::programs::{self, Runtime, at_any_phase, npb};
+use crate::claims::{Claim, Code, Feature, Model, Together, Yield, label};
+use crate::lab::{AppSample, Cell, Lab, Setting};
 
 /// Part of each program that is simulated in a quick look, the untimed first iteration included: 2 of 21
 /// iterations of FT and MG, and as much of the others. So run times keep their proportions, on which pairs depend.
@@ -29,8 +30,10 @@ const PAPER: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Job {
     pub(super) code: Code,
-    class: char,
+    pub(super) class: char,
     runtime: Runtime,
+    /// What `sched_yield` does.
+    yields: Yield,
     quick: bool,
 }
 
@@ -53,12 +56,18 @@ impl Job {
 
     /// Its workload, the whole of it or for a quick look a part.
     fn workload(&self) -> Setting {
-        let scale = match self.iterations().map(f64::from) {
+        let scale = self.quick.then(|| format!("{}%", self.share()));
+        npb(self.code, self.class, scale.as_deref())
+    }
+
+    /// The share of it that is simulated, per cent.
+    fn share(&self) -> f64 {
+        let part = match self.iterations().map(f64::from) {
+            _ if !self.quick => return 100.0,
             None => QUICK,
             Some(n) => ((QUICK * (n + 1.0)).round() - 1.0).max(1.0) / n,
         };
-        let scale = self.quick.then(|| format!("{}%", (scale * 10_000.0).round() / 100.0));
-        npb(self.code, self.class, scale.as_deref())
+        (part * 10_000.0).round() / 100.0
     }
 
     fn place(&self, cell: Cell, app: char) -> Cell {
@@ -73,14 +82,20 @@ impl Job {
         (self.runtime.setting().to_string(), rank, self.class)
     }
 
+    /// The run time of the whole program with so many tasks.
+    pub(super) fn whole(&self, app: &AppSample, tasks: u32) -> f64 {
+        app.run_time * programs::whole((self.code, self.class, self.runtime.model), tasks, self.share())
+    }
+
     /// Alone on a machine, pinned, `k` tasks per core.
     pub(super) fn alone(&self, machine: &str, k: u32) -> Cell {
-        self.place(plain("sequence", "PIN", machine), 'a').set("threads_per_core", per_core(machine, k))
+        let cell = self.place(plain("sequence", "PIN", machine, self.yields), 'a');
+        cell.set("threads_per_core", per_core(machine, k))
     }
 }
 
-fn plain(study: &'static str, policy: &str, machine: &str) -> Cell {
-    Cell::new(study, policy).set("machine", machine).set("kernel.yield", "posix")
+fn plain(study: &'static str, policy: &str, machine: &str, yields: Yield) -> Cell {
+    Cell::new(study, policy).set("machine", machine).set("kernel.yield", yields.word())
 }
 
 /// Tasks per core of the simulator where the paper has `k` per core: it counts hardware threads as cores (16 of
@@ -113,7 +128,7 @@ impl Pair {
 
     /// Both on all cores, `k` tasks per core each.
     pub(super) fn shared(&self, machine: &str, k: u32, policy: &str) -> Cell {
-        let cell = self.place(plain("sharing", policy, machine));
+        let cell = self.place(plain("sharing", policy, machine, self.0.yields));
         let cell = cell.set("threads_per_core", per_core(machine, k));
         // Mixes of models are many; what is asked of them are signs.
         if self.0.runtime == self.1.runtime { cell } else { cell.set("repeat", 1) }
@@ -121,7 +136,7 @@ impl Pair {
 
     /// Each on its own half of the sockets, one task on each of `cores` cores.
     pub(super) fn partitioned(&self, machine: &str, cores: u32) -> Cell {
-        let cell = self.place(plain("partition", "PARTITION", machine));
+        let cell = self.place(plain("partition", "PARTITION", machine, self.0.yields));
         let cell = if self.0.runtime == self.1.runtime { cell } else { cell.set("repeat", 1) };
         // Eight, the number of the paper, stands in the file.
         if cores == 8 { cell } else { cell.set("apps.a.tasks", cores).set("apps.b.tasks", cores) }
@@ -132,7 +147,7 @@ impl Pair {
         // The study has the program with more tasks first.
         let (pair, mine, theirs) =
             if mine < theirs { (Self(self.1, self.0), theirs, mine) } else { (*self, mine, theirs) };
-        let cell = pair.0.place(plain("imbalanced", "PIN", machine), 'a');
+        let cell = pair.0.place(plain("imbalanced", "PIN", machine, self.0.yields), 'a');
         let cell = pair.1.place(cell, 'b').set("apps.a.threads_per_core", per_core(machine, mine));
         cell.set("apps.b.threads_per_core", per_core(machine, theirs))
     }
@@ -150,9 +165,10 @@ impl Pair {
 
 /// Three programs on all cores.
 pub(super) fn three(machine: &str, model: Model, k: u32, (policy, quick): (&str, bool)) -> Cell {
-    let mut cell = plain("gang", policy, machine).set("threads_per_core", per_core(machine, k));
+    let mut cell = plain("gang", policy, machine, Yield::Posix).set("threads_per_core", per_core(machine, k));
     for (app, (code, class)) in ['a', 'b', 'c'].into_iter().zip(&DEFAULTS[1..PAPER]) {
-        let job = Job { code: *code, class: *class, runtime: Runtime::usual(model), quick };
+        let (runtime, yields) = (Runtime::usual(model), Yield::Posix);
+        let job = Job { code: *code, class: *class, runtime, yields, quick };
         cell = job.place(cell, app);
     }
     cell
@@ -174,12 +190,6 @@ pub(super) fn models(claim: &Claim) -> Vec<Models> {
         Together::Mixed => mixed,
         _ => same,
     }
-}
-
-/// The runtime of a model: for OpenMP with the block time a claim names.
-fn runtime(model: Model, claim: &Claim) -> Runtime {
-    let named = if model == Model::OpenMp { claim.at.wait.block_time } else { BlockTime::Usual };
-    Runtime::polling(model, named)
 }
 
 /// The codes a claim names, with classes: beside the name, by position in its list of classes, the one class
@@ -218,21 +228,26 @@ pub(super) fn is_single(claim: &Claim) -> bool {
     single(claim).is_some()
 }
 
-/// The pairs of a claim in these models; in a quick look every second of many, of mixes every fourth.
+/// The pairs of a claim in these models; in a quick look every second of many, of mixes every eighth.
 pub(super) fn asked(claim: &Claim, lab: &Lab, models: Models) -> Vec<Pair> {
     let all = pairs(claim, models, lab.is_quick());
     if !lab.is_quick() || all.len() < 6 {
         return all;
     }
-    let step = if models.0 == models.1 { 2 } else { 4 };
+    let step = if models.0 == models.1 { 2 } else { 8 };
     all.into_iter().skip(1).step_by(step).collect()
 }
 
 /// The pairs of a claim in these models: the one it names, or all of its codes (the paper's when it names
-/// none). Of one model each pair once, equal ones included; of two models each code with each.
-fn pairs(claim: &Claim, (first, second): Models, quick: bool) -> Vec<Pair> {
-    let [mine, theirs] = [first, second].map(|model| runtime(model, claim));
-    let job = |(code, class), runtime| Job { code, class, runtime, quick };
+/// none). Of one model each pair once, equal ones included; of two models each code with each. All of them
+/// with each yield that it names.
+fn pairs(claim: &Claim, models: Models, quick: bool) -> Vec<Pair> {
+    claim.at.yields().iter().flat_map(|yields| pairs_with(claim, models, *yields, quick)).collect()
+}
+
+fn pairs_with(claim: &Claim, (first, second): Models, yields: Yield, quick: bool) -> Vec<Pair> {
+    let [mine, theirs] = [first, second].map(|model| Runtime::waiting(model, &claim.at.wait));
+    let job = |(code, class), runtime| Job { code, class, runtime, yields, quick };
     if let Some([one, other]) = single(claim) {
         return vec![Pair(job(one, mine), job(other, theirs))];
     }
@@ -259,8 +274,8 @@ pub(super) fn measured_beside(claim: &Claim, model: Model, quick: bool) -> Vec<P
     } else {
         named
     };
-    let runtime = runtime(model, claim);
-    let job = |(code, class)| Job { code, class, runtime, quick };
+    let (runtime, yields) = (Runtime::waiting(model, &claim.at.wait), claim.at.yields()[0]);
+    let job = |(code, class)| Job { code, class, runtime, yields, quick };
     measured.iter().flat_map(|one| all.iter().map(move |other| Pair(job(*one), job(*other)))).collect()
 }
 
@@ -277,7 +292,7 @@ mod tests {
     }
 
     fn job(code: Code, class: char, quick: bool) -> Job {
-        Job { code, class, runtime: Runtime::usual(Model::Upc), quick }
+        Job { code, class, runtime: Runtime::usual(Model::Upc), yields: Yield::Posix, quick }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
             let times = if in_parts {
                 partitioned(claim, lab, &pair, place.machine)?
             } else {
-                shared(lab, &pair, place, claim.at.policy.load_or_pin())?
+                shared(lab, &pair, place, claim.at.policy.placer())?
             };
             for (job, times) in [&pair.0, &pair.1].into_iter().zip(times) {
                 let label = format!("{} {}, {}", place.label(), pair.label(), job.code.word());
@@ -25,7 +25,7 @@ pub(super) fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
             }
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// With several tasks per core, run times vary less, over replicates and over neighbours, than with one.
@@ -40,7 +40,7 @@ pub(super) fn isolation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
             points.push(Point::single(format!("{label}, neighbours"), impact - less_impact));
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// Means over the programs of the variation over replicates, and of that over neighbours, in per cent.
@@ -48,7 +48,7 @@ fn disturbance(claim: &Claim, lab: &mut Lab, place: Place<'_>) -> Result<(f64, f
     let mut noise = Vec::new();
     let mut beside: Vec<(Job, Vec<f64>)> = Vec::new();
     for pair in asked(claim, lab, place.models) {
-        let times = shared(lab, &pair, place, claim.at.policy.load_or_pin())?;
+        let times = shared(lab, &pair, place, claim.at.policy.placer())?;
         let equal = pair.0 == pair.1;
         for (job, times) in [pair.0, pair.1].into_iter().zip(times).take(if equal { 1 } else { 2 }) {
             noise.push(times.variation());

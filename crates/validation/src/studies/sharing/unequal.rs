@@ -45,20 +45,21 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                 let label = format!("{machine} {} {}:{}", model.word(), ratio.0, ratio.1);
                 let pairs = pairs::measured_beside(claim, *model, lab.is_quick());
                 match claim.form {
-                    Form::Ordering => points.extend(ordered(lab, &pairs, place, *ratio, &label)?),
+                    Form::Ordering => points.extend(ordered(claim, lab, &pairs, place, *ratio, &label)?),
                     Form::Qualitative => {
-                        points.push(proportional(claim, lab, &pairs, place, *ratio, &label)?);
+                        points.push(proportional(lab, &pairs, place, *ratio, &label)?);
                     }
                     _ => points.push(Point::new(label, &change(lab, &pairs, place, *ratio)?)),
                 }
             }
         }
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
-/// Each program gains more than the next one named, the last one more than nothing.
+/// Each program gains more than the next one in the order of the statement, the last one more than nothing.
 fn ordered(
+    claim: &Claim,
     lab: &mut Lab,
     pairs: &[Pair],
     place: Place<'_>,
@@ -69,6 +70,11 @@ fn ordered(
     for same in pairs.chunk_by(|a, b| a.0 == b.0) {
         gains.push((same[0].0.code.word(), change(lab, same, place, ratio)?.mean()));
     }
+    let said = claim.value.shown().to_lowercase();
+    gains.sort_by_key(|(code, _)| said.find(code).unwrap_or(usize::MAX));
+    if said.contains('<') {
+        gains.reverse();
+    }
     gains.push(("nothing", 0.0));
     let step = |two: &[(&str, f64)]| {
         Point::single(format!("{label}, {} over {}", two[0].0, two[1].0), two[0].1 - two[1].1)
@@ -76,10 +82,9 @@ fn ordered(
     Ok(gains.windows(2).map(step).collect())
 }
 
-/// The measured program's performance follows its share of the tasks, a half before: how much of the
-/// tolerance is left, as a share of the expected ratio.
+/// The measured program's performance follows its share of the tasks, a half before: how far off it is, as a
+/// share of the expected ratio, with negative sign.
 fn proportional(
-    claim: &Claim,
     lab: &mut Lab,
     pairs: &[Pair],
     place: Place<'_>,
@@ -91,5 +96,5 @@ fn proportional(
     let expected = 2.0 * mine / (mine + theirs);
     let off = (gain / expected - 1.0).abs();
     let label = format!("{label}: {gain:.2} times the performance, {expected:.2} times the share");
-    Ok(Point::single(label, claim.tolerance.amount - off))
+    Ok(Point::single(label, 0.0 - off))
 }

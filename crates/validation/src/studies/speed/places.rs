@@ -2,10 +2,11 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::{Runtime, at_any_phase, npb};
+use super::super::general::Run;
+use super::super::programs::{Runtime, at_any_phase, npb, runs, whole};
 use crate::answer::{Series, Trouble};
-use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, label};
-use crate::lab::{Cell, Lab, Setting};
+use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, Yield, label};
+use crate::lab::{AppSample, Cell, Lab, Setting};
 
 /// The programs of the experiment with their class and the share of a run that is simulated.
 const PROGRAMS: [(Code, char, &str); 7] = [
@@ -30,10 +31,32 @@ pub(super) fn openmp(time: BlockTime) -> Runtime {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Program {
     code: Code,
+    class: char,
     /// As in `cg.B`.
     pub(super) name: String,
+    /// The share of the program that is simulated, per cent with its sign.
+    scale: &'static str,
     /// The workload of the cell.
     pub(super) workload: Setting,
+}
+
+impl Program {
+    /// Whether it runs with so many tasks.
+    pub(super) fn runs(&self, model: Model, tasks: u32) -> bool {
+        runs(self.code, self.class, model, tasks)
+    }
+
+    /// The run time of the whole program.
+    pub(super) fn whole(&self, app: &AppSample, model: Model, tasks: u32) -> f64 {
+        let share = self.scale.trim_end_matches('%').parse().unwrap_or(100.0);
+        app.timed * whole((self.code, self.class, model), tasks, share)
+    }
+}
+
+/// Tasks on a machine of 16 cores: `2 per core`, `16 threads`; 16 where nothing is said.
+pub(super) fn tasks(claim: &Claim) -> u32 {
+    let threads = &claim.at.threads;
+    if threads.per_core { threads.tasks * 16 } else { threads.tasks }
 }
 
 /// The programs a claim names, those of the experiment when it names none.
@@ -46,7 +69,7 @@ pub(super) fn programs(claim: &Claim) -> Vec<Program> {
         let usual = PROGRAMS.iter().find(|(known, ..)| *known == code);
         let class = class.or(usual.map(|(_, class, _)| *class)).unwrap_or('A');
         let scale = usual.map_or("10%", |(.., scale)| scale);
-        Program { code, name: label(code, class), workload: npb(code, class, Some(scale)) }
+        Program { code, class, name: label(code, class), scale, workload: npb(code, class, Some(scale)) }
     };
     named.into_iter().map(one).collect()
 }
@@ -68,7 +91,7 @@ pub(super) fn runtimes(claim: &Claim) -> Vec<Runtime> {
     let polls = wait.ways.contains(&Way::Poll);
     let models = match claim.at.models.together {
         Together::Unstated if sleeps => vec![Model::OpenMp],
-        Together::Unstated => vec![Model::Upc],
+        Together::Unstated | Together::Unknown => vec![Model::Upc],
         _ => claim.at.models.list.clone(),
     };
     let mut runtimes = Vec::new();
@@ -113,6 +136,8 @@ pub(super) struct Grid {
     pub(super) programs: Vec<Program>,
     pub(super) tasks: u32,
     pub(super) cores: Vec<u32>,
+    /// What `sched_yield` does, where the claim says; else as the kernel has it.
+    yields: Vec<Option<Yield>>,
 }
 
 /// One place of a grid.
@@ -123,6 +148,8 @@ pub(super) struct Place {
     pub(super) program: Program,
     pub(super) tasks: u32,
     pub(super) cores: u32,
+    /// What `sched_yield` does, where the claim says.
+    pub(super) yields: Option<Yield>,
 }
 
 impl Grid {
@@ -136,8 +163,13 @@ impl Grid {
             machines: claim.at.machines.list.clone(),
             runtimes: runtimes(claim),
             programs: programs(claim),
-            tasks: claim.at.threads.tasks,
+            tasks: tasks(claim),
             cores,
+            yields: if claim.at.yields.is_empty() {
+                vec![None]
+            } else {
+                claim.at.yields.iter().copied().map(Some).collect()
+            },
         }
     }
 
@@ -151,18 +183,31 @@ impl Grid {
         Self { programs: scalable(claim), ..Self::of(claim, lab) }
     }
 
-    /// Every combination.
+    /// Every combination that can be run; all where none can, so that their scenarios say why.
     pub(super) fn places(&self) -> Vec<Place> {
+        let (can, cannot): (Vec<Place>, Vec<Place>) = self
+            .combinations()
+            .into_iter()
+            .partition(|place| place.program.runs(place.runtime.model, place.tasks));
+        if can.is_empty() { cannot } else { can }
+    }
+
+    fn combinations(&self) -> Vec<Place> {
         let mut all = Vec::new();
         for machine in &self.machines {
             for runtime in &self.runtimes {
-                for program in &self.programs {
+                for (program, yields) in self
+                    .programs
+                    .iter()
+                    .flat_map(|program| self.yields.iter().map(move |yields| (program, yields)))
+                {
                     all.extend(self.cores.iter().map(|cores| Place {
                         machine: machine.clone(),
                         runtime: *runtime,
                         program: program.clone(),
                         tasks: self.tasks,
                         cores: *cores,
+                        yields: *yields,
                     }));
                 }
             }
@@ -172,6 +217,25 @@ impl Grid {
 }
 
 impl Place {
+    /// Machine, model and program.
+    pub(super) fn program_key(&self) -> String {
+        let yields = self.yields.map_or(String::new(), |yields| format!(", {} yield", yields.word()));
+        format!("{} {} {}{yields}", self.machine, self.runtime.setting(), self.program.name)
+    }
+
+    /// The same with its cores.
+    pub(super) fn label(&self) -> String {
+        format!("{} on {}", self.program_key(), self.cores)
+    }
+
+    /// Its run under a policy, made whole.
+    pub(super) fn run(&self, lab: &mut Lab, policy: &str) -> Result<Run, Trouble> {
+        let times = lab
+            .of_app(&self.cell(policy), "a", |app| self.program.whole(app, self.runtime.model, self.tasks))?;
+        let (key, program) = (self.program_key(), self.program.name.clone());
+        Ok(Run { key, program, at: format!("on {}", self.cores), times })
+    }
+
     /// Its cell under a policy; that of FreeBSD comes with its kernel.
     pub(super) fn cell(&self, policy: &str) -> Cell {
         let mut cell = Cell::new("speed", policy)
@@ -183,6 +247,9 @@ impl Place {
             cell = cell.set("apps.a.tasks", self.tasks);
         }
         cell = at_any_phase(cell, 'a', self.runtime.model);
+        if let Some(yields) = self.yields {
+            cell = cell.set("kernel.yield", yields.word());
+        }
         if policy == "ULE" { cell.set("kernel", "freebsd-7") } else { cell }
     }
 }

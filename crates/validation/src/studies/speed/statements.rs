@@ -1,5 +1,6 @@
 //! What is said in words about fewer cores than threads, as expressions over run times.
 
+use super::super::contrast;
 use super::places::{Grid, Place, excess, mean_excess, openmp, policy, times};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{BlockTime, Claim, Named};
@@ -9,6 +10,13 @@ use crate::lab::Lab;
 const CLEARLY: f64 = 10.0;
 /// What is no more than this many per cent slower keeps up.
 const KEEPS_UP: f64 = 2.0;
+/// What takes no larger share longer is near the optimum, where a claim states no larger one.
+const NEAR: f64 = 0.05;
+
+/// Whether a statement has a rule of its own: not one that compares two sides by their run times.
+pub(super) fn knows(claim: &Claim) -> bool {
+    claim.at.wait.compared || !contrast::has_sides(claim)
+}
 
 /// What a claim says of an order, by the policies it names.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
@@ -23,30 +31,26 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
 }
 
-/// The policy is faster than each of its baselines, on the mean over the places where threads cannot be
-/// spread evenly.
+/// The policy is faster than each of its baselines, or slower where the claim says so, on the mean over the
+/// places where threads cannot be spread evenly.
 fn faster(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
     let grid = Grid::of(claim, lab);
     let uneven: Vec<Place> = grid.places().into_iter().filter(|p| p.tasks % p.cores != 0).collect();
     let mut points = Vec::new();
     for name in &claim.at.baseline.policies.each {
         let other = policy(name)?;
-        let gain = mean_excess(lab, &uneven, other, this)?;
+        let sign = if claim.at.statement.first_has_more(this, other, false) { 1.0 } else { -1.0 };
+        let gain = mean_excess(lab, &uneven, other, this)?.map(|gain| sign * gain);
         points.push(Point::new(format!("{other} over {this} on uneven numbers of cores, mean, in %"), &gain));
     }
-    // A claim in words holds or does not; an order has its differences.
-    if points.iter().all(|point| claim.tolerance.amount == 0.0 && point.value.is_finite()) {
-        let shown: Vec<String> = points.iter().map(|p| format!("{}: {:.1}", p.label, p.value)).collect();
-        return Ok(Answer::Holds(points.iter().all(|point| point.value > 0.0), shown.join("; ")));
-    }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 /// LOAD takes clearly longer than threads that are spread evenly and never moved.
 fn start_stays(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let worse = mean_excess(lab, &Grid::of(claim, lab).places(), "LOAD", "PIN")?.mean();
-    let evidence = format!("LOAD takes {worse:.1} % longer than an even start that is never corrected");
-    Ok(Answer::Holds(worse > CLEARLY, evidence))
+    let label = format!("LOAD takes {worse:.1} % longer than an even start that is never corrected");
+    Ok(Answer(vec![Point::single(label, worse - CLEARLY)]))
 }
 
 /// How barriers wait makes a clear difference under a policy: programs that sleep are faster.
@@ -58,12 +62,12 @@ fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
         all.push(polling.gain_over(&times(lab, &asleep, this)?));
     }
     let slower = Series::mean_of(&all).mean();
-    let evidence = format!("under {this} polling barriers take {slower:.1} % longer than sleeping ones");
-    Ok(Answer::Holds(slower > CLEARLY, evidence))
+    let label = format!("under {this} polling barriers take {slower:.1} % longer than sleeping ones");
+    Ok(Answer(vec![Point::single(label, slower - CLEARLY)]))
 }
 
 /// The difference between polling and sleeping barriers, either way, under the second policy minus that under
-/// the first.
+/// the first, or the other way round where the claim says that it is larger under the first.
 fn difference_of_kinds(claim: &Claim, lab: &mut Lab, two: &[Named; 2]) -> Result<Answer, Trouble> {
     let [smaller, larger] = [policy(&two[0])?, policy(&two[1])?];
     let mut difference = |this: &str| -> Result<f64, Trouble> {
@@ -77,9 +81,11 @@ fn difference_of_kinds(claim: &Claim, lab: &mut Lab, two: &[Named; 2]) -> Result
         }
         Ok(all.iter().sum::<f64>() / all.len().max(1) as f64)
     };
+    let turned = claim.at.statement.first_has_more(smaller, larger, false);
+    let (smaller, larger) = if turned { (larger, smaller) } else { (smaller, larger) };
     let (a, b) = (difference(smaller)?, difference(larger)?);
     let label = format!("difference under {larger} ({b:.1} %) minus that under {smaller} ({a:.1} %)");
-    Ok(Answer::Points(vec![Point::single(label, b - a)]))
+    Ok(Answer(vec![Point::single(label, b - a)]))
 }
 
 /// The time on m cores against that on one core over m.
@@ -96,11 +102,12 @@ fn near_optimum(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
         }
     }
     let mean = 100.0 * sum / places.len().max(1) as f64;
-    let evidence = format!(
+    let label = format!(
         "{this} takes {mean:.1} % longer than work / cores on average, at most {:.1} % ({at})",
         100.0 * worst
     );
-    Ok(Answer::Holds(worst <= claim.tolerance.amount.max(0.05), evidence))
+    let beyond = (NEAR - claim.tolerance.amount).max(0.0);
+    Ok(Answer(vec![Point::single(label, beyond - worst)]))
 }
 
 /// The policy falls behind SPEED as the number of cores grows: it does on the larger half of the core counts,
@@ -114,7 +121,8 @@ fn falls_behind(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
         if 2 * place.cores > most { many.push(behind) } else { few.push(behind) }
     }
     let (few, many) = (Series::mean_of(&few).mean(), Series::mean_of(&many).mean());
-    let evidence =
+    let label =
         format!("{this} takes {few:.1} % longer than SPEED on up to {} cores, {many:.1} % on more", most / 2);
-    Ok(Answer::Holds(many > KEEPS_UP && (few.is_nan() || many > few), evidence))
+    // Without fewer cores their mean is no number, and `max` takes the other one.
+    Ok(Answer(vec![Point::single(label, many - KEEPS_UP.max(few))]))
 }

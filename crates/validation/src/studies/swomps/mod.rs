@@ -6,45 +6,91 @@ mod queues;
 
 use notation::declare::Choice;
 
+use super::contrast;
+use super::general::{self, Run};
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Feature, Form, Metric, PROGRAMS, Program, Sharing};
+use crate::claims::{Claim, Feature, Form, Metric, Model, PROGRAMS, Program, Sharing};
 use crate::lab::Lab;
 use programs::{alone, exclusive, together};
 
 /// What the simulator says about a claim of these groups.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let queue = claim.at.environment.sharing == Some(Sharing::Queue);
+    let at = &claim.at;
+    if !at.models.list.contains(&Model::OpenMp) {
+        return Err(Trouble::uncovered(format!(
+            "SPEC OMP has no programs in the model `{}`",
+            claim.texts.model
+        )));
+    }
+    match at.metric {
+        Some(Metric::Order) if at.workload.has(Feature::Versus) => queues::more_than_pairs(claim, lab),
+        Some(Metric::QueueTimeReduction) => queues::time_reduction(claim, lab),
+        _ if contrast::is_comparison(claim) => contrast::answer(claim, lab, &numbers, &runs),
+        _ => numbers(claim, lab),
+    }
+}
+
+fn in_queue(claim: &Claim) -> bool {
+    claim.at.environment.sharing == Some(Sharing::Queue)
+}
+
+/// What the simulator says about a claim of numbers.
+fn numbers(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     match claim.at.metric {
-        Some(Metric::RunTime) => run_time(claim, lab),
-        Some(Metric::BindGain) => bind_gain(claim, lab),
-        Some(Metric::PairReduction) if queue => queues::reduction(claim, lab),
+        Some(Metric::PairReduction) if in_queue(claim) => queues::reduction(claim, lab),
         Some(Metric::PairSumRatio | Metric::PairThroughput | Metric::PairReduction) => pairs(claim, lab),
         Some(Metric::PairCount) => count(claim, lab),
         Some(Metric::QueueThroughput) => queues::throughput(claim, lab),
         Some(Metric::QueueTimeReduction) => queues::time_reduction(claim, lab),
-        Some(Metric::Order) => queues::more_than_pairs(lab),
-        _ => Err(Trouble::no_rule(&claim.texts.metric)),
+        Some(Metric::RunTime | Metric::BindGain | Metric::PinGain) => {
+            let Answer(points) = general::answer(claim, lab, &runs)?;
+            Ok(Answer(
+                points.into_iter().map(|point| Point { label: named(&point.label), ..point }).collect(),
+            ))
+        }
+        _ => general::answer(claim, lab, &runs),
     }
 }
 
-/// Run times alone, by policy and number of threads.
-fn run_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let policy = claim.at.policy.load_or_pin().word();
-    let mut times = Vec::new();
-    for program in of_claim(claim)? {
-        times.push((program.label(), alone(lab, program, threads(claim), policy)?));
-    }
-    Ok(summed_up(claim, times))
+/// The name of a program without the words behind it: what claims with several values call it.
+fn named(label: &str) -> String {
+    label.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// How much longer a program takes unbound than bound, per cent.
-fn bind_gain(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let mut gains = Vec::new();
-    for program in of_claim(claim)? {
-        let unbound = alone(lab, program, threads(claim), "LOAD")?;
-        gains.push((program.label(), unbound.gain_over(&alone(lab, program, threads(claim), "PIN")?)));
+/// The whole runs of programs: in queues, in pairs, or alone.
+fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
+    let policy = claim.at.policy.of_programs();
+    if in_queue(claim) {
+        return queues::runs(claim, lab);
     }
-    Ok(summed_up(claim, gains))
+    let mut all = Vec::new();
+    let pairwise = claim.texts.environment.contains("shared") || claim.texts.environment.contains("pair");
+    if pairwise && claim.at.workload.programs.len() != 1 {
+        for pair in pairs_of(claim)? {
+            let (a, b) = together(lab, pair, of_pair_threads(claim), policy)?;
+            for (program, beside, times) in [(pair.0, pair.1, a), (pair.1, pair.0, b)] {
+                let (key, at) = (program.label(), format!("beside {}", beside.label()));
+                all.push(Run { program: key.clone(), key, at, times });
+            }
+        }
+        return Ok(all);
+    }
+    // Alone a program is bound or left to Linux.
+    let bound = claim.at.policy.list.is_empty();
+    for program in of_claim(claim)? {
+        let times = alone(lab, program, threads(claim), if bound { "PIN" } else { policy })?;
+        all.push(Run { key: program.label(), program: program.label(), at: String::new(), times });
+    }
+    Ok(all)
+}
+
+/// Threads of each of two programs: `12 + 12`, `12 each`; 12 where nothing is said.
+fn of_pair_threads(claim: &Claim) -> (u32, u32) {
+    match claim.at.threads.counts[..] {
+        [a, b, ..] if claim.texts.threads.contains('+') => (a, b),
+        [a, ..] => (a, a),
+        [] => (12, 12),
+    }
 }
 
 fn threads(claim: &Claim) -> u32 {
@@ -67,7 +113,7 @@ fn summed_up(claim: &Claim, all: Vec<(String, Series)>) -> Answer {
         let series: Vec<Series> = all.into_iter().map(|(_, series)| series).collect();
         return Answer::one(format!("mean of {}", series.len()), &Series::mean_of(&series));
     }
-    Answer::Points(all.into_iter().map(|(label, series)| Point::new(label, &series)).collect())
+    Answer(all.into_iter().map(|(label, series)| Point::new(label, &series)).collect())
 }
 
 /// The pairs a claim is about: the two programs it names, or all of the eleven.
@@ -83,13 +129,17 @@ fn pairs_of(claim: &Claim) -> Result<Vec<(Program, Program)>, Trouble> {
 
 /// The quantities of one pair in the unit of the claim.
 fn of_pair(lab: &mut Lab, claim: &Claim, pair: (Program, Program)) -> Result<Vec<(String, Series)>, Trouble> {
-    let (a, b) = together(lab, pair, claim.at.policy.swomps_or_load())?;
+    let threads = of_pair_threads(claim);
+    let (a, b) = together(lab, pair, threads, claim.at.policy.of_programs())?;
     let label = format!("{} + {}", pair.0.label(), pair.1.label());
     let metric = claim.at.metric;
     if metric == Some(Metric::PairSumRatio)
         || (metric == Some(Metric::PairCount) && claim.at.baseline.is_without_swomps())
     {
-        let (without_a, without_b) = together(lab, pair, "LOAD")?;
+        let measured = claim.at.policy.of_programs();
+        let mut others = claim.at.baseline.policies.list.iter().map(|policy| policy.word());
+        let without = others.find(|policy| *policy != measured && *policy != "SWOMPS").unwrap_or("LOAD");
+        let (without_a, without_b) = together(lab, pair, threads, without)?;
         let sum = |x: &Series, y: &Series| x.with(y, |x, y| x + y);
         return Ok(vec![(label, sum(&without_a, &without_b).over(&sum(&a, &b)))]);
     }
@@ -115,5 +165,5 @@ fn count(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     for pair in pairs_of(claim)? {
         better += of_pair(lab, claim, pair)?.iter().filter(|(_, ratio)| ratio.mean() > 1.0).count();
     }
-    Ok(Answer::Points(vec![Point::single("pairs better off", better as f64)]))
+    Ok(Answer(vec![Point::single("pairs better off", better as f64)]))
 }

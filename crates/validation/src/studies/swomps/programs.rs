@@ -68,26 +68,32 @@ pub(super) fn exclusive(lab: &mut Lab, program: Program) -> Result<Series, Troub
     }
 }
 
-/// Two programs at once: full run times of both.
+/// Two programs at once with these numbers of threads: full run times of both.
 pub(super) fn together(
     lab: &mut Lab,
     (a, b): (Program, Program),
+    threads: (u32, u32),
     policy: &str,
 ) -> Result<(Series, Series), Trouble> {
     let cell = Cell::new("swomps_pairs", policy)
         .set("apps.a.workload.program", a.name)
         .set("apps.b.workload.program", b.name);
+    // Twelve, the number of the paper, stands in the file.
+    let cell = match threads {
+        (12, 12) => cell,
+        (a, b) => cell.set("apps.a.tasks", a).set("apps.b.tasks", b),
+    };
     Ok((lab.of_app(&cell, "a", |app| full(a, app))?, lab.of_app(&cell, "b", |app| full(b, app))?))
 }
 
-/// The mean throughput of all pairs under SWOMPS.
-pub(super) fn mean_of_pairs(lab: &mut Lab) -> Result<Series, Trouble> {
+/// The mean throughput of all pairs under a policy.
+pub(super) fn mean_of_pairs(lab: &mut Lab, policy: &str) -> Result<Series, Trouble> {
     let mut all = Vec::new();
     for (i, one) in PROGRAMS.iter().enumerate() {
         for other in &PROGRAMS[..i] {
             let pair = (*one, *other);
             let sum = exclusive(lab, pair.0)?.mean() + exclusive(lab, pair.1)?.mean();
-            let (a, b) = together(lab, pair, "SWOMPS")?;
+            let (a, b) = together(lab, pair, (12, 12), policy)?;
             all.push(a.with(&b, |a, b| sum / a.max(b)));
         }
     }

@@ -4,6 +4,7 @@
 use notation::declare::Choice;
 use sim_core::rng;
 
+use super::super::general::Run;
 use super::programs::{exclusive, full, mean_of_pairs};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Form, PROGRAMS, Policy, Program};
@@ -66,7 +67,7 @@ fn of_order(lab: &mut Lab, order: &[Program], policy: &str) -> Result<Series, Tr
 pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut all = Vec::new();
     for order in orders(claim)? {
-        all.push(of_order(lab, &order, claim.at.policy.swomps_or_load())?);
+        all.push(of_order(lab, &order, claim.at.policy.of_programs())?);
     }
     let label =
         if all.len() == 1 { "this order".to_owned() } else { format!("mean of {} orders", all.len()) };
@@ -78,7 +79,8 @@ pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble
 /// pairs the mean cannot be below 0.)
 pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
-    for program in &claim.at.workload.programs {
+    let named = &claim.at.workload.programs;
+    for program in if named.is_empty() { &PROGRAMS[..] } else { named } {
         let alone = exclusive(lab, *program)?.mean();
         let mut all = Vec::new();
         for order in orders(claim)? {
@@ -86,24 +88,44 @@ pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
                 continue;
             };
             let name = format!("q{}", at + 1);
-            let times = lab
-                .of_app(&cell(&order, claim.at.policy.swomps_or_load()), &name, |app| full(*program, app))?;
+            let times =
+                lab.of_app(&cell(&order, claim.at.policy.of_programs()), &name, |app| full(*program, app))?;
             all.push(times.map(|t| (1.0 - alone / t) * 100.0));
         }
         let least = all.into_iter().min_by(|a, b| a.mean().total_cmp(&b.mean())).unwrap_or_default();
         points.push(Point::new(program.label(), &least));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
-/// Throughput of the queues less the mean of all pairs.
-pub(super) fn more_than_pairs(lab: &mut Lab) -> Result<Answer, Trouble> {
+/// Throughput of the queues less the mean of all pairs, or the other way round where the claim says so.
+pub(super) fn more_than_pairs(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let policy = claim.at.policy.of_programs();
     let mut queues = Vec::new();
     for order in ORDERS {
-        queues.push(of_order(lab, &programs(&order), "SWOMPS")?);
+        queues.push(of_order(lab, &programs(&order), policy)?);
     }
-    let (queues, pairs) = (Series::mean_of(&queues), mean_of_pairs(lab)?.mean());
-    Ok(Answer::one("queues less pairs", &queues.map(|x| x - pairs)))
+    let (queues, pairs) = (Series::mean_of(&queues), mean_of_pairs(lab, policy)?.mean());
+    let sign = if claim.at.statement.first_has_more("queue", "pairs", false) { 1.0 } else { -1.0 };
+    Ok(Answer::one("queues less pairs", &queues.map(|x| sign * (x - pairs))))
+}
+
+/// The whole runs of the programs in the queues: of those that the claim names, all of them without names.
+pub(super) fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
+    let policy = claim.at.policy.of_programs();
+    let named = &claim.at.workload.programs;
+    let mut all = Vec::new();
+    for (number, order) in orders(claim)?.iter().enumerate() {
+        for (at, program) in order.iter().enumerate() {
+            if named.is_empty() || named.contains(program) {
+                let name = format!("q{}", at + 1);
+                let times = lab.of_app(&cell(order, policy), &name, |app| full(*program, app))?;
+                let at = format!("in queue {}", number + 1);
+                all.push(Run { key: program.label(), program: program.label(), at, times });
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Random queues with at most three at once: as many as the paper has.
@@ -153,12 +175,16 @@ fn of_test(lab: &mut Lab, test: u64, policy: &str) -> Result<Series, Trouble> {
     Ok(sums[0].with(&sums[1], |with, without| (1.0 - with / without) * 100.0))
 }
 
+/// How the paper calls a policy.
+fn name_of(policy: &str) -> &str {
+    if policy == "ALONE" { "Non SysWide" } else { policy }
+}
+
 /// Run times in random queues against no scheduling.
 pub(super) fn time_reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let count = if lab.is_quick() { QUICK_TESTS } else { TESTS };
     let mut by_policy = Vec::new();
-    let placers = [Policy::Swomps, Policy::Alone];
-    for policy in claim.at.policy.list.iter().filter(|policy| placers.contains(policy)) {
+    for policy in claim.at.policy.list.iter().filter(|policy| **policy != Policy::Load) {
         let policy = policy.word();
         let mut tests = Vec::new();
         for test in 0..count {
@@ -166,12 +192,18 @@ pub(super) fn time_reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Tro
         }
         by_policy.push((policy, tests));
     }
+    if by_policy.is_empty() {
+        return Err(Trouble::uncovered(format!("`{}` is the baseline itself", claim.texts.policy)));
+    }
     if claim.form == Form::Ordering {
         let [(_, first), (_, second)] = &by_policy[..] else {
             return Err(Trouble::uncovered("an order of fewer than two policies"));
         };
-        let gap = Series::mean_of(first).with(&Series::mean_of(second), |a, b| a - b);
-        return Ok(Answer::one(format!("{} less {}", by_policy[0].0, by_policy[1].0), &gap));
+        let (one, other) = (by_policy[0].0, by_policy[1].0);
+        let sign =
+            if claim.at.statement.first_has_more(name_of(one), name_of(other), false) { 1.0 } else { -1.0 };
+        let gap = Series::mean_of(first).with(&Series::mean_of(second), |a, b| sign * (a - b));
+        return Ok(Answer::one(format!("{one} and {other}"), &gap));
     }
     let mut points = Vec::new();
     for (policy, tests) in &by_policy {
@@ -182,7 +214,7 @@ pub(super) fn time_reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Tro
         let each = tests.iter().enumerate();
         points.extend(each.map(|(i, test)| Point::new(format!("{policy}, queue {}", i + 1), test)));
     }
-    Ok(Answer::Points(points))
+    Ok(Answer(points))
 }
 
 #[cfg(test)]

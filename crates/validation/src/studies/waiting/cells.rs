@@ -2,13 +2,11 @@
 
 use notation::declare::Choice;
 
-use super::super::programs::{Runtime, at_any_phase, codes, share};
+use super::super::programs::{self, Runtime, at_any_phase, codes, share};
 use crate::answer::{Series, Trouble};
-use crate::claims::{BlockTime, Code, Conditions, Model, Policy, Yield, label};
+use crate::claims::{BlockTime, Code, Conditions, Model, Policy, Wait, Way, Yield, label};
 use crate::lab::{Cell, Lab};
 
-/// Hardware contexts of its three machines, its "cores".
-const CORES: u32 = 16;
 /// Replicates of pinned runs, which differ by a per cent, and of those left to the balancer or of OpenMP,
 /// whose yields begin at any instant of their cycle.
 const REPLICATES: (u32, u32) = (1, 4);
@@ -20,6 +18,8 @@ pub(super) struct Subject {
     model: Model,
     pub(super) code: Code,
     class: char,
+    /// Hardware contexts of the machine, the paper's "cores".
+    cores: u32,
 }
 
 /// How it is run.
@@ -40,6 +40,8 @@ pub(super) struct Run {
     pub(super) long: bool,
     /// Of the OpenMP runtime.
     pub(super) block_time: BlockTime,
+    /// Tasks of the other runtimes sleep while they wait.
+    pub(super) asleep: bool,
 }
 
 impl Run {
@@ -52,20 +54,21 @@ impl Run {
         repeated: false,
         long: false,
         block_time: BlockTime::Usual,
+        asleep: false,
     };
+
+    /// The same with tasks that wait as a claim says.
+    pub(super) fn of(wait: &Wait) -> Self {
+        let asleep = wait.ways == [Way::Sleep] && !wait.open;
+        let block_time = if asleep { BlockTime::Zero } else { wait.block_time };
+        Self { block_time, asleep, ..Self::PINNED }
+    }
 }
 
 impl Subject {
-    /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and
-    /// MPI.
+    /// Whether the code runs with so many tasks per core.
     fn runs(&self, degree: u32) -> bool {
-        let tasks = CORES * degree;
-        let square = tasks.isqrt().pow(2) == tasks;
-        let power = tasks.is_power_of_two() || self.model != Model::Mpi;
-        match self.code {
-            Code::Sp | Code::Bt => square || self.model == Model::OpenMp,
-            _ => power,
-        }
+        programs::runs(self.code, self.class, self.model, self.cores * degree)
     }
 
     /// Name in reports.
@@ -79,7 +82,7 @@ impl Subject {
     /// balancer settle in their first second: about a second or two. OpenMP runs for two cycles of its
     /// yields. A quick look takes one iteration of each. In per cent.
     fn share(&self, run: &Run, quick: bool) -> f64 {
-        let usual = match (self.code, run.long || run.policy == Policy::Load) {
+        let usual = match (self.code, run.long || run.policy != Policy::Pin) {
             (Code::Ep, _) => 100.0,
             _ if quick => return 0.1,
             (Code::Ft | Code::Is, _) => 100.0,
@@ -88,7 +91,16 @@ impl Subject {
             (_, true) => 4.0,
             (_, false) => 1.0,
         };
-        share(self.model, (self.code, self.class), CORES, usual)
+        share(self.model, (self.code, self.class), self.cores, usual)
+    }
+
+    /// A block time is an option of OpenMP; the others sleep or do not.
+    fn runtime(&self, run: &Run) -> Runtime {
+        match self.model {
+            Model::OpenMp => Runtime::polling(self.model, run.block_time),
+            Model::Upc | Model::Mpi if run.asleep => Runtime::blocking(self.model),
+            Model::Upc | Model::Mpi => Runtime::usual(self.model),
+        }
     }
 
     fn cell(&self, degree: u32, run: &Run, quick: bool) -> Cell {
@@ -96,11 +108,11 @@ impl Subject {
         let mut cell = Cell::new("dedicated", run.policy.word())
             .set("machine", &self.machine)
             .set("kernel.yield", run.yields.word())
-            .set("apps.a.runtime", Runtime::polling(self.model, run.block_time).setting())
+            .set("apps.a.runtime", self.runtime(run).setting())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
             .set("apps.a.workload.scale", format!("{share}%"))
-            .set("apps.a.tasks", CORES * degree);
+            .set("apps.a.tasks", self.cores * degree);
         if run.by_node {
             cell = cell.set("policies.PIN.by", "node").set("policies.PIN.start", "even");
         }
@@ -126,14 +138,14 @@ impl Subject {
 /// are simulated that vary widely, so of several classes the middle one stands for all.
 pub(super) fn subjects(at: &Conditions, machine: &str, model: Model, loaded: bool) -> Vec<Subject> {
     let classes = if loaded { at.classes.middle() } else { at.classes.clone() };
-    let subject = |(code, class)| Subject { machine: machine.to_owned(), model, code, class };
+    let cores = programs::contexts(machine);
+    let subject = |(code, class)| Subject { machine: machine.to_owned(), model, code, class, cores };
     codes(&at.workload, &classes).into_iter().map(subject).collect()
 }
 
-/// Subjects and degrees that can be run.
+/// Subjects and degrees that can be run; all where none can, so that their scenarios say why.
 pub(super) fn runs(subjects: &[Subject], degrees: &[u32]) -> Vec<(Subject, u32)> {
-    let each = |subject: &Subject| -> Vec<(Subject, u32)> {
-        degrees.iter().filter(|k| subject.runs(**k)).map(|k| (subject.clone(), *k)).collect()
-    };
-    subjects.iter().flat_map(each).collect()
+    let all = subjects.iter().flat_map(|subject| degrees.iter().map(|k| (subject.clone(), *k)));
+    let (can, cannot): (Vec<_>, Vec<_>) = all.partition(|(subject, k)| subject.runs(*k));
+    if can.is_empty() { cannot } else { can }
 }
