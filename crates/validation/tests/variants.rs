@@ -13,7 +13,7 @@ use validation::lab::{self, Cell, Lab};
 use validation::studies;
 
 fn shipped() -> Vec<Claim> {
-    claims::read(claims::SHIPPED_NAME, claims::SHIPPED).unwrap()
+    claims::shipped().unwrap()
 }
 
 /// The cells of a claim, and why it has none.
@@ -37,7 +37,7 @@ fn readable(cells: &BTreeMap<String, Cell>) -> Vec<String> {
             repeat: Some(1),
             ..Overrides::default()
         };
-        load(study.name, study.text, &overrides).err().map(|problem| format!("{cell}: {problem}"))
+        load(&study.name, &study.text, &overrides).err().map(|problem| format!("{cell}: {problem}"))
     };
     cells.values().filter_map(problem).collect()
 }

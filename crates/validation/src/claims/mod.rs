@@ -1,5 +1,6 @@
 //! Claims: what publications say came out, as data, in one vocabulary.
 
+mod asked;
 mod baseline;
 mod claim;
 mod environment;
@@ -14,6 +15,7 @@ mod threads;
 mod waiting;
 mod workload;
 
+pub use asked::{Asked, CPU_SHARE, Comparison, Load};
 pub use baseline::{Baseline, Order, Schedule};
 pub use claim::{Claim, Conditions, Texts};
 pub use environment::{Beside, Environment, Sharing};
@@ -21,7 +23,7 @@ pub use form::{Form, Tolerance, ToleranceKind, Value};
 pub use machines::{Classes, Machines, Model, Models, Together};
 pub use metric::{Family, Metric};
 pub use policy::{Named, Policies, Policy};
-pub use read::read;
+pub use read::{read, read_with};
 pub use spec_omp::{PROGRAMS, Program};
 pub use threads::Threads;
 pub use waiting::{BlockTime, Wait, Way, Yield};
@@ -31,3 +33,19 @@ pub use workload::{Code, Feature, Workload, label};
 pub const SHIPPED: &str = include_str!("../../data/claims.yaml");
 /// Their name in messages.
 pub const SHIPPED_NAME: &str = "crates/validation/data/claims.yaml";
+/// The predictions of the modern chapter: those of groups that begin with [`MODERN_PREFIX`].
+pub const MODERN: &str = include_str!("../../data/modern.yaml");
+/// Their name in messages.
+pub const MODERN_NAME: &str = "crates/validation/data/modern.yaml";
+/// How the groups of the modern chapter begin.
+pub const MODERN_PREFIX: &str = "modern-";
+
+/// All predictions this program ships with.
+///
+/// # Errors
+/// A file built in is wrong.
+pub fn shipped() -> Result<Vec<Claim>, String> {
+    let mut claims = read(SHIPPED_NAME, SHIPPED)?;
+    claims.extend(read(MODERN_NAME, MODERN)?);
+    Ok(claims)
+}

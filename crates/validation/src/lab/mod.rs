@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use cell::Cell;
-pub use run::{Campaign, simulate};
+pub use run::{Campaign, apps, simulate};
 pub use sample::{AppSample, RunSample};
 pub use setting::Setting;
 pub use store::Store;
@@ -47,6 +47,12 @@ impl Lab {
     #[must_use]
     pub const fn is_quick(&self) -> bool {
         self.quick
+    }
+
+    /// True while cells are only noted: values mean nothing.
+    #[must_use]
+    pub const fn is_planning(&self) -> bool {
+        self.planning
     }
 
     /// A lab in which these cells have been measured.

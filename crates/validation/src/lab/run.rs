@@ -59,16 +59,18 @@ pub fn simulate(
 
 /// All replicates of a cell.
 fn runs(cell: &Cell, campaign: &Campaign<'_>) -> Vec<RunSample> {
-    let Some(study) = study::find(cell.study()) else {
-        return vec![RunSample::refused(format!("there is no study {}", cell.study()))];
+    let study = match study_of(cell) {
+        Ok(study) => study,
+        Err(problem) => return vec![RunSample::refused(problem)],
     };
-    let experiment = match load(study.name, study.text, &overrides(study, cell, campaign)) {
+    let experiment = match load(&study.name, &study.text, &overrides(study, cell, campaign)) {
         Ok(experiment) => experiment,
         Err(problem) => return vec![RunSample::refused(problem)],
     };
     let one = |plan: &scenario::plan::RunPlan| {
         let sample = match study.snapshots {
             Some(every) => watch(plan, every).map(|(report, seen)| RunSample::watched(&report, &seen)),
+            None if study.measured => simulate_one(plan, &mut ()).map(|report| RunSample::measured(&report)),
             None => simulate_one(plan, &mut ()).map(|report| RunSample::of(&report)),
         };
         sample.unwrap_or_else(RunSample::refused)
@@ -76,10 +78,36 @@ fn runs(cell: &Cell, campaign: &Campaign<'_>) -> Vec<RunSample> {
     experiment.runs.iter().map(one).collect()
 }
 
+fn study_of(cell: &Cell) -> Result<&Study, String> {
+    let found = cell.own().or_else(|| study::find(cell.study()));
+    found.ok_or_else(|| format!("there is no study {}", cell.study()))
+}
+
+/// The names of the applications of a cell.
+///
+/// # Errors
+/// Its study does not exist, or its scenario cannot be read: the rendered message.
+pub fn apps(cell: &Cell) -> Result<Vec<String>, String> {
+    let study = study_of(cell)?;
+    let changes = Overrides {
+        set: stated(cell),
+        policies: vec![cell.policy().to_owned()],
+        without_sweep: true,
+        repeat: Some(1),
+        ..Overrides::default()
+    };
+    Ok(load(&study.name, &study.text, &changes)?.apps)
+}
+
+/// What a cell sets, as `path=value`.
+fn stated(cell: &Cell) -> Vec<String> {
+    let settings = cell.settings().iter().map(|(path, value)| format!("{path}={value}"));
+    std::iter::once("baseline=none".to_owned()).chain(settings).collect()
+}
+
 /// What the cell changes in its study's scenario.
 fn overrides(study: &Study, cell: &Cell, campaign: &Campaign<'_>) -> Overrides {
-    let mut set = vec!["baseline=none".to_owned()];
-    set.extend(cell.settings().iter().map(|(path, value)| format!("{path}={value}")));
+    let mut set = stated(cell);
     if campaign.quick {
         // Last: a cell may set whole workloads.
         set.extend(study.quick.iter().map(ToString::to_string));

@@ -36,12 +36,13 @@ pub(super) fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::R
             number(group.rank_correlation),
         )?;
     }
-    match score::overall(&reproduction.groups) {
-        Some(score) => {
-            writeln!(out, "\nReproduced, as the mean over the groups: **{:.1} %**.", score * 100.0)
-        }
-        None => Ok(()),
+    if let Some(score) = score::overall(&reproduction.groups) {
+        writeln!(out, "\nReproduced, as the mean over the groups: **{:.1} %**.", score * 100.0)?;
     }
+    if let Some(score) = score::modern(&reproduction.groups) {
+        writeln!(out, "\nThe modern chapter, as the mean over its groups: **{:.1} %**.", score * 100.0)?;
+    }
+    Ok(())
 }
 
 /// The claims of a group.

@@ -82,6 +82,9 @@ fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
             score * 100.0
         )?;
     }
+    if let Some(score) = score::modern(&reproduction.groups) {
+        writeln!(out, "\nmodern chapter, mean over its groups: {:.1} %", score * 100.0)?;
+    }
     Ok(())
 }
 

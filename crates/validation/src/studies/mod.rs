@@ -1,5 +1,6 @@
 //! How the claims of each group are read off the cells of the published experiments.
 
+mod cells;
 mod dedicated;
 mod parbench;
 mod programs;
@@ -17,6 +18,9 @@ use crate::lab::Lab;
 /// # Errors
 /// It cannot be resolved, or a run did not complete.
 pub fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    if let Some(asked) = &claim.asked {
+        return cells::answer(asked, lab);
+    }
     let Some(family) = claim.at.family else {
         return Err(Trouble::uncovered(format!("no study answers the group `{}`", claim.group)));
     };
