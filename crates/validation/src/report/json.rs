@@ -22,6 +22,8 @@ struct Document<'a> {
     groups: &'a [Group],
     /// Mean over the groups of the share reproduced, uncertain claims apart.
     score: Option<f64>,
+    /// The same of the modern chapter, which `score` leaves out.
+    modern_score: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -55,6 +57,7 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
         claims: rows.collect(),
         groups: &reproduction.groups,
         score: score::overall(&reproduction.groups),
+        modern_score: score::modern(&reproduction.groups),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
