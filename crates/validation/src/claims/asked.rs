@@ -207,7 +207,7 @@ mod tests {
         let changes = [
             ("study: modern_team", "study: modern_teem", "did you mean `modern_team`"),
             ("study: modern_team", "study: dedicated", "no study is called `dedicated`"),
-            ("study: modern_team", "study: mine.yaml", "only a file of your own"),
+            ("study: modern_team", "study: mine.yaml", "a built-in claim"),
             ("app: team", "app: teem", "did you mean `team`"),
             ("timed_run_time", "timed_runtime", "did you mean `timed_run_time`"),
             ("set: {apps.team.tasks: 8}", "set: {apps.team.taks: 8}", "apps.team.taks"),
@@ -223,10 +223,14 @@ mod tests {
 
     #[test]
     fn a_claim_may_name_a_scenario_of_its_own() {
-        let scenario = "name: mine\nmachine: core:2\napps: { team: { workload: { hog: { work: 1s } }, tasks: 2 } }\n\
-            policies: [LOAD]\n";
-        let text = ONE.replace("study: modern_team", "study: mine.yaml").replace("timed_run_time", "cpu_time");
-        let load = |path: &str| if path == "mine.yaml" { Ok(scenario.to_owned()) } else { Err("no".into()) };
+        let scenario = "name: mine\nmachine: core:2\npolicies: [LOAD]\n\
+            apps: { team: { workload: { hog: { work: 1s } }, tasks: 2 } }\n";
+        let text =
+            ONE.replace("study: modern_team", "study: mine.yaml").replace("timed_run_time", "cpu_time");
+        let load = |path: &str| match path {
+            "mine.yaml" => Ok(scenario.to_owned()),
+            _ => Err("no".into()),
+        };
         assert_eq!(read_with("f", &text, &load).unwrap().len(), 1);
     }
 }

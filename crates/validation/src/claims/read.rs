@@ -43,7 +43,7 @@ const OTHERS: [&str; 6] = ["kind", "form", "value", "tolerance", "uncertain", "u
 /// # Errors
 /// All that is wrong with it, rendered with file, line and column.
 pub fn read(name: &str, text: &str) -> Result<Vec<Claim>, String> {
-    read_with(name, text, &|path| Err(format!("only a file of your own can name a scenario such as `{path}`")))
+    read_with(name, text, &|path| Err(format!("a built-in claim cannot name a file: `{path}`")))
 }
 
 /// The same of a file whose claims may name scenarios by their paths.
@@ -183,7 +183,8 @@ impl Reader<'_> {
             entries.iter().filter(|entry| !known().any(|key| key == entry.key)).collect();
         for entry in &strangers {
             let hint = advice(&entry.key, &known().collect::<Vec<_>>());
-            self.wrong(&entry.value, format!("a claim that names its study has no key `{}`", entry.key), hint);
+            let message = format!("a claim that names its study has no key `{}`", entry.key);
+            self.wrong(&entry.value, message, hint);
         }
         let ordering = matches!(form?, Form::Ordering | Form::Qualitative);
         match asked::read(item, ordering, self.load) {

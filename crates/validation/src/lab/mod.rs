@@ -1,6 +1,7 @@
 //! The laboratory: cells of studies, their runs, and what was measured in them.
 
 mod cell;
+mod grid;
 mod run;
 mod sample;
 mod setting;
@@ -11,11 +12,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use cell::Cell;
+pub use grid::{as_stated, grid};
 pub use run::{Campaign, apps, simulate};
 pub use sample::{AppSample, RunSample};
 pub use setting::Setting;
 pub use store::Store;
-pub use study::{STUDIES, Study, as_stated, find, grid};
+pub use study::{STUDIES, Study, find};
 
 use crate::answer::{Series, Trouble};
 

@@ -21,7 +21,7 @@ pub struct Campaign<'a> {
     pub jobs: usize,
     /// Few replicates and short programs.
     pub quick: bool,
-    /// What is set otherwise than stated in a cell, as `path=value`; [`study::as_stated`] for nothing.
+    /// What is set otherwise than stated in a cell, as `path=value`; [`super::as_stated`] for nothing.
     pub adjusted: &'a (dyn Fn(&Study, &Cell) -> Vec<String> + Sync),
     /// Called after each cell with the number of finished and of all cells.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),

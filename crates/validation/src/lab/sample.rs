@@ -109,7 +109,8 @@ impl RunSample {
                 sequence: None,
                 window: false,
             };
-            let all = METRICS.iter().filter(|m| m.scope == Scope::App && m.reduction == Reduction::Statistics);
+            let all = METRICS.iter();
+            let all = all.filter(|m| m.scope == Scope::App && m.reduction == Reduction::Statistics);
             kept.metrics = all.filter_map(|m| Some((m.name.to_owned(), (m.measure)(&of)?))).collect();
         }
         sample

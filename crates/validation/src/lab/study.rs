@@ -1,12 +1,8 @@
-//! The published experiments, a scenario file each, and the cells of their grids.
+//! The published experiments, a scenario file each.
 
 use std::borrow::Cow;
 
-use scenario::{Overrides, load};
 use sim_core::time::Span;
-
-use super::cell::Cell;
-use super::setting::Setting;
 
 /// A published experiment.
 #[derive(PartialEq, Eq, Debug)]
@@ -127,33 +123,8 @@ const ONCE: &[&str] = &["repeat=1"];
 /// iterations.
 const SHORT: &[&str] = &["repeat=2", "apps.a.workload.scale=3%"];
 
-/// Nothing is set otherwise than the studies and cells say.
-#[must_use]
-pub fn as_stated(_: &Study, _: &Cell) -> Vec<String> {
-    Vec::new()
-}
-
 /// The study of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Study> {
     STUDIES.iter().find(|study| study.name == name)
-}
-
-/// The whole grid of a study: every configuration of its sweep under every policy of its file.
-///
-/// # Errors
-/// The scenario is wrong: the rendered message.
-pub fn grid(study: &'static Study) -> Result<Vec<Cell>, String> {
-    let experiment = load(&study.name, &study.text, &Overrides::default())?;
-    let mut cells = Vec::new();
-    for configuration in &experiment.configurations {
-        for policy in &experiment.policies {
-            let mut cell = Cell::new(&study.name, policy);
-            for (axis, at) in experiment.axes.iter().zip(&configuration.places) {
-                cell = cell.set(&axis.path, Setting::read(&axis.values[*at])?);
-            }
-            cells.push(cell);
-        }
-    }
-    Ok(cells)
 }

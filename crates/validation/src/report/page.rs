@@ -35,7 +35,8 @@ oversim reproduce --write .      in the root of the sources
 
 `oversim reproduce` shows the same at the terminal. With `--quick` it gives a first result in about a \
 minute. The claims
-are data (`claims.yaml` and `modern.yaml` in `crates/validation/data`). Each claim has a source and a tolerance, which was set before
+are data (`claims.yaml` and `modern.yaml` in `crates/validation/data`). Each claim has a source and a \
+tolerance, which was set before
 anything was simulated. The first file also defines the metrics. The fields of a claim select cells of a \
 *study*: machine,
 workload, classes, model, threads, policy, metric. The studies are the scenario files in \
