@@ -380,11 +380,17 @@ fn strings_of_claims_are_refused_or_harmless() {
                     pairs: Vec::new(),
                     error: None,
                     reason: bad,
+                    margin: None,
                 };
                 let findings = vec![finding];
                 let groups = score::groups(&claims, &findings);
-                let done =
-                    Reproduction { claims, findings, groups, cells: std::collections::BTreeMap::new() };
+                let done = Reproduction {
+                    claims,
+                    findings,
+                    groups,
+                    score: score::Score::default(),
+                    cells: std::collections::BTreeMap::new(),
+                };
                 for form in claims_report::FORMS {
                     let mut out = Vec::new();
                     (form.write)(&done, &mut out).unwrap();

@@ -196,7 +196,11 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("tick", "1-3 us per tick", true),
     ("fork", "creating a thread or process takes 20-50 us", true),
     ("fork_spread", "page faults and allocation vary from one creation to the next; no measurement", true),
-    ("page_fault", "0.5-1 us without virtual machines (lmbench); not measured on the virtual server, where it takes longer", true),
+    (
+        "page_fault",
+        "0.5-1 us without virtual machines (lmbench); not measured on the virtual server, where it takes longer",
+        true,
+    ),
     ("fault_lock", "taking and releasing the lock each fetch its cache line (`line_far`)", true),
     ("line_same", "smallest latency of the simulator", false),
     ("line_core", "typical", true),

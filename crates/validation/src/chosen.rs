@@ -70,7 +70,7 @@ impl Turn {
             let found = entry.parameters.iter().find(|known| known.name == parameter);
             found.copied()
         });
-        let (Some(known), Ok(root)) = (known, yaml::tree(0, study.text)) else { return Vec::new() };
+        let (Some(known), Ok(root)) = (known, yaml::tree(0, &study.text)) else { return Vec::new() };
         let percent = if inverse { 10_000 / percent } else { percent };
         let apps = root.get("apps").map_or(&[][..], |entry| entry.value.entries());
         let turned = |app: &yaml::Entry| {
@@ -85,14 +85,20 @@ impl Turn {
                 Some(text) => units::parse(known.kind, &text).ok()?,
                 None => known.default,
             };
-            (name.as_deref() == Some(workload)).then(|| moved(&known, value, percent).map(|v| format!("{path}={v}")))?
+            (name.as_deref() == Some(workload))
+                .then(|| moved(&known, value, percent).map(|v| format!("{path}={v}")))?
         };
         apps.iter().filter_map(turned).collect()
     }
 }
 
 /// The name of the workload of an application in a cell, and the value of a parameter where the workload sets it.
-fn workload_of(cell: &Cell, path: &str, app: &yaml::Entry, parameter: &str) -> (Option<String>, Option<String>) {
+fn workload_of(
+    cell: &Cell,
+    path: &str,
+    app: &yaml::Entry,
+    parameter: &str,
+) -> (Option<String>, Option<String>) {
     if let Some(setting) = cell.settings().get(path) {
         let own = match setting {
             Setting::Map(entries) => match entries.first() {
@@ -127,9 +133,10 @@ fn text(node: &Node) -> Option<String> {
 /// The threads cannot be started, or a study is wrong.
 pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String> {
     let base = reproduce(claims.to_vec(), &Campaign { adjusted: &lab::as_stated, ..*campaign }, false)?;
-    let mut text = "| constant | chosen | claims | verdicts that change with half of it | with twice of it |\n\
+    let mut text =
+        "| constant | chosen | claims | verdicts that change with half of it | with twice of it |\n\
         |---|---|---:|---|---|\n"
-        .to_owned();
+            .to_owned();
     for constant in CHOSEN {
         let turned = |study: &Study, cell: &Cell, percent| {
             constant.turns.iter().flat_map(|turn| turn.of(study, cell, percent, campaign.quick)).collect()
@@ -155,7 +162,8 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
         }
         let number = concerned.len();
         // Writing to a string does not fail.
-        let _ = writeln!(text, "| {} | {} | {number} | {} |", constant.name, constant.value, ends.join(" | "));
+        let _ =
+            writeln!(text, "| {} | {} | {number} | {} |", constant.name, constant.value, ends.join(" | "));
     }
     Ok(text)
 }
@@ -183,9 +191,7 @@ mod tests {
         // As the parameter has it, as the file has it, as the cell has it.
         assert_eq!(of("dedicated", 0, 50, |cell| cell), ["apps.a.workload.variation=7.5%"]);
         assert_eq!(of("dedicated", 2, 200, |cell| cell), ["apps.a.workload.scale=4%"]);
-        let own = |cell: Cell| {
-            cell.set("apps.a.workload", Setting::named("npb", &[("scale", "10%".into())]))
-        };
+        let own = |cell: Cell| cell.set("apps.a.workload", Setting::named("npb", &[("scale", "10%".into())]));
         assert_eq!(of("speed", 2, 200, own), ["apps.a.workload.scale=20%"]);
         // Twice the part of a program with half of the disturbances a second.
         let both = ["apps.a.workload.scale=20%", "apps.system.workload.busy=0.13%"];

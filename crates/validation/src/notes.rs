@@ -1,8 +1,11 @@
 //! What people wrote about groups of claims and about misses.
 
+use std::collections::BTreeMap;
+
 use notation::typed;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+
+use crate::claims;
 
 const GROUPS: &str = include_str!("../data/groups.yaml");
 const ANALYSES: &str = include_str!("../data/analyses.yaml");
@@ -17,6 +20,33 @@ pub struct Analysis {
     pub mechanism: String,
     /// Which input would settle it.
     pub settle: String,
+}
+
+/// A source that was read and could not be used.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unused {
+    /// What it is.
+    pub source: String,
+    /// What it lacks.
+    pub why: String,
+}
+
+/// The sources of the modern chapter.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct Sources {
+    /// Those of its claims, by the names that the claims use.
+    pub documents: BTreeMap<String, String>,
+    /// Those without claims.
+    pub unused: Vec<Unused>,
+}
+
+/// The sources of the modern chapter.
+///
+/// # Errors
+/// The file built in is wrong.
+pub fn modern() -> Result<Sources, String> {
+    typed::parse(claims::MODERN_NAME, claims::MODERN)
 }
 
 /// What each group of claims is about.
@@ -38,11 +68,20 @@ pub fn analyses() -> Result<Vec<Analysis>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims;
+
+    #[test]
+    fn modern_claims_name_documents_of_their_file() {
+        let sources = modern().unwrap();
+        for claim in claims::read(claims::MODERN_NAME, claims::MODERN).unwrap() {
+            let name = claim.source.split([':', ' ']).next().unwrap();
+            assert!(sources.documents.contains_key(name), "{}: no document {name}", claim.id);
+        }
+        assert!(!sources.unused.is_empty());
+    }
 
     #[test]
     fn notes_speak_of_claims_and_groups_that_exist() {
-        let shipped = claims::read(claims::SHIPPED_NAME, claims::SHIPPED).unwrap();
+        let shipped = claims::shipped().unwrap();
         for id in analyses().unwrap().iter().flat_map(|analysis| &analysis.claims) {
             assert!(shipped.iter().any(|claim| claim.id == *id), "no claim {id}");
         }

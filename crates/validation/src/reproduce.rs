@@ -69,10 +69,10 @@ impl Reproduction {
 /// Adds the rest of each study that has a cell already.
 fn add_grids(cells: &mut Vec<Cell>) -> Result<(), String> {
     let mut keys: std::collections::BTreeSet<String> = cells.iter().map(Cell::key).collect();
-    let mut named: Vec<&str> = cells.iter().map(Cell::study).collect();
+    let mut named: Vec<String> = cells.iter().map(|cell| cell.study().to_owned()).collect();
     named.sort_unstable();
     named.dedup();
-    for study in named.into_iter().filter_map(lab::find) {
+    for study in named.iter().filter_map(|name| lab::find(name)) {
         for cell in lab::grid(study)? {
             if keys.insert(cell.key()) {
                 cells.push(cell);

@@ -4,7 +4,7 @@
 use experiment::statistics::spearman;
 use serde::Serialize;
 
-use crate::claims::Claim;
+use crate::claims::{Claim, MODERN_PREFIX};
 use crate::held_out::Shown;
 use crate::verdict::{Finding, Verdict};
 
@@ -30,6 +30,14 @@ pub struct Group {
     pub uncertain: usize,
     /// Reproduced ones among them.
     pub uncertain_passed: usize,
+}
+
+impl Group {
+    /// True for a group of the modern chapter.
+    #[must_use]
+    pub fn is_modern(&self) -> bool {
+        self.group.starts_with(MODERN_PREFIX)
+    }
 }
 
 /// All groups in the order of their first claims.
@@ -139,9 +147,19 @@ impl Score {
     }
 }
 
-/// The mean over the groups of the share reproduced.
+/// The mean over the groups of the share reproduced, uncertain claims and the modern chapter apart.
 fn overall(groups: &[Group]) -> Option<f64> {
-    let scored: Vec<f64> = groups.iter().filter(|g| g.n > 0).map(|g| g.passed as f64 / g.n as f64).collect();
+    mean(groups.iter().filter(|group| !group.is_modern()))
+}
+
+/// The same of the modern chapter; `None` without a claim of it.
+#[must_use]
+pub fn modern(groups: &[Group]) -> Option<f64> {
+    mean(groups.iter().filter(|group| group.is_modern()))
+}
+
+fn mean<'a>(groups: impl Iterator<Item = &'a Group>) -> Option<f64> {
+    let scored: Vec<f64> = groups.filter(|g| g.n > 0).map(|g| g.passed as f64 / g.n as f64).collect();
     (!scored.is_empty()).then(|| scored.iter().sum::<f64>() / scored.len() as f64)
 }
 

@@ -67,7 +67,7 @@ impl Knob {
     /// What sets it to `percent` of its value in a cell, as `path=value`; nothing where it does not occur.
     #[must_use]
     pub fn turned(&self, study: &Study, cell: &Cell, percent: u64) -> Vec<String> {
-        let Ok(root) = yaml::tree(0, study.text) else { return Vec::new() };
+        let Ok(root) = yaml::tree(0, &study.text) else { return Vec::new() };
         match self {
             Self::Machine(parameter) => {
                 let named =

@@ -183,7 +183,7 @@ impl Checked {
             let policies = vec![cell.policy().to_owned()];
             let overrides =
                 Overrides { set, policies, without_sweep: true, repeat: Some(1), ..Overrides::default() };
-            if let Err(problem) = load(study.name, study.text, &overrides) {
+            if let Err(problem) = load(&study.name, &study.text, &overrides) {
                 let first = problem.lines().next().unwrap_or_default();
                 if !REFUSALS.iter().any(|part| first.contains(part)) {
                     self.wrong.push(format!("{cell}: {problem}"));

@@ -105,11 +105,10 @@ fn write_sensitivity(root: &Path, table: &str) -> Result<(), Failure> {
 
 /// The requested claims of the file, or of the built-in ones.
 fn chosen(args: &Reproduce) -> Result<Vec<Claim>, Failure> {
-    let (name, text) = match &args.claims {
-        Some(path) => input::file(path, MAX_BYTES, "file of claims")?,
-        None => (claims::SHIPPED_NAME.to_owned(), claims::SHIPPED.to_owned()),
+    let all = match &args.claims {
+        Some(path) => own(path)?,
+        None => claims::shipped().map_err(Failure::Rendered)?,
     };
-    let all = claims::read(&name, &text).map_err(Failure::Rendered)?;
     for group in &args.groups {
         if !all.iter().any(|claim| claim.group == *group) {
             return Err(Failure::Input(unknown(
@@ -133,6 +132,17 @@ fn chosen(args: &Reproduce) -> Result<Vec<Claim>, Failure> {
             && (args.machines.is_empty() || claim.at.machines.list.iter().any(|m| args.machines.contains(m)))
     };
     Ok(all.into_iter().filter(asked).collect())
+}
+
+/// The claims of a file. Scenarios that they name lie beside it.
+fn own(path: &Path) -> Result<Vec<Claim>, Failure> {
+    let (name, text) = input::file(path, MAX_BYTES, "file of claims")?;
+    let beside = path.parent().unwrap_or(Path::new("."));
+    let load = |scenario: &str| {
+        let path = beside.join(scenario);
+        fs::read_to_string(&path).map_err(|e| format!("cannot read the scenario {}: {e}", path.display()))
+    };
+    claims::read_with(&name, &text, &load).map_err(Failure::Rendered)
 }
 
 fn unknown(what: &str, name: &str, mut known: Vec<String>) -> String {

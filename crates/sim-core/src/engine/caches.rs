@@ -165,9 +165,11 @@ impl Engine<'_> {
         let machine = &self.shared.machine;
         let node = source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu));
         // Blocks whose pages lie on several nodes have no limit of their own.
-        let limited =
-            transfer.is_some() && machine.memory.transfer_bandwidth > 0 && node.0 < machine.nodes();
-        Origin { node, server: if limited { 1 + machine.topology.group(Level::Package, source.cpu) } else { 0 } }
+        let limited = transfer.is_some() && machine.memory.transfer_bandwidth > 0 && node.0 < machine.nodes();
+        Origin {
+            node,
+            server: if limited { 1 + machine.topology.group(Level::Package, source.cpu) } else { 0 },
+        }
     }
 
     /// Stands for the nodes of the homes of an application's tasks, as many pages on each as tasks have their

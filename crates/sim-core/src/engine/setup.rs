@@ -8,9 +8,9 @@ use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
-use crate::engine::polling::{Look, QUEUE_COPIES};
 use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::polling::rotation::rotates;
+use crate::engine::polling::{Look, QUEUE_COPIES};
 use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
@@ -98,7 +98,10 @@ fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
         }
     }
     if kinds.len() > MAX_LOOKS {
-        return Err(format!("the applications of a run can poll in {MAX_LOOKS} ways, these are {}", kinds.len()));
+        return Err(format!(
+            "the applications of a run can poll in {MAX_LOOKS} ways, these are {}",
+            kinds.len()
+        ));
     }
     Ok(())
 }

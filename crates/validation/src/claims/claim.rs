@@ -1,5 +1,6 @@
 //! A published outcome: its texts, and the conditions they state.
 
+use super::asked::Asked;
 use super::baseline::{Baseline, Order};
 use super::environment::Environment;
 use super::form::{Allowed, Form, Tolerance, Value};
@@ -119,6 +120,8 @@ pub struct Claim {
     pub texts: Texts,
     /// The conditions it was measured at.
     pub at: Conditions,
+    /// The cells that it names itself; `None` for a claim that is resolved by its conditions.
+    pub asked: Option<Asked>,
     /// What kind of statement it is.
     pub form: Form,
     /// The published value.

@@ -7,6 +7,7 @@ use notation::diagnostics::{Diagnostic, Sources};
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 
+use super::asked::{self, Load};
 use super::claim::{Claim, Conditions, Texts};
 use super::form::{Form, Tolerance, ToleranceKind, Value};
 use super::text::named;
@@ -33,6 +34,8 @@ const TEXTS: [&str; 15] = [
 const OPTIONAL: [&str; 3] = ["source", "wait", "unit"];
 /// Those of them that name files, headings and rows of reports.
 const NAMES: [&str; 3] = ["id", "group", "metric"];
+/// What else a claim has.
+const OTHERS: [&str; 6] = ["kind", "form", "value", "tolerance", "uncertain", "uncertain_reason"];
 
 /// The predictions of a file; entries of the kind `calibration` are inputs and left out, other keys than
 /// those of a [`Claim`] ignored.
@@ -40,18 +43,27 @@ const NAMES: [&str; 3] = ["id", "group", "metric"];
 /// # Errors
 /// All that is wrong with it, rendered with file, line and column.
 pub fn read(name: &str, text: &str) -> Result<Vec<Claim>, String> {
+    read_with(name, text, &|path| Err(format!("a built-in claim cannot name a file: `{path}`")))
+}
+
+/// The same of a file whose claims may name scenarios by their paths.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(name: &str, text: &str, load: Load<'_>) -> Result<Vec<Claim>, String> {
     let sources = Sources::new(name, text);
-    let mut reader = Reader { problems: Vec::new() };
+    let mut reader = Reader { problems: Vec::new(), load };
     let root = yaml::data_tree(0, text).map_err(|problem| sources.render(&[problem]))?;
     let claims = reader.file(&root);
     if reader.problems.is_empty() { Ok(claims) } else { Err(sources.render(&reader.problems)) }
 }
 
-struct Reader {
+struct Reader<'a> {
     problems: Vec<Diagnostic>,
+    load: Load<'a>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn wrong(&mut self, node: &Node, message: impl Into<String>, hint: impl Into<String>) {
         self.problems.push(Diagnostic::new(node.place, message).hint(hint));
     }
@@ -106,6 +118,7 @@ impl Reader {
         let form = self.form(item);
         let tolerance = self.tolerance(item);
         let uncertain = self.uncertain(item);
+        let asked = self.asked(item, form);
         let value = self.value(item, form?)?;
         let mut texts = texts.into_iter();
         let mut next = || texts.next().flatten();
@@ -131,6 +144,7 @@ impl Reader {
             source,
             texts,
             at,
+            asked: asked?,
             form: form?,
             value,
             tolerance: tolerance?,
@@ -141,6 +155,9 @@ impl Reader {
     fn text(&mut self, item: &Node, key: &str) -> Option<String> {
         match item.get(key).map(|entry| &entry.value) {
             None if OPTIONAL.contains(&key) => Some(String::new()),
+            None if names_cells(item) && TEXTS.contains(&key) && !asked::TEXTS.contains(&key) => {
+                Some(String::new())
+            }
             None => {
                 self.wrong(item, format!("the claim has no `{key}`"), "");
                 None
@@ -152,6 +169,30 @@ impl Reader {
                     None
                 }
             },
+        }
+    }
+
+    /// The cells of a claim that names its study; `Some(None)` for other claims.
+    fn asked(&mut self, item: &Node, form: Option<Form>) -> Option<Option<asked::Asked>> {
+        if !names_cells(item) {
+            return Some(None);
+        }
+        let Content::Map(entries) = &item.content else { return None };
+        let known = || TEXTS.into_iter().chain(OTHERS).chain(asked::KEYS);
+        let strangers: Vec<&yaml::Entry> =
+            entries.iter().filter(|entry| !known().any(|key| key == entry.key)).collect();
+        for entry in &strangers {
+            let hint = advice(&entry.key, &known().collect::<Vec<_>>());
+            let message = format!("a claim that names its study has no key `{}`", entry.key);
+            self.wrong(&entry.value, message, hint);
+        }
+        let ordering = matches!(form?, Form::Ordering | Form::Qualitative);
+        match asked::read(item, ordering, self.load) {
+            Ok(asked) => strangers.is_empty().then_some(Some(asked)),
+            Err(problems) => {
+                self.problems.extend(problems);
+                None
+            }
         }
     }
 
@@ -273,6 +314,11 @@ impl Reader {
             },
         }
     }
+}
+
+/// Whether a claim names its cells.
+fn names_cells(item: &Node) -> bool {
+    item.get("study").is_some()
 }
 
 fn advice(name: &str, known: &[&str]) -> String {

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
+
+use hmac_sha256::Hash;
 
 use super::setting::Setting;
+use super::study::Study;
 
 /// A cell. Two cells with the same key are the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cell {
-    study: &'static str,
+    study: String,
+    own: Option<Arc<Study>>,
     policy: String,
     settings: BTreeMap<String, Setting>,
 }
@@ -17,8 +22,16 @@ impl Cell {
     /// The cell of a study as its file says, under one of its policies (or any of the registry, or
     /// `UPPER/BENEATH`).
     #[must_use]
-    pub fn new(study: &'static str, policy: &str) -> Self {
-        Self { study, policy: policy.to_owned(), settings: BTreeMap::new() }
+    pub fn new(study: &str, policy: &str) -> Self {
+        Self { study: study.to_owned(), own: None, policy: policy.to_owned(), settings: BTreeMap::new() }
+    }
+
+    /// The same of a study that is not built in. Its key holds a checksum of the scenario.
+    #[must_use]
+    pub fn of(study: &Arc<Study>, policy: &str) -> Self {
+        let sum = Hash::hash(study.text.as_bytes());
+        let name = format!("{}@{:02x}{:02x}{:02x}{:02x}", study.name, sum[0], sum[1], sum[2], sum[3]);
+        Self { own: Some(study.clone()), ..Self::new(&name, policy) }
     }
 
     /// The same with one more setting, by the paths of a sweep.
@@ -37,8 +50,14 @@ impl Cell {
 
     /// Name of the study.
     #[must_use]
-    pub const fn study(&self) -> &'static str {
-        self.study
+    pub fn study(&self) -> &str {
+        &self.study
+    }
+
+    /// Its study if that is not built in.
+    #[must_use]
+    pub fn own(&self) -> Option<&Study> {
+        self.own.as_deref()
     }
 
     /// Label of the policy.

@@ -1,6 +1,7 @@
 //! The laboratory: cells of studies, their runs, and what was measured in them.
 
 mod cell;
+mod grid;
 mod run;
 mod sample;
 mod setting;
@@ -11,11 +12,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use cell::Cell;
-pub use run::{Campaign, simulate};
+pub use grid::{as_stated, grid};
+pub use run::{Campaign, apps, simulate};
 pub use sample::{AppSample, RunSample};
 pub use setting::Setting;
 pub use store::Store;
-pub use study::{STUDIES, Study, as_stated, find, grid};
+pub use study::{STUDIES, Study, find};
 
 use crate::answer::{Series, Trouble};
 
@@ -47,6 +49,12 @@ impl Lab {
     #[must_use]
     pub const fn is_quick(&self) -> bool {
         self.quick
+    }
+
+    /// True while cells are only noted: values mean nothing.
+    #[must_use]
+    pub const fn is_planning(&self) -> bool {
+        self.planning
     }
 
     /// A lab in which these cells have been measured.

@@ -28,7 +28,7 @@ pub struct Campaign<'a> {
     pub jobs: usize,
     /// Few replicates and short programs.
     pub quick: bool,
-    /// What is set otherwise than stated in a cell, as `path=value`; [`study::as_stated`] for nothing.
+    /// What is set otherwise than stated in a cell, as `path=value`; [`super::as_stated`] for nothing.
     pub adjusted: &'a (dyn Fn(&Study, &Cell) -> Vec<String> + Sync),
     /// Called after each run with the number of finished and of all runs.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
@@ -36,10 +36,19 @@ pub struct Campaign<'a> {
     pub store: &'a Store,
 }
 
+/// What is noted of a run.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// Time between two snapshots of where tasks are.
+    snapshots: Option<Span>,
+    /// Metrics besides times.
+    measured: bool,
+}
+
 /// A run to be made.
 struct Task {
     plan: RunPlan,
-    snapshots: Option<Span>,
+    seen: Seen,
     /// What it is, as a checksum.
     name: String,
 }
@@ -105,9 +114,10 @@ fn size(plan: &RunPlan) -> u64 {
     plan.apps.iter().map(|app| u64::from(app.tasks)).sum()
 }
 
-fn run(Task { plan, snapshots, .. }: &Task) -> RunSample {
-    let sample = match snapshots {
-        Some(every) => watch(plan, *every).map(|(report, seen)| RunSample::watched(&report, &seen)),
+fn run(Task { plan, seen, .. }: &Task) -> RunSample {
+    let sample = match seen.snapshots {
+        Some(every) => watch(plan, every).map(|(report, seen)| RunSample::watched(&report, &seen)),
+        None if seen.measured => simulate_one(plan, &mut ()).map(|report| RunSample::measured(&report)),
         None => simulate_one(plan, &mut ()).map(|report| RunSample::of(&report)),
     };
     sample.unwrap_or_else(RunSample::refused)
@@ -115,11 +125,12 @@ fn run(Task { plan, snapshots, .. }: &Task) -> RunSample {
 
 /// All replicates of a cell.
 fn tasks(cell: &Cell, campaign: &Campaign<'_>) -> Result<Vec<Task>, String> {
-    let study = study::find(cell.study()).ok_or_else(|| format!("there is no study {}", cell.study()))?;
-    let experiment = load(study.name, study.text, &overrides(study, cell, campaign))?;
+    let study = study_of(cell)?;
+    let experiment = load(&study.name, &study.text, &overrides(study, cell, campaign))?;
+    let seen = Seen { snapshots: study.snapshots, measured: study.measured };
     let task = |plan: RunPlan| {
-        let name = name(&plan, study.snapshots);
-        Task { plan, snapshots: study.snapshots, name }
+        let name = name(&plan, seen);
+        Task { plan, seen, name }
     };
     Ok(experiment.runs.into_iter().map(task).collect())
 }
@@ -135,13 +146,14 @@ impl Write for Sum {
 }
 
 /// The checksum of all that makes a run: the version of the model, the machine, the kernel, the programs, the
-/// policy and the options, after everything is resolved. How its scenario and its cell are called does not
-/// matter.
-fn name(plan: &RunPlan, snapshots: Option<Span>) -> String {
+/// policy and the options, after everything is resolved, and what is noted of it. How its scenario and its cell
+/// are called does not matter.
+fn name(plan: &RunPlan, seen: Seen) -> String {
     let mut sum = Sum(Hash::new());
-    let RunPlan { machine, kernel, apps, policy_choice, options, window, .. } = plan;
+    let RunPlan { machine, kernel, apps, policy_choice, options, window, latencies, .. } = plan;
     // Writing into a checksum does not fail.
-    let _ = write!(sum, "{MODEL}|{machine:?}|{kernel:?}|{apps:?}|{options:?}|{window:?}|{snapshots:?}|");
+    let _ =
+        write!(sum, "{MODEL}|{machine:?}|{kernel:?}|{apps:?}|{options:?}|{window:?}|{latencies}|{seen:?}|");
     policy(policy_choice, &mut sum);
     sum.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -153,10 +165,36 @@ fn policy(choice: &Choice, sum: &mut Sum) {
     }
 }
 
+fn study_of(cell: &Cell) -> Result<&Study, String> {
+    let found = cell.own().or_else(|| study::find(cell.study()));
+    found.ok_or_else(|| format!("there is no study {}", cell.study()))
+}
+
+/// The names of the applications of a cell.
+///
+/// # Errors
+/// Its study does not exist, or its scenario cannot be read: the rendered message.
+pub fn apps(cell: &Cell) -> Result<Vec<String>, String> {
+    let study = study_of(cell)?;
+    let changes = Overrides {
+        set: stated(cell),
+        policies: vec![cell.policy().to_owned()],
+        without_sweep: true,
+        repeat: Some(1),
+        ..Overrides::default()
+    };
+    Ok(load(&study.name, &study.text, &changes)?.apps)
+}
+
+/// What a cell sets, as `path=value`.
+fn stated(cell: &Cell) -> Vec<String> {
+    let settings = cell.settings().iter().map(|(path, value)| format!("{path}={value}"));
+    std::iter::once("baseline=none".to_owned()).chain(settings).collect()
+}
+
 /// What the cell changes in its study's scenario.
 fn overrides(study: &Study, cell: &Cell, campaign: &Campaign<'_>) -> Overrides {
-    let mut set = vec!["baseline=none".to_owned()];
-    set.extend(cell.settings().iter().map(|(path, value)| format!("{path}={value}")));
+    let mut set = stated(cell);
     if campaign.quick {
         // Last: a cell may set whole workloads.
         set.extend(study.quick.iter().map(ToString::to_string));

@@ -1,5 +1,8 @@
 //! What is kept of a run: enough for every metric of the claims, small enough to store thousands.
 
+use std::collections::BTreeMap;
+
+use experiment::metrics::{METRICS, Reduction, Sample, Scope};
 use experiment::snapshots::Seen;
 use experiment::statistics::rounded;
 use serde::{Deserialize, Serialize};
@@ -59,6 +62,9 @@ pub struct AppSample {
     pub home: Vec<f64>,
     /// Share of the snapshots in which its cpu had changed, in per cent; empty unless the study samples.
     pub moved: Vec<f64>,
+    /// The metrics of results by name; empty unless the study keeps them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
 }
 
 impl RunSample {
@@ -94,6 +100,26 @@ impl RunSample {
 }
 
 impl RunSample {
+    /// What is kept of a report, with all metrics of each application.
+    #[must_use]
+    pub fn measured(report: &RunReport) -> Self {
+        let mut sample = Self::of(report);
+        for (app, kept) in sample.apps.iter_mut().enumerate() {
+            let of = Sample {
+                run: report,
+                app,
+                alone_mean: None,
+                alone_paired: None,
+                sequence: None,
+                window: false,
+            };
+            let all = METRICS.iter();
+            let all = all.filter(|m| m.scope == Scope::App && m.reduction == Reduction::Statistics);
+            kept.metrics = all.filter_map(|m| Some((m.name.to_owned(), (m.measure)(&of)?))).collect();
+        }
+        sample
+    }
+
     /// What is kept of a report and of the snapshots of each application's tasks.
     #[must_use]
     pub fn watched(report: &RunReport, seen: &[Vec<Seen>]) -> Self {
@@ -125,6 +151,7 @@ impl AppSample {
             ),
             home: Vec::new(),
             moved: Vec::new(),
+            metrics: BTreeMap::new(),
         }
     }
 }

@@ -32,7 +32,11 @@ impl Setting {
         yaml::tree(0, text).map_err(|problem| problem.message).and_then(|node| Self::of(&node))
     }
 
-    fn of(node: &Node) -> Result<Self, String> {
+    /// Reads a node of a file.
+    ///
+    /// # Errors
+    /// It is neither a word nor a mapping: the reason.
+    pub fn of(node: &Node) -> Result<Self, String> {
         match &node.content {
             Content::Scalar(word) => Ok(Self::Word(word.clone())),
             Content::Map(entries) => {

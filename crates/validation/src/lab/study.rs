@@ -1,32 +1,50 @@
-//! The published experiments, a scenario file each, and the cells of their grids.
+//! The published experiments, a scenario file each.
 
-use scenario::{Overrides, load};
+use std::borrow::Cow;
+
 use sim_core::time::Span;
 
-use super::cell::Cell;
-use super::setting::Setting;
-
 /// A published experiment.
+#[derive(PartialEq, Eq, Debug)]
 pub struct Study {
     /// Its name: that of the file without ending.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The scenario; its sweep is the whole grid of the experiment.
-    pub text: &'static str,
+    pub text: Cow<'static, str>,
     /// Settings of a quick look, as `path=value`: fewer replicates, shorter programs.
     pub quick: &'static [&'static str],
     /// Time between two snapshots of where tasks are, as `prstat` takes them; none = nobody looks.
     pub snapshots: Option<Span>,
+    /// All metrics of its applications are kept, for claims that name one.
+    pub measured: bool,
+}
+
+impl Study {
+    /// A study that is not built in: the path of a scenario and its text.
+    #[must_use]
+    pub fn own(path: &str, text: String) -> Self {
+        let (name, text) = (Cow::Owned(path.to_owned()), Cow::Owned(text));
+        Self { name, text, quick: &["repeat=1"], snapshots: None, measured: true }
+    }
 }
 
 /// A study by the name of its file.
 macro_rules! study {
     ($name:literal, $quick:expr) => {
         Study {
-            name: $name,
-            text: include_str!(concat!("../../data/studies/", $name, ".yaml")),
+            name: Cow::Borrowed($name),
+            text: Cow::Borrowed(include_str!(concat!("../../data/studies/", $name, ".yaml"))),
             quick: $quick,
             snapshots: None,
+            measured: false,
         }
+    };
+}
+
+/// A study of the modern chapter by the name of its file.
+macro_rules! modern {
+    ($name:literal) => {
+        Study { measured: true, ..study!($name, &["repeat=1"]) }
     };
 }
 
@@ -66,6 +84,19 @@ pub const STUDIES: &[Study] = &[
         snapshots: Some(PRSTAT),
         ..study!("parbench_homes", &["repeat=1", "apps.job.workload.scale=50%"])
     },
+    modern!("modern_team"),
+    modern!("modern_rival"),
+    modern!("modern_two"),
+    modern!("modern_quota"),
+    modern!("modern_server"),
+    modern!("modern_groups"),
+    modern!("modern_vms"),
+    modern!("modern_sleeper"),
+    modern!("modern_poll"),
+    modern!("modern_serial"),
+    modern!("modern_barriers"),
+    modern!("modern_lock"),
+    modern!("modern_freebsd"),
 ];
 
 /// A quick look at a queue of eleven.
@@ -92,33 +123,8 @@ const ONCE: &[&str] = &["repeat=1"];
 /// iterations.
 const SHORT: &[&str] = &["repeat=2", "apps.a.workload.scale=3%"];
 
-/// Nothing is set otherwise than the studies and cells say.
-#[must_use]
-pub fn as_stated(_: &Study, _: &Cell) -> Vec<String> {
-    Vec::new()
-}
-
 /// The study of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Study> {
     STUDIES.iter().find(|study| study.name == name)
-}
-
-/// The whole grid of a study: every configuration of its sweep under every policy of its file.
-///
-/// # Errors
-/// The scenario is wrong: the rendered message.
-pub fn grid(study: &'static Study) -> Result<Vec<Cell>, String> {
-    let experiment = load(study.name, study.text, &Overrides::default())?;
-    let mut cells = Vec::new();
-    for configuration in &experiment.configurations {
-        for policy in &experiment.policies {
-            let mut cell = Cell::new(study.name, policy);
-            for (axis, at) in experiment.axes.iter().zip(&configuration.places) {
-                cell = cell.set(&axis.path, Setting::read(&axis.values[*at])?);
-            }
-            cells.push(cell);
-        }
-    }
-    Ok(cells)
 }

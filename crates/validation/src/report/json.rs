@@ -10,7 +10,7 @@ use crate::answer::Point;
 use crate::claims::Claim;
 use crate::held_out::is_held_out;
 use crate::reproduce::Reproduction;
-use crate::score::Group;
+use crate::score::{self, Group};
 use crate::verdict::Finding;
 
 /// Name and version of the schema.
@@ -26,6 +26,8 @@ struct Document<'a> {
     /// The same of the claims that work on the model uses one by one, and of those held out.
     score_visible: Option<f64>,
     score_held_out: Option<f64>,
+    /// The same of the modern chapter, which `score` leaves out.
+    modern_score: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -64,6 +66,7 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
         score: reproduction.score.all,
         score_visible: reproduction.score.visible,
         score_held_out: reproduction.score.held_out,
+        modern_score: score::modern(&reproduction.groups),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)

@@ -7,6 +7,7 @@ use notation::neutral::markdown;
 
 use super::numbers::{margin, short, simulated};
 use crate::reproduce::Reproduction;
+use crate::score;
 
 /// Writes it.
 pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
@@ -35,10 +36,14 @@ pub(super) fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::R
             number(group.rank_correlation),
         )?;
     }
-    match reproduction.score.sentence() {
-        sentence if sentence.is_empty() => Ok(()),
-        sentence => writeln!(out, "\n**{sentence}**"),
+    let sentence = reproduction.score.sentence();
+    if !sentence.is_empty() {
+        writeln!(out, "\n**{sentence}**")?;
     }
+    if let Some(score) = score::modern(&reproduction.groups) {
+        writeln!(out, "\nThe modern chapter, as the mean over its groups: **{:.1} %**.", score * 100.0)?;
+    }
+    Ok(())
 }
 
 /// The claims of a group.

@@ -35,8 +35,9 @@ oversim reproduce --write .      in the root of the sources
 
 `oversim reproduce` shows the same at the terminal. With `--quick` it gives a first result in about a \
 minute. The claims
-are data (`crates/validation/data/claims.yaml`). Each claim has a source and a tolerance, which was set before
-anything was simulated. The file also defines the metrics. The fields of a claim select cells of a \
+are data (`claims.yaml` and `modern.yaml` in `crates/validation/data`). Each claim has a source and a \
+tolerance, which was set before
+anything was simulated. The first file also defines the metrics. The fields of a claim select cells of a \
 *study*: machine,
 workload, classes, model, threads, policy, metric. The studies are the scenario files in \
 `scenarios/studies`, and you
@@ -81,6 +82,9 @@ pub fn files(reproduction: &Reproduction, sensitivity: &str) -> Result<Vec<(Stri
     let _ = writeln!(page, "## Score\n\n{}", String::from_utf8_lossy(&summary));
     for group in &reproduction.groups {
         let about = about.get(&group.group).map_or("", String::as_str);
+        if group.is_modern() && !page.contains(MODERN) {
+            sources(&mut page)?;
+        }
         let _ = writeln!(page, "## {}\n\n{about}\n", neutral::markdown(&group.group));
         for (metric, unit, dots) in panels(reproduction, group) {
             let title = format!("{}: {metric}", group.group);
@@ -96,6 +100,35 @@ pub fn files(reproduction: &Reproduction, sensitivity: &str) -> Result<Vec<(Stri
     let _ = write!(page, "{TAIL}{}{sensitivity}{}", SENSITIVITY.0, SENSITIVITY.1);
     pictures.insert(0, (PATH.to_owned(), page));
     Ok(pictures)
+}
+
+const MODERN: &str = "\
+# The modern chapter
+
+The groups from here on compare outcomes of 2015 to 2026 whose conditions are stated. Their file is \
+`crates/validation/data/modern.yaml`.
+Each claim names its study, what it sets there, and the metric ([claims.md](claims.md)). The score above \
+counts them
+apart. Many sources state neither the kernel nor the length of the intervals, so their claims are \
+uncertain.
+
+";
+
+/// The head of the modern chapter and its sources.
+fn sources(page: &mut String) -> Result<(), String> {
+    let sources = notes::modern()?;
+    page.push_str(MODERN);
+    let mut documents: Vec<_> = sources.documents.iter().collect();
+    documents.sort_by_key(|(name, _)| (name.len(), name.as_str()));
+    for (name, text) in documents {
+        let _ = writeln!(page, "- {name}: {}", neutral::markdown(text));
+    }
+    let _ = writeln!(page, "\nSources that were read and could not be used:\n");
+    for unused in &sources.unused {
+        let _ = writeln!(page, "- {}: {}", neutral::markdown(&unused.source), neutral::markdown(&unused.why));
+    }
+    page.push('\n');
+    Ok(())
 }
 
 const TAIL: &str = "\

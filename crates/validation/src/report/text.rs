@@ -80,6 +80,9 @@ fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
     if !sentence.is_empty() {
         writeln!(out, "\n{sentence} Claims marked ? are uncertain and count apart.")?;
     }
+    if let Some(score) = score::modern(&reproduction.groups) {
+        writeln!(out, "\nmodern chapter, mean over its groups: {:.1} %", score * 100.0)?;
+    }
     Ok(())
 }
 

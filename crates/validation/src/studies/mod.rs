@@ -1,6 +1,7 @@
 //! How the claims of each group are read off the cells of the published experiments.
 
 mod baselines;
+mod cells;
 mod contrast;
 mod dedicated;
 mod general;
@@ -21,6 +22,9 @@ use crate::lab::Lab;
 /// # Errors
 /// It cannot be resolved, or a run did not complete.
 pub fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    if let Some(asked) = &claim.asked {
+        return cells::answer(asked, lab);
+    }
     let family = legal::family(claim)?;
     // A quick look takes the middle one of the classes that all codes are run in.
     let middle = (lab.is_quick() && claim.at.classes.are_many()).then(|| claim.at.classes.middle());

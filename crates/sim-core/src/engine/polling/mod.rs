@@ -99,7 +99,6 @@ impl Prices {
     pub(crate) fn switch(&self, from: ProcessId, to: ProcessId) -> Span {
         if from == to { self.thread } else { self.process }
     }
-
 }
 
 /// Whole cycles in a row that end strictly before `limit` when the first ends at `first`.

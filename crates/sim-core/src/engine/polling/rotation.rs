@@ -60,7 +60,6 @@ struct Place {
 
 const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
-
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
 /// waits.
 fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {

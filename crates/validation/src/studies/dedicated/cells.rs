@@ -110,7 +110,8 @@ impl Subject {
         let (of, class) = (lab.times(&cell, "a")?, self.class.to_string());
         let program = (self.code.word(), class.as_str(), self.model.word());
         let share = (self.share(lab.is_quick()) * 100.0).round() as u64;
-        let count = workloads::npb::synchronisations(program, self.cores, share).map_err(Trouble::Uncovered)?;
+        let count =
+            workloads::npb::synchronisations(program, self.cores, share).map_err(Trouble::Uncovered)?;
         Ok(of.mean() * 1e3 / count as f64)
     }
 
