@@ -251,13 +251,14 @@ impl RefMemory {
         let far: u128 = (0..nodes).map(|node| own(node, &|from| from != node)).sum();
         let crossing = far + each(spread(&|_| true)) * (nodes as u128 - 1);
         self.crossbar = self.stretch((crossing >> 32) as u64, memory.crossbar_bandwidth);
+        // Of some jobs, bytes per second.
+        let all = |of: &dyn Fn(&Job) -> bool| -> u64 {
+            let grown: u128 = offers.iter().filter(|(job, ..)| of(job)).map(|(_, grown, _)| grown).sum();
+            (grown >> 16) as u64
+        };
         for package in 0..self.packages.len() {
-            let load: u128 = offers
-                .iter()
-                .filter(|(job, ..)| job.package == package)
-                .map(|(_, grown, _)| grown << 16)
-                .sum();
-            self.packages[package] = self.stretch((load >> 32) as u64, memory.bus_bandwidth);
+            let load = all(&|job| job.package == package);
+            self.packages[package] = self.stretch(load, memory.bus_bandwidth);
             let here = jobs.iter().filter(|job| job.package == package);
             let waiters: Vec<(&Job, u64)> =
                 here.map(|job| (job, Self::waits(machine, job))).filter(|(_, share)| *share > 0).collect();
@@ -267,9 +268,8 @@ impl RefMemory {
             };
             let mean = waiters.iter().map(peak).sum::<u128>() / (waiters.len() as u128).max(1);
             self.waiting[package] = (mean as u64, waiters.iter().map(|(_, share)| share).sum());
-            let of = |job: &Job| job.server == Some(package);
-            let load: u128 = offers.iter().filter(|(job, ..)| of(job)).map(|(_, own, far)| own + far).sum();
-            self.servers[package] = self.stretch((load >> 32) as u64, memory.transfer_bandwidth);
+            let load = all(&|job| job.server == Some(package));
+            self.servers[package] = self.stretch(load, memory.transfer_bandwidth);
         }
     }
 
