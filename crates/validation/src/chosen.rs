@@ -85,14 +85,20 @@ impl Turn {
                 Some(text) => units::parse(known.kind, &text).ok()?,
                 None => known.default,
             };
-            (name.as_deref() == Some(workload)).then(|| moved(&known, value, percent).map(|v| format!("{path}={v}")))?
+            (name.as_deref() == Some(workload))
+                .then(|| moved(&known, value, percent).map(|v| format!("{path}={v}")))?
         };
         apps.iter().filter_map(turned).collect()
     }
 }
 
 /// The name of the workload of an application in a cell, and the value of a parameter where the workload sets it.
-fn workload_of(cell: &Cell, path: &str, app: &yaml::Entry, parameter: &str) -> (Option<String>, Option<String>) {
+fn workload_of(
+    cell: &Cell,
+    path: &str,
+    app: &yaml::Entry,
+    parameter: &str,
+) -> (Option<String>, Option<String>) {
     if let Some(setting) = cell.settings().get(path) {
         let own = match setting {
             Setting::Map(entries) => match entries.first() {
@@ -127,9 +133,10 @@ fn text(node: &Node) -> Option<String> {
 /// The threads cannot be started, or a study is wrong.
 pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String> {
     let base = reproduce(claims.to_vec(), &Campaign { adjusted: &lab::as_stated, ..*campaign }, false)?;
-    let mut text = "| constant | chosen | claims | verdicts that change with half of it | with twice of it |\n\
+    let mut text =
+        "| constant | chosen | claims | verdicts that change with half of it | with twice of it |\n\
         |---|---|---:|---|---|\n"
-        .to_owned();
+            .to_owned();
     let cells = wanted(claims, campaign.quick);
     for constant in CHOSEN {
         let turned = |study: &Study, cell: &Cell, percent| {
@@ -141,7 +148,8 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
         // What the constant does not concern is not simulated again.
         let same = cells.iter().filter(|cell| !is_concerned(cell)).map(Cell::key);
         let mut store = Store::none();
-        store.found = same.filter_map(|key| base.cells.get(&key).map(|runs| (key.clone(), runs.clone()))).collect();
+        store.found =
+            same.filter_map(|key| base.cells.get(&key).map(|runs| (key.clone(), runs.clone()))).collect();
         let mut ends = Vec::new();
         for percent in ENDS {
             let adjusted = |study: &Study, cell: &Cell| turned(study, cell, percent);
@@ -149,10 +157,12 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
             let done = reproduce(claims.to_vec(), &campaign, false)?;
             ends.push(changes(claims, &base.findings, &done.findings));
         }
-        let concerned = |claim: &&Claim| wanted(std::slice::from_ref(*claim), campaign.quick).iter().any(is_concerned);
+        let concerned =
+            |claim: &&Claim| wanted(std::slice::from_ref(*claim), campaign.quick).iter().any(is_concerned);
         let number = claims.iter().filter(concerned).count();
         // Writing to a string does not fail.
-        let _ = writeln!(text, "| {} | {} | {number} | {} |", constant.name, constant.value, ends.join(" | "));
+        let _ =
+            writeln!(text, "| {} | {} | {number} | {} |", constant.name, constant.value, ends.join(" | "));
     }
     Ok(text)
 }
@@ -180,9 +190,7 @@ mod tests {
         // As the parameter has it, as the file has it, as the cell has it.
         assert_eq!(of("dedicated", 0, 50, |cell| cell), ["apps.a.workload.variation=7.5%"]);
         assert_eq!(of("dedicated", 2, 200, |cell| cell), ["apps.a.workload.scale=4%"]);
-        let own = |cell: Cell| {
-            cell.set("apps.a.workload", Setting::named("npb", &[("scale", "10%".into())]))
-        };
+        let own = |cell: Cell| cell.set("apps.a.workload", Setting::named("npb", &[("scale", "10%".into())]));
         assert_eq!(of("speed", 2, 200, own), ["apps.a.workload.scale=20%"]);
         // Twice the part of a program with half of the disturbances a second.
         let both = ["apps.a.workload.scale=20%", "apps.system.workload.busy=0.13%"];

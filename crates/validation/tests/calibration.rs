@@ -44,7 +44,11 @@ fn committed_profiles_and_residuals_are_those_the_measurements_give() {
     for ((name, new), (_, old)) in files::texts(&derived, &data).iter().zip(files::committed()) {
         assert_eq!(new, old, "{name}: run `oversim calibrate --write .`");
     }
-    assert!(files::machine_is_current(&derived).unwrap(), "{}: run `oversim calibrate --write .`", files::MACHINE);
+    assert!(
+        files::machine_is_current(&derived).unwrap(),
+        "{}: run `oversim calibrate --write .`",
+        files::MACHINE
+    );
     assert_eq!(
         document::section(&page, document::RESIDUALS).unwrap(),
         table,

@@ -330,8 +330,12 @@ mod tests {
     fn classes_are_found_again_however_many_there_are() {
         let machine = crate::engine::test_machine(4);
         let mut memory = Contention::new(&machine, &[profile(1_000, 9); 500]);
-        let ids: Vec<_> = (0..500).map(|p| memory.class(p, Origin::at(NodeId(0)), CpuId(1), ClassId::FREE)).collect();
-        assert!((0..500).all(|p| memory.class(p, Origin::at(NodeId(0)), CpuId(3), ClassId::FREE) == ids[p as usize]));
+        let ids: Vec<_> =
+            (0..500).map(|p| memory.class(p, Origin::at(NodeId(0)), CpuId(1), ClassId::FREE)).collect();
+        assert!(
+            (0..500)
+                .all(|p| memory.class(p, Origin::at(NodeId(0)), CpuId(3), ClassId::FREE) == ids[p as usize])
+        );
         assert_eq!(memory.classes.records.len(), 500);
     }
 

@@ -241,11 +241,8 @@ fn lock_step_transfers_crowd_their_source_and_oversubscription_relieves_them() {
 /// package serves as much as one core draws.
 fn served(order: TransferOrder) -> f64 {
     let mut trial = Trial::on("package:2 core:2").free().placed([0, 1, 2, 3]);
-    trial.machine.memory = Memory {
-        core_bandwidth: CONTROLLER,
-        transfer_bandwidth: CONTROLLER,
-        ..Memory::unlimited()
-    };
+    trial.machine.memory =
+        Memory { core_bandwidth: CONTROLLER, transfer_bandwidth: CONTROLLER, ..Memory::unlimited() };
     trial.app(app(4, vec![Op::Transfer { block: CONTROLLER / 10, order }], WaitMode::Spin)).seconds()
 }
 
