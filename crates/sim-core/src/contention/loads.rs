@@ -281,8 +281,8 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, a bit each; [`FAR`]
-    /// if they cross nodes.
+    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, a bit each;
+    /// [`FAR`] if they cross nodes.
     pub(super) fn kinds(&self, spread: bool) -> u8 {
         u8::from(!spread) << SLOT
             | u8::from(spread) << SPREAD

@@ -127,7 +127,8 @@ impl Contention {
         })
     }
 
-    /// Stands for pages on several nodes, in proportion to these counts, where the home of a task is asked for.
+    /// Stands for pages on several nodes, in proportion to these counts, where the home of a task is asked
+    /// for.
     pub(crate) fn team(&mut self, pages: &[u64]) -> NodeId {
         self.loads.plain = false;
         self.teams.find(pages)
