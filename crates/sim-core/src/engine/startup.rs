@@ -20,7 +20,7 @@ const PAGE: u128 = 4_096;
 /// Pages that a task touches between two points at which it may be preempted or moved: those of one page
 /// table (2 MiB).
 const PIECE: u64 = 512;
-/// A task touches its data in at most so many pieces.
+/// The most pieces in which a task touches its data.
 const PIECES: u64 = 1_024;
 
 /// Where the shell and launchers run.
@@ -79,7 +79,7 @@ impl Engine<'_> {
         (left, left.min(PIECE.max(all.div_ceil(PIECES))))
     }
 
-    /// The time in which a task touches its next so many pages: faults and clearing on its core, or longer
+    /// The time in which a task touches its next pages: faults and clearing on its core, or longer
     /// when other threads of its process have the lock of the address space before it.
     fn fault_time(&mut self, id: TaskId, pages: u64) -> Span {
         let shared = &mut self.shared;
