@@ -158,7 +158,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("smt_poll", "a polling loop with pause instructions takes few issue slots", true),
     ("stretch_exponent", "fitted to NPB speed-ups on Barcelona", true),
     ("bound_demand", "fitted to NPB speed-ups on Barcelona", true),
-    ("blocking_loads", "out-of-order cores have many loads in flight while they compute", false),
+    ("blocking_loads", "out-of-order cores have many loads in flight while they compute", true),
     ("distances", "a setting of the simulator", false),
     ("turbo", "a setting of the simulator", false),
     ("slow_cores", "chosen by the scenario", false),
