@@ -356,8 +356,8 @@ impl Shared<'_> {
         self.tasks[id].history.assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
     }
 
-    /// The node on which a task has touched its pages as it started, or what stands for several; this cpu's if it
-    /// has not touched any.
+    /// The node on which a task has touched its pages as it started, or the code of several nodes; this
+    /// cpu's if it has not touched any.
     pub(crate) fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         let app = &self.apps[self.tasks[id].app()];
         let here = self.touched_node(cpu, id);
