@@ -8,9 +8,9 @@ use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
-use crate::engine::polling::{Look, QUEUE_COPIES};
 use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::polling::rotation::rotates;
+use crate::engine::polling::{Look, QUEUE_COPIES};
 use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, ProcessId, Task};
@@ -76,7 +76,7 @@ fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
             let each = if looks.each == Span::ZERO { machine.costs.poll } else { looks.each };
             if looks.count == 0 || u64::from(looks.count).saturating_mul(each.ns()) > MAX_POLL.ns() {
                 return Err(format!(
-                    "application `{name}`: the looks before a yield must be at least 1 and take at most {} ns, \
+                    "application `{name}`: the polls before a yield must be at least 1 and take at most {} ns, \
                      these are {} of {} ns",
                     MAX_POLL.ns(),
                     looks.count,
@@ -93,7 +93,10 @@ fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
         }
     }
     if kinds.len() > MAX_LOOKS {
-        return Err(format!("the applications of a run can poll in {MAX_LOOKS} ways, these are {}", kinds.len()));
+        return Err(format!(
+            "the applications of a run can poll in {MAX_LOOKS} ways, these are {}",
+            kinds.len()
+        ));
     }
     Ok(())
 }

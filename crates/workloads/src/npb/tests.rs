@@ -102,8 +102,7 @@ fn mpi_codes_exchange_messages_as_their_sources_do() {
         ("bt", 16, 201 * bt),
     ];
     for (name, tasks, expected) in table {
-        let (barriers, exchanges, ..) =
-            census(&built(&[("benchmark", name), ("class", "A")], tasks, "mpi"));
+        let (barriers, exchanges, ..) = census(&built(&[("benchmark", name), ("class", "A")], tasks, "mpi"));
         assert_eq!((barriers, exchanges), (0, expected), "{name} on {tasks}");
     }
     let (barriers, exchanges, ..) = census(&built(&[("benchmark", "cg"), ("class", "A")], 1, "mpi"));

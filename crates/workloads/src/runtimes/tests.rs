@@ -118,14 +118,14 @@ fn intels_monitor_switches_yields_off_for_one_of_eleven_periods() {
     assert_eq!(cycle(&[("block_time", 0)]), None, "they sleep at once");
     assert_eq!(cycle(&[("yield_off", 0)]), None);
     assert!(cycle(&[("yield_phase", 1)]).is_some_and(|cycle| cycle.random));
-    // 256 looks of 25 ns; more tasks than cpus yield at every poll.
+    // 256 polls of 25 ns; more tasks than cpus yield at every poll.
     let looks = |over| with("openmp", &[], over).polling.looks;
     assert_eq!(looks(false), Looks { count: 256, each: Span::from_ns(25) });
     assert_eq!(looks(true), Looks::ONE);
 }
 
 #[test]
-fn nemesis_looks_a_thousand_times_for_a_message() {
+fn nemesis_polls_a_thousand_times_for_a_message() {
     for name in ["mpi", "mpich2"] {
         let polling = preset(name).polling;
         assert_eq!(polling.looks, Looks::ONE, "{name}: MPI_Barrier");

@@ -60,7 +60,6 @@ struct Place {
 
 const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
-
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
 /// waits.
 fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
@@ -133,7 +132,7 @@ impl Shared<'_> {
         soonest
     }
 
-    /// When a task sees what it waits for: its polls begin at `begins` and once a round later.
+    /// When a task observes what it waits for: its polls begin at `begins` and once a round later.
     #[inline]
     fn seen_after(&self, task: &Task, begins: Time, round: Span) -> Time {
         let (visible, look) = (visible_at(task), self.look(task));

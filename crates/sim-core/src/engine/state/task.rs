@@ -56,9 +56,7 @@ pub(crate) struct Task {
     pub(crate) app: AppId,
     pub(crate) priority: u8,
     pub(crate) state: TaskState,
-    /// It waits and yields: how it polls before each yield, an index into [`Look`]s; 0 if it does not.
-    ///
-    /// [`Look`]: crate::engine::polling::Look
+    /// It waits and yields: how it polls before each yield, an index into `Shared::looks`; 0 if it does not.
     pub(crate) polls: u8,
     /// EEVDF: it sleeps and still competes on its cpu.
     pub(crate) delayed: bool,
