@@ -69,7 +69,8 @@ impl Looks {
 pub struct YieldCycle {
     /// How long yields are on, at least 1 us.
     pub on: Span,
-    /// How long they are off, at least 1 us. The clock starts with the application, and begins with this part.
+    /// How long they are off, at least 1 us. The clock starts with the application, and begins with this
+    /// part.
     pub off: Span,
     /// The application starts at a random instant of the cycle instead, drawn from the seed.
     pub random: bool,

@@ -113,8 +113,8 @@ creating a thread",
         source: "MPICH2 sources: inside a node the barrier is a sense-reversing counter barrier. Waiters \
             call \
 sched_yield after each poll. The progress engine of messages does so after 1,000 empty polls \
-(mpid_nem_inline.h, MPID_NEM_POLLS_BEFORE_YIELD; ch3_progress.c). Each of them reads the receive queue and the \
-fast boxes and calls poll(2) on the sockets (MPID_nem_network_poll; socksm.c). In \
+(mpid_nem_inline.h, MPID_NEM_POLLS_BEFORE_YIELD; ch3_progress.c). Each of them reads the receive queue and \
+the fast boxes and calls poll(2) on the sockets (MPID_nem_network_poll; socksm.c). In \
 MPI_Init all processes meet by way of the process manager: PMI_Barrier writes to its socket and sleeps \
 in a read until the answer comes (simple_pmi.c, simple_pmiutil.c)",
         example: "{ mpich2: { barrier: dissemination } }",

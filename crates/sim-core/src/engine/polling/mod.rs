@@ -1,8 +1,8 @@
 //! Fast-forward of polling: what happens on a cpu between two events while its current task polls and yields.
 //!
-//! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`. A
-//! poll may consist of many ([`crate::wait::Looks`]): a task that observes the flag at the end of one of them does
-//! not yield.
+//! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`.
+//! A poll may consist of many ([`crate::wait::Looks`]): a task that observes the flag at the end of one of
+//! them does not yield.
 //! The discipline of the run queue decides whether the caller keeps the cpu or the next task takes it. As
 //! long as only such tasks run, nothing on the cpu reaches another cpu, and no event is needed per poll.
 //! [`Engine::predict`] computes when this ends: a task observes the end of its wait, or a task that does not
@@ -69,8 +69,8 @@ impl Look {
         Self { each, poll: each * u64::from(looks.count) }
     }
 
-    /// When a poll that begins at `start` observes what is visible from `visible` on: at the end of one of the
-    /// runtime's. The poll is one that observes it.
+    /// When a poll that begins at `start` observes what is visible from `visible` on: at the end of one of
+    /// the runtime's. The poll is one that observes it.
     #[inline]
     pub(crate) fn sees(&self, start: Time, visible: Time) -> Time {
         if self.each == self.poll {
