@@ -81,8 +81,8 @@ fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
             let each = if looks.each == Span::ZERO { machine.costs.poll } else { looks.each };
             if looks.count == 0 || u64::from(looks.count).saturating_mul(each.ns()) > MAX_POLL.ns() {
                 return Err(format!(
-                    "application `{name}`: the looks before a yield must be at least 1 and take at most {} ns, \
-                     these are {} of {} ns",
+                    "application `{name}`: the polls before a yield must be at least 1 and take at most \
+                     {} ns, these are {} of {} ns",
                     MAX_POLL.ns(),
                     looks.count,
                     each.ns()
@@ -429,8 +429,7 @@ impl<'o> Engine<'o> {
         // An observer of facts gets those of the whole run.
         options.sampled &= !observer.wants_facts();
         let affinities = affinities(&specs);
-        let mut caches = Caches::new(&machine);
-        let mut timers = Timers::with_capacity(1 << 10);
+        let (mut caches, mut timers) = (Caches::new(&machine), Timers::with_capacity(1 << 10));
         let population = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
         let Population { mut tasks, apps, profiles, looks, left, pending } = population;
         arm_kernel(&model, options.seed, &mut timers);

@@ -57,9 +57,7 @@ pub(crate) struct Task {
     app: u16,
     pub(crate) priority: u8,
     pub(crate) state: TaskState,
-    /// It waits and yields: how it polls before each yield, an index into [`Look`]s; 0 if it does not.
-    ///
-    /// [`Look`]: crate::engine::polling::Look
+    /// It waits and yields: how it polls before each yield, an index into `Shared::looks`; 0 if it does not.
     pub(crate) polls: u8,
     pub(crate) stage: Stage,
     pub(crate) waiting: Waiting,
