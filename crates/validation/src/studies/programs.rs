@@ -29,8 +29,8 @@ pub(super) fn npb(code: Code, class: char, scale: &str) -> Setting {
 
 /// The run time of a whole run from that of a part of it, by the barriers that a task went through.
 pub(super) fn whole(time: f64, barriers: f64, code: Code, class: char, model: Model, tasks: u32) -> f64 {
-    let all = workloads::npb::intervals(code.word(), &class.to_string(), model.word(), tasks).unwrap_or(1);
-    time * (f64::from(all) / barriers.max(1.0)).max(1.0)
+    let all = workloads::npb::barriers(code.word(), &class.to_string(), model.word(), tasks).unwrap_or(1);
+    time * (all as f64 / barriers.max(1.0)).max(1.0)
 }
 
 /// Hardware contexts of a machine: what the papers call cores.
