@@ -202,33 +202,6 @@ pub fn intervals(benchmark: &str, class: &str, model: &str, tasks: u32) -> Resul
     Ok(problem(&code, model_data, &profile, &values, tasks)?.intervals)
 }
 
-/// Barriers of a task in a whole run of a code.
-///
-/// # Errors
-/// As [`intervals`].
-pub fn barriers(benchmark: &str, class: &str, model: &str, tasks: u32) -> Result<u64, String> {
-    let values = Parameters::from(&Values::defaults(Parameters::TABLE));
-    let code = catalogue()?.code(benchmark, class)?;
-    let model_data = code.model(model)?;
-    model_data.admits(benchmark, model, tasks)?;
-    let spmd = problem(&code, model_data, &code.profile(ANY_MACHINE)?, &values, tasks)?;
-    let whole = Spmd { transfers: transfers(&code, model, model_data, &values), ..spmd };
-    let (mut times, mut outer, mut barriers) = (1u64, Vec::new(), 0u64);
-    let program = whole.program(tasks)?;
-    for op in program.ops() {
-        match op {
-            Op::Repeat(n) => {
-                outer.push(times);
-                times = times.saturating_mul(u64::from(*n));
-            }
-            Op::End => times = outer.pop().unwrap_or(1),
-            Op::Barrier => barriers = barriers.saturating_add(times),
-            _ => {}
-        }
-    }
-    Ok(barriers)
-}
-
 /// A machine of the profiles, where none matters.
 const ANY_MACHINE: &str = "barcelona";
 
