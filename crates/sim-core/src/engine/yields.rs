@@ -60,6 +60,8 @@ impl Engine<'_> {
             self.shared.tasks[task].polls = polls;
             if open {
                 self.begin_polling(cpu);
+                // A sibling computes at another speed beside a task that spins than beside one that yields.
+                self.shared.cores.touch(cpu);
             }
         }
     }
