@@ -21,10 +21,10 @@ use crate::metrics::{METRICS, Scope};
 /// Bytes of the program itself before it runs anything. Measured for the release build: 15 MB in memory, and
 /// up to 30 MB of address space (`ulimit -v 30000; oversim list scenarios`); [`ADDRESSED`] adds to these.
 const BASE: u64 = 28 << 20;
-/// Bytes of a task while its run is simulated: measured 390 to 650.
-const TASK: u64 = 620;
-/// Bytes of a cpu while its run is simulated: measured 740 to 890.
-const CPU: u64 = 860;
+/// Bytes of a task while its run is simulated: measured 280 to 650.
+const TASK: u64 = 430;
+/// Bytes of a cpu while its run is simulated: measured 560 to 890.
+const CPU: u64 = 700;
 /// Bytes of what a run reports of a task.
 const REPORTED_TASK: u64 = size_of::<Span>() as u64;
 /// Bytes of an application of a run, its barriers and locks included.

@@ -110,11 +110,12 @@ parameters! {
         /// Half-width of the variation of `fork` from one task to the next. It makes the start of the tasks
         /// differ between seeds.
         fork_spread: Percent = percent(20), in 0..=percent(100);
-        /// One page fault, when a task first touches a page as it starts (`touch`). Clearing the page of 4 KiB,
-        /// at the rate of one core, is extra.
+        /// One page fault, when a task first touches a page as it starts (`touch`). Clearing the page of 4
+        /// KiB, at the rate of one core, is extra.
         page_fault: Duration = 500, in 0..=MAX_COST;
-        /// Least time between two page faults of the threads of one process. Each fault takes and releases the
-        /// lock of the address space, and the cache line of the lock travels to its core. 0 means no limit.
+        /// Least time between two page faults of the threads of one process. Each fault takes and releases
+        /// the lock of the address space, and the cache line of the lock travels to its core. 0 means no
+        /// limit.
         fault_lock: Duration = 300, in 0..=MAX_COST;
         /// Time until a store is visible on the same cpu.
         line_same: Duration = 1, in 1..=MAX_COST;
@@ -162,7 +163,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("smt_poll", "a polling loop with pause instructions takes few issue slots", true),
     ("stretch_exponent", "fitted to NPB speed-ups on Barcelona", true),
     ("bound_demand", "fitted to NPB speed-ups on Barcelona", true),
-    ("blocking_loads", "out-of-order cores have many loads in flight while they compute", false),
+    ("blocking_loads", "out-of-order cores have many loads in flight while they compute", true),
     ("distances", "a setting of the simulator", false),
     ("turbo", "a setting of the simulator", false),
     ("slow_cores", "chosen by the scenario", false),
@@ -198,7 +199,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("fork_spread", "page faults and allocation vary from one creation to the next; no measurement", true),
     (
         "page_fault",
-        "0.5-1 us without virtual machines (lmbench); not measured on the virtual server, where it takes longer",
+        "0.5-1 us on a real machine (lmbench); the measured server is virtual, where it takes longer",
         true,
     ),
     ("fault_lock", "taking and releasing the lock each fetch its cache line (`line_far`)", true),

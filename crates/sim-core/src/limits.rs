@@ -16,7 +16,7 @@ pub const MAX_PROFILES: usize = 1 << 16;
 pub const MAX_APPS: usize = 1 << 12;
 /// Most task groups of a run: each cpu has a record of each.
 pub const MAX_GROUPS: usize = 1_000;
-/// Ways to poll of all applications of a run: each task has the number of its own in a byte.
+/// Ways to poll of all applications of a run: a task has the number of one of them in a byte.
 pub const MAX_LOOKS: usize = 254;
 /// The longest poll before a yield: the end of a time slice does not interrupt it.
 pub const MAX_POLL: Span = Span::from_ms(10);

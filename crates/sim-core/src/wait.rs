@@ -48,10 +48,11 @@ impl WaitMode {
     }
 }
 
-/// How often a waiter that yields looks before each yield.
+/// How often a waiter that yields polls before each yield.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Looks {
-    /// Looks before a yield, 1 or more. A waiter that sees what it waits for at the end of one does not yield.
+    /// Polls before a yield, 1 or more. A waiter that observes what it waits for at the end of one does not
+    /// yield.
     pub count: u32,
     /// How long one takes; zero: a poll of the machine.
     pub each: Span,
@@ -68,7 +69,8 @@ impl Looks {
 pub struct YieldCycle {
     /// How long yields are on, at least 1 us.
     pub on: Span,
-    /// How long they are off, at least 1 us. The clock starts with the application, and begins with this part.
+    /// How long they are off, at least 1 us. The clock starts with the application, and begins with this
+    /// part.
     pub off: Span,
     /// The application starts at a random instant of the cycle instead, drawn from the seed.
     pub random: bool,
@@ -77,9 +79,9 @@ pub struct YieldCycle {
 /// How waiters poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Polling {
-    /// Looks before a yield at barriers and locks.
+    /// Polls before a yield at barriers and locks.
     pub looks: Looks,
-    /// Looks before a yield while a task waits for a message ([`crate::program::Op::Exchange`]).
+    /// Polls before a yield while a task waits for a message ([`crate::program::Op::Exchange`]).
     pub message_looks: Looks,
     /// When yields are on; always without it.
     pub cycle: Option<YieldCycle>,

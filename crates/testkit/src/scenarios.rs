@@ -97,8 +97,8 @@ pub fn long_queues(seed: u64) -> Small {
     small
 }
 
-/// On a third of the machines cores wait for each load; the tasks of a quarter of the applications use the pages
-/// of all.
+/// On a third of the machines cores wait for each load; the tasks of a quarter of the applications use the
+/// pages of all.
 fn meet_in_memory(rng: &mut ChaCha8Rng, machine: &mut Machine, apps: &mut [AppSpec]) {
     machine.memory.blocking_loads = rng.random_range(0..3) == 0;
     machine.costs.page_fault = Span::from_ns([0, 0, 300][rng.random_range(0..3)]);

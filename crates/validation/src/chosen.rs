@@ -52,15 +52,13 @@ const CHOSEN: &[Chosen] = &[
     },
     Chosen { name: "work of the daemons", value: "0.025 % each", turns: &[turn("services", "busy")] },
     Chosen { name: "length of a burst of a daemon", value: "0.5 ms", turns: &[turn("services", "burst")] },
-    Chosen {
-        name: "length of a parallel region of SPEC OMP",
-        value: "20 ms",
-        turns: &[turn("spec-omp", "region")],
-    },
 ];
 
 /// Half and twice as large, in per cent.
 const ENDS: [u64; 2] = [50, 200];
+
+/// Seeds of the runs that differ by chance alone; none is a seed of a replicate.
+const SEEDS: [u32; 2] = [1_001, 2_001];
 
 impl Turn {
     /// What sets it to `percent` of its value in a cell, as `path=value`; nothing where it does not occur.
@@ -127,7 +125,8 @@ fn text(node: &Node) -> Option<String> {
     }
 }
 
-/// The table in Markdown: each constant, and the claims whose verdict is another one.
+/// The table in Markdown: each constant, and the claims whose verdict is another one. The first row is that of
+/// two other seeds.
 ///
 /// # Errors
 /// The threads cannot be started, or a study is wrong.
@@ -137,6 +136,15 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
         "| constant | chosen | claims | verdicts that change with half of it | with twice of it |\n\
         |---|---|---:|---|---|\n"
             .to_owned();
+    // What chance alone changes.
+    let mut chance = Vec::new();
+    for seed in SEEDS {
+        let adjusted = |_: &Study, _: &Cell| vec![format!("seed={seed}")];
+        let done = reproduce(claims.to_vec(), &Campaign { adjusted: &adjusted, ..*campaign }, false)?;
+        chance.push(changes(claims, &base.findings, &done.findings));
+    }
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "| none: other random numbers | | {} | {} |", claims.len(), chance.join(" | "));
     for constant in CHOSEN {
         let turned = |study: &Study, cell: &Cell, percent| {
             constant.turns.iter().flat_map(|turn| turn.of(study, cell, percent, campaign.quick)).collect()
@@ -161,7 +169,6 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
             ends.push(changes(&concerned, &before, &done.findings));
         }
         let number = concerned.len();
-        // Writing to a string does not fail.
         let _ =
             writeln!(text, "| {} | {} | {number} | {} |", constant.name, constant.value, ends.join(" | "));
     }

@@ -9,13 +9,11 @@ use validation::calibration::{derive, document, files, residuals};
 
 /// Programs with an input that does not come back within the target: how far off it may be, per cent, and the
 /// entry of the document's list of reasons that explains it.
-const EXCUSED: [(&str, f64, &str); 4] = [
+const EXCUSED: [(&str, f64, &str); 3] = [
     // No serial part that does not slow is compatible with its three times.
     ("mgrid", 6.0, "**mgrid**"),
     // Gathering saves 8 %, and in the model costs what six threads on a cache lose to three.
     ("apsi", 7.0, "**apsi, ammp**"),
-    // 24 threads take less than half of the time of 12 on the same sockets each: less than no serial part.
-    ("gafort", 5.5, "**gafort**"),
     // Measured in a full machine, simulated alone: 16 threads on two boards as on one.
     ("mix", 10.0, "**PARbench jobs"),
 ];

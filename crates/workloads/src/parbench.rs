@@ -17,8 +17,8 @@ use crate::spmd::inline::serial_part;
 
 /// The kernels by their numbers in PARbench; `mix` is the job made of all of them.
 pub const KERNELS: &[&str] = Job::WORDS;
-/// A kernel below this memory-bound share (1/65,536; 14 %) works in its caches: on a full machine it loses less
-/// than a tenth of what one does that always waits for memory.
+/// A kernel below this memory-bound share (1/65,536; 14 %) works in its caches: on a full machine it loses
+/// less than a tenth of what one does that always waits for memory.
 const CACHED: u32 = 9_175;
 /// How often a kernel that works in its caches occurs in a job for each other one: then the job makes 500
 /// million memory references and 510 million floating-point operations a second, as the published jobs do
@@ -287,7 +287,8 @@ fn job(
     Program::new(ops, distinct.clone())
 }
 
-/// Kernels ask for a core's whole bandwidth in the phases in which they are memory-bound; the demand is the mean.
+/// Kernels ask for a core's whole bandwidth in the phases in which they are memory-bound; the demand is the
+/// mean.
 fn profile(kernel: &Kernel) -> MemoryProfile {
     MemoryProfile {
         demand: kernel.demand,

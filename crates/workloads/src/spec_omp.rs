@@ -61,8 +61,9 @@ parameters! {
         /// Half-width of the variation of the work between two barriers, as for `npb`.
         variation: Percent = VARIATION, in 0..=percent(100);
         /// Time that each task spends filling its arrays, in regions of 20 ms, before the measured part. Its
-        /// pages lie where the task runs at the end of that time; all threads of gafort use all of its pages. The default corresponds to 70 MB per
-        /// thread: 17,000 page faults of 1 to 2 us and a loop. It is the same for all programs and uncertain.
+        /// pages lie where the task runs at the end of that time; all threads of gafort use all of its pages.
+        /// The default corresponds to 70 MB per thread: 17,000 page faults of 1 to 2 us and a loop. It is the
+        /// same for all programs and uncertain.
         init: Duration = ms(100), in 0..=s(60);
         /// Share of the run to simulate. It covers the first regions, for quick tests.
         scale: Percent = percent(100), in 1..=percent(100);

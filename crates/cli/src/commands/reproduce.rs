@@ -123,7 +123,10 @@ fn chosen(args: &Reproduce) -> Result<Vec<Claim>, Failure> {
             return Err(Failure::Input(unknown(
                 "machine",
                 machine,
-                all.iter().flat_map(|claim| claim.at.machines.list.clone()).collect(),
+                all.iter()
+                    .filter(|claim| claim.asked.is_none())
+                    .flat_map(|claim| claim.at.machines.list.clone())
+                    .collect(),
             )));
         }
     }

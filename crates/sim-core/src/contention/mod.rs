@@ -144,7 +144,7 @@ impl Contention {
         })
     }
 
-    /// Stands for pages on several nodes, in proportion to these counts, where the home of a task is asked for.
+    /// The code of pages on several nodes, in proportion to these counts, used as the home of a task.
     pub(crate) fn team(&mut self, pages: &[u64]) -> NodeId {
         self.loads.plain = false;
         self.teams.find(pages)

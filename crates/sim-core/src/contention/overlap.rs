@@ -1,5 +1,5 @@
-//! Cores that wait for each load: tasks use the bus of a package only while they wait for memory, so they meet
-//! there by chance.
+//! Cores that wait for each load: tasks use the bus of a package only while they wait for memory, so they
+//! meet there by chance.
 
 use super::law::{ONE, stretch};
 

@@ -1,13 +1,13 @@
-//! Pages that lie on several nodes: those of an application's tasks together, or of a task that was moved while it
-//! touched them.
+//! Pages that lie on several nodes: those of an application's tasks together, or of a task that was moved
+//! while it touched them.
 
 use std::collections::BTreeMap;
 
 use super::law::ONE;
 use crate::ids::NodeId;
 
-/// The ways in which pages lie on several nodes; each has a page slot beyond those of nodes and of pages spread
-/// evenly.
+/// The ways in which pages lie on several nodes; each has a page slot beyond those of nodes and of pages
+/// spread evenly.
 pub(super) struct Teams {
     /// The first slot.
     first: u32,

@@ -172,8 +172,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Stands for the nodes of the homes of an application's tasks, as many pages on each as tasks have their
-    /// home there.
+    /// The code of pages on the home nodes of an application's tasks, in proportion to the tasks that have
+    /// their home there.
     fn team_pages(&mut self, app: AppId) -> NodeId {
         let shared = &mut self.shared;
         if let Some(known) = shared.apps[app].team_pages.node() {

@@ -101,11 +101,11 @@ impl Shared<'_> {
         record.since = self.now;
         record.activity = Activity::Compute;
         let task = &self.tasks[record.current];
-        debug_assert!(task.remaining > Work::ZERO, "{} computes nothing on {}", record.current, record.id);
+        debug_assert!(task.remaining() > Work::ZERO, "{} computes nothing on {}", record.current, record.id);
         self.memory.occupy(task.profile.into(), record.id, true);
         if class != ClassId::FREE {
             let speeds = self.cores.speeds(record.id);
-            let work = to_cpu(task.remaining, speeds.speed);
+            let work = to_cpu(task.remaining(), speeds.speed);
             let bytes = self.memory.offer(task.profile.into(), speeds.own, speeds.factor);
             self.memory.start(class, record.id, self.now, record.overhead.total(), work, bytes);
         }
@@ -119,7 +119,7 @@ impl Shared<'_> {
         let id = record.current;
         let task = &mut tasks[id];
         let speeds = cores.speeds(record.id);
-        let (before, profile) = (task.remaining, u32::from(task.profile));
+        let (before, profile) = (task.remaining(), u32::from(task.profile));
         let work = to_cpu(before, speeds.speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
@@ -128,7 +128,7 @@ impl Shared<'_> {
         };
         memory.occupy(profile, record.id, false);
         let after = from_cpu(left, speeds.speed).min(before);
-        task.remaining = after;
+        task.set_remaining(after);
         let counters = &mut apps[task.app()].counters;
         caches.fetch((id, task.profile), counters, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
@@ -142,7 +142,7 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn end_compute(&mut self, record: &mut Cpu) {
         self.close(record);
-        self.tasks[record.current].remaining = Work::ZERO;
+        self.tasks[record.current].set_remaining(Work::ZERO);
         record.take_deferred();
     }
 }
@@ -194,7 +194,7 @@ impl Engine<'_> {
     /// The same for an operation that no other task slows down.
     fn free_end(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
-        let work = to_cpu(self.shared.tasks[record.current].remaining, self.shared.cores.speed(cpu));
+        let work = to_cpu(self.shared.tasks[record.current].remaining(), self.shared.cores.speed(cpu));
         record.since + record.overhead.total() + work.duration_at(Speed::NOMINAL)
     }
 
@@ -214,7 +214,7 @@ impl Engine<'_> {
             return Work::ZERO;
         }
         let class = record.class;
-        let (speed, before) = (self.shared.cores.speed(cpu), self.shared.tasks[task].remaining);
+        let (speed, before) = (self.shared.cores.speed(cpu), self.shared.tasks[task].remaining());
         let rest = self.shared.now.since(record.since).saturating_sub(record.overhead.total());
         before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
     }

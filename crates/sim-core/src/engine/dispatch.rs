@@ -419,7 +419,7 @@ impl Engine<'_> {
         let task = &self.shared.tasks[self.cpus[cpu].current];
         if task.waiting != Waiting::No {
             self.begin_polling(cpu);
-        } else if task.remaining > crate::time::Work::ZERO {
+        } else if task.remaining() > crate::time::Work::ZERO {
             self.begin_compute(cpu);
         } else {
             self.proceed(cpu, policy);

@@ -67,8 +67,8 @@
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `yields`, `shared` and
-//! `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
+//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `yields`, `shared`
+//! and `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
 //! `arrivals`, `update`, `bandwidth`, `caches` and `cores` (speeds), `setup` and `finish`, `sampling`,
 //! `invariants`.
 

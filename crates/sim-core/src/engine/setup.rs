@@ -81,8 +81,8 @@ fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
             let each = if looks.each == Span::ZERO { machine.costs.poll } else { looks.each };
             if looks.count == 0 || u64::from(looks.count).saturating_mul(each.ns()) > MAX_POLL.ns() {
                 return Err(format!(
-                    "application `{name}`: the looks before a yield must be at least 1 and take at most {} ns, \
-                     these are {} of {} ns",
+                    "application `{name}`: the polls before a yield must be at least 1 and take at most \
+                     {} ns, these are {} of {} ns",
                     MAX_POLL.ns(),
                     looks.count,
                     each.ns()
@@ -276,8 +276,13 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-/// The cpus, all idle.
-fn build_cpus(machine: &Machine, model: &OsModel, seed: u64, apps: &IdVec<AppId, App>) -> PerCpu<Cpu> {
+/// The cpus, all idle, and the records of their task groups.
+fn build_cpus(
+    machine: &Machine,
+    model: &OsModel,
+    seed: u64,
+    (apps, tasks): (&IdVec<AppId, App>, &mut IdVec<TaskId, Task>),
+) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     // Under 2.6.27 each yield is noted apart. Where tasks sleep, overhead often has several parts.
     let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
@@ -290,7 +295,13 @@ fn build_cpus(machine: &Machine, model: &OsModel, seed: u64, apps: &IdVec<AppId,
             cpus[cpu].rare.tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
         }
     }
+    groups::add(tasks, &mut cpus, &model.groups);
     cpus
+}
+
+/// How far the ticks of a cpu are behind those of the cpu before it, ns.
+fn tick_step(machine: &Machine, model: &OsModel) -> u64 {
+    if model.tick_skew { model.tick.ns() / 2 / u64::from(machine.cpus()) } else { 0 }
 }
 
 /// Where each task may run; empty when all may run anywhere.
@@ -307,7 +318,7 @@ fn sleeps(runtime: &Runtime) -> bool {
     runtime.startup.sleeps || runtime.wait.sleeps_after().is_some()
 }
 
-/// Room for what the discipline, the runtime or the program will write about a task of an application apart
+/// Room for what the discipline or the program will write about a task of an application apart
 /// from its record.
 fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
     let program = &spec.program;
@@ -316,8 +327,7 @@ fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
         teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. })
     };
     let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
-    let needed =
-        discipline.keeps_history() || sleeps(&spec.runtime) || program.ops().iter().any(apart) || nested();
+    let needed = discipline.keeps_history() || program.ops().iter().any(apart) || nested();
     if needed { Apart::ready() } else { Apart::NONE }
 }
 
@@ -428,16 +438,13 @@ impl<'o> Engine<'o> {
         let Simulation { machine, model, apps: specs, mut options } = simulation;
         // An observer of facts gets those of the whole run.
         options.sampled &= !observer.wants_facts();
-        let affinities = affinities(&specs);
-        let mut caches = Caches::new(&machine);
-        let mut timers = Timers::with_capacity(1 << 10);
+        let (affinities, mut caches) = (affinities(&specs), Caches::new(&machine));
+        let mut timers = kernel_timers(&model, options.seed);
         let population = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
         let Population { mut tasks, apps, profiles, looks, left, pending } = population;
-        arm_kernel(&model, options.seed, &mut timers);
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
-        let mut records = build_cpus(&machine, &model, options.seed, &apps);
-        groups::add(&mut tasks, &mut records, &model.groups);
+        let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks));
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
         let reads_head_only = !directed && model.discipline.reads_head_only();
         Self {
@@ -454,7 +461,7 @@ impl<'o> Engine<'o> {
             corrections: 0,
             events: 0,
             entries: 0,
-            tick_step: if model.tick_skew { model.tick.ns() / 2 / u64::from(machine.cpus()) } else { 0 },
+            tick_step: tick_step(&machine, &model),
             entered: IdVec::filled(tasks.len(), 0),
             timers,
             left,
@@ -504,9 +511,10 @@ fn queue_copies(wanted: usize, looks: &[Look]) -> Vec<QueueCopy> {
     (0..wanted.min(QUEUE_COPIES)).map(|_| QueueCopy::new(looks)).collect()
 }
 
-/// Arms the first update of priorities of disciplines that have it, and the first period of each task group
-/// of limited cpu time: the phases of their periods are random (`init_cfs_bandwidth`).
-fn arm_kernel(model: &OsModel, seed: u64, timers: &mut Timers) {
+/// The timers, with the first update of priorities of disciplines that have it and the first period of each
+/// task group of limited cpu time: the phases of their periods are random (`init_cfs_bandwidth`).
+fn kernel_timers(model: &OsModel, seed: u64) -> Timers {
+    let mut timers = Timers::with_capacity(1 << 10);
     if let Some(period) = model.discipline.update_period() {
         timers.arm(Time::ZERO + period, Timer::Update);
     }
@@ -517,6 +525,7 @@ fn arm_kernel(model: &OsModel, seed: u64, timers: &mut Timers) {
             timers.arm(Time::ZERO + phase, Timer::Period(number as u16));
         }
     }
+    timers
 }
 
 /// A machine of `cpus` single cores on one node where everything is free.

@@ -257,18 +257,15 @@ impl Shared<'_> {
     pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
         self.emit_stopping(record, LeaveReason::Waits);
         let task = &mut self.tasks[record.current];
-        debug_assert!(task.waiting == Waiting::No, "{} begins a second wait", record.current);
-        debug_assert!(waiting != Waiting::No, "{} begins to wait for nothing", record.current);
         let runtime = &self.apps[task.app()].runtime;
         let barrier = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
         let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
-        task.waiting = waiting;
         self.dirty.note(record.id);
         if self.watched && ready.is_never() && !std::mem::replace(&mut self.notified[record.current], true) {
             self.waits.push((record.current, Some(awaited(waiting, task.scope()))));
         }
         let from = self.now + record.overhead.total();
-        task.set_wait(ready, limit.map_or(Time::NEVER, |limit| from.saturating_add(limit)));
+        task.begin_wait(waiting, ready, limit.map_or(Time::NEVER, |limit| from.saturating_add(limit)));
         record.since = self.now;
         let app = &self.apps[task.app()];
         task.polls = app.polls(waiting);
@@ -280,10 +277,10 @@ impl Shared<'_> {
     pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(BarrierStep, BarrierRank)> {
         let task = &mut self.tasks[record.current];
         let app = &mut self.apps[task.app()];
-        task.end_wait();
+        let waiting = task.end_wait();
         task.polls = 0;
         let rank = app.barrier_rank(task.scope(), app.rank(record.current));
-        match std::mem::replace(&mut task.waiting, Waiting::No) {
+        match waiting {
             Waiting::Release => self.barrier_done(record),
             Waiting::Gather => return Some((app.barriers[rank.barrier].gather_done(rank.number), rank)),
             Waiting::Round(round) => {
@@ -356,8 +353,8 @@ impl Shared<'_> {
         self.tasks[id].history.assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
     }
 
-    /// The node on which a task has touched its pages as it started, or what stands for several; this cpu's if it
-    /// has not touched any.
+    /// The node on which a task has touched its pages as it started, or the code of several nodes; this
+    /// cpu's if it has not touched any.
     pub(crate) fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         let app = &self.apps[self.tasks[id].app()];
         let here = self.touched_node(cpu, id);

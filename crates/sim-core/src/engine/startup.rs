@@ -17,10 +17,10 @@ use crate::time::{Span, Time};
 const LONGEST_TOUCH: u128 = 864_000_000_000_000;
 /// Bytes of a page.
 const PAGE: u128 = 4_096;
-/// Pages that a task touches between two points at which it may be preempted or moved: those of one page table
-/// (2 MiB).
+/// Pages that a task touches between two points at which it may be preempted or moved: those of one page
+/// table (2 MiB).
 const PIECE: u64 = 512;
-/// A task touches its data in at most so many pieces.
+/// The most pieces in which a task touches its data.
 const PIECES: u64 = 1_024;
 
 /// Where the shell and launchers run.
@@ -79,8 +79,8 @@ impl Engine<'_> {
         (left, left.min(PIECE.max(all.div_ceil(PIECES))))
     }
 
-    /// The time in which a task touches its next so many pages: faults and clearing on its core, or longer when
-    /// other threads of its process have the lock of the address space before it.
+    /// The time in which a task touches its next pages: faults and clearing on its core, or longer
+    /// when other threads of its process have the lock of the address space before it.
     fn fault_time(&mut self, id: TaskId, pages: u64) -> Span {
         let shared = &mut self.shared;
         let (costs, now) = (&shared.machine.costs, shared.now);

@@ -9,8 +9,8 @@ use crate::rng::{Purpose, below, draw, key};
 use crate::time::{Span, Time};
 
 impl Engine<'_> {
-    /// An application starts: the clock of its runtime does, too, with yields off or at a random instant of its
-    /// cycle.
+    /// An application starts: the clock of its runtime does, too, with yields off or at a random instant of
+    /// its cycle.
     pub(crate) fn begin_yield_cycle(&mut self, app: AppId) {
         let record = &mut self.shared.apps[app];
         let Some(cycle) = record.runtime.polling.cycle.filter(|_| record.runtime.wait.yields()) else {

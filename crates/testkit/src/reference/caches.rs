@@ -73,8 +73,8 @@ impl Reference<'_> {
         other.home.unwrap_or_else(|| self.node(other.cpu))
     }
 
-    /// Shares of the nodes, 1/65,536, in the pages of the current operation, if these lie on several nodes: those
-    /// of the task whose pages they are, or in the pages of a team those of all tasks that have a home.
+    /// Shares of the nodes, 1/65,536, in the pages of the current operation, if these lie on several nodes:
+    /// those of the task whose pages they are, or in the pages of a team those of all tasks that have a home.
     pub(super) fn page_shares(&self, t: usize) -> Option<Arc<[u64]>> {
         let task = &self.tasks[t];
         let owner = match (task.source, task.profile.pages) {

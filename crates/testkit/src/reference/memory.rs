@@ -59,8 +59,8 @@ pub(super) struct RefMemory {
     controllers: Vec<u64>,
     links: Vec<u64>,
     packages: Vec<u64>,
-    /// By package, where cores wait for each load: the mean demand of a waiting task, and how many wait at once
-    /// in the mean, 1/65,536.
+    /// By package, where cores wait for each load: the mean demand of a waiting task, and how many wait at
+    /// once in the mean, 1/65,536.
     waiting: Vec<(u64, u64)>,
     servers: Vec<u64>,
     crossbar: u64,
@@ -293,8 +293,8 @@ impl RefMemory {
         job.bound * far / (ONE - job.bound + ((job.bound * far) >> 16))
     }
 
-    /// The stretch of a package's bus for one of its jobs. Where cores wait for each load, the job meets as many
-    /// others as wait at once in the mean: between whole numbers the stretch is linear.
+    /// The stretch of a package's bus for one of its jobs. Where cores wait for each load, the job meets as
+    /// many others as wait at once in the mean: between whole numbers the stretch is linear.
     fn bus(&self, machine: &Machine, job: &Job) -> u64 {
         let memory = &machine.memory;
         if !memory.blocking_loads || memory.bus_bandwidth == 0 {

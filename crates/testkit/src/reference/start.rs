@@ -173,7 +173,8 @@ impl Reference<'_> {
         startup.barrier
     }
 
-    /// Begins to write the next part of its data, or of everybody's; false when there is nothing left to write.
+    /// Begins to write the next part of its data, or of everybody's; false when there is nothing left to
+    /// write.
     fn touches(&mut self, c: usize, t: usize, lead: Lead) -> bool {
         if self.tasks[t].home.is_some() {
             return false;

@@ -14,6 +14,7 @@ mod homes;
 mod jobs;
 mod kernels;
 mod latencies;
+mod looks;
 mod memory;
 mod parked;
 mod polling;

@@ -106,7 +106,7 @@ fn mpi_codes_exchange_messages_as_their_sources_do() {
         assert_eq!((barriers, exchanges), (0, expected), "{name} on {tasks}");
     }
     let (barriers, exchanges, ..) = census(&built(&[("benchmark", "cg"), ("class", "A")], 1, "mpi"));
-    assert_eq!((barriers, exchanges), (16, 0), "a lone task has nobody to talk to");
+    assert_eq!((barriers, exchanges), (16, 0), "a lone task sends no messages");
     let timed = |name: &str, model: &str, share| synchronisations((name, "A", model), 16, share).unwrap();
     assert_eq!(timed("cg", "mpi", 10_000), 15 * cg(2));
     assert_eq!(timed("cg", "mpi", 1_000), 2 * cg(2));

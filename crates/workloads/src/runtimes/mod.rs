@@ -80,12 +80,12 @@ fn wait(values: &Parameters, oversubscribed: bool) -> WaitMode {
     }
 }
 
-/// How often a waiting task looks before a yield, and when the runtime lets it yield.
+/// How often a waiting task polls before a yield, and when the runtime lets it yield.
 fn polling(values: &Parameters, oversubscribed: bool) -> Polling {
     let looks = |count: u64, each: Duration| Looks { count: count as u32, each: Span::from_ns(each.ns()) };
     let counts = values.library.is_none() || !oversubscribed;
-    let often = if counts { looks(values.looks, values.look) } else { Looks::ONE };
-    let messages = values.message_looks.zip(values.message_look);
+    let often = if counts { looks(values.polls, values.poll) } else { Looks::ONE };
+    let messages = values.message_polls.zip(values.message_poll);
     Polling {
         looks: often,
         message_looks: messages.map_or(often, |(count, each)| looks(count, each)),

@@ -41,7 +41,7 @@ const OPENMPI: &[Parameter] = &timed(&Preset {
 const OPENMP: &[Parameter] = &library(&Preset {
     wait: Wait::SpinThenBlock,
     yielding: Yielding::Always,
-    looks: (256, 25),
+    polls: (256, 25),
     barrier: Barrier::Tree,
     start_sleep: true,
     ..THREADS
@@ -99,7 +99,8 @@ process is charged like creating a thread",
         summary: "MPI on processes: polls and yields, dissemination barrier, started by mpiexec",
         source: "common behaviour of MPICH2 nemesis and of Open MPI in its degraded mode: a process calls \
             sched_yield \
-when it makes no progress, in nemesis after 1,000 looks for a message, as in `mpich2`. All processes meet in MPI_Init, where they sleep in a read from the socket of the \
+when it makes no progress, in nemesis after 1,000 polls for a message, as in `mpich2`. All processes meet \
+in MPI_Init, where they sleep in a read from the socket of the \
 process manager, and programs touch their data after it. Uncertain: creating a process is charged like \
 creating a thread",
         example: "{ mpi: { wait: spin } }",
@@ -111,9 +112,9 @@ creating a thread",
         summary: "MPICH2 with the nemesis channel: polls and yields, central barrier, started by mpiexec",
         source: "MPICH2 sources: inside a node the barrier is a sense-reversing counter barrier. Waiters \
             call \
-sched_yield after each poll. The progress engine of messages does so after 1,000 empty looks \
-(mpid_nem_inline.h, MPID_NEM_POLLS_BEFORE_YIELD; ch3_progress.c). Each look reads the receive queue and the \
-fast boxes and calls poll(2) on the sockets (MPID_nem_network_poll; socksm.c). In \
+sched_yield after each poll. The progress engine of messages does so after 1,000 empty polls \
+(mpid_nem_inline.h, MPID_NEM_POLLS_BEFORE_YIELD; ch3_progress.c). Each of them reads the receive queue and \
+the fast boxes and calls poll(2) on the sockets (MPID_nem_network_poll; socksm.c). In \
 MPI_Init all processes meet by way of the process manager: PMI_Barrier writes to its socket and sleeps \
 in a read until the answer comes (simple_pmi.c, simple_pmiutil.c)",
         example: "{ mpich2: { barrier: dissemination } }",
@@ -140,7 +141,7 @@ barrier (tuned: recursive doubling) is modelled as dissemination",
         source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp. With more threads than \
             cpus it \
 yields at every poll. Otherwise, in throughput mode, it yields after 512 polls and then at every 256th \
-(KMP_INIT_WAIT, KMP_NEXT_WAIT; the model: always after 256). Uncertain: a look takes 20 to 30 ns, a load and \
+(KMP_INIT_WAIT, KMP_NEXT_WAIT; the model: always after 256). Uncertain: a poll takes 20 to 30 ns, a load and \
 two pause instructions. A monitor thread switches the yields of all waiters off for 1 of its periods and \
 on for 10, beginning with off (first public source of 2013: kmp_global.c, __kmp_yield_cycle; \
 z_Linux_util.c, __kmp_launch_monitor and __kmp_yield; kmp.h, KMP_WAKEUPS_FROM_BLOCKTIME). Uncertain: \

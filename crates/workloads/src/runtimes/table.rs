@@ -70,18 +70,18 @@ parameters! {
         /// Whether `spin-then-block` yields after each poll: never, always, or when the application has more
         /// tasks than cpus that it may use.
         yielding: Yielding = Yielding::Always;
-        /// Looks of a waiting task before each yield, at barriers and locks. It sees a flag that is set
-        /// meanwhile at the end of a look and does not yield then. In `openmp` with at most as many tasks as
-        /// cpus; with more it yields at every look. At most 10ms in all.
-        looks: u64 = 1, in 1..=10_000;
-        /// How long one of these looks takes; `0s` is `poll` of the machine.
-        look: Duration = 0, in 0..=1_000;
-        /// As `looks`, for a task that waits for a message: in nemesis 1,000 turns of the progress engine
+        /// Polls of a waiting task before each yield, at barriers and locks. It observes a flag that is set
+        /// meanwhile at the end of a poll and does not yield then. In `openmp` with at most as many tasks as
+        /// cpus; with more it yields at every poll. At most 10ms in all.
+        polls: u64 = 1, in 1..=10_000;
+        /// How long one of these polls takes; `0s` is `poll` of the machine.
+        poll: Duration = 0, in 0..=1_000;
+        /// As `polls`, for a task that waits for a message: in nemesis 1,000 passes of the progress engine
         /// (MPID_NEM_POLLS_BEFORE_YIELD).
-        message_looks: Option<u64> = 1_000, in 1..=10_000;
-        /// How long one of these looks takes: poll(2) on one socket (0.45 to 0.56 us measured, 0.4 to 0.7 on
-        /// machines of 2008), the receive queue and the fast boxes.
-        message_look: Option<Duration> = 600, in 0..=1_000;
+        message_polls: Option<u64> = 1_000, in 1..=10_000;
+        /// How long one of these polls takes: poll(2) on one socket (0.45 to 0.56 us measured on a current
+        /// virtual machine), the receive queue and the fast boxes. Uncertain: 0.5 to 0.8 us.
+        message_poll: Option<Duration> = 600, in 0..=1_000;
         /// For how many periods of the runtime's monitor thread waiting tasks yield before they stop
         /// (`__kmp_yield_on_count`). The monitor wakes 1000 / block time in ms times a second, at least once
         /// (`KMP_WAKEUPS_FROM_BLOCKTIME`): every 200 ms by default, every second with `infinite`.
@@ -119,8 +119,8 @@ pub(super) struct Preset {
     /// In nanoseconds; `u64::MAX` is infinite.
     pub(super) block_time: u64,
     pub(super) yielding: Yielding,
-    /// Looks before a yield and the nanoseconds of one.
-    pub(super) looks: (u64, u64),
+    /// Polls before a yield and the nanoseconds of one.
+    pub(super) polls: (u64, u64),
     pub(super) barrier: Barrier,
     pub(super) processes: bool,
     pub(super) startup: Creator,
@@ -134,7 +134,7 @@ pub(super) const PLAIN: Preset = Preset {
     wait: Wait::Spin,
     block_time: Parameters::block_time.default,
     yielding: Yielding::Always,
-    looks: (1, 0),
+    polls: (1, 0),
     barrier: Barrier::Central,
     processes: false,
     startup: Creator::Master,
@@ -147,8 +147,8 @@ pub(super) const PLAIN: Preset = Preset {
 const fn shared(p: &Preset) -> (Parameter, [Parameter; 10]) {
     let others = [
         Parameters::yielding.with(p.yielding as u64),
-        Parameters::looks.with(p.looks.0),
-        Parameters::look.with(p.looks.1),
+        Parameters::polls.with(p.polls.0),
+        Parameters::poll.with(p.polls.1),
         Parameters::barrier.with(p.barrier as u64),
         Parameters::arity,
         Parameters::processes.with(p.processes as u64),
@@ -166,10 +166,10 @@ pub(super) const fn timed(preset: &Preset) -> [Parameter; 12] {
     [wait, Parameters::block_time.with(preset.block_time), a, b, c, d, e, f, g, h, i, j]
 }
 
-/// The same with the looks for messages of MPICH2.
+/// The same with the polls for messages of MPICH2.
 pub(super) const fn messages(preset: &Preset) -> [Parameter; 14] {
     let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
-    [wait, time, a, b, c, Parameters::message_looks, Parameters::message_look, d, e, f, g, h, i, j]
+    [wait, time, a, b, c, Parameters::message_polls, Parameters::message_poll, d, e, f, g, h, i, j]
 }
 
 /// The same with Intel's library mode and its cycle of yields.

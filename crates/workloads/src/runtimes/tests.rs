@@ -103,6 +103,41 @@ fn intels_library_modes_differ_in_sleep_and_yield() {
 }
 
 #[test]
+fn intels_monitor_switches_yields_off_for_one_of_eleven_periods() {
+    let cycle = |settings: &[(&str, u64)]| with("openmp", settings, true).polling.cycle;
+    let parts = |ms: u64| {
+        let (on, off) = (Span::from_ms(10 * ms), Span::from_ms(ms));
+        Some(YieldCycle { on, off, random: false })
+    };
+    // 1000 / 200 wake-ups a second, at least one, at most 1,000.
+    assert_eq!(cycle(&[]), parts(200));
+    assert_eq!(cycle(&[("block_time", 50_000_000)]), parts(50));
+    assert_eq!(cycle(&[("block_time", 3_000_000_000)]), parts(1_000));
+    assert_eq!(cycle(&[("block_time", u64::MAX)]), parts(1_000));
+    assert_eq!(cycle(&[("library", 1)]), parts(1_000), "turnaround never sleeps");
+    assert_eq!(cycle(&[("block_time", 0)]), None, "they sleep at once");
+    assert_eq!(cycle(&[("yield_off", 0)]), None);
+    assert!(cycle(&[("yield_phase", 1)]).is_some_and(|cycle| cycle.random));
+    // 256 polls of 25 ns; more tasks than cpus yield at every poll.
+    let looks = |over| with("openmp", &[], over).polling.looks;
+    assert_eq!(looks(false), Looks { count: 256, each: Span::from_ns(25) });
+    assert_eq!(looks(true), Looks::ONE);
+}
+
+#[test]
+fn nemesis_polls_a_thousand_times_for_a_message() {
+    for name in ["mpi", "mpich2"] {
+        let polling = preset(name).polling;
+        assert_eq!(polling.looks, Looks::ONE, "{name}: MPI_Barrier");
+        assert_eq!(polling.message_looks, Looks { count: 1_000, each: Span::from_ns(600) }, "{name}");
+        assert_eq!(polling.cycle, None);
+    }
+    for name in ["upc", "openmpi", "yield", "libgomp"] {
+        assert_eq!(preset(name).polling, Polling::PLAIN, "{name}");
+    }
+}
+
+#[test]
 fn open_mpi_yields_in_degraded_mode_only() {
     for over in [false, true] {
         let wait = with("openmpi", &[], over).wait;

@@ -88,7 +88,7 @@ pub struct Spmd {
     /// Point-to-point exchanges within an interval, at distances 1, 2, 4, ... ranks.
     pub exchanges: u32,
     /// Ranks wait for messages only: an interval ends with its last exchange instead of a barrier, and a
-    /// transfer with an exchange at each distance, so that all have sent before any goes on.
+    /// transfer with an exchange at each distance, so that all have sent before any continues.
     pub messages_only: bool,
     /// All-to-all transfers.
     pub transfers: Option<Transfers>,

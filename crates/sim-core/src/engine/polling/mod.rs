@@ -1,7 +1,8 @@
 //! Fast-forward of polling: what happens on a cpu between two events while its current task polls and yields.
 //!
-//! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`. A
-//! poll may be many looks ([`crate::wait::Looks`]): a task that sees the flag at the end of one does not yield.
+//! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`.
+//! A poll may consist of many ([`crate::wait::Looks`]): a task that observes the flag at the end of one of
+//! them does not yield.
 //! The discipline of the run queue decides whether the caller keeps the cpu or the next task takes it. As
 //! long as only such tasks run, nothing on the cpu reaches another cpu, and no event is needed per poll.
 //! [`Engine::predict`] computes when this ends: a task observes the end of its wait, or a task that does not
@@ -48,12 +49,12 @@ pub(crate) fn polls(task: &Task) -> bool {
     task.polls != 0
 }
 
-/// How a waiter polls before a yield: one poll is a number of looks.
+/// How a waiter polls before a yield: a poll of the engine consists of a number of polls of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Look {
-    /// One look, at least 1 ns.
+    /// One poll of the runtime, at least 1 ns.
     pub(crate) each: Span,
-    /// All looks up to the yield.
+    /// All up to the yield.
     pub(crate) poll: Span,
 }
 
@@ -68,8 +69,8 @@ impl Look {
         Self { each, poll: each * u64::from(looks.count) }
     }
 
-    /// When a poll that begins at `start` sees what is visible from `visible` on: at the end of a look. The
-    /// poll is one that sees it.
+    /// When a poll that begins at `start` observes what is visible from `visible` on: at the end of one of
+    /// the runtime's. The poll is one that observes it.
     #[inline]
     pub(crate) fn sees(&self, start: Time, visible: Time) -> Time {
         if self.each == self.poll {

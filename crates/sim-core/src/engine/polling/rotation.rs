@@ -132,7 +132,7 @@ impl Shared<'_> {
         soonest
     }
 
-    /// When a task sees what it waits for: its polls begin at `begins` and once a round later.
+    /// When a task observes what it waits for: its polls begin at `begins` and once a round later.
     #[inline]
     fn seen_after(&self, task: &Task, begins: Time, round: Span) -> Time {
         let (visible, look) = (visible_at(task), self.look(task));

@@ -45,9 +45,6 @@ pub(crate) struct History {
     pub(crate) runtime: i64,
     /// Of a group on a cpu: since when it is throttled; `NEVER` if it is not.
     pub(crate) throttled_at: Time,
-    /// When it stops polling and sleeps, and when what it waits for is visible to it.
-    pub(crate) deadline: Time,
-    pub(crate) ready: Time,
     /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
     pub(crate) woken: Time,
     /// At a barrier: what is left of an interrupted cache refill ([`crate::engine::state::Task::arrive`]).
@@ -89,8 +86,6 @@ impl Unwritten for History {
         limited: false,
         runtime: 0,
         throttled_at: Time::NEVER,
-        deadline: Time::NEVER,
-        ready: Time::NEVER,
         woken: Time::NEVER,
         refill: Span::ZERO,
         asked_carried: 0,

@@ -60,8 +60,8 @@ pub(crate) struct App {
     pub(crate) fork_noise: u64,
     /// Where its tasks' homes are ([`Pages::Team`](crate::program::Pages::Team)); none when that has changed.
     pub(crate) team_pages: MaybeNode,
-    /// Pages that each rank has touched as it starts, by node, and until when page faults have the lock of each
-    /// process; as long as needed.
+    /// Pages that each rank has touched as it starts, by node, and until when page faults have the lock of
+    /// each process; as long as needed.
     pub(crate) touched: Vec<BTreeMap<NodeId, u64>>,
     pub(crate) faults_until: Vec<Time>,
     pub(crate) forked: u32,

@@ -28,7 +28,7 @@ mod tests {
     fn what_is_needed_together_lies_in_one_line() {
         use std::mem::offset_of;
         // Queues and polling; computations and arrivals.
-        assert_eq!([offset_of!(Task, vruntime), offset_of!(Task, remaining)], [0, 64]);
+        assert_eq!([offset_of!(Task, vruntime), offset_of!(Task, filled)], [0, 80]);
         // The present dispatch; what has happened; the frequent half of the breakdown; the rest.
         assert_eq!([offset_of!(Cpu, id), offset_of!(Cpu, overhead), offset_of!(Cpu, account)], [0, 64, 128]);
     }

@@ -57,15 +57,14 @@ pub(crate) struct Task {
     app: u16,
     pub(crate) priority: u8,
     pub(crate) state: TaskState,
-    /// It waits and yields: how it polls before each yield, an index into [`Look`]s; 0 if it does not.
-    ///
-    /// [`Look`]: crate::engine::polling::Look
+    /// It waits and yields: how it polls before each yield, an index into `Shared::looks`; 0 if it does not.
     pub(crate) polls: u8,
     pub(crate) stage: Stage,
     pub(crate) waiting: Waiting,
     // What it does: computations and arrivals.
-    /// Work of the present compute operation still to do, at nominal speed.
-    pub(crate) remaining: Work,
+    /// While it waits when what it waits for is visible to it, ns; else the work of the present compute
+    /// operation still to do. One field for both: a task that waits has done its work.
+    remaining_or_ready: u64,
     /// At a barrier when it arrived there, elsewhere what is left of a cache refill that was interrupted;
     /// ns. One field for both: a task that arrives has computed.
     arrived_or_refill: u64,
@@ -109,7 +108,7 @@ impl Task {
             polls: 0,
             stage: Stage::New,
             waiting: Waiting::No,
-            remaining: Work::ZERO,
+            remaining_or_ready: 0,
             arrived_or_refill: 0,
             filled: 0,
             noise,
@@ -136,38 +135,52 @@ impl Task {
         self.app = app.0 as u16;
     }
 
+    /// Work of the present compute operation still to do, at nominal speed, of a task that does not wait.
+    #[inline]
+    pub(crate) fn remaining(&self) -> Work {
+        debug_assert!(self.waiting == Waiting::No, "a task that waits ({:?}) has no work", self.waiting);
+        Work::from_raw(self.remaining_or_ready)
+    }
+
+    /// Sets the work still to do of a task that does not wait.
+    #[inline]
+    pub(crate) fn set_remaining(&mut self, work: Work) {
+        debug_assert!(self.waiting == Waiting::No, "a task that waits ({:?}) gets work", self.waiting);
+        self.remaining_or_ready = work.raw();
+    }
+
     /// When what it waits for is (or will be) visible to it.
     #[inline]
     pub(crate) fn ready(&self) -> Time {
-        if self.history.deadline.is_never() { self.visible } else { self.history.ready }
+        debug_assert!(self.waiting != Waiting::No, "a task waits for nothing");
+        Time::from_ns(self.remaining_or_ready)
     }
 
-    /// What it waits for is visible then.
+    /// What it waits for is visible then, and not later than was known.
     #[inline]
     pub(crate) fn set_ready(&mut self, ready: Time) {
-        self.visible = ready;
-        if let Some(history) = self.history.written() {
-            history.ready = ready;
-            self.visible = ready.min(history.deadline);
-        }
+        debug_assert!(ready <= self.ready(), "visible at {ready:?} instead of {:?}", self.ready());
+        self.remaining_or_ready = ready.ns();
+        self.visible = ready.min(self.visible);
     }
 
-    /// It waits from now on, and sleeps from `deadline` on.
+    /// It waits for this from now on, and stops polling and sleeps at `deadline`.
     #[inline]
-    pub(crate) fn set_wait(&mut self, ready: Time, deadline: Time) {
-        if !deadline.is_never() {
-            self.history.deadline = deadline;
-        }
-        self.set_ready(ready);
+    pub(crate) fn begin_wait(&mut self, waiting: Waiting, ready: Time, deadline: Time) {
+        debug_assert!(self.waiting == Waiting::No, "a task begins a second wait");
+        debug_assert!(waiting != Waiting::No, "a task begins to wait for nothing");
+        debug_assert!(self.remaining() == Work::ZERO, "a task waits and has {:?} left", self.remaining());
+        self.waiting = waiting;
+        self.remaining_or_ready = ready.ns();
+        self.visible = ready.min(deadline);
     }
 
-    /// It waits no more.
+    /// It waits no more; returns what it has waited for.
     #[inline]
-    pub(crate) fn end_wait(&mut self) {
+    pub(crate) const fn end_wait(&mut self) -> Waiting {
+        self.remaining_or_ready = 0;
         self.visible = Time::NEVER;
-        if let Some(history) = self.history.written() {
-            history.deadline = Time::NEVER;
-        }
+        std::mem::replace(&mut self.waiting, Waiting::No)
     }
 
     /// Who meets at the barrier it is at or was at last.
@@ -233,7 +246,7 @@ impl Task {
     /// Asks for work.
     #[inline]
     pub(crate) fn ask(&mut self, work: Work) {
-        self.remaining = work;
+        self.set_remaining(work);
         let carry;
         (self.asked, carry) = self.asked.overflowing_add(work.raw());
         if carry {
@@ -248,7 +261,8 @@ impl Task {
 
     /// Work done so far, in raw units: all that was asked for but what remains.
     pub(crate) fn done(&self) -> u128 {
-        self.asked() - u128::from(self.remaining.raw())
+        let waits = self.waiting != Waiting::No;
+        self.asked() - u128::from(if waits { 0 } else { self.remaining_or_ready })
     }
 
     /// Enters the loop that begins at `pc`.
@@ -310,16 +324,15 @@ mod tests {
     #[test]
     fn a_poll_observes_the_end_of_the_wait_or_of_polling() {
         let mut task = Task::new(AppId(0), 1, ProcessId::NONE, 0);
-        task.set_wait(Time::NEVER, Time::NEVER);
-        task.set_ready(Time::from_ns(9));
-        assert_eq!((task.visible.ns(), task.ready().ns()), (9, 9));
-        task.end_wait();
-        task.set_wait(Time::NEVER, Time::from_ns(5));
-        assert_eq!((task.visible.ns(), task.ready()), (5, Time::NEVER));
-        task.set_ready(Time::from_ns(7));
-        assert_eq!((task.visible.ns(), task.ready().ns()), (5, 7));
-        task.end_wait();
-        task.set_wait(Time::from_ns(8), Time::NEVER);
-        assert_eq!((task.visible.ns(), task.ready().ns()), (8, 8));
+        for (deadline, visible) in [(Time::NEVER, 9), (Time::from_ns(5), 5)] {
+            task.begin_wait(Waiting::Lock, Time::NEVER, deadline);
+            assert_eq!((task.visible, task.ready()), (deadline, Time::NEVER));
+            task.set_ready(Time::from_ns(9));
+            assert_eq!((task.visible.ns(), task.ready().ns(), task.done()), (visible, 9, 0));
+            assert_eq!(
+                (task.end_wait(), task.visible, task.remaining()),
+                (Waiting::Lock, Time::NEVER, Work::ZERO)
+            );
+        }
     }
 }

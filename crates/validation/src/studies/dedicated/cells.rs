@@ -48,9 +48,9 @@ impl Subject {
         if share < 100.0 { at_any_phase(cell, 'a', self.model) } else { cell }
     }
 
-    /// Share of the run that is simulated, per cent: about a second of simulated time at least, in which the slices of
-    /// the start are forgotten, and two cycles of yields with OpenMP. ep, which costs nothing to simulate, is run in full: its one interval must
-    /// not be cut. A quick look takes one iteration.
+    /// Share of the run that is simulated, per cent: about a second of simulated time at least, in which the
+    /// slices of the start are forgotten, and two cycles of yields with OpenMP. ep, which costs nothing to
+    /// simulate, is run in full: its one interval must not be cut. A quick look takes one iteration.
     fn share(&self, quick: bool) -> f64 {
         let usual = match (self.code, self.class) {
             (Code::Ep, _) => 100.0,

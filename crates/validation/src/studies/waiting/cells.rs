@@ -7,9 +7,10 @@ use crate::answer::{Series, Trouble};
 use crate::claims::{BlockTime, Code, Conditions, Model, Policy, Wait, Way, Yield, label};
 use crate::lab::{Cell, Lab};
 
-/// Replicates of pinned runs, which differ by a per cent, and of those left to the balancer or of OpenMP,
-/// whose yields begin at any instant of their cycle.
+/// Replicates of pinned runs, which differ by a per cent, and of those left to the balancer.
 const REPLICATES: (u32, u32) = (1, 4);
+/// Replicates of pinned runs of OpenMP, whose yields begin at any instant of their cycle.
+const PHASES: u32 = 2;
 
 /// A program on a machine in a programming model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,8 +124,8 @@ impl Subject {
             cell = at_any_phase(cell, 'a', self.model);
         }
         let (pinned, loaded) = REPLICATES;
-        let once = run.policy == Policy::Pin && !run.repeated && self.model != Model::OpenMp;
-        cell.set("repeat", if once { pinned } else { loaded })
+        let pinned = if self.model == Model::OpenMp { PHASES } else { pinned };
+        cell.set("repeat", if run.policy == Policy::Pin && !run.repeated { pinned } else { loaded })
     }
 
     /// Run times of the timed section by replicate, in seconds.
