@@ -24,8 +24,8 @@ const MAX_JOBS: usize = 4096;
 
 /// Where help shows the flags that all commands have: after the other ones.
 const LAST: usize = 900;
-/// Draws of uncertain inputs without another number: what happens in none of 20 draws happens in at most 14 % of all,
-/// with a confidence of 95 % (0.86^20 = 0.05).
+/// Draws of uncertain inputs without another number: what happens in none of 20 draws happens in at most
+/// 14 % of all, with a confidence of 95 % (0.86^20 = 0.05).
 const DRAWS: &str = "20";
 
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.
@@ -270,9 +270,9 @@ pub(crate) struct Run {
     /// partitions for each configuration.
     #[arg(long)]
     pub(crate) best_partition: bool,
-    /// Also run the scenario with so many draws of the values that are only estimated, from their ranges and with the
-    /// same seeds. This states the error that the estimates add, and which conclusions it changes. Each draw takes
-    /// as long as the scenario itself.
+    /// Also run the scenario with this number of draws of the values that are only estimated, from their
+    /// ranges and with the same seeds. This states the error that the estimates add, and which
+    /// conclusions it changes. Each draw takes as long as the scenario itself.
     #[arg(long, value_name = "DRAWS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = DRAWS, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     #[arg(conflicts_with_all = ["record_schedule", "replay_schedule", "explain_decisions", "keep_finished"])]

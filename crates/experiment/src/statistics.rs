@@ -233,9 +233,9 @@ pub fn needed(sample: &[f64]) -> Option<u32> {
     (mean != 0.0 && values <= f64::from(MOST_NEEDED)).then(|| (values.ceil() as u32).max(2))
 }
 
-/// The two-sided p-value of "these pairs are not correlated" for a correlation of `n` pairs, by Student's t with n - 2
-/// degrees of freedom; `None` for fewer than three pairs. Of a perfect
-/// one, the share of the orders of ranks that are perfect.
+/// The two-sided p-value of "these pairs are not correlated" for a correlation of `n` pairs, by Student's
+/// t with n - 2 degrees of freedom; `None` for fewer than three pairs. Of a perfect one, the share of the
+/// orders of ranks that are perfect.
 #[must_use]
 pub fn correlation_p(correlation: f64, n: usize) -> Option<f64> {
     let freedom = n.checked_sub(2).filter(|freedom| *freedom > 0)? as f64;

@@ -73,8 +73,8 @@ fn inputs(results: &Results, draws: u32) -> Vec<DrawnInput> {
     each.collect()
 }
 
-/// What the cells of the draws say about a value; none where it has no values by seed, or fewer than two draws
-/// have it.
+/// What the cells of the draws say about a value; none where it has no values by seed, or fewer than two
+/// draws have it.
 fn error(cells: &[Option<&Cell>]) -> Option<InputError> {
     let by_seed = |cell: &Cell| !cell.values.is_empty();
     if !cells.iter().flatten().all(|cell| by_seed(cell)) {
@@ -133,8 +133,8 @@ mod tests {
         assert!((between_rows(&rows) - 1.0).abs() < 1e-12);
         // Nothing but chance: means of rows are alike.
         assert_eq!(between_rows(&[vec![1.0, 3.0], vec![3.0, 1.0]]), 0.0);
-        // Montgomery's estimate: (MS rows - MS rest) / columns. Rows (0, 2), (4, 2): means 1 and 3, columns 2 and
-        // 2; MS rows = 2 (1 + 1) / 1 = 4, MS rest = (1 + 1 + 1 + 1) / 1 = 4.
+        // Montgomery's estimate: (MS rows - MS rest) / columns. Rows (0, 2), (4, 2): means 1 and 3,
+        // columns 2 and 2; MS rows = 2 (1 + 1) / 1 = 4, MS rest = (1 + 1 + 1 + 1) / 1 = 4.
         assert_eq!(between_rows(&[vec![0.0, 2.0], vec![4.0, 2.0]]), 0.0);
     }
 

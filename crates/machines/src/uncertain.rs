@@ -54,9 +54,9 @@ pub struct Input {
 }
 
 impl Entry {
-    /// The uncertain values that can act on this machine, except those of the names in `set`, which a scenario
-    /// states itself, in the order of their table. Lists, and values of which no other is known (0 without a
-    /// stated range, switches), are not among them.
+    /// The uncertain values that can act on this machine, except those of the names in `set`, which a
+    /// scenario states itself, in the order of their table. Lists, and values of which no other is known
+    /// (0 without a stated range, switches), are not among them.
     #[must_use]
     pub fn inputs(&self, set: &[&str]) -> Vec<Input> {
         let input = |parameter: &Parameter| {
@@ -138,9 +138,14 @@ mod tests {
 
     #[test]
     fn only_what_is_uncertain_and_acts_is_drawn() {
-        let text = "name: m\nsummary: s\ntopology: { value: 'package:1 core:2', source: x }\nvalues:\n  poll: { \
-            value: 100ns, source: x, uncertain: true, range: [50ns, 300ns] }\n  wake: { value: 1us, source: x, \
-            uncertain: true }\n  sleep: { value: 1us, source: x }\n";
+        let text = "name: m
+summary: s
+topology: { value: 'package:1 core:2', source: x }
+values:
+  poll: { value: 100ns, source: x, uncertain: true, range: [50ns, 300ns] }
+  wake: { value: 1us, source: x, uncertain: true }
+  sleep: { value: 1us, source: x }
+";
         let mut entry = read_file(0, text).unwrap();
         let inputs = entry.inputs(&[]);
         let range = |name: &str| inputs.iter().find(|i| i.parameter == name).map(|i| (i.low, i.high));

@@ -90,7 +90,8 @@ impl Turn {
     }
 }
 
-/// The name of the workload of an application in a cell, and the value of a parameter where the workload sets it.
+/// The name of the workload of an application in a cell, and the value of a parameter where the workload
+/// sets it.
 fn workload_of(
     cell: &Cell,
     path: &str,
@@ -125,8 +126,8 @@ fn text(node: &Node) -> Option<String> {
     }
 }
 
-/// The table in Markdown: each constant, and the claims whose verdict is another one. The first row is that of
-/// two other seeds.
+/// The table in Markdown: each constant, and the claims whose verdict is another one. The first row is
+/// that of two other seeds.
 ///
 /// # Errors
 /// The threads cannot be started, or a study is wrong.

@@ -36,7 +36,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) ->
     csv.flush()
 }
 
-/// Half of the interval that uncertain inputs lead to.
+/// Half of the interval that uncertain inputs produce.
 const INPUT_COLUMN: &str = "input_half_width";
 
 /// The columns behind those of swept parameters, in order.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// What uncertain inputs do to a value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InputError {
-    /// Half of the interval that holds 95 % of the values that uncertain inputs lead to, seeds apart: Student's t
-    /// with (draws - 1) degrees of freedom times the standard deviation between draws. With one seed, chance is
-    /// part of it.
+    /// Half of the interval that holds 95 % of the values that uncertain inputs produce, seeds apart:
+    /// Student's t with (draws - 1) degrees of freedom times the standard deviation between draws. With
+    /// one seed, chance is part of it.
     pub half_width: f64,
     /// The mean over the seeds in each draw: `null` where a run did not complete.
     pub draws: Vec<Option<f64>>,

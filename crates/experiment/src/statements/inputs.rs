@@ -1,5 +1,5 @@
-//! What uncertain inputs do to the best value: in how many draws it stays the best, how far it moves, and which
-//! input it follows.
+//! What uncertain inputs do to the best value: in how many draws it stays the best, how far it moves, and
+//! which input it follows.
 
 use super::ranking::{Goal, Standing};
 use super::table::Table;
@@ -7,12 +7,12 @@ use crate::number::{self, plural};
 use crate::result::{Cell, DrawnInput};
 use crate::statistics::{correlation_p, spearman};
 
-/// A value follows an input if chance alone would lead one of all inputs to such a rank correlation with at most this
-/// probability (Bonferroni's bound).
+/// A value follows an input if chance alone would lead one of all inputs to such a rank correlation with
+/// at most this probability (Bonferroni's bound).
 const CHANCE: f64 = 0.05;
 
-/// The sentences about uncertain inputs; none where they were not drawn. `rivals`: what the best is compared with, itself
-/// included; `goal`: by what.
+/// The sentences about uncertain inputs; none where they were not drawn. `rivals`: what the best is
+/// compared with, itself included; `goal`: by what.
 #[must_use]
 pub fn sentences(
     table: &Table<'_>,
@@ -49,7 +49,8 @@ pub fn sentences(
     Some(text)
 }
 
-/// In how many draws a standing is not beaten by one of its rivals, and the number of draws in which it has a value.
+/// In how many draws a standing is not beaten by one of its rivals, and the number of draws in which it
+/// has a value.
 fn stays_best(goal: &Goal, best: &Standing<'_>, rivals: &[&Standing<'_>]) -> (usize, usize) {
     let drawn = |cell: &Cell, at: usize| cell.input_error.as_ref().and_then(|error| *error.draws.get(at)?);
     let count = best.cell.input_error.as_ref().map_or(0, |error| error.draws.len());

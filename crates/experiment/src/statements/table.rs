@@ -163,8 +163,8 @@ pub fn error(summary: &Summary, scale: f64) -> String {
     }
 }
 
-/// Half the width of the interval that uncertain inputs lead to, with the decimals of the mean beside it, `±2.1`;
-/// empty where they were not drawn.
+/// Half the width of the interval that uncertain inputs produce, with the decimals of the mean beside it,
+/// `±2.1`; empty where they were not drawn.
 #[must_use]
 pub fn input_error(cell: &Cell, scale: f64) -> String {
     let Some(error) = &cell.input_error else { return String::new() };

@@ -166,7 +166,7 @@ fn write_values(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let rest: Vec<&ValueRow> = view.values.iter().filter(|row| !named(row) && !is_switch(row)).collect();
     writeln!(
         out,
-        "\nValues and their sources; `?` = uncertain, with the range from which `oversim run --uncertainty` draws"
+        "\nValues and their sources; `?` = uncertain, with the range of `oversim run --uncertainty`"
     )?;
     for (heading, names) in GROUPS {
         let rows: Vec<&ValueRow> = if names.is_empty() {

@@ -9,9 +9,9 @@ use crate::machine::Machine;
 /// A list of classes: its kind, and which one of the kind.
 pub(super) type List = (usize, u32);
 
-/// Kinds of lists of classes: all with spread accesses (list 0), or by the package that serves them (the lists
-/// from 1 on), which no class with spread accesses has; of the others by page node and all that cross nodes; by
-/// bus, by cache group.
+/// Kinds of lists of classes: all with spread accesses (list 0), or by the package that serves them (the
+/// lists from 1 on), which no class with spread accesses has; of the others by page node and all that
+/// cross nodes; by bus, by cache group.
 pub(super) const SLOT: usize = 0;
 const SPREAD: usize = 1;
 pub(super) const FAR: usize = 2;
@@ -97,8 +97,8 @@ struct Remote {
     sum: u128,
 }
 
-/// What a bus carries or a package serves, and its stretch; where cores wait for each load, who uses it, now and as
-/// of the last refresh.
+/// What a bus carries or a package serves, and its stretch; where cores wait for each load, who uses it,
+/// now and as of the last refresh.
 #[derive(Clone, Copy)]
 struct BusLoad {
     load: Load,
@@ -123,8 +123,8 @@ impl BusLoad {
         !std::mem::replace(&mut self.dirty, true)
     }
 
-    /// Brings the stretch up to date, that of its load where cores do not wait for each one; true when it, or who
-    /// uses it, is not what it was.
+    /// Brings the stretch up to date, that of its load where cores do not wait for each one; true when
+    /// it, or who uses it, is not what it was.
     fn settle(&mut self, table: &[u32], bandwidth: u64, blocking: bool) -> bool {
         self.dirty = false;
         let load = if blocking { 0 } else { (self.load >> 32) as u64 };
@@ -313,8 +313,8 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, and that this server
-    /// serves, a bit each; [`FAR`] if they cross nodes.
+    /// Kinds of lists that classes belong in whose accesses go to several nodes or do not, and that this
+    /// server serves, a bit each; [`FAR`] if they cross nodes.
     pub(super) fn kinds(&self, spread: bool, server: u32) -> u8 {
         debug_assert!(!spread || server == 0, "transfers read pages of one node");
         u8::from(!spread) << SLOT

@@ -23,8 +23,8 @@ impl Teams {
         Self { first: nodes + 1, all: Vec::new(), index: BTreeMap::new() }
     }
 
-    /// The slot of pages in proportion to these counts by node: the node itself where one has all; node 0 where there
-    /// are none.
+    /// The slot of pages in proportion to these counts by node: the node itself where one has all; node 0
+    /// where there are none.
     pub(super) fn find(&mut self, counts: &[u64]) -> NodeId {
         let mut used = (0..).zip(counts).filter(|(_, count)| **count > 0);
         if let (Some((node, _)), None) = (used.next(), used.next()) {

@@ -164,7 +164,7 @@ impl Engine<'_> {
         let source = &self.shared.tasks[self.shared.apps[app].task(from)];
         let machine = &self.shared.machine;
         let node = source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu));
-        // Blocks whose pages lie on several nodes have no limit of their own.
+        // Blocks whose pages lie on several nodes are not limited.
         let limited = transfer.is_some() && machine.memory.transfer_bandwidth > 0 && node.0 < machine.nodes();
         Origin {
             node,

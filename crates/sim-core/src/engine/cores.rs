@@ -133,8 +133,8 @@ impl Cores {
         entry.checked_sub(1).map_or(ONE, |at| self.turbo[at])
     }
 
-    /// What is left beside a sibling that runs code without `pause`, 1/65,536, by the sum of both memory-bound
-    /// shares. Kernel code counts as bound by nothing.
+    /// What is left beside a sibling that runs code without `pause`, 1/65,536, by the sum of both
+    /// memory-bound shares. Kernel code counts as bound by nothing.
     fn beside(&self, bounds: u64) -> u64 {
         let gain = (self.memory - self.compute) * bounds as i64;
         // Both shares full, 2 x 65,536, make the whole difference.

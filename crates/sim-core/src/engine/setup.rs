@@ -434,14 +434,14 @@ fn numbered(looks: &mut Vec<Look>, look: Look) -> u8 {
 }
 
 impl<'o> Engine<'o> {
+    /// The state at the beginning. An observer of facts gets those of the whole run: nothing is extrapolated.
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, mut options } = simulation;
-        // An observer of facts gets those of the whole run.
         options.sampled &= !observer.wants_facts();
         let (affinities, mut caches) = (affinities(&specs), Caches::new(&machine));
         let mut timers = kernel_timers(&model, options.seed);
-        let population = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
-        let Population { mut tasks, apps, profiles, looks, left, pending } = population;
+        let built = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
+        let Population { mut tasks, apps, profiles, looks, left, pending } = built;
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
         let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks));

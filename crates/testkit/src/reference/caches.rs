@@ -99,7 +99,8 @@ impl Reference<'_> {
         self.tasks[owner].mixed.clone()
     }
 
-    /// The package whose tasks serve the block of an all-to-all transfer that a task reads, if it is on one node.
+    /// The package whose tasks serve the block of an all-to-all transfer that a task reads, if it is on
+    /// one node.
     pub(super) fn server(&self, t: usize) -> Option<usize> {
         let source = self.task(self.tasks[t].app, self.tasks[t].source?);
         if self.page_shares(t).is_some_and(|shares| shares.iter().filter(|share| **share > 0).count() > 1) {

@@ -1,7 +1,8 @@
-//! The rate at which a package of Tigerton serves the readers of an all-to-all transfer, from the time of is in UPC.
+//! The rate at which a package of Tigerton serves the readers of an all-to-all transfer, from the time of
+//! is in UPC.
 //!
-//! The same source times is in OpenMP, which moves its keys in the work between barriers, and in UPC, which moves
-//! them in transfers in lock step. The difference is more than memory and buses explain.
+//! The same source times is in OpenMP, which moves its keys in the work between barriers, and in UPC,
+//! which moves them in transfers in lock step. The difference is more than memory and buses explain.
 
 use workloads::{Profile, npb};
 
@@ -81,9 +82,10 @@ mod tests {
     use super::*;
     use crate::calibration::measurements::measurements;
 
-    /// Of 5.0 GB in all, 16 tasks read 60 blocks of 2 MiB from each package and iteration: at 1 GB/s 5.0 s in lock
-    /// step from one package after the other, and a quarter of that from all four at once. A rank that skips its
-    /// own block is ahead of the others, so the truth lies between. It is inverse to the rate.
+    /// Of 5.0 GB in all, 16 tasks read 60 blocks of 2 MiB from each package and iteration: at 1 GB/s 5.0
+    /// s in lock step from one package after the other, and a quarter of that from all four at once. A
+    /// rank that skips its own block is ahead of the others, so the truth lies between. It is inverse to
+    /// the rate.
     #[test]
     fn the_time_of_transfers_lies_between_lock_step_and_all_packages_at_once() {
         let list = measurements().unwrap().npb;

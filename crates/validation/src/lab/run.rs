@@ -145,9 +145,9 @@ impl Write for Sum {
     }
 }
 
-/// The checksum of all that makes a run: the version of the model, the machine, the kernel, the programs, the
-/// policy and the options, after everything is resolved, and what is noted of it. How its scenario and its cell
-/// are called does not matter.
+/// The checksum of all that makes a run: the version of the model, the machine, the kernel, the programs,
+/// the policy and the options, after everything is resolved, and what is noted of it. How its scenario
+/// and its cell are called does not matter.
 fn name(plan: &RunPlan, seen: Seen) -> String {
     let mut sum = Sum(Hash::new());
     let RunPlan { machine, kernel, apps, policy_choice, options, window, latencies, .. } = plan;

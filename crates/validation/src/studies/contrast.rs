@@ -239,7 +239,7 @@ pub(super) fn signed(
     let Some(says) = claim.at.statement.says(low) else {
         let statement = claim.value.shown();
         return Err(Trouble::uncovered(format!(
-            "`{statement}` says neither more nor less, and compares nothing"
+            "`{statement}` states neither more nor less, and compares nothing"
         )));
     };
     let neutral = claim.at.metric.map_or(0.0, Metric::neutral);

@@ -51,7 +51,8 @@ pub(super) fn at_any_phase(cell: Cell, app: char, model: Model) -> Cell {
     cell.set(&format!("apps.{app}.runtime.yield_phase"), "random")
 }
 
-/// How many times as long a whole run takes as this share of it (per cent): by the synchronisations of a task.
+/// How many times as long a whole run takes as this share of it (per cent): by the synchronisations of a
+/// task.
 pub(super) fn whole((code, class, model): (Code, char, Model), tasks: u32, share: f64) -> f64 {
     let class = class.to_string();
     let program = (code.word(), class.as_str(), model.word());

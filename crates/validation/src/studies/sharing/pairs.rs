@@ -9,7 +9,8 @@ use crate::claims::{Claim, Code, Feature, Model, Together, Yield, label};
 use crate::lab::{AppSample, Cell, Lab, Setting};
 
 /// Part of each program that is simulated in a quick look, the untimed first iteration included: 2 of 21
-/// iterations of FT and MG, and as much of the others. So run times keep their proportions, on which pairs depend.
+/// iterations of FT and MG, and as much of the others. So run times keep their proportions, on which
+/// pairs depend.
 const QUICK: f64 = 2.0 / 21.0;
 /// The workload of the section on sharing, with the classes the paper gives (run times of 10 to 30 s), in the
 /// order of the cells.
@@ -98,8 +99,8 @@ fn plain(study: &'static str, policy: &str, machine: &str, yields: Yield) -> Cel
     Cell::new(study, policy).set("machine", machine).set("kernel.yield", yields.word())
 }
 
-/// Tasks per core of the simulator where the paper has `k` per core: it counts hardware threads as cores (16 of
-/// Nehalem in its Table I and figure 2).
+/// Tasks per core of the simulator where the paper has `k` per core: it counts hardware threads as cores
+/// (16 of Nehalem in its Table I and figure 2).
 fn per_core(machine: &str, k: u32) -> u32 {
     k * machines::resolve(machine).map_or(1, |entry| entry.topology.span(Level::Core))
 }
