@@ -146,17 +146,10 @@ fn uncertain(table: &Table<'_>) -> Option<String> {
     } else {
         String::new()
     };
-    let inputs: BTreeSet<&str> =
-        machines.clone().flat_map(|machine| &machine.inputs).map(|input| input.name.as_str()).collect();
-    let inputs: Vec<&str> = inputs.into_iter().collect();
-    let act = match inputs.as_slice() {
-        [] => String::new(),
-        all if all.len() > NAMED => {
-            format!(" {} can act here: {} and {} more", all.len(), all[..NAMED].join(", "), all.len() - NAMED)
-        }
-        [one] => format!(" One can act here: {one}"),
-        all => format!(" {} can act here: {}", all.len(), listed(all)),
+    let inputs = machines.flat_map(|machine| &machine.inputs).map(|input| input.name.as_str());
+    let act = match inputs.collect::<BTreeSet<&str>>().len() {
+        0 => String::new(),
+        acting => format!("; {acting} can act here (--uncertainty)"),
     };
-    let advice = if inputs.is_empty() { "" } else { " (--uncertainty draws them)." };
-    Some(format!("{}{more} are estimates.{act}{advice}", listed(&each[..shown])))
+    Some(format!("{}{more} are estimates{act}.", listed(&each[..shown])))
 }

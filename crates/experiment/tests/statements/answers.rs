@@ -493,18 +493,13 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
         ensure((runs as usize, all as usize) == (sampled.runs, p.runs), || "other numbers of runs".into())?;
         return ensure((sampled.error * 100.0 - error).abs() <= of_error + 1e-9, || "another error".into());
     }
-    if let Some((before, after)) = text.split_once(" are estimates.") {
+    if let Some((before, after)) = text.split_once(" are estimates") {
         let (count, _, _) = number(before).ok_or("no number")?;
         ensure(p.machines[0].uncertain == Some(count as usize), || "another number of values".into())?;
         ensure(oracle.results.uncertainty.is_none(), || "they were drawn".into())?;
         let inputs = &p.machines[0].inputs;
-        if after.is_empty() {
-            return ensure(inputs.is_empty(), || "some can act".into());
-        }
-        let named = inputs.iter().filter(|input| after.contains(&input.name)).count();
-        let more =
-            after.split_once(" and ").and_then(|(_, rest)| number(rest)).map_or(0, |more| more.0 as usize);
-        return ensure(named + more == inputs.len() && named > 0, || format!("{named} and {more} named"));
+        let acting = after.strip_prefix("; ").and_then(number).map_or(0, |acting| acting.0 as usize);
+        return ensure(acting == inputs.len(), || format!("{} can act", inputs.len()));
     }
     let (seeds, _, rest) = number(text).ok_or("no number")?;
     ensure(seeds as u32 == p.repeat && extremes.is_some(), || format!("{} seeds", p.repeat))?;
