@@ -55,7 +55,7 @@ fn names_come_from_the_registries() {
         (&["list", "scenarios", "two_h"], &["two_hogs_one_core"]),
         (&["explain", "oversub"], &["oversubscription"]),
         (&["explain", "policy:SW"], &["policy:SWOMPS"]),
-        (&["explain", "block"], &["block", "block_time"]),
+        (&["explain", "block_"], &["block_time"]),
         (&["man", "comp"], &["compare", "completions"]),
     ] {
         assert_eq!(offered(words), wanted, "{words:?}");

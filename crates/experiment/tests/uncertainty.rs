@@ -16,12 +16,13 @@ repeat: 2
 ";
 
 fn read(text: &str, draw: Option<Draw>) -> Experiment {
-    load("hog.yaml", text, &Overrides { draw, ..Overrides::default() }).unwrap()
+    load("hog.yaml", text, &Overrides { draw, ..Overrides::default() })
+        .unwrap_or_else(|said| panic!("{said}"))
 }
 
 fn run(text: &str, of: u32, jobs: usize) -> Results {
     let draws: Vec<Experiment> = (0..of).map(|number| read(text, Some(Draw { number, of }))).collect();
-    uncertainty::run(&read(text, None), &draws, jobs, &|_, _| {}).unwrap()
+    uncertainty::run(&read(text, None), &draws, jobs, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"))
 }
 
 #[test]

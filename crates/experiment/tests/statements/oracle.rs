@@ -122,7 +122,7 @@ impl<'a> Oracle<'a> {
         }
         let pairs: Vec<(f64, f64)> =
             self.draws(a).iter().zip(self.draws(b)).filter_map(|(x, y)| Some(((*x)?, (*y)?))).collect();
-        let against = pairs.iter().filter(|(x, y)| (x < y) != (a.mean < b.mean) || x == y).count();
+        let against = pairs.iter().filter(|(x, y)| x.total_cmp(y) != a.mean.total_cmp(&b.mean)).count();
         against > 0 && 20 * against >= pairs.len()
     }
 

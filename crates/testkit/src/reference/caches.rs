@@ -87,7 +87,7 @@ impl Reference<'_> {
                 for other in self.tasks.iter().filter(|other| other.app == task.app) {
                     match (&other.mixed, other.home) {
                         (Some(mixed), _) => {
-                            (0..).zip(mixed.iter()).for_each(|(n, share): (usize, _)| pages[n] += share)
+                            (0..).zip(mixed.iter()).for_each(|(n, share): (usize, _)| pages[n] += share);
                         }
                         (None, Some(home)) => pages[home as usize] += ONE,
                         (None, None) => {}

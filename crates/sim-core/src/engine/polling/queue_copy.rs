@@ -430,11 +430,11 @@ impl QueueCopy {
     fn undo_yield(&mut self, (vruntime, minimum, charged, rest): BeforeYield) {
         let task = &mut self.tasks[self.cpu.current];
         task.vruntime = vruntime;
-        if let Some((vdeadline, share)) = rest {
-            if let Some(history) = task.history.written() {
-                history.vdeadline = vdeadline;
-                history.share = share;
-            }
+        if let Some((vdeadline, share)) = rest
+            && let Some(history) = task.history.written()
+        {
+            history.vdeadline = vdeadline;
+            history.share = share;
         }
         (self.cpu.min_vruntime, self.cpu.charged) = (minimum, charged);
     }
