@@ -56,7 +56,7 @@ fn commands() -> Vec<Vec<String>> {
 fn flags(text: &str) -> Vec<&str> {
     let options = text.split_once("\nOptions:\n").unwrap().1.split("\nExamples:").next().unwrap();
     let described = options.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-    described.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--"))).collect()
+    described.filter_map(|line| line.split([' ', ',', '[']).find(|word| word.starts_with("--"))).collect()
 }
 
 fn root() -> PathBuf {
