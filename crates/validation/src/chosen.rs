@@ -202,7 +202,7 @@ mod tests {
         let own = |cell: Cell| cell.set("apps.a.workload", Setting::named("npb", &[("scale", "10%".into())]));
         assert_eq!(of("speed", 2, 200, own), ["apps.a.workload.scale=20%"]);
         // Twice the part of a program with half of the disturbances a second.
-        let both = ["apps.a.workload.scale=20%", "apps.system.workload.busy=0.13%"];
+        let both = ["apps.a.workload.scale=20%", "apps.system.workload.busy=0.12%"];
         assert_eq!(of("swomps_binding", 3, 200, |cell| cell)[..], both);
         assert!(of("swomps_binding", 0, 200, |cell| cell).is_empty());
     }
