@@ -21,14 +21,15 @@ use crate::metrics::{METRICS, Scope};
 /// Bytes of the program itself before it runs anything. Measured for the release build: 15 MB in memory, and
 /// up to 30 MB of address space (`ulimit -v 30000; oversim list scenarios`); [`ADDRESSED`] adds to these.
 const BASE: u64 = 28 << 20;
-/// Bytes of a task while its run is simulated: measured 280 to 650.
-const TASK: u64 = 430;
-/// Bytes of a cpu while its run is simulated: measured 560 to 890.
-const CPU: u64 = 700;
+/// Bytes of a task while its run is simulated: measured 466 under LOAD (200,000 and 400,000 tasks on 4 cpus).
+const TASK: u64 = 480;
+/// Bytes of a cpu while its run is simulated: measured 839 under LOAD (100,000 and 200,000 cpus with 4
+/// tasks).
+const CPU: u64 = 860;
 /// Bytes of what a run reports of a task.
 const REPORTED_TASK: u64 = size_of::<Span>() as u64;
 /// Bytes of an application of a run, its barriers and locks included.
-const APP: u64 = 1_700;
+const APP: u64 = 1_000;
 /// Bytes of a value of a result, from the sample to the report, besides its labels: measured 400 to 650.
 const CELL: u64 = 600;
 /// Bytes of one more replicate of a value.
