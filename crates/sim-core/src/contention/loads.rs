@@ -112,8 +112,8 @@ struct BusLoad {
 
 impl BusLoad {
     fn idle() -> Self {
-        let nobody = Askers::default();
-        Self { load: 0, stretch: ONE, askers: nobody, settled: nobody, head: NO_CLASS, dirty: false }
+        let unused = Askers::default();
+        Self { load: 0, stretch: ONE, askers: unused, settled: unused, head: NO_CLASS, dirty: false }
     }
 
     /// Adds a load or takes it off; true when nothing had changed since the last refresh.

@@ -391,7 +391,7 @@ pub(super) struct RefApp {
     /// When the program started its own clock.
     pub(super) clock: Option<u64>,
     pub(super) started: bool,
-    /// Whoever waits yields now.
+    /// Each waiting task yields now.
     pub(super) yields: bool,
     pub(super) forked: u32,
     /// Until when page faults hold the lock of each process.

@@ -24,7 +24,7 @@ impl Reference<'_> {
         self.arm(self.now.saturating_add(change), Timer::Yields(app));
     }
 
-    /// It changes: whoever looks for something begins to look again.
+    /// It changes: each task that polls begins its polls anew.
     pub(super) fn flip_yields(&mut self, app: usize) {
         if self.apps[app].end.is_some() {
             return;

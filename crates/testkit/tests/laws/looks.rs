@@ -42,7 +42,7 @@ fn a_waiter_alone_sees_the_flag_at_the_end_of_a_look_and_never_switches() {
 #[test]
 fn a_waiter_holds_its_core_for_all_its_looks() {
     // Two ranks take turns on one core. In a turn a rank finds the message of the interval before and that of
-    // the next one, so it computes twice, sends twice, and looks 1,000 times in vain before it yields.
+    // the next one, so it computes twice, sends twice, and polls 1,000 times without success before it yields.
     let ops = || vec![Op::Repeat(100), compute(Span::from_us(100)), Op::Exchange { shift: 1 }, Op::End];
     let run = |message_looks| {
         let pair = polling(Polling { message_looks, ..Polling::PLAIN }, app(2, ops(), WaitMode::Yield));
@@ -86,7 +86,7 @@ fn while_yields_are_off_a_waiter_holds_its_core_for_a_slice() {
     };
     let slow = (0..20).filter(|seed| half(*seed)).count();
     assert!((4..=16).contains(&slow), "{slow} of 20 runs without yields");
-    // With a cpu for each task yields matter to nobody.
+    // With a cpu for each task yields change nothing.
     let (always, cycled) = (run(None, true), run(cycle, true));
     assert!((cycled / always - 1.0).abs() < 1e-3, "{cycled} and {always}");
 }

@@ -311,7 +311,7 @@ fn served(order: TransferOrder) -> f64 {
 #[test]
 fn a_package_serves_the_readers_of_its_blocks_at_its_own_rate() {
     let of = |readers: f64| stretch(readers) * 0.1;
-    // In order, nobody reads its own block: 1, 2, 3 read from 0, and 0 from 1, all on the first package; then 0 and
+    // In order, no task reads its own block: 1, 2, 3 read from 0, and 0 from 1, all on the first package; then 0 and
     // 1 read from 2, on the other one, and 2 and 3 from 1; then all from 2 and 3.
     close(served(TransferOrder::Sequential), 2.0 * of(4.0) + of(2.0), "in order");
     // Rotated, two read from each package at any time.

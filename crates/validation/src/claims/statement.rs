@@ -28,7 +28,7 @@ const SAME: [&str; 9] = [
 /// Words that deny what follows.
 const DENIALS: [&str; 3] = ["no", "not", "nothing"];
 
-/// What is said of a quantity.
+/// What a claim states about a quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Says {
     /// There is more of it.
@@ -92,7 +92,7 @@ impl Statement {
         self.sign().is_some() && has(&self.text, &["time"])
     }
 
-    /// Whether the first of two has more of a quantity; both have names. It does where nothing is said.
+    /// Whether the first of two has more of a quantity; both have names. It does where nothing is stated.
     #[must_use]
     pub fn first_has_more(&self, first: &str, second: &str, low_is_better: bool) -> bool {
         let (mine, theirs) = apart(first, second);

@@ -21,7 +21,7 @@ choices! {
 }
 
 choices! {
-    /// What is said of the programs as a set, by a part of a word.
+    /// What a claim states about the programs as a set, by a part of a word.
     pub enum Feature {
         All = "all",
         /// The eleven programs of SPEC OMP.
@@ -76,13 +76,13 @@ impl Workload {
         }
     }
 
-    /// Whether anything is said of the programs as a set.
+    /// Whether a claim states anything about the programs as a set.
     #[must_use]
     pub fn is_described(&self) -> bool {
         !self.features.is_empty()
     }
 
-    /// Whether this is said of the programs.
+    /// Whether a claim states this about the programs.
     #[must_use]
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)

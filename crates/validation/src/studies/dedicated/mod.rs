@@ -201,7 +201,7 @@ fn interval(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         pairs.push((subject.interval(lab)?, subject.relative(lab, k)?.mean()));
     }
     let label = format!("rank correlation of interval and performance over {} cells", pairs.len());
-    // A correlation that is said to be negative is the negative of it.
+    // A correlation that is stated as negative is the negative of it.
     let sign = if claim.at.statement.speaks_of(&["negativ", "invers", "anti"]) { -1.0 } else { 1.0 };
     if pairs.len() < LEAST_CELLS {
         return Err(Trouble::uncovered(format!(

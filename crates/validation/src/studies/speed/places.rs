@@ -53,7 +53,7 @@ impl Program {
     }
 }
 
-/// Tasks on a machine of 16 cores: `2 per core`, `16 threads`; 16 where nothing is said.
+/// Tasks on a machine of 16 cores: `2 per core`, `16 threads`; 16 where nothing is stated.
 pub(super) fn tasks(claim: &Claim) -> u32 {
     let threads = &claim.at.threads;
     if threads.per_core { threads.tasks * 16 } else { threads.tasks }
