@@ -9,8 +9,8 @@ use crate::key::names;
 use crate::keys::{SCENARIO, Scenario};
 use crate::limits::MAX_GRID;
 use crate::overrides::Overrides;
-use crate::plan::RunPlan;
-use crate::resolve::{Frame, frame, resolve_configuration, runs};
+use crate::plan::{Experiment, RunPlan};
+use crate::resolve::{Frame, Held, assemble, frame, resolve_configuration, runs};
 use crate::resolved::Resolved;
 use crate::sweep::Sweep;
 use crate::{Known, Opened, Reader};
@@ -41,16 +41,9 @@ pub struct Grid {
     sweep: Sweep,
     frame: Frame,
     stepwise: bool,
-    /// The file as read, and behind it the machine files that it names.
-    pub scenario_text: String,
-    /// Overrides as `path=value`, in the order applied.
-    pub overrides: Vec<String>,
-    /// Labels of the policies, in order.
-    pub policies: Vec<String>,
-    /// Names of the applications, in order.
-    pub apps: Vec<String>,
-    /// Which of them are background ones.
-    pub background: Vec<bool>,
+    /// One replicate of some configurations in which each value of each axis appears (three values of a
+    /// `sample`): what all configurations have in common, and where machines and kernels can be read.
+    pub trial: Experiment,
 }
 
 /// A configuration of a [`Grid`], resolved.
@@ -82,7 +75,7 @@ impl Grid {
             frame_read = frame(&Scenario::of(&root), &mut reader);
             sweep = Sweep::read(&root, &mut reader, MAX_GRID);
         }
-        let mut first = None;
+        let (mut configurations, mut all) = (Vec::new(), Vec::new());
         if reader.is_clean() {
             let trials = sweep.trials().into_iter().filter(|number| sweep.has(*number));
             // If the conditions admit none of these, the first that they admit counts.
@@ -90,48 +83,33 @@ impl Grid {
             if trials.is_empty() {
                 trials.extend((0..sweep.size()).find(|number| sweep.has(*number)));
             }
+            let mut held = Held::default();
             for number in trials {
-                let resolved = resolved(&root, &sweep, number, &mut reader);
-                first = first.or(resolved);
-                if !reader.is_clean() {
+                if let (Some(mut resolved), true) =
+                    (resolved(&root, &sweep, number, &mut reader), reader.is_clean())
+                {
+                    held.share(&mut resolved);
+                    all.push(resolved);
+                    configurations.extend(sweep.at(number).map(|here| here.configuration));
+                } else {
                     break;
                 }
             }
         }
-        let (Some(frame), Some(first), true) = (frame_read, first, reader.is_clean()) else {
+        let (Some(frame), true) = (frame_read, reader.is_clean()) else {
             return Err(sources.render(&reader.problems()));
         };
+        let one = Frame { repeat: 1, best_partition: false, ..frame.clone() };
+        let trial = assemble(one, (sweep.axes().to_vec(), configurations), &all, overrides.stepwise);
         Ok(Self {
-            policies: first.policies.iter().map(|(label, _)| label.clone()).collect(),
-            apps: first.apps.iter().map(|app| app.spec.name.clone()).collect(),
-            background: first.apps.iter().map(|app| app.spec.background).collect(),
             root,
             sources,
             known,
             sweep,
             frame,
             stepwise: overrides.stepwise,
-            scenario_text: text,
-            overrides: applied,
+            trial: Experiment { scenario_text: text, overrides: applied, ..trial },
         })
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.frame.name
-    }
-
-    /// What it is about; may be empty.
-    #[must_use]
-    pub fn about(&self) -> &str {
-        &self.frame.about
-    }
-
-    /// Seed of the first replicate.
-    #[must_use]
-    pub const fn seed(&self) -> u64 {
-        self.frame.seed
     }
 
     /// Replicates of each configuration, at least 1.
@@ -158,16 +136,11 @@ impl Grid {
         self.sweep.has(number)
     }
 
-    /// Runs of each replicate: the dedicated ones, then one for each policy.
-    #[must_use]
-    pub fn runs_per_replicate(&self) -> usize {
-        self.dedicated().len() + self.policies.len()
-    }
-
     /// The positions of the applications that have dedicated runs.
     #[must_use]
     pub fn dedicated(&self) -> Vec<usize> {
-        let foreground = self.background.iter().enumerate().filter(|(_, background)| !**background);
+        let background = self.trial.background.iter().enumerate();
+        let foreground = background.filter(|(_, background)| !**background);
         foreground.filter(|_| self.frame.baseline).map(|(at, _)| at).collect()
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct Frame {
     pub(crate) about: String,
     pub(crate) baseline: bool,
     pub(crate) best_partition: bool,
-    latencies: bool,
+    pub(crate) latencies: bool,
     pub(crate) repeat: u32,
     pub(crate) seed: u64,
 }
@@ -125,13 +125,13 @@ fn entries(node: Option<&Node>) -> usize {
 
 /// Machines and kernels of the configurations so far: equal ones are held once, for machines may be large.
 #[derive(Default)]
-struct Held {
+pub(crate) struct Held {
     machines: Distinct<Machine>,
     kernels: Distinct<OsModel>,
 }
 
 impl Held {
-    fn share(&mut self, this: &mut Resolved) {
+    pub(crate) fn share(&mut self, this: &mut Resolved) {
         self.machines.share(&mut this.machine);
         self.kernels.share(&mut this.kernel);
     }
@@ -298,7 +298,7 @@ fn sampled(reader: &mut Reader, scenario: &Scenario<'_>) -> Option<bool> {
 }
 
 /// All runs: the baselines first, then by configuration, policy and replicate.
-fn assemble(
+pub(crate) fn assemble(
     frame: Frame,
     (axes, configurations): (Vec<Axis>, Vec<Configuration>),
     resolved: &[Resolved],
