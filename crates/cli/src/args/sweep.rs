@@ -19,19 +19,13 @@ const MAX_SHARDS: u32 = 100_000;
 pub(crate) struct Sweep {
     #[command(subcommand)]
     pub(crate) what: Option<SweepWhat>,
-    #[command(flatten)]
-    pub(crate) run: Option<SweepRun>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SweepRun {
     /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
     /// scenarios`).
-    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "SCENARIO", required = true, add = Completer::new(complete::scenario))]
+    pub(crate) file: Option<PathBuf>,
     /// Directory of the sweep: a new one, or that of the same sweep, which then goes on.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
+    #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) output: Option<PathBuf>,
     /// Run shard I of N, from 0 to N - 1. Default: all runs, or the shard of the task of a job array (Slurm,
     /// or HyperQueue and PBS with the number of shards in OVERSIM_SHARDS).
     #[arg(long, value_name = "I/N", value_parser = shard)]

@@ -18,7 +18,7 @@ use sweep::store::{Store, StoreError};
 use sweep::work::{Request, work};
 
 use super::source;
-use crate::args::{Sweep, SweepRun, SweepWhat};
+use crate::args::{Sweep, SweepWhat};
 use crate::failure::{BAD_END, Failure};
 use crate::{input, output, say, signals};
 
@@ -31,12 +31,11 @@ const SAMPLE: Duration = Duration::from_secs(10);
 
 /// Executes the command.
 pub(crate) fn sweep(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    match (&args.what, &args.run) {
+    match (&args.what, &args.output) {
         (Some(SweepWhat::Status(status)), _) => show(&status.directory),
         (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directory),
-        (None, Some(run)) if run.dry_run => estimate(run, policies),
-        (None, Some(run)) => execute(run, policies),
-        (None, None) => Err(Failure::Input("name a scenario and, with -o, a directory".into())),
+        (None, Some(directory)) if !args.dry_run => execute(args, directory, policies),
+        (None, _) => estimate(args, policies),
     }
 }
 
@@ -49,8 +48,10 @@ pub(super) fn failed(error: StoreError) -> Failure {
 }
 
 /// The scenario and its plan.
-fn planned(args: &SweepRun, policies: &PolicyShelf) -> Result<(Grid, Plan), Failure> {
-    let (name, text) = input::scenario(&args.file)?;
+fn planned(args: &Sweep, policies: &PolicyShelf) -> Result<(Grid, Plan), Failure> {
+    // The parser demands it.
+    let file = args.file.as_deref().unwrap_or(Path::new("-"));
+    let (name, text) = input::scenario(file)?;
     let overrides = source::changed(&args.changes, false);
     let grid = Grid::load(policies, &name, &text, &overrides).map_err(Failure::Rendered)?;
     let until = args.until_ci.map(|half_width| Until { half_width, most: args.most });
@@ -59,14 +60,14 @@ fn planned(args: &SweepRun, policies: &PolicyShelf) -> Result<(Grid, Plan), Fail
 }
 
 /// Runs what is missing of a shard.
-fn execute(args: &SweepRun, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let shard = match args.shard {
         Some(shard) => shard,
         None => shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE),
     };
     let (grid, plan) = planned(args, policies)?;
-    let store = Store::create(&args.output, &plan).map_err(failed)?;
-    say::remark(format_args!("{}: {}", args.output.display(), size(&plan)));
+    let store = Store::create(directory, &plan).map_err(failed)?;
+    say::remark(format_args!("{}: {}", directory.display(), size(&plan)));
     let stop = signals::finish_first(
         "interrupted: the runs in progress end; the same command continues the sweep; a second signal ends at \
             once",
@@ -91,7 +92,7 @@ fn execute(args: &SweepRun, policies: &PolicyShelf) -> Result<ExitCode, Failure>
         say::warning(format_args!(
             "{count} of {} runs did not complete: `oversim sweep status {}` counts how they ended",
             worked.runs,
-            args.output.display()
+            directory.display()
         ));
     }
     if worked.stopped {
@@ -99,7 +100,7 @@ fn execute(args: &SweepRun, policies: &PolicyShelf) -> Result<ExitCode, Failure>
         return Ok(ExitCode::from(if code == TERMINATED { AGAIN } else { code }));
     }
     if shard == Shard::WHOLE {
-        return merged(&args.output);
+        return merged(directory);
     }
     output::to_stdout(|out| {
         writeln!(
@@ -107,13 +108,13 @@ fn execute(args: &SweepRun, policies: &PolicyShelf) -> Result<ExitCode, Failure>
             "shard {} of {}: all runs are there; `oversim sweep merge {}` puts those of all shards together",
             shard.index,
             shard.of,
-            args.output.display()
+            directory.display()
         )
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn jobs(args: &SweepRun) -> usize {
+fn jobs(args: &Sweep) -> usize {
     let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     args.changes.jobs.map_or_else(available, NonZeroUsize::get)
 }
@@ -135,7 +136,7 @@ fn size(plan: &Plan) -> String {
 }
 
 /// Prints what the sweep would take.
-fn estimate(args: &SweepRun, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn estimate(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let (grid, plan) = planned(args, policies)?;
     let estimate = Estimate::of(&grid, &plan, SAMPLE);
     if estimate.sampled == 0 {
