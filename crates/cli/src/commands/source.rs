@@ -11,6 +11,7 @@ use experiment::size::Size;
 use scenario::memory::Limit;
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
+use ::sweep::store::Store;
 
 use crate::args::{Changes, Edits};
 use crate::failure::Failure;
@@ -94,6 +95,10 @@ pub(crate) fn open(
     best_partition: bool,
     policies: &PolicyShelf,
 ) -> Result<Opened, Failure> {
+    if ::sweep::store::is_sweep(path) {
+        let name = path.display().to_string();
+        return Ok(Opened { results: directory(path)?, name, simulated: false });
+    }
     let (name, text) = input::result_or_scenario(path)?;
     let json = path.extension().is_some_and(|extension| extension == "json");
     if json || result::is_result(&text) {
@@ -103,6 +108,17 @@ pub(crate) fn open(
     let experiment = load(policies, &name, &text, &changed(changes, best_partition))?;
     let results = simulate(&name, &experiment, changes)?;
     Ok(Opened { name, results, simulated: true })
+}
+
+/// The results of a sweep, as far as there are runs.
+fn directory(path: &Path) -> Result<Results, Failure> {
+    let (store, plan) = Store::open(path).map_err(super::sweep::failed)?;
+    let results = ::sweep::read::results(&store, &plan).map_err(super::sweep::failed)?;
+    let missing = plan.most_runs().saturating_sub(results.provenance.runs as u64);
+    if missing > 0 && plan.until.is_none() {
+        say::warning(format_args!("{missing} of {} runs are missing in {}", plan.most_runs(), path.display()));
+    }
+    Ok(results)
 }
 
 /// Names of the flags that change a scenario and were given.
