@@ -2,6 +2,7 @@
 
 mod host;
 mod machine;
+mod sweep;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::{complete, help};
 
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
+pub(crate) use sweep::{PhaseDiagram, Sweep};
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -94,6 +96,12 @@ pub(crate) enum Command {
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),
+    /// Read sweeps: phase diagrams of which policy is best where.
+    #[command(after_help = help::SWEEP)]
+    Sweep {
+        #[command(subcommand)]
+        command: Sweep,
+    },
     /// Show a machine, import one from hwloc or Linux to a machine file, or export one to hwloc.
     #[command(after_help = help::MACHINE)]
     Machine {

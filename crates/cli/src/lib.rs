@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use experiment::{PolicyEntry, PolicyShelf};
 
-use args::{Arguments, Calibrate, CalibrateWhat, Command, Machine, New};
+use args::{Arguments, Calibrate, CalibrateWhat, Command, Machine, New, Sweep};
 use failure::Failure;
 
 /// The commands that run programs on this host.
@@ -100,6 +100,9 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::HostProcess => Ok(on_this_host::process()),
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),
+        Command::Sweep { command: Sweep::PhaseDiagram(args) } => {
+            commands::sweep::phase::diagram(args, policies)
+        }
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
         Command::Machine { command: Machine::Import(import) } => commands::machine::import(import),
         Command::Machine { command: Machine::Export(export) } => commands::machine::export(export),

@@ -76,7 +76,8 @@ pub enum Better {
 const MORE: [&str; 5] = ["throughput", "work_rate", "barrier_rate", "user_time_balance", "breakdown_compute"];
 
 /// The work of a run is given, and long or short time slices are good for different programs.
-const NEITHER: [&str; 5] = ["work", "run_length_median", "run_length_p90", "run_length_p99", "run_length_max"];
+const NEITHER: [&str; 5] =
+    ["work", "run_length_median", "run_length_p90", "run_length_p99", "run_length_max"];
 
 impl Metric {
     /// Which of its values are better; `None` where that is not defined.

@@ -125,13 +125,14 @@ impl Effects {
         all
     }
 
-    /// The title of a figure: `Variance of run_time: 62 % threads_per_core, 12 % policy`.
+    /// The title of a figure: `Variance of run_time: 62 % threads_per_core; 12 % policy`.
     #[must_use]
     pub fn title(&self, response: &Response) -> String {
         let main = self.of(&[Kind::Parameter, Kind::Policy]);
         let named = named(&main);
-        let first: Vec<String> = named.iter().take(3).map(|one| format!("{} {}", percent(one.share), one.name)).collect();
-        let first = if first.is_empty() { "no parameter explains 1 %".into() } else { first.join(", ") };
+        let first: Vec<String> =
+            named.iter().take(3).map(|one| format!("{} {}", percent(one.share), one.name)).collect();
+        let first = if first.is_empty() { "no parameter explains 1 %".into() } else { first.join("; ") };
         format!("{} of {}: {first}", self.variance(), response.what())
     }
 
@@ -146,7 +147,8 @@ impl Effects {
         let runs = self.configurations * self.replicates * self.policies;
         let mut all = Vec::new();
         let main = self.of(&[Kind::Parameter, Kind::Policy]);
-        let explained = named(&main).into_iter().map(|one| format!("{} explains {}", one.name, percent(one.share)));
+        let explained =
+            named(&main).into_iter().map(|one| format!("{} explains {}", one.name, percent(one.share)));
         let explained: Vec<String> = explained.collect();
         let small = main.len() - explained.len();
         let small = match (small, explained.is_empty()) {
@@ -156,10 +158,17 @@ impl Effects {
             (_, false) => format!("; each of the other {small} explains less than 1 %"),
         };
         let (variance, what) = (self.variance().to_lowercase(), response.what());
-        all.push(format!("Of the {variance} of {what} over {}, {}{small}.", plural(runs, "run", "runs"), listed(&explained)));
+        all.push(format!(
+            "Of the {variance} of {what} over {}, {}{small}.",
+            plural(runs, "run", "runs"),
+            listed(&explained)
+        ));
         let pairs = self.of(&[Kind::Pair]);
-        let top: Vec<String> =
-            named(&pairs).iter().take(MOST_PAIRS).map(|one| format!("{} adds {}", one.name, percent(one.share))).collect();
+        let top: Vec<String> = named(&pairs)
+            .iter()
+            .take(MOST_PAIRS)
+            .map(|one| format!("{} adds {}", one.name, percent(one.share)))
+            .collect();
         if !top.is_empty() {
             all.push(format!("Of interactions, {}.", listed(&top)));
         } else if !pairs.is_empty() {

@@ -78,11 +78,30 @@ impl Map {
         self.cells.iter().all(|cell| cell.points.len() == 1)
     }
 
+    /// The cells in which any run completed, with their winners.
+    #[must_use]
+    pub fn winners(&self) -> Vec<(&MapCell, &Winner)> {
+        self.cells.iter().filter_map(|cell| Some((cell, cell.winner.as_ref()?))).collect()
+    }
+
     /// How many rows a panel has.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.y.as_ref().map_or(1, |side| side.classes.len())
     }
+}
+
+/// Policies with the number of cells in which each is best, the most first; of equals the one that the
+/// scenario names first.
+#[must_use]
+pub fn order(cells: &[(&MapCell, &Winner)]) -> Vec<(usize, usize)> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (_, winner) in cells {
+        *counts.entry(winner.best).or_default() += 1;
+    }
+    let mut order: Vec<(usize, usize)> = counts.into_iter().collect();
+    order.sort_by_key(|(policy, count)| (std::cmp::Reverse(*count), *policy));
+    order
 }
 
 impl Response {
@@ -95,9 +114,12 @@ impl Response {
         let (x, y) = self.sides(x, y)?;
         let (panels, together) = self.panels(x, y);
         let names = self.names();
-        let mut keys: BTreeSet<Vec<usize>> = BTreeSet::new();
-        let key = |at: usize| -> Vec<usize> { panels.iter().map(|axis| self.rank(*axis, at)).collect() };
-        keys.extend((0..self.points.len()).map(key));
+        let orders: Vec<Vec<usize>> = panels.iter().map(|axis| self.ordered(*axis)).collect();
+        let rank = |(axis, order): (&usize, &Vec<usize>), at: usize| {
+            order.iter().position(|place| *place == self.points[at].places[*axis]).unwrap_or(0)
+        };
+        let key = |at: usize| panels.iter().zip(&orders).map(|pair| rank(pair, at)).collect::<Vec<usize>>();
+        let keys: BTreeSet<Vec<usize>> = (0..self.points.len()).map(key).collect();
         if keys.len() > MOST_PANELS {
             return Err(self.too_many_panels(&panels, keys.len()));
         }
@@ -119,10 +141,9 @@ impl Response {
             MapCell { panel, column, row, points, winner }
         };
         let setting = |key: &Vec<usize>| {
-            let each = panels.iter().zip(key);
-            let each = each.map(|(axis, rank)| {
-                format!("{}={}", names[*axis], self.value(*axis, self.ordered(*axis)[*rank]))
-            });
+            let each = panels.iter().zip(&orders).zip(key);
+            let each = each
+                .map(|((axis, order), rank)| format!("{}={}", names[*axis], self.value(*axis, order[*rank])));
             each.collect::<Vec<String>>()
         };
         Ok(Map {
@@ -183,7 +204,8 @@ impl Response {
         }
         // Sampled numbers would make a panel for almost each configuration.
         let count = |panels: &[usize]| {
-            let keys = self.points.iter().map(|p| panels.iter().map(|axis| p.places[*axis]).collect::<Vec<_>>());
+            let keys =
+                self.points.iter().map(|p| panels.iter().map(|axis| p.places[*axis]).collect::<Vec<_>>());
             keys.collect::<BTreeSet<_>>().len()
         };
         if count(&panels) > MOST_PANELS {
@@ -199,9 +221,9 @@ impl Response {
     }
 
     fn too_many_panels(&self, panels: &[usize], count: usize) -> String {
-        let each = panels.iter().map(|axis| {
-            format!("{} ({} values)", self.axes[*axis].path, self.used(*axis).len())
-        });
+        let each = panels
+            .iter()
+            .map(|axis| format!("{} ({} values)", self.axes[*axis].path, self.used(*axis).len()));
         format!(
             "{count} panels do not fit one picture (at most {MOST_PANELS}); choose values of other parameters \
                 with --at PATH=VALUE: {}",
@@ -216,12 +238,6 @@ impl Response {
             places.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));
         }
         places
-    }
-
-    /// The position of a configuration's value in [`ordered`](Self::ordered).
-    fn rank(&self, axis: usize, at: usize) -> usize {
-        let place = self.points[at].places[axis];
-        self.ordered(axis).iter().position(|known| *known == place).unwrap_or(0)
     }
 
     /// A side, where `classed` with classes of about equally many values.

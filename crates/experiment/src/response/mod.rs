@@ -115,7 +115,11 @@ impl Response {
         };
         match (app, metric) {
             (Some(app), Some(metric)) => Self::of(results, app, metric),
-            (Some(ALL_APPS), None) => Self::of(results, ALL_APPS, if results.provenance.window { "time_per_work" } else { "makespan" }),
+            (Some(ALL_APPS), None) => Self::of(
+                results,
+                ALL_APPS,
+                if results.provenance.window { "time_per_work" } else { "makespan" },
+            ),
             (Some(app), None) => Self::of(results, app, table.time()),
             (None, None) => {
                 let goal = Goal::of(&table).ok_or("no run completed")?;
@@ -179,11 +183,13 @@ impl Response {
             number.is_some() && number_of.copied() == number
         };
         let written = of.values.iter().position(|known| known == value || plain(known) == plain(value));
-        let place = written.or_else(|| (0..of.values.len()).find(|place| equal(*place))).ok_or_else(|| {
-            let values: Vec<String> = (0..of.values.len().min(20)).map(|at| self.value(axis, at)).collect();
-            let more = if of.values.len() > 20 { ", ..." } else { "" };
-            format!("{} has no value `{value}`. Valid: {}{more}", of.path, values.join(", "))
-        })?;
+        let place =
+            written.or_else(|| (0..of.values.len()).find(|place| equal(*place))).ok_or_else(|| {
+                let values: Vec<String> =
+                    (0..of.values.len().min(20)).map(|at| self.value(axis, at)).collect();
+                let more = if of.values.len() > 20 { ", ..." } else { "" };
+                format!("{} has no value `{value}`. Valid: {}{more}", of.path, values.join(", "))
+            })?;
         let mut part = self.clone();
         part.fixed.push(format!("{}={}", of.path, self.value(axis, place)));
         part.axes.remove(axis);
@@ -228,7 +234,9 @@ fn ranks(name: &str) -> Result<(), String> {
         return Err(format!("`{name}` is one value over all replicates, so policies cannot be ranked by it"));
     }
     if metric.better().is_none() {
-        return Err(format!("neither more nor less of `{name}` is better, so policies cannot be ranked by it"));
+        return Err(format!(
+            "neither more nor less of `{name}` is better, so policies cannot be ranked by it"
+        ));
     }
     Ok(())
 }

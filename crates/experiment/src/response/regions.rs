@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Response;
-use super::map::{Map, MapCell, Side};
+use super::map::{Map, MapCell, Side, order};
 use super::winners::Winner;
 use crate::number::listed;
 
@@ -15,7 +15,7 @@ const MOST_VALUES: usize = 4;
 /// The sentences about a map: which policy is best where, and how certain that is.
 #[must_use]
 pub fn sentences(response: &Response, map: &Map) -> Vec<String> {
-    let cells = winners(map);
+    let cells = map.winners();
     let mut all = Vec::new();
     if cells.is_empty() {
         return vec![format!("No run has {}.", response.what())];
@@ -28,33 +28,16 @@ pub fn sentences(response: &Response, map: &Map) -> Vec<String> {
 }
 
 /// The best policy of a map in half a sentence, the title of its figure: `best: SPEED in 12 of 20
-/// configurations, LOAD in 8`.
+/// configurations; LOAD in 8`.
 #[must_use]
 pub fn title(response: &Response, map: &Map) -> String {
-    format!("Best {}: {}", response.what(), counted(response, map, &winners(map)))
-}
-
-/// The cells in which any run completed, with their winners.
-fn winners(map: &Map) -> Vec<(&MapCell, &Winner)> {
-    map.cells.iter().filter_map(|cell| Some((cell, cell.winner.as_ref()?))).collect()
+    format!("Best {}: {}", response.what(), counted(response, map, &map.winners()))
 }
 
 /// What the cells are: `configurations`, or `cells` of several configurations each.
 fn cells_of(map: &Map, count: usize) -> String {
     let (one, many) = if map.is_exact() { ("configuration", "configurations") } else { ("cell", "cells") };
     crate::number::plural(count, one, many)
-}
-
-/// Policies with the number of cells in which each is best, the most first.
-#[must_use]
-pub fn order(cells: &[(&MapCell, &Winner)]) -> Vec<(usize, usize)> {
-    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-    for (_, winner) in cells {
-        *counts.entry(winner.best).or_default() += 1;
-    }
-    let mut order: Vec<(usize, usize)> = counts.into_iter().collect();
-    order.sort_by_key(|(policy, count)| (std::cmp::Reverse(*count), *policy));
-    order
 }
 
 /// `SPEED is best in 12 of 20 configurations and LOAD in 8`.
@@ -83,7 +66,7 @@ fn counted(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> Str
         0 => format!("{} in {count} of {of}", response.policies[*best]),
         _ => format!("{} in {count}", response.policies[*best]),
     });
-    each.collect::<Vec<_>>().join(", ")
+    each.collect::<Vec<_>>().join("; ")
 }
 
 /// In how many cells the best policy is significantly ahead.
@@ -148,14 +131,14 @@ fn panels(response: &Response, map: &Map) -> Vec<String> {
 /// configurations); LOAD is best elsewhere (12 configurations, 1 not significant)`.
 fn regions(response: &Response, map: &Map, panel: usize) -> Option<String> {
     let cells: Vec<(&MapCell, &Winner)> =
-        winners(map).into_iter().filter(|(cell, _)| cell.panel == panel).collect();
+        map.winners().into_iter().filter(|(cell, _)| cell.panel == panel).collect();
     let order = order(&cells);
     let (most, others) = order.split_first()?;
     let size = |policy: usize| {
         let own = cells.iter().filter(|(_, winner)| winner.best == policy);
-        let unsure = own.clone().filter(|(_, winner)| {
-            winner.margin.is_some_and(|margin| margin.significant == Some(false))
-        });
+        let unsure = own
+            .clone()
+            .filter(|(_, winner)| winner.margin.is_some_and(|margin| margin.significant == Some(false)));
         let (count, unsure) = (own.count(), unsure.count());
         let unsure = if unsure > 0 { format!(", {unsure} not significant") } else { String::new() };
         format!("({}{unsure})", cells_of(map, count))
@@ -176,10 +159,7 @@ fn regions(response: &Response, map: &Map, panel: usize) -> Option<String> {
 fn place(map: &Map, cells: &[(&MapCell, &Winner)], policy: usize) -> String {
     let grid = |flip: bool| -> Vec<(usize, usize, bool)> {
         let place = |cell: &MapCell| if flip { (cell.row, cell.column) } else { (cell.column, cell.row) };
-        cells
-            .iter()
-            .map(|(cell, winner)| (place(cell).0, place(cell).1, winner.best == policy))
-            .collect()
+        cells.iter().map(|(cell, winner)| (place(cell).0, place(cell).1, winner.best == policy)).collect()
     };
     let (x, y) = (Some(&map.x), map.y.as_ref());
     let exact = [parts(x, y, &grid(false)), parts(y, x, &grid(true))];
@@ -268,13 +248,18 @@ fn condition(side: &Side, own: &BTreeSet<usize>, all: &BTreeSet<usize>) -> Optio
 fn largest(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> Option<String> {
     let sure = |winner: &Winner| winner.margin.is_some_and(|margin| margin.significant != Some(false));
     let ratio = |winner: &Winner| winner.margin.and_then(|margin| margin.ratio);
-    let known = cells.iter().filter(|(_, winner)| sure(winner) && ratio(winner).is_some_and(|r| r.mean > 1.0));
+    let known =
+        cells.iter().filter(|(_, winner)| sure(winner) && ratio(winner).is_some_and(|r| r.mean > 1.0));
     let mean = |winner: &Winner| ratio(winner).map_or(0.0, |ratio| ratio.mean);
     let (cell, winner) = known.rev().max_by(|a, b| mean(a.1).total_cmp(&mean(b.1)))?;
     let (second, ratio) = (winner.second?.0, ratio(winner)?);
     let side = |side: &Side, at: usize| {
         let [low, high] = &side.classes[at].ends;
-        if low == high { format!("{}={low}", side.name) } else { format!("{} from {low} to {high}", side.name) }
+        if low == high {
+            format!("{}={low}", side.name)
+        } else {
+            format!("{} from {low} to {high}", side.name)
+        }
     };
     let sides = [Some(side(&map.x, cell.column)), map.y.as_ref().map(|y| side(y, cell.row))];
     let place: Vec<String> = sides.into_iter().flatten().chain(map.panels[cell.panel].clone()).collect();

@@ -41,7 +41,12 @@ fn grid(
 
 fn share(response: &Response, name: &str) -> f64 {
     let effects = response.effects().unwrap();
-    effects.shares.iter().find(|share| share.name == name).unwrap_or_else(|| panic!("{name}: {effects:?}")).share
+    effects
+        .shares
+        .iter()
+        .find(|share| share.name == name)
+        .unwrap_or_else(|| panic!("{name}: {effects:?}"))
+        .share
 }
 
 fn near(found: f64, wanted: f64, within: f64) {
@@ -62,7 +67,8 @@ fn an_additive_function_has_the_variances_of_its_terms() {
     // shares 3/35 and 32/35. Policies and pairs have none.
     let axes = || vec![axis("a", &["0", "1"]), axis("b", &["0", "1", "2"])];
     for replicates in [1, 3] {
-        let response = grid(axes(), &["P", "Q"], replicates, |at, _, _| 10.0 + at[0] as f64 + 2.0 * at[1] as f64);
+        let response =
+            grid(axes(), &["P", "Q"], replicates, |at, _, _| 10.0 + at[0] as f64 + 2.0 * at[1] as f64);
         assert_eq!(response.effects().unwrap().estimator, Estimator::Grid);
         near(share(&response, "a"), 3.0 / 35.0, 1e-9);
         near(share(&response, "b"), 32.0 / 35.0, 1e-9);
@@ -92,9 +98,8 @@ fn noise_belongs_to_the_seeds() {
     // No factor has an effect, so its expected share is 0. The standard deviation of an epsilon squared
     // is about sqrt(2 df) / N: at most sqrt(2 * 9) / 480 = 0.009 for the pairs.
     let axes = vec![axis("a", &["0", "1", "2", "3"]), axis("b", &["0", "1", "2", "3"])];
-    let value = |at: &[usize], p: usize, r: usize| {
-        10.0 + noise((((at[0] * 4 + at[1]) * 3 + p) * 10 + r) as u64)
-    };
+    let value =
+        |at: &[usize], p: usize, r: usize| 10.0 + noise((((at[0] * 4 + at[1]) * 3 + p) * 10 + r) as u64);
     let response = grid(axes, &["P", "Q", "R"], 10, value);
     let effects = response.effects().unwrap();
     for share in effects.shares.iter().filter(|share| share.kind != Kind::Seeds) {
@@ -107,7 +112,8 @@ fn noise_belongs_to_the_seeds() {
 fn what_a_seed_adds_everywhere_is_no_doubt_about_effects() {
     // y = 10 + a + 3 r: the effect of a is exact for each seed. Var(a) = 1/4, Var(3 r) = 9/4 for r in
     // {0, 1}: shares 1/10 and 9/10.
-    let response = grid(vec![axis("a", &["0", "1"])], &["P", "Q"], 2, |at, _, r| 10.0 + at[0] as f64 + 3.0 * r as f64);
+    let response =
+        grid(vec![axis("a", &["0", "1"])], &["P", "Q"], 2, |at, _, r| 10.0 + at[0] as f64 + 3.0 * r as f64);
     near(share(&response, "a"), 0.1, 1e-9);
     near(share(&response, "seeds"), 0.9, 1e-9);
 }
@@ -192,13 +198,15 @@ fn equal_values_have_no_shares() {
 fn the_best_is_paired_with_the_second_one() {
     // Q needs 10 % less than P for each seed; R fails once and takes no part, although it is fast.
     let seeds = [1.0, 3.0, 2.0];
-    let mut response = grid(vec![axis("a", &["0", "1"])], &["P", "Q", "R"], 3, |_, p, r| {
-        seeds[r] * [1.0, 0.9, 0.1][p]
-    });
+    let mut response =
+        grid(vec![axis("a", &["0", "1"])], &["P", "Q", "R"], 3, |_, p, r| seeds[r] * [1.0, 0.9, 0.1][p]);
     response.points[0].values[2][1] = None;
     let winner = response.winner(&[0]).unwrap();
     let margin = winner.margin.unwrap();
-    assert_eq!((winner.best, winner.second.unwrap().0, margin.pairs, margin.significant), (1, 0, 3, Some(true)));
+    assert_eq!(
+        (winner.best, winner.second.unwrap().0, margin.pairs, margin.significant),
+        (1, 0, 3, Some(true))
+    );
     near(margin.factor, 1.0 / 0.9, 1e-9);
     assert_eq!(response.winner(&[1]).unwrap().best, 2);
     // More is better of other metrics.
@@ -238,7 +246,10 @@ fn regions_are_conditions_on_both_sides() {
         (if p == fast { 1.0 } else { 1.5 }) + 0.001 * r as f64
     });
     let map = response.map(None, None).unwrap();
-    assert_eq!((map.x.name.as_str(), map.y.as_ref().unwrap().name.as_str()), ("a.interval", "threads_per_core"));
+    assert_eq!(
+        (map.x.name.as_str(), map.y.as_ref().unwrap().name.as_str()),
+        ("a.interval", "threads_per_core")
+    );
     let said = regions::sentences(&response, &map);
     assert_eq!(
         said[..4],
@@ -252,7 +263,10 @@ fn regions_are_conditions_on_both_sides() {
         ]
     );
     let part = response.at("yield", "posix").unwrap();
-    assert_eq!((part.axes.len(), part.points.len(), part.fixed.as_slice()), (2, 12, &["kernel.yield=posix".to_owned()][..]));
+    assert_eq!(
+        (part.axes.len(), part.points.len(), part.fixed.as_slice()),
+        (2, 12, &["kernel.yield=posix".to_owned()][..])
+    );
     assert!(response.at("apps.a.interval", "1000us").is_ok(), "the same number in another unit");
     assert!(response.at("interval", "1ms").unwrap_err().contains("Swept: kernel.yield"));
     assert!(response.at("threads_per_core", "3").unwrap_err().ends_with("Valid: 1, 2, 4"));
@@ -282,7 +296,10 @@ fn too_many_panels_ask_for_a_choice() {
     let axes = ["a", "b", "c", "d"].map(|path| axis(path, &values)).to_vec();
     let response = grid(axes, &["P", "Q"], 1, |at, p, _| 1.0 + (at[0] + p) as f64);
     let why = response.map(None, None).unwrap_err();
-    assert!(why.starts_with("16 panels do not fit") && why.contains("--at PATH=VALUE: c (4 values), d"), "{why}");
+    assert!(
+        why.starts_with("16 panels do not fit") && why.contains("--at PATH=VALUE: c (4 values), d"),
+        "{why}"
+    );
     assert_eq!(response.at("c", "1").unwrap().map(Some(1), Some(0)).unwrap().panels.len(), 4);
 }
 

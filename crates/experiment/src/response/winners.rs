@@ -62,9 +62,8 @@ impl Response {
         }
         let (best, mean) = *ranked.first()?;
         let second = ranked.get(1).copied();
-        let margin = second.and_then(|(second, other)| {
-            self.margin(&observed[best], &observed[second], mean, other)
-        });
+        let margin =
+            second.and_then(|(second, other)| self.margin(&observed[best], &observed[second], mean, other));
         Some(Winner { best, mean, second, margin })
     }
 
@@ -84,13 +83,7 @@ impl Response {
         points.iter().map(mean).collect()
     }
 
-    fn margin(
-        &self,
-        best: &[Option<f64>],
-        second: &[Option<f64>],
-        mean: f64,
-        other: f64,
-    ) -> Option<Margin> {
+    fn margin(&self, best: &[Option<f64>], second: &[Option<f64>], mean: f64, other: f64) -> Option<Margin> {
         let higher = self.better() == Better::Higher;
         // In this order a ratio above 1 and a difference below 0 speak for the best policy.
         let (a, b) = if higher { (best, second) } else { (second, best) };
@@ -101,7 +94,13 @@ impl Response {
             None => paired.difference.ci95.map(|[_, hi]| hi < 0.0),
         };
         let (over, under) = if higher { (mean, other) } else { (other, mean) };
-        let of_means = if over == under { 1.0 } else if under > 0.0 { over / under } else { f64::INFINITY };
+        let of_means = if over == under {
+            1.0
+        } else if under > 0.0 {
+            over / under
+        } else {
+            f64::INFINITY
+        };
         let factor = paired.ratio.map_or(of_means, |ratio| ratio.mean).max(1.0);
         Some(Margin { ratio: paired.ratio, factor, pairs: pairs.len(), significant })
     }

@@ -129,9 +129,8 @@ impl Strata<'_> {
 
     /// The same of the differences between policies.
     fn between_residuals(&self, classes: &[usize]) -> f64 {
-        let of = |policy: usize| {
-            between(classes, &self.residuals.iter().map(|of| of[policy]).collect::<Vec<_>>())
-        };
+        let of =
+            |policy: usize| between(classes, &self.residuals.iter().map(|of| of[policy]).collect::<Vec<_>>());
         let all: f64 = (0..self.values.policies).map(of).sum::<f64>() * self.values.replicates as f64;
         corrected(all, self.of_residuals, classes, self.values.policies as f64 - 1.0)
     }

@@ -29,7 +29,8 @@ impl Values {
         let common = |at: usize| -> Vec<usize> {
             let values = &response.points[at].values;
             let has = |replicate: &usize| {
-                values.len() == policies && values.iter().all(|of| of.get(*replicate).is_some_and(Option::is_some))
+                values.len() == policies
+                    && values.iter().all(|of| of.get(*replicate).is_some_and(Option::is_some))
             };
             (0..values.iter().map(Vec::len).max().unwrap_or(0)).filter(has).collect()
         };

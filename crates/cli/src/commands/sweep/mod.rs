@@ -1,0 +1,3 @@
+//! `oversim sweep`: one file for each of its commands.
+
+pub(crate) mod phase;
