@@ -52,7 +52,7 @@ pub enum Kind {
 pub struct Share {
     /// What it belongs to.
     pub kind: Kind,
-    /// Its name: `threads_per_core`, `policy`, `threads_per_core x policy`, `seeds`.
+    /// Its name: `threads_per_core`, `policy`, `threads_per_core × policy`, `seeds`.
     pub name: String,
     /// From 0 to 1. Estimates below 0 are 0, so that the sum can be a little above 1.
     pub share: f64,

@@ -111,6 +111,9 @@ impl Response {
     /// # Errors
     /// A sentence: no sweep, or too many panels, columns or rows.
     pub fn map(&self, x: Option<usize>, y: Option<usize>) -> Result<Map, String> {
+        if self.points.is_empty() {
+            return Err("no configuration has these values".into());
+        }
         let (x, y) = self.sides(x, y)?;
         let (panels, together) = self.panels(x, y);
         let names = self.names();

@@ -72,7 +72,7 @@ fn an_additive_function_has_the_variances_of_its_terms() {
         assert_eq!(response.effects().unwrap().estimator, Estimator::Grid);
         near(share(&response, "a"), 3.0 / 35.0, 1e-9);
         near(share(&response, "b"), 32.0 / 35.0, 1e-9);
-        for none in ["policy", "a x b", "a x policy", "b x policy", "three or more"] {
+        for none in ["policy", "a × b", "a × policy", "b × policy", "three factors or more"] {
             near(share(&response, none), 0.0, 1e-9);
         }
     }
@@ -84,13 +84,13 @@ fn a_product_of_signs_is_nothing_but_interaction() {
     let sign = |place: usize| if place == 0 { -1.0 } else { 1.0 };
     let axes = vec![axis("a", &["0", "1"]), axis("b", &["0", "1"])];
     let response = grid(axes, &["P", "Q"], 2, |at, _, _| 10.0 + sign(at[0]) * sign(at[1]));
-    near(share(&response, "a x b"), 1.0, 1e-9);
+    near(share(&response, "a × b"), 1.0, 1e-9);
     near(share(&response, "a") + share(&response, "b") + share(&response, "policy"), 0.0, 1e-9);
     // With the policy as the third sign, no pair explains anything.
     let axes = vec![axis("a", &["0", "1"]), axis("b", &["0", "1"])];
     let response = grid(axes, &["P", "Q"], 1, |at, p, _| 10.0 + sign(at[0]) * sign(at[1]) * sign(p));
-    near(share(&response, "three or more"), 1.0, 1e-9);
-    near(share(&response, "a x b") + share(&response, "a x policy"), 0.0, 1e-9);
+    near(share(&response, "three factors or more"), 1.0, 1e-9);
+    near(share(&response, "a × b") + share(&response, "a × policy"), 0.0, 1e-9);
 }
 
 #[test]
@@ -157,12 +157,12 @@ fn effects_of_the_policy_are_exact_in_a_sample() {
     let response = sample(|x, _, p| 500.0 + x + 100.0 * p as f64);
     near(share(&response, "policy"), 2_500.0 / 7_961.25, 1e-9);
     near(share(&response, "x"), 0.995_87 * 5_461.25 / 7_961.25, 1e-5);
-    near(share(&response, "x x policy"), 0.0, 1e-9);
+    near(share(&response, "x × policy"), 0.0, 1e-9);
     // y = 500 + x (2 p - 1): the lines of the two policies mirror each other. The mean over the policies is
     // 500 everywhere, that over x is 500 -+ 127.5: the policy has 127.5^2 = 16256.25, and the pair 5461.25.
     let response = sample(|x, _, p| 500.0 + x * (2.0 * p as f64 - 1.0));
     near(share(&response, "policy"), 16_256.25 / 21_717.5, 0.002);
-    near(share(&response, "x x policy"), 0.995_87 * 5_461.25 / 21_717.5, 1e-4);
+    near(share(&response, "x × policy"), 0.995_87 * 5_461.25 / 21_717.5, 1e-4);
     near(share(&response, "x"), 0.0, 1e-9);
 }
 
@@ -175,7 +175,7 @@ fn logarithms_are_analysed_where_values_span_orders_of_magnitude() {
     assert!(response.effects().unwrap().logarithm);
     let (a, p) = (2.0 / 3.0 * 10_f64.ln().powi(2), 0.25 * 2_f64.ln().powi(2));
     near(share(&response, "a"), a / (a + p), 1e-9);
-    near(share(&response, "a x policy"), 0.0, 1e-9);
+    near(share(&response, "a × policy"), 0.0, 1e-9);
 }
 
 #[test]

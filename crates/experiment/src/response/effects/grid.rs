@@ -46,7 +46,7 @@ pub(super) fn shares(response: &Response, values: &Values) -> Vec<Share> {
             let squares = (squares(&joint) - mains[at] - mains[other]).max(0.0);
             let freedom = (a.count as f64 - 1.0) * (b.count as f64 - 1.0);
             (explained, used) = (explained + squares, used + freedom);
-            let name = format!("{} x {}", a.name, b.name);
+            let name = format!("{} × {}", a.name, b.name);
             shares.push(Share { kind: Kind::Pair, name, share: share(squares, freedom) });
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn shares(response: &Response, values: &Values) -> Vec<Share> {
     let freedom = cells.len() as f64 - 1.0;
     if factors.len() > 2 {
         let rest = share((every - explained).max(0.0), freedom - used);
-        shares.push(Share { kind: Kind::Rest, name: "three or more".into(), share: rest });
+        shares.push(Share { kind: Kind::Rest, name: "three factors or more".into(), share: rest });
     }
     if values.replicates > 1 {
         let seeds = rounded(((within + freedom * chance) / total).min(1.0));

@@ -73,7 +73,11 @@ pub(super) fn shares(response: &Response, values: &Values) -> (Vec<Share>, Vec<S
     let explained: f64 = shares.iter().map(|one| one.share).sum();
     let seeds = (values.replicates > 1).then_some(seeds);
     let rest = rounded((1.0 - explained - seeds.unwrap_or(0.0)).max(0.0));
-    shares.push(Share { kind: Kind::Rest, name: "three or more, within classes".into(), share: rest });
+    shares.push(Share {
+        kind: Kind::Rest,
+        name: "three factors or more, within classes".into(),
+        share: rest,
+    });
     shares.extend(seeds.map(|share| Share { kind: Kind::Seeds, name: "seeds".into(), share }));
     (shares, unknown)
 }
@@ -103,13 +107,13 @@ fn pairs(
             let own = strata.between_points(&joint)
                 - strata.between_points(one).max(0.0)
                 - strata.between_points(other).max(0.0);
-            let name = format!("{} x {}", names[*a], names[*b]);
+            let name = format!("{} × {}", names[*a], names[*b]);
             shares.push(Share { kind: Kind::Pair, name, share: strata.share(own) });
         }
     }
     for axis in usable.iter().filter(|_| values.policies > 1) {
         let Some(of) = classes(response, values, *axis, MOST_CLASSES) else { continue };
-        let name = format!("{} x policy", names[*axis]);
+        let name = format!("{} × policy", names[*axis]);
         shares.push(Share { kind: Kind::Pair, name, share: strata.share(strata.between_residuals(&of)) });
     }
 }

@@ -17,6 +17,8 @@ use crate::figures::frame::{self, BODY, Frame, LABEL};
 /// The most panels side by side, and the space between them.
 const MOST_ACROSS: usize = 4;
 const GUTTER: f64 = 20.0;
+/// Space between panels one below the other.
+const BETWEEN: f64 = 14.0;
 /// The widest and the highest cell in pixels; panels stand side by side while cells have a good width.
 const WIDEST: f64 = 92.0;
 const HIGHEST: f64 = 34.0;
@@ -26,8 +28,9 @@ const MOST_LEFT: f64 = 120.0;
 const MOST_FOOT: f64 = 120.0;
 /// Width of the name of the rows, height of the name of the columns.
 const NAME: f64 = 20.0;
-/// Letters in cells and at ticks.
+/// Letters in cells, in large regions, and at ticks.
 const CELL: f64 = 10.0;
+const LARGE: f64 = 16.0;
 const TICK: f64 = 10.5;
 /// Height of a line of a panel's title.
 const TITLE: f64 = 15.0;
@@ -113,9 +116,14 @@ impl Sizes {
         self.titles.len().div_ceil(self.across)
     }
 
-    /// Height of a row of panels.
+    /// Height of a row of panels with the space below; labels are below the last row only.
     fn tall(&self, map: &Map) -> f64 {
-        self.head + self.high * map.rows() as f64 + self.foot
+        self.head + self.high * map.rows() as f64 + BETWEEN
+    }
+
+    /// Height of all panels with the labels below.
+    fn height(&self, map: &Map) -> f64 {
+        self.down() as f64 * self.tall(map) - BETWEEN + self.foot
     }
 
     /// Where the cells of a panel are.
@@ -188,7 +196,7 @@ pub(super) fn draw(words: &Frame, response: &Response, map: &Map) -> Picture {
     let looks = Looks::of(map);
     let legend = Legend::of(response, map, &looks);
     let sizes = Sizes::of(response, map, &looks);
-    let height = legend.height() + sizes.down() as f64 * sizes.tall(map) + NAME;
+    let height = legend.height() + sizes.height(map) + NAME;
     frame::compose(words, height, |canvas, body| {
         legend.draw(canvas, body, &looks);
         let body = Area { y: body.y + legend.height(), height: body.height - legend.height(), ..body };
@@ -301,14 +309,14 @@ fn runs(count: usize, marked: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
 }
 
 /// A text in the middle of an area, on a plate in the colour of the ground where that is hatched.
-fn plate(canvas: &mut Canvas, middle: (f64, f64), text: &str, bold: bool, winner: &Winner, ground: Colour) {
-    let letters = Letters { bold, ..Letters::new(CELL).at(Anchor::Middle).in_colour(ground.letters()) };
+fn plate(canvas: &mut Canvas, (x, y): (f64, f64), text: &str, letters: Letters, cell: (&Winner, Colour)) {
+    let (winner, ground) = cell;
+    let letters = letters.at(Anchor::Middle).in_colour(ground.letters());
     if winner.margin.is_some_and(|margin| margin.significant == Some(false)) {
-        let wide = font::width(text, letters) + 4.0;
-        let area = Area { x: middle.0 - wide / 2.0, y: middle.1 - 6.0, width: wide, height: 12.0 };
-        canvas.fill(area, ground);
+        let (wide, high) = (font::width(text, letters) + 4.0, letters.size + 2.0);
+        canvas.fill(Area { x: x - wide / 2.0, y: y - high / 2.0, width: wide, height: high }, ground);
     }
-    canvas.text(middle, text, letters);
+    canvas.text((x, y), text, letters);
 }
 
 /// Names or letters with margins in every cell.
@@ -325,19 +333,20 @@ fn texts(
         let Some(winner) = &cell.winner else { continue };
         let area = sizes.cell(panel, map, cell.column, cell.row);
         let (x, y) = (area.x + area.width / 2.0, area.y + area.height / 2.0);
-        let (ground, number) = (looks.fill(winner).0, look::number(winner));
+        let (look, number) = ((winner, looks.fill(winner).0), look::number(winner));
+        let (bold, plain) = (Letters::new(CELL).bold(), Letters::new(CELL));
         let letter = looks.letter(winner.best);
         match sizes.inside {
             Inside::Name => {
-                plate(canvas, (x, y - 6.0), &response.policies[winner.best], true, winner, ground);
+                plate(canvas, (x, y - 6.0), &response.policies[winner.best], bold, look);
                 if !number.is_empty() {
-                    plate(canvas, (x, y + 6.5), &number, false, winner, ground);
+                    plate(canvas, (x, y + 6.5), &number, plain, look);
                 }
             }
             Inside::LetterAndMargin => {
-                plate(canvas, (x, y), format!("{letter} {number}").trim_end(), true, winner, ground);
+                plate(canvas, (x, y), format!("{letter} {number}").trim_end(), bold, look);
             }
-            Inside::Letter | Inside::Region => plate(canvas, (x, y), &letter, true, winner, ground),
+            Inside::Letter | Inside::Region => plate(canvas, (x, y), &letter, bold, look),
         }
     }
 }
@@ -357,13 +366,15 @@ fn regions(canvas: &mut Canvas, panel: Area, map: &Map, sizes: &Sizes, cells: &[
         let (place, depth) = deepest(&region);
         let letter = looks.letter(*policy);
         let side = (2 * depth - 1) as f64;
-        let wide = font::width(&letter, Letters::new(CELL).bold());
-        if side * sizes.high >= 10.0 && side * sizes.wide >= wide + 1.0 {
+        let room = |size: f64| {
+            let wide = font::width(&letter, Letters::new(size).bold());
+            side * sizes.high >= size && side * sizes.wide >= wide + 1.0
+        };
+        let size = if room(2.0 * LARGE) { LARGE } else { CELL };
+        if let Some(winner) = winners.get(&place).filter(|_| room(size)) {
             let area = sizes.cell(panel, map, place.0, place.1);
             let middle = (area.x + area.width / 2.0, area.y + area.height / 2.0);
-            if let Some(winner) = winners.get(&place) {
-                plate(canvas, middle, &letter, true, winner, looks.fill(winner).0);
-            }
+            plate(canvas, middle, &letter, Letters::new(size).bold(), (winner, looks.fill(winner).0));
         }
     }
 }
@@ -445,9 +456,9 @@ fn names(canvas: &mut Canvas, body: Area, map: &Map, sizes: &Sizes) {
     let Some(side) = &map.y else { return };
     for row in 0..sizes.down() {
         let panel = sizes.place(body, map, row * sizes.across);
-        let name = font::squeezed(&side.name, LABEL, panel.height + sizes.foot);
+        let name = font::squeezed(&side.name, LABEL, panel.height + sizes.head);
         let half = font::width(&name, LABEL) / 2.0;
-        let y = (panel.y + panel.height / 2.0).max(body.y + half);
+        let y = (panel.y + panel.height / 2.0).max(panel.y - sizes.head + half);
         canvas.text((body.x + 7.0, y), &name, Letters { upwards: true, ..letters });
     }
 }

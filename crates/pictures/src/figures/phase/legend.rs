@@ -15,8 +15,9 @@ const HIGH: f64 = 13.0;
 const LINE: f64 = 19.0;
 /// Width of the letter before a strip.
 const LETTER: f64 = 24.0;
-/// Letters of the edges of shades.
+/// Letters of the edges of shades, and the height of the lines above the strips.
 const SMALL: f64 = 9.5;
+const HEADS: f64 = 30.0;
 /// Width of a strip.
 const STRIP: f64 = SHADE * (EDGES.len() as f64 + 1.0);
 /// Space between columns.
@@ -26,7 +27,7 @@ const GUTTER: f64 = 24.0;
 const UNSURE: &str = "hatched: not significant (the 95 % interval contains 1)";
 const NONE: &str = "crossed: no run completed";
 const HOLE: &str = "blank: not in the sweep";
-const HEAD: &str = "by how much the second policy is worse";
+const HEAD: &str = "Shades: by how much the second policy is worse";
 
 /// A legend.
 pub(super) struct Legend {
@@ -60,23 +61,21 @@ impl Legend {
     /// Its height with the space below.
     pub(super) fn height(&self) -> f64 {
         let remarks = if self.remarks.is_empty() { 0.0 } else { LINE + 2.0 };
-        14.0 + self.lines() as f64 * LINE + remarks + 12.0
+        HEADS + self.lines() as f64 * LINE + remarks + 12.0
     }
 
     pub(super) fn draw(&self, canvas: &mut Canvas, at: Area, looks: &Looks) {
         let wide = (at.width - GUTTER * (self.across as f64 - 1.0)) / self.across as f64;
-        let top = at.y + 14.0;
+        let top = at.y + HEADS;
         for column in 0..self.across {
             let strip = at.x + column as f64 * (wide + GUTTER) + LETTER;
             for (edge, part) in EDGES.iter().enumerate() {
                 let x = strip + SHADE * (edge as f64 + 1.0);
                 let text = format!("{:.0} %", part * 100.0);
-                canvas.text((x, at.y + 5.0), &text, Letters::new(SMALL).in_colour(MUTED).at(Anchor::Middle));
+                canvas.text((x, top - 8.0), &text, Letters::new(SMALL).in_colour(MUTED).at(Anchor::Middle));
             }
         }
-        let behind = at.x + LETTER + STRIP + 8.0;
-        let head = font::shortened(HEAD, SMALL, wide - LETTER - STRIP - 8.0);
-        canvas.text((behind, at.y + 5.0), &head, Letters::new(SMALL).in_colour(MUTED));
+        canvas.text((at.x, at.y + 6.0), HEAD, Letters::new(LABEL).in_colour(MUTED));
         for (number, (policy, text)) in self.entries.iter().enumerate() {
             let (column, line) = (number / self.lines(), number % self.lines());
             let (x, y) = (at.x + column as f64 * (wide + GUTTER), top + line as f64 * LINE);
