@@ -1,5 +1,6 @@
 //! `oversim sweep`: a scenario with many configurations, run by run, into a directory.
 
+mod phase;
 mod shard;
 
 use std::num::NonZeroUsize;
@@ -34,6 +35,7 @@ pub(crate) fn sweep(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Fa
     match (&args.what, &args.output) {
         (Some(SweepWhat::Status(status)), _) => show(&status.directory),
         (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directory),
+        (Some(SweepWhat::PhaseDiagram(diagram)), _) => phase::diagram(diagram, policies),
         (None, Some(directory)) if !args.dry_run => execute(args, directory, policies),
         (None, _) => estimate(args, policies),
     }
