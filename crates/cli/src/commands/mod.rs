@@ -22,5 +22,6 @@ pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod source;
+pub(crate) mod sweep;
 pub(crate) mod timeline;
 mod trace;
