@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use experiment::report::quoted;
 
-/// Seconds between SIGTERM and the time limit of Slurm: time for the runs in hand to finish. It is the default
-/// of `sbatch --signal`.
+/// Seconds between SIGTERM and the time limit of Slurm, for the runs in hand: the default of
+/// `sbatch --signal`.
 const GRACE: u64 = 60;
 /// Slurm may send the signal up to 60 s earlier than it was asked to: sbatch(1), `--signal`.
 const EARLY: u64 = 60;
@@ -69,8 +69,8 @@ impl Facts {
         self.shards.saturating_sub(1)
     }
 
-    /// The command of one shard. `choice` selects it, `jobs` is its number of threads; both as the shell reads
-    /// them.
+    /// The command of one shard. `choice` selects it, `jobs` is its number of threads, both as the shell
+    /// reads them.
     fn worker(&self, choice: &str, jobs: &str) -> String {
         let (program, scenario) = (quoted(&self.program), quoted(&self.scenario));
         let mut line = format!("{program} sweep {scenario} -o {}", quoted(&self.directory));
@@ -133,8 +133,8 @@ fn slurm(facts: &Facts) -> String {
     let _ = writeln!(text, "#SBATCH --signal=B:TERM@{GRACE}");
     text += "#SBATCH --requeue\n\
         #SBATCH --open-mode=append\n\
-        # Slurm sends SIGTERM to this shell before the time limit. oversim then finishes the runs in hand and exits\n\
-        # with code 75, and the shard is queued again.\n";
+        # Slurm sends SIGTERM to this shell before the time limit. oversim then finishes the runs in hand,\n\
+        # exits with code 75, and the shard is queued again.\n";
     let worker = facts.worker(
         &format!("--shard \"$SLURM_ARRAY_TASK_ID/{}\"", facts.shards),
         "--jobs \"$SLURM_CPUS_PER_TASK\"",
@@ -173,7 +173,7 @@ fn slurm(facts: &Facts) -> String {
     text
 }
 
-/// A time limit of Slurm, `days-hours:minutes:seconds`. Its resolution is a minute, and SIGTERM comes before it.
+/// A time limit of Slurm, `days-hours:minutes:seconds`. Its resolution is a minute, and SIGTERM comes before.
 fn slurm_time(limit: Duration) -> String {
     let minutes = limit.as_secs().saturating_add(1 + GRACE + EARLY).div_ceil(60);
     let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
@@ -187,8 +187,8 @@ fn slurm_time(limit: Duration) -> String {
 /// A task array, and the merge when it is done.
 fn hyperqueue(facts: &Facts) -> String {
     let mut text = head(facts, "as a task array of HyperQueue");
-    text += "# A server and workers have to run (hq server start, hq worker start). HyperQueue starts the shards of a\n\
-        # worker that is lost again, on another worker.\n";
+    text += "# A server and workers have to run (hq server start, hq worker start). If a worker is lost,\n\
+        # HyperQueue starts its shards again on another one.\n";
     let _ = write!(
         text,
         "hq submit --wait --name=oversim --array=0-{} --cpus={} --resource=mem={}",
@@ -220,8 +220,8 @@ fn parallel(facts: &Facts) -> String {
         "export -f shard\n\
         export PARALLEL_SHELL=\"$BASH\"\n\
         slots=$(($(parallel --number-of-threads) / {}))\n\
-        parallel --jobs $((slots > 0 ? slots : 1)) --memfree {}M --retries {TRIES} --halt soon,fail=1 \\\n    \
-            --termseq TERM,{TERM},KILL,1000 --joblog {} shard ::: {{0..{}}}\n\
+        parallel --jobs $((slots > 0 ? slots : 1)) --memfree {}M \\\n    \
+            --retries {TRIES} --halt soon,fail=1 --termseq TERM,{TERM},KILL,1000 \\\n    --joblog {} shard ::: {{0..{}}}\n\
         exec {}",
         facts.jobs,
         facts.mebibytes(),
@@ -326,7 +326,8 @@ mod tests {
         program(&folder.join("bin/parallel"), parallel);
         let hq = "#!/bin/bash\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n";
         program(&folder.join("bin/hq"), hq);
-        let sbatch = "#!/bin/bash\nSLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_JOB_ID=7 SLURM_CPUS_PER_TASK=2 bash >&2\necho '7;here'\n";
+        let sbatch = "#!/bin/bash\nexport SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_JOB_ID=7 SLURM_CPUS_PER_TASK=2\n\
+            bash >&2\necho '7;here'\n";
         program(&folder.join("bin/sbatch"), sbatch);
         let requeue = format!(
             "#!/bin/bash\necho \"scontrol $*\" >>{}\n",
