@@ -2,6 +2,7 @@
 
 mod host;
 mod machine;
+mod sweep;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::{complete, help};
 
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
+pub(crate) use sweep::{Sweep, SweepWhat, checked};
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -91,6 +93,10 @@ pub(crate) enum Command {
     /// Run the published experiments and list every published claim next to the simulated outcome.
     #[command(after_help = help::REPRODUCE)]
     Reproduce(Reproduce),
+    /// Run a scenario with many configurations into a directory: in shards, interrupted and continued, and
+    /// merged to the same bytes.
+    #[command(after_help = help::SWEEP)]
+    Sweep(Sweep),
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),

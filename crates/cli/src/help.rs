@@ -241,3 +241,28 @@ Examples:
   oversim man -o man1
 
 Exit status: 0 done; 1 output failed; 2 an unknown command, or files that exist.";
+
+pub(crate) const SWEEP: &str = "\
+Examples:
+  oversim sweep two_hogs_one_core --sweep apps.hogs.tasks=1..8 --dry-run
+  oversim sweep two_hogs_one_core --sweep apps.hogs.tasks=1..4 -o hogs
+  oversim sweep two_hogs_one_core --sweep apps.hogs.tasks=1..4 -o parts --shard 0/2
+  oversim sweep two_hogs_one_core --sweep apps.hogs.tasks=1..4 -o narrow --until-ci 1%
+
+Exit status: 0 all runs of the shard are there (also those that did not complete, with how they ended); 1 \
+the directory could \
+not be written, and the same command continues; 2 wrong usage or scenario, or the directory holds another \
+sweep; 75 SIGTERM: the \
+runs in progress have ended, and the same command continues; 130 the same after SIGINT.";
+
+pub(crate) const SWEEP_STATUS: &str = "\
+Examples:
+  oversim sweep status hogs
+
+Exit status: 0 no run is missing; 1 runs are missing; 2 wrong usage or directory.";
+
+pub(crate) const SWEEP_MERGE: &str = "\
+Examples:
+  oversim sweep merge hogs
+
+Exit status: 0 done; 1 runs are missing, or the file could not be written; 2 wrong usage or directory.";

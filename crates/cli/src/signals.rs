@@ -1,17 +1,24 @@
 //! SIGINT, SIGTERM and SIGHUP: files in the making are removed, and the exit code is 128 plus the number of
 //! the signal.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-/// True when finished seeds are kept: the first signal then only asks to stop.
+/// True when what is in progress is finished first: the first signal then only asks to stop.
 static KEEP: AtomicBool = AtomicBool::new(false);
 /// True after such a signal.
 static STOP: AtomicBool = AtomicBool::new(false);
 /// Its number.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// From now on the first signal only sets the flag that is returned. The second one ends the process.
-pub(crate) fn keep_finished() -> &'static AtomicBool {
+/// What is said when it comes.
+static MESSAGE: OnceLock<&str> = OnceLock::new();
+
+/// From now on the first signal only sets the flag that is returned, and `message` is shown. The second one
+/// ends the process.
+pub(crate) fn finish_first(message: &'static str) -> &'static AtomicBool {
+    // A command asks for this once.
+    let _ = MESSAGE.set(message);
     KEEP.store(true, Ordering::SeqCst);
     &STOP
 }
@@ -52,10 +59,7 @@ fn receive(signal: i32) {
         SIGNAL.store(signal, Ordering::SeqCst);
         STOP.store(true, Ordering::SeqCst);
         crate::say::clear_bar();
-        crate::say::warning(
-            "interrupted: the runs in progress end, then finished seeds are written; a second signal ends \
-                at once",
-        );
+        crate::say::warning(MESSAGE.get().copied().unwrap_or("interrupted"));
         return;
     }
     crate::say::clear_bar();

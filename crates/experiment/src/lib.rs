@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod decisions;
+pub mod measured;
 pub mod metrics;
 pub mod provenance;
 pub mod references;

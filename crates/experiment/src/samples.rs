@@ -136,11 +136,20 @@ impl Samples {
     }
 
     fn add_error(&mut self, plan: &RunPlan, run: &RunReport) {
-        let error = run.relative_error();
-        for configuration in plan.serves.iter().filter(|_| error > 0.0) {
-            let largest = self.errors.entry((*configuration, plan.policy)).or_default();
+        self.add_relative_error(&plan.serves, plan.policy, run.relative_error());
+    }
+
+    /// Adds the relative error of a run of a policy at these configurations.
+    pub(crate) fn add_relative_error(&mut self, configurations: &[usize], policy: usize, error: f64) {
+        for configuration in configurations.iter().filter(|_| error > 0.0) {
+            let largest = self.errors.entry((*configuration, policy)).or_default();
             *largest = largest.max(error);
         }
+    }
+
+    /// Adds what a replicate measured; `at` is the position of the metric in [`METRICS`].
+    pub(crate) fn add_value(&mut self, place: Place, at: usize, replicate: u32, value: f64) {
+        self.values.entry((place, at)).or_default().insert(replicate, value);
     }
 
     /// The relative error of the runs of a policy by extrapolation.
@@ -164,7 +173,7 @@ impl Samples {
             false => alone.sequence(experiment, plan),
             true => alone.progress(experiment, plan, run),
         };
-        for (app, copies) in copies(experiment, plan).into_iter().enumerate() {
+        for (app, copies) in copies(experiment.apps.len(), plan).into_iter().enumerate() {
             let samples: Vec<Sample<'_>> = copies
                 .into_iter()
                 .map(|copy| Sample {
@@ -186,7 +195,7 @@ impl Samples {
     fn add_references(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let dedicated = alone.replicate(plan.configuration, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
-        let copies = copies(experiment, plan);
+        let copies = copies(experiment.apps.len(), plan);
         for reading in references::read(plan, run, &dedicated) {
             let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
                 let place =
@@ -266,8 +275,8 @@ impl Samples {
 }
 
 /// For each application of the scenario the positions of its copies in a run.
-fn copies(experiment: &Experiment, plan: &RunPlan) -> Vec<Vec<usize>> {
-    let mut copies = vec![Vec::new(); experiment.apps.len()];
+pub(crate) fn copies(apps: usize, plan: &RunPlan) -> Vec<Vec<usize>> {
+    let mut copies = vec![Vec::new(); apps];
     for (copy, app) in plan.entries.iter().enumerate() {
         copies[*app].push(copy);
     }
@@ -275,7 +284,7 @@ fn copies(experiment: &Experiment, plan: &RunPlan) -> Vec<Vec<usize>> {
 }
 
 /// The position of a metric of an application, or of the whole machine, in [`METRICS`].
-fn position(app: Option<usize>, name: &str) -> Option<usize> {
+pub(crate) fn position(app: Option<usize>, name: &str) -> Option<usize> {
     let scope = if app.is_some() { Scope::App } else { Scope::All };
     METRICS.iter().position(|m| m.name == name && m.scope == scope)
 }

@@ -194,6 +194,12 @@ impl Size {
     }
 }
 
+/// Bytes of a run while it is simulated, with the program itself.
+#[must_use]
+pub fn of_run(plan: &RunPlan) -> u64 {
+    BASE + simulated(plan)
+}
+
 /// Bytes of a run while it is simulated.
 fn simulated(plan: &RunPlan) -> u64 {
     tasks_of(plan) * TASK + u64::from(plan.machine.cpus()) * CPU + plan.apps.len() as u64 * APP

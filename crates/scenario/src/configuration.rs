@@ -119,7 +119,7 @@ fn quantity(text: &str) -> Option<(Unit, f64)> {
 
 impl Setting {
     /// What a scalar sets.
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         match text {
             "true" => Self::Flag(true),
             "false" => Self::Flag(false),

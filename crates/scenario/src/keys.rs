@@ -17,7 +17,8 @@ use crate::forms::{
 };
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names, properties};
-use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SEED};
+use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SAMPLES, MAX_SEED};
+use crate::sweep::WORDS;
 
 keys! {
     /// A scenario as written.
@@ -101,9 +102,14 @@ keys! {
     /// Paths and their values. Every combination runs.
     sweep: Sweep {
         edit: Edit::Fixed,
-        more: "Every combination of the values is a configuration, here 2 x 2 = 4. `--set` and \
-            `--sweep` use the same paths.",
-        example: "sweep: { threads_per_core: [1, 2], kernel.tick: [1ms, 4ms] }",
+        more: "Every combination of the values is a configuration, here 2 x 3 = 6. `--set` and \
+            `--sweep` use the same paths. Instead of a list, a range can be written: `1..10`, \
+            `0%..20%:5%` (a step), `1..64:*2` (a factor), `1ms..1s:log7` (7 values at equal ratios), \
+            `0%..20%:lin5` (5 values at equal distances). The paths of a `zip` change together. A `sample` has \
+            `count` random combinations of the values of the paths in `over`: of ranges (`1ms..1s`, \
+            `1ms..1s:log`) or lists, by the method `latin` (a Latin hypercube, the default) or `random`, from \
+            a `seed` (default 1). `when` has conditions: only configurations that fulfil all of them run.",
+        example: "sweep: { threads_per_core: [1, 2], kernel.tick: 1ms..4ms:*2 }",
     }
 
     /// Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default
@@ -572,11 +578,46 @@ impl Sweep {
 impl Form for Sweep {
     fn schema(key: &Key, _: &PolicyShelf) -> Json {
         let forms: Vec<String> = Self::paths().into_iter().map(|(form, _)| form).collect();
+        let path = forms.join("|");
+        let values = json!({
+            "anyOf": [
+                { "type": "array", "minItems": 1 },
+                { "type": "string", "pattern": r"^[0-9].*\.\..*[0-9]" },
+            ],
+        });
+        let axes = json!({
+            "type": "object",
+            "propertyNames": { "pattern": format!("^({path})$") },
+            "additionalProperties": values,
+        });
+        let condition = json!({ "type": "string" });
         json!({
             "type": "object",
             "description": key.about(),
-            "propertyNames": { "pattern": format!("^({})$", forms.join("|")) },
-            "additionalProperties": { "type": "array", "minItems": 1 },
+            "propertyNames": { "pattern": format!("^({path}|{})$", WORDS.join("|")) },
+            "properties": {
+                "zip": {
+                    "description": "Paths whose values change together: a mapping, or a list of mappings.",
+                    "anyOf": [axes, { "type": "array", "items": axes }],
+                },
+                "sample": {
+                    "type": "object",
+                    "description": "Random combinations of the values of the paths in `over`.",
+                    "required": ["count", "over"],
+                    "additionalProperties": false,
+                    "properties": {
+                        "count": { "type": "integer", "minimum": 1, "maximum": MAX_SAMPLES },
+                        "seed": { "type": "integer", "minimum": 0 },
+                        "method": { "enum": ["latin", "random"] },
+                        "over": axes,
+                    },
+                },
+                "when": {
+                    "description": "Conditions on the configurations, all of which must hold.",
+                    "anyOf": [condition, { "type": "array", "items": condition }],
+                },
+            },
+            "additionalProperties": values,
         })
     }
 

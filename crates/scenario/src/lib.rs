@@ -7,6 +7,7 @@ mod cgroups;
 pub mod configuration;
 mod defaults;
 mod forms;
+mod grid;
 mod groups;
 mod json;
 mod key;
@@ -28,12 +29,14 @@ mod sweep;
 mod together;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Node};
 
 use ::policies::PolicyShelf;
 pub use defaults::{DEFAULT_KERNEL, default_kernel};
+pub use grid::{Configured, Grid};
 pub use key::{Edit, Inside, Key};
 pub use machines::Draw;
 pub use overrides::{Overrides, alike};
@@ -44,9 +47,10 @@ pub use settable::{SettablePath, settable};
 pub(crate) type Reader = notation::reader::Reader<Known>;
 
 /// What the names of a scenario can refer to besides the registries.
+#[derive(Clone)]
 pub(crate) struct Known {
     /// The machines of files, by the path as written; `None` for a file in which something is wrong.
-    pub(crate) machines: BTreeMap<String, Option<machines::Entry>>,
+    pub(crate) machines: Arc<BTreeMap<String, Option<machines::Entry>>>,
     /// The policies.
     pub(crate) policies: PolicyShelf,
     /// The draw that replaces the uncertain values of machines.
@@ -71,20 +75,12 @@ pub fn load_with(
     text: &str,
     overrides: &Overrides,
 ) -> Result<Experiment, String> {
-    let mut sources = Sources::new(name, text);
-    let mut root = match document(text) {
-        Ok(root) => root,
-        Err(problem) => return Err(sources.render(&[problem])),
-    };
-    let mut reader =
-        Reader::new(Known { machines: BTreeMap::new(), policies: policies.clone(), draw: overrides.draw });
-    let applied = overrides.apply(&mut root, &mut sources, &mut reader);
-    let mut scenario_text = text.to_owned();
-    scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
-    let resolved = resolve::experiment(&root, &mut reader, overrides);
+    let mut opened = Opened::read(policies, name, text, overrides)?;
+    let resolved = resolve::experiment(&opened.root, &mut opened.reader, overrides);
     match resolved {
-        Some(experiment) if reader.is_clean() => {
+        Some(experiment) if opened.reader.is_clean() => {
             let best_partition = experiment.best_partition || overrides.best_partition;
+            let (scenario_text, applied) = (opened.text, opened.applied);
             let mut done = Experiment { scenario_text, overrides: applied, best_partition, ..experiment };
             if overrides.warn {
                 let load = |other: &Overrides| load_with(policies, name, text, other).ok();
@@ -92,7 +88,39 @@ pub fn load_with(
             }
             Ok(done)
         }
-        _ => Err(sources.render(&reader.problems())),
+        _ => Err(opened.sources.render(&opened.reader.problems())),
+    }
+}
+
+/// A scenario with its overrides and machine files, before anything in it is resolved.
+pub(crate) struct Opened {
+    sources: Sources,
+    root: Node,
+    reader: Reader,
+    /// The overrides as `path=value`.
+    applied: Vec<String>,
+    /// The file, and behind it the machine files.
+    text: String,
+}
+
+impl Opened {
+    fn read(
+        policies: &PolicyShelf,
+        name: &str,
+        text: &str,
+        overrides: &Overrides,
+    ) -> Result<Self, String> {
+        let mut sources = Sources::new(name, text);
+        let mut root = match document(text) {
+            Ok(root) => root,
+            Err(problem) => return Err(sources.render(&[problem])),
+        };
+        let known = Known { machines: Arc::default(), policies: policies.clone(), draw: overrides.draw };
+        let mut reader = Reader::new(known);
+        let applied = overrides.apply(&mut root, &mut sources, &mut reader);
+        let mut text = text.to_owned();
+        text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
+        Ok(Self { sources, root, reader, applied, text })
     }
 }
 

@@ -10,5 +10,9 @@ pub(crate) const MAX_SEED: u64 = u64::MAX - MAX_REPEAT;
 pub(crate) const MAX_PER_CORE: u64 = 1 << 16;
 /// Most runs of an experiment: each is held as a plan before the first one starts.
 pub(crate) const MAX_RUNS: usize = 100_000;
-/// Most configurations of a sweep: more are likely a typing mistake.
+/// Most configurations of an experiment: more are likely a typing mistake.
 pub(crate) const MAX_CONFIGURATIONS: usize = 10_000;
+/// Most configurations of a [`crate::Grid`], which holds none of them: counting them takes some seconds.
+pub(crate) const MAX_GRID: usize = 10_000_000;
+/// Most configurations of a `sample`, which are held in memory.
+pub(crate) const MAX_SAMPLES: u64 = 100_000;

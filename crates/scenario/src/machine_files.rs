@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use machines::Entry;
 use notation::diagnostics::{Diagnostic, Place, Sources};
@@ -47,7 +48,7 @@ pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reade
                 entry(source, &text).map_err(|all| all.into_iter().for_each(|one| reader.add(one))).ok()
             }
         };
-        reader.context.machines.insert(name.to_owned(), entry);
+        Arc::make_mut(&mut reader.context.machines).insert(name.to_owned(), entry);
     }
     texts
 }
@@ -96,9 +97,8 @@ pub fn text_of(path: &Path) -> Result<String, Refused> {
 fn named(root: &Node) -> Vec<(&str, Place)> {
     let scenario = Scenario::of(root);
     let mut nodes: Vec<&Node> = scenario.machine.node().into_iter().collect();
-    let axis = scenario.sweep.node().and_then(|sweep| sweep.get("machine"));
-    if let Some(Content::List(values)) = axis.map(|axis| &axis.value.content) {
-        nodes.extend(values);
+    if let Some(sweep) = scenario.sweep.node() {
+        swept(sweep, &mut nodes);
     }
     nodes
         .into_iter()
@@ -107,6 +107,23 @@ fn named(root: &Node) -> Vec<(&str, Place)> {
             _ => node.entries().first().map(|entry| (entry.key.as_str(), entry.place)),
         })
         .collect()
+}
+
+/// Adds the values of each path `machine`, also of those in a `zip` or a `sample`.
+fn swept<'a>(node: &'a Node, nodes: &mut Vec<&'a Node>) {
+    match &node.content {
+        Content::List(items) => items.iter().for_each(|item| swept(item, nodes)),
+        Content::Map(entries) => {
+            for entry in entries {
+                match (&entry.value.content, entry.key.as_str()) {
+                    (Content::List(values), "machine") => nodes.extend(values),
+                    (_, "zip" | "sample" | "over") => swept(&entry.value, nodes),
+                    _ => {}
+                }
+            }
+        }
+        Content::Null | Content::Scalar(_) => {}
+    }
 }
 
 #[cfg(test)]

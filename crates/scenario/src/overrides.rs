@@ -234,7 +234,9 @@ fn set_pair(root: &mut Node, option: &str, pair: &str, sources: &mut Sources) ->
         let hint = format!("choose a value with `--set {}=...` or `--sweep {}=...`", axis.key, axis.key);
         return Err(Diagnostic::new(at, message).hint(hint));
     }
-    if axes.iter().any(|axis| axis.key == path) {
+    let was_joined = joined(root, path, at);
+    let axes = root.get("sweep").map_or(&[][..], |sweep| sweep.value.entries());
+    if was_joined || axes.iter().any(|axis| axis.key == path) {
         let list = Node { place: value.place, used: None, content: Content::List(vec![value]) };
         if let Some(sweep) = root.child("sweep", at) {
             sweep.set(path, at, list);
@@ -269,10 +271,48 @@ fn sweep_pair(
         }
         _ => list,
     };
+    joined(root, path, at);
     if let Some(axes) = root.child("sweep", at) {
         axes.set(path, at, list);
     }
     Ok(())
+}
+
+/// Takes a path out of the `zip` or `sample` in which it is swept, if there is one.
+fn joined(root: &mut Node, path: &str, at: Place) -> bool {
+    if root.get("sweep").is_none() {
+        return false;
+    }
+    let Some(Content::Map(axes)) = root.child("sweep", at).map(|sweep| &mut sweep.content) else {
+        return false;
+    };
+    let mut found = false;
+    let mut take = |mapping: &mut Node| {
+        found |= mapping.get(path).is_some();
+        mapping.remove(path);
+    };
+    for axis in axes.iter_mut() {
+        match axis.key.as_str() {
+            "zip" => match &mut axis.value.content {
+                Content::List(all) => all.iter_mut().for_each(&mut take),
+                _ => take(&mut axis.value),
+            },
+            "sample" if axis.value.get("over").is_some() => {
+                axis.value.child("over", at).into_iter().for_each(&mut take);
+            }
+            _ => {}
+        }
+    }
+    if found {
+        let empty = |node: &Node| node.entries().is_empty();
+        axes.retain(|axis| match (axis.key.as_str(), &axis.value.content) {
+            ("zip", Content::List(all)) => !all.iter().all(empty),
+            ("zip", _) => !empty(&axis.value),
+            ("sample", _) => axis.value.get("over").is_none_or(|over| !empty(&over.value)),
+            _ => true,
+        });
+    }
+    found
 }
 
 /// Replaces the list of policies by the named ones; those of the scenario keep their parameters.

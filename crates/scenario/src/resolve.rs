@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ::policies::Choice;
@@ -23,22 +24,24 @@ use crate::defaults::MACHINE_KERNEL;
 use crate::groups;
 use crate::key::names;
 use crate::keys::{SCENARIO, Scenario};
-use crate::limits::MAX_RUNS;
+use crate::limits::{MAX_CONFIGURATIONS, MAX_RUNS};
 use crate::memory;
 use crate::overrides::Overrides;
 use crate::plan::{Experiment, MachineOrigin, NO_POLICY, RunPlan, Shortened};
 use crate::resolved::Resolved;
-use crate::{policies, registries, sweep, together};
+use crate::sweep::Sweep;
+use crate::{policies, registries, together};
 
 /// What holds for all configurations.
-struct Frame {
-    name: String,
-    about: String,
-    baseline: bool,
-    best_partition: bool,
-    latencies: bool,
-    repeat: u32,
-    seed: u64,
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    pub(crate) baseline: bool,
+    pub(crate) best_partition: bool,
+    pub(crate) latencies: bool,
+    pub(crate) repeat: u32,
+    pub(crate) seed: u64,
 }
 
 /// Resolves a scenario; every error goes to the reader.
@@ -46,21 +49,22 @@ pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides
     reader.mapping(root, "a scenario", &names(SCENARIO))?;
     let scenario = Scenario::of(root);
     let frame = frame(&scenario, reader);
-    let mut configurations = Vec::new();
-    let mut resolved = Vec::new();
-    let (axes, combinations) = sweep::configurations(root, reader);
-    let runs = combinations.len() * runs_per_configuration(&scenario);
+    let sweep = Sweep::read(root, reader, MAX_CONFIGURATIONS);
+    let numbers: Vec<u64> = (0..sweep.size()).filter(|number| sweep.has(*number)).collect();
+    let runs = numbers.len() * runs_per_configuration(&scenario);
     if runs.saturating_mul(frame.as_ref().map_or(1, |frame| frame.repeat as usize)) > MAX_RUNS {
-        reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), "");
+        let hint = "`oversim sweep` runs larger ones";
+        reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), hint);
         return None;
     }
-    let read =
-        (combinations.len() as u64).saturating_mul(entries(scenario.apps.node()) as u64 * memory::READ);
+    let read = (numbers.len() as u64).saturating_mul(entries(scenario.apps.node()) as u64 * memory::READ);
     if !fits(root, reader, read, overrides) {
         return None;
     }
+    let mut configurations = Vec::new();
+    let mut resolved = Vec::new();
     let mut held = Held::default();
-    for combination in combinations {
+    for combination in numbers.into_iter().filter_map(|number| sweep.at(number)) {
         let edits = combination.edits(root);
         let mut this = resolve_configuration(&Scenario::edited(root, Some(&edits)), reader);
         if let Some(this) = &mut this {
@@ -77,7 +81,7 @@ pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides
     if !fits(root, reader, read + plan, overrides) {
         return None;
     }
-    Some(assemble(frame, (axes, configurations), &resolved, overrides.stepwise))
+    Some(assemble(frame, (sweep.axes().to_vec(), configurations), &resolved, overrides.stepwise))
 }
 
 /// Bytes of the plans of all applications of a configuration, copies included, under all policies.
@@ -121,13 +125,13 @@ fn entries(node: Option<&Node>) -> usize {
 
 /// Machines and kernels of the configurations so far: equal ones are held once, for machines may be large.
 #[derive(Default)]
-struct Held {
+pub(crate) struct Held {
     machines: Distinct<Machine>,
     kernels: Distinct<OsModel>,
 }
 
 impl Held {
-    fn share(&mut self, this: &mut Resolved) {
+    pub(crate) fn share(&mut self, this: &mut Resolved) {
         self.machines.share(&mut this.machine);
         self.kernels.share(&mut this.kernel);
     }
@@ -180,7 +184,7 @@ fn hash(value: &impl fmt::Debug) -> u64 {
 }
 
 /// Name, replicates and the like.
-fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Frame> {
+pub(crate) fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Frame> {
     let name = scenario.name.read(reader);
     let about = scenario.about.read(reader);
     let baseline = scenario.baseline.read(reader);
@@ -200,7 +204,7 @@ fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Frame> {
 }
 
 /// One configuration of the sweep.
-fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Resolved> {
+pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Resolved> {
     let machine = scenario.machine.read(reader);
     let own = machine.as_ref().and_then(|chosen| chosen.kernel.clone());
     let (machine, origin) = machine.map(|chosen| (chosen.machine, chosen.origin)).unzip();
@@ -294,23 +298,13 @@ fn sampled(reader: &mut Reader, scenario: &Scenario<'_>) -> Option<bool> {
 }
 
 /// All runs: the baselines first, then by configuration, policy and replicate.
-fn assemble(
+pub(crate) fn assemble(
     frame: Frame,
     (axes, configurations): (Vec<Axis>, Vec<Configuration>),
     resolved: &[Resolved],
     stepwise: bool,
 ) -> Experiment {
-    let options = |replicate: u32, configuration: &Resolved| Options {
-        seed: frame.seed.wrapping_add(u64::from(replicate)),
-        horizon: configuration.horizon,
-        stepwise,
-        sampled: configuration.sampled,
-        admission: configuration.admission,
-        start_jitter: configuration.start_jitter,
-    };
-    let mut runs = if frame.baseline { baselines(resolved, frame.repeat, &options) } else { Vec::new() };
-    runs.extend(shared(resolved, frame.repeat, &options));
-    runs.iter_mut().for_each(|run| run.latencies = frame.latencies);
+    let runs = runs(&frame, resolved, 0..frame.repeat, stepwise);
     let first = resolved.first();
     let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
     let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
@@ -333,6 +327,30 @@ fn assemble(
         overrides: Vec::new(),
         warnings: Vec::new(),
     }
+}
+
+/// The runs of these replicates of all configurations: the baselines first, then by configuration, policy and
+/// replicate.
+pub(crate) fn runs(
+    frame: &Frame,
+    resolved: &[Resolved],
+    replicates: Range<u32>,
+    stepwise: bool,
+) -> Vec<RunPlan> {
+    let options = |replicate: u32, configuration: &Resolved| Options {
+        seed: frame.seed.wrapping_add(u64::from(replicate)),
+        horizon: configuration.horizon,
+        stepwise,
+        sampled: configuration.sampled,
+        admission: configuration.admission,
+        start_jitter: configuration.start_jitter,
+    };
+    let baselines =
+        if frame.baseline { baselines(resolved, &replicates, &options) } else { Vec::new() };
+    let mut runs = baselines;
+    runs.extend(shared(resolved, &replicates, &options));
+    runs.iter_mut().for_each(|run| run.latencies = frame.latencies);
+    runs
 }
 
 /// The machines of all configurations, each name once.
@@ -361,7 +379,7 @@ fn shortened(resolved: &[Resolved]) -> Vec<Shortened> {
 type OptionsOf<'a> = dyn Fn(u32, &Resolved) -> Options + 'a;
 
 /// The runs of all applications together, by configuration, policy and replicate.
-fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
+fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_>) -> Vec<RunPlan> {
     let mut runs = Vec::new();
     for (at, configuration) in resolved.iter().enumerate() {
         // Arrivals belong to the seed: all policies meet the same.
@@ -369,9 +387,9 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
             let options = options(replicate, configuration);
             (options, arrivals::expand(&configuration.apps, options.seed))
         };
-        let replicates: Vec<_> = (0..repeat).map(arrivals).collect();
+        let each: Vec<_> = replicates.clone().map(arrivals).collect();
         for (policy, (_, choice)) in configuration.policies.iter().enumerate() {
-            runs.extend(replicates.iter().zip(0..).map(|((options, (specs, entries)), replicate)| RunPlan {
+            runs.extend(each.iter().zip(replicates.clone()).map(|((options, (specs, entries)), replicate)| RunPlan {
                 configuration: at,
                 policy,
                 replicate,
@@ -403,7 +421,7 @@ fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
 }
 
 /// Each foreground application alone and pinned; configurations that would repeat a run share it.
-fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
+fn baselines(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_>) -> Vec<RunPlan> {
     let Some(pin) = ::policies::find("PIN") else {
         return Vec::new();
     };
@@ -442,7 +460,7 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
         }
     }
     let replicas = |plan: RunPlan| {
-        (0..repeat).map(move |replicate| RunPlan {
+        replicates.clone().map(move |replicate| RunPlan {
             replicate,
             options: Options { seed: plan.options.seed.wrapping_add(u64::from(replicate)), ..plan.options },
             ..plan.clone()

@@ -37,6 +37,8 @@ pub enum Purpose {
     Perturb = 40,
     /// Values of uncertain inputs; entity = hash of the parameter's name, position = draw.
     Input = 41,
+    /// Sampled configurations of a sweep; entity = hash of the path, position = sample.
+    Sweep = 42,
 }
 
 /// The stream of one (seed, purpose, entity).

@@ -175,7 +175,11 @@ fn execute(
             .map(|(results, recording)| (results, Some(recording)))
             .map_err(|error| error.to_string()),
         (None, None) if args.keep_finished => {
-            match run_until(experiment, jobs, &progress, signals::keep_finished()) {
+            let stop = signals::finish_first(
+                "interrupted: the runs in progress end, then finished seeds are written; a second signal ends \
+                    at once",
+            );
+            match run_until(experiment, jobs, &progress, stop) {
                 Err(RunError::Stopped) => {
                     bar.finish_and_clear();
                     return Err(Failure::Stopped(

@@ -82,9 +82,9 @@ pub struct Comparison {
 }
 
 /// All comparisons, by configuration, application (the whole machine last) and policy.
-pub(crate) fn compare(experiment: &Experiment, samples: &Samples) -> Vec<Comparison> {
+/// `windowed`: only a window of each run counts.
+pub(crate) fn compare(experiment: &Experiment, samples: &Samples, windowed: bool) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    let windowed = experiment.runs.iter().any(|run| run.window.is_some());
     let (time, all) = if windowed { ("time_per_work", "time_per_work") } else { ("run_time", "makespan") };
     let whole = (None, ALL_APPS, all);
     for (configuration, label) in experiment.configurations.iter().enumerate() {

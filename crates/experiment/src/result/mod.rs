@@ -130,11 +130,12 @@ impl Results {
     pub(crate) fn of(experiment: &Experiment, reports: &[RunReport], partitions: &[Found]) -> Self {
         let samples = Samples::of(experiment, reports, partitions);
         let runs = experiment.runs.iter().zip(reports);
+        let windowed = experiment.runs.iter().any(|run| run.window.is_some());
         Self {
             schema: SCHEMA.into(),
             provenance: Provenance::of(experiment, reports),
             cells: cells(experiment, &samples),
-            comparisons: compare(experiment, &samples),
+            comparisons: compare(experiment, &samples, windowed),
             best_partitions: partitions.iter().map(|found| found.best.clone()).collect(),
             notes: runs.filter_map(|(plan, run)| note(experiment, plan, run)).collect(),
             replays: Vec::new(),
@@ -193,7 +194,7 @@ impl Results {
     }
 }
 
-fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
+pub(crate) fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
     let mut cells = Vec::new();
     for (configuration, label) in experiment.configurations.iter().enumerate() {
         let settings = Arc::new(label.settings.clone());
@@ -235,9 +236,9 @@ pub(crate) fn policy_name(experiment: &Experiment, policy: usize) -> &str {
     experiment.policies.get(policy).map_or(other, String::as_str)
 }
 
-/// The note about a run that did not complete.
-fn note(experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<Note> {
-    let (outcome, text) = match &run.outcome {
+/// How a run that did not complete ended: a word, and a sentence about what happened.
+pub(crate) fn outcome(plan: &RunPlan, run: &RunReport) -> Option<(&'static str, String)> {
+    Some(match &run.outcome {
         Outcome::Completed => return None,
         Outcome::Horizon if plan.window.is_some() => {
             let ended = run.apps.iter().filter(|a| a.end.is_some() && !a.background);
@@ -252,7 +253,12 @@ fn note(experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<Note
         }
         Outcome::Deadlock(who) => ("deadlock", format!("deadlock: {who}")),
         Outcome::Livelock(who) => ("livelock", format!("livelock: {who}")),
-    };
+    })
+}
+
+/// The note about a run that did not complete.
+fn note(experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<Note> {
+    let (outcome, text) = outcome(plan, run)?;
     Some(Note {
         configuration: experiment.configurations.get(plan.configuration).map_or("", |p| &p.label).into(),
         policy: policy_name(experiment, plan.policy).into(),

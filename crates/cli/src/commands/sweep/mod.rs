@@ -1,4 +1,228 @@
-//! `oversim sweep`: all runs of a study in shards.
+//! `oversim sweep`: a scenario with many configurations, run by run, into a directory.
 
 #[cfg(test)]
-pub(crate) mod script;
+mod script;
+mod shard;
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use experiment::PolicyShelf;
+use experiment::number::{bytes, plural};
+use scenario::Grid;
+use sweep::estimate::Estimate;
+use sweep::merge::{Merged, merge};
+use sweep::plan::{Plan, Shard, Until};
+use sweep::status::Status;
+use sweep::store::{Store, StoreError};
+use sweep::work::{Request, work};
+
+use super::source;
+use crate::args::{Sweep, SweepWhat};
+use crate::failure::{BAD_END, Failure};
+use crate::{input, output, say, signals};
+
+/// The exit code that asks for the same command again: EX_TEMPFAIL of sysexits.h.
+const AGAIN: u8 = 75;
+/// The exit code of a process that SIGTERM ended.
+const TERMINATED: u8 = 143;
+/// No further configuration of the sample of `--dry-run` begins after this time.
+const SAMPLE: Duration = Duration::from_secs(10);
+
+/// Executes the command.
+pub(crate) fn sweep(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    match (&args.what, &args.output) {
+        (Some(SweepWhat::Status(status)), _) => show(&status.directory),
+        (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directory),
+        (None, Some(directory)) if !args.dry_run => execute(args, directory, policies),
+        (None, _) => estimate(args, policies),
+    }
+}
+
+/// A directory that cannot be used.
+pub(super) fn failed(error: StoreError) -> Failure {
+    match error {
+        StoreError::Refused(why) => Failure::Input(why),
+        StoreError::Failed(why) => Failure::Output(why),
+    }
+}
+
+/// The scenario and its plan.
+fn planned(args: &Sweep, policies: &PolicyShelf) -> Result<(Grid, Plan), Failure> {
+    // The parser demands it.
+    let file = args.file.as_deref().unwrap_or(Path::new("-"));
+    let (name, text) = input::scenario(file)?;
+    let overrides = source::changed(&args.changes, false);
+    let grid = Grid::load(policies, &name, &text, &overrides).map_err(Failure::Rendered)?;
+    let until = args.until_ci.map(|half_width| Until { half_width, most: args.most });
+    let plan = Plan::new(&grid, until).map_err(Failure::Input)?;
+    Ok((grid, plan))
+}
+
+/// Runs what is missing of a shard.
+fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    let shard = match args.shard {
+        Some(shard) => shard,
+        None => shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE),
+    };
+    let (grid, plan) = planned(args, policies)?;
+    let store = Store::create(directory, &plan).map_err(failed)?;
+    say::remark(format_args!("{}: {}", directory.display(), size(&plan)));
+    let stop = signals::finish_first(
+        "interrupted: the runs in progress end; the same command continues the sweep; a second signal ends at \
+            once",
+    );
+    let limit = crate::memory::limit(args.changes.edits.memory);
+    let began = Instant::now();
+    let expected = plan.most_runs() / u64::from(shard.of);
+    let bar = say::bar(usize::try_from(expected).unwrap_or(usize::MAX), "runs");
+    let request = Request {
+        shard,
+        jobs: jobs(args),
+        stop,
+        limit: limit.as_ref(),
+        progress: &|| bar.inc(1),
+    };
+    let worked = work(&grid, &plan, &store, request);
+    bar.finish_and_clear();
+    let worked = worked.map_err(failed)?;
+    say::took(began, usize::try_from(worked.runs).unwrap_or(usize::MAX), "runs");
+    if worked.not_completed > 0 {
+        let count = worked.not_completed;
+        say::warning(format_args!(
+            "{count} of {} runs did not complete: `oversim sweep status {}` counts how they ended",
+            worked.runs,
+            directory.display()
+        ));
+    }
+    if worked.stopped {
+        let code = signals::stopped().unwrap_or(BAD_END);
+        return Ok(ExitCode::from(if code == TERMINATED { AGAIN } else { code }));
+    }
+    if shard == Shard::WHOLE {
+        return merged(directory);
+    }
+    output::to_stdout(|out| {
+        writeln!(
+            out,
+            "shard {} of {}: all runs are there; `oversim sweep merge {}` puts those of all shards together",
+            shard.index,
+            shard.of,
+            directory.display()
+        )
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn jobs(args: &Sweep) -> usize {
+    let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    args.changes.jobs.map_or_else(available, NonZeroUsize::get)
+}
+
+/// How large a plan is: `2,000 runs (100 configurations x 4 replicates x 5 runs: 4 policies, 1 dedicated)`.
+fn size(plan: &Plan) -> String {
+    let most = if plan.until.is_some() { "at most " } else { "" };
+    let dedicated = match plan.dedicated.len() {
+        0 => String::new(),
+        count => format!(" and {}", plural(count, "dedicated run", "dedicated runs")),
+    };
+    format!(
+        "{most}{} runs: {} configurations x {most}{} replicates x ({}{dedicated})",
+        plan.most_runs(),
+        plan.configurations,
+        plan.most_replicates(),
+        plural(plan.provenance.policies.len(), "policy", "policies"),
+    )
+}
+
+/// Prints what the sweep would take.
+fn estimate(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    let (grid, plan) = planned(args, policies)?;
+    let estimate = Estimate::of(&grid, &plan, SAMPLE);
+    if estimate.sampled == 0 {
+        return Err(Failure::Input("no configuration of the sample can be simulated".into()));
+    }
+    let (runs, jobs) = (plan.most_runs(), jobs(args));
+    let total = estimate.total(runs);
+    let most = if plan.until.is_some() { "at most " } else { "" };
+    output::to_stdout(|out| {
+        writeln!(out, "{}", size(&plan))?;
+        writeln!(
+            out,
+            "sample: {} runs, {} each on average, {} the longest",
+            estimate.sampled,
+            shown(estimate.mean),
+            shown(estimate.longest)
+        )?;
+        if estimate.not_completed > 0 {
+            writeln!(out, "sample: {} of these runs did not complete", estimate.not_completed)?;
+        }
+        writeln!(
+            out,
+            "time: {most}{:.3} cpu hours, {most}{} on {}",
+            total.as_secs_f64() / 3600.0,
+            shown(total / u32::try_from(jobs).unwrap_or(u32::MAX)),
+            plural(jobs, "thread", "threads")
+        )?;
+        let disk = estimate.bytes * runs as f64;
+        writeln!(out, "disk: {most}{} for the parts, and as much for the merged file", bytes(disk as u64))
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A duration with three digits: `1.25 ms`, `3.4 h`.
+fn shown(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let units = [(86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= *unit).unwrap_or((1e-6, "us"));
+    let number = seconds / unit;
+    let decimals = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
+    format!("{number:.decimals$} {name}")
+}
+
+/// Prints how far a sweep is; exit code 1 if runs are missing.
+fn show(directory: &Path) -> Result<ExitCode, Failure> {
+    let (store, plan) = Store::open(directory).map_err(failed)?;
+    let status = Status::of(&store, &plan).map_err(failed)?;
+    output::to_stdout(|out| {
+        writeln!(out, "plan: {}", size(&plan))?;
+        writeln!(
+            out,
+            "there: {} runs; {} of {} configurations are complete",
+            status.runs,
+            status.complete,
+            plan.configurations
+        )?;
+        for (outcome, count) in &status.not_completed {
+            writeln!(out, "not completed: {} ({outcome})", count)?;
+        }
+        if !status.is_complete() {
+            let least = if plan.until.is_some() { "at least " } else { "" };
+            let count = status.missing;
+            writeln!(out, "missing: {least}{count} runs, of the numbers {}", status.missing_runs())?;
+        }
+        Ok(())
+    })?;
+    Ok(if status.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
+}
+
+/// Merges all parts; exit code 1 if runs are missing.
+fn merged(directory: &Path) -> Result<ExitCode, Failure> {
+    let (store, plan) = Store::open(directory).map_err(failed)?;
+    match merge(&store, &plan).map_err(failed)? {
+        Merged::Whole(runs, files) => {
+            output::to_stdout(|out| {
+                files.iter().try_for_each(|file| writeln!(out, "{}: {} runs", file.display(), runs))
+            })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Merged::Missing(status) => Err(Failure::Output(format!(
+            "{} of the sweep in {} are missing, and nothing was merged: the numbers {}",
+            plural(usize::try_from(status.missing).unwrap_or(usize::MAX), "run", "runs"),
+            directory.display(),
+            status.missing_runs()
+        ))),
+    }
+}

@@ -1,0 +1,156 @@
+//! Reads the runs of a sweep, configuration by configuration.
+
+use experiment::measured::{self, Measured};
+use experiment::provenance::{Outcomes, Provenance};
+use experiment::result::{DEDICATED, Note, Results};
+use hmac_sha256::Hash;
+use scenario::configuration::{Axis, Configuration};
+
+use crate::plan::{Plan, hex};
+use crate::row::{COMPLETED, Row};
+use crate::store::{Index, Store, StoreError};
+use crate::until::{self, Known, Need};
+
+/// Most configurations of which all results are held in memory.
+pub const MOST_CONFIGURATIONS: u64 = 10_000;
+
+/// Calls `each` with the runs of each configuration, in order. They have the metrics that refer to dedicated
+/// runs.
+pub(crate) fn configurations(
+    plan: &Plan,
+    index: &Index,
+    each: &mut dyn FnMut(Vec<Row>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let mut rows: Vec<Row> = Vec::new();
+    index.read(&mut |run, line| {
+        let row = Row::read(line).map_err(|why| StoreError::Failed(format!("run {run} cannot be read: {why}")))?;
+        if rows.first().is_some_and(|first| first.configuration != row.configuration) {
+            each(referred(plan, std::mem::take(&mut rows)))?;
+        }
+        rows.push(row);
+        Ok(())
+    })?;
+    if rows.is_empty() { Ok(()) } else { each(referred(plan, rows)) }
+}
+
+/// The runs of a configuration that count, with metrics that refer to its dedicated runs.
+fn referred(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
+    if let (Some(until), Some(first)) = (plan.until, rows.first()) {
+        let configuration = first.configuration;
+        let mut known = Known::new();
+        rows.iter().for_each(|row| until::add(plan, &mut known, row));
+        if let Need::Enough(replicates) = until::need(plan, until, configuration, &known) {
+            rows.retain(|row| row.replicate < replicates);
+        }
+    }
+    let (mut runs, mut copies) = (Vec::new(), Vec::new());
+    for row in &mut rows {
+        copies.push(std::mem::take(&mut row.copies));
+        runs.push(measured(plan, row));
+    }
+    let from = &plan.provenance;
+    measured::refer_to_dedicated(&mut runs, &copies, &from.background, from.window);
+    for ((row, run), copies) in rows.iter_mut().zip(runs).zip(copies) {
+        row.values = run.values;
+        row.copies = copies;
+    }
+    rows
+}
+
+/// What a row measured, which the row has no more.
+fn measured(plan: &Plan, row: &mut Row) -> Measured {
+    Measured {
+        configuration: row.configuration as usize,
+        policy: plan.provenance.policies.iter().position(|policy| row.app.is_none() && *policy == row.policy),
+        replicate: row.replicate,
+        error: row.error,
+        values: std::mem::take(&mut row.values),
+    }
+}
+
+/// The results of all runs that a directory has, as those of `oversim run`.
+///
+/// # Errors
+/// There are too many configurations for memory, or the directory cannot be read.
+pub fn results(store: &Store, plan: &Plan) -> Result<Results, StoreError> {
+    if plan.configurations > MOST_CONFIGURATIONS {
+        return Err(StoreError::Refused(format!(
+            "{} has {} configurations, and tables and figures of all of them are made for at most \
+                {MOST_CONFIGURATIONS}: `oversim sweep phase-diagram` reads larger ones, and runs.ndjson has all \
+                values",
+            store.directory().display(),
+            plan.configurations
+        )));
+    }
+    let index = store.index(&mut |_, _| {})?;
+    let mut gathered = Gathered::default();
+    configurations(plan, &index, &mut |rows| {
+        gathered.add(plan, rows);
+        Ok(())
+    })?;
+    if gathered.count == 0 {
+        let message = format!("{} has no runs yet", store.directory().display());
+        return Err(StoreError::Refused(message));
+    }
+    let provenance = Provenance {
+        configurations: gathered.configurations,
+        runs: gathered.count,
+        repeat: gathered.replicates,
+        outcomes: gathered.outcomes,
+        digest: hex(&gathered.digest.finalize()),
+        ..plan.provenance.clone()
+    };
+    Ok(measured::results(provenance, gathered.runs.into_iter(), gathered.notes))
+}
+
+/// What has been read.
+#[derive(Default)]
+struct Gathered {
+    configurations: Vec<Configuration>,
+    runs: Vec<Measured>,
+    notes: Vec<Note>,
+    outcomes: Outcomes,
+    digest: Hash,
+    replicates: u32,
+    count: usize,
+}
+
+impl Gathered {
+    fn add(&mut self, plan: &Plan, rows: Vec<Row>) {
+        let Some(first) = rows.first() else { return };
+        let (settings, places) = (first.settings.clone(), first.places.clone());
+        let label = label(&plan.provenance.sweep, &places);
+        for mut row in rows {
+            self.count += 1;
+            self.replicates = self.replicates.max(row.replicate + 1);
+            self.digest.update(row.digest.as_bytes());
+            match row.outcome.as_str() {
+                COMPLETED => self.outcomes.completed += 1,
+                "deadlock" => self.outcomes.deadlock += 1,
+                "livelock" => self.outcomes.livelock += 1,
+                _ => self.outcomes.horizon += 1,
+            }
+            if row.outcome != COMPLETED {
+                self.notes.push(Note {
+                    configuration: label.clone(),
+                    policy: if row.app.is_some() { DEDICATED.into() } else { row.policy.clone() },
+                    replicate: row.replicate,
+                    seed: row.seed,
+                    outcome: row.outcome.clone(),
+                    text: row.text.clone(),
+                });
+            }
+            // Configurations without runs are left out of the results.
+            let configuration = self.configurations.len();
+            self.runs.push(Measured { configuration, ..measured(plan, &mut row) });
+        }
+        self.configurations.push(Configuration { label, settings, places });
+    }
+}
+
+/// The label of a configuration, as results have it.
+fn label(axes: &[Axis], places: &[usize]) -> String {
+    let settings = axes.iter().zip(places);
+    let each = settings.filter_map(|(axis, place)| Some(format!("{}={}", axis.path, axis.values.get(*place)?)));
+    each.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,418 @@
+//! The directory of a sweep: the plan, and what the runs measured, in parts.
+//!
+//! A worker appends each run to its journal, `parts/I-of-N.open`, as one line with a checksum. A torn last
+//! line, of a worker that was killed, is ignored. When a journal is long, or its worker ends, its runs become a
+//! part: a file in the order of runs with a checksum, written under another name and renamed. A journal is
+//! locked by its worker; the journal of a dead worker becomes a part as soon as another one starts.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use hmac_sha256::Hash;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use crate::plan::{Plan, SCHEMA, Shard, hex};
+use crate::row::Row;
+
+/// The file of the plan.
+pub const PLAN: &str = "plan.json";
+/// The directory of parts.
+const PARTS: &str = "parts";
+/// Runs of a journal that become a part: few enough to be sorted in memory.
+const PART: usize = 4096;
+/// Hexadecimal digits of the checksum of a journal's line.
+const CHECK: usize = 16;
+
+/// Why the directory cannot be used.
+#[derive(Debug)]
+pub enum StoreError {
+    /// It holds something else, or another worker uses it: a sentence.
+    Refused(String),
+    /// It cannot be read or written: a sentence.
+    Failed(String),
+}
+
+impl StoreError {
+    fn failed(what: &str, path: &Path, error: &io::Error) -> Self {
+        Self::Failed(format!("cannot {what} {}: {error}", path.display()))
+    }
+}
+
+type Done<T> = Result<T, StoreError>;
+
+/// The directory of a sweep.
+#[derive(Clone, Debug)]
+pub struct Store {
+    directory: PathBuf,
+    plan: String,
+}
+
+/// The first line of a part.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    kind: String,
+    schema: String,
+    /// The plan to which the runs belong.
+    plan: String,
+    /// How many there are.
+    runs: usize,
+    /// SHA-256 of all that follows this line, hex.
+    sha256: String,
+}
+
+/// Where the line of a run is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Found {
+    pub(crate) run: u64,
+    file: u32,
+    begin: u32,
+    length: u32,
+}
+
+/// All runs that a directory has, in the order of their numbers; runs in several parts are there several
+/// times.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    files: Vec<PathBuf>,
+    pub(crate) found: Vec<Found>,
+}
+
+/// Whether a directory is that of a sweep.
+#[must_use]
+pub fn is_sweep(path: &Path) -> bool {
+    path.is_dir() && path.join(PLAN).is_file()
+}
+
+/// The plan of the sweep in a directory.
+///
+/// # Errors
+/// A sentence.
+pub fn plan(directory: &Path) -> Done<Plan> {
+    let path = directory.join(PLAN);
+    let text = fs::read_to_string(&path).map_err(|error| StoreError::failed("read", &path, &error))?;
+    let wrong = |why: &str| StoreError::Refused(format!("{} is not the plan of a sweep: {why}", path.display()));
+    let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
+    if plan.schema != SCHEMA {
+        return Err(wrong(&format!("its form is `{}`, and this program reads `{SCHEMA}`", plan.schema)));
+    }
+    Ok(plan)
+}
+
+impl Store {
+    /// The directory with the sweep of a plan; made if it is not there.
+    ///
+    /// # Errors
+    /// It holds another plan or other files, or cannot be written.
+    pub fn create(directory: &Path, plan: &Plan) -> Done<Self> {
+        let path = directory.join(PLAN);
+        if !path.exists() {
+            let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            if entries.any(|entry| entry.file_name() != PARTS) && !path.exists() {
+                let message = format!(
+                    "{} is not the directory of a sweep, and it is not empty: name another one",
+                    directory.display()
+                );
+                return Err(StoreError::Refused(message));
+            }
+            let parts = directory.join(PARTS);
+            fs::create_dir_all(&parts).map_err(|error| StoreError::failed("make", &parts, &error))?;
+            let text = serde_json::to_string_pretty(plan).unwrap_or_default() + "\n";
+            write_new(&path, text.as_bytes())?;
+        }
+        let there = self::plan(directory)?;
+        if there != *plan {
+            let message = format!(
+                "{} holds the sweep of another plan, which differs in {}: name another directory",
+                directory.display(),
+                plan.differences(&there)
+            );
+            return Err(StoreError::Refused(message));
+        }
+        Ok(Self { directory: directory.to_owned(), plan: plan.plan.clone() })
+    }
+
+    /// The directory of a sweep that is there.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn open(directory: &Path) -> Done<(Self, Plan)> {
+        if !is_sweep(directory) {
+            let why = if directory.is_dir() { format!("has no {PLAN}") } else { "is no directory".to_owned() };
+            let message = format!("{} is not the directory of a sweep: it {why}", directory.display());
+            return Err(StoreError::Refused(message));
+        }
+        let plan = plan(directory)?;
+        Ok((Self { directory: directory.to_owned(), plan: plan.plan.clone() }, plan))
+    }
+
+    pub(crate) fn parts(&self) -> PathBuf {
+        self.directory.join(PARTS)
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Opens the journal of a shard, after the journals of dead workers have become parts.
+    ///
+    /// # Errors
+    /// Another worker has this shard, or files cannot be read or written.
+    pub(crate) fn journal(&self, shard: Shard) -> Done<Journal<'_>> {
+        let own = self.parts().join(format!("{}.open", shard.name()));
+        for path in self.files("open")? {
+            if path != own
+                && let Some(mut journal) = self.lock(&path)?
+            {
+                journal.seal()?;
+                // Its runs are in a part now; if it cannot be removed they are there twice.
+                let _ = fs::remove_file(&path);
+            }
+        }
+        let Some(mut journal) = self.lock(&own)? else {
+            return Err(StoreError::Refused(format!(
+                "another process works on shard {} of {}: {} is locked",
+                shard.index,
+                shard.of,
+                own.display()
+            )));
+        };
+        journal.seal()?;
+        Ok(journal)
+    }
+
+    /// Opens a journal and locks it; none if another process has it.
+    fn lock(&self, path: &Path) -> Done<Option<Journal<'_>>> {
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut file = file.map_err(|error| StoreError::failed("open", path, &error))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            // A file system without locks: two workers of one shard would only do the work twice.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| StoreError::failed("read", path, &error))?;
+        let lines = lines(&bytes).into_iter().map(|(run, line)| (run, line.to_owned())).collect();
+        Ok(Some(Journal { store: self, path: path.to_owned(), file, lines }))
+    }
+
+    /// The files of the directory of parts with an ending, by name.
+    fn files(&self, ending: &str) -> Done<Vec<PathBuf>> {
+        let parts = self.parts();
+        let failed = |error: &io::Error| StoreError::failed("read", &parts, error);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&parts).map_err(|error| failed(&error))? {
+            let path = entry.map_err(|error| failed(&error))?.path();
+            if path.extension().is_some_and(|found| found == ending) {
+                files.push(path);
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// All runs that the directory has, also those in the journals of workers that are at work. `each` sees
+    /// every line.
+    ///
+    /// # Errors
+    /// A part is damaged or belongs to another plan, or a file cannot be read.
+    pub(crate) fn index(&self, each: &mut dyn FnMut(u64, &str)) -> Done<Index> {
+        let mut index = Index::default();
+        // Journals first: a worker may turn one into a part while this goes on.
+        for ending in ["open", "part"] {
+            for path in self.files(ending)? {
+                let bytes = match fs::read(&path) {
+                    Ok(bytes) => bytes,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(StoreError::failed("read", &path, &error)),
+                };
+                let lines = if ending == "part" { self.part(&path, &bytes)? } else { lines(&bytes) };
+                let file = index.files.len() as u32;
+                for (run, line) in lines {
+                    let begin = (line.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
+                    index.found.push(Found { run, file, begin, length: line.len() as u32 });
+                    each(run, line);
+                }
+                index.files.push(path);
+            }
+        }
+        index.found.sort_unstable();
+        Ok(index)
+    }
+
+    /// The lines of a part, after its checksum has been verified.
+    fn part<'a>(&self, path: &Path, bytes: &'a [u8]) -> Done<Vec<(u64, &'a str)>> {
+        let damaged = |why: &str| {
+            StoreError::Failed(format!(
+                "the part {} is damaged ({why}): remove it and run the sweep again, which repeats its runs",
+                path.display()
+            ))
+        };
+        let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
+        let (head, body) = text.split_once('\n').ok_or_else(|| damaged("it has no first line"))?;
+        let head: Head = serde_json::from_str(head).map_err(|_| damaged("its first line is not that of a part"))?;
+        if head.plan != self.plan {
+            return Err(StoreError::Refused(format!(
+                "the part {} belongs to another plan: its runs cannot be merged with these",
+                path.display()
+            )));
+        }
+        if hex(&Hash::hash(body.as_bytes())) != head.sha256 {
+            return Err(damaged("its checksum differs"));
+        }
+        let lines: Option<Vec<(u64, &str)>> =
+            body.lines().map(|line| Some((Row::number(line)?, line))).collect();
+        let lines = lines.ok_or_else(|| damaged("a line is not that of a run"))?;
+        if lines.len() == head.runs { Ok(lines) } else { Err(damaged("runs are missing")) }
+    }
+}
+
+/// The journal of a worker.
+pub(crate) struct Journal<'a> {
+    store: &'a Store,
+    path: PathBuf,
+    file: File,
+    /// The runs in it.
+    lines: BTreeMap<u64, String>,
+}
+
+impl Journal<'_> {
+    /// Appends a run.
+    pub(crate) fn append(&mut self, run: u64, line: String) -> Done<()> {
+        let text = format!("{} {line}\n", check(&line));
+        self.file.write_all(text.as_bytes()).map_err(|error| StoreError::failed("write", &self.path, &error))?;
+        self.lines.insert(run, line);
+        if self.lines.len() >= PART { self.seal() } else { Ok(()) }
+    }
+
+    /// Turns the runs so far into a part.
+    pub(crate) fn seal(&mut self) -> Done<()> {
+        if let Some(first) = self.lines.keys().next() {
+            let mut body = String::new();
+            for line in self.lines.values() {
+                body.push_str(line);
+                body.push('\n');
+            }
+            let head = Head {
+                kind: "part".into(),
+                schema: SCHEMA.into(),
+                plan: self.store.plan.clone(),
+                runs: self.lines.len(),
+                sha256: hex(&Hash::hash(body.as_bytes())),
+            };
+            let name = format!("{first:010}-{}.part", &head.sha256[..8]);
+            let text = serde_json::to_string(&head).unwrap_or_default() + "\n" + &body;
+            write(&self.store.parts().join(name), text.as_bytes())?;
+            self.lines.clear();
+        }
+        let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
+        emptied.map(drop).map_err(|error| StoreError::failed("write", &self.path, &error))
+    }
+
+    /// Turns the runs into a part and removes the journal.
+    pub(crate) fn finish(mut self) -> Done<()> {
+        self.seal()?;
+        fs::remove_file(&self.path).map_err(|error| StoreError::failed("remove", &self.path, &error))
+    }
+}
+
+impl Index {
+    /// Calls `each` with each run and its line, in the order of numbers, each run once.
+    ///
+    /// # Errors
+    /// Two parts have different lines for a run, or a file cannot be read; or what `each` returns.
+    pub(crate) fn read(&self, each: &mut dyn FnMut(u64, &str) -> Done<()>) -> Done<()> {
+        let mut files: BTreeMap<u32, File> = BTreeMap::new();
+        let mut last: Option<(u64, String)> = None;
+        for found in &self.found {
+            let path = &self.files[found.file as usize];
+            let failed = |error: io::Error| StoreError::failed("read", path, &error);
+            if files.len() >= MOST_OPEN && !files.contains_key(&found.file) {
+                files.clear();
+            }
+            let file = match files.entry(found.file) {
+                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::btree_map::Entry::Vacant(entry) => {
+                    entry.insert(File::open(path).map_err(failed)?)
+                }
+            };
+            let mut bytes = vec![0; found.length as usize];
+            file.seek(SeekFrom::Start(u64::from(found.begin))).map_err(failed)?;
+            file.read_exact(&mut bytes).map_err(failed)?;
+            let line = String::from_utf8(bytes).unwrap_or_default();
+            if let Some((run, earlier)) = &last
+                && *run == found.run
+            {
+                if *earlier != line {
+                    return Err(StoreError::Failed(format!(
+                        "run {run} has two different results, one of them in {}",
+                        path.display()
+                    )));
+                }
+                continue;
+            }
+            each(found.run, &line)?;
+            last = Some((found.run, line));
+        }
+        Ok(())
+    }
+}
+
+/// Files that are open at the same time while runs are read.
+const MOST_OPEN: usize = 200;
+
+/// The runs of a journal, without a torn or foreign line.
+fn lines(bytes: &[u8]) -> Vec<(u64, &str)> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        // Torn within a character.
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    let read = |line| {
+        let (sum, line) = str::split_once(line, ' ')?;
+        (sum == check(line)).then_some((Row::number(line)?, line))
+    };
+    whole.filter_map(read).collect()
+}
+
+/// The checksum of a line.
+fn check(line: &str) -> String {
+    hex(&Hash::hash(line.as_bytes()))[..CHECK].to_owned()
+}
+
+/// A file in the making beside its place.
+fn unnamed(path: &Path, bytes: &[u8]) -> Done<NamedTempFile> {
+    let failed = |error: io::Error| StoreError::failed("write", path, &error);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The umask of the process removes permissions that the user does not want.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.prefix(".oversim-").tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    Ok(file)
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Done<()> {
+    let failed = |error: &io::Error| StoreError::failed("write", path, error);
+    unnamed(path, bytes)?.persist(path).map(drop).map_err(|error| failed(&error.error))
+}
+
+/// As [`write`], but a file that is there stays.
+fn write_new(path: &Path, bytes: &[u8]) -> Done<()> {
+    match unnamed(path, bytes)?.persist_noclobber(path) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(StoreError::failed("write", path, &error.error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,477 @@
+//! A worker: simulates the runs of a shard that are missing, on several threads, and appends what each
+//! measured as soon as it ends.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use experiment::measured;
+use experiment::run::simulate_one;
+use experiment::size;
+use notation::number::bytes;
+use scenario::configuration::Configuration;
+use scenario::memory::Limit;
+use scenario::plan::RunPlan;
+use scenario::{Configured, Grid, alike};
+
+use crate::plan::{Place, Plan, Shard};
+use crate::row::{COMPLETED, INVALID, Row};
+use crate::store::{Journal, Store, StoreError};
+use crate::until::{self, Known, Need};
+
+/// Dedicated runs that are kept, so that configurations with the same one need not repeat it.
+const KEPT: usize = 1024;
+
+/// What a worker is asked to do.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The runs to execute.
+    pub shard: Shard,
+    /// Threads, at least 1. The results do not depend on it.
+    pub jobs: usize,
+    /// Set from outside: runs in progress end, and no other one begins.
+    pub stop: &'a AtomicBool,
+    /// The memory that there is.
+    pub limit: Option<&'a Limit>,
+    /// Called after each run.
+    pub progress: &'a (dyn Fn() + Sync),
+}
+
+/// What a worker did.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Worked {
+    /// Runs that it simulated.
+    pub runs: u64,
+    /// Those of them that did not complete.
+    pub not_completed: u64,
+    /// It was stopped before all runs of the shard were there.
+    pub stopped: bool,
+}
+
+/// A configuration of which runs are executed.
+struct Current {
+    /// Its position among the configurations of the plan.
+    position: u64,
+    configuration: Configuration,
+    configured: Result<Configured, String>,
+}
+
+/// A run to be simulated.
+struct Job {
+    current: Arc<Current>,
+    place: Place,
+    /// None if the configuration is not valid.
+    plan: Option<RunPlan>,
+}
+
+/// Replicates of a configuration that have not become jobs yet.
+struct Batch {
+    current: Arc<Current>,
+    next: u32,
+    end: u32,
+}
+
+/// What the threads share.
+struct State {
+    /// The next combination of the grid, and the position of its configuration.
+    next: (u64, u64),
+    batches: VecDeque<Batch>,
+    jobs: VecDeque<Job>,
+    /// Threads that may still add jobs.
+    busy: usize,
+    done: Done,
+    known: Known,
+    /// Unfinished runs of configurations whose need of replicates is not known.
+    pending: BTreeMap<u64, u64>,
+    worked: Worked,
+    failed: Option<StoreError>,
+}
+
+/// The runs that are there, one bit each.
+struct Done(Vec<u64>);
+
+impl Done {
+    fn has(&self, run: u64) -> bool {
+        self.0.get((run / 64) as usize).is_some_and(|word| word >> (run % 64) & 1 == 1)
+    }
+
+    fn add(&mut self, run: u64) {
+        let word = (run / 64) as usize;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (run % 64);
+    }
+}
+
+struct Worker<'a> {
+    grid: &'a Grid,
+    plan: &'a Plan,
+    request: Request<'a>,
+    state: Mutex<State>,
+    more: Condvar,
+    journal: Mutex<Journal<'a>>,
+    kept: Mutex<Kept>,
+}
+
+/// Simulates the runs of a shard that the directory lacks.
+///
+/// # Errors
+/// The directory cannot be read or written, another worker has the shard, or a run does not fit into memory.
+pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Result<Worked, StoreError> {
+    let journal = store.journal(request.shard)?;
+    let (mut done, mut known) = (Done(Vec::new()), Known::new());
+    let mut wrong = None;
+    store.index(&mut |run, line| {
+        done.add(run);
+        if plan.until.is_some() {
+            match Row::read(line) {
+                Ok(row) => until::add(plan, &mut known, &row),
+                Err(why) => wrong = Some(why),
+            }
+        }
+    })?;
+    if let Some(why) = wrong {
+        return Err(StoreError::Failed(format!("a line of {} cannot be read: {why}", store.directory().display())));
+    }
+    let state = State {
+        next: (0, 0),
+        batches: VecDeque::new(),
+        jobs: VecDeque::new(),
+        busy: 0,
+        done,
+        known,
+        pending: BTreeMap::new(),
+        worked: Worked::default(),
+        failed: None,
+    };
+    let worker = Worker {
+        grid,
+        plan,
+        request,
+        state: Mutex::new(state),
+        more: Condvar::new(),
+        journal: Mutex::new(journal),
+        kept: Mutex::default(),
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..request.jobs.max(1) {
+            scope.spawn(|| worker.thread());
+        }
+    });
+    let state = worker.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = state.failed {
+        return Err(error);
+    }
+    worker.journal.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+    Ok(state.worked)
+}
+
+impl Worker<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Executes jobs until none is left.
+    fn thread(&self) {
+        while let Some(job) = self.job() {
+            let row = self.row(&job);
+            let append = self.journal.lock().unwrap_or_else(PoisonError::into_inner).append(row.run, row.line());
+            let mut state = self.state();
+            state.busy -= 1;
+            match append {
+                Ok(()) => self.finished(&mut state, &job, &row),
+                Err(error) => state.failed = Some(error),
+            }
+            drop(state);
+            self.more.notify_all();
+            (self.request.progress)();
+        }
+        self.more.notify_all();
+    }
+
+    /// Notes a run that is there now. If it was the last of its configuration, more replicates may be needed.
+    fn finished(&self, state: &mut State, job: &Job, row: &Row) {
+        state.worked.runs += 1;
+        state.worked.not_completed += u64::from(row.outcome != COMPLETED);
+        let (Some(until), position) = (self.plan.until, job.current.position) else { return };
+        until::add(self.plan, &mut state.known, row);
+        let Some(pending) = state.pending.get_mut(&position) else { return };
+        *pending -= 1;
+        if *pending > 0 {
+            return;
+        }
+        state.pending.remove(&position);
+        match until::need(self.plan, until, position, &state.known) {
+            Need::More(end) => self.begin(state, &job.current, end),
+            Need::Enough(_) => {
+                let first = self.plan.number(Place { configuration: position, replicate: 0, slot: 0 });
+                let end = self.plan.number(Place { configuration: position + 1, replicate: 0, slot: 0 });
+                let mut rest = state.known.split_off(&first);
+                state.known.append(&mut rest.split_off(&end));
+            }
+        }
+    }
+
+    /// Puts the missing replicates of a configuration, up to an end, in the queue.
+    fn begin(&self, state: &mut State, current: &Arc<Current>, end: u32) {
+        if self.plan.until.is_some() {
+            let missing = (0..end).map(|replicate| self.missing(state, current.position, replicate).len() as u64);
+            let missing: u64 = missing.sum();
+            state.pending.insert(current.position, missing);
+        }
+        state.batches.push_back(Batch { current: Arc::clone(current), next: 0, end });
+    }
+
+    /// The slots of a replicate that belong to the shard and are not there.
+    fn missing(&self, state: &State, configuration: u64, replicate: u32) -> Vec<usize> {
+        if !self.request.shard.has(self.plan, configuration, replicate) {
+            return Vec::new();
+        }
+        let run = |slot| self.plan.number(Place { configuration, replicate, slot });
+        (0..self.plan.slots()).filter(|slot| !state.done.has(run(*slot))).collect()
+    }
+
+    /// The next run; none when all are there or the work must stop. The thread counts as busy until it has
+    /// noted the end of the run.
+    fn job(&self) -> Option<Job> {
+        let mut state = self.state();
+        loop {
+            if state.failed.is_some() {
+                return None;
+            }
+            if self.request.stop.load(Ordering::Relaxed) {
+                let left = !state.jobs.is_empty() || !state.batches.is_empty();
+                state.worked.stopped |= left || state.busy > 0 || self.next(&mut state).is_some();
+                return None;
+            }
+            if let Some(job) = state.jobs.pop_front() {
+                state.busy += 1;
+                return Some(job);
+            }
+            if let Some(batch) = state.batches.pop_front() {
+                state = self.fill(state, batch);
+                continue;
+            }
+            if let Some((number, position, end)) = self.next(&mut state) {
+                state.busy += 1;
+                drop(state);
+                let current = self.grid.configuration(number).map(|configuration| {
+                    Arc::new(Current { position, configuration, configured: self.grid.resolve(number) })
+                });
+                state = self.state();
+                state.busy -= 1;
+                if let Some(current) = current {
+                    self.begin(&mut state, &current, end);
+                }
+                continue;
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Makes jobs of the next replicate of a batch.
+    fn fill<'s>(&'s self, mut state: MutexGuard<'s, State>, mut batch: Batch) -> MutexGuard<'s, State> {
+        let (replicate, current) = (batch.next, Arc::clone(&batch.current));
+        let missing = self.missing(&state, current.position, replicate);
+        batch.next += 1;
+        if batch.next < batch.end {
+            state.batches.push_front(batch);
+        }
+        if missing.is_empty() {
+            return state;
+        }
+        state.busy += 1;
+        drop(state);
+        let mut plans: Vec<Option<RunPlan>> = match &current.configured {
+            Ok(configured) => configured.runs(replicate).into_iter().map(Some).collect(),
+            Err(_) => Vec::new(),
+        };
+        let too_large = plans.iter().flatten().find_map(|plan| self.too_large(plan));
+        let mut state = self.state();
+        state.busy -= 1;
+        if let Some(why) = too_large {
+            let label = &current.configuration.label;
+            state.failed = Some(StoreError::Refused(format!("{why}, at {label}")));
+            return state;
+        }
+        for slot in missing {
+            let plan = plans.get_mut(slot).and_then(Option::take);
+            let place = Place { configuration: current.position, replicate, slot };
+            state.done.add(self.plan.number(place));
+            state.jobs.push_back(Job { current: Arc::clone(&current), place, plan });
+        }
+        self.more.notify_all();
+        state
+    }
+
+    /// Why a run does not fit into memory, if it does not.
+    fn too_large(&self, plan: &RunPlan) -> Option<String> {
+        let limit = self.request.limit?;
+        let needed = size::of_run(plan).saturating_mul(self.request.jobs as u64);
+        (needed > limit.bytes).then(|| {
+            let (needed, jobs) = (bytes(needed), self.request.jobs);
+            format!(
+                "{jobs} runs at the same time need about {needed}, and {} is {}: use fewer `--jobs` or smaller \
+                    runs",
+                limit.source,
+                bytes(limit.bytes)
+            )
+        })
+    }
+
+    /// The next configuration of the shard with missing runs: its combination, its position, and the end of
+    /// its replicates so far.
+    fn next(&self, state: &mut State) -> Option<(u64, u64, u32)> {
+        while state.next.0 < self.grid.combinations() {
+            let (number, position) = state.next;
+            state.next.0 += 1;
+            if !self.grid.has(number) {
+                continue;
+            }
+            state.next.1 += 1;
+            let end = match self.plan.until {
+                None => self.plan.provenance.repeat,
+                Some(until) => match until::need(self.plan, until, position, &state.known) {
+                    Need::More(end) => end,
+                    Need::Enough(_) => continue,
+                },
+            };
+            if (0..end).any(|replicate| !self.missing(state, position, replicate).is_empty()) {
+                return Some((number, position, end));
+            }
+        }
+        None
+    }
+
+    /// Simulates a run.
+    fn row(&self, job: &Job) -> Row {
+        let (plan, place) = (self.plan, job.place);
+        let policy = place.slot.checked_sub(plan.dedicated.len());
+        let measured = match (&job.plan, &job.current.configured) {
+            (Some(run), _) if policy.is_none() => self.kept(run),
+            (Some(run), _) => self.simulate(run),
+            (None, Err(why)) => Simulated::invalid(why),
+            (None, Ok(_)) => Simulated::invalid("the configuration has fewer runs than the others"),
+        };
+        let Configuration { settings, places, .. } = &job.current.configuration;
+        Row {
+            kind: "run".into(),
+            run: plan.number(place),
+            configuration: place.configuration,
+            settings: settings.clone(),
+            places: places.clone(),
+            policy: policy.map_or(experiment::result::DEDICATED, |at| &plan.provenance.policies[at]).to_owned(),
+            app: if policy.is_none() { Some(plan.dedicated[place.slot].clone()) } else { None },
+            replicate: place.replicate,
+            seed: plan.provenance.seed.wrapping_add(u64::from(place.replicate)),
+            outcome: measured.outcome,
+            text: measured.text,
+            digest: measured.digest,
+            error: measured.error,
+            copies: measured.copies,
+            values: measured.values,
+        }
+    }
+
+    fn simulate(&self, run: &RunPlan) -> Simulated {
+        let apps = &self.plan.provenance.apps;
+        match simulate_one(run, &mut ()) {
+            Err(why) => Simulated::invalid(&why),
+            Ok(report) => {
+                let (outcome, text) = measured::outcome(run, &report);
+                Simulated {
+                    outcome: outcome.to_owned(),
+                    text,
+                    digest: format!("{:016x}", report.digest),
+                    error: experiment::statistics::rounded(report.relative_error()),
+                    copies: measured::several(apps, run),
+                    values: measured::values(apps, run, &report),
+                }
+            }
+        }
+    }
+
+    /// A dedicated run: another configuration may have had the same one.
+    fn kept(&self, run: &RunPlan) -> Simulated {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = hash(&(&run.apps, &run.options));
+        if let Some(known) = kept().find(hash, run) {
+            return known;
+        }
+        let simulated = self.simulate(run);
+        kept().add(hash, run.clone(), simulated.clone());
+        simulated
+    }
+}
+
+/// What a run measured.
+#[derive(Clone)]
+struct Simulated {
+    outcome: String,
+    text: String,
+    digest: String,
+    error: f64,
+    copies: BTreeMap<String, usize>,
+    values: measured::Values,
+}
+
+impl Simulated {
+    fn invalid(why: &str) -> Self {
+        Self {
+            outcome: INVALID.into(),
+            text: why.to_owned(),
+            digest: String::new(),
+            error: 0.0,
+            copies: BTreeMap::new(),
+            values: measured::Values::new(),
+        }
+    }
+}
+
+/// The last dedicated runs.
+#[derive(Default)]
+struct Kept {
+    by_hash: BTreeMap<u64, Vec<(RunPlan, Simulated)>>,
+    order: VecDeque<u64>,
+}
+
+impl Kept {
+    fn find(&self, hash: u64, run: &RunPlan) -> Option<Simulated> {
+        let same = self.by_hash.get(&hash)?.iter().find(|(known, _)| {
+            alike(known, run) && (known.window, known.latencies) == (run.window, run.latencies)
+        });
+        same.map(|(_, simulated)| simulated.clone())
+    }
+
+    fn add(&mut self, hash: u64, run: RunPlan, simulated: Simulated) {
+        if self.order.len() >= KEPT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.by_hash.remove(&oldest);
+        }
+        self.by_hash.entry(hash).or_default().push((run, simulated));
+        self.order.push_back(hash);
+    }
+}
+
+/// A hash of what a value prints for debugging (FNV-1a).
+fn hash(value: &impl fmt::Debug) -> u64 {
+    struct Fnv(u64);
+    impl Write for Fnv {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            for byte in text.bytes() {
+                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+            Ok(())
+        }
+    }
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    // Nothing here can fail to be written.
+    let _ = write!(hash, "{value:?}");
+    hash.0
+}
