@@ -71,7 +71,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     let store = Store::create(directory, &plan).map_err(failed)?;
     say::remark(format_args!("{}: {}", directory.display(), size(&plan)));
     let stop = signals::finish_first(
-        "interrupted: the runs in progress end; the same command continues the sweep; a second signal ends at \
+        "interrupted: the runs in progress end; the same command continues the sweep; a second SIGINT ends at \
             once",
     );
     let limit = crate::memory::limit(args.changes.edits.memory);
@@ -84,6 +84,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
         stop,
         limit: limit.as_ref(),
         progress: &|| bar.inc(1),
+        waits: &|| say::note("another process works on this shard: this one waits until that one ends"),
     };
     let worked = work(&grid, &plan, &store, request);
     bar.finish_and_clear();
