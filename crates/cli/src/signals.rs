@@ -15,7 +15,7 @@ static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static MESSAGE: OnceLock<&str> = OnceLock::new();
 
 /// From now on the first signal only sets the flag that is returned, and `message` is shown. The second one
-/// ends the process.
+/// ends the process, unless it is SIGTERM.
 pub(crate) fn finish_first(message: &'static str) -> &'static AtomicBool {
     // A command asks for this once.
     let _ = MESSAGE.set(message);
@@ -60,6 +60,10 @@ fn receive(signal: i32) {
         STOP.store(true, Ordering::SeqCst);
         crate::say::clear_bar();
         crate::say::warning(MESSAGE.get().copied().unwrap_or("interrupted"));
+        return;
+    }
+    // At a requeue, Slurm sends SIGTERM to all processes of a job, and the shell of the job sends it again.
+    if KEEP.load(Ordering::SeqCst) && signal == signal_hook::consts::SIGTERM {
         return;
     }
     crate::say::clear_bar();

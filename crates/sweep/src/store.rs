@@ -9,18 +9,25 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
-use crate::plan::{Plan, SCHEMA, Shard, hex};
+use crate::plan::{Plan, SCHEMA, hex};
 use crate::row::Row;
+use crate::work::Request;
 
 /// The file of the plan.
 pub const PLAN: &str = "plan.json";
 /// The directory of parts.
 const PARTS: &str = "parts";
+/// The directory of the messages of an engine; its script makes it before the first worker starts.
+const LOGS: &str = "logs";
+/// Time after which a journal that another process has locked is tried again.
+const AGAIN: Duration = Duration::from_millis(50);
 /// Runs of a journal that become a part: few enough to be sorted in memory.
 const PART: usize = 4096;
 /// Hexadecimal digits of the checksum of a journal's line.
@@ -110,7 +117,8 @@ impl Store {
         let path = directory.join(PLAN);
         if !path.exists() {
             let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
-            if entries.any(|entry| entry.file_name() != PARTS) && !path.exists() {
+            let foreign = |name: &std::ffi::OsStr| name != PARTS && name != LOGS;
+            if entries.any(|entry| foreign(&entry.file_name())) && !path.exists() {
                 let message = format!(
                     "{} is not the directory of a sweep, and it is not empty: name another one",
                     directory.display()
@@ -158,46 +166,61 @@ impl Store {
         &self.directory
     }
 
-    /// Opens the journal of a shard, after the journals of dead workers have become parts.
+    /// Opens the journal of a shard, after the journals of dead workers have become parts. Waits while another
+    /// process has it: one that locks it for a moment to make a part of it, or a worker of the same shard that
+    /// its engine has lost and that still ends its runs in progress. None if it was asked to stop meanwhile.
     ///
     /// # Errors
-    /// Another worker has this shard, or files cannot be read or written.
-    pub(crate) fn journal(&self, shard: Shard) -> Done<Journal<'_>> {
-        let own = self.parts().join(format!("{}.open", shard.name()));
+    /// Files cannot be read or written.
+    pub(crate) fn journal(&self, request: &Request<'_>) -> Done<Option<Journal<'_>>> {
+        let own = self.parts().join(format!("{}.open", request.shard.name()));
         for path in self.files("open")? {
             if path != own
-                && let Some(mut journal) = self.lock(&path)?
+                && let Lock::Here(mut journal) = self.lock(&path)?
             {
                 journal.seal()?;
                 // Its runs are in a part now; if it cannot be removed they are there twice.
                 let _ = fs::remove_file(&path);
             }
         }
-        let Some(mut journal) = self.lock(&own)? else {
-            return Err(StoreError::Refused(format!(
-                "another process works on shard {} of {}: {} is locked",
-                shard.index,
-                shard.of,
-                own.display()
-            )));
-        };
-        journal.seal()?;
-        Ok(journal)
+        let mut waits = false;
+        loop {
+            match self.lock(&own)? {
+                Lock::Here(mut journal) | Lock::Unknown(mut journal) => {
+                    journal.seal()?;
+                    return Ok(Some(journal));
+                }
+                Lock::Elsewhere => {}
+            }
+            if request.stop.load(Ordering::SeqCst) {
+                return Ok(None);
+            }
+            if !waits {
+                (request.waits)();
+                waits = true;
+            }
+            std::thread::sleep(AGAIN);
+        }
     }
 
-    /// Opens a journal and locks it; none if another process has it.
-    fn lock(&self, path: &Path) -> Done<Option<Journal<'_>>> {
+    /// Opens a journal and locks it.
+    fn lock(&self, path: &Path) -> Done<Lock<'_>> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = file.map_err(|error| StoreError::failed("open", path, &error))?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            // A file system without locks: two workers of one shard would only do the work twice.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
+        let known = match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(Lock::Elsewhere),
+            Err(TryLockError::Error(_)) => false,
+            Ok(()) => true,
+        };
+        // The process that had the lock may have removed the file.
+        if known && !is_named(&file, path) {
+            return Ok(Lock::Elsewhere);
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| StoreError::failed("read", path, &error))?;
         let lines = lines(&bytes).into_iter().map(|(run, line)| (run, line.to_owned())).collect();
-        Ok(Some(Journal { store: self, path: path.to_owned(), file, lines }))
+        let journal = Journal { store: self, path: path.to_owned(), file, lines };
+        Ok(if known { Lock::Here(journal) } else { Lock::Unknown(journal) })
     }
 
     /// The files of the directory of parts with an ending, by name.
@@ -271,6 +294,17 @@ impl Store {
     }
 }
 
+/// Who has the lock of a journal.
+enum Lock<'a> {
+    /// This process.
+    Here(Journal<'a>),
+    /// Another process.
+    Elsewhere,
+    /// The file system has no locks, as Lustre without `flock`. Two workers of one shard would only do the work
+    /// twice.
+    Unknown(Journal<'a>),
+}
+
 /// The journal of a worker.
 pub(crate) struct Journal<'a> {
     store: &'a Store,
@@ -316,7 +350,12 @@ impl Journal<'_> {
     /// Turns the runs into a part and removes the journal.
     pub(crate) fn finish(mut self) -> Done<()> {
         self.seal()?;
-        fs::remove_file(&self.path).map_err(|error| StoreError::failed("remove", &self.path, &error))
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::failed("remove", &self.path, &error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -360,6 +399,23 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// Whether an open file is the one with this name.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(named)) => identity(open) == identity(named),
+        _ => false,
+    }
+}
+
+/// Whether an open file is the one with this name: an open file cannot be removed.
+#[cfg(not(unix))]
+fn is_named(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Files that are open at the same time while runs are read.

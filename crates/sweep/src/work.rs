@@ -36,6 +36,8 @@ pub struct Request<'a> {
     pub limit: Option<&'a Limit>,
     /// Called after each run.
     pub progress: &'a (dyn Fn() + Sync),
+    /// Called once if another process works on the shard: this one waits until that one ends.
+    pub waits: &'a (dyn Fn() + Sync),
 }
 
 /// What a worker did.
@@ -118,9 +120,11 @@ struct Worker<'a> {
 /// Simulates the runs of a shard that the directory lacks.
 ///
 /// # Errors
-/// The directory cannot be read or written, another worker has the shard, or a run does not fit into memory.
+/// The directory cannot be read or written, or a run does not fit into memory.
 pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Result<Worked, StoreError> {
-    let journal = store.journal(request.shard)?;
+    let Some(journal) = store.journal(&request)? else {
+        return Ok(Worked { stopped: true, ..Worked::default() });
+    };
     let (mut done, mut known) = (Done(Vec::new()), Known::new());
     let mut wrong = None;
     store.index(&mut |run, line| {

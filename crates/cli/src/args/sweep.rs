@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter as Completer;
 use experiment::parameter::Kind;
 use experiment::units;
@@ -30,6 +30,18 @@ pub(crate) struct Sweep {
     /// or HyperQueue and PBS with the number of shards in OVERSIM_SHARDS).
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub(crate) shard: Option<Shard>,
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+    /// Write nothing: count the runs, simulate a sample of them, and estimate time and disk space.
+    #[arg(long, conflicts_with = "shard")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// More replicates where they are needed.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Narrow {
     /// Add replicates to each configuration until the 95 % intervals of all mean run times are narrower than
     /// plus and minus this percentage.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
@@ -38,11 +50,6 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "N", default_value_t = 100, requires = "until_ci")]
     #[arg(value_parser = clap::value_parser!(u32).range(3..=10_000))]
     pub(crate) most: u32,
-    /// Write nothing: count the runs, simulate a sample of them, and estimate time and disk space.
-    #[arg(long, conflicts_with = "shard")]
-    pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) changes: Changes,
 }
 
 #[derive(Subcommand, Debug)]
@@ -53,6 +60,10 @@ pub(crate) enum SweepWhat {
     /// Write the runs of all shards to one file, in order.
     #[command(after_help = help::SWEEP_MERGE)]
     Merge(SweepDirectory),
+    /// Print a script that submits the shards of a sweep to Slurm, HyperQueue or GNU parallel, with limits
+    /// from an estimate.
+    #[command(after_help = help::SWEEP_SCRIPT)]
+    Script(SweepScript),
     /// Draw the phase diagram of a sweep: over the plane of two parameters, which policy is best, by how much
     /// and how certain that is. Sentences on standard output state the same, and which parameters the metric
     /// depends on.
@@ -65,6 +76,37 @@ pub(crate) struct SweepDirectory {
     /// Directory of the sweep.
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) directory: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepScript {
+    /// Scenario: a file, or the name of a built-in scenario (`oversim list scenarios`).
+    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
+    pub(crate) file: PathBuf,
+    /// Directory of the sweep, which all shards reach under this path.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// What starts the shards.
+    #[arg(long, value_enum)]
+    pub(crate) engine: Engine,
+    /// Number of shards. Default: as many as take about an hour each, at most 1,000.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SHARDS)))]
+    pub(crate) shards: Option<u32>,
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// What starts the shards of a sweep.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Engine {
+    /// A job array of Slurm.
+    Slurm,
+    /// A task array of HyperQueue.
+    Hyperqueue,
+    /// Processes on one machine, started by GNU parallel.
+    Parallel,
 }
 
 #[derive(Args, Debug)]

@@ -176,7 +176,7 @@ fn execute(
             .map_err(|error| error.to_string()),
         (None, None) if args.keep_finished => {
             let stop = signals::finish_first(
-                "interrupted: the runs in progress end, then finished seeds are written; a second signal ends \
+                "interrupted: the runs in progress end, then finished seeds are written; a second SIGINT ends \
                     at once",
             );
             match run_until(experiment, jobs, &progress, stop) {
