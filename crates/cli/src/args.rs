@@ -2,12 +2,13 @@
 
 mod host;
 mod machine;
+mod new;
 mod sweep;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter as Completer;
 use experiment::parameter::Kind;
@@ -19,6 +20,7 @@ use crate::{complete, help};
 
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
+pub(crate) use new::{New, NewPolicy};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
@@ -501,30 +503,6 @@ pub(crate) struct Init {
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum New {
-    /// Write a crate with a scheduling policy, a scenario that uses it, tests, and oversim's command line
-    /// with it.
-    #[command(after_help = help::NEW_POLICY)]
-    Policy(NewPolicy),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct NewPolicy {
-    /// Name of the policy in scenarios: letters, digits, `_` and `-`, with a letter first. MY_POLICY gives
-    /// the crate my-policy and the type MyPolicy.
-    #[arg(value_name = "NAME")]
-    pub(crate) name: String,
-    /// Write the crate to this directory, which must not exist. Default: the name of the crate, in the
-    /// current directory.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) directory: Option<PathBuf>,
-    /// Checkout of oversim's repository that the crate depends on. Default: the address of the repository if
-    /// the program contains it, else the checkout around the current directory.
-    #[arg(long, value_name = "CHECKOUT", value_hint = ValueHint::DirPath)]
-    pub(crate) path: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

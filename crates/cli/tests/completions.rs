@@ -56,6 +56,12 @@ fn names_come_from_the_registries() {
         (&["explain", "oversub"], &["oversubscription"]),
         (&["explain", "policy:SW"], &["policy:SWOMPS"]),
         (&["explain", "block_"], &["block_time"]),
+        (&["plot", "x", "--figure", "pha"], &["phase"]),
+        (&["sweep", "phase-diagram", "spin_yield_block", "--x", "thr"], &["threads_per_core"]),
+        (
+            &["sweep", "phase-diagram", "spin_yield_block", "--at", "threads_per_core="],
+            &["threads_per_core=1", "threads_per_core=2"],
+        ),
         (&["man", "comp"], &["compare", "completions"]),
     ] {
         assert_eq!(offered(words), wanted, "{words:?}");

@@ -43,7 +43,7 @@ fn a_scenario_and_its_result_give_the_same_figures_with_their_numbers() {
     assert_eq!(oversim(&["plot", &at("r.json"), "-o", &at("b")], "").0, 0);
     let all = files(&folder.path().join("a"));
     assert_eq!(all, files(&folder.path().join("b")));
-    let last = format!("8 figures in {}: each as SVG, its numbers as CSV.", at("a"));
+    let last = format!("10 figures in {}: each as SVG, its numbers as CSV.", at("a"));
     assert_eq!(said.lines().last().unwrap(), last);
     assert_eq!(all.len(), 2 * said.lines().filter(|line| line.contains(".svg: ")).count());
     for (name, bytes) in &all {
@@ -124,4 +124,46 @@ fn what_cannot_be_drawn_is_refused_before_anything_is_written() {
     refused(&["plot", &at("r.json"), "-o", &at("o")], "", "--force replaces it");
     assert_eq!(oversim(&["plot", &at("r.json"), "-o", &at("o"), "--force"], "").0, 0);
     assert_eq!(before, files(Path::new(&at("o"))));
+}
+
+#[test]
+fn a_phase_diagram_has_sentences_numbers_and_the_same_bytes_from_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let diagram = |subject: &str, rest: &[&str], stdin: &str| {
+        oversim(&[&["sweep", "phase-diagram", subject][..], rest].concat(), stdin)
+    };
+    let scenario = SCENARIO.replace("[1, 2] }", "[1, 2], kernel.yield: [cfs, posix] }");
+    let (code, said, errors) = diagram("-", &["-o", &at("a.svg"), "--jobs", "1"], &scenario);
+    assert_eq!((code, errors.as_str()), (0, ""), "{said}");
+    let (code, result, _) = oversim(&["run", "-", "--format", "json"], &scenario);
+    assert_eq!(code, 0);
+    fs::write(at("r.json"), result).unwrap();
+    assert_eq!(diagram(&at("r.json"), &["-o", &at("b.svg")], ""), (0, said.clone(), String::new()));
+    for ending in ["svg", "csv"] {
+        let read = |name: &str| fs::read(at(&format!("{name}.{ending}"))).unwrap();
+        assert_eq!(read("a"), read("b"), "{ending}");
+    }
+    assert!(said.starts_with("By the mean throughput, ") && said.contains("Of the variance of "), "{said}");
+    assert_eq!(fs::read_to_string(at("a.csv")).unwrap().lines().count(), 5, "a line for each configuration");
+    let of = ["--app", "fine", "--metric", "run_time", "--at", "yield=posix", "-o", &at("c.png")];
+    let (code, said, _) = diagram(&at("r.json"), &of, "");
+    assert!(code == 0 && said.starts_with("By the mean run_time of fine, "), "{said}");
+    assert!(fs::read(at("c.png")).unwrap().starts_with(b"\x89PNG"));
+    for (rest, why) in [
+        (&["-o", &at("a.svg")][..], "a.svg exists; --force replaces it"),
+        (&["-o", &at("d.pdf")], "must end in .svg or .png"),
+        (&["-o", &at("d.svg"), "--x", "tasks"], "--x: `tasks` is not swept. Swept: threads_per_core,"),
+        (&["-o", &at("d.svg"), "--x", "yield", "--y", "yield"], "cannot be both sides"),
+        (&["-o", &at("d.svg"), "--at", "yield"], "write PATH=VALUE"),
+        (&["-o", &at("d.svg"), "--at", "yield=x"], "kernel.yield has no value `x`. Valid: cfs, posix"),
+        (&["-o", &at("d.svg"), "--metric", "work"], "neither more nor less of `work` is better"),
+        (&["-o", &at("d.svg"), "--app", "fin"], "did you mean `fine`?"),
+        (&["-o", &at("d.svg"), "--metric", "run_time"], "choose one with --app"),
+        (&["-o", &at("d.svg"), "--repeat", "3"], "applies to scenarios only"),
+    ] {
+        let (code, said, errors) = diagram(&at("r.json"), rest, "");
+        assert!(code == 2 && said.is_empty() && errors.contains(why), "{rest:?}: {errors}");
+    }
+    assert!(!Path::new(&at("d.svg")).exists());
 }

@@ -253,15 +253,15 @@ fn shares(response: &Response, found: &effects::Effects) {
         };
         let sentence = sentence.trim_end_matches('.');
         for part in sentence.replace(" and ", ", ").split(", ").flat_map(|part| part.split("; ")) {
-            for verb in [" explains ", " adds ", " cause "] {
-                let Some((name, percent)) = part.split_once(verb) else { continue };
-                let (name, percent) = (name.trim_start_matches("Of interactions, "), percent);
-                if percent == "less than 1 %" || name.starts_with("no ") || name.starts_with("No ") {
-                    continue;
-                }
-                let name = if name == "Seeds" { "seeds" } else { name };
-                assert_eq!(effects::percent(share(name)), percent, "{sentence}");
+            let part = part.replace(" explains ", " ").replace(" adds ", " ").replace(" cause ", " ");
+            let part = part.trim_start_matches("Of interactions, ");
+            let skipped = ["the other", "each of the other", "no ", "No "];
+            if !part.ends_with(" %") || skipped.iter().any(|begin| part.starts_with(begin)) {
+                continue;
             }
+            let (name, percent) = part.trim_end_matches(" %").rsplit_once(' ').unwrap();
+            let name = if name == "Seeds" { "seeds" } else { name };
+            assert_eq!(effects::percent(share(name)), format!("{percent} %"), "{sentence}");
         }
         let small = |kinds: &[effects::Kind]| found.of(kinds).iter().filter(|one| one.share < 0.01).count();
         let main = [effects::Kind::Parameter, effects::Kind::Policy];

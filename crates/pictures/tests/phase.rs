@@ -1,5 +1,5 @@
-//! Phase diagrams and effects of small and large sweeps: nothing overlaps or is cut, and the numbers are those
-//! of the cells.
+//! Phase diagrams and effects of small and large sweeps: nothing overlaps or is cut, and the numbers are
+//! those of the cells.
 //!
 //! `OVERSIM_PICTURES=DIR` also writes each as PNG and SVG to this directory.
 

@@ -8,8 +8,8 @@
 //! * A complete grid: the sums of squares of the analysis of variance over their total, which add up to 1.
 //!   Seeds are blocks, because replicate i has the same seed everywhere (randomised complete block design;
 //!   Montgomery, Design and Analysis of Experiments, chapter 4). What chance adds to a sum of squares, its
-//!   degrees of freedom times the mean square of the residual, is subtracted (epsilon squared; Kelley, PNAS 21,
-//!   1935) and belongs to the seeds.
+//!   degrees of freedom times the mean square of the residual, is subtracted (epsilon squared; Kelley, PNAS
+//!   21, 1935) and belongs to the seeds.
 //! * Sampled parameters, and grids with holes: the correlation ratio of classes of values (Pearson, 1905;
 //!   as an estimate of Sobol indices from any data: Plischke, Borgonovo and Smith, EJOR 226, 2013), with the
 //!   same subtraction; the mean square within the classes takes the place of the residual. Every policy ran
@@ -147,9 +147,7 @@ impl Effects {
         let runs = self.configurations * self.replicates * self.policies;
         let mut all = Vec::new();
         let main = self.of(&[Kind::Parameter, Kind::Policy]);
-        let explained =
-            named(&main).into_iter().map(|one| format!("{} explains {}", one.name, percent(one.share)));
-        let explained: Vec<String> = explained.collect();
+        let explained = listing(&named(&main), "explains");
         let small = main.len() - explained.len();
         let small = match (small, explained.is_empty()) {
             (0, _) => String::new(),
@@ -164,11 +162,9 @@ impl Effects {
             listed(&explained)
         ));
         let pairs = self.of(&[Kind::Pair]);
-        let top: Vec<String> = named(&pairs)
-            .iter()
-            .take(MOST_PAIRS)
-            .map(|one| format!("{} adds {}", one.name, percent(one.share)))
-            .collect();
+        let mut top = named(&pairs);
+        top.truncate(MOST_PAIRS);
+        let top = listing(&top, "adds");
         if !top.is_empty() {
             all.push(format!("Of interactions, {}.", listed(&top)));
         } else if !pairs.is_empty() {
@@ -201,6 +197,15 @@ impl Effects {
         }
         all
     }
+}
+
+/// `a explains 38 %`, `b 17 %`: the verb once.
+fn listing(shares: &[&Share], verb: &str) -> Vec<String> {
+    let each = shares.iter().enumerate().map(|(at, one)| match at {
+        0 => format!("{} {verb} {}", one.name, percent(one.share)),
+        _ => format!("{} {}", one.name, percent(one.share)),
+    });
+    each.collect()
 }
 
 /// The shares that sentences name.

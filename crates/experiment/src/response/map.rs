@@ -228,8 +228,8 @@ impl Response {
             .iter()
             .map(|axis| format!("{} ({} values)", self.axes[*axis].path, self.used(*axis).len()));
         format!(
-            "{count} panels do not fit one picture (at most {MOST_PANELS}); choose values of other parameters \
-                with --at PATH=VALUE: {}",
+            "{count} panels do not fit one picture (at most {MOST_PANELS}); choose values of other \
+                parameters with --at PATH=VALUE: {}",
             each.collect::<Vec<_>>().join(", ")
         )
     }

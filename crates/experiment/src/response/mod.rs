@@ -220,7 +220,10 @@ impl Response {
 }
 
 /// Checks that policies can be ranked by a metric.
-fn ranks(name: &str) -> Result<(), String> {
+///
+/// # Errors
+/// A sentence: there is no such metric, or none of its values is better.
+pub fn ranks(name: &str) -> Result<(), String> {
     let Some(metric) = METRICS.iter().find(|metric| metric.name == name) else {
         let usable = METRICS.iter().filter(|m| m.has_replicates() && m.better().is_some());
         let mut known: Vec<&str> = usable.map(|metric| metric.name).collect();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use experiment::response::{Response, map::Map, regions};
+use experiment::response::{self, Response, map::Map, regions};
 use experiment::{PolicyShelf, neutral};
 use pictures::figures::{Figure, Origin, phase};
 
@@ -20,6 +20,8 @@ const SCALE: f32 = 2.0;
 pub(crate) fn diagram(args: &PhaseDiagram, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let targets = targets(args)?;
     let at = pairs(&args.at)?;
+    // Before anything is simulated.
+    args.metric.as_deref().map_or(Ok(()), response::ranks).map_err(Failure::Input)?;
     let metric = (args.app.as_deref(), args.metric.as_deref());
     let opened = source::open_metric(&args.file, &args.changes, policies, metric)?;
     let flags = source::given(&args.changes, false);

@@ -92,8 +92,8 @@ impl Values {
         (0..self.points.len()).map(of).collect()
     }
 
-    /// The sum of squares of replicates around their means, and the mean square of it without what a seed adds
-    /// to all values alike; 0 with one replicate.
+    /// The sum of squares of replicates around their means, and the mean square of it without what a seed
+    /// adds to all values alike; 0 with one replicate.
     pub(super) fn seeds(&self, means: &[Vec<f64>]) -> (f64, f64) {
         if self.replicates < 2 {
             return (0.0, 0.0);
