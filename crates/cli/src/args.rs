@@ -19,7 +19,7 @@ use crate::{complete, help};
 
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
-pub(crate) use sweep::{Sweep, SweepWhat, checked};
+pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;

@@ -202,6 +202,27 @@ pub(crate) fn sweep(current: &OsStr) -> Vec<CompletionCandidate> {
     paths(current, true)
 }
 
+/// Paths that the scenario on the command line sweeps, for `--x` and `--y`.
+pub(crate) fn swept(current: &OsStr) -> Vec<CompletionCandidate> {
+    matching(current, swept_paths().into_iter().map(|(path, _)| (path, String::new())))
+}
+
+/// The same with their values, for `--at`.
+pub(crate) fn swept_value(current: &OsStr) -> Vec<CompletionCandidate> {
+    let values = |(path, values): (String, Vec<String>)| {
+        values.into_iter().map(move |value| (format!("{path}={value}"), String::new()))
+    };
+    matching(current, swept_paths().into_iter().flat_map(values))
+}
+
+/// Swept paths and their values of the scenario on the command line.
+fn swept_paths() -> Vec<(String, Vec<String>)> {
+    let Some(text) = line().iter().find_map(|word| subject(word)) else { return Vec::new() };
+    let loaded = scenario::load_with(&policies_known(), "scenario", &text, &scenario::Overrides::default());
+    let Ok(experiment) = loaded else { return Vec::new() };
+    experiment.axes.into_iter().map(|axis| (axis.path, axis.values)).collect()
+}
+
 /// `PATH=`, and after the equals sign the valid words.
 fn paths(current: &OsStr, swept: bool) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy().into_owned();

@@ -185,6 +185,21 @@ or a single policy that part is a few barriers long.
 
 Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
 
+pub(crate) const SWEEP_PHASE: &str = "\
+Examples:
+  oversim sweep phase-diagram new.json -o phase.png --force
+  oversim sweep phase-diagram two_hogs_one_core --sweep apps.hogs.tasks=1,2,3 --sweep \
+machine.migration=10us,50us --repeat 2 -o hogs.svg
+  oversim sweep phase-diagram two_hogs_one_core --sweep apps.hogs.tasks=1,2,3 --sweep \
+machine.migration=10us,50us --at machine.migration=10us --metric migrations --app all -o moves.png
+
+A parameter that is neither --x nor --y makes panels, at most 12; --at PATH=VALUE chooses one of its values.
+Cells are darker where the second policy is worse by more, and hatched where the difference is not \
+significant.
+
+Exit status: 0 done; 1 a run did not complete or the files could not be written; 2 wrong usage, scenario \
+or result.";
+
 pub(crate) const MACHINE: &str = "\
 Examples:
   oversim machine show barcelona
@@ -266,3 +281,13 @@ Examples:
   oversim sweep merge hogs
 
 Exit status: 0 done; 1 runs are missing, or the file could not be written; 2 wrong usage or directory.";
+
+pub(crate) const SWEEP_SCRIPT: &str = "\
+Examples:
+  oversim sweep script seventeen_on_sixteen -o seventeen --engine slurm --shards 4
+  oversim sweep script seventeen_on_sixteen -o seventeen --engine hyperqueue --shards 4 --jobs 8 > submit
+  oversim sweep script seventeen_on_sixteen -o seventeen --engine parallel --repeat 50 --until-ci 1%
+
+Each shard gets the cpus of --jobs (default 4). Its time limit is twice the estimate, at least 10 minutes.
+
+Exit status: 0 done; 2 wrong usage or scenario.";

@@ -7,6 +7,7 @@ pub mod metrics;
 pub mod provenance;
 pub mod references;
 pub mod report;
+pub mod response;
 pub mod result;
 pub mod run;
 mod samples;

@@ -63,7 +63,39 @@ pub struct Metric {
     pub measure: fn(&Sample<'_>) -> Option<f64>,
 }
 
+/// Which values of a metric are the better ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Better {
+    /// The smaller ones, as of times.
+    Lower,
+    /// The larger ones, as of throughputs.
+    Higher,
+}
+
+/// Metrics of which more is better.
+const MORE: [&str; 5] = ["throughput", "work_rate", "barrier_rate", "user_time_balance", "breakdown_compute"];
+
+/// The work of a run is given, and long or short time slices are good for different programs.
+const NEITHER: [&str; 5] =
+    ["work", "run_length_median", "run_length_p90", "run_length_p99", "run_length_max"];
+
 impl Metric {
+    /// Which of its values are better; `None` where that is not defined.
+    #[must_use]
+    pub fn better(&self) -> Option<Better> {
+        match self.name {
+            name if NEITHER.contains(&name) => None,
+            name if MORE.contains(&name) => Some(Better::Higher),
+            _ => Some(Better::Lower),
+        }
+    }
+
+    /// Whether it has a value for each replicate; the others are one value over all replicates.
+    #[must_use]
+    pub fn has_replicates(&self) -> bool {
+        self.reduction == Reduction::Statistics && self.name != "recovered"
+    }
+
     /// Whether it needs the key `latencies`.
     #[must_use]
     pub fn needs_latencies(&self) -> bool {

@@ -68,12 +68,13 @@ fn measured(plan: &Plan, row: &mut Row) -> Measured {
     }
 }
 
-/// The results of all runs that a directory has, as those of `oversim run`.
+/// The results of all runs that a directory has, as those of `oversim run`. `only`: an application (or `all`)
+/// and a metric, without which large sweeps are refused.
 ///
 /// # Errors
 /// There are too many configurations for memory, or the directory cannot be read.
-pub fn results(store: &Store, plan: &Plan) -> Result<Results, StoreError> {
-    if plan.configurations > MOST_CONFIGURATIONS {
+pub fn results(store: &Store, plan: &Plan, only: Option<(&str, &str)>) -> Result<Results, StoreError> {
+    if plan.configurations > MOST_CONFIGURATIONS && only.is_none() {
         return Err(StoreError::Refused(format!(
             "{} has {} configurations, and tables and figures of all of them are made for at most \
                 {MOST_CONFIGURATIONS}: `oversim sweep phase-diagram` reads larger ones, and runs.ndjson has all \
@@ -84,7 +85,13 @@ pub fn results(store: &Store, plan: &Plan) -> Result<Results, StoreError> {
     }
     let index = store.index(&mut |_, _| {})?;
     let mut gathered = Gathered::default();
-    configurations(plan, &index, &mut |rows| {
+    configurations(plan, &index, &mut |mut rows| {
+        if let Some((app, metric)) = only {
+            for row in &mut rows {
+                row.values.retain(|name, _| name == app);
+                row.values.values_mut().for_each(|metrics| metrics.retain(|name, _| name == metric));
+            }
+        }
         gathered.add(plan, rows);
         Ok(())
     })?;

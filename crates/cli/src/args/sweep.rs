@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter as Completer;
 use experiment::parameter::Kind;
 use experiment::units;
@@ -30,6 +30,18 @@ pub(crate) struct Sweep {
     /// or HyperQueue and PBS with the number of shards in OVERSIM_SHARDS).
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub(crate) shard: Option<Shard>,
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+    /// Write nothing: count the runs, simulate a sample of them, and estimate time and disk space.
+    #[arg(long, conflicts_with = "shard")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// More replicates where they are needed.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Narrow {
     /// Add replicates to each configuration until the 95 % intervals of all mean run times are narrower than
     /// plus and minus this percentage.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
@@ -38,11 +50,6 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "N", default_value_t = 100, requires = "until_ci")]
     #[arg(value_parser = clap::value_parser!(u32).range(3..=10_000))]
     pub(crate) most: u32,
-    /// Write nothing: count the runs, simulate a sample of them, and estimate time and disk space.
-    #[arg(long, conflicts_with = "shard")]
-    pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) changes: Changes,
 }
 
 #[derive(Subcommand, Debug)]
@@ -53,6 +60,15 @@ pub(crate) enum SweepWhat {
     /// Write the runs of all shards to one file, in order.
     #[command(after_help = help::SWEEP_MERGE)]
     Merge(SweepDirectory),
+    /// Print a script that submits the shards of a sweep to Slurm, HyperQueue or GNU parallel, with limits
+    /// from an estimate.
+    #[command(after_help = help::SWEEP_SCRIPT)]
+    Script(SweepScript),
+    /// Draw the phase diagram of a sweep: over the plane of two parameters, which policy is best, by how much
+    /// and how certain that is. Sentences on standard output state the same, and which parameters the metric
+    /// depends on.
+    #[command(after_help = help::SWEEP_PHASE)]
+    PhaseDiagram(PhaseDiagram),
 }
 
 #[derive(Args, Debug)]
@@ -60,6 +76,70 @@ pub(crate) struct SweepDirectory {
     /// Directory of the sweep.
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) directory: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepScript {
+    /// Scenario: a file, or the name of a built-in scenario (`oversim list scenarios`).
+    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
+    pub(crate) file: PathBuf,
+    /// Directory of the sweep, which all shards reach under this path.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// What starts the shards.
+    #[arg(long, value_enum)]
+    pub(crate) engine: Engine,
+    /// Number of shards. Default: as many as take about an hour each, at most 1,000.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SHARDS)))]
+    pub(crate) shards: Option<u32>,
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// What starts the shards of a sweep.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Engine {
+    /// A job array of Slurm.
+    Slurm,
+    /// A task array of HyperQueue.
+    Hyperqueue,
+    /// Processes on one machine, started by GNU parallel.
+    Parallel,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PhaseDiagram {
+    /// A result (the JSON of `oversim run`) or a scenario (a file or a built-in name), which is run first;
+    /// `-` reads standard input.
+    #[arg(value_name = "SUBJECT", add = Completer::new(complete::scenario_or_result))]
+    pub(crate) file: PathBuf,
+    /// Swept parameter of the columns. Default: the one with the most numbers.
+    #[arg(long, value_name = "PATH", add = Completer::new(complete::swept))]
+    pub(crate) x: Option<String>,
+    /// Swept parameter of the rows. Default: the next one. The others make panels.
+    #[arg(long, value_name = "PATH", add = Completer::new(complete::swept))]
+    pub(crate) y: Option<String>,
+    /// Rank policies by a metric of this application; `all` is the whole run. Default: what `oversim run`
+    /// ranks them by.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) app: Option<String>,
+    /// Rank policies by this metric (`oversim list metrics`). Default: what `oversim run` ranks them by.
+    #[arg(long, value_name = "NAME", add = Completer::new(complete::metrics))]
+    pub(crate) metric: Option<String>,
+    /// Show only the configurations with this value of a swept parameter; repeatable.
+    #[arg(long = "at", value_name = "PATH=VALUE", add = Completer::new(complete::swept_value))]
+    pub(crate) at: Vec<String>,
+    /// Write the picture to this file, which ends in .svg or .png, and its numbers to the same name with
+    /// .csv.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
 }
 
 /// `I/N`.

@@ -5,12 +5,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use experiment::PolicyShelf;
+use experiment::metrics::ALL_APPS;
 use experiment::number;
 use experiment::result::{self, Results};
 use experiment::size::Size;
 use scenario::memory::Limit;
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
+use ::sweep::read::MOST_CONFIGURATIONS;
+use ::sweep::store::Store;
 
 use crate::args::{Changes, Edits};
 use crate::failure::Failure;
@@ -94,6 +97,10 @@ pub(crate) fn open(
     best_partition: bool,
     policies: &PolicyShelf,
 ) -> Result<Opened, Failure> {
+    if ::sweep::store::is_sweep(path) {
+        let name = path.display().to_string();
+        return Ok(Opened { results: directory(path, None)?, name, simulated: false });
+    }
     let (name, text) = input::result_or_scenario(path)?;
     let json = path.extension().is_some_and(|extension| extension == "json");
     if json || result::is_result(&text) {
@@ -103,6 +110,41 @@ pub(crate) fn open(
     let experiment = load(policies, &name, &text, &changed(changes, best_partition))?;
     let results = simulate(&name, &experiment, changes)?;
     Ok(Opened { name, results, simulated: true })
+}
+
+/// As [`open`], for one metric of one application, or of the whole run if none is named: of a sweep with too
+/// many configurations for memory only this is read.
+pub(crate) fn open_metric(
+    path: &Path,
+    changes: &Changes,
+    policies: &PolicyShelf,
+    (app, metric): (Option<&str>, Option<&str>),
+) -> Result<Opened, Failure> {
+    if !::sweep::store::is_sweep(path) {
+        return open(path, changes, false, policies);
+    }
+    let plan = ::sweep::store::plan(path).map_err(super::sweep::failed)?;
+    let time = if plan.provenance.window { "time_per_work" } else { "makespan" };
+    let of_app = if plan.provenance.window { "time_per_work" } else { "run_time" };
+    let only = match (app, metric) {
+        _ if plan.configurations <= MOST_CONFIGURATIONS => None,
+        (None, metric) => Some((ALL_APPS, metric.unwrap_or(time))),
+        (Some(ALL_APPS), None) => Some((ALL_APPS, time)),
+        (Some(app), metric) => Some((app, metric.unwrap_or(of_app))),
+    };
+    let name = path.display().to_string();
+    Ok(Opened { results: directory(path, only)?, name, simulated: false })
+}
+
+/// The results of a sweep, as far as there are runs.
+fn directory(path: &Path, only: Option<(&str, &str)>) -> Result<Results, Failure> {
+    let (store, plan) = Store::open(path).map_err(super::sweep::failed)?;
+    let results = ::sweep::read::results(&store, &plan, only).map_err(super::sweep::failed)?;
+    let missing = plan.most_runs().saturating_sub(results.provenance.runs as u64);
+    if missing > 0 && plan.until.is_none() {
+        say::warning(format_args!("{missing} of {} runs are missing in {}", plan.most_runs(), path.display()));
+    }
+    Ok(results)
 }
 
 /// Names of the flags that change a scenario and were given.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::paired::{Paired, paired};
 use super::{Ratio, Verdict};
-use crate::metrics::{ALL_APPS, METRICS, Metric, Reduction, Scope};
+use crate::metrics::{ALL_APPS, METRICS, Metric, Scope};
 use crate::provenance::Provenance;
 use crate::result::{Cell, Results};
 use crate::statistics::Summary;
@@ -197,7 +197,7 @@ fn metrics(wanted: &[String]) -> Result<Vec<&'static Metric>, String> {
         if metrics.is_empty() {
             return Err(unknown(name));
         }
-        if metrics.iter().any(|metric| metric.reduction == Reduction::Variation) || name == "recovered" {
+        if metrics.iter().any(|metric| !metric.has_replicates()) {
             return Err(format!("`{name}` is one value over all replicates, so it has no pairs to compare"));
         }
         found.extend(metrics);
@@ -207,9 +207,8 @@ fn metrics(wanted: &[String]) -> Result<Vec<&'static Metric>, String> {
 
 /// The error about a metric that does not exist, with the nearest one and all that have pairs.
 fn unknown(name: &str) -> String {
-    let comparable =
-        |metric: &&Metric| metric.reduction == Reduction::Statistics && metric.name != "recovered";
-    let mut known: Vec<&str> = METRICS.iter().filter(comparable).map(|metric| metric.name).collect();
+    let comparable = METRICS.iter().filter(|metric| metric.has_replicates());
+    let mut known: Vec<&str> = comparable.map(|metric| metric.name).collect();
     // Some names belong to an application and to the whole run.
     let mut seen = BTreeSet::new();
     known.retain(|name| seen.insert(*name));

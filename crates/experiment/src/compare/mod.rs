@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::ALL_APPS;
 use crate::samples::{Place, Samples};
 pub use paired::Ratio;
-use paired::paired;
+pub(crate) use paired::paired;
 
 /// The result of a comparison, at a confidence of 95 %.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -60,24 +60,24 @@ impl Ratio {
 
 /// Two samples, paired.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Paired {
+pub(crate) struct Paired {
     /// Means over the pairs.
-    pub(super) means: [f64; 2],
+    pub(crate) means: [f64; 2],
     /// b - a over the pairs.
-    pub(super) difference: Summary,
+    pub(crate) difference: Summary,
     /// a / b over the pairs; `None` when one of the values is not positive or the interval exceeds what a
     /// number can hold.
-    pub(super) ratio: Option<Ratio>,
+    pub(crate) ratio: Option<Ratio>,
     /// Two-sided p-value of "there is no difference" (paired t-test, on the logarithms where there is a
     /// ratio); `None` with fewer than two pairs.
-    pub(super) p: Option<f64>,
+    pub(crate) p: Option<f64>,
     /// About how many pairs show a difference of this size with a probability of 80 %.
-    pub(super) needed: Option<u32>,
+    pub(crate) needed: Option<u32>,
 }
 
 /// Compares pairs of a and b; `None` without pairs. `sampling`: the relative errors of the two means because
 /// of extrapolation ([`Summary::sampling_error`]).
-pub(super) fn paired(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
+pub(crate) fn paired(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
     // Published digits only, so that two files compare like two policies of one run.
     let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b))).collect();
     let mean_of = |side: fn(&(f64, f64)) -> f64| -> Option<f64> {

@@ -4,16 +4,20 @@ mod along;
 mod breakdown;
 mod curves;
 mod dots;
+pub mod effects;
 mod figure;
 mod frame;
 mod grid;
 mod heat;
+mod origin;
+pub mod phase;
 pub(crate) mod plane;
 mod ranges;
 mod tiles;
 pub(crate) mod words;
 
 pub use figure::{Figure, Omitted, Table};
+pub use origin::Origin;
 
 use experiment::result::Results;
 
@@ -33,7 +37,7 @@ type Attempt = Result<Figure, String>;
 type Kind = (&'static str, fn(&plane::Plane<'_>) -> Attempt);
 
 /// All kinds.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 10] = [
     ("slowdown", dots::slowdown),
     ("throughput", dots::throughput),
     ("speedup", dots::speedup),
@@ -42,6 +46,8 @@ const KINDS: [Kind; 8] = [
     ("run-time", ranges::run_time),
     ("barrier", ranges::barrier),
     ("heatmap", heat::heatmap),
+    ("phase", phase::phase),
+    ("effects", effects::effects),
 ];
 
 /// Names of all kinds of figures, in order.

@@ -1,8 +1,9 @@
 //! `oversim sweep`: a scenario with many configurations, run by run, into a directory.
 
-#[cfg(test)]
+mod phase;
 mod script;
 mod shard;
+mod submit;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -20,7 +21,7 @@ use sweep::store::{Store, StoreError};
 use sweep::work::{Request, work};
 
 use super::source;
-use crate::args::{Sweep, SweepWhat};
+use crate::args::{Changes, Narrow, Sweep, SweepWhat};
 use crate::failure::{BAD_END, Failure};
 use crate::{input, output, say, signals};
 
@@ -36,6 +37,8 @@ pub(crate) fn sweep(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Fa
     match (&args.what, &args.output) {
         (Some(SweepWhat::Status(status)), _) => show(&status.directory),
         (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directory),
+        (Some(SweepWhat::Script(script)), _) => submit::script(script, policies),
+        (Some(SweepWhat::PhaseDiagram(diagram)), _) => phase::diagram(diagram, policies),
         (None, Some(directory)) if !args.dry_run => execute(args, directory, policies),
         (None, _) => estimate(args, policies),
     }
@@ -49,14 +52,16 @@ pub(super) fn failed(error: StoreError) -> Failure {
     }
 }
 
-/// The scenario and its plan.
-fn planned(args: &Sweep, policies: &PolicyShelf) -> Result<(Grid, Plan), Failure> {
-    // The parser demands it.
-    let file = args.file.as_deref().unwrap_or(Path::new("-"));
+/// A scenario and its plan.
+fn planned(
+    file: &Path,
+    (changes, narrow): (&Changes, &Narrow),
+    policies: &PolicyShelf,
+) -> Result<(Grid, Plan), Failure> {
     let (name, text) = input::scenario(file)?;
-    let overrides = source::changed(&args.changes, false);
+    let overrides = source::changed(changes, false);
     let grid = Grid::load(policies, &name, &text, &overrides).map_err(Failure::Rendered)?;
-    let until = args.until_ci.map(|half_width| Until { half_width, most: args.most });
+    let until = narrow.until_ci.map(|half_width| Until { half_width, most: narrow.most });
     let plan = Plan::new(&grid, until).map_err(Failure::Input)?;
     Ok((grid, plan))
 }
@@ -67,7 +72,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
         Some(shard) => shard,
         None => shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE),
     };
-    let (grid, plan) = planned(args, policies)?;
+    let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
     let store = Store::create(directory, &plan).map_err(failed)?;
     say::remark(format_args!("{}: {}", directory.display(), size(&plan)));
     let stop = signals::finish_first(
@@ -80,7 +85,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     let bar = say::bar(usize::try_from(expected).unwrap_or(usize::MAX), "runs");
     let request = Request {
         shard,
-        jobs: jobs(args),
+        jobs: jobs(&args.changes),
         stop,
         limit: limit.as_ref(),
         progress: &|| bar.inc(1),
@@ -117,9 +122,15 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn jobs(args: &Sweep) -> usize {
+/// The scenario, which the parser demands.
+fn scenario(args: &Sweep) -> &Path {
+    args.file.as_deref().unwrap_or(Path::new("-"))
+}
+
+/// Threads of this process: as the user asked, else as many as it may use.
+fn jobs(changes: &Changes) -> usize {
     let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    args.changes.jobs.map_or_else(available, NonZeroUsize::get)
+    changes.jobs.map_or_else(available, NonZeroUsize::get)
 }
 
 /// How large a plan is: `2,000 runs (100 configurations x 4 replicates x 5 runs: 4 policies, 1 dedicated)`.
@@ -140,12 +151,12 @@ fn size(plan: &Plan) -> String {
 
 /// Prints what the sweep would take.
 fn estimate(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    let (grid, plan) = planned(args, policies)?;
+    let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
     let estimate = Estimate::of(&grid, &plan, SAMPLE);
     if estimate.sampled == 0 {
         return Err(Failure::Input("no configuration of the sample can be simulated".into()));
     }
-    let (runs, jobs) = (plan.most_runs(), jobs(args));
+    let (runs, jobs) = (plan.most_runs(), jobs(&args.changes));
     let total = estimate.total(runs);
     let most = if plan.until.is_some() { "at most " } else { "" };
     output::to_stdout(|out| {

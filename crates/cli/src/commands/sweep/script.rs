@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use experiment::report::quoted;
 
+use crate::args::Engine;
+
 /// Seconds between SIGTERM and the time limit of Slurm, for the runs in hand: the default of
 /// `sbatch --signal`.
 const GRACE: u64 = 60;
@@ -25,17 +27,6 @@ const TRIES: u32 = 3;
 const TERM: u64 = GRACE * 1000;
 /// Bytes of a mebibyte, the unit in which all three engines take memory.
 const MEBIBYTE: u64 = 1 << 20;
-
-/// The program that starts the shards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Engine {
-    /// A job array of Slurm.
-    Slurm,
-    /// A task array of HyperQueue.
-    HyperQueue,
-    /// Processes on one machine, started by GNU parallel.
-    Parallel,
-}
 
 /// What a script has to know. Paths are absolute, or relative to the directory of the submission.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,7 +91,7 @@ impl Facts {
 pub(crate) fn script(engine: Engine, facts: &Facts) -> String {
     match engine {
         Engine::Slurm => slurm(facts),
-        Engine::HyperQueue => hyperqueue(facts),
+        Engine::Hyperqueue => hyperqueue(facts),
         Engine::Parallel => parallel(facts),
     }
 }
@@ -244,7 +235,7 @@ mod tests {
     use super::*;
 
     const ENGINES: [(Engine, &str); 3] =
-        [(Engine::Slurm, "slurm"), (Engine::HyperQueue, "hyperqueue"), (Engine::Parallel, "parallel")];
+        [(Engine::Slurm, "slurm"), (Engine::Hyperqueue, "hyperqueue"), (Engine::Parallel, "parallel")];
 
     fn facts() -> Facts {
         Facts {
@@ -345,7 +336,7 @@ mod tests {
             let output = bash(folder.path(), &script(engine, &facts), &[]);
             assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
             let calls = fs::read_to_string(folder.path().join("calls")).unwrap();
-            let choice = if engine == Engine::HyperQueue { "" } else { "--shard\n2/3\n" };
+            let choice = if engine == Engine::Hyperqueue { "" } else { "--shard\n2/3\n" };
             let worker = format!(
                 "sweep\n{}\n-o\n{}\n{choice}--jobs\n2\n--set\n{}\nEND\n",
                 facts.scenario, facts.directory, facts.extra[1]

@@ -1,0 +1,398 @@
+//! `oversim sweep`: the merged bytes are a function of the plan, whatever happens to the workers.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::CommandCargoExt;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// 2 x 3 x 2 - 2 configurations, 3 replicates, 2 policies and a dedicated run: 90 runs of a few milliseconds.
+const SMALL: &str = "name: small\nmachine: core:4\nkernel: linux-2.6.28\npolicies: [LOAD, PIN]\nrepeat: 3\n\
+    apps: { job: { workload: { spmd: { work: 40ms, intervals: 40, spread: 10% } } } }\n\
+    sweep: { threads_per_core: [1, 3], kernel.tick: 1ms..4ms:*2,\n\
+    \x20 apps.job.workload.intervals: [40, 80], when: threads_per_core < 3 or kernel.tick != 4ms }\n";
+
+/// Hundreds of runs of some hundredths of a second in a debug build.
+const LONG: &str = "name: long\nmachine: core:4\nkernel: linux-2.6.28\npolicies: [LOAD, PIN]\nrepeat: 12\n\
+    apps: { job: { workload: { spmd: { work: 400ms, intervals: 300, spread: 10% } } } }\n\
+    sweep: { threads_per_core: [1, 2, 3], kernel.tick: 1ms..4ms:*2 }\n";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("small.yaml", SMALL), ("long.yaml", LONG)] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("oversim").unwrap();
+    command.current_dir(folder).args(args).env_remove("SLURM_ARRAY_TASK_ID");
+    command
+}
+
+/// The exit code, standard output and standard error of a command.
+fn oversim(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = command(folder, args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn merged(folder: &Path, directory: &str) -> String {
+    fs::read_to_string(folder.join(directory).join("runs.ndjson")).unwrap()
+}
+
+fn parts(folder: &Path, directory: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder.join(directory).join("parts")).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// One process, and shards in another order, merged.
+#[test]
+fn any_division_gives_the_same_bytes() {
+    let folder = folder();
+    let folder = folder.path();
+    let (code, out, err) = oversim(folder, &["sweep", "small.yaml", "-o", "one", "--jobs", "1"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert_eq!(out, "one/runs.ndjson: 90 runs\n");
+    let one = merged(folder, "one");
+    for of in [3_usize, 17] {
+        let directory = format!("by{of}");
+        for at in 0..of {
+            // 5 has no common divisor with 3 or 17.
+            let shard = format!("{}/{of}", (at * 5 + 2) % of);
+            let (code, ..) = oversim(folder, &["sweep", "small.yaml", "-o", &directory, "--shard", &shard]);
+            assert_eq!(code, 0);
+            if at + 1 < of {
+                let (code, out, err) = oversim(folder, &["sweep", "merge", &directory]);
+                assert_eq!((code, out.as_str()), (1, ""), "{shard}");
+                assert!(err.contains("are missing") || err.contains("is missing"), "{err}");
+            }
+        }
+        assert_eq!(oversim(folder, &["sweep", "merge", &directory]).0, 0);
+        assert!(merged(folder, &directory) == one, "{of} shards");
+        assert_eq!(oversim(folder, &["sweep", "status", &directory]).0, 0);
+    }
+}
+
+#[test]
+fn a_finished_sweep_does_not_change_when_it_is_run_again() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "s"]).0, 0);
+    let before = (parts(folder, "s"), merged(folder, "s"));
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "s", "--shard", "1/2"]).0, 0);
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "s"]).0, 0);
+    assert_eq!((parts(folder, "s"), merged(folder, "s")), before);
+}
+
+/// What each line of the merged file has, against the results of `oversim run`.
+#[test]
+fn the_values_are_those_of_a_run() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "s"]).0, 0);
+    let (code, json, _) = oversim(folder, &["run", "small.yaml", "--format", "json"]);
+    assert_eq!(code, 0);
+    let result: Value = serde_json::from_str(&json).unwrap();
+    let text = merged(folder, "s");
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let plan = lines.next().unwrap();
+    assert_eq!(plan["provenance"]["scenario_sha256"], result["provenance"]["scenario_sha256"]);
+    let rows: Vec<Value> = lines.collect();
+    assert_eq!(rows.len(), 90);
+    let mut compared = 0;
+    for cell in result["cells"].as_array().unwrap() {
+        for (replicate, value) in cell["values"].as_array().unwrap().iter().enumerate() {
+            let row = rows.iter().find(|row| {
+                row["settings"] == cell["settings"]
+                    && row["policy"] == cell["policy"]
+                    && row["replicate"] == replicate
+            });
+            // The bounds that references are have no runs.
+            let Some(row) = row else { continue };
+            let found = &row["values"][cell["app"].as_str().unwrap()][cell["metric"].as_str().unwrap()];
+            let (found, value) = (found.as_f64().unwrap(), value.as_f64().unwrap());
+            assert!((found - value).abs() <= 1e-9 * value.abs(), "{cell}: {found}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+}
+
+fn started(folder: &Path, args: &[&str]) -> Child {
+    command(folder, args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// How many bytes the journal of all runs has.
+fn journal(folder: &Path, directory: &str) -> u64 {
+    fs::metadata(folder.join(directory).join("parts/0-of-1.open")).map_or(0, |about| about.len())
+}
+
+#[test]
+fn twenty_kills_lose_only_the_runs_in_hand() {
+    let folder = folder();
+    let folder = folder.path();
+    let run = ["sweep", "long.yaml", "-o", "killed", "--jobs", "2"];
+    let mut there = 0;
+    for kill in 0..20_u64 {
+        let before = if kill == 0 { 0 } else { parts(folder, "killed").len() };
+        let mut child = started(folder, &run);
+        // The journal of the killed worker becomes a part; a few runs, then some time within the next ones.
+        let ready = |child: &mut Child| kill == 0 || child.try_wait().unwrap().is_some();
+        eventually("a part", || ready(&mut child) || parts(folder, "killed").len() > before);
+        eventually("runs end", || journal(folder, "killed") > 2_000 || child.try_wait().unwrap().is_some());
+        std::thread::sleep(Duration::from_millis(kill * 7 % 29));
+        let ended = child.try_wait().unwrap().is_some();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let (_, status, _) = oversim(folder, &["sweep", "status", "killed"]);
+        let count = |line: &str| line.strip_prefix("there: ")?.split(' ').next()?.parse::<u64>().ok();
+        let now = status.lines().find_map(count).unwrap();
+        assert!(now > there || ended, "{now} runs after {there}");
+        there = now;
+    }
+    assert_eq!(oversim(folder, &run).0, 0);
+    assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "whole", "--jobs", "1"]).0, 0);
+    assert!(merged(folder, "killed") == merged(folder, "whole"));
+    let rest = parts(folder, "killed");
+    assert!(rest.iter().all(|name| name.ends_with(".part")), "{rest:?}");
+}
+
+#[test]
+fn a_signal_finishes_the_runs_in_hand_and_asks_for_more() {
+    let folder = folder();
+    let folder = folder.path();
+    let run = ["sweep", "long.yaml", "-o", "s", "--jobs", "2"];
+    for (sent, code) in [(Signal::TERM, 75), (Signal::INT, 130)] {
+        let mut child = started(folder, &run);
+        eventually("runs end", || journal(folder, "s") > 1_000);
+        kill_process(Pid::from_child(&child), sent).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        let left = parts(folder, "s");
+        assert!(left.iter().all(|name| name.ends_with(".part")), "{left:?}");
+        assert_eq!(oversim(folder, &["sweep", "status", "s"]).0, 1);
+    }
+    assert_eq!(oversim(folder, &run).0, 0);
+    assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "whole"]).0, 0);
+    assert!(merged(folder, "s") == merged(folder, "whole"));
+}
+
+#[test]
+fn two_workers_of_one_shard_are_refused_and_those_of_two_are_not() {
+    let folder = folder();
+    let folder = folder.path();
+    let mut child = started(folder, &["sweep", "long.yaml", "-o", "s", "--shard", "0/2", "--jobs", "1"]);
+    let own = folder.join("s/parts/0-of-2.open");
+    eventually("runs end", || fs::metadata(&own).is_ok_and(|about| about.len() > 0));
+    let (code, out, err) = oversim(folder, &["sweep", "long.yaml", "-o", "s", "--shard", "0/2"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("another process works on shard 0 of 2"), "{err}");
+    assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "s", "--shard", "1/2"]).0, 0);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(oversim(folder, &["sweep", "merge", "s"]).0, 0);
+}
+
+#[test]
+fn another_plan_is_refused() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "s", "--shard", "0/2"]).0, 0);
+    let before = parts(folder, "s");
+    for (args, what) in [
+        (&["--seed", "9"][..], "the seed"),
+        (&["--repeat", "4"], "the number of replicates"),
+        (&["--policy", "PIN,LOAD"], "the policies"),
+        (&["--sweep", "kernel.tick=1ms,2ms"], "the settings of the command line"),
+        (&["--until-ci", "1%"], "the rule for more replicates"),
+    ] {
+        let all = [&["sweep", "small.yaml", "-o", "s"], args].concat();
+        let (code, out, err) = oversim(folder, &all);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains("another plan") && err.contains(what), "{err}");
+    }
+    fs::write(folder.join("small.yaml"), SMALL.replace("40ms", "41ms")).unwrap();
+    let (code, _, err) = oversim(folder, &["sweep", "small.yaml", "-o", "s"]);
+    assert!(code == 2 && err.contains("the scenario or its machine files"), "{err}");
+    assert_eq!(parts(folder, "s"), before);
+    // A part of another plan that somebody copies here.
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "other"]).0, 0);
+    let foreign = parts(folder, "other").remove(0);
+    fs::copy(folder.join("other/parts").join(&foreign), folder.join("s/parts").join(&foreign)).unwrap();
+    let (code, _, err) = oversim(folder, &["sweep", "merge", "s"]);
+    assert!(code == 2 && err.contains("belongs to another plan") && err.contains(&foreign), "{err}");
+    // A directory with other files.
+    fs::create_dir(folder.join("mine")).unwrap();
+    fs::write(folder.join("mine/thesis.tex"), "x").unwrap();
+    let (code, _, err) = oversim(folder, &["sweep", "small.yaml", "-o", "mine"]);
+    assert!(code == 2 && err.contains("not empty"), "{err}");
+    assert_eq!(fs::read_dir(folder.join("mine")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_damaged_part_is_named_and_a_torn_journal_is_used_up_to_its_last_whole_line() {
+    let folder = folder();
+    let folder = folder.path();
+    let run = ["sweep", "small.yaml", "-o", "s"];
+    assert_eq!(oversim(folder, &run).0, 0);
+    let whole = merged(folder, "s");
+    let part = folder.join("s/parts").join(parts(folder, "s").remove(0));
+    let text = fs::read_to_string(&part).unwrap();
+    fs::write(&part, text.replacen("\"completed\"", "\"horizon\"", 1)).unwrap();
+    for args in [&["sweep", "merge", "s"][..], &["sweep", "status", "s"], &run] {
+        let (code, _, err) = oversim(folder, args);
+        assert!(code == 1 && err.contains("is damaged") && err.contains("remove it"), "{code} {err}");
+    }
+    fs::remove_file(&part).unwrap();
+    // A worker that died while it wrote its third run.
+    let check = |line: &str| format!("{} {line}\n", sha256(line));
+    let lines: Vec<&str> = text.lines().skip(1).take(3).collect();
+    let journal = [check(lines[0]), check(lines[1]), check(lines[2])[..60].to_owned()].concat();
+    fs::write(folder.join("s/parts/5-of-9.open"), journal).unwrap();
+    let (code, status, _) = oversim(folder, &["sweep", "status", "s"]);
+    assert!(code == 1 && status.contains("there: 2 runs"), "{status}");
+    assert_eq!(oversim(folder, &run).0, 0);
+    assert!(merged(folder, "s") == whole);
+    assert!(!folder.join("s/parts/5-of-9.open").exists());
+}
+
+/// The first 16 digits of a line's checksum, from the program of the system.
+fn sha256(line: &str) -> String {
+    let mut child =
+        Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), line.as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()[..16].to_owned()
+}
+
+#[test]
+fn a_disk_that_is_full_ends_with_an_error_and_the_sweep_goes_on_later() {
+    let folder = folder();
+    let folder = folder.path();
+    // A limit of the size of files (64 blocks of 512 or 1,024 bytes) fails as a full disk does.
+    let program = assert_cmd::cargo::cargo_bin("oversim");
+    let shell = format!(
+        "trap '' XFSZ; ulimit -f 64; exec {} sweep long.yaml -o s --jobs 1",
+        program.to_str().unwrap()
+    );
+    let output = Command::new("sh").current_dir(folder).args(["-c", &shell]).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("cannot write") && err.contains("too large"), "{err}");
+    assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "s"]).0, 0);
+    assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "whole"]).0, 0);
+    assert!(merged(folder, "s") == merged(folder, "whole"));
+}
+
+/// Runs that end badly, and configurations that are not valid, are rows.
+#[test]
+fn runs_that_fail_are_rows_and_the_sweep_goes_on() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = "name: bad\nmachine: core:2\nkernel: linux-2.6.28\npolicies: [LOAD]\nbaseline: none\n\
+        apps: { job: { workload: { spmd: { work: 20ms, intervals: 2 } }, tasks: 2, cpus: 0-1 } }\n\
+        sweep: { horizon: [1ms, 1s], machine: ['core:1 pu:2', 'core:2'], apps.job.cpus: ['0', '0-1'] }\n";
+    fs::write(folder.join("bad.yaml"), text).unwrap();
+    let (code, _, err) = oversim(folder, &["sweep", "bad.yaml", "-o", "s"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("4 of 8 runs did not complete"), "{err}");
+    let all = merged(folder, "s");
+    let rows: Vec<Value> = all.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    for row in &rows {
+        let cut = row["settings"]["horizon"] == 0.001;
+        assert_eq!(row["outcome"], if cut { "horizon" } else { "completed" }, "{row}");
+        assert_eq!(row["values"].as_object().unwrap().is_empty(), cut);
+        assert_eq!(row["text"].as_str().is_some_and(|text| text.contains("cut off at")), cut);
+    }
+    // Each value is valid with the first one of the other axes, and one combination is not.
+    let text = text.replace("horizon: [1ms, 1s], ", "").replace("'core:1 pu:2', 'core:2'", "'core:2', 'core:1'");
+    fs::write(folder.join("bad.yaml"), text).unwrap();
+    let (code, _, err) = oversim(folder, &["sweep", "bad.yaml", "-o", "invalid"]);
+    assert_eq!(code, 0, "{err}");
+    let all = merged(folder, "invalid");
+    let invalid: Vec<Value> = all
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|row| row["outcome"] == "invalid")
+        .collect();
+    assert_eq!(invalid.len(), 1);
+    assert!(invalid[0]["text"].as_str().unwrap().contains("cpu"), "{}", invalid[0]);
+    let (code, status, _) = oversim(folder, &["sweep", "status", "invalid"]);
+    assert!(code == 0 && status.contains("not completed: 1 (invalid)"), "{status}");
+}
+
+/// More replicates until intervals are narrow, for any division of the work.
+#[test]
+fn replicates_are_added_until_intervals_are_narrow() {
+    let folder = folder();
+    let folder = folder.path();
+    let until = ["--until-ci", "0.5%", "--most", "12"];
+    let run = |directory: &str, more: &[&str]| {
+        let all = [&["sweep", "small.yaml", "-o", directory, "--repeat", "1"], &until[..], more].concat();
+        assert_eq!(oversim(folder, &all).0, 0, "{more:?}");
+    };
+    run("one", &["--jobs", "1"]);
+    for shard in ["2/3", "0/3", "1/3"] {
+        run("three", &["--shard", shard, "--jobs", "3"]);
+    }
+    assert_eq!(oversim(folder, &["sweep", "merge", "three"]).0, 0);
+    assert!(merged(folder, "one") == merged(folder, "three"));
+    let all = merged(folder, "one");
+    let rows: Vec<Value> = all.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |configuration: u64| {
+        let here = rows.iter().filter(|row| row["configuration"] == configuration && row["policy"] == "LOAD");
+        here.count()
+    };
+    let counts: Vec<usize> = (0..10).map(count).collect();
+    assert!(counts.iter().all(|count| (3..=12).contains(count)), "{counts:?}");
+    assert!(counts.iter().min() < counts.iter().max(), "{counts:?}");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = folder();
+    let folder = folder.path();
+    let (code, out, err) = oversim(folder, &["sweep", "small.yaml", "--dry-run", "-o", "s"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let head = "90 runs: 10 configurations x 3 replicates x (2 policies and 1 dedicated run)\nsample: 30 runs, ";
+    assert!(out.starts_with(head), "{out}");
+    for word in ["time: ", "cpu hours", "disk: "] {
+        assert!(out.contains(word), "{out}");
+    }
+    assert!(!folder.join("s").exists());
+}
+
+#[test]
+fn the_task_of_a_job_array_is_its_shard() {
+    let folder = folder();
+    let folder = folder.path();
+    let array = |id: &str| {
+        let mut command = command(folder, &["sweep", "small.yaml", "-o", "s"]);
+        let variables = [("ID", id), ("MIN", "1"), ("MAX", "2"), ("COUNT", "2"), ("STEP", "1")];
+        for (name, value) in variables {
+            command.env(format!("SLURM_ARRAY_TASK_{name}"), value);
+        }
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(array("1").0, Some(0));
+    assert!(array("2").1.starts_with("shard 1 of 2: all runs are there"));
+    assert_eq!(oversim(folder, &["sweep", "merge", "s"]).0, 0);
+    assert_eq!(array("3").0, Some(2));
+}
