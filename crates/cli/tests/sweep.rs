@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -153,11 +154,14 @@ fn twenty_kills_lose_only_the_runs_in_hand() {
     let mut there = 0;
     for kill in 0..20_u64 {
         let before = if kill == 0 { 0 } else { parts(folder, "killed").len() };
+        // The next worker empties the journal after it has made a part of it.
+        let old = journal(folder, "killed");
         let mut child = started(folder, &run);
         // The journal of the killed worker becomes a part; a few runs, then some time within the next ones.
         let ready = |child: &mut Child| kill == 0 || child.try_wait().unwrap().is_some();
         eventually("a part", || ready(&mut child) || parts(folder, "killed").len() > before);
-        eventually("runs end", || journal(folder, "killed") > 2_000 || child.try_wait().unwrap().is_some());
+        let grown = |size: u64| size > 2_000 && size != old;
+        eventually("runs end", || grown(journal(folder, "killed")) || child.try_wait().unwrap().is_some());
         std::thread::sleep(Duration::from_millis(kill * 7 % 29));
         let ended = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
@@ -194,19 +198,68 @@ fn a_signal_finishes_the_runs_in_hand_and_asks_for_more() {
     assert!(merged(folder, "s") == merged(folder, "whole"));
 }
 
+/// An engine that has lost a worker starts its shard again while the old process may still work on it.
 #[test]
-fn two_workers_of_one_shard_are_refused_and_those_of_two_are_not() {
+fn a_worker_waits_for_another_one_of_its_shard() {
     let folder = folder();
     let folder = folder.path();
-    let mut child = started(folder, &["sweep", "long.yaml", "-o", "s", "--shard", "0/2", "--jobs", "1"]);
+    let run = ["sweep", "long.yaml", "-o", "s", "--shard", "0/2", "--jobs", "1"];
+    let mut first = started(folder, &run);
     let own = folder.join("s/parts/0-of-2.open");
     eventually("runs end", || fs::metadata(&own).is_ok_and(|about| about.len() > 0));
-    let (code, out, err) = oversim(folder, &["sweep", "long.yaml", "-o", "s", "--shard", "0/2"]);
-    assert_eq!((code, out.as_str()), (2, ""));
-    assert!(err.contains("another process works on shard 0 of 2"), "{err}");
+    kill_process(Pid::from_child(&first), Signal::STOP).unwrap();
+    // One is asked to stop while it waits, the other one waits to the end.
+    let waiting = || {
+        let mut child = command(folder, &run).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("another process works on this shard"), "{line}");
+        child
+    };
+    let (mut second, mut third) = (waiting(), waiting());
+    kill_process(Pid::from_child(&second), Signal::TERM).unwrap();
+    assert_eq!(second.wait().unwrap().code(), Some(75));
     assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "s", "--shard", "1/2"]).0, 0);
-    assert!(child.wait().unwrap().success());
+    kill_process(Pid::from_child(&first), Signal::CONT).unwrap();
+    assert!(first.wait().unwrap().success());
+    let before = parts(folder, "s");
+    assert!(third.wait().unwrap().success());
+    assert_eq!(parts(folder, "s"), before);
     assert_eq!(oversim(folder, &["sweep", "merge", "s"]).0, 0);
+}
+
+/// Slurm sends SIGTERM to a worker and to the shell that started it, which sends it again.
+#[test]
+fn a_second_sigterm_does_not_interrupt_the_runs_in_hand() {
+    let folder = folder();
+    let folder = folder.path();
+    let mut child = started(folder, &["sweep", "long.yaml", "-o", "s", "--jobs", "2"]);
+    eventually("runs end", || journal(folder, "s") > 1_000);
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(75));
+}
+
+/// All tasks of a job array find no directory, or only that of the messages of their engine.
+#[test]
+fn the_first_workers_may_start_at_the_same_time() {
+    let folder = folder();
+    let folder = folder.path();
+    for attempt in 0..10 {
+        let directory = format!("s{attempt}");
+        fs::create_dir_all(folder.join(&directory).join("logs")).unwrap();
+        let shard = |index: u32| format!("{index}/8");
+        let start =
+            |index| started(folder, &["sweep", "small.yaml", "-o", &directory, "--shard", &shard(index)]);
+        let children: Vec<Child> = (0..8).map(start).collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success(), "{attempt}");
+        }
+        assert_eq!(oversim(folder, &["sweep", "merge", &directory]).0, 0);
+        assert!(merged(folder, &directory) == merged(folder, "s0"));
+    }
 }
 
 #[test]
@@ -274,8 +327,7 @@ fn a_damaged_part_is_named_and_a_torn_journal_is_used_up_to_its_last_whole_line(
 
 /// The first 16 digits of a line's checksum, from the program of the system.
 fn sha256(line: &str) -> String {
-    let mut child =
-        Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), line.as_bytes()).unwrap();
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()[..16].to_owned()
 }
@@ -320,7 +372,8 @@ fn runs_that_fail_are_rows_and_the_sweep_goes_on() {
         assert_eq!(row["text"].as_str().is_some_and(|text| text.contains("cut off at")), cut);
     }
     // Each value is valid with the first one of the other axes, and one combination is not.
-    let text = text.replace("horizon: [1ms, 1s], ", "").replace("'core:1 pu:2', 'core:2'", "'core:2', 'core:1'");
+    let text =
+        text.replace("horizon: [1ms, 1s], ", "").replace("'core:1 pu:2', 'core:2'", "'core:2', 'core:1'");
     fs::write(folder.join("bad.yaml"), text).unwrap();
     let (code, _, err) = oversim(folder, &["sweep", "bad.yaml", "-o", "invalid"]);
     assert_eq!(code, 0, "{err}");
@@ -370,7 +423,8 @@ fn a_dry_run_writes_nothing() {
     let folder = folder.path();
     let (code, out, err) = oversim(folder, &["sweep", "small.yaml", "--dry-run", "-o", "s"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    let head = "90 runs: 10 configurations x 3 replicates x (2 policies and 1 dedicated run)\nsample: 30 runs, ";
+    let head =
+        "90 runs: 10 configurations x 3 replicates x (2 policies and 1 dedicated run)\nsample: 30 runs, ";
     assert!(out.starts_with(head), "{out}");
     for word in ["time: ", "cpu hours", "disk: "] {
         assert!(out.contains(word), "{out}");

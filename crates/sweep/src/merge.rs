@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::read::configurations;
 use crate::row::Row;
 use crate::status::Status;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, UNNAMED};
 
 /// The merged runs as one JSON object per line.
 pub const NDJSON: &str = "runs.ndjson";
@@ -57,7 +57,7 @@ pub fn merge(store: &Store, plan: &Plan) -> Result<Merged, StoreError> {
     #[cfg(feature = "parquet")]
     let (table_path, mut table) = {
         let table_path = store.directory().join(PARQUET);
-        let file = tempfile::Builder::new().prefix(".oversim-").tempfile_in(store.directory());
+        let file = tempfile::Builder::new().prefix(UNNAMED).tempfile_in(store.directory());
         let file = file.map_err(|error| failed(&table_path, &error))?;
         let table = crate::columns::Table::new(file, plan).map_err(|error| failed(&table_path, &error))?;
         (table_path, table)
@@ -91,7 +91,7 @@ struct Unnamed<'a> {
 
 impl<'a> Unnamed<'a> {
     fn new(folder: &Path, path: &'a Path) -> Result<Self, StoreError> {
-        let file = tempfile::Builder::new().prefix(".oversim-").tempfile_in(folder);
+        let file = tempfile::Builder::new().prefix(UNNAMED).tempfile_in(folder);
         let out = file.map(BufWriter::new).map_err(|error| Self::failed(path, &error))?;
         Ok(Self { out, path })
     }

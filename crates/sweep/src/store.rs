@@ -6,6 +6,7 @@
 //! locked by its worker; the journal of a dead worker becomes a part as soon as another one starts.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub const PLAN: &str = "plan.json";
 const PARTS: &str = "parts";
 /// The directory of the messages of an engine; its script makes it before the first worker starts.
 const LOGS: &str = "logs";
+/// How the name of a file begins that is not whole yet.
+pub(crate) const UNNAMED: &str = ".oversim-";
 /// Time after which a journal that another process has locked is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 /// Runs of a journal that become a part: few enough to be sorted in memory.
@@ -117,8 +120,11 @@ impl Store {
         let path = directory.join(PLAN);
         if !path.exists() {
             let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
-            let foreign = |name: &std::ffi::OsStr| name != PARTS && name != LOGS;
-            if entries.any(|entry| foreign(&entry.file_name())) && !path.exists() {
+            // Another worker may be writing the plan at this moment.
+            let own = |name: &OsStr| {
+                name == PARTS || name == LOGS || name.as_encoded_bytes().starts_with(UNNAMED.as_bytes())
+            };
+            if entries.any(|entry| !own(&entry.file_name())) && !path.exists() {
                 let message = format!(
                     "{} is not the directory of a sweep, and it is not empty: name another one",
                     directory.display()
@@ -452,7 +458,7 @@ fn unnamed(path: &Path, bytes: &[u8]) -> Done<NamedTempFile> {
         // The umask of the process removes permissions that the user does not want.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.prefix(".oversim-").tempfile_in(folder).map_err(failed)?;
+    let mut file = builder.prefix(UNNAMED).tempfile_in(folder).map_err(failed)?;
     file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     Ok(file)
 }
