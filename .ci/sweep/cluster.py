@@ -67,7 +67,7 @@ with LocalCluster(server) as cluster:
     try:
         job = subprocess.Popen(["bash", submit], env={**os.environ, "OVERSIM_HQ_SERVER": server})
         until(30, "the start of a task on each worker", lambda: all(tasks(worker) for worker in workers))
-        time.sleep(1)
+        time.sleep(0.5)
         # As if the node was lost: neither the worker nor its task can do anything more.
         lost, left = workers
         os.kill(lost.pid, signal.SIGSTOP)
