@@ -81,6 +81,7 @@ fn swept(grid: &Grid, jobs: usize) -> Result<f64, String> {
         jobs,
         stop: &AtomicBool::new(false),
         limit: None,
+        begin: &|_, _| (),
         progress: &|| (),
         waits: &|| (),
     };

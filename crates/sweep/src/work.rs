@@ -34,6 +34,8 @@ pub struct Request<'a> {
     pub stop: &'a AtomicBool,
     /// The memory that there is.
     pub limit: Option<&'a Limit>,
+    /// Called once, with the runs of the shard that are there, and all of them (at most).
+    pub begin: &'a (dyn Fn(u64, u64) + Sync),
     /// Called after each run.
     pub progress: &'a (dyn Fn() + Sync),
     /// Called once if another process works on the shard: this one waits until that one ends.
@@ -139,6 +141,8 @@ pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Re
     if let Some(why) = wrong {
         return Err(StoreError::Failed(format!("a line of {} cannot be read: {why}", store.directory().display())));
     }
+    let (there, all) = extent(plan, request.shard, &done);
+    (request.begin)(there, all);
     let state = State {
         next: (0, 0),
         batches: VecDeque::new(),
@@ -170,6 +174,22 @@ pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Re
     }
     worker.journal.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
     Ok(state.worked)
+}
+
+/// The runs of a shard that are there, and all of them.
+fn extent(plan: &Plan, shard: Shard, done: &Done) -> (u64, u64) {
+    let (mut there, mut all) = (0, 0);
+    for configuration in 0..plan.configurations {
+        for replicate in 0..plan.most_replicates() {
+            if shard.has(plan, configuration, replicate) {
+                let first = plan.number(Place { configuration, replicate, slot: 0 });
+                let runs = first..first + plan.slots() as u64;
+                all += plan.slots() as u64;
+                there += runs.filter(|run| done.has(*run)).count() as u64;
+            }
+        }
+    }
+    (there, all)
 }
 
 impl Worker<'_> {

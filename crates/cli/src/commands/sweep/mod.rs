@@ -81,13 +81,20 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     );
     let limit = crate::memory::limit(args.changes.edits.memory);
     let began = Instant::now();
-    let expected = plan.most_runs() / u64::from(shard.of);
-    let bar = say::bar(usize::try_from(expected).unwrap_or(usize::MAX), "runs");
+    let bar = say::bar(0, "runs");
+    if grid.searches_partitions() {
+        say::warning("`best_partition` has no effect in a sweep");
+    }
     let request = Request {
         shard,
         jobs: jobs(&args.changes),
         stop,
         limit: limit.as_ref(),
+        begin: &|there, all| {
+            bar.set_length(all);
+            bar.set_position(there);
+            bar.reset_eta();
+        },
         progress: &|| bar.inc(1),
         waits: &|| say::note("another process works on this shard: this one waits until that one ends"),
     };
