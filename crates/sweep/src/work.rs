@@ -139,7 +139,10 @@ pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Re
         }
     })?;
     if let Some(why) = wrong {
-        return Err(StoreError::Failed(format!("a line of {} cannot be read: {why}", store.directory().display())));
+        return Err(StoreError::Failed(format!(
+            "a line of {} cannot be read: {why}",
+            store.directory().display()
+        )));
     }
     let (there, all) = extent(plan, request.shard, &done);
     (request.begin)(there, all);
@@ -201,7 +204,8 @@ impl Worker<'_> {
     fn thread(&self) {
         while let Some(job) = self.job() {
             let row = self.row(&job);
-            let append = self.journal.lock().unwrap_or_else(PoisonError::into_inner).append(row.run, row.line());
+            let append =
+                self.journal.lock().unwrap_or_else(PoisonError::into_inner).append(row.run, row.line());
             let mut state = self.state();
             state.busy -= 1;
             match append {
@@ -241,7 +245,8 @@ impl Worker<'_> {
     /// Puts the missing replicates of a configuration, up to an end, in the queue.
     fn begin(&self, state: &mut State, current: &Arc<Current>, end: u32) {
         if self.plan.until.is_some() {
-            let missing = (0..end).map(|replicate| self.missing(state, current.position, replicate).len() as u64);
+            let missing =
+                (0..end).map(|replicate| self.missing(state, current.position, replicate).len() as u64);
             let missing: u64 = missing.sum();
             state.pending.insert(current.position, missing);
         }
@@ -389,7 +394,9 @@ impl Worker<'_> {
             configuration: place.configuration,
             settings: settings.clone(),
             places: places.clone(),
-            policy: policy.map_or(experiment::result::DEDICATED, |at| &plan.provenance.policies[at]).to_owned(),
+            policy: policy
+                .map_or(experiment::result::DEDICATED, |at| &plan.provenance.policies[at])
+                .to_owned(),
             app: if policy.is_none() { Some(plan.dedicated[place.slot].clone()) } else { None },
             replicate: place.replicate,
             seed: plan.provenance.seed.wrapping_add(u64::from(place.replicate)),

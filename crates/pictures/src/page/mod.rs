@@ -82,10 +82,15 @@ pub fn sweep_page(story: &SweepStory<'_>) -> String {
         let values = if few { axis.values.join(", ") } else { format!("{} values", axis.values.len()) };
         vec![axis.path.clone(), values]
     };
-    let axes = Grid::new("Swept parameters", strings(&["Path", "Values"]), p.sweep.iter().map(axis).collect());
+    let axes =
+        Grid::new("Swept parameters", strings(&["Path", "Values"]), p.sweep.iter().map(axis).collect());
     sections.push(section("parameters", "Parameters", axes.markup()));
     let scenario = (p.scenario.as_str(), story.scenario);
-    sections.push(section("provenance", "Provenance", origin::origin(story.results, story.command, scenario)));
+    sections.push(section(
+        "provenance",
+        "Provenance",
+        origin::origin(story.results, story.command, scenario),
+    ));
     let facts = [
         ("Configurations", p.configurations.len().to_string()),
         ("Policies", p.policies.join(", ")),

@@ -70,7 +70,9 @@ fn planned(
 fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let shard = match args.shard {
         Some(shard) => shard,
-        None => shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE),
+        None => {
+            shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE)
+        }
     };
     let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
     let store = Store::create(directory, &plan).map_err(failed)?;
@@ -210,9 +212,7 @@ fn show(directory: &Path) -> Result<ExitCode, Failure> {
         writeln!(
             out,
             "there: {} runs; {} of {} configurations are complete",
-            status.runs,
-            status.complete,
-            plan.configurations
+            status.runs, status.complete, plan.configurations
         )?;
         for (outcome, count) in &status.not_completed {
             writeln!(out, "not completed: {} ({outcome})", count)?;
