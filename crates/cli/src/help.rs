@@ -188,10 +188,8 @@ Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenar
 pub(crate) const SWEEP_PHASE: &str = "\
 Examples:
   oversim sweep phase-diagram spin_yield_block --repeat 2 -o phase.svg
-  oversim sweep phase-diagram two_hogs_one_core --policy LOAD,PIN --sweep \
-apps.hogs.tasks=1,2,3 --sweep machine.migration=10us,50us --repeat 2 -o hogs.svg
-  oversim sweep phase-diagram spin_yield_block --at threads_per_core=2 --metric context_switches \
---app all -o switches.png
+  oversim sweep phase-diagram spin_yield_block --at threads_per_core=2 -o two.png
+  oversim sweep phase-diagram spin_yield_block --metric migrations --app all -o moves.svg
 
 A parameter that is neither --x nor --y makes panels, at most 12; --at PATH=VALUE chooses one of its values.
 Cells are darker where the second policy is worse by more, and hatched where the difference is not \

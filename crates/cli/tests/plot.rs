@@ -133,7 +133,7 @@ fn a_phase_diagram_has_sentences_numbers_and_the_same_bytes_from_a_result() {
     let diagram = |subject: &str, rest: &[&str], stdin: &str| {
         oversim(&[&["sweep", "phase-diagram", subject][..], rest].concat(), stdin)
     };
-    let scenario = SCENARIO.replace("[1, 2] }", "[1, 2], kernel.yield: [cfs, posix] }");
+    let scenario = SCENARIO.replace("[1, 2] }", "[1, 2], kernel.yield: [default, posix] }");
     let (code, said, errors) = diagram("-", &["-o", &at("a.svg"), "--jobs", "1"], &scenario);
     assert_eq!((code, errors.as_str()), (0, ""), "{said}");
     let (code, result, _) = oversim(&["run", "-", "--format", "json"], &scenario);
@@ -156,7 +156,7 @@ fn a_phase_diagram_has_sentences_numbers_and_the_same_bytes_from_a_result() {
         (&["-o", &at("d.svg"), "--x", "tasks"], "--x: `tasks` is not swept. Swept: threads_per_core,"),
         (&["-o", &at("d.svg"), "--x", "yield", "--y", "yield"], "cannot be both sides"),
         (&["-o", &at("d.svg"), "--at", "yield"], "write PATH=VALUE"),
-        (&["-o", &at("d.svg"), "--at", "yield=x"], "kernel.yield has no value `x`. Valid: cfs, posix"),
+        (&["-o", &at("d.svg"), "--at", "yield=x"], "kernel.yield has no value `x`. Valid: default, posix"),
         (&["-o", &at("d.svg"), "--metric", "work"], "neither more nor less of `work` is better"),
         (&["-o", &at("d.svg"), "--app", "fin"], "did you mean `fine`?"),
         (&["-o", &at("d.svg"), "--metric", "run_time"], "choose one with --app"),

@@ -46,8 +46,7 @@ pub fn values(apps: &[String], plan: &RunPlan, run: &RunReport) -> Values {
         return values;
     }
     let window = plan.window.is_some();
-    let sample =
-        |app| Sample { run, app, alone_mean: None, alone_paired: None, sequence: None, window };
+    let sample = |app| Sample { run, app, alone_mean: None, alone_paired: None, sequence: None, window };
     for (name, copies) in apps.iter().zip(copies(apps.len(), plan)) {
         let of_app: Vec<Sample<'_>> = copies.into_iter().map(sample).collect();
         values.extend(measure(Scope::App, &of_app).map(|found| (name.clone(), found)));
@@ -123,7 +122,8 @@ pub fn refer_to_dedicated(
         if let (Some(all), Some(sequence)) = (all, sequence)
             && sequence > 0.0
         {
-            let length = if window { all.get(time).map(|each| each * done) } else { all.get("makespan").copied() };
+            let length =
+                if window { all.get(time).map(|each| each * done) } else { all.get("makespan").copied() };
             all.extend(length.map(|length| ("throughput".to_owned(), rounded(sequence / length))));
         }
     }

@@ -118,6 +118,12 @@ impl Grid {
         self.frame.repeat
     }
 
+    /// Whether the scenario asks for the best static partition, which only `run` searches.
+    #[must_use]
+    pub const fn searches_partitions(&self) -> bool {
+        self.frame.best_partition
+    }
+
     /// The swept paths with their different values.
     #[must_use]
     pub fn axes(&self) -> &[Axis] {

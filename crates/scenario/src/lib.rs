@@ -104,12 +104,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    fn read(
-        policies: &PolicyShelf,
-        name: &str,
-        text: &str,
-        overrides: &Overrides,
-    ) -> Result<Self, String> {
+    fn read(policies: &PolicyShelf, name: &str, text: &str, overrides: &Overrides) -> Result<Self, String> {
         let mut sources = Sources::new(name, text);
         let mut root = match document(text) {
             Ok(root) => root,

@@ -345,8 +345,7 @@ pub(crate) fn runs(
         admission: configuration.admission,
         start_jitter: configuration.start_jitter,
     };
-    let baselines =
-        if frame.baseline { baselines(resolved, &replicates, &options) } else { Vec::new() };
+    let baselines = if frame.baseline { baselines(resolved, &replicates, &options) } else { Vec::new() };
     let mut runs = baselines;
     runs.extend(shared(resolved, &replicates, &options));
     runs.iter_mut().for_each(|run| run.latencies = frame.latencies);
@@ -389,21 +388,23 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
         };
         let each: Vec<_> = replicates.clone().map(arrivals).collect();
         for (policy, (_, choice)) in configuration.policies.iter().enumerate() {
-            runs.extend(each.iter().zip(replicates.clone()).map(|((options, (specs, entries)), replicate)| RunPlan {
-                configuration: at,
-                policy,
-                replicate,
-                serves: vec![at],
-                alone: None,
-                machine: Arc::clone(&configuration.machine),
-                kernel: Arc::clone(&configuration.kernel),
-                apps: specs.clone(),
-                entries: entries.clone(),
-                policy_choice: choice.clone(),
-                options: *options,
-                latencies: false,
-                window: configuration.window,
-            }));
+            runs.extend(each.iter().zip(replicates.clone()).map(
+                |((options, (specs, entries)), replicate)| RunPlan {
+                    configuration: at,
+                    policy,
+                    replicate,
+                    serves: vec![at],
+                    alone: None,
+                    machine: Arc::clone(&configuration.machine),
+                    kernel: Arc::clone(&configuration.kernel),
+                    apps: specs.clone(),
+                    entries: entries.clone(),
+                    policy_choice: choice.clone(),
+                    options: *options,
+                    latencies: false,
+                    window: configuration.window,
+                },
+            ));
         }
     }
     runs

@@ -22,6 +22,8 @@ pub struct Plan {
     pub plan: String,
     /// Scenario, model and program; the values of all axes. `runs` counts nothing here.
     pub provenance: Provenance,
+    /// The scenario as read, and after it the machine files that it names.
+    pub scenario: String,
     /// Configurations that the conditions of the sweep admit.
     pub configurations: u64,
     /// Applications with a dedicated run in each configuration and replicate.
@@ -65,8 +67,15 @@ impl Plan {
         };
         let configurations = (0..grid.combinations()).filter(|number| grid.has(*number)).count() as u64;
         let dedicated = grid.dedicated().into_iter().map(|app| grid.trial.apps[app].clone()).collect();
-        let mut plan =
-            Self { schema: SCHEMA.into(), plan: String::new(), provenance, configurations, dedicated, until };
+        let mut plan = Self {
+            schema: SCHEMA.into(),
+            plan: String::new(),
+            provenance,
+            scenario: grid.trial.scenario_text.clone(),
+            configurations,
+            dedicated,
+            until,
+        };
         let text = serde_json::to_string(&plan).map_err(|error| error.to_string())?;
         plan.plan = hex(&Hash::hash(text.as_bytes()));
         Ok(plan)

@@ -23,7 +23,8 @@ pub(crate) fn configurations(
 ) -> Result<(), StoreError> {
     let mut rows: Vec<Row> = Vec::new();
     index.read(&mut |run, line| {
-        let row = Row::read(line).map_err(|why| StoreError::Failed(format!("run {run} cannot be read: {why}")))?;
+        let row =
+            Row::read(line).map_err(|why| StoreError::Failed(format!("run {run} cannot be read: {why}")))?;
         if rows.first().is_some_and(|first| first.configuration != row.configuration) {
             each(referred(plan, std::mem::take(&mut rows)))?;
         }
@@ -158,6 +159,7 @@ impl Gathered {
 /// The label of a configuration, as results have it.
 fn label(axes: &[Axis], places: &[usize]) -> String {
     let settings = axes.iter().zip(places);
-    let each = settings.filter_map(|(axis, place)| Some(format!("{}={}", axis.path, axis.values.get(*place)?)));
+    let each =
+        settings.filter_map(|(axis, place)| Some(format!("{}={}", axis.path, axis.values.get(*place)?)));
     each.collect::<Vec<_>>().join(", ")
 }

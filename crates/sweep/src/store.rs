@@ -103,7 +103,8 @@ pub fn is_sweep(path: &Path) -> bool {
 pub fn plan(directory: &Path) -> Done<Plan> {
     let path = directory.join(PLAN);
     let text = fs::read_to_string(&path).map_err(|error| StoreError::failed("read", &path, &error))?;
-    let wrong = |why: &str| StoreError::Refused(format!("{} is not the plan of a sweep: {why}", path.display()));
+    let wrong =
+        |why: &str| StoreError::Refused(format!("{} is not the plan of a sweep: {why}", path.display()));
     let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
     if plan.schema != SCHEMA {
         return Err(wrong(&format!("its form is `{}`, and this program reads `{SCHEMA}`", plan.schema)));
@@ -154,7 +155,8 @@ impl Store {
     /// There is none.
     pub fn open(directory: &Path) -> Done<(Self, Plan)> {
         if !is_sweep(directory) {
-            let why = if directory.is_dir() { format!("has no {PLAN}") } else { "is no directory".to_owned() };
+            let why =
+                if directory.is_dir() { format!("has no {PLAN}") } else { "is no directory".to_owned() };
             let message = format!("{} is not the directory of a sweep: it {why}", directory.display());
             return Err(StoreError::Refused(message));
         }
@@ -284,7 +286,8 @@ impl Store {
         };
         let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
         let (head, body) = text.split_once('\n').ok_or_else(|| damaged("it has no first line"))?;
-        let head: Head = serde_json::from_str(head).map_err(|_| damaged("its first line is not that of a part"))?;
+        let head: Head =
+            serde_json::from_str(head).map_err(|_| damaged("its first line is not that of a part"))?;
         if head.plan != self.plan {
             return Err(StoreError::Refused(format!(
                 "the part {} belongs to another plan: its runs cannot be merged with these",
@@ -325,7 +328,9 @@ impl Journal<'_> {
     /// Appends a run.
     pub(crate) fn append(&mut self, run: u64, line: String) -> Done<()> {
         let text = format!("{} {line}\n", check(&line));
-        self.file.write_all(text.as_bytes()).map_err(|error| StoreError::failed("write", &self.path, &error))?;
+        self.file
+            .write_all(text.as_bytes())
+            .map_err(|error| StoreError::failed("write", &self.path, &error))?;
         self.lines.insert(run, line);
         if self.lines.len() >= PART { self.seal() } else { Ok(()) }
     }

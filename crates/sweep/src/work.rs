@@ -34,6 +34,8 @@ pub struct Request<'a> {
     pub stop: &'a AtomicBool,
     /// The memory that there is.
     pub limit: Option<&'a Limit>,
+    /// Called once, with the runs of the shard that are there, and all of them (at most).
+    pub begin: &'a (dyn Fn(u64, u64) + Sync),
     /// Called after each run.
     pub progress: &'a (dyn Fn() + Sync),
     /// Called once if another process works on the shard: this one waits until that one ends.
@@ -137,8 +139,13 @@ pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Re
         }
     })?;
     if let Some(why) = wrong {
-        return Err(StoreError::Failed(format!("a line of {} cannot be read: {why}", store.directory().display())));
+        return Err(StoreError::Failed(format!(
+            "a line of {} cannot be read: {why}",
+            store.directory().display()
+        )));
     }
+    let (there, all) = extent(plan, request.shard, &done);
+    (request.begin)(there, all);
     let state = State {
         next: (0, 0),
         batches: VecDeque::new(),
@@ -172,6 +179,22 @@ pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Re
     Ok(state.worked)
 }
 
+/// The runs of a shard that are there, and all of them.
+fn extent(plan: &Plan, shard: Shard, done: &Done) -> (u64, u64) {
+    let (mut there, mut all) = (0, 0);
+    for configuration in 0..plan.configurations {
+        for replicate in 0..plan.most_replicates() {
+            if shard.has(plan, configuration, replicate) {
+                let first = plan.number(Place { configuration, replicate, slot: 0 });
+                let runs = first..first + plan.slots() as u64;
+                all += plan.slots() as u64;
+                there += runs.filter(|run| done.has(*run)).count() as u64;
+            }
+        }
+    }
+    (there, all)
+}
+
 impl Worker<'_> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -181,7 +204,8 @@ impl Worker<'_> {
     fn thread(&self) {
         while let Some(job) = self.job() {
             let row = self.row(&job);
-            let append = self.journal.lock().unwrap_or_else(PoisonError::into_inner).append(row.run, row.line());
+            let append =
+                self.journal.lock().unwrap_or_else(PoisonError::into_inner).append(row.run, row.line());
             let mut state = self.state();
             state.busy -= 1;
             match append {
@@ -221,7 +245,8 @@ impl Worker<'_> {
     /// Puts the missing replicates of a configuration, up to an end, in the queue.
     fn begin(&self, state: &mut State, current: &Arc<Current>, end: u32) {
         if self.plan.until.is_some() {
-            let missing = (0..end).map(|replicate| self.missing(state, current.position, replicate).len() as u64);
+            let missing =
+                (0..end).map(|replicate| self.missing(state, current.position, replicate).len() as u64);
             let missing: u64 = missing.sum();
             state.pending.insert(current.position, missing);
         }
@@ -369,7 +394,9 @@ impl Worker<'_> {
             configuration: place.configuration,
             settings: settings.clone(),
             places: places.clone(),
-            policy: policy.map_or(experiment::result::DEDICATED, |at| &plan.provenance.policies[at]).to_owned(),
+            policy: policy
+                .map_or(experiment::result::DEDICATED, |at| &plan.provenance.policies[at])
+                .to_owned(),
             app: if policy.is_none() { Some(plan.dedicated[place.slot].clone()) } else { None },
             replicate: place.replicate,
             seed: plan.provenance.seed.wrapping_add(u64::from(place.replicate)),

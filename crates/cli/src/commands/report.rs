@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use experiment::PolicyShelf;
 use experiment::number::listed;
 use experiment::report::quoted;
+use experiment::response::{Response, regions};
 use experiment::result::Results;
 use experiment::statements::{Extremes, Table};
 use pictures::figures;
-use pictures::page::{Slot, Story, page};
+use pictures::page::{Slot, Story, SweepStory, page, sweep_page};
 use pictures::timeline::{self, Medium, Request, Subject, draw};
 use scenario::plan::Experiment;
 
@@ -26,6 +27,9 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     let standard = args.output.as_os_str() == "-";
     let target = (!standard).then(|| Target::check(&args.output, args.force)).transpose()?;
     output::distinct(&target.iter().collect::<Vec<_>>(), &[&args.file])?;
+    if ::sweep::store::is_sweep(&args.file) {
+        return of_sweep(args, target.as_ref(), policies);
+    }
     let (name, text) = input::scenario(&args.file)?;
     if experiment::result::is_result(&text) {
         return Err(Failure::Input(format!(
@@ -51,12 +55,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
         command: &command(&file, changes, args.best_partition),
         file: &file,
     };
-    let html = page(&story);
-    let write = |out: &mut dyn Write| out.write_all(html.as_bytes());
-    match target {
-        None => output::to_stdout(|out| write(out))?,
-        Some(target) => target.write(&write)?,
-    }
+    write(target.as_ref(), &page(&story))?;
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -66,6 +65,46 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
         results.provenance.runs
     ));
     Ok(ExitCode::from(BAD_END))
+}
+
+/// Writes the page of a sweep.
+fn of_sweep(args: &Report, target: Option<&Target>, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    let changes = &args.changes;
+    let flags = source::given(changes, args.best_partition);
+    if !flags.is_empty() {
+        return Err(source::refused(&flags, &args.file.display().to_string()));
+    }
+    let opened = source::open(&args.file, changes, false, policies)?;
+    let plan = ::sweep::store::plan(&args.file).map_err(super::sweep::failed)?;
+    let response = Response::chosen(&opened.results, None, None);
+    let sentences = response.and_then(|response| {
+        let map = response.map(None, None)?;
+        let mut all = regions::sentences(&response, &map);
+        all.extend(response.effects().map(|effects| effects.sentences(&response)).unwrap_or_default());
+        Ok(all)
+    });
+    let sentences =
+        sentences.unwrap_or_else(|why| vec![format!("There is no ranking of the policies: {why}.")]);
+    let drawn = figures::draw(&opened.results, &["phase", "effects"].map(str::to_owned));
+    let command = line(&strings(&["oversim", "report", &typed(&args.file), "-o", "report.html"]));
+    let story = SweepStory {
+        results: &opened.results,
+        drawn: &drawn,
+        sentences: &sentences,
+        command: &command,
+        scenario: &plan.scenario,
+    };
+    write(target, &sweep_page(&story))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a page to its file, or to standard output.
+fn write(target: Option<&Target>, html: &str) -> Result<(), Failure> {
+    let write = |out: &mut dyn Write| out.write_all(html.as_bytes());
+    match target {
+        None => output::to_stdout(|out| write(out)),
+        Some(target) => target.write(&write),
+    }
 }
 
 /// The worst policy above the best one, at the configuration of the best, in the most informative window.

@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
+use ::sweep::read::MOST_CONFIGURATIONS;
+use ::sweep::store::Store;
 use experiment::PolicyShelf;
 use experiment::metrics::ALL_APPS;
 use experiment::number;
@@ -12,8 +14,6 @@ use experiment::size::Size;
 use scenario::memory::Limit;
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
-use ::sweep::read::MOST_CONFIGURATIONS;
-use ::sweep::store::Store;
 
 use crate::args::{Changes, Edits};
 use crate::failure::Failure;
@@ -142,7 +142,11 @@ fn directory(path: &Path, only: Option<(&str, &str)>) -> Result<Results, Failure
     let results = ::sweep::read::results(&store, &plan, only).map_err(super::sweep::failed)?;
     let missing = plan.most_runs().saturating_sub(results.provenance.runs as u64);
     if missing > 0 && plan.until.is_none() {
-        say::warning(format_args!("{missing} of {} runs are missing in {}", plan.most_runs(), path.display()));
+        say::warning(format_args!(
+            "{missing} of {} runs are missing in {}",
+            plan.most_runs(),
+            path.display()
+        ));
     }
     Ok(results)
 }

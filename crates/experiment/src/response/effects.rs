@@ -82,6 +82,8 @@ pub struct Effects {
     pub policies: usize,
     /// Configurations that are left out, because a run did not complete or replicates are missing.
     pub left_out: usize,
+    /// Parameters without a share of their own, each with the earlier one whose values change with it.
+    pub joined: Vec<(String, String)>,
     /// Parameters whose share cannot be estimated: names with about as many values as configurations.
     pub unknown: Vec<String>,
     /// The shares: parameters in the order of the scenario, the policy, pairs, the rest, the seeds (with two
@@ -95,24 +97,60 @@ impl Response {
     /// # Errors
     /// A half-sentence: fewer than two configurations count, or all values are equal.
     pub fn effects(&self) -> Result<Effects, String> {
-        let values = Values::of(self)?;
-        let complete = values.is_grid(self);
+        let (response, joined) = self.independent();
+        let values = Values::of(&response)?;
+        let complete = values.is_grid(&response);
         let mut effects = Effects {
             estimator: if complete { Estimator::Grid } else { Estimator::Classes },
             logarithm: values.logarithm,
             configurations: values.points.len(),
             replicates: values.replicates,
             policies: values.policies,
-            left_out: self.points.len() - values.points.len(),
+            left_out: response.points.len() - values.points.len(),
+            joined,
             unknown: Vec::new(),
             shares: Vec::new(),
         };
         if complete {
-            effects.shares = grid::shares(self, &values);
+            effects.shares = grid::shares(&response, &values);
         } else {
-            (effects.shares, effects.unknown) = sample::shares(self, &values);
+            (effects.shares, effects.unknown) = sample::shares(&response, &values);
         }
         Ok(effects)
+    }
+
+    /// The response without axes whose values change one to one with those of an earlier axis, as in a `zip`:
+    /// the names of these and of the earlier ones.
+    fn independent(&self) -> (Self, Vec<(String, String)>) {
+        let names = self.names();
+        let (mut kept, mut joined): (Vec<usize>, Vec<(String, String)>) = (Vec::new(), Vec::new());
+        for axis in 0..self.axes.len() {
+            let varies = self.used(axis).len() > 1;
+            let same = |other: &&usize| self.follows(axis, **other);
+            match kept.iter().find(same).filter(|_| varies) {
+                Some(earlier) => joined.push((names[axis].clone(), names[*earlier].clone())),
+                None => kept.push(axis),
+            }
+        }
+        let mut response = self.clone();
+        response.axes = kept.iter().map(|axis| self.axes[*axis].clone()).collect();
+        for point in &mut response.points {
+            point.places = kept.iter().filter_map(|axis| point.places.get(*axis).copied()).collect();
+        }
+        (response, joined)
+    }
+
+    /// Whether the values of one axis change one to one with those of another; of numbers, always in the same
+    /// direction, which those of a sample do not.
+    fn follows(&self, one: usize, other: usize) -> bool {
+        if !self.determines(other, one) || !self.determines(one, other) {
+            return false;
+        }
+        let (Some(a), Some(b)) = (&self.axes[one].numbers, &self.axes[other].numbers) else { return true };
+        let mut pairs: Vec<(f64, f64)> =
+            self.points.iter().map(|point| (a[point.places[one]], b[point.places[other]])).collect();
+        pairs.sort_by(|p, q| p.0.total_cmp(&q.0).then(p.1.total_cmp(&q.1)));
+        pairs.windows(2).all(|two| two[0].1 <= two[1].1) || pairs.windows(2).all(|two| two[0].1 >= two[1].1)
     }
 }
 
@@ -191,6 +229,9 @@ impl Effects {
         if self.left_out > 0 {
             let left = plural(self.left_out, "configuration is", "configurations are");
             all.push(format!("{left} left out of these shares, because values are missing there."));
+        }
+        for (name, with) in &self.joined {
+            all.push(format!("{name} changes together with {with}, whose share is that of both."));
         }
         if !self.unknown.is_empty() {
             all.push(format!("The share of {} cannot be estimated.", listed(&self.unknown)));

@@ -184,12 +184,12 @@ impl Response {
     }
 
     /// The places of an axis that occur.
-    fn used(&self, axis: usize) -> BTreeSet<usize> {
+    pub(super) fn used(&self, axis: usize) -> BTreeSet<usize> {
         self.points.iter().map(|point| point.places[axis]).collect()
     }
 
     /// Whether each value of one axis occurs with only one value of another.
-    fn determines(&self, one: usize, other: usize) -> bool {
+    pub(super) fn determines(&self, one: usize, other: usize) -> bool {
         let pairs: BTreeSet<(usize, usize)> =
             self.points.iter().map(|point| (point.places[one], point.places[other])).collect();
         pairs.len() == self.used(one).len()

@@ -315,3 +315,23 @@ fn ten_thousand_configurations_make_a_map() {
     assert_eq!((map.cells.len(), map.is_exact(), map.panels.len()), (10_000, true, 1));
     assert_eq!(response.effects().unwrap().estimator, Estimator::Grid);
 }
+
+#[test]
+fn parameters_that_change_together_have_one_share() {
+    // b falls as a rises, as in a `zip`: y = a + 2 c with a in {0, 1, 2} and c in {0, 1}. Var(a) = 2/3,
+    // Var(2 c) = 1: shares 2/5 and 3/5.
+    let axes = vec![axis("a", &["0", "1", "2"]), axis("b", &["9", "5", "4"]), axis("c", &["0", "1"])];
+    let mut response = grid(axes, &["P", "Q"], 2, |at, _, _| at[0] as f64 + 2.0 * at[2] as f64);
+    response.points.retain(|point| point.places[0] == point.places[1]);
+    let effects = response.effects().unwrap();
+    assert_eq!(effects.estimator, Estimator::Grid);
+    assert_eq!(effects.joined, [("b".to_owned(), "a".to_owned())]);
+    near(share(&response, "a"), 0.4, 1e-9);
+    near(share(&response, "c"), 0.6, 1e-9);
+    assert!(effects.sentences(&response).iter().any(|text| text.starts_with("b changes together with a")));
+    // A sample also has one value of each axis for each configuration, but in no common order.
+    for (at, point) in response.points.iter_mut().enumerate() {
+        point.places = vec![at % 3, [1, 2, 0][at % 3], at / 3];
+    }
+    assert_eq!(response.effects().unwrap().joined, []);
+}

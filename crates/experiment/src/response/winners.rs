@@ -94,7 +94,7 @@ impl Response {
             None => paired.difference.ci95.map(|[_, hi]| hi < 0.0),
         };
         let (over, under) = if higher { (mean, other) } else { (other, mean) };
-        let of_means = if over == under {
+        let of_means = if over.total_cmp(&under).is_eq() {
             1.0
         } else if under > 0.0 {
             over / under

@@ -51,6 +51,60 @@ pub struct Slot {
     pub command: String,
 }
 
+/// What the page of a sweep shows.
+#[derive(Clone, Copy)]
+pub struct SweepStory<'a> {
+    /// What came out.
+    pub results: &'a Results,
+    /// The figures.
+    pub drawn: &'a Drawn,
+    /// The sentences about the best policies and the shares of variance.
+    pub sentences: &'a [String],
+    /// The command that makes this page again.
+    pub command: &'a str,
+    /// The scenario as read.
+    pub scenario: &'a str,
+}
+
+/// The page of a sweep as HTML. The same story gives the same bytes.
+#[must_use]
+pub fn sweep_page(story: &SweepStory<'_>) -> String {
+    let p = &story.results.provenance;
+    let section = |id, title, body| Section { id, title, body };
+    let answer = html! { @for sentence in story.sentences { p { (sentence) } } };
+    let mut sections = vec![section("answer", "Answer", answer)];
+    if !story.results.notes.is_empty() {
+        sections.push(section("incomplete", "Runs that did not complete", origin::notes(story.results)));
+    }
+    sections.push(section("figures", "Figures", figures::figures(story.drawn)));
+    let axis = |axis: &scenario::configuration::Axis| {
+        let few = axis.values.len() <= MOST_VALUES;
+        let values = if few { axis.values.join(", ") } else { format!("{} values", axis.values.len()) };
+        vec![axis.path.clone(), values]
+    };
+    let axes =
+        Grid::new("Swept parameters", strings(&["Path", "Values"]), p.sweep.iter().map(axis).collect());
+    sections.push(section("parameters", "Parameters", axes.markup()));
+    let scenario = (p.scenario.as_str(), story.scenario);
+    sections.push(section(
+        "provenance",
+        "Provenance",
+        origin::origin(story.results, story.command, scenario),
+    ));
+    let facts = [
+        ("Configurations", p.configurations.len().to_string()),
+        ("Policies", p.policies.join(", ")),
+        ("Seeds", p.repeat.to_string()),
+        ("Runs", p.runs.to_string()),
+        ("Kernels", p.kernels.join(", ")),
+    ];
+    let facts = html! { dl class="facts" { @for (name, value) in &facts { dt { (name) } dd { (value) } } } };
+    document(story.results, &facts, &sections)
+}
+
+/// Most values of a parameter that a page lists.
+const MOST_VALUES: usize = 30;
+
 /// A section: its anchor, its heading, what it holds.
 struct Section {
     id: &'static str,
@@ -61,8 +115,12 @@ struct Section {
 /// The page as HTML. The same story gives the same bytes.
 #[must_use]
 pub fn page(story: &Story<'_>) -> String {
-    let p = &story.results.provenance;
-    let sections = sections(story);
+    document(story.results, &subject::facts(story), &sections(story))
+}
+
+/// A page with these facts at its head.
+fn document(results: &Results, facts: &Markup, sections: &[Section]) -> String {
+    let p = &results.provenance;
     let title = format!("{}: {} {}", p.scenario, p.tool, p.version);
     let text = html! {
         (DOCTYPE)
@@ -82,24 +140,24 @@ pub fn page(story: &Story<'_>) -> String {
                 header {
                     h1 { (p.scenario) }
                     @if !p.about.is_empty() { p class="about" { (p.about) } }
-                    (subject::facts(story))
+                    (facts)
                 }
                 nav aria-label="Sections" {
                     ol {
-                        @for section in &sections {
+                        @for section in sections {
                             li { a href={ "#" (section.id) } { (section.title) } }
                         }
                     }
                 }
                 main id="main" tabindex="-1" {
-                    @for section in &sections {
+                    @for section in sections {
                         section aria-labelledby=(section.id) {
                             h2 id=(section.id) { (section.title) }
                             (section.body)
                         }
                     }
                 }
-                footer { p { (origin::line(story.results)) } }
+                footer { p { (origin::line(results)) } }
                 script { (PreEscaped(script::JS)) }
             }
         }
@@ -124,7 +182,8 @@ fn sections(story: &Story<'_>) -> Vec<Section> {
     all.push(section("numbers", "Numbers", numbers::tables(&view)));
     all.push(section("references", "References", numbers::references(&view)));
     all.push(section("simulated", "What was simulated", subject::subject(story)));
-    all.push(section("provenance", "Provenance", origin::origin(story)));
+    let scenario = (story.file, story.experiment.scenario_text.as_str());
+    all.push(section("provenance", "Provenance", origin::origin(story.results, story.command, scenario)));
     all
 }
 

@@ -3,10 +3,13 @@
 use experiment::result::Results;
 use maud::{Markup, html};
 
-use super::{Grid, Story, strings};
+use super::{Grid, strings};
 
 /// A tab of a scenario's text, as errors about it show one.
 const TAB: &str = "    ";
+
+/// Most runs that did not complete on a page.
+const MOST_NOTES: usize = 400;
 
 /// Who made it.
 pub(super) fn line(results: &Results) -> String {
@@ -21,9 +24,9 @@ pub(super) fn line(results: &Results) -> String {
     )
 }
 
-/// Provenance, the command and the scenario.
-pub(super) fn origin(story: &Story<'_>) -> Markup {
-    let p = &story.results.provenance;
+/// Provenance, the command, and the scenario with its name.
+pub(super) fn origin(results: &Results, command: &str, (file, scenario): (&str, &str)) -> Markup {
+    let p = &results.provenance;
     let overrides = if p.overrides.is_empty() { "none".to_owned() } else { p.overrides.join(" ") };
     let rows = [
         ("Program", format!("{} {}", p.tool, p.version)),
@@ -32,16 +35,16 @@ pub(super) fn origin(story: &Story<'_>) -> Markup {
         ("Scenario, SHA-256", p.scenario_sha256.clone()),
         ("Changes by the command line", overrides),
         ("Result, SHA-256 of all runs", p.digest.clone()),
-        ("Form of results", story.results.schema.clone()),
+        ("Form of results", results.schema.clone()),
     ];
     html! {
         p { "The same scenario, changes and version give the same bytes on every machine. This command \
             makes the page again:" }
-        pre { code { (story.command) } }
+        pre { code { (command) } }
         dl class="facts" { @for (name, value) in &rows { dt { (name) } dd { (value) } } }
         details {
-            summary { "The scenario: " (story.file) }
-            pre { code { (story.experiment.scenario_text.replace('\t', TAB)) } }
+            summary { "The scenario: " (file) }
+            pre { code { (scenario.replace('\t', TAB)) } }
         }
     }
 }
@@ -59,11 +62,12 @@ pub(super) fn notes(results: &Results) -> Markup {
             note.text.clone(),
         ]
     };
-    let rows: Vec<Vec<String>> = results.notes.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = results.notes.iter().take(MOST_NOTES).map(row).collect();
     let head = strings(&["Policy", "Configuration", "Seed", "Outcome", "What happened"]);
     html! {
-        p { strong { (rows.len()) " of " (results.provenance.runs) " runs did not complete and count in no \
+        p { strong { (results.notes.len()) " of " (results.provenance.runs) " runs did not complete and count in no \
             number." } }
+        @if results.notes.len() > MOST_NOTES { p { "The first " (MOST_NOTES) " of them:" } }
         (Grid::new("Runs that did not complete", head, rows).markup())
     }
 }

@@ -177,12 +177,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Operands of one type, joined from left to right.
-    fn chain(
-        &mut self,
-        operators: &[&'static str],
-        operand: fn(&mut Self) -> Part,
-        kind: Type,
-    ) -> Part {
+    fn chain(&mut self, operators: &[&'static str], operand: fn(&mut Self) -> Part, kind: Type) -> Part {
         let mut begin = self.place();
         let mut left = operand(self)?;
         while let Some(operator) = self.operator(operators) {

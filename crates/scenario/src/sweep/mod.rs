@@ -271,9 +271,7 @@ fn tried(
         if !names.insert(path.name.clone()) {
             reader.wrong(path.place, format!("`{}` is swept twice", path.name));
             all = false;
-        } else if let Err(problem) =
-            paths::set(trial, &path.name, path.place, value.clone(), Edit::Sweep)
-        {
+        } else if let Err(problem) = paths::set(trial, &path.name, path.place, value.clone(), Edit::Sweep) {
             reader.add(problem);
             all = false;
         }
@@ -424,10 +422,8 @@ fn sampled(node: &Node, reader: &mut Reader) -> Option<Rows> {
         reader.wrong_node(over, "`over` must be a mapping of paths to ranges or lists", hint);
         return None;
     };
-    let sources: Vec<(String, Source)> = entries
-        .iter()
-        .filter_map(|entry| Some((entry.key.clone(), source(entry, reader)?)))
-        .collect();
+    let sources: Vec<(String, Source)> =
+        entries.iter().filter_map(|entry| Some((entry.key.clone(), source(entry, reader)?))).collect();
     if entries.is_empty() || sources.len() < entries.len() {
         if entries.is_empty() {
             reader.wrong_node(over, "`over` has no paths", "");

@@ -78,7 +78,8 @@ impl Ends {
             _ => return Err(format!("`{low}` and `{high}` have different units")),
         };
         let scaled = |measured: Measure, number: u64| {
-            let factor = if (measured, measure) == (Measure::Whole, Measure::Decimal) { 1_000_000 } else { 1 };
+            let factor =
+                if (measured, measure) == (Measure::Whole, Measure::Decimal) { 1_000_000 } else { 1 };
             number.checked_mul(factor).ok_or_else(|| format!("an end of `{text}` is too large"))
         };
         let (low_number, high_number) = (scaled(first, low_number)?, scaled(second, high_number)?);
@@ -167,7 +168,9 @@ fn number(text: &str) -> Option<(Measure, u64)> {
 fn which(ends: &Ends, rest: Option<&str>) -> Result<Which, String> {
     let count = |text: &str, what: &str| {
         let count: Option<u64> = text.trim().parse().ok();
-        count.filter(|count| *count >= 2).ok_or_else(|| format!("`{what}` needs a number of values, at least 2"))
+        count
+            .filter(|count| *count >= 2)
+            .ok_or_else(|| format!("`{what}` needs a number of values, at least 2"))
     };
     match rest {
         None if ends.measure == Measure::Whole => Ok(Which::Step(1)),
@@ -191,9 +194,9 @@ fn which(ends: &Ends, rest: Option<&str>) -> Result<Which, String> {
                     let fits = measure == ends.measure;
                     let whole = (measure, ends.measure) == (Measure::Whole, Measure::Decimal);
                     let step = if whole { step.saturating_mul(1_000_000) } else { step };
-                    (fits || whole).then_some(Which::Step(step)).ok_or_else(|| {
-                        format!("the step `{rest}` has another unit than the range")
-                    })
+                    (fits || whole)
+                        .then_some(Which::Step(step))
+                        .ok_or_else(|| format!("the step `{rest}` has another unit than the range"))
                 }
                 _ => Err(format!("`{rest}` is no step")),
             }

@@ -42,7 +42,9 @@ impl Source {
     /// The value at a place between 0 and 1 of the range.
     fn at(&self, place: f64) -> String {
         match self {
-            Self::Listed(texts) => texts[((place * texts.len() as f64) as usize).min(texts.len() - 1)].clone(),
+            Self::Listed(texts) => {
+                texts[((place * texts.len() as f64) as usize).min(texts.len() - 1)].clone()
+            }
             Self::Between(ends, logarithmic) => {
                 let (low, high) = (ends.low as f64, ends.high as f64);
                 let number = match (logarithmic, ends.measure) {
@@ -80,7 +82,11 @@ fn places(path: &str, count: u32, seed: u64, method: Method) -> Vec<f64> {
             let mut order: Vec<u32> = (0..count).collect();
             order.sort_by_key(|at| (rng::draw(key, u64::from(*at)), *at));
             let within = |at: u32| uniform(u64::from(count) + u64::from(at));
-            order.iter().zip(0..).map(|(part, at)| (f64::from(*part) + within(at)) / f64::from(count)).collect()
+            order
+                .iter()
+                .zip(0..)
+                .map(|(part, at)| (f64::from(*part) + within(at)) / f64::from(count))
+                .collect()
         }
     }
 }

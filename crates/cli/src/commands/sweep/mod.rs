@@ -70,7 +70,9 @@ fn planned(
 fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let shard = match args.shard {
         Some(shard) => shard,
-        None => shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE),
+        None => {
+            shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE)
+        }
     };
     let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
     let store = Store::create(directory, &plan).map_err(failed)?;
@@ -81,13 +83,20 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     );
     let limit = crate::memory::limit(args.changes.edits.memory);
     let began = Instant::now();
-    let expected = plan.most_runs() / u64::from(shard.of);
-    let bar = say::bar(usize::try_from(expected).unwrap_or(usize::MAX), "runs");
+    let bar = say::bar(0, "runs");
+    if grid.searches_partitions() {
+        say::warning("`best_partition` has no effect in a sweep");
+    }
     let request = Request {
         shard,
         jobs: jobs(&args.changes),
         stop,
         limit: limit.as_ref(),
+        begin: &|there, all| {
+            bar.set_length(all);
+            bar.set_position(there);
+            bar.reset_eta();
+        },
         progress: &|| bar.inc(1),
         waits: &|| say::note("another process works on this shard: this one waits until that one ends"),
     };
@@ -203,9 +212,7 @@ fn show(directory: &Path) -> Result<ExitCode, Failure> {
         writeln!(
             out,
             "there: {} runs; {} of {} configurations are complete",
-            status.runs,
-            status.complete,
-            plan.configurations
+            status.runs, status.complete, plan.configurations
         )?;
         for (outcome, count) in &status.not_completed {
             writeln!(out, "not completed: {} ({outcome})", count)?;

@@ -40,7 +40,9 @@ pub(super) fn of_array(variable: &dyn Fn(&str) -> Option<String>) -> Result<Opti
     let offset = id.checked_sub(least).filter(|offset| offset % step == 0);
     let index = offset.map(|offset| offset / step).filter(|index| *index < of);
     let Some(index) = index else {
-        return Err(refused(format!("the array is not one of equal steps: task {id} from {least} by {step}")));
+        return Err(refused(format!(
+            "the array is not one of equal steps: task {id} from {least} by {step}"
+        )));
     };
     checked(index, of).map(Some).map_err(refused)
 }
@@ -73,7 +75,8 @@ mod tests {
         };
         assert_eq!(slurm("3", "0", "8", "1"), shard(3, 8));
         assert_eq!(slurm("9", "1", "5", "4"), shard(2, 5));
-        let by_max = [("SLURM_ARRAY_TASK_ID", "2"), ("SLURM_ARRAY_TASK_MIN", "1"), ("SLURM_ARRAY_TASK_MAX", "4")];
+        let by_max =
+            [("SLURM_ARRAY_TASK_ID", "2"), ("SLURM_ARRAY_TASK_MIN", "1"), ("SLURM_ARRAY_TASK_MAX", "4")];
         assert_eq!(of(&by_max), shard(1, 4));
         assert_eq!(of(&[("HQ_TASK_ID", "5"), ("OVERSIM_SHARDS", "6")]), shard(5, 6));
         assert_eq!(of(&[("PBS_ARRAY_INDEX", "0"), ("OVERSIM_SHARDS", "2")]), shard(0, 2));
@@ -85,7 +88,8 @@ mod tests {
         assert!(of(&[("HQ_TASK_ID", "5")]).unwrap_err().contains("OVERSIM_SHARDS"));
         assert!(of(&[("HQ_TASK_ID", "x")]).unwrap_err().contains("not a number"));
         assert!(of(&[("HQ_TASK_ID", "6"), ("OVERSIM_SHARDS", "6")]).unwrap_err().contains("from 0 to 5"));
-        let list = [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_MIN", "3"), ("SLURM_ARRAY_TASK_COUNT", "2")];
+        let list =
+            [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_MIN", "3"), ("SLURM_ARRAY_TASK_COUNT", "2")];
         assert!(of(&list).unwrap_err().contains("equal steps"));
         assert!(of(&[("SLURM_ARRAY_TASK_ID", "7")]).unwrap_err().contains("no count"));
     }

@@ -24,7 +24,7 @@ const STRIP: f64 = SHADE * (EDGES.len() as f64 + 1.0);
 const GUTTER: f64 = 24.0;
 
 /// What the marks mean.
-const UNSURE: &str = "hatched: not significant (the 95 % interval contains 1)";
+const UNSURE: &str = "hatched: not significant (paired 95 % interval)";
 const NONE: &str = "crossed: no run completed";
 const HOLE: &str = "blank: not in the sweep";
 const HEAD: &str = "Shades: by how much the second policy is worse";
