@@ -62,10 +62,13 @@ def until(seconds, what, condition):
     return answer
 
 
+# Whatever ends this script, its processes end with it.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+workers, job = [], None
 with LocalCluster(server) as cluster:
-    workers = [start_worker(1), start_worker(2)]
     try:
-        job = subprocess.Popen(["bash", submit], env={**os.environ, "OVERSIM_HQ_SERVER": server})
+        workers += [start_worker(1), start_worker(2)]
+        job = subprocess.Popen(["bash", submit], env={**os.environ, "OVERSIM_HQ_SERVER": server}, start_new_session=True)
         until(30, "the start of a task on each worker", lambda: all(tasks(worker) for worker in workers))
         time.sleep(0.5)
         # As if the node was lost: neither the worker nor its task can do anything more.
@@ -86,3 +89,5 @@ with LocalCluster(server) as cluster:
     finally:
         for worker in workers:
             worker.kill()
+        if job and job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
