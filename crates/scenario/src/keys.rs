@@ -18,7 +18,6 @@ use crate::forms::{
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names, properties};
 use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SAMPLES, MAX_SEED};
-use crate::sweep::WORDS;
 
 keys! {
     /// A scenario as written.
@@ -533,6 +532,9 @@ impl Value for Arrivals {
         }
     }
 }
+
+/// The keys of `sweep` that are no paths.
+const WORDS: [&str; 3] = ["zip", "sample", "when"];
 
 /// Paths and the values that each takes.
 pub(crate) struct Sweep;

@@ -8,6 +8,7 @@ pub mod estimate;
 pub mod merge;
 pub mod plan;
 pub mod read;
+pub mod request;
 pub mod row;
 pub mod status;
 pub mod store;

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use crate::plan::{Plan, SCHEMA, hex};
+use crate::request::Request;
 use crate::row::Row;
-use crate::work::Request;
 
 /// The file of the plan.
 pub const PLAN: &str = "plan.json";
