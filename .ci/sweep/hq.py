@@ -1,4 +1,4 @@
-"""A stand-in for the `hq` program, which the wheel of HyperQueue does not have: `hq submit` with the options that
+"""A substitute for the `hq` program, which the wheel of HyperQueue does not have: `hq submit` with the options that
 `oversim sweep script --engine hyperqueue` prints, through the Python interface. An option that it does not know is an error."""
 
 import argparse

@@ -174,8 +174,9 @@ impl Store {
         &self.directory
     }
 
-    /// Opens the journal of a shard, after the journals of dead workers have become parts. Waits while another
-    /// process has it: one that locks it for a moment to make a part of it, or a worker of the same shard that
+    /// Opens the journal of a shard, after the journals of dead workers have become parts.
+    ///
+    /// Waits while another process has it: one that makes a part of it, or a worker of the same shard that
     /// its engine has lost and that still ends its runs in progress. None if it was asked to stop meanwhile.
     ///
     /// # Errors
@@ -309,8 +310,8 @@ enum Lock<'a> {
     Here(Journal<'a>),
     /// Another process.
     Elsewhere,
-    /// The file system has no locks, as Lustre without `flock`. Two workers of one shard would only do the work
-    /// twice.
+    /// The file system has no locks, as Lustre without `flock`. Two workers of one shard would only do the
+    /// work twice.
     Unknown(Journal<'a>),
 }
 

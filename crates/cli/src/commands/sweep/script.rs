@@ -212,7 +212,8 @@ fn parallel(facts: &Facts) -> String {
         export PARALLEL_SHELL=\"$BASH\"\n\
         slots=$(($(parallel --number-of-threads) / {}))\n\
         parallel --jobs $((slots > 0 ? slots : 1)) --memfree {}M \\\n    \
-            --retries {TRIES} --halt soon,fail=1 --termseq TERM,{TERM},KILL,1000 \\\n    --joblog {} shard ::: {{0..{}}}\n\
+            --retries {TRIES} --halt soon,fail=1 --termseq TERM,{TERM},KILL,1000 \\\n    \
+            --joblog {} shard ::: {{0..{}}}\n\
         exec {}",
         facts.jobs,
         facts.mebibytes(),
