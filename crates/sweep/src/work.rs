@@ -326,8 +326,8 @@ impl Worker<'_> {
         (needed > limit.bytes).then(|| {
             let (needed, jobs) = (bytes(needed), self.request.jobs);
             format!(
-                "{jobs} runs at the same time need about {needed}, and {} is {}: use fewer `--jobs` or smaller \
-                    runs",
+                "{jobs} runs at the same time need about {needed}, and {} is {}: use fewer `--jobs` or \
+                    smaller runs",
                 limit.source,
                 bytes(limit.bytes)
             )

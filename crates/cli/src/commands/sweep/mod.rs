@@ -71,8 +71,8 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     let store = Store::create(directory, &plan).map_err(Failure::sweep)?;
     say::remark(format_args!("{}: {}", directory.display(), size(&plan)));
     let stop = signals::finish_first(
-        "interrupted: the runs in progress end; the same command continues the sweep; a second SIGINT ends at \
-            once",
+        "interrupted: the runs in progress end; the same command continues the sweep; a second SIGINT ends \
+            at once",
     );
     let limit = crate::memory::limit(args.changes.edits.memory);
     let began = Instant::now();
