@@ -26,8 +26,8 @@ const PHASES: u32 = 2;
 
 /// Seconds of a program that are simulated, with one task per core: pinned runs, which are the same in every
 /// iteration, and runs left to the balancer, which settle in their first second.
-const PINNED: f64 = 1.0;
-const LOADED: f64 = 2.0;
+const PINNED: f64 = 0.5;
+const LOADED: f64 = 1.0;
 /// Of OpenMP at least one cycle of the yields of Intel's runtime (11 periods of 200 ms): a part of a cycle has
 /// yields on or off.
 const CYCLE: f64 = 2.2;
