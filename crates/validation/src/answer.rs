@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(free.over(&bound).0, [1.0, 2.0, 3.0]);
         assert_eq!(bound.with(&free, |a, b| b - a).0, [0.0, 2.0, 4.0]);
         assert_eq!(Series::mean_of(&[bound.clone(), free.clone()]).0, [2.0, 3.0, 4.0]);
-        assert_eq!(Series::mean_of(&[bound, Series::default()]).0, []);
-        assert_eq!(free.with(&Series::default(), |a, _| a).0, []);
+        assert_eq!(Series::mean_of(&[bound, Series::default()]), Series::default());
+        assert_eq!(free.with(&Series::default(), |a, _| a), Series::default());
     }
 }
