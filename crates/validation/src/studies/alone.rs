@@ -20,14 +20,13 @@ const INTERVALS_OF: &str = "nehalem";
 /// Replicates of pinned runs, and of those left to the balancer. The range of three pinned replicates is 0.3 %
 /// of their mean (median of 726 cells of UPC and MPI, 90 % of them below 2.5 %).
 const REPLICATES: (u32, u32) = (1, 4);
-/// Replicates of pinned runs of OpenMP, whose yields begin at any instant of their cycle. With two cycles the
-/// range is 0.1 % (median of 1,086 cells, 90 % of them below 2.5 %); two replicates of one cycle simulate as much.
+/// Replicates of pinned runs of OpenMP, whose yields begin at any instant of their cycle. The range
+/// of two replicates of one cycle is 0.1 % (median of 582 cells under the POSIX yield, 90 % of them below 5 %).
 const PHASES: u32 = 2;
 
-/// Seconds of a program that are simulated at least, with one task per core: pinned runs, which are the same in
-/// every iteration, and runs left to the balancer, which settle in their first second.
-const PINNED: f64 = 0.5;
-const LOADED: f64 = 0.75;
+/// Seconds of a program that are simulated at least, with one task per core. Pinned runs are the same in every
+/// iteration, and those left to the balancer settle in this time. Both have the same, because they are compared.
+const SECONDS: f64 = 0.75;
 /// Of OpenMP at least one cycle of the yields of Intel's runtime (11 periods of 200 ms): a part of a cycle has
 /// yields on or off.
 const CYCLE: f64 = 2.2;
@@ -48,9 +47,6 @@ pub(super) struct Run {
     pub(super) random: bool,
     /// Replicates are what it is about, pinned or not.
     pub(super) repeated: bool,
-    /// As much of the program as under a balancer: the run is compared with one, or a balancer moves tasks
-    /// within nodes.
-    pub(super) long: bool,
 }
 
 impl Run {
@@ -61,7 +57,6 @@ impl Run {
         by_node: false,
         random: false,
         repeated: false,
-        long: false,
     };
 }
 
@@ -122,9 +117,7 @@ impl Subject {
         if quick {
             return 0.1;
         }
-        let loaded = self.run.long || self.run.policy != Policy::Pin;
-        let usual = if loaded { LOADED } else { PINNED };
-        let seconds = if self.model == Model::OpenMp { CYCLE.max(usual) } else { usual };
+        let seconds = if self.model == Model::OpenMp { CYCLE } else { SECONDS };
         let profile = workloads::npb::profile(self.code.word(), &self.class.to_string(), "");
         let serial = profile.map_or(0.0, |profile| profile.serial.ns() as f64 / 1e9);
         (seconds * SPEED_UP / serial * 100.0).ceil().min(100.0)

@@ -234,7 +234,7 @@ fn dominates(slices: &[Slice<'_>], lab: &mut Lab, policy: Policy, gain: Gain<'_>
 fn pinning(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut answer = Vec::new();
     for yields in claim.at.yields() {
-        let pinned = Run { yields, long: true, ..Run::PINNED };
+        let pinned = Run { yields, ..Run::PINNED };
         let other = claim.at.baseline.policies.list.iter().copied().find(|policy| *policy != Policy::Pin);
         let free = if claim.at.policy.within_node {
             Run { by_node: true, ..pinned }

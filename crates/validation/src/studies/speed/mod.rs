@@ -11,7 +11,7 @@ use super::general::{self, Run};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Form, Metric};
 use crate::lab::Lab;
-use places::{Grid, Place, mean_excess, openmp, policy, repeated, times};
+use places::{Grid, Place, mean_excess, openmp, policy, times};
 
 /// What the simulator says about a claim of these groups.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
@@ -86,7 +86,7 @@ fn gain(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// How far apart the replicates of a place lie, in per cent, under a policy.
 fn spread(lab: &mut Lab, place: &Place, policy: &str) -> Result<f64, Trouble> {
-    Ok(repeated(lab, place, policy)?.variation())
+    Ok(times(lab, place, policy)?.variation())
 }
 
 /// The largest spread of all places, or their mean; the mean under the first policy minus that under the

@@ -19,12 +19,6 @@ const PROGRAMS: [(Code, char, &str); 7] = [
     (Code::Sp, 'A', "5%"),
 ];
 
-/// Replicates where spread is measured, as many as the file has for UPC.
-const SPREAD: u32 = 4;
-/// Replicates of the models besides UPC, where nothing is bound: the standard error of the mean over the programs and core counts of a
-/// machine is below one point with two, because a run under LOAD varies by about a tenth. Bound runs vary by 0.4 % (median) and run once.
-const OTHERS: u32 = 2;
-
 /// Core counts of a quick look.
 const QUICK: [u32; 3] = [3, 6, 11];
 
@@ -252,22 +246,12 @@ impl Place {
         if self.tasks != 16 {
             cell = cell.set("apps.a.tasks", self.tasks);
         }
-        match (policy, self.runtime.model) {
-            ("PIN", _) => cell = cell.set("repeat", 1),
-            (_, Model::Upc) => {}
-            _ => cell = cell.set("repeat", OTHERS),
-        }
         cell = at_any_phase(cell, 'a', self.runtime.model);
         if let Some(yields) = self.yields {
             cell = cell.set("kernel.yield", yields.word());
         }
         if policy == "ULE" { cell.set("kernel", "freebsd-7") } else { cell }
     }
-}
-
-/// The run times at a place under a policy, with replicates whose spread can be measured.
-pub(super) fn repeated(lab: &mut Lab, place: &Place, policy: &str) -> Result<Series, Trouble> {
-    lab.times(&place.cell(policy).set("repeat", SPREAD), "a")
 }
 
 /// The run times at a place under a policy.

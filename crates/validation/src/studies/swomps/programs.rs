@@ -78,8 +78,6 @@ pub(super) fn together(
     let cell = Cell::new("swomps_pairs", policy)
         .set("apps.a.workload.program", a.name)
         .set("apps.b.workload.program", b.name);
-    // Bound threads: the range of three replicates is 0.5 % of their mean (median; 90 % below 1.6 %).
-    let cell = if policy == "SWOMPS" { cell.set("repeat", 1) } else { cell };
     // Twelve, the number of the paper, stands in the file.
     let cell = match threads {
         (12, 12) => cell,
