@@ -26,8 +26,8 @@ pub enum Wait {
     },
 }
 
-/// What a waiting thread does before each `sched_yield`. It does not call it if the wait is over at the end of a
-/// poll.
+/// What a waiting thread does before each `sched_yield`. It does not call it if the wait is over at the end
+/// of a poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Polls {
     /// Number of polls, 1 or more.

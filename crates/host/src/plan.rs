@@ -259,8 +259,8 @@ pub fn wait(mode: WaitMode) -> Option<Wait> {
     }
 }
 
-/// The polls before a yield. Several polls of the machine take its time of a poll each; a single one is a look
-/// at the flag.
+/// The polls before a yield. Several polls of the machine take its time of a poll each; a single one is a
+/// look at the flag.
 fn polls(app: &AppSpec, plan: &RunPlan) -> Polls {
     let Looks { count, each } = app.runtime.polling.looks;
     let each = if count > 1 && each == Span::ZERO { plan.machine.costs.poll } else { each };

@@ -146,7 +146,10 @@ fn application(app: &AppSpec, plan: &RunPlan) -> Result<(), String> {
         return refused("`yield-to` is no system call of Linux", "write `wait: yield`");
     }
     if synchronises && app.runtime.polling.cycle.is_some() {
-        return refused("yields that are off for a time are not executed", "write `yield_off: 0` in its runtime");
+        return refused(
+            "yields that are off for a time are not executed",
+            "write `yield_off: 0` in its runtime",
+        );
     }
     if let Some(what) = app.program.ops().iter().find_map(unknown) {
         return refused(&format!("{what} are not executed"), "write `spmd` without them, `hog` or `daemon`");

@@ -1,5 +1,5 @@
-//! One program alone on a machine: which ones a claim speaks of, how they are run and how much of them, and what
-//! is read off their runs.
+//! One program alone on a machine: which ones a claim speaks of, how they are run and how much of them, and
+//! what is read off their runs.
 
 use notation::declare::Choice;
 
@@ -17,21 +17,22 @@ const MPI_DEGREE: u32 = 4;
 /// The machine on which the paper measured the intervals that it calls fine or coarse.
 const INTERVALS_OF: &str = "nehalem";
 
-/// Replicates of pinned runs, and of those left to the balancer. The range of three pinned replicates is 0.3 %
-/// of their mean (median of 726 cells of UPC and MPI, 90 % of them below 2.5 %).
+/// Replicates of pinned runs, and of those left to the balancer. The range of three pinned replicates is 0.3
+/// % of their mean (median of 726 cells of UPC and MPI, 90 % of them below 2.5 %).
 const REPLICATES: (u32, u32) = (1, 4);
-/// Replicates of pinned runs of OpenMP, whose yields begin at any instant of their cycle. The range
-/// of two replicates of one cycle is 0.1 % (median of 582 cells under the POSIX yield, 90 % of them below 5 %).
+/// Replicates of pinned runs of OpenMP, whose yields begin at any instant of their cycle. The range of two
+/// replicates of one cycle is 0.1 % (median of 582 cells under the POSIX yield, 90 % of them below 5 %).
 const PHASES: u32 = 2;
 
-/// Seconds of a program that are simulated at least, with one task per core. Pinned runs are the same in every
-/// iteration, and those left to the balancer settle in this time. Both have the same, because they are compared.
+/// Seconds of a program that are simulated at least, with one task per core. Pinned runs are the same in
+/// every iteration, and those left to the balancer settle in this time. Both have the same, because they are
+/// compared.
 const SECONDS: f64 = 0.75;
-/// Of OpenMP at least one cycle of the yields of Intel's runtime (11 periods of 200 ms): a part of a cycle has
-/// yields on or off.
+/// Of OpenMP at least one cycle of the yields of Intel's runtime (11 periods of 200 ms): a part of a cycle
+/// has yields on or off.
 const CYCLE: f64 = 2.2;
-/// The largest speed-up of a code with barriers on 16 cores (sp.A on Barcelona, `measurements.yaml`): no other
-/// takes less time than its work over this, cg takes 1.35 times as much.
+/// The largest speed-up of a code with barriers on 16 cores (sp.A on Barcelona, `measurements.yaml`): no
+/// other takes less time than its work over this, cg takes 1.35 times as much.
 const SPEED_UP: f64 = 12.4;
 
 /// How a program is run.
@@ -51,13 +52,8 @@ pub(super) struct Run {
 
 impl Run {
     /// One task per cpu in turn, POSIX yield.
-    pub(super) const PINNED: Self = Self {
-        yields: Yield::Posix,
-        policy: Policy::Pin,
-        by_node: false,
-        random: false,
-        repeated: false,
-    };
+    pub(super) const PINNED: Self =
+        Self { yields: Yield::Posix, policy: Policy::Pin, by_node: false, random: false, repeated: false };
 }
 
 /// A program on a machine in a programming model.
@@ -107,9 +103,9 @@ impl Subject {
         }
     }
 
-    /// Share of the program that is simulated, per cent: so many seconds, and one iteration at least. ep, which
-    /// costs nothing to simulate, is run in full: its one interval must not be cut. A quick look takes one
-    /// iteration.
+    /// Share of the program that is simulated, per cent: so many seconds, and one iteration at least. ep,
+    /// which costs nothing to simulate, is run in full: its one interval must not be cut. A quick look takes
+    /// one iteration.
     fn share(&self, quick: bool) -> f64 {
         if self.code == Code::Ep {
             return 100.0;

@@ -132,8 +132,8 @@ impl Pair {
         let cell = self.place(plain("sharing", policy, machine, self.0.yields));
         let cell = cell.set("threads_per_core", per_core(machine, k));
         // Mixes of models are many; what is asked of them are signs. Of pinned programs the range of three
-        // replicates is 0.3 % of their mean (median; 90 % below 1.2 %), but 1.5 % (7.7 %) with OpenMP, whose yields
-        // come in cycles.
+        // replicates is 0.3 % of their mean (median; 90 % below 1.2 %), but 1.5 % (7.7 %) with OpenMP, whose
+        // yields come in cycles.
         let replicates = match (policy, self.0.runtime.model) {
             _ if self.0.runtime != self.1.runtime => 1,
             ("PIN", Model::OpenMp) => 2,
