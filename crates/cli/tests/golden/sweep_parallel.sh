@@ -10,6 +10,7 @@ shard() {
 export -f shard
 export PARALLEL_SHELL="$BASH"
 slots=$(($(parallel --number-of-threads) / 4))
-parallel --jobs $((slots > 0 ? slots : 1)) --memfree 1536M --retries 3 --halt soon,fail=1 \
-    --termseq TERM,60000,KILL,1000 --joblog /scratch/study/logs/parallel.log shard ::: {0..15}
+parallel --jobs $((slots > 0 ? slots : 1)) --memfree 1536M \
+    --retries 3 --halt soon,fail=1 --termseq TERM,60000,KILL,1000 \
+    --joblog /scratch/study/logs/parallel.log shard ::: {0..15}
 exec /opt/oversim/bin/oversim sweep merge /scratch/study

@@ -15,8 +15,8 @@ shard() {
 #SBATCH --signal=B:TERM@60
 #SBATCH --requeue
 #SBATCH --open-mode=append
-# Slurm sends SIGTERM to this shell before the time limit. oversim then finishes the runs in hand and exits
-# with code 75, and the shard is queued again.
+# Slurm sends SIGTERM to this shell before the time limit. oversim then finishes the runs in hand,
+# exits with code 75, and the shard is queued again.
 /opt/oversim/bin/oversim sweep study.yaml -o /scratch/study --shard "$SLURM_ARRAY_TASK_ID/16" --jobs "$SLURM_CPUS_PER_TASK" --set apps.cg.workload.class=A &
 worker=$!
 finish() { # exit code
