@@ -62,7 +62,7 @@ const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number
 
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
 /// waits.
-fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
+pub(crate) fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     discipline.advance_minimum(tasks, cpu);
     if cpu.head.is_none()
         && matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27)
