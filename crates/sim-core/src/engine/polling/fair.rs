@@ -340,9 +340,7 @@ impl FairQueue {
                     return Some(Time::NEVER);
                 }
             }
-            // Most runs end before the third dispatch: then the search would cost more than it saves.
-            let search = dispatches >= 3 && (dispatches + 1).is_power_of_two();
-            if search && self.skip_rounds(source, limit, dispatches) {
+            if (dispatches + 1).is_power_of_two() && self.take_turns(source, limit, dispatches) {
                 return Some(Time::NEVER);
             }
         }
@@ -398,7 +396,7 @@ impl FairQueue {
 
     /// The current task, which has yielded, goes behind all whose keys are not after its own, and the first
     /// one takes the cpu.
-    #[inline]
+    #[inline(always)]
     fn switch(&mut self, key: i64, next: u32) {
         let old = self.current;
         self.members[old as usize].switches += 1;
@@ -437,59 +435,71 @@ impl FairQueue {
         if self.origin.several { self.prices.process } else { self.prices.thread }
     }
 
-    /// After a switch: tasks whose keys are no further apart than a dispatch of one cycle adds run in turn.
-    /// Skips as many whole rounds of them as pass without event; true when they continue forever.
-    fn skip_rounds(&mut self, source: &Tasks, limit: Time, dispatches: usize) -> bool {
+    /// After a switch: tasks whose keys are no further apart than a dispatch of one cycle adds run in turn,
+    /// one cycle each. Does their dispatches up to the one in which something happens, whole rounds at once;
+    /// true when they continue forever.
+    fn take_turns(&mut self, source: &Tasks, limit: Time, dispatches: usize) -> bool {
         let growth = weighted(self.switch_charge() + self.cycle, self.weight);
-        let first = self.members[self.current as usize];
-        // Long walks are made where there were many dispatches, so that they do not take longer than these.
-        let most = if dispatches + 1 >= READ_FIRST { usize::MAX } else { READ_FIRST };
-        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
-        let mut end = limit.min(first.visible);
-        let (mut others, mut round, mut beyond) = (0, self.cycle, i64::MAX);
-        let (mut previous, mut last) = (NONE, self.current);
         // At the very start of a run less of a switch is charged than later.
-        let mut able = self.charged > Time::ZERO;
-        while able {
-            let (number, key) = match self.behind(previous, source) {
-                Place::Empty => break,
-                Place::Member(number, key) => (number, key),
-                Place::Other(key, _) => (NONE, key),
-            };
-            if number == NONE || key - first.key > growth {
-                beyond = key;
-                break;
-            }
-            round += self.cost(last, number) + self.cycle;
-            end = end.min(self.members[number as usize].visible);
-            others += 1;
-            (previous, last) = (number, number);
-            able = round < end.since(self.since) && others < most;
-        }
-        // The dispatch that has begun must be like the later ones.
-        if !able || others == 0 || self.cost(last, self.current) != self.overhead {
+        if self.charged == Time::ZERO {
             return false;
         }
-        round += self.overhead;
-        let mut rounds =
-            if end.is_never() { u64::MAX } else { (end.since(self.since).ns() - 1) / round.ns() };
+        // Long walks are made where there were many dispatches, so that they do not take longer than these.
+        let most = if dispatches + 1 >= READ_FIRST { usize::MAX } else { READ_FIRST };
+        let key = self.members[self.current as usize].key;
+        let (mut turns, mut end) = (0, self.since + self.overhead);
+        let (mut previous, mut last, mut beyond) = (NONE, self.current, i64::MAX);
+        let mut soonest = limit;
+        loop {
+            end += self.cycle;
+            let visible = self.members[last as usize].visible;
+            if visible.saturating_add(self.prices.call) <= end || end >= limit || turns == most {
+                for _ in 0..turns {
+                    let (key, next) = (self.stay(1), self.first);
+                    self.switch(key, next);
+                }
+                return false;
+            }
+            soonest = soonest.min(visible);
+            turns += 1;
+            match self.behind(previous, source) {
+                Place::Member(number, its) if its - key <= growth => {
+                    end += self.cost(last, number);
+                    (previous, last) = (number, number);
+                }
+                Place::Member(_, its) | Place::Other(its, _) => {
+                    beyond = its;
+                    break;
+                }
+                Place::Empty => break,
+            }
+        }
+        // The dispatch that has begun must be like the later ones.
+        if turns == 1 || self.cost(last, self.current) != self.overhead {
+            return false;
+        }
+        let round = end - self.since;
+        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time. In
+        // the first round that is so.
+        let end = soonest.since(self.since).ns() - 1;
+        let mut rounds = if soonest.is_never() { u64::MAX } else { (end / round.ns()).max(1) };
         if beyond < i64::MAX {
             // Behind those who are further ahead no task falls.
             let room = (beyond - self.members[last as usize].key - 1).max(0);
             rounds = rounds.min(room as u64 / growth.max(1) as u64);
         }
         if rounds > 0 && rounds < u64::MAX {
-            self.go_round(rounds, others, (round, growth));
+            self.go_round(rounds, turns, (round, growth));
         }
         rounds == u64::MAX
     }
 
     /// The current task and those behind it go through whole rounds, after which they are queued in the same
     /// order.
-    fn go_round(&mut self, rounds: u64, others: usize, (round, growth): (Span, i64)) {
+    fn go_round(&mut self, rounds: u64, group: usize, (round, growth): (Span, i64)) {
         let mut end = self.since + round * (rounds - 1);
         let (mut number, mut next, mut cost) = (self.current, self.first, self.overhead);
-        for _ in 0..=others {
+        for _ in 0..group {
             let span = cost + self.cycle;
             end += span;
             let member = &mut self.members[number as usize];
@@ -504,7 +514,7 @@ impl FairQueue {
                 (number, next) = (next, self.members[next as usize].next);
             }
         }
-        let group = others as u64 + 1;
+        let group = group as u64;
         self.switching += (round - self.cycle * group) * rounds;
         self.cycles += rounds * group;
         self.switches += rounds * group;
