@@ -26,7 +26,9 @@ impl Engine<'_> {
         (task.app(), app.barrier_rank(task.scope(), app.rank(id)), task.scope(), task.episode)
     }
 
-    /// Performs the next step of the current task at its barrier and begins the wait that follows.
+    /// Performs the next step of the current task at its barrier and begins the wait that follows. A part of its
+    /// two callers, like what it calls: dissemination takes 300 instructions less per step.
+    #[inline(always)]
     pub(crate) fn barrier_step(&mut self, cpu: CpuId, step: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
         debug_assert!(
@@ -102,7 +104,7 @@ impl Engine<'_> {
 
     /// The visibility time, for a task, of a store that the current task of `cpu` makes after its pending
     /// overhead.
-    #[inline]
+    #[inline(always)]
     fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
         self.cursor(cpu) + self.shared.machine.signal_latency(cpu, self.shared.tasks[task].cpu)
     }
