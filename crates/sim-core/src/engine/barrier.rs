@@ -26,8 +26,8 @@ impl Engine<'_> {
         (task.app(), app.barrier_rank(task.scope(), app.rank(id)), task.scope(), task.episode)
     }
 
-    /// Performs the next step of the current task at its barrier and begins the wait that follows. A part of its
-    /// two callers, like what it calls: dissemination takes 300 instructions less per step.
+    /// Performs the next step of the current task at its barrier and begins the wait that follows. A part of
+    /// its two callers, like what it calls: dissemination takes 300 instructions less per step.
     #[inline(always)]
     pub(crate) fn barrier_step(&mut self, cpu: CpuId, step: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];

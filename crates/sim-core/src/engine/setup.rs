@@ -445,11 +445,10 @@ impl<'o> Engine<'o> {
         let Population { mut tasks, apps, profiles, looks, left, pending } = built;
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
-        let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks));
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
         let yields_fairly = !directed && model.discipline.yields_fairly();
         Self {
-            cpus: records,
+            cpus: build_cpus(&machine, &model, options.seed, (&apps, &mut tasks)),
             marks: Vec::with_capacity(cpus),
             round: Vec::with_capacity(cpus),
             late_marks: BinaryHeap::new(),

@@ -340,7 +340,7 @@ impl FairQueue {
                     return Some(Time::NEVER);
                 }
             }
-            if (dispatches + 1).is_power_of_two() && self.take_turns(source, limit, dispatches) {
+            if (dispatches + 1).is_power_of_two() && self.one_after_another(source, limit, dispatches) {
                 return Some(Time::NEVER);
             }
         }
@@ -435,10 +435,10 @@ impl FairQueue {
         if self.origin.several { self.prices.process } else { self.prices.thread }
     }
 
-    /// After a switch: tasks whose keys are no further apart than a dispatch of one cycle adds run in turn,
-    /// one cycle each. Does their dispatches up to the one in which something happens, whole rounds at once;
-    /// true when they continue forever.
-    fn take_turns(&mut self, source: &Tasks, limit: Time, dispatches: usize) -> bool {
+    /// After a switch: tasks whose keys are no further apart than a dispatch of one cycle adds run one after
+    /// the other, one cycle each. Does their dispatches up to the one in which something happens, and whole
+    /// rounds at once; true when they continue forever.
+    fn one_after_another(&mut self, source: &Tasks, limit: Time, dispatches: usize) -> bool {
         let growth = weighted(self.switch_charge() + self.cycle, self.weight);
         // At the very start of a run less of a switch is charged than later.
         if self.charged == Time::ZERO {
@@ -447,21 +447,21 @@ impl FairQueue {
         // Long walks are made where there were many dispatches, so that they do not take longer than these.
         let most = if dispatches + 1 >= READ_FIRST { usize::MAX } else { READ_FIRST };
         let key = self.members[self.current as usize].key;
-        let (mut turns, mut end) = (0, self.since + self.overhead);
+        let (mut dispatched, mut end) = (0, self.since + self.overhead);
         let (mut previous, mut last, mut beyond) = (NONE, self.current, i64::MAX);
         let mut soonest = limit;
         loop {
             end += self.cycle;
             let visible = self.members[last as usize].visible;
-            if visible.saturating_add(self.prices.call) <= end || end >= limit || turns == most {
-                for _ in 0..turns {
+            if visible.saturating_add(self.prices.call) <= end || end >= limit || dispatched == most {
+                for _ in 0..dispatched {
                     let (key, next) = (self.stay(1), self.first);
                     self.switch(key, next);
                 }
                 return false;
             }
             soonest = soonest.min(visible);
-            turns += 1;
+            dispatched += 1;
             match self.behind(previous, source) {
                 Place::Member(number, its) if its - key <= growth => {
                     end += self.cost(last, number);
@@ -475,12 +475,12 @@ impl FairQueue {
             }
         }
         // The dispatch that has begun must be like the later ones.
-        if turns == 1 || self.cost(last, self.current) != self.overhead {
+        if dispatched == 1 || self.cost(last, self.current) != self.overhead {
             return false;
         }
         let round = end - self.since;
-        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time. In
-        // the first round that is so.
+        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time:
+        // in the first round they do.
         let end = soonest.since(self.since).ns() - 1;
         let mut rounds = if soonest.is_never() { u64::MAX } else { (end / round.ns()).max(1) };
         if beyond < i64::MAX {
@@ -489,7 +489,7 @@ impl FairQueue {
             rounds = rounds.min(room as u64 / growth.max(1) as u64);
         }
         if rounds > 0 && rounds < u64::MAX {
-            self.go_round(rounds, turns, (round, growth));
+            self.go_round(rounds, dispatched, (round, growth));
         }
         rounds == u64::MAX
     }

@@ -17,7 +17,8 @@
 //! Two frequent cases are computed without it, because a task-step takes up to twice the instructions
 //! otherwise (docs/performance/history.md). A yield that puts its caller behind all others makes a
 //! round-robin cycle (`rotation`), whose state after any number of dispatches follows from two passes over
-//! the queue. A yield that only charges its caller needs nothing of the waiting tasks but their keys (`fair`).
+//! the queue. A yield that only charges its caller needs nothing of the waiting tasks but their keys
+//! (`fair`).
 
 pub(crate) mod fair;
 pub(crate) mod queue_copy;
