@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
 use experiment::neutral;
+use sweep::store::StoreError;
 
 /// As the parser of the command line shows it.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -42,6 +43,14 @@ impl Failure {
         // code still reports.
         let _ = writeln!(anstream::stderr(), "{text}");
         ExitCode::from(code)
+    }
+
+    /// The directory of a sweep that cannot be used.
+    pub(crate) fn sweep(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(why) => Self::Input(why),
+            StoreError::Failed(why) => Self::Output(why),
+        }
     }
 
     /// A failure to write to standard output.

@@ -283,7 +283,7 @@ Exit status: 0 done; 1 runs are missing, or the file could not be written; 2 wro
 pub(crate) const SWEEP_SCRIPT: &str = "\
 Examples:
   oversim sweep script seventeen_on_sixteen -o seventeen --engine slurm --shards 4
-  oversim sweep script seventeen_on_sixteen -o seventeen --engine hyperqueue --shards 4 --jobs 8 > submit
+  oversim sweep script seventeen_on_sixteen -o seventeen --engine hyperqueue --shards 4 --jobs 8
   oversim sweep script seventeen_on_sixteen -o seventeen --engine parallel --repeat 50 --until-ci 1%
 
 Each shard gets the cpus of --jobs (default 4). Its time limit is twice the estimate, at least 10 minutes.

@@ -177,6 +177,15 @@ fn every_link_leads_to_a_file() {
     }
 }
 
+#[test]
+fn the_readme_counts_the_claims() {
+    let claims = validation::claims::shipped().unwrap();
+    let modern = claims.iter().filter(|claim| claim.group.starts_with("modern-")).count();
+    let row =
+        format!("{} published outcomes beside the simulation, {modern} of them from 2015", claims.len());
+    assert!(fs::read_to_string(root().join("README.md")).unwrap().contains(&row), "{row}");
+}
+
 /// The mean of a time of an application in seconds, by configuration.
 fn times(args: &[&str], policy: &str, app: &str, metric: &str) -> Vec<f64> {
     let mut command = Command::cargo_bin("oversim").unwrap();

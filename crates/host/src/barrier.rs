@@ -13,7 +13,7 @@ use crate::work::now;
 pub enum Wait {
     /// Polls with a pause instruction, never yields.
     Spin,
-    /// Polls once, calls `sched_yield`, and so on.
+    /// Polls ([`Polls`] times), calls `sched_yield`, and so on.
     Yield,
     /// Polls once, then sleeps on a futex.
     Block,
@@ -21,9 +21,37 @@ pub enum Wait {
     SpinThenBlock {
         /// How long it polls, in nanoseconds.
         limit: u64,
-        /// Whether it calls `sched_yield` after each poll.
+        /// Whether it polls as often as [`Polls`] says and then calls `sched_yield`.
         yielding: bool,
     },
+}
+
+/// What a waiting thread does before each `sched_yield`. It does not call it if the wait is over at the end
+/// of a poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Polls {
+    /// Number of polls, 1 or more.
+    pub count: u32,
+    /// Nanoseconds between two of them, spent in pause instructions; 0: none.
+    pub each: u64,
+}
+
+impl Polls {
+    /// One poll.
+    pub const ONE: Self = Self { count: 1, each: 0 };
+
+    /// Whether it is over at the end of one of the polls.
+    fn see(self, over: impl Fn() -> bool) -> bool {
+        (0..self.count).any(|_| {
+            if self.each > 0 {
+                let begin = now();
+                while now() - begin < self.each {
+                    spin_loop();
+                }
+            }
+            over()
+        })
+    }
 }
 
 /// A value alone in its cache lines (two: processors fetch lines in pairs).
@@ -51,7 +79,7 @@ impl Barrier {
     }
 
     /// Waits until all threads are here.
-    pub fn meet(&self, wait: Wait) {
+    pub fn meet(&self, wait: Wait, polls: Polls) {
         if self.ranks < 2 {
             return;
         }
@@ -73,7 +101,7 @@ impl Barrier {
                 }
             }
             Wait::Yield => {
-                while !over() {
+                while !polls.see(over) {
                     sched_yield();
                 }
             }
@@ -84,7 +112,11 @@ impl Barrier {
                     if now() - begin >= limit {
                         return self.sleep(episode);
                     }
-                    if yielding { sched_yield() } else { spin_loop() }
+                    match yielding {
+                        true if polls.see(over) => return,
+                        true => sched_yield(),
+                        false => spin_loop(),
+                    }
                 }
             }
         }
@@ -110,19 +142,19 @@ mod tests {
 
     #[test]
     fn no_thread_is_an_episode_ahead() {
-        let limit = 10_000;
+        let (limit, many) = (10_000, Polls { count: 20, each: 50 });
         let modes = [Wait::Yield, Wait::Block, Wait::SpinThenBlock { limit, yielding: true }, Wait::Spin];
-        for wait in modes {
+        for (wait, polls) in modes.into_iter().flat_map(|wait| [(wait, Polls::ONE), (wait, many)]) {
             let (barrier, count) = (Barrier::new(3), AtomicU32::new(0));
             std::thread::scope(|scope| {
                 for _ in 0..3 {
                     scope.spawn(|| {
                         for episode in 0..5 {
                             count.fetch_add(1, SeqCst);
-                            barrier.meet(wait);
+                            barrier.meet(wait, polls);
                             let seen = count.load(SeqCst);
                             assert!(seen >= 3 * (episode + 1) && seen <= 3 * (episode + 2), "{wait:?}");
-                            barrier.meet(wait);
+                            barrier.meet(wait, polls);
                         }
                     });
                 }
@@ -132,7 +164,23 @@ mod tests {
     }
 
     #[test]
+    fn polls_end_with_the_first_that_sees_the_end() {
+        // Four looks of at least 1 us each: the third one sees it.
+        let (looks, begin) = (std::cell::Cell::new(0), now());
+        let third = || {
+            looks.set(looks.get() + 1);
+            looks.get() == 3
+        };
+        assert!(Polls { count: 4, each: 1_000 }.see(third));
+        assert!(now() - begin >= 3_000);
+        assert_eq!(looks.get(), 3);
+        looks.set(3);
+        assert!(!Polls { count: 4, each: 0 }.see(third));
+        assert_eq!(looks.get(), 7);
+    }
+
+    #[test]
     fn one_thread_waits_for_none() {
-        Barrier::new(1).meet(Wait::Block);
+        Barrier::new(1).meet(Wait::Block, Polls::ONE);
     }
 }

@@ -118,7 +118,7 @@ fn work(program: &Program, rank: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::barrier::Wait;
+    use crate::barrier::{Polls, Wait};
     use crate::plan::{Piece, Thread};
 
     fn program(ms: u64, cpus: &[&[u32]], background: bool) -> Program {
@@ -129,6 +129,7 @@ mod tests {
             name: "p".into(),
             session: false,
             wait: Wait::Spin,
+            polls: Polls::ONE,
             steps: vec![Step::Compute(piece)],
             threads: cpus.iter().map(thread).collect(),
             background,

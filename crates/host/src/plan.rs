@@ -13,10 +13,10 @@ use sim_core::os::NICE_WEIGHTS;
 use sim_core::outcome::{Outcome, RunReport};
 use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Spread, StartUp, release_order};
 use sim_core::rng::{Purpose, key};
-use sim_core::time::{Time, WORK_FRACTION_BITS};
-use sim_core::wait::WaitMode;
+use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
+use sim_core::wait::{Looks, WaitMode};
 
-use crate::barrier::Wait;
+use crate::barrier::{Polls, Wait};
 
 /// Bytes of the array that a memory-bound thread reads: larger than the share of any cache that it can get.
 const STREAM: u64 = 128 << 20;
@@ -76,6 +76,8 @@ pub struct Program {
     pub session: bool,
     /// How its threads wait.
     pub wait: Wait,
+    /// How they poll before each yield.
+    pub polls: Polls,
     /// What each thread does.
     pub steps: Vec<Step>,
     /// The threads by rank.
@@ -187,6 +189,7 @@ pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
             name: app.name.clone(),
             session: app.group.is_some(),
             wait: wait(app.runtime.wait).unwrap_or(Wait::Spin),
+            polls: polls(app, plan),
             steps: steps(app, &bound),
             threads: (0..app.tasks).zip(ranks).map(thread).collect(),
             background: app.background,
@@ -256,6 +259,14 @@ pub fn wait(mode: WaitMode) -> Option<Wait> {
     }
 }
 
+/// The polls before a yield. Several polls of the machine take its time of a poll each; a single one is a
+/// look at the flag.
+fn polls(app: &AppSpec, plan: &RunPlan) -> Polls {
+    let Looks { count, each } = app.runtime.polling.looks;
+    let each = if count > 1 && each == Span::ZERO { plan.machine.costs.poll } else { each };
+    Polls { count, each: each.ns() }
+}
+
 /// The operations of an application that can be executed; [`crate::refusal`] refuses programs with others.
 fn steps(app: &AppSpec, bound: &dyn Fn(&MemoryProfile) -> f64) -> Vec<Step> {
     let profiles = app.program.profiles();
@@ -311,6 +322,27 @@ mod tests {
         assert!(matches!(hog.steps[..], [Step::Repeat(0), Step::Compute(_), Step::End]));
         let read: Program = serde_json::from_str(&serde_json::to_string(a).unwrap()).unwrap();
         assert_eq!(read, *a);
+    }
+
+    #[test]
+    fn a_waiter_polls_as_often_as_the_runtime_says() {
+        let of = |runtime: &str| {
+            let text = format!(
+                "{{ name: t, machine: 'core:2', kernel: linux-6.18, policies: [PIN], apps: {{\
+                a: {{ workload: {{ spmd: {{ grain: 1ms, intervals: 3 }} }}, runtime: {runtime} }} }} }}"
+            );
+            let run = released(&runs(&experiment(&text))[0]);
+            (programs(&run, &simulate(&run).unwrap())[0].polls, run.machine.costs.poll.ns())
+        };
+        assert_eq!(of("yield").0, Polls::ONE);
+        let many = |count, each| Polls { count, each };
+        let (polls, poll) = of("{ yield: { polls: 20 } }");
+        assert_eq!(polls, many(20, poll));
+        // Two threads on two cpus: 256 polls of 25 ns.
+        assert_eq!(of("{ openmp: { barrier: central, yield_off: 0 } }").0, many(256, 25));
+        // More threads than cpus: each poll is followed by a yield.
+        let (polls, _) = of("{ openmp: { barrier: central, yield_off: 0 } }, tasks: 4");
+        assert_eq!(polls, Polls::ONE);
     }
 
     #[test]

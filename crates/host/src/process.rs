@@ -258,7 +258,7 @@ impl Rank<'_> {
                 Step::Compute(piece) => self.compute(piece),
                 Step::Serial(piece) if self.rank == 0 => self.compute(piece),
                 Step::Serial(_) => {}
-                Step::Barrier => self.shared.barrier.meet(program.wait),
+                Step::Barrier => self.shared.barrier.meet(program.wait, program.polls),
                 Step::Sleep(span, spread) => {
                     let span = self.varied(span, spread);
                     sleep_until(now().saturating_add(span));

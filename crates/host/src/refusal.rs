@@ -145,6 +145,12 @@ fn application(app: &AppSpec, plan: &RunPlan) -> Result<(), String> {
     if wait(app.runtime.wait).is_none() {
         return refused("`yield-to` is no system call of Linux", "write `wait: yield`");
     }
+    if synchronises && app.runtime.polling.cycle.is_some() {
+        return refused(
+            "yields that are off for a time are not executed",
+            "write `yield_off: 0` in its runtime",
+        );
+    }
     if let Some(what) = app.program.ops().iter().find_map(unknown) {
         return refused(&format!("{what} are not executed"), "write `spmd` without them, `hog` or `daemon`");
     }
@@ -213,6 +219,7 @@ mod tests {
             ("workload: { spmd: { work: 1s } }, runtime: mpi", "a process for each task"),
             ("workload: { spmd: { work: 1s } }, runtime: { spin: { barrier: tree } }", "central"),
             ("workload: { spmd: { work: 1s } }, runtime: { yield: { wait: yield-to } }", "yield-to"),
+            ("workload: { spmd: { work: 1s } }, runtime: { openmp: { barrier: central } }", "`yield_off: 0`"),
         ] {
             let text = refused(&format!("apps: {{ a: {{ {app} }} }}\npolicies: [PIN]"));
             assert!(text.contains(said), "{app}: {text}");

@@ -18,7 +18,6 @@ use crate::forms::{
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names, properties};
 use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SAMPLES, MAX_SEED};
-use crate::sweep::WORDS;
 
 keys! {
     /// A scenario as written.
@@ -105,10 +104,11 @@ keys! {
         more: "Every combination of the values is a configuration, here 2 x 3 = 6. `--set` and \
             `--sweep` use the same paths. Instead of a list, a range can be written: `1..10`, \
             `0%..20%:5%` (a step), `1..64:*2` (a factor), `1ms..1s:log7` (7 values at equal ratios), \
-            `0%..20%:lin5` (5 values at equal distances). The paths of a `zip` change together. A `sample` has \
-            `count` random combinations of the values of the paths in `over`: of ranges (`1ms..1s`, \
-            `1ms..1s:log`) or lists, by the method `latin` (a Latin hypercube, the default) or `random`, from \
-            a `seed` (default 1). `when` has conditions: only configurations that fulfil all of them run.",
+            `0%..20%:lin5` (5 values at equal distances). The paths of a `zip` change together. A `sample` \
+            has `count` random combinations of the values of the paths in `over`: of ranges (`1ms..1s`, \
+            `1ms..1s:log`) or lists, by the method `latin` (a Latin hypercube, the default) or `random`, \
+            from a `seed` (default 1). `when` has conditions: only configurations that fulfil all of them \
+            run.",
         example: "sweep: { threads_per_core: [1, 2], kernel.tick: 1ms..4ms:*2 }",
     }
 
@@ -533,6 +533,9 @@ impl Value for Arrivals {
         }
     }
 }
+
+/// The keys of `sweep` that are no paths.
+const WORDS: [&str; 3] = ["zip", "sample", "when"];
 
 /// Paths and the values that each takes.
 pub(crate) struct Sweep;

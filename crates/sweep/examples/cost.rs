@@ -12,8 +12,9 @@ use policies::PolicyShelf;
 use scenario::{Grid, Overrides};
 use sweep::merge::merge;
 use sweep::plan::{Plan, Shard};
+use sweep::request::Request;
 use sweep::store::Store;
-use sweep::work::{Request, work};
+use sweep::work::work;
 
 /// Runs of about one millisecond: 16 cpus, 24 threads, a few barriers.
 const SCENARIO: &str = "name: cost\nmachine: package:4 core:4\nkernel: linux-2.6.28\nbaseline: none\n\

@@ -1,13 +1,14 @@
 //! Sweeps of a scenario that may be larger than memory and than one machine.
 //!
-//! A [`plan::Plan`] numbers all runs. Workers, each with a shard of them, append what each run measured to a
-//! directory ([`store::Store`]); [`merge`](mod@merge) puts the runs in order. The merged file is a function of
-//! the plan: it does not depend on the number of workers, their order or their interruptions.
+//! A [`plan::Plan`] numbers all runs. Workers, each with a shard of them, append what each run measured
+//! to a directory ([`store::Store`]); [`merge`](mod@merge) puts the runs in order. The merged file is a
+//! function of the plan: it does not depend on the number of workers, their order or their interruptions.
 
 pub mod estimate;
 pub mod merge;
 pub mod plan;
 pub mod read;
+pub mod request;
 pub mod row;
 pub mod status;
 pub mod store;

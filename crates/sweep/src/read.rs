@@ -78,8 +78,8 @@ pub fn results(store: &Store, plan: &Plan, only: Option<(&str, &str)>) -> Result
     if plan.configurations > MOST_CONFIGURATIONS && only.is_none() {
         return Err(StoreError::Refused(format!(
             "{} has {} configurations, and tables and figures of all of them are made for at most \
-                {MOST_CONFIGURATIONS}: `oversim sweep phase-diagram` reads larger ones, and runs.ndjson has all \
-                values",
+                {MOST_CONFIGURATIONS}: `oversim sweep phase-diagram` reads larger ones, and runs.ndjson has \
+                all values",
             store.directory().display(),
             plan.configurations
         )));

@@ -20,7 +20,8 @@ pub struct Status {
     pub not_completed: BTreeMap<String, u64>,
     /// Configurations with all their runs.
     pub complete: u64,
-    /// Runs that are missing, as far as is known: with a rule for more replicates, those that are needed next.
+    /// Runs that are missing, as far as is known: with a rule for more replicates, those that are needed
+    /// next.
     pub missing: u64,
     /// The missing runs as ranges of numbers, both ends included.
     pub ranges: Vec<(u64, u64)>,

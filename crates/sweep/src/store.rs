@@ -1,9 +1,10 @@
 //! The directory of a sweep: the plan, and what the runs measured, in parts.
 //!
-//! A worker appends each run to its journal, `parts/I-of-N.open`, as one line with a checksum. A torn last
-//! line, of a worker that was killed, is ignored. When a journal is long, or its worker ends, its runs become a
-//! part: a file in the order of runs with a checksum, written under another name and renamed. A journal is
-//! locked by its worker; the journal of a dead worker becomes a part as soon as another one starts.
+//! A worker appends each run to its journal, `parts/I-of-N.open`, as one line with a checksum. A torn
+//! last line, of a worker that was killed, is ignored. When a journal is long, or its worker ends, its
+//! runs become a part: a file in the order of runs with a checksum, written under another name and
+//! renamed. A journal is locked by its worker; the journal of a dead worker becomes a part as soon as
+//! another one starts.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use crate::plan::{Plan, SCHEMA, hex};
+use crate::request::Request;
 use crate::row::Row;
-use crate::work::Request;
 
 /// The file of the plan.
 pub const PLAN: &str = "plan.json";

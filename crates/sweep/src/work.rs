@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use experiment::measured;
@@ -11,36 +11,17 @@ use experiment::run::simulate_one;
 use experiment::size;
 use notation::number::bytes;
 use scenario::configuration::Configuration;
-use scenario::memory::Limit;
 use scenario::plan::RunPlan;
 use scenario::{Configured, Grid, alike};
 
 use crate::plan::{Place, Plan, Shard};
+use crate::request::Request;
 use crate::row::{COMPLETED, INVALID, Row};
 use crate::store::{Journal, Store, StoreError};
 use crate::until::{self, Known, Need};
 
 /// Dedicated runs that are kept, so that configurations with the same one need not repeat it.
 const KEPT: usize = 1024;
-
-/// What a worker is asked to do.
-#[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// The runs to execute.
-    pub shard: Shard,
-    /// Threads, at least 1. The results do not depend on it.
-    pub jobs: usize,
-    /// Set from outside: runs in progress end, and no other one begins.
-    pub stop: &'a AtomicBool,
-    /// The memory that there is.
-    pub limit: Option<&'a Limit>,
-    /// Called once, with the runs of the shard that are there, and all of them (at most).
-    pub begin: &'a (dyn Fn(u64, u64) + Sync),
-    /// Called after each run.
-    pub progress: &'a (dyn Fn() + Sync),
-    /// Called once if another process works on the shard: this one waits until that one ends.
-    pub waits: &'a (dyn Fn() + Sync),
-}
 
 /// What a worker did.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -345,8 +326,8 @@ impl Worker<'_> {
         (needed > limit.bytes).then(|| {
             let (needed, jobs) = (bytes(needed), self.request.jobs);
             format!(
-                "{jobs} runs at the same time need about {needed}, and {} is {}: use fewer `--jobs` or smaller \
-                    runs",
+                "{jobs} runs at the same time need about {needed}, and {} is {}: use fewer `--jobs` or \
+                    smaller runs",
                 limit.source,
                 bytes(limit.bytes)
             )

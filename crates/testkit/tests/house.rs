@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("oversim", 8),
     ("validation", 7),
     ("host", 5),
+    ("sweep", 5),
     ("pictures", 6),
     ("explain", 5),
     ("trace", 5),
@@ -154,7 +155,7 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["scenario", "experiment", "explain", "trace", "pictures", "validation", "host"],
+        ["scenario", "experiment", "explain", "trace", "pictures", "sweep", "validation", "host"],
         "the command line uses nothing of what lies below these"
     );
     assert_eq!(arrows["testkit"], ["sim-core"]);

@@ -20,7 +20,7 @@ impl Trouble {
 }
 
 /// One value per replicate. Replicates of different cells belong together: replicate i has the same seed
-/// everywhere.
+/// everywhere. A cell with fewer replicates than another stands with its mean where it has none.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series(pub Vec<f64>);
 
@@ -31,10 +31,16 @@ impl Series {
         Self(self.0.iter().map(|x| f(*x)).collect())
     }
 
-    /// Replicate by replicate with another series; as long as the shorter one.
+    /// The value of a replicate; the mean where there are fewer.
+    fn at(&self, replicate: usize) -> f64 {
+        self.0.get(replicate).copied().unwrap_or_else(|| self.mean())
+    }
+
+    /// Replicate by replicate with another series; empty if one of them is.
     #[must_use]
     pub fn with(&self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        Self(self.0.iter().zip(&other.0).map(|(a, b)| f(*a, *b)).collect())
+        let n = if self.0.is_empty() || other.0.is_empty() { 0 } else { self.0.len().max(other.0.len()) };
+        Self((0..n).map(|i| f(self.at(i), other.at(i))).collect())
     }
 
     /// This over the other, replicate by replicate.
@@ -63,11 +69,12 @@ impl Series {
         variation_percent(&self.0).unwrap_or(0.0)
     }
 
-    /// The mean of several series, replicate by replicate; empty for none.
+    /// The mean of several series, replicate by replicate; empty for none, or if one is empty.
     #[must_use]
     pub fn mean_of(all: &[Self]) -> Self {
-        let n = all.iter().map(|series| series.0.len()).min().unwrap_or(0);
-        let at = |i: usize| all.iter().map(|series| series.0[i]).sum::<f64>() / all.len() as f64;
+        let most = all.iter().map(|series| series.0.len()).max().unwrap_or(0);
+        let n = if all.iter().any(|series| series.0.is_empty()) { 0 } else { most };
+        let at = |i: usize| all.iter().map(|series| series.at(i)).sum::<f64>() / all.len() as f64;
         Self((0..n).map(at).collect())
     }
 }
@@ -128,11 +135,7 @@ impl Answer {
         let [first, .., last] = &self.0[..] else { return self };
         let label = format!("mean of {} from {} to {}", self.0.len(), first.label, last.label);
         let all: Vec<Series> = self.0.iter().map(|point| point.series.clone()).collect();
-        if all.windows(2).all(|pair| pair[0].0.len() == pair[1].0.len()) {
-            return Self::one(label, &Series::mean_of(&all));
-        }
-        let means = Series(all.iter().map(Series::mean).collect());
-        Self(vec![Point::single(label, means.mean())])
+        Self::one(label, &Series::mean_of(&all))
     }
 }
 
@@ -148,5 +151,16 @@ mod tests {
         assert_eq!(slow.over(&fast).0, [2.0, 4.0 / 3.0]);
         assert!((fast.variation() - 200.0).abs() < 1e-9);
         assert_eq!(Series::mean_of(&[slow, fast]).0, [1.5, 3.5]);
+    }
+
+    #[test]
+    fn fewer_replicates_leave_those_of_the_others() {
+        // One bound run beside three left to the balancer: no replicate is lost, and means stay means.
+        let (bound, free) = (Series::from(2.0), Series(vec![2.0, 4.0, 6.0]));
+        assert_eq!(free.over(&bound).0, [1.0, 2.0, 3.0]);
+        assert_eq!(bound.with(&free, |a, b| b - a).0, [0.0, 2.0, 4.0]);
+        assert_eq!(Series::mean_of(&[bound.clone(), free.clone()]).0, [2.0, 3.0, 4.0]);
+        assert_eq!(Series::mean_of(&[bound, Series::default()]), Series::default());
+        assert_eq!(free.with(&Series::default(), |a, _| a), Series::default());
     }
 }

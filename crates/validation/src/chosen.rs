@@ -42,7 +42,7 @@ const CHOSEN: &[Chosen] = &[
     },
     Chosen {
         name: "part of the NPB programs that is simulated in the studies of dedicated machines and of SPEED",
-        value: "2 to 60 %",
+        value: "0.75 or 2.2 s; SPEED 4 to 100 %",
         turns: &[turn("npb", "scale")],
     },
     Chosen {

@@ -75,7 +75,7 @@ fn of_sweep(args: &Report, target: Option<&Target>, policies: &PolicyShelf) -> R
         return Err(source::refused(&flags, &args.file.display().to_string()));
     }
     let opened = source::open(&args.file, changes, false, policies)?;
-    let plan = ::sweep::store::plan(&args.file).map_err(super::sweep::failed)?;
+    let plan = ::sweep::store::plan(&args.file).map_err(Failure::sweep)?;
     let response = Response::chosen(&opened.results, None, None);
     let sentences = response.and_then(|response| {
         let map = response.map(None, None)?;

@@ -176,8 +176,8 @@ fn execute(
             .map_err(|error| error.to_string()),
         (None, None) if args.keep_finished => {
             let stop = signals::finish_first(
-                "interrupted: the runs in progress end, then finished seeds are written; a second SIGINT ends \
-                    at once",
+                "interrupted: the runs in progress end, then finished seeds are written; a second SIGINT \
+                    ends at once",
             );
             match run_until(experiment, jobs, &progress, stop) {
                 Err(RunError::Stopped) => {

@@ -123,7 +123,7 @@ pub(crate) fn open_metric(
     if !::sweep::store::is_sweep(path) {
         return open(path, changes, false, policies);
     }
-    let plan = ::sweep::store::plan(path).map_err(super::sweep::failed)?;
+    let plan = ::sweep::store::plan(path).map_err(Failure::sweep)?;
     let time = if plan.provenance.window { "time_per_work" } else { "makespan" };
     let of_app = if plan.provenance.window { "time_per_work" } else { "run_time" };
     let only = match (app, metric) {
@@ -138,8 +138,8 @@ pub(crate) fn open_metric(
 
 /// The results of a sweep, as far as there are runs.
 fn directory(path: &Path, only: Option<(&str, &str)>) -> Result<Results, Failure> {
-    let (store, plan) = Store::open(path).map_err(super::sweep::failed)?;
-    let results = ::sweep::read::results(&store, &plan, only).map_err(super::sweep::failed)?;
+    let (store, plan) = Store::open(path).map_err(Failure::sweep)?;
+    let results = ::sweep::read::results(&store, &plan, only).map_err(Failure::sweep)?;
     let missing = plan.most_runs().saturating_sub(results.provenance.runs as u64);
     if missing > 0 && plan.until.is_none() {
         say::warning(format_args!(

@@ -7,7 +7,7 @@ use rustix::process::setpriority_process;
 use rustix::thread::{futex, sched_yield};
 
 use super::bench::{Bench, together};
-use crate::barrier::Wait;
+use crate::barrier::{Polls, Wait};
 use crate::parent::run;
 use crate::plan::{Program, Step, Thread};
 use crate::statistics::median;
@@ -101,6 +101,7 @@ pub(super) fn yield_processes(bench: &Bench) -> Result<f64, String> {
         name: "yields".into(),
         session: false,
         wait: Wait::Yield,
+        polls: Polls::ONE,
         steps: vec![Step::Repeat(YIELDS), Step::Yield, Step::End],
         threads: vec![Thread { cpus: vec![bench.first()], slept: None, scale: 1_000, noise: 0, nice: 0 }],
         background: false,

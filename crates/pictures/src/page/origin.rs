@@ -65,8 +65,10 @@ pub(super) fn notes(results: &Results) -> Markup {
     let rows: Vec<Vec<String>> = results.notes.iter().take(MOST_NOTES).map(row).collect();
     let head = strings(&["Policy", "Configuration", "Seed", "Outcome", "What happened"]);
     html! {
-        p { strong { (results.notes.len()) " of " (results.provenance.runs) " runs did not complete and count in no \
-            number." } }
+        p { strong {
+            (results.notes.len()) " of " (results.provenance.runs) " runs did not complete and count in no \
+                number."
+        } }
         @if results.notes.len() > MOST_NOTES { p { "The first " (MOST_NOTES) " of them:" } }
         (Grid::new("Runs that did not complete", head, rows).markup())
     }

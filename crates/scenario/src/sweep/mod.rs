@@ -18,8 +18,6 @@ use crate::paths;
 use condition::{Condition, Type, Value};
 use sample::{Method, Source};
 
-/// The keys of `sweep` that are no paths.
-pub(crate) const WORDS: [&str; 3] = ["zip", "sample", "when"];
 /// The keys of `sample`.
 const SAMPLE: [&str; 4] = ["count", "seed", "method", "over"];
 

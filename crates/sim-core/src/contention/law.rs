@@ -1,6 +1,8 @@
 //! The laws of memory as integer functions: the stretch of a resource, the growth of demand in a shared
 //! cache, the factor of remote access, and what a profile demands.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::machine::{Level, Machine};
 use crate::program::{MemoryProfile, Pages};
 
@@ -14,10 +16,36 @@ const REACH: u64 = 8;
 const CACHE_STEPS: u64 = 64;
 const CACHE_REACH: u64 = 64;
 
-/// h(rho) for rho = i / STEPS in 1/65,536. Built once with a software power function that gives the same bits
-/// everywhere.
+/// Tables of the last exponents. They depend on nothing else, and making both takes 0.4 ms, which is a third
+/// of a run of a millisecond.
+type Tables<T> = Mutex<Vec<(u32, Arc<[T]>)>>;
+static STRETCHES: Tables<u32> = Mutex::new(Vec::new());
+static CACHES: Tables<u64> = Mutex::new(Vec::new());
+/// Tables that are kept of each kind: 32 kB each.
+const KEPT: usize = 16;
+
+/// The table of an exponent, made if it is not there.
+fn kept<T>(tables: &Tables<T>, exponent: u32, make: fn(u32) -> Vec<T>) -> Arc<[T]> {
+    let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, table)) = tables.iter().find(|(known, _)| *known == exponent) {
+        return Arc::clone(table);
+    }
+    let table: Arc<[T]> = make(exponent).into();
+    if tables.len() >= KEPT {
+        tables.remove(0);
+    }
+    tables.push((exponent, Arc::clone(&table)));
+    table
+}
+
+/// h(rho) for rho = i / STEPS in 1/65,536.
+pub(super) fn stretch_table(exponent: u32) -> Arc<[u32]> {
+    kept(&STRETCHES, exponent, stretches)
+}
+
+/// The table, with a software power function that gives the same bits everywhere.
 #[expect(clippy::float_arithmetic, reason = "a table built once; no float enters simulated state")]
-pub(super) fn stretch_table(exponent: u32) -> Vec<u32> {
+fn stretches(exponent: u32) -> Vec<u32> {
     let p = f64::from(exponent.clamp(1, 16));
     (0..=STEPS * REACH)
         .map(|i| {
@@ -82,7 +110,7 @@ impl Demand {
 
 /// The law of the cache that the cpus of a group share.
 pub(super) struct CacheLaw {
-    table: Vec<u64>,
+    table: Arc<[u64]>,
     /// Bytes.
     capacity: u64,
     /// Cpus of a group; 0 = the law is switched off.
@@ -101,7 +129,7 @@ impl CacheLaw {
         let memory = &machine.memory;
         let on = memory.cache_exponent > 0 && memory.shared_cache > 0;
         Self {
-            table: if on { cache_table(memory.cache_exponent) } else { Vec::new() },
+            table: if on { kept(&CACHES, memory.cache_exponent, cache_table) } else { Arc::new([]) },
             capacity: memory.shared_cache,
             span: if on { cache_span(machine) } else { 0 },
         }
@@ -243,7 +271,7 @@ mod tests {
 
     #[test]
     fn demand_grows_by_the_power_of_what_does_not_fit() {
-        let law = CacheLaw { table: cache_table(500), capacity: 1_000, span: 2 };
+        let law = CacheLaw { table: cache_table(500).into(), capacity: 1_000, span: 2 };
         assert_eq!(law.growth(900, 400), ONE);
         assert_eq!(law.growth(2_000, 2_000), ONE);
         // sqrt(2), and sqrt(4) beside own sets that fill the cache.

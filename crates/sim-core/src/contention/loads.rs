@@ -2,6 +2,8 @@
 //! resource concerns.
 
 use super::class::{Class, NO_CLASS};
+use std::sync::Arc;
+
 use super::law::{ONE, stretch, stretch_table};
 use super::overlap::Askers;
 use crate::machine::Machine;
@@ -31,7 +33,7 @@ const PORT: u8 = 2;
 
 /// The resources of the machine.
 pub(super) struct Loads {
-    table: Vec<u32>,
+    table: Arc<[u32]>,
     node_bandwidth: u64,
     link_bandwidth: u64,
     bus_bandwidth: u64,

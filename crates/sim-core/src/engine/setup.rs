@@ -8,9 +8,10 @@ use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
+use crate::engine::polling::Look;
+use crate::engine::polling::fair::FairQueues;
 use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::polling::rotation::rotates;
-use crate::engine::polling::{Look, QUEUE_COPIES};
 use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
@@ -444,11 +445,10 @@ impl<'o> Engine<'o> {
         let Population { mut tasks, apps, profiles, looks, left, pending } = built;
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
-        let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks));
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
-        let reads_head_only = !directed && model.discipline.reads_head_only();
+        let yields_fairly = !directed && model.discipline.yields_fairly();
         Self {
-            cpus: records,
+            cpus: build_cpus(&machine, &model, options.seed, (&apps, &mut tasks)),
             marks: Vec::with_capacity(cpus),
             round: Vec::with_capacity(cpus),
             late_marks: BinaryHeap::new(),
@@ -456,7 +456,8 @@ impl<'o> Engine<'o> {
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             preempted: Vec::new(),
-            queue_copies: queue_copies(if reads_head_only { cpus } else { 1 }, &looks),
+            fair: FairQueues::new(if yields_fairly { cpus } else { 0 }),
+            queue_copy: QueueCopy::new(&looks),
             complete_apps: Vec::new(),
             corrections: 0,
             events: 0,
@@ -481,7 +482,7 @@ impl<'o> Engine<'o> {
                 waits: Vec::new(),
                 dirty: Dirty::default(),
                 rotates: !directed && rotates(&model.discipline),
-                reads_head_only,
+                yields_fairly,
                 directed,
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || !model.groups.is_empty(),
@@ -505,10 +506,6 @@ impl<'o> Engine<'o> {
             },
         }
     }
-}
-
-fn queue_copies(wanted: usize, looks: &[Look]) -> Vec<QueueCopy> {
-    (0..wanted.min(QUEUE_COPIES)).map(|_| QueueCopy::new(looks)).collect()
 }
 
 /// The timers, with the first update of priorities of disciplines that have it and the first period of each

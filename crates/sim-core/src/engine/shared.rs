@@ -58,8 +58,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) dirty: Dirty,
     /// Yields put their callers behind all others, and none is directed: polling is computed in place.
     pub(crate) rotates: bool,
-    /// Yields and picks read only the first waiting task: short copies of queues will do.
-    pub(crate) reads_head_only: bool,
+    /// Yields only charge their callers, and none is directed: polling needs only the keys of the tasks.
+    pub(crate) yields_fairly: bool,
     /// Some tasks poll with directed yields.
     pub(crate) directed: bool,
     /// The policy orders the queues: it is asked for each task that enters or goes back.

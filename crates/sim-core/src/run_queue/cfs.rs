@@ -348,22 +348,16 @@ impl Rules for CfsParams {
         self.follow_alone(tasks, cpu);
     }
 
-    /// The posix yield reads the last task.
-    fn reads_head_only(&self) -> bool {
+    fn yields_fairly(&self) -> bool {
         self.yield_mode == YieldMode::Default
     }
 
     #[inline]
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
         match self.yield_mode {
-            YieldMode::Default => yields_until_behind(tasks, cpu, first, cycle),
+            YieldMode::Default => fair_yields_kept(tasks, cpu, first, cycle),
             YieldMode::Posix => 1,
         }
-    }
-
-    #[inline]
-    fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
-        (self.yield_mode == YieldMode::Default).then(|| weighted(charged, weight))
     }
 
     #[inline]
@@ -375,12 +369,19 @@ impl Rules for CfsParams {
     }
 }
 
-/// Yields, one every `cycle`, until the current task is not before the first waiting one.
+/// [`Rules::yields_kept`] of a fair yield.
 #[inline]
-pub(crate) fn yields_until_behind(tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
+pub(crate) fn fair_yields_kept(tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
     let (current, rival) = (&tasks[cpu.current], &tasks[cpu.head]);
     let lead = rival.vruntime - current.vruntime - weighted(first.since(cpu.charged), current.weight);
-    match weighted(cycle, current.weight) {
+    yields_until_behind(lead, weighted(cycle, current.weight))
+}
+
+/// Yields until the current task is not before the first waiting one: its key is so far before that one's
+/// after its first yield, and grows by `each` at each later one.
+#[inline]
+pub(crate) const fn yields_until_behind(lead: i64, each: i64) -> u64 {
+    match each {
         _ if lead <= 0 => 1,
         // A cycle too short to count: it never falls behind.
         0 => u64::MAX,

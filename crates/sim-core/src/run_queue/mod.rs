@@ -222,9 +222,9 @@ pub(crate) trait Rules {
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
-    /// True when a yield reads no more of the waiting tasks than the key of the first and nothing of a task
-    /// but its key, and the pick after it neither ([`Rules::keeps`]; buddies aside).
-    fn reads_head_only(&self) -> bool {
+    /// True when a yield charges its caller by weight ([`cfs::weighted`]) and changes nothing else, and the
+    /// first of all keys runs then; buddies aside.
+    fn yields_fairly(&self) -> bool {
         false
     }
 
@@ -234,14 +234,6 @@ pub(crate) trait Rules {
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
         let _ = (tasks, cpu, first, cycle);
         1
-    }
-
-    /// By how much a key grows in a dispatch of one cycle that is charged so much, if tasks whose keys are no
-    /// further apart run in turn, one such dispatch each.
-    #[inline]
-    fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
-        let _ = (charged, weight);
-        None
     }
 
     /// The current task has yielded and kept the cpu, and does so `more` times, every `cycle`.
@@ -484,13 +476,13 @@ impl Discipline {
     }
 
     /// Runs the polling on a copy of a queue.
-    pub(crate) fn run_polling(&self, copy: &mut QueueCopy, source: &Tasks, limit: Time) -> Time {
-        each!(self, rules => copy.run(rules, source, limit))
+    pub(crate) fn run_polling(&self, copy: &mut QueueCopy, limit: Time) -> Time {
+        each!(self, rules => copy.run(rules, limit))
     }
 
-    /// True when yields and picks read no more of the waiting tasks than the key of the first.
-    pub(crate) fn reads_head_only(&self) -> bool {
-        each!(self, rules => rules.reads_head_only())
+    /// [`Rules::yields_fairly`].
+    pub(crate) fn yields_fairly(&self) -> bool {
+        each!(self, rules => rules.yields_fairly())
     }
 
     /// Charges the current task for the time since it was last charged, and moves the queue's minimum on.

@@ -5,7 +5,7 @@
 
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
-use crate::run_queue::cfs::{follow_least, weighted, yields_until_behind};
+use crate::run_queue::cfs::{fair_yields_kept, follow_least, weighted};
 use crate::run_queue::{Entry, Rules, Tasks, at_least_1us};
 use crate::time::{Span, Time};
 
@@ -62,18 +62,13 @@ impl Rules for VirtualTimeParams {
         cpu.charged = cpu.charged.max(now);
     }
 
-    fn reads_head_only(&self) -> bool {
+    fn yields_fairly(&self) -> bool {
         true
     }
 
     #[inline]
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
-        yields_until_behind(tasks, cpu, first, cycle)
-    }
-
-    #[inline]
-    fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
-        Some(weighted(charged, weight))
+        fair_yields_kept(tasks, cpu, first, cycle)
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! How the claims of each group are read off the cells of the published experiments.
 
+mod alone;
 mod baselines;
 mod cells;
 mod contrast;

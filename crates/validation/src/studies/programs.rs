@@ -28,21 +28,6 @@ pub(super) fn npb(code: Code, class: char, scale: Option<&str>) -> Setting {
     Setting::named("npb", &settings)
 }
 
-/// Two cycles of the yields of Intel's OpenMP runtime (11 periods of 200 ms each), in seconds.
-const CYCLES: f64 = 4.4;
-
-/// The share of a code that is simulated, per cent. With OpenMP it is at least one that takes two cycles of
-/// the runtime's yields on so many cores, if the whole code does: a part of a cycle has yields on or off.
-pub(super) fn share(model: Model, (code, class): (Code, char), cores: u32, usual: f64) -> f64 {
-    if model != Model::OpenMp {
-        return usual;
-    }
-    let profile = workloads::npb::profile(code.word(), &class.to_string(), "");
-    let serial = profile.map_or(0.0, |profile| profile.serial.ns() as f64 / 1e9);
-    let needed = (CYCLES * f64::from(cores) / serial * 100.0).ceil();
-    needed.max(usual).min(100.0)
-}
-
 /// A program that is a part of a longer run begins at any instant of the cycle of yields.
 pub(super) fn at_any_phase(cell: Cell, app: char, model: Model) -> Cell {
     if model != Model::OpenMp {

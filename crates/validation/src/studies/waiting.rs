@@ -1,11 +1,8 @@
 //! What yield semantics, binding and block time do to one program alone.
 
-mod cells;
-
-use cells::{Run, Subject};
-
 use notation::declare::Choice;
 
+use super::alone::{self, Run, Subject};
 use super::{contrast, legal};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Code, Conditions, Form, Metric, Model, Policy, Yield};
@@ -35,7 +32,7 @@ pub(super) fn is_statement(claim: &Claim) -> bool {
 /// What the simulator says about such a statement.
 pub(super) fn statement(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let policy = claim.at.policy.placer();
-    let gain = yield_gain(claim, policy);
+    let gain = yield_gain(policy);
     if under_both(claim) {
         return under_load(claim, lab);
     }
@@ -78,7 +75,9 @@ impl Slice<'_> {
     }
 
     fn runs(&self) -> Vec<(Subject, u32)> {
-        cells::runs(&cells::subjects(self.at, self.machine, self.model, self.loaded), &self.degrees)
+        let classes = if self.loaded { self.at.classes.middle() } else { self.at.classes.clone() };
+        let all = alone::subjects(self.at, (self.machine, self.model), &classes, Run::PINNED);
+        alone::runs(&all, &self.degrees)
     }
 
     /// The mean over its programs, classes and degrees; empty where none runs.
@@ -148,24 +147,21 @@ fn singles(slices: &[Slice<'_>], lab: &mut Lab, gain: Gain<'_>) -> Result<Answer
 }
 
 /// T(default yield) / T(POSIX yield) - 1, in per cent.
-fn psx_gain(lab: &mut Lab, subject: &Subject, k: u32, run: &Run) -> Result<Series, Trouble> {
-    let default = subject.times(lab, k, &Run { yields: Yield::Default, ..*run })?;
-    Ok(default.gain_over(&subject.times(lab, k, run)?))
+fn psx_gain(lab: &mut Lab, subject: &Subject, k: u32, policy: Policy) -> Result<Series, Trouble> {
+    let run = Run { policy, ..subject.run };
+    let default = subject.with(Run { yields: Yield::Default, ..run }).times(lab, k)?;
+    Ok(default.gain_over(&subject.with(run).times(lab, k)?))
 }
 
-/// The gain of the POSIX yield for programs that wait as a claim says.
-fn yield_gain(
-    claim: &Claim,
-    policy: Policy,
-) -> impl Fn(&mut Lab, &Subject, u32) -> Result<Series, Trouble> + use<> {
-    let run = Run { policy, ..Run::of(&claim.at.wait) };
-    move |lab, subject, k| psx_gain(lab, subject, k, &run)
+/// The gain of the POSIX yield under a policy.
+fn yield_gain(policy: Policy) -> impl Fn(&mut Lab, &Subject, u32) -> Result<Series, Trouble> {
+    move |lab, subject, k| psx_gain(lab, subject, k, policy)
 }
 
 fn yielding(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let policy = claim.at.policy.placer();
     let loaded = policy != Policy::Pin;
-    let gain = yield_gain(claim, policy);
+    let gain = yield_gain(policy);
     match claim.form {
         Form::LowerBound | Form::UpperBound => means(&slices(claim, loaded), lab, &gain),
         form if form.is_mean() => overall(claim, lab, loaded, &gain),
@@ -186,7 +182,7 @@ fn overall(claim: &Claim, lab: &mut Lab, loaded: bool, gain: Gain<'_>) -> Result
 /// The gain left to the balancer minus the gain pinned: not negative, or not positive where the claim says
 /// so.
 fn under_load(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let [pinned, loaded] = [Policy::Pin, Policy::Load].map(|policy| yield_gain(claim, policy));
+    let [pinned, loaded] = [Policy::Pin, Policy::Load].map(yield_gain);
     let sign = if claim.at.statement.first_has_more("PIN", "LOAD", false) { -1.0 } else { 1.0 };
     means(&slices(claim, true), lab, &|lab, subject, k| {
         let pinned = pinned(lab, subject, k)?.mean();
@@ -217,10 +213,10 @@ fn with_degree(
 /// The yield semantics move the workload further than the step from one task per core to this degree does:
 /// the difference of the two.
 fn dominates(slices: &[Slice<'_>], lab: &mut Lab, policy: Policy, gain: Gain<'_>) -> Result<Answer, Trouble> {
-    let run = Run { policy, ..Run::PINNED };
     let effect = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-        let one = subject.times(lab, 1, &run)?;
-        Ok(subject.times(lab, k, &run)?.gain_over(&one))
+        let subject = subject.with(Run { policy, ..subject.run });
+        let one = subject.times(lab, 1)?;
+        Ok(subject.times(lab, k)?.gain_over(&one))
     };
     let mut points = Vec::new();
     for slice in slices {
@@ -238,7 +234,7 @@ fn dominates(slices: &[Slice<'_>], lab: &mut Lab, policy: Policy, gain: Gain<'_>
 fn pinning(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut answer = Vec::new();
     for yields in claim.at.yields() {
-        let pinned = Run { yields, long: true, ..Run::of(&claim.at.wait) };
+        let pinned = Run { yields, ..Run::PINNED };
         let other = claim.at.baseline.policies.list.iter().copied().find(|policy| *policy != Policy::Pin);
         let free = if claim.at.policy.within_node {
             Run { by_node: true, ..pinned }
@@ -246,8 +242,8 @@ fn pinning(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             Run { policy: other.unwrap_or(Policy::Load), ..pinned }
         };
         let gain = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-            let bound = subject.times(lab, k, &pinned)?;
-            Ok(subject.times(lab, k, &free)?.gain_over(&bound))
+            let bound = subject.with(pinned).times(lab, k)?;
+            Ok(subject.with(free).times(lab, k)?.gain_over(&bound))
         };
         let among = |of: fn(&Claim, bool) -> Vec<Slice<'_>>| -> Vec<Slice<'_>> {
             of(claim, true).into_iter().map(|slice| Slice { yields, ..slice }).collect()
@@ -265,20 +261,20 @@ fn pinning(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// (max - min) / min over the replicates, in per cent.
 fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let (policy, random) = (claim.at.policy.placer(), claim.at.policy.random);
-    let run = Run { policy, random, repeated: true, ..Run::of(&claim.at.wait) };
+    let run = Run { policy, random, repeated: true, ..Run::PINNED };
     let mut points = Vec::new();
     for slice in by_yield(claim, true) {
         let run = Run { yields: slice.yields, ..run };
         if !random {
             let one = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-                Ok(Series::from(subject.times(lab, k, &run)?.variation()))
+                Ok(Series::from(subject.with(run).times(lab, k)?.variation()))
             };
             points.extend(singles(std::slice::from_ref(&slice), lab, &one)?.0);
             continue;
         }
         // Of any two pinnings: the workload averages, each replicate another pinning.
         let relative = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-            let times = subject.times(lab, k, &run)?;
+            let times = subject.with(run).times(lab, k)?;
             let mean = times.mean();
             Ok(times.map(|time| time / mean))
         };
@@ -302,11 +298,12 @@ fn block_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut slices = by_yield(claim, policy != Policy::Pin);
     slices.retain(|slice| slice.model == Model::OpenMp);
     for slice in &slices {
-        let run = |block_time| Run { yields: slice.yields, policy, block_time, ..Run::PINNED };
-        let (before, after) = (run(claim.at.baseline.block_time), run(claim.at.wait.block_time));
+        let run = Run { yields: slice.yields, policy, ..Run::PINNED };
+        let (before, after) = (claim.at.baseline.block_time, claim.at.wait.block_time);
         let gain = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
-            let faster = subject.times(lab, k, &after)?.mean();
-            Ok(subject.times(lab, k, &before)?.map(|time| (time / faster - 1.0) * 100.0))
+            let with = |time| subject.polling(time).with(run);
+            let faster = with(after).times(lab, k)?.mean();
+            Ok(with(before).times(lab, k)?.map(|time| (time / faster - 1.0) * 100.0))
         };
         let one = std::slice::from_ref(slice);
         let answer = match claim.form {

@@ -16,9 +16,10 @@ use scenario::Grid;
 use sweep::estimate::Estimate;
 use sweep::merge::{Merged, merge};
 use sweep::plan::{Plan, Shard, Until};
+use sweep::request::Request;
 use sweep::status::Status;
-use sweep::store::{Store, StoreError};
-use sweep::work::{Request, work};
+use sweep::store::Store;
+use sweep::work::work;
 
 use super::source;
 use crate::args::{Changes, Narrow, Sweep, SweepWhat};
@@ -41,14 +42,6 @@ pub(crate) fn sweep(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Fa
         (Some(SweepWhat::PhaseDiagram(diagram)), _) => phase::diagram(diagram, policies),
         (None, Some(directory)) if !args.dry_run => execute(args, directory, policies),
         (None, _) => estimate(args, policies),
-    }
-}
-
-/// A directory that cannot be used.
-pub(super) fn failed(error: StoreError) -> Failure {
-    match error {
-        StoreError::Refused(why) => Failure::Input(why),
-        StoreError::Failed(why) => Failure::Output(why),
     }
 }
 
@@ -75,11 +68,11 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
         }
     };
     let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
-    let store = Store::create(directory, &plan).map_err(failed)?;
+    let store = Store::create(directory, &plan).map_err(Failure::sweep)?;
     say::remark(format_args!("{}: {}", directory.display(), size(&plan)));
     let stop = signals::finish_first(
-        "interrupted: the runs in progress end; the same command continues the sweep; a second SIGINT ends at \
-            once",
+        "interrupted: the runs in progress end; the same command continues the sweep; a second SIGINT ends \
+            at once",
     );
     let limit = crate::memory::limit(args.changes.edits.memory);
     let began = Instant::now();
@@ -102,7 +95,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     };
     let worked = work(&grid, &plan, &store, request);
     bar.finish_and_clear();
-    let worked = worked.map_err(failed)?;
+    let worked = worked.map_err(Failure::sweep)?;
     say::took(began, usize::try_from(worked.runs).unwrap_or(usize::MAX), "runs");
     if worked.not_completed > 0 {
         let count = worked.not_completed;
@@ -205,8 +198,8 @@ fn shown(duration: Duration) -> String {
 
 /// Prints how far a sweep is; exit code 1 if runs are missing.
 fn show(directory: &Path) -> Result<ExitCode, Failure> {
-    let (store, plan) = Store::open(directory).map_err(failed)?;
-    let status = Status::of(&store, &plan).map_err(failed)?;
+    let (store, plan) = Store::open(directory).map_err(Failure::sweep)?;
+    let status = Status::of(&store, &plan).map_err(Failure::sweep)?;
     output::to_stdout(|out| {
         writeln!(out, "plan: {}", size(&plan))?;
         writeln!(
@@ -229,8 +222,8 @@ fn show(directory: &Path) -> Result<ExitCode, Failure> {
 
 /// Merges all parts; exit code 1 if runs are missing.
 fn merged(directory: &Path) -> Result<ExitCode, Failure> {
-    let (store, plan) = Store::open(directory).map_err(failed)?;
-    match merge(&store, &plan).map_err(failed)? {
+    let (store, plan) = Store::open(directory).map_err(Failure::sweep)?;
+    match merge(&store, &plan).map_err(Failure::sweep)? {
         Merged::Whole(runs, files) => {
             output::to_stdout(|out| {
                 files.iter().try_for_each(|file| writeln!(out, "{}: {} runs", file.display(), runs))

@@ -22,7 +22,8 @@ const JOBS: usize = 4;
 const SHARD: Duration = Duration::from_secs(3600);
 /// Most shards without `--shards`: Slurm's `MaxArraySize` is 1001 unless a site raises it.
 const MOST: u32 = 1000;
-/// Time limit of a shard over its estimate, and the shortest limit: other nodes are slower, and shards differ.
+/// Time limit of a shard over its estimate, and the shortest limit: other nodes are slower, and shards
+/// differ.
 const MARGIN: u32 = 2;
 const LEAST: Duration = Duration::from_secs(600);
 /// Memory of a shard over that of its runs: the program, and what the allocator keeps.

@@ -14,18 +14,21 @@
 //! recurs, whole periods are skipped (`recurrence`). The discipline states how many yields and how many
 //! periods are alike ([`crate::run_queue::Rules::yields_kept`], [`crate::run_queue::Rules::periods`]).
 //!
-//! One case has a closed form besides (`rotation`): a yield that puts its caller behind all others makes a
-//! round-robin cycle, whose state after any number of dispatches follows from two passes over the queue,
-//! without a copy. It stays because a task-step takes twice the instructions without it
-//! (docs/performance.md).
+//! Two frequent cases are computed without it, because a task-step takes up to twice the instructions
+//! otherwise (docs/performance/history.md). A yield that puts its caller behind all others makes a
+//! round-robin cycle (`rotation`), whose state after any number of dispatches follows from two passes over
+//! the queue. A yield that only charges its caller needs nothing of the waiting tasks but their keys
+//! (`fair`).
 
+pub(crate) mod fair;
 pub(crate) mod queue_copy;
 pub(crate) mod recurrence;
 pub(crate) mod rotation;
 
 use crate::account::Category;
 use crate::engine::Engine;
-use crate::engine::polling::queue_copy::{QueueCopy, READ_FIRST};
+use crate::engine::polling::fair::READ_FIRST;
+use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::state::{Activity, Cpu, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
@@ -33,9 +36,6 @@ use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
 use crate::wait::Looks;
-
-/// Copies of queues kept at most: those of more cpus than these replace each other.
-pub(crate) const QUEUE_COPIES: usize = 256;
 
 /// When a task will observe the end of its wait or of its spin limit.
 #[inline]
@@ -85,7 +85,7 @@ impl Look {
 pub(crate) struct Prices {
     pub(crate) call: Span,
     pub(crate) thread: Span,
-    process: Span,
+    pub(crate) process: Span,
 }
 
 impl Prices {
@@ -171,8 +171,7 @@ impl Engine<'_> {
         let poll = start + look.poll;
         if visible_at(task) <= poll {
             let due = look.sees(start, visible_at(task));
-            let slot = self.copy_of(cpu);
-            self.queue_copies[slot].due = Time::NEVER;
+            self.fair.forget(cpu);
             due
         } else if shared.stepwise {
             poll + shared.machine.costs.yield_call
@@ -183,66 +182,52 @@ impl Engine<'_> {
         }
     }
 
-    /// The copy of a cpu's queue.
-    fn copy_of(&self, cpu: CpuId) -> usize {
-        cpu.0 as usize % self.queue_copies.len()
-    }
-
     #[inline(never)]
     fn predict_copy(&mut self, cpu: CpuId) -> Time {
-        let (shared, record, slot) = (&self.shared, &self.cpus[cpu], self.copy_of(cpu));
-        let most = if shared.reads_head_only { READ_FIRST } else { usize::MAX };
+        self.fair.forget(cpu);
+        let (shared, record) = (&self.shared, &self.cpus[cpu]);
         let level = shared.tasks[record.current].priority;
-        let due = if level == THROTTLED
+        if level == THROTTLED
             || (!record.rare.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
         {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
-            record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current])
-        } else if all_unaware(&shared.tasks, (record.current, record.head), most) {
-            Time::NEVER
-        } else {
-            self.load(cpu, slot);
-            let discipline = &self.shared.model.discipline;
-            let copy = &mut self.queue_copies[slot];
-            copy.due = discipline.run_polling(copy, &self.shared.tasks, Time::NEVER);
-            return copy.due;
-        };
-        self.queue_copies[slot].due = Time::NEVER;
-        due
+            return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
+        }
+        let most = if self.shared.yields_fairly { READ_FIRST } else { usize::MAX };
+        if all_unaware(&shared.tasks, (record.current, record.head), most) {
+            return Time::NEVER;
+        }
+        if let Some(due) = self.fair.of(cpu).and_then(|fair| fair.predict(shared, record)) {
+            return due;
+        }
+        self.load(cpu);
+        self.shared.model.discipline.run_polling(&mut self.queue_copy, Time::NEVER)
     }
 
-    /// Does all cycles that end before `limit`. Where the predicted instant has come, they are computed
-    /// already: what has happened since then on the cpu was followed by another prediction, and no wait ends
-    /// before this instant.
+    /// Does all cycles that end before `limit`.
     #[inline(never)]
     fn settle_copy(&mut self, cpu: CpuId, limit: Time) {
-        let slot = self.copy_of(cpu);
-        let copy = &self.queue_copies[slot];
-        if self.shared.reads_head_only && copy.due == limit && copy.cpu.id == cpu {
-            debug_assert!(
-                copy.is_of(&self.cpus[cpu], &self.shared.tasks),
-                "the queue of {cpu} has changed since a prediction"
-            );
-        } else {
-            self.load(cpu, slot);
-            let (discipline, tasks) = (&self.shared.model.discipline, &self.shared.tasks);
-            discipline.run_polling(&mut self.queue_copies[slot], tasks, limit);
+        if let Some(fair) = self.fair.of(cpu)
+            && fair.settle(&mut self.shared, &mut self.cpus[cpu], limit)
+        {
+            return;
         }
-        if self.queue_copies[slot].cycles > 0 {
-            self.store(cpu, slot);
+        self.load(cpu);
+        self.shared.model.discipline.run_polling(&mut self.queue_copy, limit);
+        if self.queue_copy.cycles > 0 {
+            self.store(cpu);
         }
-        self.queue_copies[slot].due = Time::NEVER;
     }
 
-    fn load(&mut self, cpu: CpuId, slot: usize) {
+    fn load(&mut self, cpu: CpuId) {
         let shared = &self.shared;
-        let how = (Prices::of(&shared.machine.costs), shared.reads_head_only, shared.directed);
-        self.queue_copies[slot].load(&self.cpus[cpu], &shared.tasks, &shared.apps, how);
+        let how = (Prices::of(&shared.machine.costs), shared.directed);
+        self.queue_copy.load(&self.cpus[cpu], &shared.tasks, &shared.apps, how);
     }
 
     /// Writes what has happened on a copy back to the cpu.
-    fn store(&mut self, cpu: CpuId, slot: usize) {
-        let (record, copy, shared) = (&mut self.cpus[cpu], &self.queue_copies[slot], &mut self.shared);
+    fn store(&mut self, cpu: CpuId) {
+        let (record, copy, shared) = (&mut self.cpus[cpu], &self.queue_copy, &mut self.shared);
         record.account.add(Category::Spin, copy.polling());
         record.account.add(Category::Yield, copy.prices.call * copy.cycles);
         record.pay_all();
@@ -252,18 +237,15 @@ impl Engine<'_> {
         record.min_vruntime = copy.cpu.min_vruntime;
         record.set_expired_since(copy.cpu.rare.expired_since);
         for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
-            if !shared.reads_head_only {
-                let task = &mut shared.tasks[done.task];
-                if let Some(history) = task.history.written() {
-                    history.vdeadline = member.history.vdeadline;
-                    history.protection = member.history.protection;
-                    history.share = member.history.share;
-                }
+            let task = &mut shared.tasks[done.task];
+            if let Some(history) = task.history.written() {
+                history.vdeadline = member.history.vdeadline;
+                history.protection = member.history.protection;
+                history.share = member.history.share;
             }
             if done.cycles == 0 {
                 continue;
             }
-            let task = &mut shared.tasks[done.task];
             task.vruntime = member.vruntime;
             task.cpu_time += member.cpu_time;
             task.last_ran = member.last_ran;
@@ -274,32 +256,21 @@ impl Engine<'_> {
         }
         if copy.switches > 0 {
             record.last_process = queue_copy::last_process(copy, &shared.tasks);
-            relink(&shared.model.discipline, &mut shared.tasks, record, copy);
+            relink(&mut shared.tasks, record, copy);
         }
     }
 }
 
 /// Brings a queue into the order of its copy.
-fn relink(discipline: &run_queue::Discipline, tasks: &mut Tasks, record: &mut Cpu, copy: &QueueCopy) {
+fn relink(tasks: &mut Tasks, record: &mut Cpu, copy: &QueueCopy) {
     let task_of = |id: TaskId| copy.done[id.0 as usize].task;
-    let (mut previous, mut waiting) = (TaskId::NONE, copy.queue());
-    // Tasks that are not copied come behind the last one that has not run.
-    for number in waiting.by_ref() {
-        let id = task_of(number);
+    let mut previous = TaskId::NONE;
+    for id in copy.queue().map(task_of) {
         tasks[id].state = TaskState::Queued;
         run_queue::link(tasks, record, previous, id);
         previous = id;
-        if number == copy.ahead && !copy.following.is_none() {
-            break;
-        }
     }
-    run_queue::link(tasks, record, previous, copy.following);
-    let mut from = copy.following;
-    for id in waiting.map(task_of) {
-        tasks[id].state = TaskState::Queued;
-        discipline.insert_behind(tasks, record, (from, id));
-        from = tasks[id].next;
-    }
+    run_queue::link(tasks, record, previous, TaskId::NONE);
     record.current = task_of(copy.cpu.current);
     let current = &mut tasks[record.current];
     current.state = TaskState::Running;

@@ -1,13 +1,11 @@
 //! The polling of one cpu on a copy of its run queue: the rules of the discipline act on the copy as they act
 //! on the queue itself when each poll is an event.
 //!
-//! A prediction must not change the queue, and the same run answers what the next event leaves behind. The
-//! copy holds the current task, those that have run, and one waiting task more: rules that read only the
-//! first waiting task need no other. Tasks of a copy are numbered from 0, the current one first, in the order
-//! of the queue.
+//! A prediction must not change the queue, and the same run answers what the next event leaves behind. Tasks
+//! of a copy are numbered from 0, the current one first, in the order of the queue.
 
 use crate::engine::polling::recurrence::Mark;
-use crate::engine::polling::{Look, Prices, all_unaware, cycles_before, polls, polls_before, visible_at};
+use crate::engine::polling::{Look, Prices, cycles_before, polls, polls_before, visible_at};
 use crate::engine::state::{App, Cpu, ProcessId, Task};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::run_queue::multilevel::Share;
@@ -16,15 +14,11 @@ use crate::time::{Span, Time};
 use crate::wait::WaitMode;
 
 /// Dispatches that are predicted one by one before an event is armed to continue the prediction; more by
-/// twice the length of a queue that is copied as a whole.
-const DISPATCHES_PREDICTED: usize = 512;
-
-/// Tasks that are read first, and dispatches made, before all of a long queue is read to find that nothing
-/// will ever happen.
-pub(crate) const READ_FIRST: usize = 64;
+/// twice the length of a queue that is copied.
+pub(crate) const DISPATCHES_PREDICTED: usize = 512;
 
 /// Room for this number of tasks is reserved at the start.
-const USUAL: usize = 16;
+pub(crate) const USUAL: usize = 16;
 
 /// What a task of the copy was copied from, and what it has done since.
 #[derive(Clone, Copy)]
@@ -38,32 +32,11 @@ pub(crate) struct Done {
     pub(crate) charged: Span,
 }
 
-/// What a copy is made from besides the tasks.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Origin {
-    since: Time,
-    overhead: Span,
-    charged: Time,
-    several: bool,
-}
-
-impl Origin {
-    fn of(record: &Cpu) -> Self {
-        let Cpu { since, charged, several, .. } = *record;
-        Self { since, overhead: record.overhead.total(), charged, several }
-    }
-}
-
 /// A copy of a run queue and how far its polling is.
 pub(crate) struct QueueCopy {
     pub(crate) tasks: Tasks,
     pub(crate) cpu: Cpu,
     pub(crate) done: Vec<Done>,
-    /// The first task of the queue that has not run, and the one behind it, which is not copied.
-    pub(crate) ahead: TaskId,
-    pub(crate) following: TaskId,
-    /// The rules read only the first waiting task.
-    head_only: bool,
     /// Some yields are directed.
     pub(crate) directed: bool,
     /// A task of the copy does not poll.
@@ -80,9 +53,6 @@ pub(crate) struct QueueCopy {
     /// The task that was switched out last.
     pub(crate) before: TaskId,
     pub(crate) mark: Mark,
-    origin: Origin,
-    /// The instant that its run predicted.
-    pub(crate) due: Time,
 }
 
 impl QueueCopy {
@@ -94,9 +64,6 @@ impl QueueCopy {
             tasks,
             cpu: Cpu::new(CpuId(0)),
             done: Vec::with_capacity(USUAL),
-            ahead: TaskId::NONE,
-            following: TaskId::NONE,
-            head_only: false,
             directed: false,
             others: false,
             prices: Prices::default(),
@@ -107,32 +74,28 @@ impl QueueCopy {
             switches: 0,
             before: TaskId::NONE,
             mark: Mark::default(),
-            origin: Origin::default(),
-            due: Time::NEVER,
         }
     }
 }
 
 /// What a yield changes of a task and its cpu.
-type BeforeYield = (i64, i64, Time, Option<(i64, Share)>);
+type BeforeYield = (i64, i64, Time, (i64, Share));
 
 impl QueueCopy {
-    /// Copies the run queue of a cpu, all of it unless the rules read only its head.
+    /// Copies the run queue of a cpu.
     pub(crate) fn load(
         &mut self,
         record: &Cpu,
         tasks: &Tasks,
         apps: &IdVec<AppId, App>,
-        (prices, head_only, directed): (Prices, bool, bool),
+        (prices, directed): (Prices, bool),
     ) {
-        self.origin = Origin::of(record);
-        self.due = Time::NEVER;
-        (self.prices, self.head_only, self.directed) = (prices, head_only && !directed, false);
-        self.others = false;
-        self.overhead = self.origin.overhead;
+        self.prices = prices;
+        (self.directed, self.others) = (false, false);
+        self.overhead = record.overhead.total();
         (self.switching, self.cycles, self.switches) = (Span::ZERO, 0, 0);
         self.done.clear();
-        self.mark.clear(if self.head_only { READ_FIRST } else { 1 });
+        self.mark.clear(1);
         let cpu = &mut self.cpu;
         cpu.id = record.id;
         (cpu.head, cpu.tail) = (TaskId::NONE, TaskId::NONE);
@@ -140,12 +103,11 @@ impl QueueCopy {
         (cpu.running, cpu.several) = (record.running, record.several);
         cpu.min_vruntime = record.min_vruntime;
         cpu.set_expired_since(record.rare.expired_since);
-        self.following = record.current;
-        self.cpu.current = self.copy(tasks);
-        self.following = record.head;
-        self.load_ahead(tasks);
-        while !self.head_only && !self.following.is_none() {
-            self.load_ahead(tasks);
+        self.cpu.current = self.copy(tasks, record.current);
+        for id in run_queue::list(tasks, record.head) {
+            let (last, number) = (self.cpu.tail, self.copy(tasks, id));
+            run_queue::link(&mut self.tasks, &mut self.cpu, last, number);
+            run_queue::link(&mut self.tasks, &mut self.cpu, number, TaskId::NONE);
         }
         if directed {
             for done in &mut self.done {
@@ -155,11 +117,11 @@ impl QueueCopy {
         }
     }
 
-    /// Copies the next task of the queue and returns its number.
+    /// Copies a task and returns its number.
     #[inline(always)]
-    fn copy(&mut self, tasks: &Tasks) -> TaskId {
+    fn copy(&mut self, tasks: &Tasks, id: TaskId) -> TaskId {
         let number = self.done.len();
-        let from = &tasks[self.following];
+        let from = &tasks[id];
         if number == self.tasks.len() {
             self.tasks.push(Task::new(from.app(), from.weight, from.process, 0));
         }
@@ -171,61 +133,17 @@ impl QueueCopy {
         if self.cpu.several {
             copy.process = from.process;
         }
-        if !self.head_only {
-            copy.history.copy_from(&from.history);
-        }
+        copy.history.copy_from(&from.history);
         self.others |= !polls(from);
-        self.done.push(Done {
-            task: self.following,
-            directed: false,
-            cycles: 0,
-            switches: 0,
-            charged: Span::ZERO,
-        });
-        self.following = from.next;
+        self.done.push(Done { task: id, directed: false, cycles: 0, switches: 0, charged: Span::ZERO });
         TaskId(number as u32)
-    }
-
-    /// Copies the first task that is not copied yet and links it. It goes before its equals that have run.
-    #[inline]
-    pub(crate) fn load_ahead(&mut self, tasks: &Tasks) {
-        self.ahead = TaskId::NONE;
-        if self.following.is_none() {
-            return;
-        }
-        let id = self.copy(tasks);
-        self.ahead = id;
-        let after = if self.head_only {
-            let mine = (self.tasks[id].priority, self.tasks[id].vruntime);
-            let before = |other: &Task| {
-                let theirs = (other.priority, other.vruntime);
-                theirs > mine || (theirs == mine && other.last_ran > Time::ZERO)
-            };
-            run_queue::place_between(&self.tasks, self.cpu.head, self.cpu.tail, before)
-        } else {
-            self.cpu.tail
-        };
-        let before = if after.is_none() { self.cpu.head } else { self.tasks[after].next };
-        run_queue::link(&mut self.tasks, &mut self.cpu, after, id);
-        run_queue::link(&mut self.tasks, &mut self.cpu, id, before);
-    }
-
-    /// True when the copy was made from a cpu with the tasks that are still on it.
-    pub(crate) fn is_of(&self, record: &Cpu, tasks: &Tasks) -> bool {
-        let queue = std::iter::successors(record.head.some(), |id| tasks[*id].next.some());
-        let now = std::iter::once(record.current).chain(queue);
-        let same = |(id, (done, copy)): (TaskId, (&Done, &Task))| {
-            let task = &tasks[id];
-            id == done.task && (task.priority, task.polls) == (copy.priority, copy.polls)
-        };
-        self.origin == Origin::of(record) && now.zip(self.done.iter().zip(self.tasks.iter())).all(same)
     }
 
     /// Runs until something other than polling is due and returns that instant: the current task's poll (it
     /// observes the end of its wait) or the end of its cycle (a task that does not poll follows). Cycles that
     /// end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
-    pub(crate) fn run(&mut self, rules: &impl Rules, source: &Tasks, limit: Time) -> Time {
-        let most = DISPATCHES_PREDICTED + if self.head_only { 0 } else { 2 * self.done.len() };
+    pub(crate) fn run(&mut self, rules: &impl Rules, limit: Time) -> Time {
+        let most = DISPATCHES_PREDICTED + 2 * self.done.len();
         let mut dispatches = 0;
         loop {
             let (look, cycle) = (self.look(), self.cycle(self.cpu.current));
@@ -244,30 +162,19 @@ impl QueueCopy {
             if wanted > 1 {
                 self.stay(rules, wanted - 1);
             }
-            if !self.yields(rules, source, end) {
+            if !self.yields(rules, end) {
                 return end;
             }
             dispatches += 1;
-            if limit.is_never() && dispatches >= READ_FIRST {
-                if dispatches > most {
-                    let (start, look) = (self.cpu.since + self.overhead, self.look());
-                    let visible = visible_at(&self.tasks[self.cpu.current]);
-                    let observes = visible <= start + look.poll;
-                    return if observes {
-                        look.sees(start, visible)
-                    } else {
-                        start + look.poll + self.prices.call
-                    };
-                }
-                if dispatches == READ_FIRST && self.is_stuck(source) {
-                    return Time::NEVER;
-                }
-            }
-            if self.head_only
-                && (dispatches + 1).is_power_of_two()
-                && self.skip_rounds(rules, source, limit, dispatches)
-            {
-                return Time::NEVER;
+            if limit.is_never() && dispatches > most {
+                let (start, look) = (self.cpu.since + self.overhead, self.look());
+                let visible = visible_at(&self.tasks[self.cpu.current]);
+                let observes = visible <= start + look.poll;
+                return if observes {
+                    look.sees(start, visible)
+                } else {
+                    start + look.poll + self.prices.call
+                };
             }
             if self.skip_periods(rules, limit, dispatches) {
                 return Time::NEVER;
@@ -291,16 +198,6 @@ impl QueueCopy {
     pub(crate) fn polling(&self) -> Span {
         let of = |(done, task): (&Done, &Task)| self.looks[task.polls as usize].poll * done.cycles;
         self.done.iter().zip(self.tasks.iter()).map(of).fold(Span::ZERO, |sum, span| sum + span)
-    }
-
-    /// No task of the whole queue will ever observe anything.
-    fn is_stuck(&self, source: &Tasks) -> bool {
-        self.head_only
-            && all_unaware(
-                source,
-                (self.done[0].task, self.done.get(1).map_or(TaskId::NONE, |done| done.task)),
-                usize::MAX,
-            )
     }
 
     /// Yields of the current task, one each cycle, after all of which but the last it certainly keeps the
@@ -384,7 +281,7 @@ impl QueueCopy {
     /// The current task's cycle ends with a yield, and the next task is picked. False, with nothing changed,
     /// when that one does not poll.
     #[inline]
-    fn yields(&mut self, rules: &impl Rules, source: &Tasks, end: Time) -> bool {
+    fn yields(&mut self, rules: &impl Rules, end: Time) -> bool {
         let (id, charged) = (self.cpu.current, self.cpu.charged);
         let saved = if self.others { Some(self.before_yield()) } else { None };
         rules.yield_key(&mut self.tasks, &mut self.cpu, id, end);
@@ -399,7 +296,7 @@ impl QueueCopy {
         if next == id {
             rules.note_pick(&self.tasks, &mut self.cpu);
         } else {
-            self.switch(rules, source, next);
+            self.switch(rules, next);
         }
         true
     }
@@ -407,13 +304,7 @@ impl QueueCopy {
     /// The task that runs after a yield of the current one.
     #[inline]
     fn pick(&mut self, rules: &impl Rules, end: Time) -> TaskId {
-        let (id, head) = (self.cpu.current, self.cpu.head);
-        let (current, first) = (&self.tasks[id], &self.tasks[head]);
-        if self.head_only {
-            // As `choose` does without buddies, of which a yield leaves none.
-            let keeps = first.priority == current.priority && rules.keeps(current, first);
-            return if keeps { id } else { head };
-        }
+        let id = self.cpu.current;
         let target = if self.directed { self.target(end) } else { None };
         let next = target.or_else(|| rules.choose(&mut self.tasks, &mut self.cpu, Some(id), end));
         next.unwrap_or(TaskId::NONE)
@@ -422,19 +313,16 @@ impl QueueCopy {
     #[inline]
     fn before_yield(&self) -> BeforeYield {
         let (cpu, task) = (&self.cpu, &self.tasks[self.cpu.current]);
-        let rest = (!self.head_only).then(|| (task.history.vdeadline, task.history.share));
+        let rest = (task.history.vdeadline, task.history.share);
         (task.vruntime, cpu.min_vruntime, cpu.charged, rest)
     }
 
     #[inline]
-    fn undo_yield(&mut self, (vruntime, minimum, charged, rest): BeforeYield) {
+    fn undo_yield(&mut self, (vruntime, minimum, charged, (vdeadline, share)): BeforeYield) {
         let task = &mut self.tasks[self.cpu.current];
         task.vruntime = vruntime;
-        if let Some((vdeadline, share)) = rest
-            && let Some(history) = task.history.written()
-        {
-            history.vdeadline = vdeadline;
-            history.share = share;
+        if let Some(history) = task.history.written() {
+            (history.vdeadline, history.share) = (vdeadline, share);
         }
         (self.cpu.min_vruntime, self.cpu.charged) = (minimum, charged);
     }
@@ -471,7 +359,7 @@ impl QueueCopy {
 
     /// The current task, which has yielded, goes into the queue, and `next` takes the cpu.
     #[inline]
-    fn switch(&mut self, rules: &impl Rules, source: &Tasks, next: TaskId) {
+    fn switch(&mut self, rules: &impl Rules, next: TaskId) {
         let old = self.cpu.current;
         let now = self.cpu.since;
         let cost = self.cost(&self.tasks[old], &self.tasks[next]);
@@ -480,9 +368,6 @@ impl QueueCopy {
         self.before = old;
         run_queue::remove(&mut self.tasks, &mut self.cpu, next);
         run_queue::insert_by(rules, &mut self.tasks, &mut self.cpu, old);
-        if next == self.ahead && self.head_only {
-            self.load_ahead(source);
-        }
         self.cpu.current = next;
         self.overhead = cost;
         self.switching += cost;

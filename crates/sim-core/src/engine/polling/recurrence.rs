@@ -6,11 +6,11 @@
 //! this holds. The length is unknown; Brent's method finds it: the state is compared with a marked one, and
 //! the mark is renewed in growing distances.
 
-use crate::engine::polling::queue_copy::{Done, QueueCopy, READ_FIRST};
+use crate::engine::polling::queue_copy::{Done, QueueCopy};
 use crate::engine::polling::visible_at;
 use crate::engine::state::Task;
 use crate::ids::TaskId;
-use crate::run_queue::{Growth, Keys, Rules, Tasks};
+use crate::run_queue::{Growth, Keys, Rules};
 use crate::time::{Span, Time};
 
 /// Periods must be shorter than this number of cycles from the next event for a mark to be set.
@@ -205,125 +205,4 @@ impl QueueCopy {
         rules.advance_minimum(&self.tasks, &mut self.cpu);
         rules.note_pick(&self.tasks, &mut self.cpu);
     }
-
-    /// After a switch: skips as many whole rounds of tasks that are close together as pass without event,
-    /// where the discipline foresees them; true when they continue forever.
-    #[inline]
-    pub(crate) fn skip_rounds(
-        &mut self,
-        rules: &impl Rules,
-        source: &Tasks,
-        limit: Time,
-        dispatches: usize,
-    ) -> bool {
-        let (current, cycle) = (&self.tasks[self.cpu.current], self.cycle(self.cpu.current));
-        let growth = rules.round_growth(self.switch_charge() + cycle, current.weight);
-        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
-        let end = limit.min(visible_at(current)).min(visible_at(&self.tasks[self.cpu.head]));
-        match growth {
-            Some(growth) if end.since(self.cpu.since) >= cycle * 2 && self.cpu.charged > Time::ZERO => {
-                self.skip_foreseen(rules, source, (end, growth), dispatches)
-            }
-            _ => false,
-        }
-    }
-
-    #[inline(never)]
-    fn skip_foreseen(
-        &mut self,
-        rules: &impl Rules,
-        source: &Tasks,
-        (mut end, growth): (Time, i64),
-        dispatches: usize,
-    ) -> bool {
-        let (cycle, since) = (self.cycle(self.cpu.current), self.cpu.since);
-        let first = &self.tasks[self.cpu.current];
-        // Long walks are made where there were many dispatches, so that they do not take longer than these.
-        let most = if dispatches + 1 >= READ_FIRST { usize::MAX } else { READ_FIRST };
-        let (mut group, mut round, mut last, mut fresh) = (1, cycle, first, 0);
-        let (mut at, mut following) = (self.cpu.head, TaskId::NONE);
-        let mut beyond = i64::MAX;
-        loop {
-            let copied = at.some().map(|id| &self.tasks[id]);
-            let other = following.some().map(|id| &source[id]);
-            let of_source =
-                other.is_some_and(|other| copied.is_none_or(|copied| comes_before(other, copied)));
-            let Some(task) = (if of_source { other } else { copied }) else { break };
-            if task.priority != first.priority {
-                break;
-            }
-            let alike = task.polls == first.polls && task.weight == first.weight;
-            if !alike || task.vruntime - first.vruntime > growth {
-                beyond = task.vruntime;
-                break;
-            }
-            round += self.cost(last, task) + cycle;
-            end = end.min(visible_at(task));
-            if round >= end.since(since) || group as usize >= most {
-                return false;
-            }
-            if of_source || at == self.ahead {
-                fresh += 1;
-                following = if of_source { task.next } else { self.following };
-            }
-            if !of_source {
-                at = task.next;
-            }
-            group += 1;
-            last = task;
-        }
-        // The dispatch that has begun must be like the later ones.
-        if group < 2 || self.cost(last, first) != self.overhead {
-            return false;
-        }
-        round += self.overhead;
-        let mut rounds = if end.is_never() { u64::MAX } else { (end.since(since).ns() - 1) / round.ns() };
-        if beyond < i64::MAX {
-            // Behind those who are further ahead no task falls.
-            let room = (beyond - last.vruntime - 1).max(0);
-            rounds = rounds.min(room as u64 / growth.max(1) as u64);
-        }
-        if rounds > 0 && rounds < u64::MAX {
-            for _ in 0..fresh {
-                self.load_ahead(source);
-            }
-            self.go_round(rules, rounds, group, (round, growth));
-        }
-        rounds == u64::MAX
-    }
-
-    /// The current task and those behind it go through whole rounds, after which they are queued in the same
-    /// order.
-    fn go_round(&mut self, rules: &impl Rules, rounds: u64, group: u64, (round, growth): (Span, i64)) {
-        let cycle = self.cycle(self.cpu.current);
-        let mut end = self.cpu.since + round * (rounds - 1);
-        let (mut id, mut following, mut cost) = (self.cpu.current, self.cpu.head, self.overhead);
-        for _ in 0..group {
-            let span = cost + cycle;
-            end += span;
-            let (task, done) = (&mut self.tasks[id], &mut self.done[id.0 as usize]);
-            task.vruntime += growth * rounds as i64;
-            task.cpu_time += span * rounds;
-            task.last_ran = end;
-            done.cycles += rounds;
-            done.switches += rounds;
-            self.before = id;
-            if let Some(next) = following.some() {
-                cost = self.cost(&self.tasks[id], &self.tasks[next]);
-                (id, following) = (next, self.tasks[next].next);
-            }
-        }
-        self.switching += (round - cycle * group) * rounds;
-        self.cycles += rounds * group;
-        self.switches += rounds * group;
-        self.cpu.since = end;
-        self.cpu.charged += round * rounds;
-        rules.advance_minimum(&self.tasks, &mut self.cpu);
-    }
-}
-
-/// A task that has not run comes before one that has, or that is copied already.
-#[inline]
-fn comes_before(task: &Task, copied: &Task) -> bool {
-    (task.priority, task.vruntime) <= (copied.priority, copied.vruntime)
 }

@@ -62,7 +62,7 @@ const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number
 
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
 /// waits.
-fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
+pub(crate) fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     discipline.advance_minimum(tasks, cpu);
     if cpu.head.is_none()
         && matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27)
@@ -73,12 +73,16 @@ fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
 
 impl Shared<'_> {
     /// True when the current task of a cpu, which polls, and its rivals run in a round-robin cycle.
+    #[inline]
     pub(crate) fn in_rotation(&self, record: &Cpu) -> bool {
+        if !self.rotates {
+            return false;
+        }
         let priority = self.tasks[record.current].priority;
         let before = |head: TaskId| self.tasks[head].priority < priority;
         // At the very start of a run less of a switch is charged than later.
         let begun = record.since >= Time::ZERO + record.switch_charge(&self.machine.costs);
-        self.rotates && begun && priority < THROTTLED && !record.head.some().is_some_and(before)
+        begun && priority < THROTTLED && !record.head.some().is_some_and(before)
     }
 
     /// When the round-robin cycle next causes something: a task observes the end of its wait, or one that

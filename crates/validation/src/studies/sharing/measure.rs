@@ -78,6 +78,25 @@ pub(super) fn shared(
     times(lab, pair, &pair.shared(place.machine, place.k, policy.word()))
 }
 
+/// Replicates of runs whose variation is measured.
+const REPLICATES: u32 = 3;
+
+/// The same, or with `parts` on half of the sockets each, with replicates whose spread can be measured.
+pub(super) fn repeated(
+    claim: &Claim,
+    lab: &mut Lab,
+    pair: &Pair,
+    place: Place<'_>,
+    parts: bool,
+) -> Result<[Series; 2], Trouble> {
+    let cell = if parts {
+        pair.partitioned(place.machine, claim.at.baseline.cores())
+    } else {
+        pair.shared(place.machine, place.k, claim.at.policy.placer().word())
+    };
+    times(lab, pair, &cell.set("repeat", REPLICATES))
+}
+
 /// Run times of both programs of a pair on half of the sockets each.
 pub(super) fn partitioned(
     claim: &Claim,

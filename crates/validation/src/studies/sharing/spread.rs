@@ -2,7 +2,7 @@
 
 use notation::declare::Choice;
 
-use super::measure::{Place, machines, many, partitioned, places, shared};
+use super::measure::{Place, machines, many, places, repeated};
 use super::pairs::{Job, asked};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Sharing};
@@ -14,11 +14,7 @@ pub(super) fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
     let in_parts = claim.at.environment.sharing == Some(Sharing::Partitions);
     for place in places(claim) {
         for pair in asked(claim, lab, place.models) {
-            let times = if in_parts {
-                partitioned(claim, lab, &pair, place.machine)?
-            } else {
-                shared(lab, &pair, place, claim.at.policy.placer())?
-            };
+            let times = repeated(claim, lab, &pair, place, in_parts)?;
             for (job, times) in [&pair.0, &pair.1].into_iter().zip(times) {
                 let label = format!("{} {}, {}", place.label(), pair.label(), job.code.word());
                 points.push(Point::single(label, times.variation()));
@@ -48,7 +44,7 @@ fn disturbance(claim: &Claim, lab: &mut Lab, place: Place<'_>) -> Result<(f64, f
     let mut noise = Vec::new();
     let mut beside: Vec<(Job, Vec<f64>)> = Vec::new();
     for pair in asked(claim, lab, place.models) {
-        let times = shared(lab, &pair, place, claim.at.policy.placer())?;
+        let times = repeated(claim, lab, &pair, place, false)?;
         let equal = pair.0 == pair.1;
         for (job, times) in [pair.0, pair.1].into_iter().zip(times).take(if equal { 1 } else { 2 }) {
             noise.push(times.variation());

@@ -1,12 +1,12 @@
-//! The cells of one program alone: codes, classes and degrees that can be run, and what is read off their
-//! runs.
+//! One program alone on a machine: which ones a claim speaks of, how they are run and how much of them, and
+//! what is read off their runs.
 
 use notation::declare::Choice;
 
-use super::super::general::Run;
-use super::super::programs::{self, Runtime, at_any_phase, codes, share};
+use super::general;
+use super::programs::{self, Runtime, at_any_phase, codes};
 use crate::answer::{Series, Trouble};
-use crate::claims::{Code, Conditions, Model, Policy, Yield, label};
+use crate::claims::{BlockTime, Classes, Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
 
 /// Degrees of the paper's figures besides one task per core.
@@ -17,6 +17,45 @@ const MPI_DEGREE: u32 = 4;
 /// The machine on which the paper measured the intervals that it calls fine or coarse.
 const INTERVALS_OF: &str = "nehalem";
 
+/// Replicates of pinned runs, and of those left to the balancer. The range of three pinned replicates is 0.3
+/// % of their mean (median of 726 cells of UPC and MPI, 90 % of them below 2.5 %).
+const REPLICATES: (u32, u32) = (1, 4);
+/// Replicates of pinned runs of OpenMP, whose yields begin at any instant of their cycle. The range of two
+/// replicates of one cycle is 0.1 % (median of 582 cells under the POSIX yield, 90 % of them below 5 %).
+const PHASES: u32 = 2;
+
+/// Seconds of a program that are simulated at least, with one task per core. Pinned runs are the same in
+/// every iteration, and those left to the balancer settle in this time. Both have the same, because they are
+/// compared.
+const SECONDS: f64 = 0.75;
+/// Of OpenMP at least one cycle of the yields of Intel's runtime (11 periods of 200 ms): a part of a cycle
+/// has yields on or off.
+const CYCLE: f64 = 2.2;
+/// The largest speed-up of a code with barriers on 16 cores (sp.A on Barcelona, `measurements.yaml`): no
+/// other takes less time than its work over this, cg takes 1.35 times as much.
+const SPEED_UP: f64 = 12.4;
+
+/// How a program is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Run {
+    /// What `sched_yield` does.
+    pub(super) yields: Yield,
+    /// Who places the tasks.
+    pub(super) policy: Policy,
+    /// Pinned to a NUMA node each instead of a cpu.
+    pub(super) by_node: bool,
+    /// An even layout drawn by the seed.
+    pub(super) random: bool,
+    /// Replicates are what it is about, pinned or not.
+    pub(super) repeated: bool,
+}
+
+impl Run {
+    /// One task per cpu in turn, POSIX yield.
+    pub(super) const PINNED: Self =
+        Self { yields: Yield::Posix, policy: Policy::Pin, by_node: false, random: false, repeated: false };
+}
+
 /// A program on a machine in a programming model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Subject {
@@ -24,43 +63,60 @@ pub(super) struct Subject {
     pub(super) model: Model,
     pub(super) code: Code,
     pub(super) class: char,
-    pub(super) yields: Yield,
-    pub(super) policy: Policy,
+    pub(super) run: Run,
     runtime: Runtime,
     /// Hardware contexts of the machine, the paper's "cores": Nehalem's 16 hardware threads among them.
     cores: u32,
     /// The most tasks per core.
-    pub(super) most: u32,
+    most: u32,
 }
 
 impl Subject {
     /// The cell with so many tasks per core.
     pub(super) fn cell(&self, degree: u32, quick: bool) -> Cell {
-        let share = self.share(quick);
-        let cell = Cell::new("dedicated", self.policy.word())
+        let (run, share) = (&self.run, self.share(quick));
+        let mut cell = Cell::new("dedicated", run.policy.word())
             .set("machine", &self.machine)
-            .set("kernel.yield", self.yields.word())
+            .set("kernel.yield", run.yields.word())
             .set("apps.a.runtime", self.runtime.setting())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
             .set("apps.a.workload.scale", format!("{share}%"))
-            .set("apps.a.tasks", self.cores * degree);
+            .set("apps.a.tasks", self.cores * degree)
+            .set("repeat", self.replicates());
+        if run.by_node {
+            cell = cell.set("policies.PIN.by", "node").set("policies.PIN.start", "even");
+        }
+        if run.random {
+            cell = cell.set("policies.PIN.layout", "random");
+        }
         if share < 100.0 { at_any_phase(cell, 'a', self.model) } else { cell }
     }
 
-    /// Share of the run that is simulated, per cent: about a second of simulated time at least, in which the
-    /// slices of the start are forgotten, and two cycles of yields with OpenMP. ep, which costs nothing to
-    /// simulate, is run in full: its one interval must not be cut. A quick look takes one iteration.
+    fn replicates(&self) -> u32 {
+        let (pinned, loaded) = REPLICATES;
+        match self.run {
+            Run { repeated: true, .. } => loaded,
+            Run { policy: Policy::Pin, .. } if self.model == Model::OpenMp => PHASES,
+            Run { policy: Policy::Pin, .. } => pinned,
+            _ => loaded,
+        }
+    }
+
+    /// Share of the program that is simulated, per cent: so many seconds, and one iteration at least. ep,
+    /// which costs nothing to simulate, is run in full: its one interval must not be cut. A quick look takes
+    /// one iteration.
     fn share(&self, quick: bool) -> f64 {
-        let usual = match (self.code, self.class) {
-            (Code::Ep, _) => 100.0,
-            _ if quick => return 0.1,
-            (_, 'S' | 'W') => 100.0,
-            (_, 'A') => 15.0,
-            (_, 'B') => 3.0,
-            _ => 1.0,
-        };
-        share(self.model, (self.code, self.class), self.cores, usual)
+        if self.code == Code::Ep {
+            return 100.0;
+        }
+        if quick {
+            return 0.1;
+        }
+        let seconds = if self.model == Model::OpenMp { CYCLE } else { SECONDS };
+        let profile = workloads::npb::profile(self.code.word(), &self.class.to_string(), "");
+        let serial = profile.map_or(0.0, |profile| profile.serial.ns() as f64 / 1e9);
+        (seconds * SPEED_UP / serial * 100.0).ceil().min(100.0)
     }
 
     /// Whether the code runs with so many tasks per core.
@@ -81,15 +137,25 @@ impl Subject {
     }
 
     /// The run with so many tasks per core, made whole.
-    pub(super) fn run(&self, lab: &mut Lab, degree: u32) -> Result<Run, Trouble> {
+    pub(super) fn whole(&self, lab: &mut Lab, degree: u32) -> Result<general::Run, Trouble> {
         let (cell, tasks) = (self.cell(degree, lab.is_quick()), self.cores * degree);
         let program = (self.code, self.class, self.model);
         let factor = programs::whole(program, tasks, self.share(lab.is_quick()));
         let times = lab.of_app(&cell, "a", |app| app.timed * factor)?;
-        let yields = if self.yields == Yield::Default { ", default yield" } else { "" };
+        let yields = if self.run.yields == Yield::Default { ", default yield" } else { "" };
         let program = label(self.code, self.class);
         let key = format!("{} {} {program}{yields}", self.machine, self.model.word());
-        Ok(Run { key, program, at: format!("{degree}/core"), times })
+        Ok(general::Run { key, program, at: format!("{degree}/core"), times })
+    }
+
+    /// The same run otherwise.
+    pub(super) fn with(&self, run: Run) -> Self {
+        Self { run, ..self.clone() }
+    }
+
+    /// The same with barriers that poll for so long.
+    pub(super) fn polling(&self, time: BlockTime) -> Self {
+        Self { runtime: Runtime::polling(self.model, time), ..self.clone() }
     }
 
     /// The same program in another model.
@@ -150,26 +216,31 @@ fn most(at: &Conditions, model: Model) -> u32 {
     if model == Model::Mpi && at.models.list.len() > 1 { MPI_DEGREE } else { u32::MAX }
 }
 
-/// The subjects on one machine in one model.
+/// The subjects on one machine in one model, of these classes, run like this.
+pub(super) fn subjects(
+    at: &Conditions,
+    (machine, model): (&str, Model),
+    classes: &Classes,
+    run: Run,
+) -> Vec<Subject> {
+    let subject = |(code, class)| Subject {
+        machine: machine.to_owned(),
+        model,
+        code,
+        class,
+        run,
+        runtime: Runtime::waiting(model, &at.wait),
+        cores: programs::contexts(machine),
+        most: most(at, model),
+    };
+    codes(&at.workload, classes).into_iter().map(subject).collect()
+}
+
+/// The subjects on one machine in one model, run as the claim says.
 pub(super) fn of(at: &Conditions, machine: &str, model: Model) -> Vec<Subject> {
-    let mut all = Vec::new();
-    let most = most(at, model);
-    for yields in at.yields() {
-        for (code, class) in codes(&at.workload, &at.classes) {
-            all.push(Subject {
-                machine: machine.to_owned(),
-                model,
-                code,
-                class,
-                yields,
-                policy: at.policy.placer(),
-                runtime: Runtime::waiting(model, &at.wait),
-                cores: programs::contexts(machine),
-                most,
-            });
-        }
-    }
-    all
+    let run = |yields| Run { yields, policy: at.policy.placer(), ..Run::PINNED };
+    let of = |yields| subjects(at, (machine, model), &at.classes, run(yields));
+    at.yields().into_iter().flat_map(of).collect()
 }
 
 /// All subjects a claim speaks of.

@@ -1,10 +1,8 @@
 //! One program alone on the machine: oversubscription, its dependence on the model, on intervals, counters.
 
-mod cells;
-
-use cells::Subject;
 use notation::declare::Choice;
 
+use super::alone::{self, Subject};
 use super::contrast;
 use super::general::{self, Run};
 use super::programs::contexts;
@@ -63,7 +61,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 fn is_of_degrees(claim: &Claim) -> bool {
     let at = &claim.at;
     let two = at.machines.versus || at.models.together == Together::Versus;
-    two && !claim.at.baseline.none && at.baseline.models.is_empty() && !cells::common_degrees(at).is_empty()
+    two && !claim.at.baseline.none && at.baseline.models.is_empty() && !alone::common_degrees(at).is_empty()
 }
 
 /// What the simulator says about a claim of numbers.
@@ -88,8 +86,8 @@ fn numbers(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// The whole runs of every program and number of tasks, one per core included where it is named or none is.
 fn runs(claim: &Claim, lab: &mut Lab) -> Result<Vec<Run>, Trouble> {
     let degrees = claim.at.threads.degrees(&[1]);
-    let all = cells::runs(&cells::all(&claim.at), &degrees);
-    all.into_iter().map(|(subject, k)| subject.run(lab, k)).collect()
+    let all = alone::runs(&alone::all(&claim.at), &degrees);
+    all.into_iter().map(|(subject, k)| subject.whole(lab, k)).collect()
 }
 
 /// A change of a ratio; none where there is nothing (misses of a code without memory traffic).
@@ -105,7 +103,7 @@ fn each(
     what: impl Fn(&Subject, &mut Lab, u32) -> Result<Series, Trouble>,
 ) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
-    for (subject, k) in cells::runs(&cells::all(&claim.at), &cells::degrees(&claim.at)) {
+    for (subject, k) in alone::runs(&alone::all(&claim.at), &alone::degrees(&claim.at)) {
         points.push(Point::new(subject.name(k), &what(&subject, lab, k)?));
     }
     Ok(Answer(points))
@@ -114,7 +112,7 @@ fn each(
 /// The mean over programs of T(1 per core) / T(k per core), minus one, in per cent; empty when none runs.
 fn workload(lab: &mut Lab, subjects: &[Subject], degrees: &[u32]) -> Result<Series, Trouble> {
     let mut all = Vec::new();
-    for (subject, k) in cells::runs(subjects, degrees) {
+    for (subject, k) in alone::runs(subjects, degrees) {
         all.push(subject.relative(lab, k)?.map(|x| (x - 1.0) * 100.0));
     }
     Ok(Series::mean_of(&all))
@@ -123,10 +121,10 @@ fn workload(lab: &mut Lab, subjects: &[Subject], degrees: &[u32]) -> Result<Seri
 /// Workload averages: one for each machine and degree; over all of them where one number is published, over
 /// the machines where none is named.
 fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let degrees = cells::degrees(&claim.at);
+    let degrees = alone::degrees(&claim.at);
     if claim.form.is_mean() {
         let label = format!("mean over {} degrees", degrees.len());
-        return Ok(Answer::one(label, &workload(lab, &cells::all(&claim.at), &degrees)?));
+        return Ok(Answer::one(label, &workload(lab, &alone::all(&claim.at), &degrees)?));
     }
     let unnamed = claim.at.machines.unnamed;
     let mut points = Vec::new();
@@ -139,12 +137,12 @@ fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             Ok(())
         };
         if unnamed {
-            add("all machines", &cells::all(&claim.at))?;
+            add("all machines", &alone::all(&claim.at))?;
             continue;
         }
         for machine in &claim.at.machines.list {
             for model in &claim.at.models.list {
-                add(&format!("{machine} {}", model.word()), &cells::of(&claim.at, machine, *model))?;
+                add(&format!("{machine} {}", model.word()), &alone::of(&claim.at, machine, *model))?;
             }
         }
     }
@@ -156,9 +154,9 @@ fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 fn monotone(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     let sign = if contrast::rises(claim, false) { -1.0 } else { 1.0 };
-    for subject in cells::all(&claim.at) {
+    for subject in alone::all(&claim.at) {
         let mut before = (1, Series::from(1.0));
-        for (subject, k) in cells::runs(std::slice::from_ref(&subject), &cells::degrees(&claim.at)) {
+        for (subject, k) in alone::runs(std::slice::from_ref(&subject), &alone::degrees(&claim.at)) {
             let here = subject.relative(lab, k)?;
             let loss = before.1.mean();
             let label =
@@ -179,7 +177,7 @@ fn fine_ones_degrade(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     };
     let mut points = Vec::new();
     let mut kept = Vec::new();
-    for (subject, k) in cells::runs(&cells::all(&claim.at), &cells::degrees(&claim.at)) {
+    for (subject, k) in alone::runs(&alone::all(&claim.at), &alone::degrees(&claim.at)) {
         let relative = subject.relative(lab, k)?.map(|x| x - (1.0 - noise));
         kept.push(relative.mean());
         let interval = subject.interval(lab)?;
@@ -197,7 +195,7 @@ fn fine_ones_degrade(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// The interval between barriers tells how a program bears oversubscription: rank correlation over all cells.
 fn interval(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut pairs = Vec::new();
-    for (subject, k) in cells::runs(&cells::all(&claim.at), &cells::degrees(&claim.at)) {
+    for (subject, k) in alone::runs(&alone::all(&claim.at), &alone::degrees(&claim.at)) {
         pairs.push((subject.interval(lab)?, subject.relative(lab, k)?.mean()));
     }
     let label = format!("rank correlation of interval and performance over {} cells", pairs.len());
@@ -221,9 +219,9 @@ fn free_switches(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for machine in &claim.at.machines.list {
         for model in &claim.at.models.list {
-            for k in cells::degrees(&claim.at) {
+            for k in alone::degrees(&claim.at) {
                 let mut all = Vec::new();
-                for (subject, k) in cells::runs(&cells::of(&claim.at, machine, *model), &[k]) {
+                for (subject, k) in alone::runs(&alone::of(&claim.at, machine, *model), &[k]) {
                     let cell = without_switches(subject.cell(k, lab.is_quick()));
                     let free = lab.times(&cell, "a")?.mean();
                     all.push(subject.times(lab, k)?.map(|time| free / time - 1.0));
@@ -252,7 +250,7 @@ fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let more = |first: &str, second: &str| {
         if claim.at.statement.first_has_more(first, second, false) { 1.0 } else { -1.0 }
     };
-    let degrees = cells::common_degrees(&claim.at);
+    let degrees = alone::common_degrees(&claim.at);
     let (machines, models) = (&claim.at.machines.list, &claim.at.models.list);
     let share = |lab: &mut Lab, subjects: Vec<Subject>| -> Result<Series, Trouble> {
         Ok(workload(lab, &subjects, &degrees)?.map(|x| x / 100.0))
@@ -261,7 +259,7 @@ fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         && let [first, second] = &machines[..]
     {
         let of = |machine: &str| -> Vec<Subject> {
-            models.iter().flat_map(|model| cells::of(&claim.at, machine, *model)).collect()
+            models.iter().flat_map(|model| alone::of(&claim.at, machine, *model)).collect()
         };
         let (one, other) = (share(lab, of(first))?, share(lab, of(second))?);
         let sign = more(first, second);
@@ -272,9 +270,9 @@ fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     };
     let mut points = Vec::new();
     for machine in machines {
-        let one = share(lab, cells::of(&claim.at, machine, *first))?;
+        let one = share(lab, alone::of(&claim.at, machine, *first))?;
         for second in others {
-            let other = share(lab, cells::of(&claim.at, machine, *second))?;
+            let other = share(lab, alone::of(&claim.at, machine, *second))?;
             let label = format!("{machine}: {} - {}", first.word(), second.word());
             let sign = more(first.word(), second.word());
             points.push(Point::new(label, &one.with(&other, |a, b| sign * (a - b))));
@@ -293,9 +291,10 @@ fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     for machine in &claim.at.machines.list {
         for model in others {
             let mut all = Vec::new();
-            for (subject, k) in cells::runs(&cells::of(&claim.at, machine, *model), &degrees) {
-                let same = subject.other(*first);
-                let gain = subject.times(lab, k)?.gain_over(&same.times(lab, k)?);
+            for (subject, k) in alone::runs(&alone::of(&claim.at, machine, *model), &degrees) {
+                // Of the models different shares of the program are simulated.
+                let same = subject.other(*first).whole(lab, k)?.times;
+                let gain = subject.whole(lab, k)?.times.gain_over(&same);
                 all.push(gain.map(|gain| gain * general::scale(claim)));
             }
             let label = format!("{machine}: {} over {}", model.word(), first.word());
@@ -309,7 +308,7 @@ fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// / T(even) - 1.
 fn schedules(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let unit = general::scale(claim);
-    let mut degrees = cells::degrees(&claim.at);
+    let mut degrees = alone::degrees(&claim.at);
     if claim.at.threads.degrees(&[]).contains(&1) {
         degrees.insert(0, 1);
     }
@@ -322,7 +321,7 @@ fn schedules(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             let schedule = schedule.word();
             for k in &degrees {
                 let mut all = Vec::new();
-                for (subject, k) in cells::runs(&cells::of(&claim.at, machine, Model::OpenMp), &[*k]) {
+                for (subject, k) in alone::runs(&alone::of(&claim.at, machine, Model::OpenMp), &[*k]) {
                     let cell = subject.cell(k, lab.is_quick()).set("apps.a.workload.schedule", schedule);
                     all.push(lab.times(&cell, "a")?.gain_over(&subject.times(lab, k)?).map(|x| x * unit));
                 }
@@ -339,8 +338,8 @@ fn imbalanced(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for machine in &claim.at.machines.list {
         for model in &claim.at.models.list {
-            for k in cells::degrees(&claim.at) {
-                let npb = workload(lab, &cells::of(&balanced, machine, *model), &[k])?.map(|x| x / 100.0);
+            for k in alone::degrees(&claim.at) {
+                let npb = workload(lab, &alone::of(&balanced, machine, *model), &[k])?.map(|x| x / 100.0);
                 if npb.0.is_empty() {
                     continue;
                 }
