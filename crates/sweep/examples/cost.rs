@@ -19,7 +19,7 @@ use sweep::work::work;
 /// Runs of about one millisecond: 16 cpus, 24 threads, a few barriers.
 const SCENARIO: &str = "name: cost\nmachine: package:4 core:4\nkernel: linux-2.6.28\nbaseline: none\n\
     policies: [LOAD, PIN]\nrepeat: 10\n\
-    apps: { job: { workload: { spmd: { work: 200ms, intervals: 10, spread: 5% } }, tasks: 24 } }\n";
+    apps: { job: { workload: { spmd: { work: 550ms, intervals: 25, spread: 5% } }, tasks: 24 } }\n";
 
 /// Configurations of the first comparisons: 20 runs each.
 const CONFIGURATIONS: u64 = 100;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn load(configurations: u64) -> Result<Grid, String> {
     let text = format!(
         "{SCENARIO}sweep: {{ sample: {{ count: {configurations}, over: {{ apps.job.workload.work: \
-            190ms..210ms }} }} }}\n"
+            540ms..560ms, kernel.tick: 900us..1100us }} }} }}\n"
     );
     Grid::load(&PolicyShelf::default(), "cost.yaml", &text, &Overrides::default())
 }
