@@ -196,11 +196,49 @@ pub fn p_value(sample: &[f64], error: f64) -> Option<f64> {
 /// does.
 #[must_use]
 pub fn rounded(value: f64) -> f64 {
+    // Whole numbers of up to nine digits, as most counts are. The sum makes 0 of negative zero.
+    if value.fract() == 0.0 && value.abs() < 1e9 {
+        return value + 0.0;
+    }
     digits(value, SIGNIFICANT_DIGITS)
+}
+
+/// Powers of ten that a floating-point number holds exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
+
+/// [`digits`] without text, a twentieth of its time. `None` near a tie and for very large or small values. The
+/// scaled value is wrong by less than a millionth, so it is rounded as the exact one. Both numbers of the
+/// last operation are exact, so its result is the number nearest to the decimal one (Clinger, PLDI 1990).
+fn digits_by_scaling(value: f64, significant: usize) -> Option<f64> {
+    let magnitude = value.abs();
+    let above = |power: &f64| magnitude >= *power;
+    let exponent = if magnitude >= 1.0 {
+        POWERS.iter().take_while(|power| above(power)).count() as i32 - 1
+    } else {
+        -(POWERS.iter().skip(1).take_while(|power| magnitude * **power < 1.0).count() as i32) - 1
+    };
+    let shift = significant as i32 - 1 - exponent;
+    let power = *POWERS.get(shift.unsigned_abs() as usize)?;
+    let scaled = if shift >= 0 { magnitude * power } else { magnitude / power };
+    let whole = libm::floor(scaled);
+    let rest = scaled - whole;
+    let limits = POWERS[significant - 1]..POWERS[significant] - 1.0;
+    if (rest - 0.5).abs() < 1e-4 || !limits.contains(&whole) {
+        return None;
+    }
+    let whole = if rest > 0.5 { whole + 1.0 } else { whole };
+    let near = if shift >= 0 { whole / power } else { whole * power };
+    Some(near.copysign(value))
 }
 
 /// `value` to this number of significant decimal digits.
 fn digits(value: f64, significant: usize) -> f64 {
+    if let Some(near) = digits_by_scaling(value, significant) {
+        return near;
+    }
     let decimals = significant - 1;
     let text = format!("{value:.decimals$e}");
     let near = text.parse().unwrap_or(value);
@@ -346,6 +384,21 @@ mod tests {
         assert!((variation_percent(&[10.0, 12.0, 11.0]).unwrap() - 20.0).abs() < 1e-9);
         assert_eq!(variation_percent(&[]), None);
         assert_eq!(variation_percent(&[0.0, 1.0]), None);
+    }
+
+    #[test]
+    fn rounding_by_scaling_and_by_text_agree() {
+        let by_text = |value: f64| format!("{value:.9e}").parse::<f64>().unwrap();
+        let (mut scaled, mut key) = (0, sim_core::rng::key(1, sim_core::rng::Purpose::Test, 7));
+        for _ in 0..200_000 {
+            let mut draw = || f64::from(sim_core::rng::next(&mut key)) / 4_294_967_296.0;
+            let value = (draw() - 0.5) * libm::pow(10.0, libm::floor(draw() * 30.0) - 15.0);
+            // Some have few digits, as measured times have.
+            let value = if draw() < 0.3 { libm::round(value * 1e9) / 1e9 } else { value };
+            scaled += u32::from(digits_by_scaling(value, 10).is_some());
+            assert_eq!(digits(value, 10).to_bits(), (by_text(value) + 0.0).to_bits(), "{value:e}");
+        }
+        assert!(scaled > 150_000, "{scaled}");
     }
 
     #[test]
