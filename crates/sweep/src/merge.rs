@@ -41,11 +41,10 @@ struct Head<'a> {
 /// # Errors
 /// A part is damaged or of another plan, two parts disagree, or a file cannot be read or written.
 pub fn merge(store: &Store, plan: &Plan) -> Result<Merged, StoreError> {
-    let status = Status::of(store, plan)?;
+    let (status, index) = Status::with_index(store, plan)?;
     if !status.is_complete() {
         return Ok(Merged::Missing(status));
     }
-    let index = store.index(&mut |_, _| {})?;
     let path = store.directory().join(NDJSON);
     #[cfg(feature = "parquet")]
     let failed = |path: &Path, error: &io::Error| {

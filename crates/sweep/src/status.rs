@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::plan::{Place, Plan};
 use crate::row::{COMPLETED, Row};
-use crate::store::{Store, StoreError};
+use crate::store::{Index, Store, StoreError};
 use crate::until::{self, Known, Need};
 
 /// Ranges of missing runs that a message names.
@@ -33,11 +33,16 @@ impl Status {
     /// # Errors
     /// The directory cannot be read, or a part in it is damaged or of another plan.
     pub fn of(store: &Store, plan: &Plan) -> Result<Self, StoreError> {
+        Ok(Self::with_index(store, plan)?.0)
+    }
+
+    /// The same, and where the runs are.
+    pub(crate) fn with_index(store: &Store, plan: &Plan) -> Result<(Self, Index), StoreError> {
         let mut status = Self::default();
         let mut known = Known::new();
         let mut runs: Vec<u64> = Vec::new();
         let mut wrong = None;
-        store.index(&mut |run, line| {
+        let index = store.index(&mut |run, line| {
             runs.push(run);
             match Row::read(line) {
                 Ok(row) => {
@@ -56,7 +61,7 @@ impl Status {
         runs.dedup();
         status.runs = runs.len() as u64;
         status.count(plan, &runs, &known);
-        Ok(status)
+        Ok((status, index))
     }
 
     fn count(&mut self, plan: &Plan, runs: &[u64], known: &Known) {

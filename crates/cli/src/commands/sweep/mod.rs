@@ -142,11 +142,12 @@ fn size(plan: &Plan) -> String {
         0 => String::new(),
         count => format!(" and {}", plural(count, "dedicated run", "dedicated runs")),
     };
+    let count = |number: u64, one, many| plural(usize::try_from(number).unwrap_or(usize::MAX), one, many);
     format!(
-        "{most}{} runs: {} configurations x {most}{} replicates x ({}{dedicated})",
-        plan.most_runs(),
-        plan.configurations,
-        plan.most_replicates(),
+        "{most}{}: {} x {most}{} x ({}{dedicated})",
+        count(plan.most_runs(), "run", "runs"),
+        count(plan.configurations, "configuration", "configurations"),
+        count(plan.most_replicates().into(), "replicate", "replicates"),
         plural(plan.provenance.policies.len(), "policy", "policies"),
     )
 }
