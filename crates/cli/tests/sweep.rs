@@ -418,6 +418,33 @@ fn replicates_are_added_until_intervals_are_narrow() {
 }
 
 #[test]
+fn what_is_no_sweep_is_refused_and_nothing_is_written() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::write(folder.join("empty.yaml"), "").unwrap();
+    fs::create_dir(folder.join("other")).unwrap();
+    fs::write(folder.join("other/plan.json"), "{\"a\": 1}").unwrap();
+    for (args, why) in [
+        (&["sweep", "empty.yaml", "-o", "s"][..], "the scenario is empty"),
+        (&["sweep", "small.yaml", "-o", "s", "--sweep", "kernel.tick=1..4"], "needs a unit"),
+        (&["sweep", "small.yaml", "-o", "s", "--sweep", "nope=1..4"], "unknown path"),
+        (&["sweep", "small.yaml", "-o", "s", "--shard", "3/3"], "from 0 to 2"),
+        (&["sweep", "small.yaml", "-o", "s", "--until-ci", "0%"], "above 0"),
+        (&["sweep", "small.yaml", "-o", "small.yaml"], "cannot make the directory"),
+        (&["sweep", "small.yaml", "-o", "other"], "is not the plan of a sweep"),
+        (&["sweep", "status", "nowhere"], "is no directory"),
+        (&["sweep", "merge", "."], "has no plan.json"),
+        (&["plot", "other"], "is not the plan of a sweep"),
+        (&["sweep", "script", "-", "-o", "s", "--engine", "slurm"], "name a file"),
+    ] {
+        let (code, out, err) = oversim(folder, args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?} {err}");
+        assert!(err.contains(why), "{args:?}: {err}");
+    }
+    assert!(!folder.join("s").exists());
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let folder = folder();
     let folder = folder.path();

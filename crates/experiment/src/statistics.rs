@@ -209,9 +209,10 @@ const POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// [`digits`] without text, a twentieth of its time. `None` near a tie and for very large or small values. The
-/// scaled value is wrong by less than a millionth, so it is rounded as the exact one. Both numbers of the
-/// last operation are exact, so its result is the number nearest to the decimal one (Clinger, PLDI 1990).
+/// [`digits`] without text, in a twentieth of its time. `None` near a tie and for very large or small
+/// values. The scaled value is wrong by less than a millionth, so it is rounded as the exact one. Both
+/// numbers of the last operation are exact, so its result is the number nearest to the decimal one (Clinger,
+/// PLDI 1990).
 fn digits_by_scaling(value: f64, significant: usize) -> Option<f64> {
     let magnitude = value.abs();
     let above = |power: &f64| magnitude >= *power;

@@ -103,7 +103,8 @@ pub fn is_sweep(path: &Path) -> bool {
 /// A sentence.
 pub fn plan(directory: &Path) -> Done<Plan> {
     let path = directory.join(PLAN);
-    let text = fs::read_to_string(&path).map_err(|error| StoreError::failed("read", &path, &error))?;
+    let text = fs::read_to_string(&path)
+        .map_err(|error| StoreError::Refused(format!("cannot read {}: {error}", path.display())))?;
     let wrong =
         |why: &str| StoreError::Refused(format!("{} is not the plan of a sweep: {why}", path.display()));
     let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
@@ -134,7 +135,9 @@ impl Store {
                 return Err(StoreError::Refused(message));
             }
             let parts = directory.join(PARTS);
-            fs::create_dir_all(&parts).map_err(|error| StoreError::failed("make", &parts, &error))?;
+            fs::create_dir_all(&parts).map_err(|error| {
+                StoreError::Refused(format!("cannot make the directory {}: {error}", parts.display()))
+            })?;
             let text = serde_json::to_string_pretty(plan).unwrap_or_default() + "\n";
             write_new(&path, text.as_bytes())?;
         }

@@ -130,7 +130,9 @@ impl Sweep {
                 sweep.axes.extend(axes);
             }
         }
-        if let Some(when) = root.get("sweep").and_then(|sweep| sweep.value.get("when")) {
+        // A path with wrong values is no axis, so conditions on it would be wrong as well.
+        let when = root.get("sweep").and_then(|sweep| sweep.value.get("when"));
+        if let Some(when) = when.filter(|_| reader.is_clean()) {
             sweep.read_conditions(&when.value, reader);
         }
         sweep
