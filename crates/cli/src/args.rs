@@ -98,7 +98,7 @@ pub(crate) enum Command {
     /// Run a scenario with many configurations into a directory: in shards, interrupted and continued, and
     /// merged to the same bytes.
     #[command(after_help = help::SWEEP)]
-    Sweep(Sweep),
+    Sweep(Box<Sweep>),
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),

@@ -1,5 +1,6 @@
 //! `oversim sweep`: the merged bytes are a function of the plan, whatever happens to the workers.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

@@ -1,6 +1,7 @@
 //! What a sweep costs beside its simulations: overhead over bare runs, the gain of a second thread, and the
 //! peak of memory. The command is `cargo run --release -p oversim-sweep --example cost [RUNS]`, on an idle
 //! machine; RUNS (100000 unless given) is the size of the last sweep.
+#![expect(clippy::print_stdout, reason = "a program for developers prints its results")]
 
 use std::error::Error;
 use std::path::Path;

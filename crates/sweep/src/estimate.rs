@@ -37,10 +37,9 @@ impl Estimate {
             Self { sampled: 0, not_completed: 0, mean: Duration::ZERO, longest: Duration::ZERO, bytes: 0.0 };
         let (mut all, mut written) = (Duration::ZERO, 0);
         let count = CONFIGURATIONS.min(plan.configurations);
-        let mut wanted =
-            order(count).into_iter().map(|at| at * plan.configurations / count.max(1)).peekable();
+        let wanted = order(count).into_iter().map(|at| at * plan.configurations / count.max(1)).peekable();
         let numbers = positions(grid, plan, count);
-        while let Some(position) = wanted.next() {
+        for position in wanted {
             if estimate.sampled > 0 && began.elapsed() > budget {
                 break;
             }

@@ -1,4 +1,5 @@
 //! The numbers of runs, and shards that have each run once.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use policies::PolicyShelf;
 use scenario::{Grid, Overrides};
