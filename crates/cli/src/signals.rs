@@ -11,7 +11,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Its number.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// What is said when it comes.
+/// The warning when it comes.
 static MESSAGE: OnceLock<&str> = OnceLock::new();
 
 /// From now on the first signal only sets the flag that is returned, and `message` is shown. The second one

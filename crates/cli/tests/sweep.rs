@@ -285,7 +285,7 @@ fn another_plan_is_refused() {
     let (code, _, err) = oversim(folder, &["sweep", "small.yaml", "-o", "s"]);
     assert!(code == 2 && err.contains("the scenario or its machine files"), "{err}");
     assert_eq!(parts(folder, "s"), before);
-    // A part of another plan that somebody copies here.
+    // A copied part of another plan.
     assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "other"]).0, 0);
     let foreign = parts(folder, "other").remove(0);
     fs::copy(folder.join("other/parts").join(&foreign), folder.join("s/parts").join(&foreign)).unwrap();

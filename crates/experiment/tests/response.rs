@@ -5,40 +5,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "support/splitmix.rs"]
+mod splitmix;
+
 use std::collections::BTreeSet;
 
 use experiment::response::map::{Map, MapCell};
 use experiment::response::{Point, Response, effects, regions};
 use scenario::configuration::Axis;
+use splitmix::Random;
 
 /// Responses of a usual run.
 const USUAL: u64 = 4_000;
 /// Student's t, two-sided 95 %, for 1 to 4 degrees of freedom.
 const T: [f64; 4] = [12.706_204_736, 4.302_652_730, 3.182_446_305, 2.776_445_105];
-
-/// The splitmix64 generator (Steele, Lea, Flood, OOPSLA 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
-    }
-
-    fn chance(&mut self, part: f64) -> bool {
-        (self.next() as f64 / u64::MAX as f64) < part
-    }
-
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 const AXES: [(&str, &[&str]); 4] = [
     ("threads_per_core", &["1", "2", "4", "8", "3"]),

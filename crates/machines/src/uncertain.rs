@@ -1,6 +1,7 @@
 //! The uncertain values of a machine: which of them can act, the ranges they lie in, and values drawn from
 //! these.
 
+use notation::hash;
 use notation::parameter::{Kind, Parameter};
 use sim_core::machine::Level;
 use sim_core::rng::{self, Purpose};
@@ -26,10 +27,8 @@ impl Draw {
     /// same place in its range on every machine.
     #[must_use]
     pub fn value(self, parameter: &str, low: u64, high: u64) -> u64 {
-        // FNV-1a: the place does not change when parameters are added.
-        let hash = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        let name = parameter.bytes().fold(0xcbf2_9ce4_8422_2325, hash);
-        let key = rng::key(u64::from(self.of), Purpose::Input, name);
+        // By name, so that the place does not change when parameters are added.
+        let key = rng::key(u64::from(self.of), Purpose::Input, hash::text(parameter));
         let order = |number: u32| (rng::draw(key, u64::from(number)), number);
         let part = (0..self.of).filter(|other| order(*other) < order(self.number)).count() as u128;
         let within = u128::from(rng::draw(key, u64::from(self.of) + u64::from(self.number)));

@@ -5,6 +5,7 @@
 pub mod declare;
 pub mod diagnostics;
 pub mod encoding;
+pub mod hash;
 pub mod lists;
 pub mod neutral;
 pub mod number;

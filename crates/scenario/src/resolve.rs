@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ::policies::Choice;
 use notation::diagnostics::Place;
+use notation::hash;
 use notation::number;
 use notation::reader::Scope;
 use notation::yaml::{Content, Node};
@@ -157,30 +158,13 @@ impl<T: PartialEq + fmt::Debug> Distinct<T> {
             *value = Arc::clone(last);
             return;
         }
-        let alike = self.by_hash.entry(hash(value)).or_default();
+        let alike = self.by_hash.entry(hash::debug(value)).or_default();
         match alike.iter().find(|known| *known == value) {
             Some(known) => *value = Arc::clone(known),
             None => alike.push(Arc::clone(value)),
         }
         self.last = Some(Arc::clone(value));
     }
-}
-
-/// A hash of what a value prints for debugging (FNV-1a).
-fn hash(value: &impl fmt::Debug) -> u64 {
-    struct Fnv(u64);
-    impl fmt::Write for Fnv {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            for byte in text.bytes() {
-                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-            Ok(())
-        }
-    }
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    // Nothing here can fail to be written.
-    let _ = fmt::Write::write_fmt(&mut hash, format_args!("{value:?}"));
-    hash.0
 }
 
 /// Name, replicates and the like.
@@ -436,7 +420,7 @@ fn baselines(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf
             let sampled = configuration.sampled;
             let times = (configuration.horizon, configuration.window, configuration.start_jitter, sampled);
             let places = (Arc::as_ptr(&configuration.machine), Arc::as_ptr(&configuration.kernel));
-            let alike = by_hash.entry((index, hash(&(alone, times, places)))).or_default();
+            let alike = by_hash.entry((index, hash::debug(&(alone, times, places)))).or_default();
             let known = alike.iter().copied().find(|known| serves(&distinct[*known], alone, configuration));
             if let Some(known) = known {
                 distinct[known].serves.push(at);

@@ -1,12 +1,13 @@
 //! The merged runs as a Parquet file: one row for each measured value, with the columns of the samples of
 //! `oversim run`. A run that did not complete has one row without a value.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use experiment::metrics::METRICS;
+use experiment::report::parquet::setting_column;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
@@ -14,10 +15,10 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use scenario::configuration::{Axis, Setting};
-use tempfile::NamedTempFile;
 
 use crate::plan::Plan;
 use crate::row::Row;
+use crate::unnamed::Unnamed;
 
 /// Rows handed to the writer at once.
 const BATCH: usize = 65_536;
@@ -30,7 +31,7 @@ const NUMBERS: [&str; 4] = ["run", "configuration", "replicate", "seed"];
 
 /// A table in the making.
 pub(crate) struct Table {
-    writer: ArrowWriter<NamedTempFile>,
+    writer: ArrowWriter<Unnamed>,
     schema: SchemaRef,
     axes: Vec<Axis>,
     units: std::collections::BTreeMap<&'static str, &'static str>,
@@ -47,7 +48,7 @@ struct Value {
 
 impl Table {
     /// An empty table in a file.
-    pub(crate) fn new(file: NamedTempFile, plan: &Plan) -> io::Result<Self> {
+    pub(crate) fn new(file: Unnamed, plan: &Plan) -> io::Result<Self> {
         let axes = plan.provenance.sweep.clone();
         let mut fields: Vec<Field> =
             NUMBERS.iter().map(|name| Field::new(*name, DataType::UInt64, false)).collect();
@@ -92,12 +93,9 @@ impl Table {
     }
 
     /// Writes the end of the file.
-    pub(crate) fn finish(mut self) -> io::Result<NamedTempFile> {
+    pub(crate) fn finish(mut self) -> io::Result<Unnamed> {
         self.write()?;
-        let mut file = self.writer.into_inner().map_err(failed)?;
-        file.flush()?;
-        file.as_file().sync_all()?;
-        Ok(file)
+        self.writer.into_inner().map_err(failed)
     }
 
     fn write(&mut self) -> io::Result<()> {
@@ -111,15 +109,7 @@ impl Table {
         }
         for (at, axis) in self.axes.iter().enumerate() {
             let values = rows.iter().map(|row| row.settings[at].as_ref());
-            columns.push(if axis.numbers.is_some() {
-                let number = |value: Option<&Setting>| match value {
-                    Some(Setting::Number(number)) => Some(*number),
-                    _ => None,
-                };
-                Arc::new(Float64Array::from_iter(values.map(number)))
-            } else {
-                Arc::new(StringArray::from_iter(values.map(|value| value.map(ToString::to_string))))
-            });
+            columns.push(setting_column(values, axis.numbers.is_some()));
         }
         for at in 0..TEXTS.len() {
             columns.push(Arc::new(StringArray::from_iter(rows.iter().map(|row| row.texts[at].as_deref()))));

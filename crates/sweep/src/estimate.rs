@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use experiment::measured;
-use experiment::run::simulate_one;
 use scenario::Grid;
 
-use crate::plan::Plan;
-use crate::row::{COMPLETED, Row};
+use crate::plan::{Place, Plan};
+use crate::row::COMPLETED;
+use crate::simulated::Simulated;
 
 /// Configurations of the sample, spread evenly over the plan.
 const CONFIGURATIONS: u64 = 50;
@@ -50,28 +49,11 @@ impl Estimate {
             let Ok(configured) = grid.resolve(number) else { continue };
             let runs = configured.runs(0);
             let resolved = begin.elapsed() / runs.len().max(1) as u32;
-            for run in &runs {
+            for (slot, run) in runs.iter().enumerate() {
                 let begin = Instant::now();
-                let Ok(report) = simulate_one(run, &mut ()) else { continue };
-                let (outcome, text) = measured::outcome(run, &report);
-                let values = measured::values(&plan.provenance.apps, run, &report);
-                let row = Row {
-                    kind: "run".into(),
-                    run: 0,
-                    configuration: position,
-                    settings: configured.configuration.settings.clone(),
-                    places: configured.configuration.places.clone(),
-                    policy: String::new(),
-                    app: None,
-                    replicate: 0,
-                    seed: 0,
-                    outcome: outcome.into(),
-                    text,
-                    digest: format!("{:016x}", report.digest),
-                    error: 0.0,
-                    copies: measured::several(&plan.provenance.apps, run),
-                    values,
-                };
+                let place = Place { configuration: position, replicate: 0, slot };
+                let row =
+                    Simulated::of(&plan.provenance.apps, run).row(plan, &configured.configuration, place);
                 written += row.line().len();
                 let took = begin.elapsed() + resolved / plan.provenance.repeat.max(1);
                 all += took;

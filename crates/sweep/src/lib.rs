@@ -10,8 +10,10 @@ pub mod plan;
 pub mod read;
 pub mod request;
 pub mod row;
+mod simulated;
 pub mod status;
 pub mod store;
+mod unnamed;
 mod until;
 pub mod work;
 

@@ -106,18 +106,6 @@ impl Plan {
         replicate * self.slots() as u64 + place.slot as u64
     }
 
-    /// Where the run of a number belongs.
-    #[must_use]
-    pub fn place(&self, run: u64) -> Place {
-        let (slots, most) = (self.slots() as u64, u64::from(self.most_replicates()));
-        let replicate = run / slots;
-        Place {
-            configuration: replicate / most,
-            replicate: (replicate % most) as u32,
-            slot: (run % slots) as usize,
-        }
-    }
-
     /// In which fields the plan differs from another one, a list.
     #[must_use]
     pub fn differences(&self, other: &Self) -> String {

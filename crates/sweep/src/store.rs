@@ -14,13 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hmac_sha256::Hash;
-use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
-
 use crate::plan::{Plan, SCHEMA, hex};
 use crate::request::Request;
 use crate::row::Row;
+use crate::unnamed::{self, Unnamed};
+use hmac_sha256::Hash;
+use serde::{Deserialize, Serialize};
 
 /// The file of the plan.
 pub const PLAN: &str = "plan.json";
@@ -28,8 +27,6 @@ pub const PLAN: &str = "plan.json";
 const PARTS: &str = "parts";
 /// The directory of the messages of an engine; its script makes it before the first worker starts.
 const LOGS: &str = "logs";
-/// How the name of a file begins that is not whole yet.
-pub(crate) const UNNAMED: &str = ".oversim-";
 /// Time after which a journal that another process has locked is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 /// Runs of a journal that become a part: few enough to be sorted in memory.
@@ -47,7 +44,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    fn failed(what: &str, path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn failed(what: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {what} {}: {error}", path.display()))
     }
 }
@@ -125,7 +122,9 @@ impl Store {
             let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
             // Another worker may be writing the plan at this moment.
             let own = |name: &OsStr| {
-                name == PARTS || name == LOGS || name.as_encoded_bytes().starts_with(UNNAMED.as_bytes())
+                name == PARTS
+                    || name == LOGS
+                    || name.as_encoded_bytes().starts_with(unnamed::PREFIX.as_bytes())
             };
             if entries.any(|entry| !own(&entry.file_name())) && !path.exists() {
                 let message = format!(
@@ -139,7 +138,11 @@ impl Store {
                 StoreError::Refused(format!("cannot make the directory {}: {error}", parts.display()))
             })?;
             let text = serde_json::to_string_pretty(plan).unwrap_or_default() + "\n";
-            write_new(&path, text.as_bytes())?;
+            let written = Unnamed::new(&path).and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.finish_new()
+            });
+            written.map_err(|error| StoreError::failed("write", &path, &error))?;
         }
         let there = self::plan(directory)?;
         if there != *plan {
@@ -258,7 +261,7 @@ impl Store {
     /// A part is damaged or belongs to another plan, or a file cannot be read.
     pub(crate) fn index(&self, each: &mut dyn FnMut(u64, &str)) -> Done<Index> {
         let mut index = Index::default();
-        // Journals first: a worker may turn one into a part while this goes on.
+        // Journals first: a worker may turn one into a part meanwhile.
         for ending in ["open", "part"] {
             for path in self.files(ending)? {
                 let bytes = match fs::read(&path) {
@@ -355,8 +358,13 @@ impl Journal<'_> {
                 sha256: hex(&Hash::hash(body.as_bytes())),
             };
             let name = format!("{first:010}-{}.part", &head.sha256[..8]);
-            let text = serde_json::to_string(&head).unwrap_or_default() + "\n" + &body;
-            write(&self.store.parts().join(name), text.as_bytes())?;
+            let path = self.store.parts().join(name);
+            let written = Unnamed::new(&path).and_then(|mut file| {
+                writeln!(file, "{}", serde_json::to_string(&head)?)?;
+                file.write_all(body.as_bytes())?;
+                file.finish()
+            });
+            written.map_err(|error| StoreError::failed("write", &path, &error))?;
             self.lines.clear();
         }
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
@@ -455,36 +463,4 @@ fn lines(bytes: &[u8]) -> Vec<(u64, &str)> {
 /// The checksum of a line.
 fn check(line: &str) -> String {
     hex(&Hash::hash(line.as_bytes()))[..CHECK].to_owned()
-}
-
-/// A file in the making beside its place.
-fn unnamed(path: &Path, bytes: &[u8]) -> Done<NamedTempFile> {
-    let failed = |error: io::Error| StoreError::failed("write", path, &error);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The umask of the process removes permissions that the user does not want.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.prefix(UNNAMED).tempfile_in(folder).map_err(failed)?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    Ok(file)
-}
-
-/// Writes a file whole or not at all.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Done<()> {
-    let failed = |error: &io::Error| StoreError::failed("write", path, error);
-    unnamed(path, bytes)?.persist(path).map(drop).map_err(|error| failed(&error.error))
-}
-
-/// As [`write`], but a file that is there stays.
-fn write_new(path: &Path, bytes: &[u8]) -> Done<()> {
-    match unnamed(path, bytes)?.persist_noclobber(path) {
-        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(StoreError::failed("write", path, &error.error))
-        }
-        _ => Ok(()),
-    }
 }

@@ -2,26 +2,21 @@
 //! measured as soon as it ends.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::{self, Write};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use experiment::measured;
-use experiment::run::simulate_one;
 use experiment::size;
 use notation::number::bytes;
 use scenario::configuration::Configuration;
 use scenario::plan::RunPlan;
-use scenario::{Configured, Grid, alike};
+use scenario::{Configured, Grid};
 
 use crate::plan::{Place, Plan, Shard};
 use crate::request::Request;
-use crate::row::{COMPLETED, INVALID, Row};
+use crate::row::{COMPLETED, Row};
+use crate::simulated::{Kept, Simulated};
 use crate::store::{Journal, Store, StoreError};
 use crate::until::{self, Known, Need};
-
-/// Dedicated runs that are kept, so that configurations with the same one need not repeat it.
-const KEPT: usize = 1024;
 
 /// What a worker did.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -361,129 +356,23 @@ impl Worker<'_> {
     /// Simulates a run.
     fn row(&self, job: &Job) -> Row {
         let (plan, place) = (self.plan, job.place);
-        let policy = place.slot.checked_sub(plan.dedicated.len());
-        let measured = match (&job.plan, &job.current.configured) {
-            (Some(run), _) if policy.is_none() => self.kept(run),
-            (Some(run), _) => self.simulate(run),
+        let simulated = match (&job.plan, &job.current.configured) {
+            (Some(run), _) if place.slot < plan.dedicated.len() => self.dedicated(run),
+            (Some(run), _) => Simulated::of(&plan.provenance.apps, run),
             (None, Err(why)) => Simulated::invalid(why),
             (None, Ok(_)) => Simulated::invalid("the configuration has fewer runs than the others"),
         };
-        let Configuration { settings, places, .. } = &job.current.configuration;
-        Row {
-            kind: "run".into(),
-            run: plan.number(place),
-            configuration: place.configuration,
-            settings: settings.clone(),
-            places: places.clone(),
-            policy: policy
-                .map_or(experiment::result::DEDICATED, |at| &plan.provenance.policies[at])
-                .to_owned(),
-            app: if policy.is_none() { Some(plan.dedicated[place.slot].clone()) } else { None },
-            replicate: place.replicate,
-            seed: plan.provenance.seed.wrapping_add(u64::from(place.replicate)),
-            outcome: measured.outcome,
-            text: measured.text,
-            digest: measured.digest,
-            error: measured.error,
-            copies: measured.copies,
-            values: measured.values,
-        }
-    }
-
-    fn simulate(&self, run: &RunPlan) -> Simulated {
-        let apps = &self.plan.provenance.apps;
-        match simulate_one(run, &mut ()) {
-            Err(why) => Simulated::invalid(&why),
-            Ok(report) => {
-                let (outcome, text) = measured::outcome(run, &report);
-                Simulated {
-                    outcome: outcome.to_owned(),
-                    text,
-                    digest: format!("{:016x}", report.digest),
-                    error: experiment::statistics::rounded(report.relative_error()),
-                    copies: measured::several(apps, run),
-                    values: measured::values(apps, run, &report),
-                }
-            }
-        }
+        simulated.row(plan, &job.current.configuration, place)
     }
 
     /// A dedicated run: another configuration may have had the same one.
-    fn kept(&self, run: &RunPlan) -> Simulated {
+    fn dedicated(&self, run: &RunPlan) -> Simulated {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let hash = hash(&(&run.apps, &run.options));
-        if let Some(known) = kept().find(hash, run) {
+        if let Some(known) = kept().find(run) {
             return known;
         }
-        let simulated = self.simulate(run);
-        kept().add(hash, run.clone(), simulated.clone());
+        let simulated = Simulated::of(&self.plan.provenance.apps, run);
+        kept().add(run, &simulated);
         simulated
     }
-}
-
-/// What a run measured.
-#[derive(Clone)]
-struct Simulated {
-    outcome: String,
-    text: String,
-    digest: String,
-    error: f64,
-    copies: BTreeMap<String, usize>,
-    values: measured::Values,
-}
-
-impl Simulated {
-    fn invalid(why: &str) -> Self {
-        Self {
-            outcome: INVALID.into(),
-            text: why.to_owned(),
-            digest: String::new(),
-            error: 0.0,
-            copies: BTreeMap::new(),
-            values: measured::Values::new(),
-        }
-    }
-}
-
-/// The last dedicated runs.
-#[derive(Default)]
-struct Kept {
-    by_hash: BTreeMap<u64, Vec<(RunPlan, Simulated)>>,
-    order: VecDeque<u64>,
-}
-
-impl Kept {
-    fn find(&self, hash: u64, run: &RunPlan) -> Option<Simulated> {
-        let same = self.by_hash.get(&hash)?.iter().find(|(known, _)| {
-            alike(known, run) && (known.window, known.latencies) == (run.window, run.latencies)
-        });
-        same.map(|(_, simulated)| simulated.clone())
-    }
-
-    fn add(&mut self, hash: u64, run: RunPlan, simulated: Simulated) {
-        if self.order.len() >= KEPT
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.by_hash.remove(&oldest);
-        }
-        self.by_hash.entry(hash).or_default().push((run, simulated));
-        self.order.push_back(hash);
-    }
-}
-
-/// A hash of what a value prints for debugging (FNV-1a).
-fn hash(value: &impl fmt::Debug) -> u64 {
-    struct Fnv(u64);
-    impl Write for Fnv {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            for byte in text.bytes() {
-                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-            Ok(())
-        }
-    }
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    // Nothing here can fail to be written.
-    let _ = write!(hash, "{value:?}");
-    hash.0
 }

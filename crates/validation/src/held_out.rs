@@ -1,22 +1,17 @@
 //! Which claims work on the model does not use one by one: a third of them, by their ids.
 
+use notation::hash;
+
 use crate::claims::Claim;
 
-/// FNV-1a with 64 bits (Fowler, Noll, Vo): offset basis and prime.
-const FNV: (u64, u64) = (0xcbf2_9ce4_8422_2325, 0x0100_0000_01b3);
 /// One claim of so many is held out.
 const ONE_OF: u64 = 3;
-
-/// The FNV-1a hash of a text.
-fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(FNV.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV.1))
-}
 
 /// Whether a claim of this id is held out: FNV-1a of the id is a multiple of three. That is the same on every
 /// host and in every version, and a new claim changes nothing for the others.
 #[must_use]
 pub fn is_held_out(id: &str) -> bool {
-    fnv1a(id).is_multiple_of(ONE_OF)
+    hash::text(id).is_multiple_of(ONE_OF)
 }
 
 /// Which claims a report shows. The score is that of all of them.
@@ -47,14 +42,6 @@ impl Shown {
 mod tests {
     use super::*;
     use crate::claims;
-
-    #[test]
-    fn the_hash_is_fnv_1a() {
-        // Test vectors of Landon Curt Noll's page.
-        assert_eq!(fnv1a(""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a("a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv1a("foobar"), 0x8594_4171_f739_67e8);
-    }
 
     #[test]
     fn about_a_third_of_the_shipped_claims_is_held_out() {

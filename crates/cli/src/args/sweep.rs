@@ -23,7 +23,7 @@ pub(crate) struct Sweep {
     /// scenarios`).
     #[arg(value_name = "SCENARIO", required = true, add = Completer::new(complete::scenario))]
     pub(crate) file: Option<PathBuf>,
-    /// Directory of the sweep: a new one, or that of the same sweep, which then goes on.
+    /// Directory of the sweep: a new one, or that of the same sweep, which is then continued.
     #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) output: Option<PathBuf>,
     /// Run shard I of N, from 0 to N - 1. Default: all runs, or the shard of the task of a job array (Slurm,

@@ -6,7 +6,7 @@ mod json;
 mod markdown;
 mod ndjson;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub mod parquet;
 mod table;
 mod text;
 mod tidy;

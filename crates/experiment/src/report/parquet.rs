@@ -88,15 +88,7 @@ fn columns(rows: &[Sample<'_>], swept: &[(&str, DataType)]) -> Vec<ArrayRef> {
     };
     let setting = |(path, kind): &(&str, DataType)| -> ArrayRef {
         let values = rows.iter().map(|(cell, ..)| cell.settings.get(path));
-        if *kind == DataType::Float64 {
-            let number = |value: Option<&Setting>| match value {
-                Some(Setting::Number(number)) => Some(*number),
-                _ => None,
-            };
-            Arc::new(Float64Array::from_iter(values.map(number)))
-        } else {
-            Arc::new(StringArray::from_iter(values.map(|value| value.map(ToString::to_string))))
-        }
+        setting_column(values, *kind == DataType::Float64)
     };
     let tail: [ArrayRef; COLUMNS.len()] = [
         texts(|cell| &cell.policy),
@@ -109,6 +101,18 @@ fn columns(rows: &[Sample<'_>], swept: &[(&str, DataType)]) -> Vec<ArrayRef> {
     ];
     let head = [texts(|cell| &cell.scenario)].into_iter().chain(swept.iter().map(setting));
     head.chain(tail).collect()
+}
+
+/// A column of a swept parameter: of numbers, or of texts.
+pub fn setting_column<'a>(values: impl Iterator<Item = Option<&'a Setting>>, numbers: bool) -> ArrayRef {
+    if !numbers {
+        return Arc::new(StringArray::from_iter(values.map(|value| value.map(ToString::to_string))));
+    }
+    let number = |value: Option<&Setting>| match value {
+        Some(Setting::Number(number)) => Some(*number),
+        _ => None,
+    };
+    Arc::new(Float64Array::from_iter(values.map(number)))
 }
 
 /// No compression, which needs no further library: texts that repeat are dictionaries already.

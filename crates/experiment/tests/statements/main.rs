@@ -7,13 +7,15 @@ mod answers;
 mod compared;
 mod oracle;
 mod random;
+#[path = "../support/splitmix.rs"]
+mod splitmix;
 mod titles;
 
 use experiment::report::{self, View};
 use experiment::statements::{Extremes, Table, answer, causes, doubts, each};
 
 use oracle::Oracle;
-use random::Random;
+use splitmix::Random;
 
 /// Results of a usual run.
 const USUAL: u64 = 10_000;

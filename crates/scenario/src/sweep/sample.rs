@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use notation::hash;
 use sim_core::rng::{self, Purpose};
 
 use super::range::{self, Ends, Measure};
@@ -72,9 +73,7 @@ pub(super) fn draw(paths: &[(String, Source)], count: u32, seed: u64, method: Me
 
 /// A place between 0 and 1 for each combination.
 fn places(path: &str, count: u32, seed: u64, method: Method) -> Vec<f64> {
-    // FNV-1a of the path.
-    let hash = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let key = rng::key(seed, Purpose::Sweep, path.bytes().fold(0xcbf2_9ce4_8422_2325, hash));
+    let key = rng::key(seed, Purpose::Sweep, hash::text(path));
     let uniform = |n: u64| f64::from(rng::draw(key, n)) / 4_294_967_296.0;
     match method {
         Method::Random => (0..u64::from(count)).map(uniform).collect(),
