@@ -9,7 +9,6 @@ use scenario::configuration::{Axis, Configuration};
 use crate::plan::{Plan, hex};
 use crate::row::{COMPLETED, Row};
 use crate::store::{Index, Store, StoreError};
-use crate::until::{self, Known, Need};
 
 /// Most configurations of which all results are held in memory.
 pub const MOST_CONFIGURATIONS: u64 = 10_000;
@@ -34,16 +33,8 @@ pub(crate) fn configurations(
     if rows.is_empty() { Ok(()) } else { each(referred(plan, rows)) }
 }
 
-/// The runs of a configuration that count, with metrics that refer to its dedicated runs.
+/// The runs of a configuration with metrics that refer to its dedicated runs.
 fn referred(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
-    if let (Some(until), Some(first)) = (plan.until, rows.first()) {
-        let configuration = first.configuration;
-        let mut known = Known::new();
-        rows.iter().for_each(|row| until::add(plan, &mut known, row));
-        if let Need::Enough(replicates) = until::need(plan, until, configuration, &known) {
-            rows.retain(|row| row.replicate < replicates);
-        }
-    }
     let (mut runs, mut copies) = (Vec::new(), Vec::new());
     for row in &mut rows {
         copies.push(std::mem::take(&mut row.copies));
