@@ -452,6 +452,40 @@ fn replicates_are_added_until_intervals_are_narrow() {
 }
 
 #[test]
+fn a_directory_is_read_like_the_result_of_a_run() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "s"]).0, 0);
+    let (code, json, _) = oversim(folder, &["run", "small.yaml", "--format", "json"]);
+    assert_eq!(code, 0);
+    fs::write(folder.join("run.json"), json).unwrap();
+    let both = |args: &[&str], from: &str, to: &str| {
+        let put = |subject: &str| -> Vec<String> {
+            args.iter().map(|word| word.replace("SUBJECT", subject)).collect()
+        };
+        let of = |subject: &str| {
+            let words = put(subject);
+            let (code, out, err) = oversim(folder, &words.iter().map(String::as_str).collect::<Vec<_>>());
+            (code, out.replace(from, to), err)
+        };
+        assert_eq!(of("s"), of("run.json"), "{args:?}");
+    };
+    both(&["compare", "SUBJECT"], "policies of run.json compared", "policies of s compared");
+    both(&["sweep", "phase-diagram", "SUBJECT", "-o", "p.svg", "--force"], "", "");
+    both(&["plot", "SUBJECT", "--figure", "phase,slowdown,effects", "--force"], "", "");
+    let (code, _, err) = oversim(folder, &["report", "s", "-o", "s.html"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let page = fs::read_to_string(folder.join("s.html")).unwrap();
+    let (_, sentences, _) = oversim(folder, &["sweep", "phase-diagram", "s", "-o", "q.svg"]);
+    let first = sentences.lines().next().unwrap().replace('<', "&lt;").replace('>', "&gt;");
+    assert!(page.contains(&first) && page.matches("<svg").count() == 2, "{first}");
+    // A sweep that is not complete is read as far as it is.
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "half", "--shard", "0/2"]).0, 0);
+    let (code, _, err) = oversim(folder, &["compare", "half"]);
+    assert!(code <= 1 && err.contains("45 of 90 runs are missing"), "{code} {err}");
+}
+
+#[test]
 fn what_is_no_sweep_is_refused_and_nothing_is_written() {
     let folder = folder();
     let folder = folder.path();

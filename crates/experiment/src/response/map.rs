@@ -243,13 +243,13 @@ impl Response {
         places
     }
 
-    /// A side, where `classed` with classes of about equally many values.
+    /// A side, where `classed` or of too many numbers with classes of about equally many values.
     fn side(&self, axis: usize, classed: bool) -> Result<Side, String> {
         let places = self.ordered(axis);
         let ordered = self.axes[axis].numbers.is_some();
         let wanted = ((self.points.len() / PER_CELL) as f64).sqrt() as usize;
         let count = wanted.clamp(2, MOST_CLASSES);
-        let classed = classed && ordered && places.len() > count;
+        let classed = (classed || places.len() > MOST_SIDE) && ordered && places.len() > count;
         let count = if classed { count } else { places.len() };
         if count > MOST_SIDE {
             return Err(format!(

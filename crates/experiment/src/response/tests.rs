@@ -335,3 +335,16 @@ fn parameters_that_change_together_have_one_share() {
     }
     assert_eq!(response.effects().unwrap().joined, []);
 }
+
+#[test]
+fn a_side_of_too_many_numbers_has_classes_even_where_all_pairs_occur() {
+    let values: Vec<String> = (0..150).map(|value| value.to_string()).collect();
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let axes = vec![axis("a", &values), axis("b", &["1", "2"])];
+    let response = grid(axes, &["P", "Q"], 1, |at, policy, _| 1.0 + at[0] as f64 + policy as f64);
+    let map = response.map(None, None).unwrap();
+    // The square root of 300 configurations at 4 in a cell is 8.7.
+    assert!(map.x.classed && map.x.classes.len() == 8, "{:?}", map.x);
+    assert_eq!(map.y.unwrap().classes.len(), 2);
+    assert_eq!(map.cells.iter().map(|cell| cell.points.len()).sum::<usize>(), 300);
+}

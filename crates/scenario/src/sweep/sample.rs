@@ -106,6 +106,7 @@ mod tests {
         assert_eq!(rows.len(), 10);
         let ns = |text: &str| notation::units::parse(notation::parameter::Kind::Duration, text).unwrap();
         let mut parts: Vec<u64> = rows.iter().map(|row| ns(&row[0]) / 100).collect();
+        assert!(!parts.is_sorted(), "the paths would rise together: {parts:?}");
         parts.sort_unstable();
         assert_eq!(parts, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         // Six decades in ten parts: 0.6 decades each.
