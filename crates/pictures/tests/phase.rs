@@ -79,6 +79,8 @@ fn drawn(of: &str, response: &Response, x: Option<usize>, y: Option<usize>) -> F
         }
     }
     assert_eq!(phase, phase::figure(response, &map, &origin).unwrap());
+    // With classes, the interval of a cell is over its configurations, also with one seed.
+    assert_eq!(phase.about.contains("no intervals"), map.is_exact() && response.replicates() == 1);
     assert_eq!(phase.data.rows.len(), map.cells.len());
     phase
 }

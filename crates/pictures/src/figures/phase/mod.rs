@@ -80,7 +80,10 @@ fn about(response: &Response, map: &Map, origin: &Origin) -> String {
         names => format!("; not shown: {}", listed(names)),
     };
     let fixed: String = response.fixed.iter().map(|one| format!("; {one}")).collect();
-    format!("{what}{cells}{together}{fixed}; {}", origin.setting)
+    // Intervals over configurations need no seeds.
+    let setting =
+        if map.is_exact() { origin.setting.clone() } else { origin.setting.replace(": no intervals", "") };
+    format!("{what}{cells}{together}{fixed}; {setting}")
 }
 
 /// A class of a side as the scenario writes its ends.
