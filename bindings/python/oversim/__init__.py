@@ -1,0 +1,1 @@
+from oversim._native import version
