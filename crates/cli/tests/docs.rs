@@ -194,7 +194,11 @@ fn every_document_is_a_page_of_the_book() {
         let Ok(name) = path.strip_prefix(&docs) else { continue };
         let line = format!("]({})", name.display());
         let times = summary.matches(&line).count();
-        assert!(name == Path::new("SUMMARY.md") || times == 1, "{} is {times} times in the summary", name.display());
+        assert!(
+            name == Path::new("SUMMARY.md") || times == 1,
+            "{} is {times} times in the summary",
+            name.display()
+        );
     }
 }
 
