@@ -105,7 +105,7 @@ pub(crate) fn results(
 ) -> Result<Results, RunError> {
     let partitions = if experiment.best_partition {
         let search = || references::search(experiment);
-        let found = pool(experiment, jobs)?.install(search);
+        let found = on_threads(experiment, jobs, search)?;
         found.map_err(|reason| RunError::Refused {
             run: "a static partition".into(),
             scenario: experiment.name.clone(),
@@ -123,6 +123,16 @@ pub(crate) fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::Thread
         .num_threads(jobs.min(experiment.runs.len()))
         .build()
         .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })
+}
+
+/// Does something in which parallel iterators run on so many threads. WebAssembly has no threads: there they
+/// run on the present one.
+fn on_threads<T: Send>(
+    experiment: &Experiment,
+    jobs: usize,
+    what: impl FnOnce() -> T + Send,
+) -> Result<T, RunError> {
+    if cfg!(target_family = "wasm") { Ok(what()) } else { Ok(pool(experiment, jobs)?.install(what)) }
 }
 
 /// Runs everything: one report per run, in run order.
@@ -147,7 +157,6 @@ pub(crate) fn each<T: Send>(
     progress: &(dyn Fn(usize, usize) + Sync),
     what: &(dyn Fn(&RunPlan) -> Result<T, String> + Sync),
 ) -> Result<Vec<T>, RunError> {
-    let pool = pool(experiment, jobs)?;
     let done = AtomicUsize::new(0);
     let total = experiment.runs.len();
     // Seed by seed, so that an interrupted experiment has finished whole seeds.
@@ -160,7 +169,7 @@ pub(crate) fn each<T: Send>(
     };
     // One run per piece of work: runs differ in length by orders of magnitude.
     let mut answers: Vec<(usize, Result<T, String>)> =
-        pool.install(|| order.into_par_iter().with_max_len(1).map(one).collect());
+        on_threads(experiment, jobs, || order.into_par_iter().with_max_len(1).map(one).collect())?;
     answers.sort_by_key(|(run, _)| *run);
     let named = answers.into_iter().zip(&experiment.runs);
     named.map(|((_, answer), plan)| answer.map_err(|reason| refused(experiment, plan, reason))).collect()
