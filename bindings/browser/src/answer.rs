@@ -90,8 +90,7 @@ fn described(experiment: &Experiment, text: &str, request: &Request) -> Value {
     let shelf = PolicyShelf::default();
     let first = experiment.runs.iter().find(|run| run.alone.is_none());
     let apps = first.map_or(&[][..], |run| &run.apps);
-    let apps: Vec<Value> =
-        apps.iter().map(|app| json!({"name": app.name, "tasks": app.tasks})).collect();
+    let apps: Vec<Value> = apps.iter().map(|app| json!({"name": app.name, "tasks": app.tasks})).collect();
     let paths = settable(&shelf, Some(text), false);
     let words: Map<String, Value> = paths
         .iter()
