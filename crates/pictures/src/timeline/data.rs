@@ -8,14 +8,16 @@ use crate::timeline::{Timeline, Track};
 
 /// A timeline as one JSON object.
 ///
-/// `message` is a sentence, `headline` the window and why it was chosen. Times are nanoseconds of simulated time.
-/// `states` names the states, `apps` the applications, `rows` the rows with their node: mostly one cpu each. Each of
-/// `runs` has the `label` of its track, its `facts`, `end_ns` (null when unknown), `slices` and `marks`.
+/// `message` is a sentence, `headline` the window and why it was chosen. Times are nanoseconds of simulated
+/// time. `states` names the states, `apps` the applications, `rows` the rows with their node: mostly one
+/// cpu each. Each of `runs` has the `label` of its track, its `facts`, `end_ns` (null when unknown),
+/// `slices` and `marks`.
 ///
-/// A slice is `[row, from, to, thread, app, parts]`: `thread` is the rank in its application, and `thread` and `app` are
-/// -1 where there is not exactly one. Its parts are `[state, nanoseconds, app, thread]`, stacked from below; with
-/// `thread` -1 a part may be of several threads. A mark has `at_ns`, a `kind` (`barrier`, `migration`, `decision`,
-/// `end`) and `text`; migrations also have the rows `from` and `to` (null where not shown), barriers and ends an `app`.
+/// A slice is `[row, from, to, thread, app, parts]`: `thread` is the rank in its application, and `thread`
+/// and `app` are -1 where there is not exactly one. Its parts are `[state, nanoseconds, app, thread]`,
+/// stacked from below; with `thread` -1 a part may be of several threads. A mark has `at_ns`, a `kind`
+/// (`barrier`, `migration`, `decision`, `end`) and `text`; migrations also have the rows `from` and `to`
+/// (null where not shown), barriers and ends an `app`.
 #[must_use]
 pub fn data(timeline: &Timeline) -> Value {
     let rows: Vec<Value> = timeline
