@@ -78,10 +78,10 @@ fn open(text: &str, request: &Request) -> Result<Experiment, Value> {
     Ok(experiment)
 }
 
-/// An error of the request or the run as a whole.
+/// An error of the request or the run as a whole, which has no place in the file.
 fn plain_error(why: &str) -> Value {
     json!([{
-        "source": null, "line": 1, "column": 1, "end_line": 1, "end_column": 1,
+        "source": "request", "line": 1, "column": 1, "end_line": 1, "end_column": 1,
         "severity": "error", "message": why, "help": "",
     }])
 }

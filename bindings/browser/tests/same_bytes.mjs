@@ -22,7 +22,9 @@ for (const { name, text } of JSON.parse(oversim.scenarios())) {
     continue;
   }
   compared += 1;
-  if (oversim.json(text, JSON.stringify({ name, repeat: 1 })) !== native.stdout.toString()) {
+  if (native.status > 1 || native.stdout.length === 0) {
+    different.push(`${name} (exit status ${native.status})`);
+  } else if (oversim.json(text, JSON.stringify({ name, repeat: 1 })) !== native.stdout.toString()) {
     different.push(name);
   }
 }

@@ -1,6 +1,7 @@
 //! The command line: commands, flags and their help.
 
 mod host;
+mod lesson;
 mod machine;
 mod new;
 mod sweep;
@@ -19,6 +20,7 @@ use validation::held_out::Shown;
 use crate::{complete, help};
 
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
+pub(crate) use lesson::Lesson;
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
@@ -85,6 +87,10 @@ pub(crate) enum Command {
     /// all pages.
     #[command(after_help = help::EXPLAIN)]
     Explain(Explain),
+    /// Go through a lesson about scheduling: a question, a prediction, a run and the answer. Without a
+    /// number: list the lessons.
+    #[command(after_help = help::LESSON)]
+    Lesson(Lesson),
     /// Derive the profiles of the catalogue from published measurements, and show how closely the profiles
     /// reproduce them.
     #[command(after_help = help::CALIBRATE)]

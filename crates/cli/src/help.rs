@@ -102,6 +102,16 @@ Examples:
 
 Exit status: 0 done; 1 output failed; 2 wrong usage.";
 
+pub(crate) const LESSON: &str = "\
+Examples:
+  oversim lesson
+  oversim lesson 2
+  oversim lesson 6 --slides slides
+
+The same texts are in docs/lessons. Ten minutes each; docs/lessons/README.md shows how to use them in class.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage, an unknown number, or slides that exist.";
+
 pub(crate) const LIST: &str = "\
 Examples:
   oversim list policies

@@ -89,6 +89,7 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::Plot(plot) => commands::plot::plot(plot, policies),
         Command::Schema(schema) => commands::schema::schema(schema, policies),
         Command::Explain(explain) => commands::explain::explain(explain, policies),
+        Command::Lesson(lesson) => commands::lesson::lesson(lesson, policies, execute),
         Command::List(list) => commands::list::list(list, policies),
         Command::Init(init) => commands::init::init(init),
         Command::New { command: New::Policy(policy) } => commands::new::policy(policy, policies),

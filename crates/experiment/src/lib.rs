@@ -21,5 +21,5 @@ pub mod statistics;
 pub mod sweep;
 pub mod uncertainty;
 
-pub use notation::{encoding, neutral, number, parameter, suggest, units};
+pub use notation::{encoding, neutral, number, parameter, suggest, text, units};
 pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};

@@ -35,6 +35,54 @@ pub(super) enum Group {
     Crisp,
 }
 
+impl Item {
+    /// Enlarged by a factor, and moved.
+    fn moved(self, factor: f64, (x, y): Point) -> Self {
+        let at = |point: Point| (point.0 * factor + x, point.1 * factor + y);
+        let area = |area: Area| {
+            let (x, y) = at((area.x, area.y));
+            Area { x, y, width: area.width * factor, height: area.height * factor }
+        };
+        let all = |points: Vec<Point>| points.into_iter().map(at).collect();
+        match self {
+            Self::Areas { areas, fill } => Self::Areas { areas: areas.into_iter().map(area).collect(), fill },
+            Self::Line { points, colour, opacity, width, dash } => {
+                Self::Line { points: all(points), colour, opacity, width: width * factor, dash }
+            }
+            Self::Polygon { points, colour, opacity } => {
+                Self::Polygon { points: all(points), colour, opacity }
+            }
+            Self::Disc { centre, radius, colour } => {
+                Self::Disc { centre: at(centre), radius: radius * factor, colour }
+            }
+            Self::Text { at: point, text, letters } => Self::Text {
+                at: at(point),
+                text,
+                letters: Letters { size: letters.size * factor, ..letters },
+            },
+            Self::Begin(_) | Self::End => self,
+        }
+    }
+}
+
+impl Picture {
+    /// The same on paper of another size: as large as fits into an area of this corner and size, in its
+    /// middle.
+    #[must_use]
+    pub fn fitted(&self, paper: Point, corner: Point, area: Point) -> Self {
+        let factor = (area.0 / self.size.0).min(area.1 / self.size.1);
+        let beside = |whole: f64, part: f64| (whole - part * factor) / 2.0;
+        let to = (corner.0 + beside(area.0, self.size.0), corner.1 + beside(area.1, self.size.1));
+        let items = self.items.iter().map(|item| item.clone().moved(factor, to)).collect();
+        Self { size: paper, title: self.title.clone(), items }
+    }
+
+    /// Draws another picture over this one.
+    pub fn add(&mut self, other: Self) {
+        self.items.extend(other.items);
+    }
+}
+
 /// A picture. The same drawing gives the same bytes on every machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Picture {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::timeline::record::{Cell, Recording};
 use crate::timeline::states::{Owner, State};
 use crate::timeline::{Timeline, Track};
+use trace::slices::Occupant;
 
 /// A timeline as one JSON object.
 ///
@@ -55,7 +56,7 @@ fn run(timeline: &Timeline, track: &Track) -> Value {
 
 fn slice(track: &Track, row: usize, cell: &Cell) -> Value {
     let who = cell.slice.map(|slice| slice.who);
-    let task = who.and_then(|who| who.task());
+    let task = who.and_then(Occupant::task);
     let app = who.and_then(|who| who.app(&track.owners)).map_or(-1, |app| i64::from(app.0));
     let thread = task.map_or(-1, |task| i64::from(track.owners.rank(task)));
     let parts: Vec<Value> = cell

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use pictures::canvas::Picture;
 use pictures::timeline::{self, Medium, Request, Subject, Track, draw, terminal};
 use scenario::{Overrides, load_with};
 
@@ -62,6 +63,18 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
     target.write(&|out| out.write_all(&bytes))?;
     say::written(target.named().display(), format_args!("{} {}", timeline.message(), timeline.headline()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The picture that the arguments ask for, without remarks: `-o` is not needed and has no effect.
+pub(crate) fn picture(args: &Args, policies: &PolicyShelf) -> Result<Picture, Failure> {
+    let (name, text) = input::scenario(&args.file)?;
+    let overrides = Overrides { repeat: Some(1), vary: args.vary.clone(), ..source::edited(&args.edits) };
+    let experiment = source::load(policies, &name, &text, &overrides)?;
+    let choice = panels::choose(&experiment, args)?;
+    let subjects = choice.subjects();
+    let request = Request { from: args.from, to: args.to, cpus: cpus(args, &subjects)?, aim: choice.aim };
+    let timeline = timeline::record(&subjects, &request, Medium::Picture).map_err(Failure::Input)?;
+    Ok(draw::picture(&timeline, &choice.title))
 }
 
 /// Warns of panels that are equal.

@@ -1,0 +1,168 @@
+//! `oversim lesson`: a question, a prediction, a run, and the answer.
+
+mod slides;
+mod text;
+
+use std::io::{self, BufRead, IsTerminal};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use experiment::PolicyShelf;
+use experiment::number::plural;
+use experiment::text::hanging;
+
+use super::timeline;
+use crate::args::{Arguments, Command, Lesson as Args, Picture};
+use crate::failure::Failure;
+use crate::output::{self, Folder};
+use text::Lesson;
+
+/// Pixels of a PNG for one of the SVG.
+const SCALE: f32 = 1.0;
+/// Widest text: longer lines are hard to read.
+const WIDEST: usize = 100;
+
+/// Lists the lessons, or goes through one of them.
+pub(crate) fn lesson(
+    args: &Args,
+    policies: &PolicyShelf,
+    execute: fn(&Command, &PolicyShelf) -> Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
+    let lessons = text::all();
+    let Some(number) = args.number else {
+        return list(&lessons);
+    };
+    let Some(lesson) = lessons.iter().find(|lesson| lesson.number == number) else {
+        let last = lessons.len();
+        return Err(Failure::Input(format!(
+            "there is no lesson {number}: the lessons are 1 to {last}; `oversim lesson` lists them"
+        )));
+    };
+    if let Some(folder) = &args.slides {
+        return draw(lesson, folder, args, policies);
+    }
+    let waits = !args.all && io::stdin().is_terminal() && io::stdout().is_terminal();
+    walk(lesson, waits, |command| {
+        let arguments = parsed(command)?;
+        execute(&arguments.command, policies)
+    })
+}
+
+/// The arguments of a command of a lesson.
+fn parsed(command: &str) -> Result<Arguments, Failure> {
+    let words = std::iter::once("oversim").chain(command.split_whitespace());
+    Arguments::try_parse_from(words).map_err(|error| Failure::Output(error.to_string()))
+}
+
+fn list(lessons: &[Lesson]) -> Result<ExitCode, Failure> {
+    let width = output::width().min(WIDEST);
+    output::to_stdout(|out| {
+        for lesson in lessons {
+            writeln!(out, "{:>2}  {}", lesson.number, lesson.title)?;
+            writeln!(out, "{}", hanging(&lesson.question, ["    ", "    "], width).join("\n"))?;
+        }
+        writeln!(out, "\n`oversim lesson 2` goes through a lesson: predict, run, compare.")
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a lesson part by part. With `waits` the reader types a prediction and decides when the answers come.
+fn walk(
+    lesson: &Lesson,
+    waits: bool,
+    run: impl Fn(&str) -> Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
+    let width = output::width().min(WIDEST);
+    let wrapped = |text: &str| text::shown(text, width);
+    output::to_stdout(|out| {
+        writeln!(out, "{}. {}\n\n{}\n", lesson.number, lesson.title, wrapped(&lesson.question))?;
+        for (at, prediction) in lesson.predictions.iter().enumerate() {
+            let lines = hanging(prediction, [&format!("  {}. ", at + 1), "     "], width);
+            writeln!(out, "{}", lines.join("\n"))?;
+        }
+        writeln!(out)
+    })?;
+    let predicted = if waits { ask(lesson.predictions.len())? } else { None };
+    output::to_stdout(|out| writeln!(out, "$ oversim {}\n", lesson.command))?;
+    let code = run(lesson.command)?;
+    pause(waits, "\nEnter shows the answer. ")?;
+    output::to_stdout(|out| {
+        writeln!(out, "\nAnswer\n")?;
+        if let Some(number) = predicted {
+            writeln!(out, "You predicted: {}\n", lesson.predictions[number - 1])?;
+        }
+        writeln!(out, "{}\n", text::shown(&text::paragraphs(lesson.answer).join("\n\n"), width))?;
+        writeln!(out, "{}\n\n$ oversim {}\n", wrapped(&lesson.caption), lesson.picture)
+    })?;
+    run(lesson.picture)?;
+    for (at, (question, answer)) in lesson.exercises.iter().enumerate() {
+        output::to_stdout(|out| writeln!(out, "\nExercise {}\n\n{}", at + 1, wrapped(question)))?;
+        pause(waits, "\nEnter shows the answer. ")?;
+        output::to_stdout(|out| writeln!(out, "\n{}", wrapped(answer)))?;
+    }
+    output::to_stdout(|out| writeln!(out, "\nLiterature\n\n{}", wrapped(lesson.literature)))?;
+    Ok(code)
+}
+
+/// The prediction that the reader types; none when the line is empty or the input ends.
+fn ask(choices: usize) -> Result<Option<usize>, Failure> {
+    loop {
+        let Some(line) = typed(&format!("Your prediction (1 to {choices}, Enter skips): "))? else {
+            return Ok(None);
+        };
+        match line.trim() {
+            "" => return Ok(None),
+            number => match number.parse() {
+                Ok(number) if (1..=choices).contains(&number) => return Ok(Some(number)),
+                _ => output::to_stdout(|out| writeln!(out, "Type a number from 1 to {choices}."))?,
+            },
+        }
+    }
+}
+
+fn pause(waits: bool, prompt: &str) -> Result<(), Failure> {
+    if waits {
+        typed(prompt)?;
+    }
+    Ok(())
+}
+
+/// A line that the reader types after a prompt; none at the end of the input.
+fn typed(prompt: &str) -> Result<Option<String>, Failure> {
+    output::to_stdout(|out| write!(out, "{prompt}"))?;
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    let bytes = read.map_err(|error| Failure::Input(format!("cannot read standard input: {error}")))?;
+    Ok((bytes > 0).then_some(line))
+}
+
+/// Writes the slides of a lesson.
+fn draw(lesson: &Lesson, path: &Path, args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    let ending = match args.format {
+        Picture::Svg => "svg",
+        Picture::Png => "png",
+    };
+    let name = |stem: &str| format!("lesson-{:02}-{stem}.{ending}", lesson.number);
+    let names = ["1-question", "2-picture", "3-answer"].map(name);
+    let (folder, _) = Folder::check(path, args.force, names.iter().map(String::as_str))?;
+    let Command::Timeline(picture) = parsed(lesson.picture)?.command else {
+        return Err(Failure::Output(format!("`{}` draws no timeline", lesson.picture)));
+    };
+    let timeline = timeline::picture(&picture, policies)?;
+    let mut files = Vec::new();
+    for (stem, slide) in slides::slides(lesson, &timeline) {
+        let bytes = match args.format {
+            Picture::Svg => slide.svg().into_bytes(),
+            Picture::Png => slide.png(SCALE).map_err(Failure::Output)?,
+        };
+        files.push((name(stem), bytes));
+    }
+    let written: Vec<_> = files.iter().map(|(name, all)| (name, output::bytes(all))).collect();
+    folder.write(&written)?;
+    output::to_stdout(|out| {
+        let count = plural(files.len(), "slide", "slides");
+        writeln!(out, "{count} of lesson {} in {}, 1920 x 1080", lesson.number, path.display())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,183 @@
+//! A lesson: its page in the manual, cut into the parts that the program shows one after the other.
+
+use experiment::text::hanging;
+
+/// A lesson, as its page tells it.
+pub(super) struct Lesson {
+    /// Its number, from 1.
+    pub(super) number: usize,
+    /// Its title, without the number.
+    pub(super) title: &'static str,
+    /// The question.
+    pub(super) question: String,
+    /// The predictions to choose from.
+    pub(super) predictions: Vec<String>,
+    /// The command to run, `run NAME ...`.
+    pub(super) command: &'static str,
+    /// What the picture shows.
+    pub(super) caption: String,
+    /// The command that draws the picture, `timeline NAME ...`, without the file.
+    pub(super) picture: &'static str,
+    /// The answer.
+    pub(super) answer: &'static str,
+    /// Questions and answers of the exercises.
+    pub(super) exercises: Vec<(&'static str, &'static str)>,
+    /// What publications report.
+    pub(super) literature: &'static str,
+}
+
+macro_rules! pages {
+    ($($name:literal),* $(,)?) => {
+        &[$(include_str!(concat!("../../../lessons/", $name, ".md"))),*]
+    };
+}
+
+/// The pages of all lessons, in order.
+const PAGES: &[&str] = pages![
+    "01-time-slices",
+    "02-waiting",
+    "03-seventeen-on-sixteen",
+    "04-load-balancing",
+    "05-sched-yield",
+    "06-gangs",
+    "07-share-or-partition",
+    "08-first-touch",
+    "09-noise",
+    "10-mpi-openmp",
+];
+
+/// All lessons. Their pages have the same headings, which a test checks.
+pub(super) fn all() -> Vec<Lesson> {
+    PAGES.iter().enumerate().filter_map(|(at, page)| read(at + 1, page)).collect()
+}
+
+fn read(number: usize, page: &'static str) -> Option<Lesson> {
+    let title = page.lines().next()?.split_once(". ")?.1;
+    let exercises = section(page, "Exercises")?;
+    let exercise = |text: &'static str| {
+        let (question, answer) = text.split_once("<details>")?;
+        Some((question.split_once('\n')?.1.trim(), folded(answer)))
+    };
+    Some(Lesson {
+        number,
+        title,
+        question: plain(section(page, "Question")?),
+        predictions: section(page, "Prediction")?
+            .split("\n")
+            .filter_map(|line| Some(plain(line.split_once(". ")?.1)))
+            .collect(),
+        command: commands(section(page, "Run")?).next()?,
+        caption: plain(section(page, "Picture")?.split_once("![")?.1.split_once(']')?.0),
+        picture: section(page, "Picture")?.split_once("\noversim ")?.1.split_once(" -o ")?.0,
+        answer: folded(section(page, "Answer")?),
+        exercises: exercises.split("### Exercise ").skip(1).filter_map(exercise).collect(),
+        literature: section(page, "Literature")?,
+    })
+}
+
+/// What stands under a heading, up to the next one.
+fn section(page: &'static str, heading: &str) -> Option<&'static str> {
+    let (_, rest) = page.split_once(&format!("\n## {heading}\n"))?;
+    Some(rest.split("\n## ").next().unwrap_or(rest).trim())
+}
+
+/// What is inside a fold.
+fn folded(text: &'static str) -> &'static str {
+    let text = text.split_once("</summary>").map_or(text, |(_, inside)| inside);
+    text.split("</details>").next().unwrap_or(text).trim()
+}
+
+/// The commands of the `console` blocks of a text, without the name of the program.
+pub(super) fn commands(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix("$ oversim "))
+}
+
+/// Markdown without marks: links are their texts, and emphasis is gone.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        out.push_str(before);
+        let Some((label, behind)) = link.split_once("](") else {
+            out.push('[');
+            rest = link;
+            continue;
+        };
+        out.push_str(label);
+        rest = behind.split_once(')').map_or("", |(_, rest)| rest);
+    }
+    out.push_str(rest);
+    out.replace("**", "").split('*').collect::<String>().trim().to_owned()
+}
+
+/// The paragraphs of a text without its blocks of code.
+pub(super) fn paragraphs(text: &str) -> Vec<String> {
+    let prose = text.split("```").step_by(2);
+    let paragraphs = prose.flat_map(|part| part.split("\n\n")).flat_map(items);
+    paragraphs.map(|paragraph| plain(&paragraph)).filter(|paragraph| !paragraph.is_empty()).collect()
+}
+
+/// The items of a list one by one; a paragraph as it is.
+fn items(paragraph: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    for line in paragraph.lines().map(str::trim) {
+        match items.last_mut() {
+            Some(last) if !line.starts_with("- ") => {
+                last.push(' ');
+                last.push_str(line);
+            }
+            _ => items.push(line.to_owned()),
+        }
+    }
+    items
+}
+
+/// A text in lines of at most `width` columns, with the commands of its blocks.
+pub(super) fn shown(text: &str, width: usize) -> String {
+    let mut parts = Vec::new();
+    for (at, part) in text.split("```").enumerate() {
+        if at % 2 == 1 {
+            parts.extend(commands(part).map(|command| format!("  $ oversim {command}")));
+            continue;
+        }
+        for paragraph in paragraphs(part) {
+            let rest = if paragraph.starts_with("- ") { "  " } else { "" };
+            parts.push(hanging(&paragraph, ["", rest], width).join("\n"));
+        }
+    }
+    parts.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_has_all_parts() {
+        let lessons = all();
+        assert_eq!(lessons.len(), PAGES.len());
+        for lesson in lessons {
+            let at = lesson.number;
+            assert!(lesson.question.ends_with('?'), "{at}: {}", lesson.question);
+            assert!((2..=4).contains(&lesson.predictions.len()), "{at}: {:?}", lesson.predictions);
+            assert!(lesson.command.starts_with("run "), "{at}: {}", lesson.command);
+            assert!(lesson.picture.starts_with("timeline "), "{at}: {}", lesson.picture);
+            assert!(lesson.answer.contains("$ oversim ") && lesson.answer.len() > 300, "{at}");
+            assert!(lesson.answer.contains("prediction is right"), "{at}: which prediction is right?");
+            assert_eq!(lesson.exercises.len(), 2, "{at}");
+            for (question, answer) in &lesson.exercises {
+                assert!(question.len() > 30 && answer.contains("$ oversim "), "{at}: {question}");
+            }
+            assert!(lesson.literature.starts_with("- "), "{at}: {}", lesson.literature);
+        }
+    }
+
+    #[test]
+    fn marks_of_markdown_are_not_shown() {
+        assert_eq!(plain("*One* [page](a.md#b) and `code` **all** [x]"), "One page and `code` all [x]");
+        assert_eq!(
+            shown("A.\n\n```console\n$ oversim list\nb\n```\n\n- c\n- d\n", 40),
+            "A.\n\n  $ oversim list\n\n- c\n\n- d"
+        );
+    }
+}
