@@ -201,7 +201,8 @@ fn twenty_kills_lose_only_the_runs_in_hand() {
 fn a_signal_finishes_the_runs_in_hand_and_asks_for_more() {
     let folder = folder();
     let folder = folder.path();
-    let run = ["sweep", "long.yaml", "-o", "s", "--jobs", "2"];
+    // One thread, so that a loaded host has seconds for each signal.
+    let run = ["sweep", "long.yaml", "-o", "s", "--jobs", "1"];
     for (sent, code) in [(Signal::TERM, 75), (Signal::INT, 130)] {
         let mut child = started(folder, &run);
         eventually("runs end", || journal(folder, "s") > 1_000);
