@@ -35,7 +35,7 @@ fn the_page_is_whole_escaped_and_the_same_twice() {
     assert_eq!(html, page());
     assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>"));
     assert!(!html.contains("stolen'</script") && !html.contains("<b>wins"), "the scenario's words are text");
-    assert_eq!(html.matches("<script").count(), 1, "the script that sorts tables");
+    assert_eq!(html.matches("<script").count(), 1, "the script that sorts tables and enlarges the timeline");
     assert!(html.contains("default-src 'none'"), "a browser loads nothing");
     let html = html.replace("url(#", "");
     for elsewhere in ["src=", "<link", "@import", "url(", "<iframe"] {
@@ -58,6 +58,9 @@ fn the_page_is_whole_escaped_and_the_same_twice() {
     assert_eq!(headings[..wanted.len()], wanted);
     assert!(html.contains("oversim report scenario.yaml -o report.html"));
     assert!(html.matches("<svg").count() >= 7, "figures and the timeline");
+    let detail = html.split_once("data-timeline=\"").and_then(|(_, rest)| rest.split_once('"')).unwrap().0;
+    let detail: Value = serde_json::from_str(&detail.replace("&quot;", "\"").replace("&amp;", "&")).unwrap();
+    assert_eq!(detail["runs"].as_array().unwrap().len(), 2, "the timeline that a reader enlarges");
 }
 
 /// The rows of the table with this caption, each a row of texts.

@@ -12,6 +12,7 @@ use experiment::result::Results;
 use experiment::statements::{Extremes, Table};
 use pictures::figures;
 use pictures::page::{Slot, Story, SweepStory, page, sweep_page};
+use pictures::timeline::data::data;
 use pictures::timeline::{self, Medium, Request, Subject, draw};
 use scenario::plan::Experiment;
 
@@ -107,6 +108,9 @@ fn write(target: Option<&Target>, html: &str) -> Result<(), Failure> {
     }
 }
 
+/// Most bytes of a timeline that a reader can enlarge: a megabyte, which a browser reads in a moment.
+const MOST_DETAIL: usize = 1 << 20;
+
 /// The worst policy above the best one, at the configuration of the best, in the most informative window.
 /// None when there is nothing to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
@@ -131,11 +135,21 @@ fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Ch
     }
     words.extend(changes.edits.seed.iter().flat_map(|seed| strings(&["--seed", &seed.to_string()])));
     words.extend(strings(&["-o", "timeline.svg"]));
+    let window = (timeline.window.from, timeline.window.to);
     Some(Slot {
+        detail: detail(&subjects, window),
         about: format!("{} {}{with}: {}.", timeline.message(), listed(&shown), timeline.headline()),
         picture: draw::picture(&timeline, &title),
         command: line(&words),
     })
+}
+
+/// The window in more detail, unless that needs more than [`MOST_DETAIL`].
+fn detail(subjects: &[Subject<'_>], (from, to): (u64, u64)) -> Option<String> {
+    let request = Request { from: Some(from), to: Some(to), ..Request::default() };
+    let timeline = timeline::record(subjects, &request, Medium::Page).ok()?;
+    let text = data(&timeline).to_string();
+    (text.len() <= MOST_DETAIL).then_some(text)
 }
 
 /// The first replicate of a policy at a configuration.

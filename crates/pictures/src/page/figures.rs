@@ -62,5 +62,12 @@ pub(super) fn timeline(slot: &Slot) -> Markup {
             (picture("Timeline", &slot.picture.svg()))
             figcaption { p { "Alone and with other windows: " code { (slot.command) } } }
         }
+        // The script shows it.
+        @if let Some(detail) = &slot.detail {
+            details class="enlarge" hidden {
+                summary { "Enlarge the timeline" }
+                div data-timeline=(detail) {}
+            }
+        }
     }
 }

@@ -49,6 +49,9 @@ pub struct Slot {
     pub picture: Picture,
     /// The command that draws it alone.
     pub command: String,
+    /// The same window in more detail, for a reader who enlarges it ([`crate::timeline::data::data`]); none
+    /// when it is too large for a page.
+    pub detail: Option<String>,
 }
 
 /// What the page of a sweep shows.
@@ -158,7 +161,7 @@ fn document(results: &Results, facts: &Markup, sections: &[Section]) -> String {
                     }
                 }
                 footer { p { (origin::line(results)) } }
-                script { (PreEscaped(script::JS)) }
+                script { (PreEscaped(script::script())) }
             }
         }
     }

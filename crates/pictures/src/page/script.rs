@@ -1,8 +1,22 @@
-//! Sorting of tables: the page is whole without it.
+//! The script of a page: tables are sorted and the timeline is enlarged. The page is whole without it.
+
+/// The whole script.
+pub(super) fn script() -> String {
+    let timeline = include_str!("timeline.js").replace("\nexport ", "\n");
+    format!("{JS}{{\n{timeline}\n{ENLARGED}}}\n")
+}
+
+/// Draws the timelines in their folds.
+const ENLARGED: &str = r#"
+for (const host of document.querySelectorAll("[data-timeline]")) {
+  new Timeline(host, JSON.parse(host.dataset.timeline));
+  host.parentElement.hidden = false;
+}
+"#;
 
 /// Makes the heads of tables into buttons that sort the rows of the first body: numbers with units by their
 /// values, texts in the order of letters, rows without a value last. A second press reverses the order.
-pub(super) const JS: &str = r#"
+const JS: &str = r#"
 "use strict";
 {
   const units = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };

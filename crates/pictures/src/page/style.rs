@@ -82,13 +82,23 @@ anywhere; }
 pre { background: var(--panel); padding: .75rem 1rem; border-radius: .4rem; overflow-x: auto; font: \
 .85rem/1.45 ui-monospace, monospace; }
 code { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
+.enlarge { --idle: var(--panel); }
+.enlarge canvas { display: block; touch-action: pan-y; }
+.enlarge canvas:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.timeline-message { display: none; }
+.timeline-tools { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; margin: .5rem 0; }
+.timeline-tools button { font: inherit; color: var(--ink); background: var(--panel); border: 1px solid \
+var(--muted); border-radius: .3rem; padding: .15rem .6rem; cursor: pointer; }
+.timeline-legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; font-size: .9rem; }
+.timeline-key canvas { display: inline-block; margin-right: .35rem; }
+.timeline-text { min-height: 3rem; }
 footer { margin-top: 3rem; color: var(--muted); font-size: .9rem; }
 @media print {
   :root { --ink: #000000; --paper: #ffffff; --muted: #444444; --grid: #bbbbbb; --link: #000000; --panel: \
   #ffffff; }
   html { color-scheme: light; }
   body { max-width: none; padding: 0; font-size: 10pt; }
-  nav, footer, .skip, .cue, details.data { display: none; }
+  nav, footer, .skip, .cue, details.data, .enlarge { display: none; }
   h2, h3, caption, thead, summary { break-after: avoid; break-inside: avoid; }
   h2 + *, h3 + *, summary + * { break-before: avoid; }
   section[aria-labelledby=timeline] { break-inside: avoid; }
