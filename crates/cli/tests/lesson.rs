@@ -85,7 +85,15 @@ fn slides_have_the_form_of_a_projector() {
         names.push(path.file_name().unwrap().to_string_lossy().into_owned());
     }
     names.sort();
-    assert_eq!(names, ["lesson-02-1-question.svg", "lesson-02-2-picture.svg", "lesson-02-3-answer.svg"]);
+    assert_eq!(
+        names,
+        [
+            "lesson-02-1-question.svg",
+            "lesson-02-2-picture.svg",
+            "lesson-02-3-answer.svg",
+            "lesson-02-4-exercises.svg"
+        ]
+    );
     let question = fs::read_to_string(Path::new(slides).join(&names[0])).unwrap();
     assert!(question.contains("3. Spinning is much slower"), "{question}");
     // A second time nothing is replaced without --force.

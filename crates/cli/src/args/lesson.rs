@@ -14,8 +14,8 @@ pub(crate) struct Lesson {
     /// Show everything at once, without waiting for a prediction. Without a terminal this is always so.
     #[arg(long, requires = "number")]
     pub(crate) all: bool,
-    /// Write the question, the picture and the answer as pictures of 1920 x 1080 pixels to this directory
-    /// instead.
+    /// Write the question, the picture, the answer and the exercises as pictures of 1920 x 1080 pixels to
+    /// this directory instead.
     #[arg(long, value_name = "DIR", requires = "number", conflicts_with = "all")]
     pub(crate) slides: Option<PathBuf>,
     /// Form of the slides.

@@ -144,7 +144,7 @@ fn draw(lesson: &Lesson, path: &Path, args: &Args, policies: &PolicyShelf) -> Re
         Picture::Png => "png",
     };
     let name = |stem: &str| format!("lesson-{:02}-{stem}.{ending}", lesson.number);
-    let names = ["1-question", "2-picture", "3-answer"].map(name);
+    let names = slides::STEMS.map(name);
     let (folder, _) = Folder::check(path, args.force, names.iter().map(String::as_str))?;
     let Command::Timeline(picture) = parsed(lesson.picture)?.command else {
         return Err(Failure::Output(format!("`{}` draws no timeline", lesson.picture)));

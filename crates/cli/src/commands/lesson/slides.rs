@@ -1,4 +1,4 @@
-//! A lesson as pictures for a projector: the question, the timeline and the answer.
+//! A lesson as pictures for a projector: the question, the timeline, the answer and the exercises.
 
 use pictures::canvas::palette::{INK, MUTED};
 use pictures::canvas::{Letters, Picture, font, picture};
@@ -16,18 +16,26 @@ const TEXT: f64 = 38.0;
 /// Distance of lines in font sizes.
 const LEADING: f64 = 1.45;
 
+/// Stems of the files, in order.
+pub(super) const STEMS: [&str; 4] = ["1-question", "2-picture", "3-answer", "4-exercises"];
+
 /// The slides with the stems of their files.
-pub(super) fn slides(lesson: &Lesson, timeline: &Picture) -> Vec<(&'static str, Picture)> {
+pub(super) fn slides(lesson: &Lesson, timeline: &Picture) -> [(&'static str, Picture); 4] {
     let bare = |text: &String| text.replace('`', "");
     let predictions = lesson.predictions.iter().map(bare).enumerate();
     let mut question = vec![bare(&lesson.question)];
     question.extend(predictions.map(|(at, text)| format!("{}.  {text}", at + 1)));
     question.push(format!("$ oversim {}", lesson.command));
     let answer: Vec<String> = paragraphs(lesson.answer).iter().map(bare).collect();
-    vec![
-        ("1-question", written(lesson, lesson.title, &question)),
-        ("2-picture", shown(lesson, timeline)),
-        ("3-answer", written(lesson, "Answer", &answer)),
+    let exercises = lesson.exercises.iter().flat_map(|(question, _)| paragraphs(question));
+    let exercises: Vec<String> =
+        exercises.enumerate().map(|(at, text)| format!("{}.  {}", at + 1, bare(&text))).collect();
+    let [a, b, c, d] = STEMS;
+    [
+        (a, written(lesson, lesson.title, &question)),
+        (b, shown(lesson, timeline)),
+        (c, written(lesson, "Answer", &answer)),
+        (d, written(lesson, "Exercises", &exercises)),
     ]
 }
 
