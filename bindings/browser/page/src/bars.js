@@ -1,0 +1,122 @@
+// Bars as tables: a value per program, policy and configuration, and the account of the cpu time.
+
+const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#F0E442"];
+/// Results that no policy produced.
+const REFERENCES = { dedicated: "alone", "fair-share": "fair share, ideal", "lower-bound": "lower bound" };
+/// Values to choose from, the first that exists comes first.
+const METRICS = {
+  slowdown: "slowdown (1: as fast as alone)", run_time: "run time", turnaround: "turnaround", barrier_wait: "share of time at barriers",
+  migrations: "migrations", context_switches: "context switches", makespan: "makespan of all programs", throughput: "throughput of all programs",
+};
+/// Categories of the account: words and fill.
+const stripes = (angle, colour, line, gap) =>
+  `repeating-linear-gradient(${angle}deg, ${colour} 0 ${line}px, var(--paper) ${line}px ${gap}px)`;
+const ACCOUNT = {
+  compute: ["useful work", "#0072B2"],
+  smt: ["shared core (SMT)", stripes(90, "#0072B2", 2, 4)],
+  memory_stall: ["memory stall", "#56B4E9"],
+  remote: ["remote memory", stripes(0, "#56B4E9", 2, 4)],
+  refill: ["cache refill", stripes(45, "#56B4E9", 2, 4)],
+  page_init: ["page initialisation", stripes(90, "#009E73", 1, 4)],
+  spin: ["spinning", "#D55E00"],
+  yield: ["yielding", stripes(-45, "#D55E00", 2, 5)],
+  switch: ["context switches", "#F0E442"],
+  migration: ["migration cost", "#CC79A7"],
+  kernel: ["kernel", "#8C8C8C"],
+  daemon: ["scheduling daemons", stripes(45, "#8C8C8C", 2, 4)],
+  idle: ["idle", "var(--idle)"],
+};
+
+function tag(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes ?? {})) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/// Three digits with the unit.
+export function amount(value, unit) {
+  if (unit === "share") return `${Number((100 * value).toPrecision(3))} %`;
+  if (unit === "s" && value !== 0 && value < 1) {
+    return value < 1e-3 ? `${Number((value * 1e6).toPrecision(3))} us` : `${Number((value * 1e3).toPrecision(3))} ms`;
+  }
+  const digits = Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-GB") : String(Number(value.toPrecision(3)));
+  return unit === "s" ? `${digits} s` : unit === "%" ? `${digits} %` : digits;
+}
+
+/// The values that a result has.
+export function metrics(result) {
+  const known = new Set(result.cells.map((cell) => cell.metric));
+  return Object.entries(METRICS).filter(([name]) => known.has(name));
+}
+
+const settings = (cell) => Object.entries(cell.settings ?? {})
+  .map(([path, value]) => `${path.replace(/^apps\./, "")}=${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ");
+
+/// Bars of one value, a table for each program.
+export function bars(host, result, metric) {
+  const cells = result.cells.filter((cell) => cell.metric === metric && Number.isFinite(cell.mean)
+    && (metric !== "slowdown" || cell.policy !== "lower-bound") && (cell.policy !== "dedicated" || metric === "run_time"));
+  const order = [...result.provenance.policies, ...Object.keys(REFERENCES)];
+  const tables = [...new Set(cells.map((cell) => cell.app))].map((app) => {
+    const own = cells.filter((cell) => cell.app === app);
+    const most = Math.max(...own.map((cell) => cell.mean), 1e-12);
+    const table = tag("table", { class: "bars" }, tag("caption", {}, `${app === "all" ? "all programs" : app}: ${METRICS[metric]}`));
+    for (const configuration of new Set(own.map(settings))) {
+      if (configuration !== "") table.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
+      const rows = own.filter((cell) => settings(cell) === configuration)
+        .sort((a, b) => order.indexOf(a.policy) - order.indexOf(b.policy));
+      for (const cell of rows) {
+        const reference = REFERENCES[cell.policy];
+        const colour = reference ? "#8C8C8C" : SERIES[order.indexOf(cell.policy) % SERIES.length];
+        const bar = tag("div", { class: "bar", "aria-hidden": "true" },
+          tag("i", { style: `width:${(100 * cell.mean) / most}%;background:${colour}${reference ? ";opacity:.5" : ""}` }));
+        if (cell.ci95) {
+          const [low, high] = cell.ci95.map((one) => Math.min(Math.max((100 * one) / most, 0), 100));
+          bar.append(tag("b", { style: `left:${low}%;width:${Math.max(high - low, 0.3)}%` }));
+        }
+        table.append(tag("tr", reference ? { class: "reference" } : {},
+          tag("th", { scope: "row" }, reference ?? cell.policy), tag("td", {}, bar),
+          tag("td", { class: "value" }, amount(cell.mean, cell.unit))));
+      }
+    }
+    return table;
+  });
+  const note = cells.some((cell) => cell.ci95)
+    ? [tag("p", { class: "note" }, "Means; the thin lines are 95 % confidence intervals, cut off at the longest bar.")] : [];
+  host.replaceChildren(...tables, ...note);
+}
+
+/// The account of the cpu time, a bar for each policy and configuration.
+export function account(host, result) {
+  const cells = result.cells.filter((cell) => cell.app === "all" && cell.metric.startsWith("breakdown_")
+    && result.provenance.policies.includes(cell.policy));
+  const cases = new Map();
+  for (const cell of cells) {
+    const key = JSON.stringify([settings(cell), cell.policy]);
+    cases.set(key, [...(cases.get(key) ?? []), [cell.metric.slice("breakdown_".length), cell.mean]]);
+  }
+  const used = new Set();
+  const table = tag("table", { class: "bars" }, tag("caption", {}, "Share of the cpu time of all cpus"));
+  let last = "";
+  for (const [key, parts] of cases) {
+    const [configuration, policy] = JSON.parse(key);
+    if (configuration !== last) {
+      table.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
+      last = configuration;
+    }
+    const sorted = Object.keys(ACCOUNT).flatMap((name) => parts.filter(([part, share]) => part === name && share > 0.0005));
+    const words = sorted.filter(([, share]) => share >= 0.01).map(([name, share]) => `${ACCOUNT[name][0]} ${Math.round(100 * share)} %`);
+    const bar = tag("div", { class: "bar", role: "img", "aria-label": words.join(", "), title: words.join(", ") });
+    for (const [name, share] of sorted) {
+      used.add(name);
+      bar.append(tag("i", { style: `width:${100 * share}%;background:${ACCOUNT[name][1]}` }));
+    }
+    const useful = parts.find(([name]) => name === "compute")?.[1] ?? 0;
+    table.append(tag("tr", {}, tag("th", { scope: "row" }, policy), tag("td", {}, bar),
+      tag("td", { class: "value" }, `${Math.round(100 * useful)} % useful`)));
+  }
+  const keys = Object.keys(ACCOUNT).filter((name) => used.has(name)).map((name) => tag("span", {},
+    tag("span", { class: "swatch", style: `background:${ACCOUNT[name][1]}` }), ACCOUNT[name][0]));
+  host.replaceChildren(tag("div", { class: "keys" }, ...keys), table);
+}
