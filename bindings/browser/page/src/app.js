@@ -1,7 +1,7 @@
 // The page: keeps the state, asks the worker, shows the answers.
 import { Timeline } from "../../../../crates/pictures/src/page/timeline.js";
 import { account, bars, metrics } from "./bars.js";
-import { fill, plan } from "./controls.js";
+import { fill, plan, policiesOf } from "./controls.js";
 import { editor } from "./editor.js";
 import { command, fragment, parse } from "./link.js";
 
@@ -94,7 +94,7 @@ function described(about) {
   }
   show([]);
   phase("running", `Running: ${about.size}.`);
-  if (state.policies === null) state.scenarioPolicies = about.policies;
+  state.scenarioPolicies = state.policies === null ? about.policies : policiesOf(state.text);
   const form = get("controls");
   // The form is made anew only when its controls differ, so that a slider stays under the pointer.
   const controls = plan(state.text, about, catalogue.schema);
@@ -230,15 +230,7 @@ async function restore() {
   } else {
     choose(broken === "" ? link.scenario ?? FIRST : FIRST, true);
   }
-  // The boxes of policies need those of the scenario itself, before the link chooses.
-  state.scenarioPolicies = policiesOf(state.text) ?? state.policies ?? [];
-  return broken;
-}
-
-/// Policies that a text names, if it lists them on one line.
-function policiesOf(text) {
-  const line = /^policies:\s*\[([^\]]*)\]/m.exec(text);
-  return line ? line[1].split(",").map((one) => one.trim().replace(/^["']|["']$/g, "")).filter((one) => /^[\w-]+$/.test(one)) : null;
+  get("notice").textContent = broken;
 }
 
 function listen() {
@@ -260,7 +252,8 @@ function listen() {
   });
   get("again").addEventListener("click", run);
   get("reset").addEventListener("click", () => {
-    choose(state.scenario ?? FIRST);
+    Object.assign(state, { policies: null, set: new Map(), seed: null });
+    planned = "";
     changed();
   });
   get("save").addEventListener("click", () => {
@@ -293,10 +286,9 @@ function listen() {
   addEventListener("afterprint", () => theme(before));
   addEventListener("hashchange", async () => {
     if (location.hash === await fragment(state)) return;
-    const broken = await restore();
+    await restore();
     await remember();
     run();
-    if (broken) get("errors").textContent = broken;
   });
 }
 
@@ -319,10 +311,9 @@ async function open() {
   get("scenario").append(new Option("(own text)", ""), ...options);
   edit = editor(get("editor"), catalogue.schema, edited);
   listen();
-  const broken = await restore();
+  await restore();
   await remember();
   run();
-  if (broken) get("errors").textContent = broken;
 }
 
 open().catch((error) => phase("failed", `The simulator could not be loaded: ${error.message}`));

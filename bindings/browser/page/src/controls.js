@@ -28,6 +28,18 @@ function value(scenario, path) {
   return here;
 }
 
+/// Names of the policies that a text lists.
+export function policiesOf(text) {
+  let listed;
+  try {
+    listed = parse(text)?.policies ?? [];
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(listed)) return Object.keys(Object(listed));
+  return listed.flatMap((one) => (typeof one === "string" ? [one] : one?.as ? [String(one.as)] : Object.keys(Object(one))));
+}
+
 const plain = (one) => (one !== null && typeof one === "object" ? JSON.stringify(one).replaceAll('"', "") : String(one));
 
 /// Controls for a described scenario: { path, label, kind, values, inherited, help }.
