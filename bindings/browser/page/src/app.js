@@ -1,7 +1,7 @@
 // The page: keeps the state, asks the worker, shows the answers.
 import { Timeline } from "../../../../crates/pictures/src/page/timeline.js";
 import { account, bars, metrics } from "./bars.js";
-import { fill, plan, policiesOf } from "./controls.js";
+import { fill, plan } from "./controls.js";
 import { editor } from "./editor.js";
 import { command, fragment, parse } from "./link.js";
 
@@ -76,7 +76,7 @@ function received(data) {
     get("progress").value = data.done;
     get("status").textContent = `Running: ${data.done} of ${data.all} runs.`;
   } else if (data.kind === "described") {
-    described(data.about);
+    described(data);
   } else if (data.kind === "failed") {
     busy = false;
     show([{ source: null, line: 1, column: 1, end_line: 1, end_column: 1, message: data.message, help: "" }]);
@@ -86,7 +86,17 @@ function received(data) {
   }
 }
 
-function described(about) {
+function described({ base, about }) {
+  if (base.ok) {
+    state.scenarioPolicies = base.policies;
+    // The form is made anew only when its controls differ, so that a slider stays under the pointer.
+    const controls = plan(state.text, base, catalogue.schema);
+    const key = JSON.stringify([controls, base.policies, base.seed]);
+    if (key !== planned) {
+      planned = key;
+      fill(get("controls"), controls, base, state, () => changed());
+    }
+  }
   if (!about.ok) {
     busy = false;
     show(about.errors);
@@ -94,15 +104,6 @@ function described(about) {
   }
   show([]);
   phase("running", `Running: ${about.size}.`);
-  state.scenarioPolicies = state.policies === null ? about.policies : policiesOf(state.text);
-  const form = get("controls");
-  // The form is made anew only when its controls differ, so that a slider stays under the pointer.
-  const controls = plan(state.text, about, catalogue.schema);
-  const key = JSON.stringify([controls, state.scenarioPolicies, about.seed]);
-  if (key !== planned) {
-    planned = key;
-    fill(form, controls, about, state, () => changed());
-  }
 }
 
 /// Shows what is wrong: in the editor, and as a list beside the results.
@@ -122,10 +123,11 @@ function show(errors) {
     }
     return line;
   }));
-  if (errors.length > 0) phase("error", "The scenario has an error; the results below are those before it.");
+  const before = get("output").hidden ? "" : " The results below are those before it.";
+  if (errors.length > 0) phase("error", `The scenario or a change has an error.${before}`);
 }
 
-function finished({ answer, last, ms }) {
+function finished({ answer, last, several }) {
   if (last) busy = false;
   if (!answer.ok) {
     show(answer.errors);
@@ -156,7 +158,9 @@ function finished({ answer, last, ms }) {
     phase("done", `${runs} runs in ${waited} ms. Digest ${answer.digest.slice(0, 16)}.${bad}`);
     root.dataset.ms = String(waited);
   } else {
-    get("status").textContent = `One seed per case, after ${Math.round(ms)} ms; the other seeds are running.`;
+    const follows = several ? "One seed per case; the other seeds and the timeline follow" : "The timeline follows";
+    get("status").textContent = `First results after ${Math.round(performance.now() - began)} ms. ${follows}.`;
+    root.dataset.preview = String(Math.round(performance.now() - began));
   }
   if (!root.dataset.first) root.dataset.first = String(Math.round(performance.now()));
 }

@@ -34,6 +34,12 @@ function tag(name, attributes, ...children) {
   return made;
 }
 
+/// A table of bars with its columns.
+function table(caption) {
+  const columns = tag("colgroup", {}, ...["name", "", "value"].map((name) => tag("col", { class: name })));
+  return tag("table", { class: "bars" }, tag("caption", {}, caption), columns);
+}
+
 /// Three digits with the unit.
 export function amount(value, unit) {
   if (unit === "share") return `${Number((100 * value).toPrecision(3))} %`;
@@ -61,9 +67,9 @@ export function bars(host, result, metric) {
   const tables = [...new Set(cells.map((cell) => cell.app))].map((app) => {
     const own = cells.filter((cell) => cell.app === app);
     const most = Math.max(...own.map((cell) => cell.mean), 1e-12);
-    const table = tag("table", { class: "bars" }, tag("caption", {}, `${app === "all" ? "all programs" : app}: ${METRICS[metric]}`));
+    const made = table(`${app === "all" ? "all programs" : app}: ${METRICS[metric]}`);
     for (const configuration of new Set(own.map(settings))) {
-      if (configuration !== "") table.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
+      if (configuration !== "") made.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
       const rows = own.filter((cell) => settings(cell) === configuration)
         .sort((a, b) => order.indexOf(a.policy) - order.indexOf(b.policy));
       for (const cell of rows) {
@@ -75,12 +81,12 @@ export function bars(host, result, metric) {
           const [low, high] = cell.ci95.map((one) => Math.min(Math.max((100 * one) / most, 0), 100));
           bar.append(tag("b", { style: `left:${low}%;width:${Math.max(high - low, 0.3)}%` }));
         }
-        table.append(tag("tr", reference ? { class: "reference" } : {},
+        made.append(tag("tr", reference ? { class: "reference" } : {},
           tag("th", { scope: "row" }, reference ?? cell.policy), tag("td", {}, bar),
           tag("td", { class: "value" }, amount(cell.mean, cell.unit))));
       }
     }
-    return table;
+    return made;
   });
   const note = cells.some((cell) => cell.ci95)
     ? [tag("p", { class: "note" }, "Means; the thin lines are 95 % confidence intervals, cut off at the longest bar.")] : [];
@@ -97,12 +103,12 @@ export function account(host, result) {
     cases.set(key, [...(cases.get(key) ?? []), [cell.metric.slice("breakdown_".length), cell.mean]]);
   }
   const used = new Set();
-  const table = tag("table", { class: "bars" }, tag("caption", {}, "Share of the cpu time of all cpus"));
+  const made = table("Share of the cpu time of all cpus");
   let last = "";
   for (const [key, parts] of cases) {
     const [configuration, policy] = JSON.parse(key);
     if (configuration !== last) {
-      table.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
+      made.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
       last = configuration;
     }
     const sorted = Object.keys(ACCOUNT).flatMap((name) => parts.filter(([part, share]) => part === name && share > 0.0005));
@@ -113,10 +119,10 @@ export function account(host, result) {
       bar.append(tag("i", { style: `width:${100 * share}%;background:${ACCOUNT[name][1]}` }));
     }
     const useful = parts.find(([name]) => name === "compute")?.[1] ?? 0;
-    table.append(tag("tr", {}, tag("th", { scope: "row" }, policy), tag("td", {}, bar),
+    made.append(tag("tr", {}, tag("th", { scope: "row" }, policy), tag("td", {}, bar),
       tag("td", { class: "value" }, `${Math.round(100 * useful)} % useful`)));
   }
   const keys = Object.keys(ACCOUNT).filter((name) => used.has(name)).map((name) => tag("span", {},
     tag("span", { class: "swatch", style: `background:${ACCOUNT[name][1]}` }), ACCOUNT[name][0]));
-  host.replaceChildren(tag("div", { class: "keys" }, ...keys), table);
+  host.replaceChildren(tag("div", { class: "keys" }, ...keys), made);
 }

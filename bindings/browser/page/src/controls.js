@@ -28,18 +28,6 @@ function value(scenario, path) {
   return here;
 }
 
-/// Names of the policies that a text lists.
-export function policiesOf(text) {
-  let listed;
-  try {
-    listed = parse(text)?.policies ?? [];
-  } catch {
-    return [];
-  }
-  if (!Array.isArray(listed)) return Object.keys(Object(listed));
-  return listed.flatMap((one) => (typeof one === "string" ? [one] : one?.as ? [String(one.as)] : Object.keys(Object(one))));
-}
-
 const plain = (one) => (one !== null && typeof one === "object" ? JSON.stringify(one).replaceAll('"', "") : String(one));
 
 /// Controls for a described scenario: { path, label, kind, values, inherited, help }.
@@ -62,7 +50,7 @@ export function plan(text, about, schema) {
     const standard = [keys, [...keys.slice(0, 3), ...kinds, ...keys.slice(3)]].flatMap((one) => at(schema, one))
       .find((one) => one.default !== undefined);
     const axis = written[path] ? (Array.isArray(written[path]) ? written[path].map(plain) : swept.get(path)) : null;
-    const inherited = axis ? `${axis.join(", ")} in turn` : plain(set ?? standard?.default ?? "as the scenario");
+    const inherited = axis ? `${axis.join(", ")} in turn` : plain(set ?? standard?.default ?? about[path] ?? "default");
     const help = at(schema, keys).find((one) => one.description)?.description ?? "";
     const own = kind === "slider" && !axis && Number.isFinite(size(inherited)) && !values.some((one) => size(one) === size(inherited));
     const all = own ? [...values, inherited].sort((a, b) => size(a) - size(b)) : values;

@@ -16,18 +16,18 @@ globalThis.oversimProgress = (done, all) => {
 
 function work({ id, text, request }) {
   job = id;
-  const about = JSON.parse(describe(text, JSON.stringify(request)));
-  postMessage({ kind: "described", id, about });
+  // `base` is the scenario without the changes: the controls show its values.
+  const base = JSON.parse(describe(text, JSON.stringify({ name: request.name })));
+  const about = base.ok ? JSON.parse(describe(text, JSON.stringify(request))) : base;
+  postMessage({ kind: "described", id, base, about });
   if (!about.ok) return;
   const several = about.repeat > 1;
-  const begin = performance.now();
   const answer = (changes) => JSON.parse(run(text, JSON.stringify({ ...request, ...changes })));
-  // One replicate with the timeline first, so that a change shows soon.
-  const first = answer({ timeline: true, ...(several ? { set: request.set.filter((one) => !one.startsWith("repeat=")), repeat: 1 } : {}) });
-  postMessage({ kind: "result", id, answer: first, last: !several || !first.ok, ms: performance.now() - begin });
-  if (several && first.ok) {
-    postMessage({ kind: "result", id, answer: answer({ timeline: false }), last: true, ms: performance.now() - begin });
-  }
+  // First one replicate without the timeline, so that a change shows soon; then all of it.
+  const set = request.set.filter((one) => !one.startsWith("repeat="));
+  const first = answer(several ? { set, repeat: 1 } : {});
+  postMessage({ kind: "result", id, answer: first, last: !first.ok, several });
+  if (first.ok) postMessage({ kind: "result", id, answer: answer({ timeline: true }), last: true, several });
 }
 
 addEventListener("message", ({ data }) => {

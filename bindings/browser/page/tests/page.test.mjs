@@ -1,4 +1,4 @@
-// The page in a real browser: `npm test` after ../build. BROWSER=firefox takes Firefox; CHROMIUM and FIREFOX name programs.
+// The page in a real browser: `npm test` after ../build. CHROMIUM names another program.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -99,7 +99,8 @@ test("results follow a dragged slider", async () => {
   const tasks = await page.locator("output[for='set-apps.ep.tasks']").textContent();
   await page.waitForFunction((wanted) => document.querySelector("#command").textContent.includes(`apps.ep.tasks=${wanted}`), tasks);
   assert.match(page.url(), /set=apps\.ep\.tasks%3D/);
-  console.log(`after the last change ${await page.evaluate(() => document.documentElement.dataset.ms)} ms`);
+  const { preview, ms } = await page.evaluate(() => ({ ...document.documentElement.dataset }));
+  console.log(`after the last change: bars ${preview} ms, with the timeline ${ms} ms`);
   await close(page);
 });
 

@@ -448,8 +448,8 @@ export class Timeline {
         }
       }
     }
-    const item = (text, paint) => {
-      const canvas = element("canvas", { width: "28", height: "20", "aria-hidden": "true" });
+    const item = (text, paint, name = "area") => {
+      const canvas = element("canvas", { width: "28", height: "20", class: name, "aria-hidden": "true" });
       canvas.style.cssText = "width:14px;height:10px";
       const pen = canvas.getContext("2d");
       pen.scale(2, 2);
@@ -467,6 +467,7 @@ export class Timeline {
       item(data.states[state], area(this.fills.fill(state, 0, data.threads ? 0 : -1))));
     const line = (dash) => (pen) => {
       pen.strokeStyle = this.colours.ink;
+      pen.lineWidth = 1.5;
       pen.setLineDash(dash);
       pen.beginPath();
       pen.moveTo(7, 0);
@@ -475,7 +476,7 @@ export class Timeline {
     };
     const kinds = new Set(data.runs.flatMap((run) => run.marks.map((mark) => mark.kind)));
     const marks = [["barrier", "barrier complete (when zoomed in)", [2, 2]], ["migration", "migration (arrow)", []], ["end", "program ends", []]]
-      .filter(([kind]) => kinds.has(kind)).map(([, text, dash]) => item(text, line(dash)));
+      .filter(([kind]) => kinds.has(kind)).map(([, text, dash]) => item(text, line(dash), "line"));
     this.legend.replaceChildren(...owners, ...states, ...marks);
   }
 }
