@@ -9,21 +9,25 @@ const METRICS = {
   migrations: "migrations", context_switches: "context switches", makespan: "makespan of all programs", throughput: "throughput of all programs",
 };
 /// Categories of the account: words and fill.
-const stripes = (angle, colour, line, gap) =>
-  `repeating-linear-gradient(${angle}deg, ${colour} 0 ${line}px, var(--paper) ${line}px ${gap}px)`;
+/// A tile as an image: gradients become coarse on paper.
+const tile = (colour, path, width) => `url("data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" width="6" height="6"><path d="${path}" stroke="${colour}" stroke-width="${width}" fill="none"/></svg>`,
+).replaceAll("'", "%27")}") var(--paper)`;
+const [UPRIGHT, LEVEL] = ["M1.5 0V6M4.5 0V6", "M0 1.5H6M0 4.5H6"];
+const [RISING, FALLING] = ["M-1 7L7 -1M-4 4L4 -4M2 10L10 2", "M-1 -1L7 7M-4 2L4 10M2 -4L10 4"];
 const ACCOUNT = {
   compute: ["useful work", "#0072B2"],
-  smt: ["shared core (SMT)", stripes(90, "#0072B2", 2, 4)],
+  smt: ["shared core (SMT)", tile("#0072B2", UPRIGHT, 1.6)],
   memory_stall: ["memory stall", "#56B4E9"],
-  remote: ["remote memory", stripes(0, "#56B4E9", 2, 4)],
-  refill: ["cache refill", stripes(45, "#56B4E9", 2, 4)],
-  page_init: ["page initialisation", stripes(90, "#009E73", 1, 4)],
+  remote: ["remote memory", tile("#56B4E9", LEVEL, 1.6)],
+  refill: ["cache refill", tile("#56B4E9", RISING, 2)],
+  page_init: ["page initialisation", tile("#009E73", UPRIGHT, 1)],
   spin: ["spinning", "#D55E00"],
-  yield: ["yielding", stripes(-45, "#D55E00", 2, 5)],
+  yield: ["yielding", tile("#D55E00", FALLING, 1.6)],
   switch: ["context switches", "#F0E442"],
   migration: ["migration cost", "#CC79A7"],
   kernel: ["kernel", "#8C8C8C"],
-  daemon: ["scheduling daemons", stripes(45, "#8C8C8C", 2, 4)],
+  daemon: ["scheduling daemons", tile("#8C8C8C", RISING, 2)],
   idle: ["idle", "var(--idle)"],
 };
 
@@ -116,13 +120,18 @@ export function account(host, result) {
     const bar = tag("div", { class: "bar", role: "img", "aria-label": words.join(", "), title: words.join(", ") });
     for (const [name, share] of sorted) {
       used.add(name);
-      bar.append(tag("i", { style: `width:${100 * share}%;background:${ACCOUNT[name][1]}` }));
+      const piece = tag("i", { style: `width:${100 * share}%` });
+      piece.style.background = ACCOUNT[name][1];
+      bar.append(piece);
     }
     const useful = parts.find(([name]) => name === "compute")?.[1] ?? 0;
     made.append(tag("tr", {}, tag("th", { scope: "row" }, policy), tag("td", {}, bar),
       tag("td", { class: "value" }, `${Math.round(100 * useful)} % useful`)));
   }
-  const keys = Object.keys(ACCOUNT).filter((name) => used.has(name)).map((name) => tag("span", {},
-    tag("span", { class: "swatch", style: `background:${ACCOUNT[name][1]}` }), ACCOUNT[name][0]));
+  const keys = Object.keys(ACCOUNT).filter((name) => used.has(name)).map((name) => {
+    const swatch = tag("span", { class: "swatch" });
+    swatch.style.background = ACCOUNT[name][1];
+    return tag("span", {}, swatch, ACCOUNT[name][0]);
+  });
   host.replaceChildren(tag("div", { class: "keys" }, ...keys), made);
 }
