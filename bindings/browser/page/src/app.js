@@ -13,7 +13,7 @@ const get = (id) => document.getElementById(id);
 const root = document.documentElement;
 const state = { scenario: FIRST, text: "", policies: null, set: new Map(), seed: null, scenarioPolicies: [] };
 let catalogue = { scenarios: [], schema: {} };
-let [module, worker, busy, ready, job, timer] = [null, null, false, null, 0, 0];
+let [module, program, worker, spare, busy, ready, job, timer] = [null, "", null, null, false, null, 0, 0];
 let [edit, timeline, result, planned, began] = [null, null, null, "", 0];
 
 function phase(name, text) {
@@ -24,22 +24,30 @@ function phase(name, text) {
   get("again").hidden = name !== "stopped";
 }
 
-function start(first) {
-  worker?.terminate();
-  worker = new Worker("worker.js", { type: "module" });
-  worker.addEventListener("message", ({ data }) => received(data));
-  worker.addEventListener("error", (event) => {
+/// A worker with the simulator in it; `first`: it also sends the scenarios and the schema.
+function made(first) {
+  const one = new Worker(program, { type: "module" });
+  one.addEventListener("message", ({ data }) => received(data));
+  one.addEventListener("error", (event) => {
     busy = false;
     phase("failed", `The worker failed: ${event.message ?? "unknown error"}. Reload the page.`);
   });
-  worker.postMessage({ module, catalogue: first });
+  one.postMessage({ module, catalogue: first });
+  return one;
+}
+
+/// Ends the worker. Another one is always ready, so that the next run begins at once.
+function restart() {
+  worker.terminate();
+  worker = spare;
+  spare = made(false);
   busy = false;
 }
 
 /// Runs the state; a run that is under way ends.
 function run() {
   clearTimeout(timer);
-  if (busy) start(false);
+  if (busy) restart();
   job += 1;
   busy = true;
   began = performance.now();
@@ -80,7 +88,7 @@ function received(data) {
   } else if (data.kind === "failed") {
     busy = false;
     show([{ source: null, line: 1, column: 1, end_line: 1, end_column: 1, message: data.message, help: "" }]);
-    start(false);
+    restart();
   } else {
     finished(data);
   }
@@ -249,7 +257,7 @@ function listen() {
   });
   get("controls").addEventListener("submit", (event) => event.preventDefault());
   get("stop").addEventListener("click", () => {
-    start(false);
+    restart();
     job += 1;
     phase("stopped", "Stopped. A change or Run starts again.");
     get("again").focus();
@@ -306,10 +314,17 @@ function stored() {
 
 async function open() {
   theme(stored() ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
-  module = await WebAssembly.compileStreaming(fetch("oversim.wasm"));
+  const [compiled, script] = await Promise.all([
+    WebAssembly.compileStreaming(fetch("oversim.wasm")),
+    fetch("worker.js").then((response) => response.text()),
+  ]);
+  module = compiled;
+  // The script is kept here, because later workers must start without the network.
+  program = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const loaded = new Promise((resolve) => { ready = resolve; });
-  start(true);
+  worker = made(true);
   catalogue = await loaded;
+  spare = made(false);
   get("version").textContent = `version ${catalogue.version}`;
   const options = catalogue.scenarios.map((one) => new Option(`${one.name}: ${one.question}`, one.name));
   get("scenario").append(new Option("(own text)", ""), ...options);

@@ -95,7 +95,7 @@ function slider(control, state, changed, id) {
   const { values, inherited } = control;
   const places = values.map(size);
   const near = (text) => {
-    const wanted = size(text);
+    const wanted = size(text.split(",")[0]);
     return Number.isFinite(wanted) ? places.reduce((best, one, at) => (Math.abs(one - wanted) < Math.abs(places[best] - wanted) ? at : best), 0) : 0;
   };
   const input = tag("input", { type: "range", id, min: 0, max: values.length - 1, step: 1 });
