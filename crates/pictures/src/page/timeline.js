@@ -3,7 +3,7 @@
 
 const HUES = ["#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#F0E442", "#D55E00"];
 const OTHERS = "#8C8C8C";
-const [LEFT, RIGHT, HEAD, AXIS, GAP] = [34, 8, 36, 20, 10];
+const [RIGHT, HEAD, AXIS, GAP] = [8, 36, 20, 10];
 // The shortest window that can be shown, in nanoseconds.
 const SHORTEST = 1000;
 
@@ -116,6 +116,8 @@ export class Timeline {
   show(data) {
     const same = this.data && this.data.from_ns === data.from_ns && this.data.to_ns === data.to_ns;
     this.data = data;
+    // Room for the names of rows.
+    this.left = Math.max(...data.rows.map((row) => row.name.length)) > 4 ? 52 : 34;
     if (!same) [this.from, this.to] = [data.from_ns, data.to_ns];
     this.place = null;
     // Slices of each run and row, in order of time.
@@ -174,11 +176,11 @@ export class Timeline {
   }
 
   at(x) {
-    return this.from + ((x - LEFT) / this.width) * (this.to - this.from);
+    return this.from + ((x - this.left) / this.width) * (this.to - this.from);
   }
 
   x(ns) {
-    return LEFT + ((ns - this.from) / (this.to - this.from)) * this.width;
+    return this.left + ((ns - this.from) / (this.to - this.from)) * this.width;
   }
 
   window(from, to) {
@@ -238,7 +240,7 @@ export class Timeline {
     const { rows } = this.data;
     const run = Math.floor(y / this.block);
     const row = Math.floor((y - run * this.block - HEAD) / this.row);
-    if (!this.data.runs[run] || row < 0 || row >= rows.length || x < LEFT || x > LEFT + this.width) return;
+    if (!this.data.runs[run] || row < 0 || row >= rows.length || x < this.left || x > this.left + this.width) return;
     this.tell({ run, row, ns: this.at(x), near: (4 / this.width) * (this.to - this.from) });
   }
 
@@ -252,7 +254,8 @@ export class Timeline {
     this.place = place;
     const run = this.data.runs[place.run];
     const slice = this.lines[place.run][place.row].find((one) => one[1] <= place.ns && place.ns < one[2]);
-    const says = [`${run.label}, cpu ${this.data.rows[place.row].name}, ${time(place.ns)}`];
+    const { name } = this.data.rows[place.row];
+    const says = [`${run.label}, ${/^\d/.test(name) ? "cpu " : ""}${name}, ${time(place.ns)}`];
     if (slice) {
       const [, from, to, , , parts] = slice;
       const shares = new Map();
@@ -280,8 +283,8 @@ export class Timeline {
   draw() {
     const { canvas, data } = this;
     const width = this.host.clientWidth;
-    if (!data || width < LEFT + RIGHT + 20) return;
-    this.width = width - LEFT - RIGHT;
+    if (!data || width < this.left + RIGHT + 20) return;
+    this.width = width - this.left - RIGHT;
     this.row = data.rows.length > 32 ? Math.max(2, Math.floor(320 / data.rows.length)) : data.rows.length > 8 ? 11 : 18;
     this.block = HEAD + data.rows.length * this.row + AXIS + GAP;
     const height = this.block * data.runs.length;
@@ -312,25 +315,24 @@ export class Timeline {
     pen.fillStyle = colours.ink;
     pen.textAlign = "left";
     pen.font = "600 12px system-ui, sans-serif";
-    pen.fillText(run.label, LEFT, top - 22, this.width);
+    pen.fillText(run.label, this.left, top - 22, this.width);
     pen.fillStyle = colours.muted;
     pen.font = "11px system-ui, sans-serif";
-    pen.fillText(run.facts, LEFT, top - 8, this.width);
+    pen.fillText(run.facts, this.left, top - 8, this.width);
     const every = Math.ceil(11 / this.row);
     pen.textAlign = "right";
     data.rows.forEach((row, at) => {
-      if (at % every === 0) pen.fillText(row.name, LEFT - 4, top + at * this.row + this.row / 2 + 4, LEFT - 4);
+      if (at % every === 0) pen.fillText(row.name, this.left - 4, top + at * this.row + this.row / 2 + 4, this.left - 4);
     });
     pen.save();
     pen.beginPath();
-    pen.rect(LEFT, top, this.width, bottom - top);
+    pen.rect(this.left, top, this.width, bottom - top);
     pen.clip();
     this.lines[number].forEach((slices, row) => this.line(pen, slices, top + row * this.row));
-    pen.strokeStyle = colours.muted;
     data.rows.forEach((row, at) => {
-      if (at > 0 && row.node !== data.rows[at - 1].node) {
+      if (at > 0 && row.node !== data.rows[at - 1].node && data.rows.some((one) => one.node === row.node && one !== row)) {
         pen.fillStyle = colours.muted;
-        pen.fillRect(LEFT, top + at * this.row - 1, this.width, 1);
+        pen.fillRect(this.left, top + at * this.row - 1, this.width, 1);
       }
     });
     this.marks(pen, run, top, bottom);
@@ -369,7 +371,7 @@ export class Timeline {
       const [left, right] = [this.x(from), this.x(to)];
       if (right - left > 2) {
         flush();
-        stack(Math.max(left, LEFT), Math.min(right, LEFT + this.width), parts);
+        stack(Math.max(left, this.left), Math.min(right, this.left + this.width), parts);
         continue;
       }
       const at = Math.floor(left / 2) * 2;
@@ -431,7 +433,7 @@ export class Timeline {
       const x = this.x(at);
       pen.fillRect(x, bottom, 1, 4);
       const half = 24;
-      pen.fillText(`${(at / size).toFixed(digits)} ${unit}`, Math.min(Math.max(x, half), LEFT + this.width - half + RIGHT), bottom + 15);
+      pen.fillText(`${(at / size).toFixed(digits)} ${unit}`, Math.min(Math.max(x, half), this.left + this.width - half + RIGHT), bottom + 15);
     }
   }
 
@@ -448,8 +450,8 @@ export class Timeline {
         }
       }
     }
-    const item = (text, paint) => {
-      const canvas = element("canvas", { width: "28", height: "20", "aria-hidden": "true" });
+    const item = (text, paint, name = "area") => {
+      const canvas = element("canvas", { width: "28", height: "20", class: name, "aria-hidden": "true" });
       canvas.style.cssText = "width:14px;height:10px";
       const pen = canvas.getContext("2d");
       pen.scale(2, 2);
@@ -464,9 +466,10 @@ export class Timeline {
       ? [element("span", { class: "timeline-key" }, `Colours: threads of ${data.apps[0]}, repeated after ${HUES.length}; grey: several threads`)]
       : data.apps.map((name, app) => item(name, area(this.fills.colour(app, -1))));
     const states = [...used].sort((a, b) => a - b).map((state) =>
-      item(data.states[state], area(this.fills.fill(state, 0, data.threads ? 0 : -1))));
+      item(data.states[state], area(this.fills.fill(state, data.threads ? 0 : -1, data.threads ? 0 : -1))));
     const line = (dash) => (pen) => {
       pen.strokeStyle = this.colours.ink;
+      pen.lineWidth = 1.5;
       pen.setLineDash(dash);
       pen.beginPath();
       pen.moveTo(7, 0);
@@ -475,7 +478,7 @@ export class Timeline {
     };
     const kinds = new Set(data.runs.flatMap((run) => run.marks.map((mark) => mark.kind)));
     const marks = [["barrier", "barrier complete (when zoomed in)", [2, 2]], ["migration", "migration (arrow)", []], ["end", "program ends", []]]
-      .filter(([kind]) => kinds.has(kind)).map(([, text, dash]) => item(text, line(dash)));
+      .filter(([kind]) => kinds.has(kind)).map(([, text, dash]) => item(text, line(dash), "line"));
     this.legend.replaceChildren(...owners, ...states, ...marks);
   }
 }

@@ -1,0 +1,46 @@
+// Runs scenarios. First message: the compiled module. Then jobs { id, text, request }: the answers are posted as they come.
+import { describe, initSync, run, scenarios, schema, version } from "../../pkg/web/oversim_browser.js";
+
+/// Progress is posted at most once in this many milliseconds.
+const EVERY = 50;
+
+let job = 0;
+let last = 0;
+globalThis.oversimProgress = (done, all) => {
+  const now = performance.now();
+  if (now - last > EVERY) {
+    last = now;
+    postMessage({ kind: "progress", id: job, done, all });
+  }
+};
+
+function work({ id, text, request }) {
+  job = id;
+  // `base` is the scenario without the changes: the controls show its values.
+  const base = JSON.parse(describe(text, JSON.stringify({ name: request.name })));
+  const about = base.ok ? JSON.parse(describe(text, JSON.stringify(request))) : base;
+  postMessage({ kind: "described", id, base, about });
+  if (!about.ok) return;
+  const several = about.repeat > 1;
+  const answer = (changes) => JSON.parse(run(text, JSON.stringify({ ...request, ...changes })));
+  // First one replicate without the timeline, so that a change shows soon; then all of it.
+  const set = request.set.filter((one) => !one.startsWith("repeat="));
+  const first = answer(several ? { set, repeat: 1 } : {});
+  postMessage({ kind: "result", id, answer: first, last: !first.ok, several });
+  if (first.ok) postMessage({ kind: "result", id, answer: answer({ timeline: true }), last: true, several });
+}
+
+addEventListener("message", ({ data }) => {
+  try {
+    if (data.module) {
+      initSync({ module: data.module });
+      if (data.catalogue) {
+        postMessage({ kind: "catalogue", version: version(), scenarios: JSON.parse(scenarios()), schema: JSON.parse(schema()) });
+      }
+    } else {
+      work(data);
+    }
+  } catch (error) {
+    postMessage({ kind: "failed", id: data.id, message: String(error?.message ?? error) });
+  }
+});
