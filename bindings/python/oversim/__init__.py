@@ -1,1 +1,2 @@
 from oversim._native import version
+from oversim.policy import Choice, Parameter, Policy, QueueEntry

@@ -1,11 +1,23 @@
 //! The simulator as a Python module.
 
+mod environment;
+mod policy;
+
 use pyo3::prelude::*;
 
 /// The simulator itself; the package `oversim` around it is what users import.
 #[pymodule]
 mod _native {
     use super::*;
+
+    #[pymodule_export]
+    use super::environment::{Environment, duration_ns, scenario_text};
+    #[pymodule_export]
+    use super::policy::{App, Choice, Machine, Placement, QueueEntry, System, Task, Timer, runs};
+
+    #[cfg(feature = "conformance")]
+    #[pymodule_export]
+    use super::policy::conformance::conformance;
 
     /// The version of oversim.
     #[pyfunction]
