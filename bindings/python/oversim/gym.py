@@ -80,19 +80,20 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._last: dict[str, Any] = {}
         self._open = False
         cpus, tasks = self._simulation.cpus, self._simulation.tasks
+        latest = self._simulation.horizon_ns / 1e9
         self.action_space = spaces.Discrete(self._simulation.actions)
         self.observation_space = spaces.Dict(
             {
-                "time": spaces.Box(0.0, np.inf, (1,), np.float64),
+                "time": spaces.Box(0.0, latest, (1,), np.float64),
                 "cpu_queue": spaces.Box(0, tasks, (cpus,), np.int32),
-                "cpu_load": spaces.Box(0.0, np.inf, (cpus,), np.float32),
+                "cpu_load": spaces.Box(0.0, self._simulation.weights / 1024, (cpus,), np.float32),
                 "cpu_app": spaces.Box(-1, len(apps) - 1, (cpus,), np.int32),
                 "task_app": spaces.Box(0, len(apps) - 1, (tasks,), np.int32),
                 "task_cpu": spaces.Box(-1, cpus - 1, (tasks,), np.int32),
                 "task_state": spaces.Box(0, len(TASK_STATES) - 1, (tasks,), np.int8),
-                "task_progress": spaces.Box(0.0, np.inf, (tasks,), np.float64),
+                "task_progress": spaces.Box(0.0, latest * self._simulation.top_speed, (tasks,), np.float64),
                 "task_waits": spaces.Box(0, 1, (tasks,), np.int8),
-                "task_since_run": spaces.Box(0.0, np.inf, (tasks,), np.float32),
+                "task_since_run": spaces.Box(0.0, latest, (tasks,), np.float32),
                 "task_bound": spaces.Box(-1, cpus - 1, (tasks,), np.int32),
             }
         )
@@ -199,7 +200,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             info["makespan"] = state["now_ns"] / 1e9
             ended = (state["app_end"] >= 0) & (state["app_start"] >= 0)
             times = zip(self.app_names, state["app_start"], state["app_end"], ended)
-            info["run_time"] = {name: (end - start) / 1e9 for name, start, end, done in times if done}
+            info["run_time"] = {name: float(end - start) / 1e9 for name, start, end, done in times if done}
         return info
 
     def _value(self, before: dict[str, Any], now: dict[str, Any]) -> float:

@@ -102,7 +102,9 @@ class Policy:
     random: Random
 
     @classmethod
-    def using(cls, *, label: str | None = None, over: str | None = None, **parameters: Any) -> Configured:
+    def using(
+        cls, *, label: str | None = None, over: str | type[Policy] | None = None, **parameters: Any
+    ) -> Configured:
         """The policy with parameters as scenarios write them, with a label for reports, and, at user level, over
         another policy than that of the operating system."""
         return Configured(cls, label, over, parameters)
@@ -178,7 +180,11 @@ class Configured:
     """A policy with the values of its parameters; ``Policy.using`` makes it."""
 
     def __init__(
-        self, policy: type[Policy], label: str | None, over: str | None, parameters: dict[str, Any]
+        self,
+        policy: type[Policy],
+        label: str | None,
+        over: str | type[Policy] | None,
+        parameters: dict[str, Any],
     ) -> None:
         self.policy, self.label, self.over, self.parameters = policy, label, over, parameters
 
@@ -205,7 +211,11 @@ def split(policies: Iterable[Any]) -> tuple[list[Any], list[type[Policy]]]:
             classes.append(item.policy)
             entry: dict[str, Any] = {_name(item.policy): dict(item.parameters)}
             entry.update({} if item.label is None else {"as": item.label})
-            entry.update({} if item.over is None else {"over": item.over})
+            if isinstance(item.over, str):
+                entry["over"] = item.over
+            elif item.over is not None:
+                classes.append(item.over)
+                entry["over"] = _name(item.over)
             written.append(entry)
         elif isinstance(item, Policy):
             name = type(item).__name__
@@ -229,6 +239,9 @@ def _describe(policy: Any) -> dict[str, Any]:
         raise ValueError(f"{policy.__name__}.level must be 'kernel' or 'user', not {policy.level!r}")
     if policy.level == "kernel" and policy.select_cpu is Policy.select_cpu:
         raise TypeError(f"{policy.__name__} must define select_cpu: it is a policy of the kernel level")
+    for hook in [*_HOOKS, "order", "select_cpu"]:
+        if not callable(getattr(policy, hook)):
+            raise TypeError(f"{policy.__name__}.{hook} must be a method: it is the name of a hook")
     members = [name for name in dir(policy) if not name.startswith("_")]
     parameters = [inspect.getattr_static(policy, name) for name in members]
     name = _name(policy)

@@ -21,7 +21,8 @@ use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use sim_core::engine::Simulation;
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::Policy;
-use sim_core::time::{Span, Time};
+use sim_core::program::AppSpec;
+use sim_core::time::{Span, Speed, Time};
 
 use crate::policy::Session;
 use agent::{Action, Actions, Agent, Message, Snapshot};
@@ -246,6 +247,24 @@ impl Environment {
     #[getter]
     fn actions(&self) -> u64 {
         self.numbers.count()
+    }
+
+    /// The largest load of a cpu: the sum of the weights of all tasks.
+    #[getter]
+    fn weights(&self) -> u64 {
+        let of = |app: &AppSpec| (0..app.tasks).map(|rank| u64::from(app.weight_of(rank))).sum::<u64>();
+        self.plan.apps.iter().map(of).sum()
+    }
+
+    /// Work at nominal speed that a cpu does in one unit of time at most.
+    #[getter]
+    fn top_speed(&self) -> f64 {
+        let one = Speed::ratio(1, 1).raw() as f64;
+        let machine = &self.plan.machine;
+        let fastest =
+            machine.cpu_ids().map(|cpu| machine.speed_of(cpu).raw()).max().unwrap_or(0) as f64 / one;
+        let turbo = machine.turbo.iter().copied().max().unwrap_or(1_000).max(1_000);
+        fastest * f64::from(turbo) / 1_000.0
     }
 
     /// The end of the run at the latest, in nanoseconds.

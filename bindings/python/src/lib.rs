@@ -17,7 +17,7 @@ mod _native {
 
     #[cfg(feature = "conformance")]
     #[pymodule_export]
-    use super::policy::conformance::conformance;
+    use super::policy::conformance::{conformance, steal_runs};
 
     /// The version of oversim.
     #[pyfunction]

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use policies::PolicyShelf;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use scenario::Overrides;
 
 use class::Lease;
 pub(crate) use handle::System;
@@ -114,12 +115,14 @@ impl Session {
 /// One run as [`runs`] shows it: label of the policy, replicate, digest, makespan in nanoseconds, corrections.
 type Run = (String, u32, String, u64, u64);
 
-/// Runs a scenario with these classes on the list of policies; one row for each run of a policy.
+/// Runs a scenario without its sweep under these policies; one row for each run of a policy.
 #[pyfunction]
-#[pyo3(signature = (text, classes, *, set=vec![], seed=None, repeat=None, jobs=1))]
+#[pyo3(signature = (text, policies, classes, *, set=vec![], seed=None, repeat=None, jobs=1))]
+#[expect(clippy::too_many_arguments, reason = "each is an option of a run")]
 pub(crate) fn runs(
     py: Python<'_>,
     text: &str,
+    policies: Vec<String>,
     classes: Vec<Bound<'_, PyAny>>,
     set: Vec<String>,
     seed: Option<u64>,
@@ -127,9 +130,21 @@ pub(crate) fn runs(
     jobs: usize,
 ) -> PyResult<Vec<Run>> {
     let session = Session::new(&classes)?;
-    let overrides = scenario::Overrides { set, seed, repeat, ..scenario::Overrides::default() };
-    let experiment =
-        scenario::load_with(session.shelf(), "scenario", text, &overrides).map_err(PyValueError::new_err)?;
+    let overrides = Overrides { set, policies, seed, repeat, without_sweep: true, ..Overrides::default() };
+    rows(py, &session, session.shelf(), text, &overrides, jobs)
+}
+
+/// The rows of a scenario whose policies are those of this list.
+fn rows(
+    py: Python<'_>,
+    session: &Session,
+    shelf: &PolicyShelf,
+    text: &str,
+    overrides: &Overrides,
+    jobs: usize,
+) -> PyResult<Vec<Run>> {
+    let loaded = scenario::load_with(shelf, "scenario", text, overrides);
+    let experiment = loaded.map_err(PyValueError::new_err)?;
     let reports = session
         .guard(py, || experiment::run::simulate(&experiment, jobs, &|_, _| ()))?
         .map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -139,7 +139,7 @@ fn a_policy_may_be_chosen_as_a_scenario_writes_it() {
     let json = chosen(&[r#"{"SPEED": {"interval": "50ms"}, "as": "fast"}"#]).unwrap();
     assert_eq!(json.policies, ["fast"]);
     let unknown = chosen(&["{SPEED: {interval: 50}}"]).err().unwrap();
-    assert!(unknown.contains("--policy:1:19") && unknown.contains("with its unit"), "{unknown}");
+    assert!(unknown.contains("--policy:1:20") && unknown.contains("needs a unit"), "{unknown}");
     let broken = chosen(&["{SPEED: ["]).err().unwrap();
     assert!(broken.contains("--policy:1:"), "{broken}");
 }

@@ -4,11 +4,15 @@ use notation::parameter::Values;
 use policies::{Choice, Level, Perturbation, PolicyShelf};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use scenario::Overrides;
 use testkit::contract::{self, SHAPES, WAITS};
 use testkit::scenarios::Small;
 use testkit::trial::Trial;
 
-use super::Session;
+use super::{Run, Session, rows};
+
+#[path = "../../../../examples/out-of-tree-policy/src/lib.rs"]
+mod steal;
 
 /// How decisions come late or never: delay in nanoseconds and share of refusals in hundredths of a per cent.
 const DISTURBED: [(u64, u64); 4] = [(0, 2_000), (3_000_000, 0), (3_000_000, 5_000), (200_000, 10_000)];
@@ -93,4 +97,21 @@ pub(crate) fn conformance(py: Python<'_>, class: Bound<'_, PyAny>) -> PyResult<(
     let cases = cases(&Choice::new(entry)).map_err(PyValueError::new_err)?;
     let found = session.guard(py, || cases.iter().flat_map(Case::check).collect())?;
     Ok((cases.len(), found))
+}
+
+/// As `runs` under the policy STEAL of `examples/out-of-tree-policy`, in Rust.
+#[pyfunction]
+#[pyo3(signature = (text, *, set=vec![], seed=None, repeat=None, jobs=1))]
+pub(crate) fn steal_runs(
+    py: Python<'_>,
+    text: &str,
+    set: Vec<String>,
+    seed: Option<u64>,
+    repeat: Option<u32>,
+    jobs: usize,
+) -> PyResult<Vec<Run>> {
+    let shelf = PolicyShelf::with(&[&steal::ENTRY]).map_err(PyValueError::new_err)?;
+    let policies = vec!["STEAL".to_owned()];
+    let overrides = Overrides { set, policies, seed, repeat, without_sweep: true, ..Overrides::default() };
+    rows(py, &Session::new(&[])?, &shelf, text, &overrides, jobs)
 }
