@@ -1,8 +1,8 @@
 //! A simulation that goes from decision to decision: what `oversim.gym` is made of.
 //!
 //! The engine runs a scenario to its end, so it runs in a thread of its own. A policy around the base policy
-//! ([`agent::Agent`]) sends the state at each decision interval and waits for the action, in lock step: between
-//! two actions only one of the two threads does anything, and no result depends on timing.
+//! ([`agent::Agent`]) sends the state at each decision interval and waits for the action, in lock step:
+//! between two actions only one of the two threads does anything, and no result depends on timing.
 
 mod agent;
 
@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,11 +23,8 @@ use sim_core::policy::Policy;
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Speed, Time};
 
-use crate::policy::Session;
+use crate::policy::{LOOK, Session, around};
 use agent::{Action, Actions, Agent, Message, Snapshot};
-
-/// How often a wait looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// A scenario under a base policy, run from decision to decision.
 #[pyclass(frozen, module = "oversim")]
@@ -97,7 +93,10 @@ impl Environment {
         };
         let thread = std::thread::Builder::new()
             .name("oversim-episode".into())
-            .spawn(work)
+            .spawn(move || {
+                let mut work = Some(work);
+                around(&mut || work.take().into_iter().for_each(|work| work()));
+            })
             .map_err(|e| PyRuntimeError::new_err(format!("cannot start a thread: {e}")))?;
         Ok(Running { actions, states: Mutex::new(states), stop, thread, ended: false })
     }
@@ -292,7 +291,7 @@ impl Environment {
     /// The scenario has no dedicated runs, or one of them does not end.
     fn alone_ns(&self, py: Python<'_>) -> PyResult<Vec<Option<u64>>> {
         let wanted: Vec<usize> = self.plan.entries.clone();
-        let found = self.session.guard(py, || {
+        let found = self.session.guard(py, |_| {
             let time = |entry: usize| -> Result<u64, String> {
                 let alone = |plan: &&RunPlan| plan.policy == NO_POLICY && plan.alone == Some(entry);
                 let plan = self.experiment.runs.iter().find(alone).ok_or_else(|| {

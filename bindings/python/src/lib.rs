@@ -19,6 +19,12 @@ mod _native {
     #[pymodule_export]
     use super::policy::conformance::{conformance, steal_runs};
 
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        experiment::run::surround_threads(policy::around);
+        Ok(())
+    }
+
     /// The version of oversim.
     #[pyfunction]
     fn version() -> &'static str {

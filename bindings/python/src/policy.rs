@@ -16,7 +16,9 @@ pub(crate) mod conformance;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use policies::PolicyShelf;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -24,8 +26,12 @@ use pyo3::prelude::*;
 use scenario::Overrides;
 
 use class::Lease;
+pub(crate) use class::around;
 pub(crate) use handle::System;
 pub(crate) use values::{App, Choice, Machine, Placement, QueueEntry, Task, Timer};
+
+/// How often a wait looks for Ctrl-C.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// Unwinds a thread whose run has to end; the exception is in [`State`].
 struct Ended;
@@ -33,7 +39,7 @@ struct Ended;
 /// What the runs of a session share.
 #[derive(Default)]
 struct State {
-    stop: Arc<AtomicBool>,
+    stop: AtomicBool,
     error: Mutex<Option<PyErr>>,
 }
 
@@ -65,7 +71,8 @@ impl Session {
     /// A session with these classes, each once.
     ///
     /// # Errors
-    /// Something that is no subclass of `oversim.Policy` or describes itself wrongly; two classes of one name.
+    /// Something that is no subclass of `oversim.Policy` or describes itself wrongly; two classes of one
+    /// name.
     pub(crate) fn new(classes: &[Bound<'_, PyAny>]) -> PyResult<Self> {
         let state = Arc::<State>::default();
         let mut leases: Vec<Lease> = Vec::new();
@@ -84,27 +91,48 @@ impl Session {
         &self.shelf
     }
 
-    /// Ends the runs of the session when it is set: those of policies in Python at their next hook.
-    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.state.stop)
-    }
-
     /// What a hook raised, once.
     pub(crate) fn error(&self) -> Option<PyErr> {
         self.state.stop.store(false, Ordering::Relaxed);
         self.state.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Does something that may run simulations, without the lock of the interpreter.
+    /// Does something that may run simulations, in another thread and without the lock of the interpreter;
+    /// `work` gets a flag that asks it to stop. Ctrl-C sets the flag and ends runs of policies in Python at
+    /// their next hook.
     ///
     /// # Errors
-    /// What a hook raised.
-    pub(crate) fn guard<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-        let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
-        if let Some(error) = self.error() {
+    /// What a hook raised; KeyboardInterrupt.
+    pub(crate) fn guard<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&AtomicBool) -> T + Send,
+    ) -> PyResult<T> {
+        let stop = &self.state.stop;
+        let (say, ended) = mpsc::channel();
+        let mut interrupted = None;
+        let done = std::thread::scope(|scope| {
+            let thread = scope.spawn(move || {
+                let done = catch_unwind(AssertUnwindSafe(|| work(stop)));
+                // The other side waits for this.
+                let _ = say.send(());
+                done
+            });
+            let ended = Mutex::new(ended);
+            let wait = || ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK);
+            while py.detach(wait) == Err(RecvTimeoutError::Timeout) {
+                if let Err(signal) = py.check_signals() {
+                    interrupted = Some(signal);
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            py.detach(|| thread.join())
+        });
+        let error = self.error();
+        if let Some(error) = interrupted.or(error) {
             return Err(error);
         }
-        match done {
+        match done.and_then(|done| done) {
             Ok(done) => Ok(done),
             Err(why) if why.is::<Ended>() => Err(PyRuntimeError::new_err("the simulation was stopped")),
             Err(why) => resume_unwind(why),
@@ -112,7 +140,8 @@ impl Session {
     }
 }
 
-/// One run as [`runs`] shows it: label of the policy, replicate, digest, makespan in nanoseconds, corrections.
+/// One run as [`runs`] shows it: label of the policy, replicate, digest, makespan in nanoseconds,
+/// corrections.
 type Run = (String, u32, String, u64, u64);
 
 /// Runs a scenario without its sweep under these policies; one row for each run of a policy.
@@ -146,7 +175,7 @@ fn rows(
     let loaded = scenario::load_with(shelf, "scenario", text, overrides);
     let experiment = loaded.map_err(PyValueError::new_err)?;
     let reports = session
-        .guard(py, || experiment::run::simulate(&experiment, jobs, &|_, _| ()))?
+        .guard(py, |_| experiment::run::simulate(&experiment, jobs, &|_, _| ()))?
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     let shown = experiment.runs.iter().zip(reports).filter_map(|(plan, report)| {
         let label = experiment.policies.get(plan.policy)?.clone();

@@ -1,6 +1,7 @@
 //! Runs an experiment: all its runs in parallel, results in run order, so that the number of threads shows
 //! nowhere.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -105,7 +106,7 @@ pub(crate) fn results(
 ) -> Result<Results, RunError> {
     let partitions = if experiment.best_partition {
         let search = || references::search(experiment);
-        let found = pool(experiment, jobs)?.install(search);
+        let found = in_pool(experiment, jobs, |pool| pool.install(search))?;
         found.map_err(|reason| RunError::Refused {
             run: "a static partition".into(),
             scenario: experiment.name.clone(),
@@ -117,11 +118,39 @@ pub(crate) fn results(
     Ok(Results::of(experiment, reports, &partitions))
 }
 
-/// So many threads (0 = as many as this process may use), but no more than there are runs.
-pub(crate) fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
+/// Does the work of a thread that simulates, and something before and after it.
+type Around = fn(work: &mut (dyn FnMut() + Send));
+
+/// What [`surround_threads`] was given.
+static AROUND: OnceLock<Around> = OnceLock::new();
+
+/// From now on every thread that runs simulations does its work inside `around`, which has to call it once. The
+/// first call counts. For policies in a language whose interpreter keeps a state per thread: it takes longer to
+/// make one than to call a hook.
+pub fn surround_threads(around: fn(work: &mut (dyn FnMut() + Send))) {
+    let _ = AROUND.set(around);
+}
+
+/// Does something with so many threads (0 = as many as this process may use), but no more than there are runs.
+pub(crate) fn in_pool<T>(
+    experiment: &Experiment,
+    jobs: usize,
+    what: impl FnOnce(&rayon::ThreadPool) -> T,
+) -> Result<T, RunError> {
+    let surrounded = |thread: rayon::ThreadBuilder| match AROUND.get() {
+        None => thread.run(),
+        Some(around) => {
+            let mut thread = Some(thread);
+            around(&mut || {
+                if let Some(thread) = thread.take() {
+                    thread.run();
+                }
+            });
+        }
+    };
     rayon::ThreadPoolBuilder::new()
         .num_threads(jobs.min(experiment.runs.len()))
-        .build()
+        .build_scoped(surrounded, what)
         .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })
 }
 
@@ -147,7 +176,6 @@ pub(crate) fn each<T: Send>(
     progress: &(dyn Fn(usize, usize) + Sync),
     what: &(dyn Fn(&RunPlan) -> Result<T, String> + Sync),
 ) -> Result<Vec<T>, RunError> {
-    let pool = pool(experiment, jobs)?;
     let done = AtomicUsize::new(0);
     let total = experiment.runs.len();
     // Seed by seed, so that an interrupted experiment has finished whole seeds.
@@ -159,8 +187,8 @@ pub(crate) fn each<T: Send>(
         (run, answer)
     };
     // One run per piece of work: runs differ in length by orders of magnitude.
-    let mut answers: Vec<(usize, Result<T, String>)> =
-        pool.install(|| order.into_par_iter().with_max_len(1).map(one).collect());
+    let work = || order.into_par_iter().with_max_len(1).map(one).collect();
+    let mut answers: Vec<(usize, Result<T, String>)> = in_pool(experiment, jobs, |pool| pool.install(work))?;
     answers.sort_by_key(|(run, _)| *run);
     let named = answers.into_iter().zip(&experiment.runs);
     named.map(|((_, answer), plan)| answer.map_err(|reason| refused(experiment, plan, reason))).collect()

@@ -31,8 +31,8 @@ pub(super) enum Action {
     Slice(u32, u32),
 }
 
-/// The numbers of actions: nothing; then for each task and cpu a migration; for each task and cpu a placement;
-/// for each task a release; for each task and slice a change of the slice.
+/// The numbers of actions: nothing; then for each task and cpu a migration; for each task and cpu a
+/// placement; for each task a release; for each task and slice a change of the slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Actions {
     pub(super) tasks: u32,
@@ -102,8 +102,8 @@ pub(super) enum Message {
 /// Unwinds the thread of a simulation that nobody steps any more.
 pub(super) struct Closed;
 
-/// The number of the timer; policies use others ([`policy::Timer::Token`] below 2^63, with the highest bit set
-/// by those at user level).
+/// The number of the timer; policies use others ([`policy::Timer::Token`] below 2^63, with the highest bit
+/// set by those at user level).
 const STEP: policy::Timer = policy::Timer::Token(u64::MAX);
 
 /// The policy in the thread of the simulation.

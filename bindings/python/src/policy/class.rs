@@ -59,7 +59,7 @@ impl Lease {
                 == (wanted.name, wanted.summary, wanted.level, wanted.text)
                 && entry.parameters == table
         };
-        let found = entries.free.iter().position(|entry| same(entry));
+        let found = entries.free.iter().position(same);
         let entry = match found {
             Some(at) => entries.free.swap_remove(at),
             None => Box::leak(Box::new(Entry { parameters: Box::leak(table.into_boxed_slice()), ..wanted })),
@@ -83,6 +83,17 @@ impl Drop for Lease {
     }
 }
 
+/// Does the work of a thread that simulates. While policies in Python are in use the thread keeps its state
+/// in the interpreter, which takes 7 us to make anew, from hook to hook.
+pub(crate) fn around(work: &mut (dyn FnMut() + Send)) {
+    let used = !ENTRIES.lock().unwrap_or_else(PoisonError::into_inner).live.is_empty();
+    if used {
+        Python::attach(|py| py.detach(work));
+    } else {
+        work();
+    }
+}
+
 /// Builds the policy of a run: an object of the class that the entry stands for.
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let live = {
@@ -95,7 +106,8 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     }
 }
 
-/// A parameter as `_describe` gives it: name, kind, words of a choice, default, least and largest value, text.
+/// A parameter as `_describe` gives it: name, kind, words of a choice, default, least and largest value,
+/// text.
 type Described = (String, String, Vec<String>, String, Option<String>, Option<String>, String);
 
 /// An entry without its parameters, these, and the hooks of the class.

@@ -95,7 +95,7 @@ pub(crate) fn conformance(py: Python<'_>, class: Bound<'_, PyAny>) -> PyResult<(
         return Err(PyValueError::new_err("no policy"));
     };
     let cases = cases(&Choice::new(entry)).map_err(PyValueError::new_err)?;
-    let found = session.guard(py, || cases.iter().flat_map(Case::check).collect())?;
+    let found = session.guard(py, |_| cases.iter().flat_map(Case::check).collect())?;
     Ok((cases.len(), found))
 }
 

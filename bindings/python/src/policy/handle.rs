@@ -15,8 +15,8 @@ use super::scope::{FRAME, Frame, Reach};
 use super::values::{App, Machine, Task, entry, ns, why};
 
 /// What a hook sees and does. It is valid during the call of the hook that it was given to, in the thread of
-/// this call; at any other time its functions raise RuntimeError. Cpus, tasks and applications are numbers from
-/// 0; times are in nanoseconds.
+/// this call; at any other time its functions raise RuntimeError. Cpus, tasks and applications are numbers
+/// from 0; times are in nanoseconds.
 #[pyclass(frozen, module = "oversim")]
 pub(crate) struct System {
     owner: u64,
@@ -175,8 +175,8 @@ impl System {
         self.view(|view| view.first_allowed(task).map(|cpu| cpu.0))
     }
 
-    /// The best dispatch priority of the runnable tasks of a cpu (time-sharing class of Solaris); none without
-    /// a task.
+    /// The best dispatch priority of the runnable tasks of a cpu (time-sharing class of Solaris); none
+    /// without a task.
     fn best_dispatch_priority(&self, cpu: u32) -> PyResult<Option<i64>> {
         let cpu = self.cpu(cpu)?;
         self.view(|view| view.best_dispatch_priority(cpu))
@@ -188,8 +188,8 @@ impl System {
         self.system("current", always, |system| system.current(cpu).map(|task| task.0))
     }
 
-    /// The waiting tasks of a cpu, newest entry first and at most `most` of them; the current one is not among
-    /// them.
+    /// The waiting tasks of a cpu, newest entry first and at most `most` of them; the current one is not
+    /// among them.
     #[pyo3(signature = (cpu, most=None))]
     fn queued(&self, cpu: u32, most: Option<usize>) -> PyResult<Vec<u32>> {
         let cpu = self.cpu(cpu)?;
@@ -248,7 +248,8 @@ impl System {
         })
     }
 
-    /// Puts a task that the policy holds into the queue of a cpu; false if it is not held or may not run there.
+    /// Puts a task that the policy holds into the queue of a cpu; false if it is not held or may not run
+    /// there.
     #[pyo3(signature = (task, cpu, key=0, slice_ns=None, *, preempts=false, why=None))]
     fn dispatch(
         &self,
@@ -264,8 +265,8 @@ impl System {
         self.system("dispatch", may, |system| system.dispatch(TaskId(task), CpuId(cpu), entry, why))
     }
 
-    /// A task that polls gives its cpu away in favour of another one (`yield_to`); false if it does not poll or
-    /// the other one does not wait in a queue.
+    /// A task that polls gives its cpu away in favour of another one (`yield_to`); false if it does not poll
+    /// or the other one does not wait in a queue.
     #[pyo3(signature = (task, to, why=None))]
     fn yield_to(&self, task: u32, to: u32, why: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
         let why = self::why(why)?;
@@ -279,8 +280,8 @@ impl System {
         self.system("charge", always, |system| system.charge(cpu, span, daemon))
     }
 
-    /// Arms a timer, for `at_ns` or now if that is past: one with a number (`token`), the first timer tick of a
-    /// cpu from then on (`tick=cpu`), or a slot (`slot=True`). The hook `timer` gets it.
+    /// Arms a timer, for `at_ns` or now if that is past: one with a number (`token`), the first timer tick of
+    /// a cpu from then on (`tick=cpu`), or a slot (`slot=True`). The hook `timer` gets it.
     #[pyo3(signature = (at_ns, token=None, *, tick=None, slot=false))]
     fn at(&self, at_ns: u64, token: Option<u64>, tick: Option<u32>, slot: bool) -> PyResult<()> {
         let at = Time::from_ns(ns("at_ns", at_ns)?);

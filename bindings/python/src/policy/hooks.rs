@@ -162,7 +162,7 @@ impl PythonPolicy {
         };
         let frame = Frame { owner: self.owner, hook, reach };
         let answer = Python::attach(|py| {
-            FRAME.set(frame, || call(py, method.bind(py), &self.handle)).map_err(|error| {
+            FRAME.set(frame, || call(py, method.bind(py), &self.handle)).inspect_err(|error| {
                 let note = format!(
                     "in {}.{} at {} ns of the run with seed {seed}",
                     self.name,
@@ -171,7 +171,6 @@ impl PythonPolicy {
                 );
                 // Python 3.10 has no notes: the traceback names the hook anyway.
                 let _ = error.value(py).call_method1("add_note", (note,));
-                error
             })
         });
         match answer {

@@ -137,9 +137,9 @@ impl Choice {
     }
 }
 
-/// Where a task goes in the queue of its cpu: the smallest key runs first. `slice_ns` is how long it runs until
-/// the policy is asked again (none: until it yields or is preempted); with `preempts` it takes the cpu at once
-/// from a task with a larger key.
+/// Where a task goes in the queue of its cpu: the smallest key runs first. `slice_ns` is how long it runs
+/// until the policy is asked again (none: until it yields or is preempted); with `preempts` it takes the cpu
+/// at once from a task with a larger key.
 #[pyclass(frozen, module = "oversim")]
 pub(crate) struct QueueEntry(pub(super) policy::QueueEntry);
 
