@@ -1,7 +1,7 @@
 """Returns and makespans of two baselines of the environment: an agent that does nothing above a base policy, and
 one that picks any legal action.
 
-    python gym_baselines.py [SCENARIO] [--set PATH=VALUE ...] [--base LOAD] [--reward throughput] [--seeds 5]
+    python gym_baselines.py [odd_thread] [--set PATH=VALUE ...] [--base LOAD] [--reward throughput] [--seeds 5]
 """
 
 import argparse
@@ -35,7 +35,7 @@ def episode(env, seed, choose):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", nargs="?", default="seventeen_on_sixteen")
+    parser.add_argument("scenario", nargs="?", default="odd_thread")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
     parser.add_argument("--base", default="LOAD")
     parser.add_argument("--reward", default="throughput", choices=oversim.gym.REWARDS)

@@ -40,7 +40,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
 
     def __init__(
         self,
-        scenario: Any = "two_hogs_one_core",
+        scenario: Any = "odd_thread",
         *,
         interval: str = "10ms",
         reward: Literal["throughput", "slowdown", "tail"] = "throughput",
@@ -88,7 +88,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
                 "cpu_queue": spaces.Box(0, tasks, (cpus,), np.int32),
                 "cpu_load": spaces.Box(0.0, self._simulation.weights / 1024, (cpus,), np.float32),
                 "cpu_app": spaces.Box(-1, len(apps) - 1, (cpus,), np.int32),
-                "task_app": spaces.Box(0, len(apps) - 1, (tasks,), np.int32),
+                "task_app": spaces.Box(0, max(len(apps) - 1, 1), (tasks,), np.int32),
                 "task_cpu": spaces.Box(-1, cpus - 1, (tasks,), np.int32),
                 "task_state": spaces.Box(0, len(TASK_STATES) - 1, (tasks,), np.int8),
                 "task_progress": spaces.Box(0.0, latest * self._simulation.top_speed, (tasks,), np.float64),

@@ -1,7 +1,10 @@
 """Policies in Python: they run as built-in ones, and what is wrong with them is said."""
 
+import os
 import random
+import signal
 import threading
+import time
 import traceback
 
 import pytest
@@ -363,6 +366,21 @@ def test_user_level_policies_stand_on_others():
     rows = runs(UNEVEN, [Bind, Bind.using(over=Steal, label="stacked"), "PIN/ULE"], repeat=1)
     assert [row[0] for row in rows] == ["Bind", "stacked", "PIN-over-ULE"]
     assert rows[0][2] != rows[1][2]
+
+
+def test_ctrl_c_ends_a_run():
+    class Slow(Still):
+        def select_cpu(self, view, task, placement):
+            time.sleep(0.02)
+            return 0
+
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        runs(UNEVEN.replace("intervals: 40", "intervals: 40000"), [Slow], jobs=2)
+    timer.join()
+    assert time.monotonic() - began < 5
 
 
 def test_sessions_end_and_names_can_be_used_again():
