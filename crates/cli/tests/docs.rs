@@ -16,13 +16,22 @@ fn root() -> PathBuf {
 /// The generated pages; tests of their own run the scenarios that they name.
 const REFERENCE: &str = "docs/reference";
 
+/// The Markdown files of a folder and, for `docs`, of the folders below it.
+fn markdown(folder: &Path, paths: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() && path.starts_with(root().join("docs")) {
+            markdown(&path, paths);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            paths.push(path);
+        }
+    }
+}
+
 /// Every document of the repository: path and text.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for folder in ["", "docs", REFERENCE, "docs/reference/policies"].map(|folder| root().join(folder)) {
-        paths.extend(fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
-    }
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let mut paths = Vec::new();
+    markdown(&root(), &mut paths);
+    markdown(&root().join("docs"), &mut paths);
     paths.sort();
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
@@ -174,6 +183,22 @@ fn every_link_leads_to_a_file() {
             let file = path.parent().unwrap().join(file);
             assert!(file.exists(), "{} links to {target}, which is not there", path.display());
         }
+    }
+}
+
+#[test]
+fn every_document_is_a_page_of_the_book() {
+    let docs = root().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    for (path, _) in pages() {
+        let Ok(name) = path.strip_prefix(&docs) else { continue };
+        let line = format!("]({})", name.display());
+        let times = summary.matches(&line).count();
+        assert!(
+            name == Path::new("SUMMARY.md") || times == 1,
+            "{} is {times} times in the summary",
+            name.display()
+        );
     }
 }
 

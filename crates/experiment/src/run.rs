@@ -106,7 +106,7 @@ pub(crate) fn results(
 ) -> Result<Results, RunError> {
     let partitions = if experiment.best_partition {
         let search = || references::search(experiment);
-        let found = in_pool(experiment, jobs, |pool| pool.install(search))?;
+        let found = on_threads(experiment, jobs, search)?;
         found.map_err(|reason| RunError::Refused {
             run: "a static partition".into(),
             scenario: experiment.name.clone(),
@@ -154,6 +154,20 @@ pub(crate) fn in_pool<T>(
         .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })
 }
 
+/// Does something in which parallel iterators run on so many threads. WebAssembly has no threads: there they
+/// run on the present one.
+fn on_threads<T: Send>(
+    experiment: &Experiment,
+    jobs: usize,
+    what: impl FnOnce() -> T + Send,
+) -> Result<T, RunError> {
+    if cfg!(target_family = "wasm") {
+        Ok(what())
+    } else {
+        in_pool(experiment, jobs, |pool| pool.install(what))
+    }
+}
+
 /// Runs everything: one report per run, in run order.
 ///
 /// # Errors
@@ -187,8 +201,8 @@ pub(crate) fn each<T: Send>(
         (run, answer)
     };
     // One run per piece of work: runs differ in length by orders of magnitude.
-    let work = || order.into_par_iter().with_max_len(1).map(one).collect();
-    let mut answers: Vec<(usize, Result<T, String>)> = in_pool(experiment, jobs, |pool| pool.install(work))?;
+    let mut answers: Vec<(usize, Result<T, String>)> =
+        on_threads(experiment, jobs, || order.into_par_iter().with_max_len(1).map(one).collect())?;
     answers.sort_by_key(|(run, _)| *run);
     let named = answers.into_iter().zip(&experiment.runs);
     named.map(|((_, answer), plan)| answer.map_err(|reason| refused(experiment, plan, reason))).collect()

@@ -58,7 +58,7 @@ pub fn page(archived: &[(String, Measurement)]) -> String {
          program, and compares the measured run times with the predictions for the costs that `oversim \
          calibrate host` has measured there. No value of the model is fitted to these cells.\n\n\
          This page is generated: `oversim measure --write .` makes it from the measurements in \
-         [validation-host](validation-host/) and predicts their cells again with the present model.\n\n\
+         `docs/validation-host` and predicts their cells again with the present model.\n\n\
          - **error**: predicted median over measured median, minus 1.\n\
          - **inside**: the measured median lies between the smallest and the largest predicted value over \
          seeds.\n\

@@ -1,5 +1,6 @@
 //! What is wrong with a text and where, rendered with file, line, column and the line itself.
 
+use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
@@ -73,6 +74,81 @@ impl Diagnostic {
     }
 }
 
+/// All that is wrong with some texts; shown as [`Sources::render`] writes it.
+#[derive(Clone, Debug)]
+pub struct Problems {
+    sources: Sources,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A diagnostic with its place as editors count: lines and columns (in characters) from 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Located {
+    /// Name of the source: the file, or `--set` and the like.
+    pub source: String,
+    /// False for an override: its line and column are those of the override.
+    pub in_file: bool,
+    /// First line and column.
+    pub start: (usize, usize),
+    /// Last line, and the column behind the last character.
+    pub end: (usize, usize),
+    /// What is wrong.
+    pub message: String,
+    /// What to do; may be empty.
+    pub hint: String,
+}
+
+impl Problems {
+    /// Diagnostics of these sources.
+    #[must_use]
+    pub const fn new(sources: Sources, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { sources, diagnostics }
+    }
+
+    /// Each one with lines and columns, in the order of the places.
+    #[must_use]
+    pub fn located(&self) -> Vec<Located> {
+        let located = |diagnostic: &Diagnostic| {
+            let place = diagnostic.place;
+            let text = self.sources.texts.get(place.source as usize).map_or("", |(_, text)| text.as_str());
+            let (start, end) = match place.is_known() {
+                true => (place.start, place.end.max(place.start)),
+                false => (0, 0),
+            };
+            Located {
+                source: self.sources.name(place).to_owned(),
+                in_file: place.source == 0,
+                start: line_and_column(text, start),
+                end: line_and_column(text, end),
+                message: neutral::lines(&diagnostic.message).into_owned(),
+                hint: neutral::lines(&diagnostic.hint).into_owned(),
+            }
+        };
+        in_order(&self.diagnostics).into_iter().map(located).collect()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sources.render(&self.diagnostics))
+    }
+}
+
+/// Line and column of a byte, from 1.
+fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(byte)];
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
+}
+
+/// Diagnostics in the order of their places, each once.
+fn in_order(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
+    let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+    sorted.sort_by(|a, b| (a.place, &a.message).cmp(&(b.place, &b.message)));
+    sorted.dedup();
+    sorted
+}
+
 /// The texts that places refer to.
 #[derive(Clone, Debug)]
 pub struct Sources {
@@ -105,9 +181,7 @@ impl Sources {
     /// characters. A source as a whole is named with its first line and column.
     #[must_use]
     pub fn render(&self, diagnostics: &[Diagnostic]) -> String {
-        let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
-        sorted.sort_by(|a, b| (a.place, &a.message).cmp(&(b.place, &b.message)));
-        sorted.dedup();
+        let sorted = in_order(diagnostics);
         let left = sorted.len().saturating_sub(MAX_RENDERED);
         let mut rendered: Vec<String> =
             sorted.into_iter().take(MAX_RENDERED).map(|d| self.render_one(d)).collect();
@@ -172,6 +246,25 @@ error: unknown key `machne`
 2 | machne: barcelona
   | ^^^^^^ did you mean `machine`?";
         assert_eq!(sources.render(&[diagnostic.clone(), diagnostic]), expected);
+    }
+
+    #[test]
+    fn places_are_counted_in_characters_from_1() {
+        let mut sources = Sources::new("a.yaml", "name: \u{e4}\u{e4} x\nb: 1\n");
+        let set = sources.add("--set", "b=2");
+        let at = |source, range| Diagnostic::new(Place::range(source, range), "wrong");
+        let problems =
+            Problems::new(sources, vec![at(set, 2..3), at(0, 11..13), Diagnostic::new(Place::NONE, "all")]);
+        let found = problems.located();
+        let places: Vec<_> = found.iter().map(|l| (l.source.as_str(), l.in_file, l.start, l.end)).collect();
+        assert_eq!(
+            places,
+            [
+                ("a.yaml", true, (1, 10), (2, 1)),
+                ("a.yaml", true, (1, 1), (1, 1)),
+                ("--set", false, (1, 3), (1, 4))
+            ]
+        );
     }
 
     #[test]

@@ -237,9 +237,31 @@ impl<'t> Reader<'t> {
 
     fn syntax(&self, error: &ScanError) -> Diagnostic {
         let start = self.byte_of(*error.marker());
-        Diagnostic::new(Place::range(self.source, start..start), error.info())
+        let problem = Diagnostic::new(Place::range(self.source, start..start), error.info());
+        match ADVICE.iter().find(|(part, _)| error.info().contains(part)) {
+            Some((_, hint)) => problem.hint(*hint),
+            None => problem,
+        }
     }
 }
+
+/// What would be right, by a part of the parser's message about syntax.
+const ADVICE: [(&str, &str); 8] = [
+    (
+        "mapping values are not allowed",
+        "put a text that contains `: ` in quotes; the keys of a mapping start in the same column",
+    ),
+    ("unexpected character", "put a text that begins with this character in quotes"),
+    ("unknown anchor", "put a text that begins with `*` in quotes"),
+    ("tabs disallowed", "indent with spaces"),
+    ("block sequence entries", "begin a list on the next line, or write it as `[a, b]`"),
+    (
+        "did not find expected key",
+        "the lines of a mapping start in the same column, and `key:` begins each entry",
+    ),
+    ("multiline quoted scalar", "close the quotes at the end of the text"),
+    ("unclosed quote", "close the quotes at the end of the text"),
+];
 
 impl Open {
     const fn new(place: Place, anchor: usize, content: Content) -> Self {
@@ -454,6 +476,24 @@ mod tests {
         assert_eq!(slice(text, inner.get("k").unwrap().place), "k");
         assert_eq!(inner.get("k").unwrap().value.content, Content::Scalar("true".into()));
         assert_eq!(inner.get("e").unwrap().value.content, Content::Null);
+    }
+
+    #[test]
+    fn errors_of_syntax_state_what_would_be_right() {
+        for (text, hint) in [
+            ("a: b: c", "in quotes"),
+            ("a: 1\n b: 2", "the same column"),
+            ("a: @x", "in quotes"),
+            ("a: `x`", "in quotes"),
+            ("a: *x", "in quotes"),
+            ("a:\n\t- 1", "indent with spaces"),
+            ("a: - b", "`[a, b]`"),
+            ("a: x\n- y", "the same column"),
+            ("a: \"x", "close the quotes"),
+        ] {
+            let problem = tree(0, text).unwrap_err();
+            assert!(problem.hint.contains(hint), "{text:?}: {}: {}", problem.message, problem.hint);
+        }
     }
 
     #[test]

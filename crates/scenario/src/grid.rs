@@ -67,7 +67,7 @@ impl Grid {
         overrides: &Overrides,
     ) -> Result<Self, String> {
         let Opened { sources, root, mut reader, applied, text } =
-            Opened::read(policies, name, text, overrides)?;
+            Opened::read(policies, name, text, overrides).map_err(|problems| problems.to_string())?;
         let known = reader.context.clone();
         let mut frame_read = None;
         let mut sweep = Sweep::default();

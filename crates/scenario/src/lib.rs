@@ -31,7 +31,7 @@ mod together;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notation::diagnostics::{Diagnostic, Place, Sources};
+use notation::diagnostics::{Diagnostic, Place, Problems, Sources};
 use notation::yaml::{self, Node};
 
 use ::policies::PolicyShelf;
@@ -75,6 +75,19 @@ pub fn load_with(
     text: &str,
     overrides: &Overrides,
 ) -> Result<Experiment, String> {
+    examine(policies, name, text, overrides).map_err(|problems| problems.to_string())
+}
+
+/// As [`load_with`], for editors: what is wrong as a list with lines and columns.
+///
+/// # Errors
+/// All that is wrong.
+pub fn examine(
+    policies: &PolicyShelf,
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Experiment, Problems> {
     let mut opened = Opened::read(policies, name, text, overrides)?;
     let resolved = resolve::experiment(&opened.root, &mut opened.reader, overrides);
     match resolved {
@@ -88,7 +101,7 @@ pub fn load_with(
             }
             Ok(done)
         }
-        _ => Err(opened.sources.render(&opened.reader.problems())),
+        _ => Err(Problems::new(opened.sources, opened.reader.problems())),
     }
 }
 
@@ -104,11 +117,11 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    fn read(policies: &PolicyShelf, name: &str, text: &str, overrides: &Overrides) -> Result<Self, String> {
+    fn read(policies: &PolicyShelf, name: &str, text: &str, overrides: &Overrides) -> Result<Self, Problems> {
         let mut sources = Sources::new(name, text);
         let mut root = match document(text) {
             Ok(root) => root,
-            Err(problem) => return Err(sources.render(&[problem])),
+            Err(problem) => return Err(Problems::new(sources, vec![problem])),
         };
         let known = Known { machines: Arc::default(), policies: policies.clone(), draw: overrides.draw };
         let mut reader = Reader::new(known);

@@ -62,6 +62,8 @@ pub struct Request {
 pub enum Medium {
     /// A picture.
     Picture,
+    /// A page that enlarges it: four times as fine as a picture.
+    Page,
     /// Text with so many columns for the time axis, at least 1.
     Text(u32),
 }
@@ -131,6 +133,7 @@ pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Re
     let (rows, remark) = stage.rows(&cpus, request.cpus.is_none() && window.close, medium);
     let (columns, exact) = match medium {
         Medium::Picture => (PICTURE_COLUMNS, true),
+        Medium::Page => (4 * PICTURE_COLUMNS, true),
         Medium::Text(columns) => (columns, false),
     };
     let threads = stage.apps.len() == 1 && rows.iter().all(|row| row.cpus.len() == 1);
@@ -267,7 +270,7 @@ impl Stage<'_> {
     fn rows(&self, cpus: &[u32], close: bool, medium: Medium) -> (Vec<RowSpec>, String) {
         let runs = self.subjects.len();
         let most = match medium {
-            Medium::Picture => (PICTURE_ROWS / runs).min(MOST_ROWS),
+            Medium::Picture | Medium::Page => (PICTURE_ROWS / runs).min(MOST_ROWS),
             Medium::Text(_) => TEXT_ROWS,
         };
         if close && cpus.len() * runs > CLOSE_ROWS {
