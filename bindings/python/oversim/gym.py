@@ -33,7 +33,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     ``scenario`` is what ``oversim.run`` takes. ``base`` is the policy beneath the agent: a name, or a class in
     Python. ``set`` changes values of the scenario, as ``["threads_per_core=2"]``; its sweep is left out.
     ``horizon`` truncates an episode. ``slices`` are the slices that the agent can give a task, for a base that
-    orders the run queues itself (VTIME, STRIDE, LOTTERY, MLFQ, EDF, RUSTY).
+    orders the run queues itself (VTIME, LOTTERY, MLFQ, EDF, RUSTY).
     """
 
     metadata: dict[str, Any] = {"render_modes": []}

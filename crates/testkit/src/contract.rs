@@ -1,5 +1,5 @@
-//! The small scenario in which every policy keeps to the contract, for all shapes of machines, kernels and ways
-//! of waiting.
+//! The small scenario in which every policy keeps to the contract, for all shapes of machines, kernels and
+//! ways of waiting.
 
 use std::sync::Arc;
 
