@@ -330,3 +330,14 @@ def test_the_seed_is_that_of_the_run_or_drawn():
     assert env.reset()[1]["seed"] == second["seed"] != 9
     assert isinstance(oversim.gym.REWARDS, tuple) and _native.duration_ns("1ms") == 1_000_000
     env.close()
+
+
+def test_the_bases_with_slices_are_those_of_the_page():
+    def has_slices(base):
+        env = SchedulingEnv(PAIR, base=base, slices=["1ms"])
+        _, info = env.reset(seed=1)
+        env.close()
+        return bool(info["action_mask"][env.action("slice", 0)])
+
+    assert all(map(has_slices, ["VTIME", "LOTTERY", "MLFQ", "EDF", "RUSTY"]))
+    assert not any(map(has_slices, ["LOAD", "DWRR", "SPEED", "FIFO", "STRIDE"]))

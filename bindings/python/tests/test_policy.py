@@ -1,6 +1,7 @@
 """Policies in Python: they run as built-in ones, and what is wrong with them is said."""
 
 import os
+import pathlib
 import random
 import signal
 import threading
@@ -403,3 +404,12 @@ def test_values_show_themselves():
     assert repr(QueueEntry(5, 1_000)) == "QueueEntry(5, 1000, preempts=False)"
     assert repr(Steal.using(min_waiting=2)) == "Steal.using(min_waiting=2)"
     assert oversim.version()
+
+
+def test_the_stubs_have_every_function_of_a_system():
+    stubs = pathlib.Path(oversim.__file__).with_name("_native.pyi").read_text()
+    for kind in [_native.System, _native.Task, _native.App, _native.Machine, _native.Timer, _native.Placement]:
+        described = stubs.split(f"class {kind.__name__}:")[1].split("\nclass ")[0]
+        for name in dir(kind):
+            if not name.startswith("_"):
+                assert f"def {name}(" in described or f"    {name}: " in described, (kind, name)
