@@ -39,7 +39,7 @@ struct Ended;
 /// What the runs of a session share.
 #[derive(Default)]
 struct State {
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     error: Mutex<Option<PyErr>>,
 }
 
@@ -91,7 +91,12 @@ impl Session {
         &self.shelf
     }
 
-    /// What a hook raised, once.
+    /// The flag that ends the runs of the session: those of policies in Python at their next hook.
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.state.stop)
+    }
+
+    /// What a hook raised, once; the session can be used again.
     pub(crate) fn error(&self) -> Option<PyErr> {
         self.state.stop.store(false, Ordering::Relaxed);
         self.state.error.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -108,7 +113,7 @@ impl Session {
         py: Python<'_>,
         work: impl FnOnce(&AtomicBool) -> T + Send,
     ) -> PyResult<T> {
-        let stop = &self.state.stop;
+        let stop = &*self.stop();
         let (say, ended) = mpsc::channel();
         let mut interrupted = None;
         let done = std::thread::scope(|scope| {
