@@ -7,6 +7,7 @@
 mod agent;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -390,15 +391,10 @@ pub(crate) fn scenario_text(scenario: &str) -> PyResult<(String, String)> {
     if scenario.contains('\n') {
         return Ok(("scenario".into(), scenario.into()));
     }
-    if let Some(found) = scenario::built_in::find(scenario) {
-        return Ok((found.name.into(), found.text.into()));
+    if scenario == "-" {
+        return Err(PyValueError::new_err("`-` is no scenario"));
     }
-    let text = std::fs::read_to_string(scenario);
-    text.map(|text| (scenario.into(), text)).map_err(|why| {
-        let near = scenario::built_in::similar(scenario);
-        let near = near.map_or_else(String::new, |near| format!("; did you mean the built-in `{near}`?"));
-        PyValueError::new_err(format!("cannot read the scenario `{scenario}`: {why}{near}"))
-    })
+    scenario::subject::scenario(Path::new(scenario)).map_err(|why| PyValueError::new_err(why.to_string()))
 }
 
 /// A length of time with its unit, `10ms`, in nanoseconds; at least 1 ns and at most 2^62.

@@ -9,7 +9,6 @@ mod complete;
 mod failure;
 mod help;
 mod input;
-mod memory;
 mod output;
 mod say;
 mod signals;

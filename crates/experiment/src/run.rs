@@ -1,12 +1,15 @@
 //! Runs an experiment: all its runs in parallel, results in run order, so that the number of threads shows
 //! nowhere.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use scenario::plan::{Experiment, RunPlan};
+use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::RunReport;
+use sim_core::time::Time;
 
 use crate::references;
 use crate::result::{Results, policy_name};
@@ -98,6 +101,62 @@ pub fn run_until(
     Ok(Results::of(&experiment, &kept, &[]))
 }
 
+/// As [`run`], but ends within milliseconds when `stop` is set, also amid a run.
+///
+/// # Errors
+/// As [`run`], and [`RunError::Stopped`].
+pub fn run_or_stop(
+    experiment: &Experiment,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+    stop: &AtomicBool,
+) -> Result<Results, RunError> {
+    let reports = each(experiment, jobs, progress, &|plan| stoppable(stop, |end| simulate_one(plan, end)))?;
+    let reports: Option<Vec<RunReport>> = reports.into_iter().collect();
+    results(experiment, jobs, &reports.ok_or(RunError::Stopped)?)
+}
+
+/// Does something that observes runs with the observer that it is given; none when `stop` was set before it
+/// ended, which then unwinds its runs.
+///
+/// # Errors
+/// Those of `what`.
+pub fn stoppable<T>(
+    stop: &AtomicBool,
+    what: impl FnOnce(&mut Stop<'_>) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    match catch_unwind(AssertUnwindSafe(|| what(&mut Stop { stop, facts: 0 }))) {
+        Ok(answer) => answer.map(Some),
+        Err(why) if why.is::<Stopped>() => Ok(None),
+        Err(why) => resume_unwind(why),
+    }
+}
+
+/// An observer that ends its run when a flag is set ([`stoppable`]).
+#[derive(Debug)]
+pub struct Stop<'a> {
+    stop: &'a AtomicBool,
+    facts: u32,
+}
+
+/// What unwinds a run that has to stop.
+struct Stopped;
+
+/// Facts from one look at the flag to the next; some hundred of them take a millisecond at most.
+const FACTS: u32 = 256;
+
+impl Observer for Stop<'_> {
+    fn observe(&mut self, _: Time, _: &Observation) {
+        self.facts = self.facts.wrapping_add(1);
+        if self.facts.is_multiple_of(FACTS) && self.stop.load(Ordering::Relaxed) {
+            resume_unwind(Box::new(Stopped));
+        }
+    }
+}
+
 /// The results of all reports, with the best partition if that is asked for.
 pub(crate) fn results(
     experiment: &Experiment,
@@ -124,14 +183,15 @@ type Around = fn(work: &mut (dyn FnMut() + Send));
 /// What [`surround_threads`] was given.
 static AROUND: OnceLock<Around> = OnceLock::new();
 
-/// From now on every thread that runs simulations does its work inside `around`, which has to call it once. The
-/// first call counts. For policies in a language whose interpreter keeps a state per thread: it takes longer to
-/// make one than to call a hook.
+/// From now on every thread that runs simulations does its work inside `around`, which has to call it once.
+/// The first call counts. For policies in a language whose interpreter keeps a state per thread: it takes
+/// longer to make one than to call a hook.
 pub fn surround_threads(around: fn(work: &mut (dyn FnMut() + Send))) {
     let _ = AROUND.set(around);
 }
 
-/// Does something with so many threads (0 = as many as this process may use), but no more than there are runs.
+/// Does something with so many threads (0 = as many as this process may use), but no more than there are
+/// runs.
 pub(crate) fn in_pool<T>(
     experiment: &Experiment,
     jobs: usize,

@@ -1,6 +1,6 @@
 //! A scenario whose configurations are resolved one at a time, so that a sweep may be larger than memory.
 
-use notation::diagnostics::Sources;
+use notation::diagnostics::{Problems, Sources};
 use notation::yaml::Node;
 use policies::PolicyShelf;
 
@@ -66,8 +66,21 @@ impl Grid {
         text: &str,
         overrides: &Overrides,
     ) -> Result<Self, String> {
+        Self::examine(policies, name, text, overrides).map_err(|problems| problems.to_string())
+    }
+
+    /// As [`Self::load`], with what is wrong as a list.
+    ///
+    /// # Errors
+    /// As [`crate::examine`].
+    pub fn examine(
+        policies: &PolicyShelf,
+        name: &str,
+        text: &str,
+        overrides: &Overrides,
+    ) -> Result<Self, Problems> {
         let Opened { sources, root, mut reader, applied, text } =
-            Opened::read(policies, name, text, overrides).map_err(|problems| problems.to_string())?;
+            Opened::read(policies, name, text, overrides)?;
         let known = reader.context.clone();
         let mut frame_read = None;
         let mut sweep = Sweep::default();
@@ -97,7 +110,7 @@ impl Grid {
             }
         }
         let (Some(frame), true) = (frame_read, reader.is_clean()) else {
-            return Err(sources.render(&reader.problems()));
+            return Err(Problems::new(sources, reader.problems()));
         };
         let one = Frame { repeat: 1, best_partition: false, ..frame.clone() };
         let trial = assemble(one, (sweep.axes().to_vec(), configurations), &all, overrides.stepwise);

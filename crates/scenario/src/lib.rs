@@ -25,6 +25,7 @@ mod resolve;
 mod resolved;
 pub mod schema;
 mod settable;
+pub mod subject;
 mod sweep;
 mod together;
 

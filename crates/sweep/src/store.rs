@@ -171,6 +171,60 @@ impl Store {
         Ok((Self { directory: directory.to_owned(), plan: plan.plan.clone() }, plan))
     }
 
+    /// The lines of all runs that are there, in the order of runs.
+    ///
+    /// # Errors
+    /// A part is damaged, or a file cannot be read.
+    pub fn lines(&self) -> Done<Vec<String>> {
+        let mut lines = Vec::new();
+        self.index(&mut |_, _| {})?.read(&mut |_, line| {
+            lines.push(line.to_owned());
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    /// Adds runs that another directory of the same plan had.
+    ///
+    /// # Errors
+    /// A line is not that of a run, or the directory cannot be written.
+    pub fn add(&self, lines: &[String]) -> Done<()> {
+        let wrong = |line: &String| StoreError::Refused(format!("`{line}` is not the line of a run"));
+        for lines in lines.chunks(PART) {
+            let numbered = lines.iter().map(|line| {
+                let run = Row::read(line).map_err(|_| wrong(line))?.run;
+                Ok((run, line.clone()))
+            });
+            self.seal(&numbered.collect::<Done<_>>()?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes runs as a part.
+    fn seal(&self, lines: &BTreeMap<u64, String>) -> Done<()> {
+        let Some(first) = lines.keys().next() else { return Ok(()) };
+        let mut body = String::new();
+        for line in lines.values() {
+            body.push_str(line);
+            body.push('\n');
+        }
+        let head = Head {
+            kind: "part".into(),
+            schema: SCHEMA.into(),
+            plan: self.plan.clone(),
+            runs: lines.len(),
+            sha256: hex(&Hash::hash(body.as_bytes())),
+        };
+        let name = format!("{first:010}-{}.part", &head.sha256[..8]);
+        let path = self.parts().join(name);
+        let written = Unnamed::new(&path).and_then(|mut file| {
+            writeln!(file, "{}", serde_json::to_string(&head)?)?;
+            file.write_all(body.as_bytes())?;
+            file.finish()
+        });
+        written.map_err(|error| StoreError::failed("write", &path, &error))
+    }
+
     pub(crate) fn parts(&self) -> PathBuf {
         self.directory.join(PARTS)
     }
@@ -344,29 +398,8 @@ impl Journal<'_> {
 
     /// Turns the runs so far into a part.
     pub(crate) fn seal(&mut self) -> Done<()> {
-        if let Some(first) = self.lines.keys().next() {
-            let mut body = String::new();
-            for line in self.lines.values() {
-                body.push_str(line);
-                body.push('\n');
-            }
-            let head = Head {
-                kind: "part".into(),
-                schema: SCHEMA.into(),
-                plan: self.store.plan.clone(),
-                runs: self.lines.len(),
-                sha256: hex(&Hash::hash(body.as_bytes())),
-            };
-            let name = format!("{first:010}-{}.part", &head.sha256[..8]);
-            let path = self.store.parts().join(name);
-            let written = Unnamed::new(&path).and_then(|mut file| {
-                writeln!(file, "{}", serde_json::to_string(&head)?)?;
-                file.write_all(body.as_bytes())?;
-                file.finish()
-            });
-            written.map_err(|error| StoreError::failed("write", &path, &error))?;
-            self.lines.clear();
-        }
+        self.store.seal(&self.lines)?;
+        self.lines.clear();
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
         emptied.map(drop).map_err(|error| StoreError::failed("write", &self.path, &error))
     }

@@ -11,13 +11,13 @@ use experiment::metrics::ALL_APPS;
 use experiment::number;
 use experiment::result::{self, Results};
 use experiment::size::Size;
-use scenario::memory::Limit;
+use scenario::memory::{self, Limit};
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
 
 use crate::args::{Changes, Edits};
 use crate::failure::Failure;
-use crate::{input, memory, say};
+use crate::{input, say};
 
 /// The edits of the command line as the reader of scenarios wants them, with warnings.
 pub(crate) fn edited(edits: &Edits) -> Overrides {

@@ -1,5 +1,6 @@
 //! Timelines: which task ran on which cpu and when, as a picture or as text.
 
+pub mod choice;
 pub mod data;
 pub mod draw;
 mod legend;

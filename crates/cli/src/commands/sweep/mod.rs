@@ -74,7 +74,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
         "interrupted: the runs in progress end; the same command continues the sweep; a second SIGINT ends \
             at once",
     );
-    let limit = crate::memory::limit(args.changes.edits.memory);
+    let limit = scenario::memory::limit(args.changes.edits.memory);
     let began = Instant::now();
     let bar = say::bar(0, "runs");
     if grid.searches_partitions() {

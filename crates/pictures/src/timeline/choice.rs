@@ -1,13 +1,20 @@
 //! Which runs a timeline stacks, what they are called, and what is left out.
 
 use experiment::sweep::short;
-use pictures::timeline::{Aim, Subject};
 use scenario::configuration::{Axis, plain};
 use scenario::plan::{Experiment, RunPlan};
 use scenario::{Overrides, alike};
 
-use crate::args::Timeline as Args;
-use crate::failure::Failure;
+use crate::timeline::{Aim, Subject, Track};
+
+/// What the user asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Asked<'a> {
+    /// Policies are named: all of them are shown.
+    pub named: bool,
+    /// One panel for each value of this path, `path` or `path=a,b` ([`Overrides::vary`]).
+    pub vary: Option<&'a str>,
+}
 
 /// Policies that are shown when none is named: those of the scenario, as far as they fit one picture well.
 const UNNAMED: usize = 2;
@@ -15,7 +22,7 @@ const UNNAMED: usize = 2;
 const MOST: usize = 4;
 
 /// One run in the picture.
-pub(super) struct Panel<'a> {
+pub struct Panel<'a> {
     /// `LOAD` or `runtime=spin`.
     label: String,
     /// `under LOAD` or `with runtime=spin`.
@@ -24,58 +31,41 @@ pub(super) struct Panel<'a> {
 }
 
 /// The runs that are shown.
-pub(super) struct Choice<'a> {
+pub struct Choice<'a> {
     panels: Vec<Panel<'a>>,
     /// The scenario, its configuration and the seed.
-    pub(super) title: String,
+    pub title: String,
     /// What is not shown and how to see it.
-    pub(super) remarks: Vec<String>,
+    pub remarks: Vec<String>,
     /// What the window is to show.
-    pub(super) aim: Aim,
+    pub aim: Aim,
     /// The path that `--vary` gives, and the policy.
-    pub(super) varied: Option<(&'a str, &'a str)>,
+    pub varied: Option<(&'a str, &'a str)>,
 }
 
 impl Choice<'_> {
     /// The runs as they are recorded.
-    pub(super) fn subjects(&self) -> Vec<Subject<'_>> {
+    pub fn subjects(&self) -> Vec<Subject<'_>> {
         let panels = self.panels.iter();
         panels.map(|panel| Subject { label: &panel.label, place: &panel.place, plan: panel.plan }).collect()
     }
 }
 
-/// Refuses flags that have no meaning together, before anything is read.
-pub(super) fn check(args: &Args) -> Result<(), Failure> {
-    if let Some(sweep) = args.edits.sweep.first() {
-        let flag = if sweep.contains(',') { "--vary" } else { "--set" };
-        return Err(Failure::Input(format!(
-            "--sweep {sweep}: a timeline shows single configurations; write `{flag} {sweep}`{}",
-            if flag == "--vary" { ", which stacks two to four" } else { "" }
-        )));
-    }
-    let policies = &args.edits.policies;
-    if args.vary.is_some() && policies.len() > 1 {
-        return Err(Failure::Input(format!(
-            "--vary shows one policy, and --policy names {}: choose one of {}, or stack them without --vary",
-            policies.len(),
-            policies.join(", ")
-        )));
-    }
-    Ok(())
-}
-
-/// The runs that the command line asks for.
-pub(super) fn choose<'a>(experiment: &'a Experiment, args: &Args) -> Result<Choice<'a>, Failure> {
+/// The runs that are asked for.
+///
+/// # Errors
+/// A sentence: the path has too few or too many values.
+pub fn choose<'a>(experiment: &'a Experiment, asked: Asked<'_>) -> Result<Choice<'a>, String> {
     let names = Names::new(experiment);
-    match &args.vary {
+    match asked.vary {
         Some(vary) => varied(experiment, &names, vary),
-        None => Ok(stacked(experiment, args, &names)),
+        None => Ok(stacked(experiment, asked, &names)),
     }
 }
 
 /// One panel for each policy, at the first configuration.
-fn stacked<'a>(experiment: &'a Experiment, args: &Args, names: &Names<'a>) -> Choice<'a> {
-    let most = if args.edits.policies.is_empty() { UNNAMED } else { usize::MAX };
+fn stacked<'a>(experiment: &'a Experiment, asked: Asked<'_>, names: &Names<'a>) -> Choice<'a> {
+    let most = if asked.named { usize::MAX } else { UNNAMED };
     let panels: Vec<Panel<'a>> = runs(experiment)
         .filter(|run| run.configuration == 0)
         .filter_map(|run| Some((experiment.policies.get(run.policy)?, run)))
@@ -95,25 +85,23 @@ fn stacked<'a>(experiment: &'a Experiment, args: &Args, names: &Names<'a>) -> Ch
 }
 
 /// One panel for each value of a path, under the first policy.
-fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Result<Choice<'a>, Failure> {
+fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Result<Choice<'a>, String> {
     let path = vary.split('=').next().unwrap_or_default().trim();
     let place = experiment.axes.iter().position(|axis| axis.path == path);
     let Some((place, axis)) = place.map(|place| (place, &experiment.axes[place])) else {
-        return Err(Failure::Input(format!("--vary {vary}: there is no such path")));
+        return Err(format!("--vary {vary}: there is no such path"));
     };
     let values = axis.values.len();
     let given = vary.contains('=');
     if values < 2 {
-        return Err(Failure::Input(format!(
+        return Err(format!(
             "--vary {path} has one value, {}: give two to four, or use `--set {path}={}`",
             axis.values.join(", "),
             axis.values.join(", ")
-        )));
+        ));
     }
     if given && values > MOST {
-        return Err(Failure::Input(format!(
-            "--vary {path} has {values} values: at most {MOST} fit one picture"
-        )));
+        return Err(format!("--vary {path} has {values} values: at most {MOST} fit one picture"));
     }
     let mut panels: Vec<Panel<'a>> = Vec::new();
     for run in runs(experiment).filter(|run| run.policy == 0) {
@@ -144,10 +132,21 @@ fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Resu
     Ok(Choice { panels, title, remarks, aim: Aim::Barriers, varied: Some((&axis.path, policy)) })
 }
 
+/// A sentence about panels of `vary` that are equal.
+#[must_use]
+pub fn equal(choice: &Choice<'_>, tracks: &[Track]) -> Option<String> {
+    let (path, policy) = choice.varied?;
+    let same = |pair: &[Track]| pair[0].recording == pair[1].recording && pair[0].end == pair[1].end;
+    tracks
+        .windows(2)
+        .all(same)
+        .then(|| format!("--vary {path} changes nothing under {policy} in this window: the panels are equal"))
+}
+
 /// The settings without which the same runs are shown. `load` reads the scenario with other overrides.
-pub(super) fn without_effect<'p>(
+pub fn without_effect<'p>(
     choice: &Choice<'_>,
-    args: &Args,
+    asked: Asked<'_>,
     overrides: &'p Overrides,
     load: impl Fn(&Overrides) -> Option<Experiment>,
 ) -> Vec<&'p String> {
@@ -161,7 +160,7 @@ pub(super) fn without_effect<'p>(
         if path == "name" || other.axes.iter().any(|axis| axis.path == path) {
             continue;
         }
-        let Ok(without) = choose(&other, args) else { continue };
+        let Ok(without) = choose(&other, asked) else { continue };
         let pairs = choice.panels.iter().zip(&without.panels);
         if choice.panels.len() == without.panels.len()
             && pairs.into_iter().all(|(a, b)| alike(a.plan, b.plan))

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use pictures::timeline::{self, Medium, Request, Subject, Track, draw, terminal};
+use pictures::timeline::choice::{self, Asked};
+use pictures::timeline::{self, Medium, Request, Subject, draw, terminal};
 use scenario::{Overrides, load_with};
 
 use super::source;
@@ -12,8 +13,6 @@ use crate::args::Timeline as Args;
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::{input, output, say};
-
-mod panels;
 
 /// Pixels of a PNG for each pixel of the SVG.
 const SCALE: f32 = 2.0;
@@ -27,16 +26,17 @@ enum Form {
 
 /// Draws the timeline.
 pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    panels::check(args)?;
+    check(args)?;
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
     let (name, text) = input::scenario(&args.file)?;
     // What has no effect on the runs that are shown is found below.
     let edited = Overrides { warn: false, ..source::edited(&args.edits) };
     let overrides = Overrides { repeat: Some(1), vary: args.vary.clone(), ..edited };
     let experiment = source::load(policies, &name, &text, &overrides)?;
-    let choice = panels::choose(&experiment, args)?;
+    let asked = Asked { named: !args.edits.policies.is_empty(), vary: args.vary.as_deref() };
+    let choice = choice::choose(&experiment, asked).map_err(Failure::Input)?;
     let load = |overrides: &Overrides| load_with(policies, &name, &text, overrides).ok();
-    for pair in panels::without_effect(&choice, args, &overrides, load) {
+    for pair in choice::without_effect(&choice, asked, &overrides, load) {
         say::warning(format_args!("--set {pair} has no effect on the runs that are shown"));
     }
     let subjects = choice.subjects();
@@ -48,7 +48,9 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
     let width = output::columns();
     let medium = if target.is_some() { Medium::Picture } else { Medium::Text(terminal::columns(width)) };
     let timeline = timeline::record(&subjects, &request, medium).map_err(Failure::Input)?;
-    equal(&choice, &timeline);
+    if let Some(warning) = choice::equal(&choice, &timeline.tracks) {
+        say::warning(warning);
+    }
     let Some((target, form)) = target else {
         let text = terminal::text(&timeline, &choice.title, width, output::colours());
         output::to_stdout(|out| out.write_all(text.as_bytes()))?;
@@ -64,15 +66,24 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns of panels that are equal.
-fn equal(choice: &panels::Choice<'_>, timeline: &timeline::Timeline) {
-    let Some((path, policy)) = choice.varied else { return };
-    let same = |pair: &[Track]| pair[0].recording == pair[1].recording && pair[0].end == pair[1].end;
-    if timeline.tracks.windows(2).all(same) {
-        say::warning(format_args!(
-            "--vary {path} changes nothing under {policy} in this window: the panels are equal"
-        ));
+/// Refuses flags that have no meaning together, before anything is read.
+fn check(args: &Args) -> Result<(), Failure> {
+    if let Some(sweep) = args.edits.sweep.first() {
+        let flag = if sweep.contains(',') { "--vary" } else { "--set" };
+        return Err(Failure::Input(format!(
+            "--sweep {sweep}: a timeline shows single configurations; write `{flag} {sweep}`{}",
+            if flag == "--vary" { ", which stacks two to four" } else { "" }
+        )));
     }
+    let policies = &args.edits.policies;
+    if args.vary.is_some() && policies.len() > 1 {
+        return Err(Failure::Input(format!(
+            "--vary shows one policy, and --policy names {}: choose one of {}, or stack them without --vary",
+            policies.len(),
+            policies.join(", ")
+        )));
+    }
+    Ok(())
 }
 
 /// Where the picture goes and in which form; refused before anything is simulated.
