@@ -1,1 +1,35 @@
-from oversim._native import version
+"""A deterministic simulator of oversubscribed multicore scheduling.
+
+>>> import oversim
+>>> result = oversim.run("two_hogs_one_core")
+>>> result.completed
+True
+"""
+
+from oversim._calls import BuiltIn, Checked, check, compare, explain, policies, run, scenarios, sweep, timeline
+from oversim._errors import Diagnostic, ScenarioError
+from oversim._native import Figure, Table, version
+from oversim._result import Comparison, Result, load
+
+__version__ = version()
+
+__all__ = [
+    "BuiltIn",
+    "Checked",
+    "Comparison",
+    "Diagnostic",
+    "Figure",
+    "Result",
+    "ScenarioError",
+    "Table",
+    "check",
+    "compare",
+    "explain",
+    "load",
+    "policies",
+    "run",
+    "scenarios",
+    "sweep",
+    "timeline",
+    "version",
+]
