@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
     from oversim._native import Request
-    from oversim.scenario import Scenario
 
-#: A scenario: the name of a built-in one, a path, YAML text, a dict, or a typed `Scenario`.
-ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Scenario"]
+#: A scenario: the name of a built-in one, a path, YAML text or a dict.
+ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 #: Changes of a scenario: ``{"threads_per_core": 2}``, or ``["threads_per_core=2"]`` as on the command line.
 Changes = Union[Mapping[str, Any], Sequence[str]]
 
@@ -107,10 +106,10 @@ def request(
             subject = scenario
     elif isinstance(scenario, os.PathLike):
         subject = os.fspath(scenario)
-    elif isinstance(scenario, Mapping) or dataclasses.is_dataclass(scenario):
+    elif isinstance(scenario, Mapping):
         text = to_yaml(scenario)
     else:
-        raise TypeError(f"{scenario!r} is no scenario: use a name, a path, YAML text, a dict or a Scenario")
+        raise TypeError(f"{scenario!r} is no scenario: use a name, a path, YAML text or a dict")
     chosen = [policies] if isinstance(policies, str) else list(policies or [])
     whole = {"seed": (seed, 0, 2**64 - 1), "repeat": (repeat, 1, 2**32 - 1), "jobs": (jobs, 1, 2**20)}
     for name, (number, least, most) in whole.items():

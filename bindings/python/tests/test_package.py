@@ -5,10 +5,12 @@ import doctest
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +85,11 @@ def test_results_are_saved_and_pictures_drawn(tmp_path):
 @pytest.mark.parametrize("module", [oversim, _calls, _errors, _result])
 def test_examples(module):
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_page_runs():
+    pytest.importorskip("pyarrow")
+    page = (Path(__file__).parents[3] / "docs" / "python.md").read_text()
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(block, names)
