@@ -93,3 +93,19 @@ def test_the_page_runs():
     names = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.S):
         exec(block, names)
+
+
+def test_the_notebook_runs(tmp_path):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.read(Path(__file__).parents[1] / "notebooks" / "first_steps.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    assert "image/svg+xml" in notebook.cells[-1].outputs[0]["data"]
+
+
+def test_data_frames_take_the_tables():
+    polars, pandas, duckdb = map(pytest.importorskip, ("polars", "pandas", "duckdb"))
+    cells = oversim.run("odd_thread", repeat=1).cells
+    assert len(polars.DataFrame(cells)) == len(cells)
+    assert len(pandas.DataFrame.from_arrow(cells)) == len(cells)
+    assert duckdb.sql("select count(*) from cells").fetchall() == [(len(cells),)]
