@@ -14,7 +14,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from oversim import _native
-from oversim.policy import Configured, Policy, split, written
+from oversim._scenario import Changes, ScenarioLike, request
+from oversim.policy import Configured, Policy
 
 __all__ = ["SchedulingEnv"]
 
@@ -31,7 +32,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     """A scenario as an environment: one run is one episode, one action is possible every ``interval``.
 
     ``scenario`` is what ``oversim.run`` takes. ``base`` is the policy beneath the agent: a name, or a class in
-    Python. ``set`` changes values of the scenario, as ``["threads_per_core=2"]``; its sweep is left out.
+    Python. ``set`` changes values of the scenario, as ``{"threads_per_core": 2}``; its sweep is left out.
     ``horizon`` truncates an episode. ``slices`` are the slices that the agent can give a task, for a base that
     orders the run queues itself (VTIME, LOTTERY, MLFQ, EDF, RUSTY).
     """
@@ -40,28 +41,22 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
 
     def __init__(
         self,
-        scenario: Any = "odd_thread",
+        scenario: ScenarioLike = "odd_thread",
         *,
         interval: str = "10ms",
         reward: Literal["throughput", "slowdown", "tail"] = "throughput",
         base: str | type[Policy] | Configured = "LOAD",
         horizon: str | None = None,
         slices: Iterable[str] = (),
-        set: Iterable[str] = (),
+        set: Changes | None = None,
     ) -> None:
         if reward not in REWARDS:
             raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {reward!r}")
         self.render_mode = None
-        name, text = _native.scenario_text(scenario) if isinstance(scenario, str) else _written(scenario)
-        names, classes = split([base])
         lengths = [_native.duration_ns(slice) for slice in slices]
         self._interval_ns = _native.duration_ns(interval)
         self._simulation = _native.Environment(
-            name,
-            text,
-            written(names[0]),
-            classes,
-            set=list(set),
+            request(scenario, [base], set),
             interval_ns=self._interval_ns,
             horizon_ns=None if horizon is None else _native.duration_ns(horizon),
             slices_ns=lengths,
@@ -82,7 +77,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         cpus, tasks = self._simulation.cpus, self._simulation.tasks
         latest = self._simulation.horizon_ns / 1e9
         self.action_space = spaces.Discrete(self._simulation.actions)
-        self.observation_space = spaces.Dict(
+        self.observation_space: spaces.Space[Any] = spaces.Dict(
             {
                 "time": spaces.Box(0.0, latest, (1,), np.float64),
                 "cpu_queue": spaces.Box(0, tasks, (cpus,), np.int32),
@@ -156,7 +151,8 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
 
     def action_masks(self) -> NDArray[np.int8]:
         """Which actions are legal now: 1 or 0 for each (the name is that of sb3-contrib)."""
-        return self._last["mask"].copy()
+        mask: NDArray[np.int8] = self._last["mask"].copy()
+        return mask
 
     def _read(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state with arrays instead of bytes."""
@@ -208,7 +204,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         if self._reward == "throughput":
             work = self._work(now) - self._work(before)
             elapsed = now["now_ns"] - before["now_ns"]
-            return (work / self._simulation.cpus - elapsed) / self._interval_ns
+            return float((work / self._simulation.cpus - elapsed) / self._interval_ns)
         late, early = self._slowdowns(now), self._slowdowns(before)
         if self._reward == "slowdown":
             return float(early.sum() - late.sum())
@@ -228,11 +224,8 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         assert alone is not None
         begun = (start >= 0) & self._foreground
         until = np.where(end >= 0, end, state["now_ns"])
-        return (until - start)[begun] / alone[begun]
-
-
-def _written(scenario: Any) -> tuple[str, str]:
-    return "scenario", written(scenario)
+        slowdowns: NDArray[np.float64] = (until - start)[begun] / alone[begun]
+        return slowdowns
 
 
 gymnasium.register(id="oversim/Scheduling-v0", entry_point="oversim.gym:SchedulingEnv")

@@ -7,7 +7,6 @@ A policy sees the simulated system through the ``system`` that each hook is give
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from random import Random
 from typing import Any, Iterable, Literal, Union
@@ -254,8 +253,3 @@ def _describe(policy: Any) -> dict[str, Any]:
         "hooks": [hook for hook in _HOOKS if getattr(policy, hook) is not getattr(Policy, hook)],
         "parameters": [p._described(name) for p in parameters if isinstance(p, Parameter)],
     }
-
-
-def written(item: Any) -> str:
-    """A name as it is, anything else as YAML (of which JSON is a part)."""
-    return item if isinstance(item, str) else json.dumps(item)

@@ -7,7 +7,6 @@
 mod agent;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,14 +23,17 @@ use sim_core::policy::Policy;
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Speed, Time};
 
-use crate::policy::{LOOK, Session, around};
+use crate::errors::Failure;
+use crate::patience::{self, LOOK};
+use crate::policy::{Session, around};
+use crate::source::Request;
 use agent::{Action, Actions, Agent, Message, Snapshot};
 
 /// A scenario under a base policy, run from decision to decision.
 #[pyclass(frozen, module = "oversim")]
 pub(crate) struct Environment {
     session: Arc<Session>,
-    experiment: Experiment,
+    experiment: Arc<Experiment>,
     plan: RunPlan,
     interval: Span,
     slices: Vec<Span>,
@@ -181,33 +183,35 @@ fn simulate(plan: &RunPlan, seed: u64, policy: &mut dyn Policy) -> Result<RunRep
     Ok(simulation.run(policy, &mut ()))
 }
 
+/// The run time of an application in its dedicated run, in nanoseconds.
+fn alone(experiment: &Experiment, entry: usize) -> Result<u64, String> {
+    let dedicated = |plan: &&RunPlan| plan.policy == NO_POLICY && plan.alone == Some(entry);
+    let plan = experiment.runs.iter().find(dedicated).ok_or_else(|| {
+        "the scenario has no dedicated runs (`baseline: none`): this reward needs them".to_owned()
+    })?;
+    let report = experiment::run::simulate_one(plan, &mut ())?;
+    let time = report.apps.first().and_then(|app| app.run_time());
+    time.map(Span::ns).ok_or_else(|| "a dedicated run does not end".to_owned())
+}
+
 #[pymethods]
 impl Environment {
     #[new]
-    #[pyo3(signature = (name, text, base, classes, *, set, interval_ns, horizon_ns, slices_ns))]
-    #[expect(clippy::too_many_arguments, reason = "each is an argument of the environment")]
+    #[pyo3(signature = (request, *, interval_ns, horizon_ns, slices_ns))]
     fn new(
-        name: &str,
-        text: &str,
-        base: String,
-        classes: Vec<Bound<'_, PyAny>>,
-        set: Vec<String>,
+        py: Python<'_>,
+        request: Request<'_>,
         interval_ns: u64,
         horizon_ns: Option<u64>,
         slices_ns: Vec<u64>,
     ) -> PyResult<Self> {
-        let session = Arc::new(Session::new(&classes)?);
-        let overrides = Overrides {
-            set,
-            policies: vec![base],
-            repeat: Some(1),
-            without_sweep: true,
-            ..Overrides::default()
-        };
-        let loaded = scenario::load_with(session.shelf(), name, text, &overrides);
-        let experiment = loaded.map_err(PyValueError::new_err)?;
+        let mut asked = request.asked()?;
+        asked.overrides =
+            Overrides { repeat: Some(1), without_sweep: true, warn: false, ..asked.overrides.clone() };
+        let experiment = asked.open().map_err(|failure| failure.raise(py))?;
+        let session = asked.session;
         let Some(plan) = experiment.runs.iter().find(|plan| plan.policy == 0) else {
-            return Err(PyValueError::new_err(format!("{name} has no run")));
+            return Err(PyValueError::new_err("the scenario has no run"));
         };
         let mut plan = plan.clone();
         // A sampled run leaves out most of the decisions.
@@ -222,7 +226,7 @@ impl Environment {
         };
         Ok(Self {
             session,
-            experiment,
+            experiment: Arc::new(experiment),
             plan,
             interval: Span::from_ns(interval_ns.max(1)),
             slices: slices_ns.into_iter().map(Span::from_ns).collect(),
@@ -291,26 +295,14 @@ impl Environment {
     /// # Errors
     /// The scenario has no dedicated runs, or one of them does not end.
     fn alone_ns(&self, py: Python<'_>) -> PyResult<Vec<Option<u64>>> {
-        let wanted: Vec<usize> = self.plan.entries.clone();
-        let found = self.session.guard(py, |_| {
-            let time = |entry: usize| -> Result<u64, String> {
-                let alone = |plan: &&RunPlan| plan.policy == NO_POLICY && plan.alone == Some(entry);
-                let plan = self.experiment.runs.iter().find(alone).ok_or_else(|| {
-                    "the scenario has no dedicated runs (`baseline: none`): this reward needs them".to_owned()
-                })?;
-                let report = experiment::run::simulate_one(plan, &mut ())?;
-                let time = report.apps.first().and_then(|app| app.run_time());
-                time.map(Span::ns)
-                    .ok_or_else(|| format!("the dedicated run {} does not end", plan.apps[0].name))
+        let (experiment, entries) = (Arc::clone(&self.experiment), self.plan.entries.clone());
+        let backgrounds: Vec<bool> = self.plan.apps.iter().map(|app| app.background).collect();
+        patience::wait(py, &self.session, move |_| {
+            let time = |(entry, background): (&usize, bool)| {
+                if background { Ok(None) } else { alone(&experiment, *entry).map(Some) }
             };
-            let backgrounds = self.plan.apps.iter().map(|app| app.background);
-            wanted
-                .iter()
-                .zip(backgrounds)
-                .map(|(entry, background)| if background { Ok(None) } else { time(*entry).map(Some) })
-                .collect::<Result<Vec<_>, String>>()
-        })?;
-        found.map_err(PyValueError::new_err)
+            entries.iter().zip(backgrounds).map(time).collect::<Result<_, _>>().map_err(Failure::Refused)
+        })
     }
 
     /// Begins an episode with this seed, after closing the one before: the first state.
@@ -380,21 +372,6 @@ impl Drop for Environment {
             });
         }
     }
-}
-
-/// Name and text of a scenario: a built-in one, a file, or the text itself (of several lines).
-///
-/// # Errors
-/// There is no such scenario, or the file cannot be read.
-#[pyfunction]
-pub(crate) fn scenario_text(scenario: &str) -> PyResult<(String, String)> {
-    if scenario.contains('\n') {
-        return Ok(("scenario".into(), scenario.into()));
-    }
-    if scenario == "-" {
-        return Err(PyValueError::new_err("`-` is no scenario"));
-    }
-    scenario::subject::scenario(Path::new(scenario)).map_err(|why| PyValueError::new_err(why.to_string()))
 }
 
 /// A length of time with its unit, `10ms`, in nanoseconds; at least 1 ns and at most 2^62.

@@ -1,6 +1,7 @@
 """The policies that the tests run."""
 
 import oversim
+from oversim._scenario import request
 from oversim import Choice, Parameter, Policy, QueueEntry
 
 
@@ -127,8 +128,6 @@ baseline: none
 """
 
 
-def runs(text, policies, **options):
+def runs(scenario, policies, **options):
     """One row for each run: label, replicate, digest, makespan in ns, corrections."""
-    written, classes = oversim.policy.split(policies)
-    written = [oversim.policy.written(item) for item in written]
-    return oversim._native.runs(text, written, classes, **options)
+    return oversim._native.runs(request(scenario, policies, **options))

@@ -8,6 +8,7 @@ import time
 from policies_in_python import Bind, Steal, runs
 
 from oversim import Policy, _native
+from oversim._scenario import request
 
 TEXT = """
 name: many_wakeups
@@ -63,7 +64,7 @@ def best(work):
 def main():
     global calls
     runs(TEXT, [Counted], repeat=1)
-    rust, a = best(lambda: _native.steal_runs(TEXT, repeat=1))
+    rust, a = best(lambda: _native.steal_runs(request(TEXT, ["STEAL"], repeat=1)))
     python, b = best(lambda: runs(TEXT, [Steal], repeat=1))
     assert a[0][2] == b[0][2]
     each = (python - rust) / calls * 1e6

@@ -12,6 +12,7 @@ import pytest
 from policies_in_python import ALL, SIX_ON_FOUR, UNEVEN, Bind, Dice, SharedQueue, Steal, runs
 
 import oversim
+from oversim._scenario import request
 from oversim import Choice, Parameter, Policy, QueueEntry, _native
 
 suite = pytest.mark.skipif(
@@ -50,7 +51,7 @@ def test_the_conformance_suite_finds_silent_and_refused_decisions():
 @pytest.mark.parametrize("waiting", [1, 2])
 def test_a_port_of_steal_gives_the_bytes_of_the_one_in_rust(text, waiting):
     chosen = text.replace("[LOAD]", f"[{{ STEAL: {{ min_waiting: {waiting} }} }}]")
-    rust = _native.steal_runs(chosen, repeat=5)
+    rust = _native.steal_runs(request(chosen, ["STEAL"], repeat=5))
     ported = runs(text, [Steal.using(min_waiting=waiting)], repeat=5)
     assert [row[2:] for row in ported] == [row[2:] for row in rust]
     assert len({row[2] for row in ported}) == 5
@@ -147,7 +148,7 @@ def test_wrong_declarations_are_refused():
         with pytest.raises(TypeError, match=message):
             runs(SIX_ON_FOUR, [policy])
     with pytest.raises(TypeError, match="must be a list"):
-        runs(SIX_ON_FOUR, Still)
+        oversim.run(SIX_ON_FOUR, policies=Still)
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -413,3 +414,15 @@ def test_the_stubs_have_every_function_of_a_system():
         for name in dir(kind):
             if not name.startswith("_"):
                 assert f"def {name}(" in described or f"    {name}: " in described, (kind, name)
+
+
+def test_the_functions_of_the_package_take_classes():
+    result = oversim.run(SIX_ON_FOUR, policies=["PIN", Steal, Steal.using(min_waiting=2, label="lazy")], repeat=2)
+    assert result.completed
+    makespans = {(c["policy"], c["app"]): c["mean"] for c in result.to_dict()["cells"] if c["metric"] == "run_time"}
+    assert makespans["Steal", "six"] == pytest.approx(1.5, rel=0.01)
+    assert makespans["lazy", "six"] == pytest.approx(2.0, rel=0.01)
+    assert "Steal" in str(oversim.compare(result, policies=["PIN", Steal]))
+    swept = oversim.sweep(SIX_ON_FOUR, policies=[Steal], sweep={"apps.six.tasks": [4, 6]}, repeat=1)
+    assert swept.completed
+    assert oversim.timeline(SIX_ON_FOUR, policies=[Steal]) is not None

@@ -6,8 +6,6 @@ import re
 import pytest
 from policies_in_python import runs
 
-import oversim
-from oversim import _native
 
 DOCS = pathlib.Path(__file__).parents[3] / "docs"
 
@@ -16,20 +14,14 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```$", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
 
 
-def test_the_blocks_of_the_page_on_policies_run(monkeypatch):
-    if not hasattr(oversim, "run"):
-        # Without the rest of the package: the same through the function of the tests.
-        def run(scenario, policies):
-            return runs(_native.scenario_text(scenario)[1], policies, repeat=1)
-
-        monkeypatch.setattr(oversim, "run", run, raising=False)
+def test_the_blocks_of_the_page_on_policies_run():
     names = {}
     found = blocks("python-policies.md")
     assert len(found) == 3
     for block in found:
         exec(compile(block, "python-policies.md", "exec"), names)
-    assert names["result"]
-    text = _native.scenario_text("odd_thread")[1]
+    assert names["result"].completed
+    text = "odd_thread"
     steal, load = (runs(text, [policy], repeat=1)[0] for policy in (names["Steal"], "LOAD"))
     assert steal[4] == 0 and steal[3] != load[3]
     fast = names["Rotate"].using(interval="5ms")

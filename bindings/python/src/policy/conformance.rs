@@ -4,10 +4,12 @@ use notation::parameter::Values;
 use policies::{Choice, Level, Perturbation, PolicyShelf};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use scenario::Overrides;
 use testkit::contract::{self, SHAPES, WAITS};
 use testkit::scenarios::Small;
 use testkit::trial::Trial;
+
+use crate::patience;
+use crate::source::Request;
 
 use super::{Run, Session, rows};
 
@@ -18,14 +20,14 @@ mod steal;
 const DISTURBED: [(u64, u64); 4] = [(0, 2_000), (3_000_000, 0), (3_000_000, 5_000), (200_000, 10_000)];
 
 /// A case: the policy, the kernel, the shape of the machine and the way of waiting.
-struct Case<'a> {
+struct Case {
     choice: Choice,
-    kernel: &'a str,
-    shape: &'a str,
+    kernel: &'static str,
+    shape: &'static str,
     wait: usize,
 }
 
-impl Case<'_> {
+impl Case {
     fn small(&self, seed: u64) -> Result<Small, String> {
         let machine = machines::resolve(self.shape).map_err(|e| e.to_string())?.machine();
         let kernel = machines::os::KERNELS.resolve(self.kernel).map_err(|e| e.to_string())?;
@@ -60,7 +62,7 @@ impl Case<'_> {
 }
 
 /// All cases of a class: alone on everything, disturbed, and above or below every built-in policy.
-fn cases<'a>(choice: &Choice) -> Result<Vec<Case<'a>>, String> {
+fn cases(choice: &Choice) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for kernel in machines::os::KERNELS.names() {
         for (wait, shape) in (0..WAITS.len()).flat_map(|wait| SHAPES.map(|shape| (wait, shape))) {
@@ -95,23 +97,12 @@ pub(crate) fn conformance(py: Python<'_>, class: Bound<'_, PyAny>) -> PyResult<(
         return Err(PyValueError::new_err("no policy"));
     };
     let cases = cases(&Choice::new(entry)).map_err(PyValueError::new_err)?;
-    let found = session.guard(py, |_| cases.iter().flat_map(Case::check).collect())?;
-    Ok((cases.len(), found))
+    patience::wait(py, &session, move |_| Ok((cases.len(), cases.iter().flat_map(Case::check).collect())))
 }
 
-/// As `runs` under the policy STEAL of `examples/out-of-tree-policy`, in Rust.
+/// As `runs` with the policy STEAL of `examples/out-of-tree-policy`, in Rust.
 #[pyfunction]
-#[pyo3(signature = (text, *, set=vec![], seed=None, repeat=None, jobs=1))]
-pub(crate) fn steal_runs(
-    py: Python<'_>,
-    text: &str,
-    set: Vec<String>,
-    seed: Option<u64>,
-    repeat: Option<u32>,
-    jobs: usize,
-) -> PyResult<Vec<Run>> {
+pub(crate) fn steal_runs(py: Python<'_>, request: Request<'_>) -> PyResult<Vec<Run>> {
     let shelf = PolicyShelf::with(&[&steal::ENTRY]).map_err(PyValueError::new_err)?;
-    let policies = vec!["STEAL".to_owned()];
-    let overrides = Overrides { set, policies, seed, repeat, without_sweep: true, ..Overrides::default() };
-    rows(py, &Session::new(&[])?, &shelf, text, &overrides, jobs)
+    rows(py, request.asked()?, move |_| shelf)
 }
