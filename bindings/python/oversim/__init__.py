@@ -1,1 +1,40 @@
-from oversim._native import version
+"""A deterministic simulator of oversubscribed multicore scheduling.
+
+>>> import oversim
+>>> result = oversim.run("two_hogs_one_core")
+>>> result.completed
+True
+"""
+
+from oversim._calls import BuiltIn, Checked, check, compare, explain, policies, run, scenarios, sweep, timeline
+from oversim._errors import Diagnostic, ScenarioError
+from oversim._native import Figure, Table, version
+from oversim._result import Comparison, Result, load
+from oversim.policy import Choice, Parameter, Policy, QueueEntry
+
+__version__ = version()
+
+__all__ = [
+    "BuiltIn",
+    "Checked",
+    "Choice",
+    "Comparison",
+    "Diagnostic",
+    "Figure",
+    "Parameter",
+    "Policy",
+    "QueueEntry",
+    "Result",
+    "ScenarioError",
+    "Table",
+    "check",
+    "compare",
+    "explain",
+    "load",
+    "policies",
+    "run",
+    "scenarios",
+    "sweep",
+    "timeline",
+    "version",
+]

@@ -1,4 +1,20 @@
-//! The simulator as a Python module.
+//! The simulator as a Python module: functions and classes that the package `oversim` wraps.
+//!
+//! Every function takes plain texts and numbers, so that other processes can be asked the same, and releases
+//! the lock of the interpreter while runs are simulated.
+
+mod calls;
+mod environment;
+mod errors;
+mod figure;
+mod lists;
+mod patience;
+mod policy;
+mod result;
+mod slices;
+mod source;
+mod sweeps;
+mod table;
 
 use pyo3::prelude::*;
 
@@ -6,6 +22,33 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     use super::*;
+
+    #[pymodule_export]
+    use super::calls::{check, compare, run, timeline};
+    #[pymodule_export]
+    use super::environment::{Environment, duration_ns};
+    #[pymodule_export]
+    use super::figure::Figure;
+    #[pymodule_export]
+    use super::lists::{explain, policies, scenarios, schema};
+    #[pymodule_export]
+    use super::policy::{App, Choice, Machine, Placement, QueueEntry, System, Task, Timer, runs};
+    #[pymodule_export]
+    use super::result::{Comparison, Outcome};
+    #[pymodule_export]
+    use super::sweeps::{parts, shard, sweep};
+    #[pymodule_export]
+    use super::table::Table;
+
+    #[cfg(feature = "conformance")]
+    #[pymodule_export]
+    use super::policy::conformance::{conformance, steal_runs};
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        experiment::run::surround_threads(policy::around);
+        Ok(())
+    }
 
     /// The version of oversim.
     #[pyfunction]

@@ -2,6 +2,7 @@
 //! nowhere.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -176,11 +177,40 @@ pub(crate) fn results(
     Ok(Results::of(experiment, reports, &partitions))
 }
 
-/// So many threads (0 = as many as this process may use), but no more than there are runs.
-pub(crate) fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
+/// Does the work of a thread that simulates, and something before and after it.
+type Around = fn(work: &mut (dyn FnMut() + Send));
+
+/// What [`surround_threads`] was given.
+static AROUND: OnceLock<Around> = OnceLock::new();
+
+/// From now on every thread that runs simulations does its work inside `around`, which has to call it once.
+/// The first call counts. For policies in a language whose interpreter keeps a state per thread: it takes
+/// longer to make one than to call a hook.
+pub fn surround_threads(around: fn(work: &mut (dyn FnMut() + Send))) {
+    let _ = AROUND.set(around);
+}
+
+/// Does something with so many threads (0 = as many as this process may use), but no more than there are
+/// runs.
+pub(crate) fn in_pool<T>(
+    experiment: &Experiment,
+    jobs: usize,
+    what: impl FnOnce(&rayon::ThreadPool) -> T,
+) -> Result<T, RunError> {
+    let surrounded = |thread: rayon::ThreadBuilder| match AROUND.get() {
+        None => thread.run(),
+        Some(around) => {
+            let mut thread = Some(thread);
+            around(&mut || {
+                if let Some(thread) = thread.take() {
+                    thread.run();
+                }
+            });
+        }
+    };
     rayon::ThreadPoolBuilder::new()
         .num_threads(jobs.min(experiment.runs.len()))
-        .build()
+        .build_scoped(surrounded, what)
         .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })
 }
 
@@ -191,7 +221,11 @@ fn on_threads<T: Send>(
     jobs: usize,
     what: impl FnOnce() -> T + Send,
 ) -> Result<T, RunError> {
-    if cfg!(target_family = "wasm") { Ok(what()) } else { Ok(pool(experiment, jobs)?.install(what)) }
+    if cfg!(target_family = "wasm") {
+        Ok(what())
+    } else {
+        in_pool(experiment, jobs, |pool| pool.install(what))
+    }
 }
 
 /// Runs everything: one report per run, in run order.

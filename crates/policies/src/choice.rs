@@ -77,10 +77,11 @@ impl Choice {
     /// The policy for a run of `apps`; user-level policies come on top of a kernel-level one.
     #[must_use]
     pub fn build(&self, machine: &Machine, kernel: &OsModel, apps: &[AppSpec]) -> Box<dyn Policy> {
-        let setting = Setting { machine, kernel, apps };
+        let setting = |choice: &Self| Setting { entry: choice.entry, machine, kernel, apps };
+        let bare = |choice: &Self, position| choice.bare(&setting(choice), position);
         match self.beneath(kernel) {
-            Some(beneath) => Box::new(Stacked::new(self.bare(&setting, 0), beneath.bare(&setting, 1))),
-            None => self.bare(&setting, 0),
+            Some(beneath) => Box::new(Stacked::new(bare(self, 0), bare(&beneath, 1))),
+            None => bare(self, 0),
         }
     }
 

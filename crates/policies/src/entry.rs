@@ -31,6 +31,8 @@ impl Level {
 /// What a policy may know of the run when it is built: the machine, its kernel and the programs as submitted.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
+    /// The entry that is built: one function can build the policies of several entries.
+    pub entry: &'static Entry,
     /// The machine.
     pub machine: &'a Machine,
     /// Its kernel.

@@ -318,13 +318,13 @@ impl System for FakeSystem {
 pub(crate) const POLLS: u32 = 1;
 
 /// A policy with these parameters changed, built without programs.
-pub(crate) fn built(entry: &Entry, changes: &[(&str, u64)]) -> Box<dyn Policy> {
+pub(crate) fn built(entry: &'static Entry, changes: &[(&str, u64)]) -> Box<dyn Policy> {
     let mut values = Values::defaults(entry.parameters);
     for (name, value) in changes {
         values.set(name, *value).unwrap();
     }
     let system = FakeSystem::new(&[(sim_core::machine::Level::Core, 1)]);
-    (entry.build)(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
+    (entry.build)(&values, &Setting { entry, machine: &system.machine, kernel: &system.kernel, apps: &[] })
 }
 
 /// A system on which a program of so many threads has started under the policy; all of them run.

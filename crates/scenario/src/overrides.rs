@@ -29,7 +29,8 @@ pub struct Overrides {
     /// One more axis, as in `sweep`; or the path of an axis of the scenario, `path`, whose values stay.
     pub vary: Option<String>,
     /// Only these policies, by label in the scenario or by name in the registry; empty = as in the scenario.
-    /// `SPEED/DWRR` is the first over the second and gets the label `SPEED-over-DWRR`.
+    /// `SPEED/DWRR` is the first over the second and gets the label `SPEED-over-DWRR`; `{ SPEED: { interval:
+    /// 50ms } }` is one as a scenario writes it.
     pub policies: Vec<String>,
     /// Seed of the first replicate.
     pub seed: Option<u64>,
@@ -84,7 +85,9 @@ impl Overrides {
             applied.push(format!("sweep.{axis}"));
         }
         if !self.policies.is_empty() {
-            choose_policies(root, &self.policies, sources);
+            if let Err(problem) = choose_policies(root, &self.policies, sources) {
+                reader.add(problem);
+            }
             applied.push(format!("policies={}", self.policies.join(",")));
         }
         applied
@@ -316,7 +319,7 @@ fn joined(root: &mut Node, path: &str, at: Place) -> bool {
 }
 
 /// Replaces the list of policies by the named ones; those of the scenario keep their parameters.
-fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) {
+fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) -> Result<(), Diagnostic> {
     let given: Vec<Node> = match root.get("policies").map(|entry| &entry.value.content) {
         Some(Content::List(items)) => items.clone(),
         _ => Vec::new(),
@@ -325,6 +328,10 @@ fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) {
     for name in names {
         let source = sources.add("--policy", name);
         let place = Place::range(source, 0..name.len());
+        if name.trim_start().starts_with('{') {
+            chosen.push(yaml::tree(source, name)?);
+            continue;
+        }
         let known = |name: &str| {
             given
                 .iter()
@@ -339,4 +346,5 @@ fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) {
     }
     let list = Node { place: Place::NONE, used: None, content: Content::List(chosen) };
     root.set("policies", Place::NONE, list);
+    Ok(())
 }

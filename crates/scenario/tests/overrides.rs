@@ -125,3 +125,21 @@ fn the_limit_of_a_control_group_is_set_and_swept() {
         assert!(message.contains(said), "{message}");
     }
 }
+
+#[test]
+fn a_policy_may_be_chosen_as_a_scenario_writes_it() {
+    let chosen = |policies: &[&str]| {
+        let overrides = Overrides { policies: strings(policies), ..Overrides::default() };
+        load("small.yaml", SCENARIO, &overrides)
+    };
+    let experiment = chosen(&["LOAD", "{SPEED: {interval: 50ms}, as: fast}"]).unwrap();
+    assert_eq!(experiment.policies, ["LOAD", "fast"]);
+    let fast = experiment.runs.iter().find(|run| run.policy == 1).unwrap();
+    assert_eq!(fast.policy_choice.values.shown("interval"), Some("50ms".to_owned()));
+    let json = chosen(&[r#"{"SPEED": {"interval": "50ms"}, "as": "fast"}"#]).unwrap();
+    assert_eq!(json.policies, ["fast"]);
+    let unknown = chosen(&["{SPEED: {interval: 50}}"]).err().unwrap();
+    assert!(unknown.contains("--policy:1:20") && unknown.contains("needs a unit"), "{unknown}");
+    let broken = chosen(&["{SPEED: ["]).err().unwrap();
+    assert!(broken.contains("--policy:1:"), "{broken}");
+}

@@ -3,6 +3,7 @@
 //!
 //! This crate is used by tests only; nothing that ships depends on it.
 
+pub mod contract;
 pub mod cost;
 pub mod floor;
 pub mod house;

@@ -9,65 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use notation::parameter::Values;
 use policies::{ALL, Choice, Entry};
-use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
-use sim_core::machine::{CpuSet, Machine};
-use sim_core::outcome::{Options, Outcome};
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::machine::Machine;
+use sim_core::outcome::Options;
 use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
-use sim_core::time::{Span, Time, Work};
-use sim_core::wait::{BarrierKind, Polling, WaitMode};
+use sim_core::time::Span;
+use sim_core::wait::WaitMode;
+use testkit::contract::{self, SHAPES, WAITS};
 use testkit::scenarios::Small;
 use testkit::trial::{Trial, watched};
-
-/// The longest turn that a queue gives a task while others wait: the quantum of the round-robin kernel and
-/// the timeslice of O(1) at nice 0. ULE's slices and the quanta of the time-sharing class from priority 10 on
-/// are no longer.
-const TURN: Span = Span::from_ms(100);
-
-/// Flat; sockets with shared caches; nodes of cores with two threads.
-const SHAPES: [&str; 3] = ["core:3", "package:2 cache:1 core:2", "package:2 numa:1 core:1 thread:2"];
-
-const WAITS: [(&str, WaitMode); 5] = [
-    ("spin", WaitMode::Spin),
-    ("yield", WaitMode::Yield),
-    ("block", WaitMode::Block),
-    ("spin then block", WaitMode::SpinThenBlock { limit: Span::from_us(200), yielding: false }),
-    ("yield to", WaitMode::YieldTo),
-];
-
-fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpec {
-    let profile = MemoryProfile { demand: 1_000_000_000, working_set: 1 << 20, ..MemoryProfile::NONE };
-    let compute = Op::Compute { work: Work::from_span(work), spread: Spread(6_554), profile: ProfileId(0) };
-    let ops = vec![Op::Repeat(steps), compute, Op::Barrier, Op::End];
-    let runtime = Runtime {
-        name: "test".into(),
-        barrier: BarrierKind::Dissemination,
-        wait,
-        polling: Polling::PLAIN,
-        processes: false,
-        startup: StartUp::PLAIN,
-    };
-    AppSpec::new(name, tasks, Arc::new(Program::new(ops, vec![profile]).unwrap()), runtime)
-}
-
-/// One task too many for the cpus, a late program, one that computes at length, a pinned hog, and somebody
-/// who sleeps.
-fn apps(cpus: u32, wait: WaitMode) -> Vec<AppSpec> {
-    let mut late = app("late", cpus / 2 + 1, 6, Span::from_ms(5), wait);
-    late.start = Time::from_ns(30_000_000);
-    let mut hog = app("hog", 1, 0, Span::from_ms(100), wait);
-    hog.background = true;
-    hog.allowed = Some(CpuSet::of([CpuId(0)]));
-    let nap = Op::Sleep { span: Span::from_ms(3), spread: Spread(6_554) };
-    let work = Work::from_span(Span::from_us(400));
-    let serve = Op::Compute { work, spread: Spread::EXPONENTIAL, profile: ProfileId(0) };
-    let mut service = app("service", 2, 0, Span::from_ms(1), wait);
-    let ops = vec![Op::Repeat(0), nap, serve, Op::End];
-    service.program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).unwrap());
-    service.background = true;
-    let fine = app("fine", cpus + 1, 30, Span::from_ms(1), wait);
-    vec![fine, late, hog, app("long", cpus.min(3), 3, Span::from_ms(25), wait), service]
-}
 
 /// A case of the product.
 struct Case {
@@ -86,18 +36,9 @@ impl Case {
         let machine: Machine = machines::resolve(self.shape).unwrap().machine();
         let kernel = machines::os::KERNELS.resolve(self.kernel).unwrap();
         let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
-        let apps = apps(machine.cpus(), self.wait.1);
-        let options = Options {
-            seed,
-            horizon: Time::from_ns(20_000_000_000),
-            start_jitter: model.tick,
-            ..Options::default()
-        };
-        let small = Small { machine: Arc::new(machine), model: Arc::new(model), apps, options };
+        let small = contract::scenario(machine, model, self.wait.1, seed).unwrap();
         let mut policy = Choice::new(self.entry).build(&small.machine, &small.model, &small.apps);
-        // The watchdog: everybody else may have the cpu once, for the longest turn.
-        let tasks: u32 = small.apps.iter().map(|app| app.tasks).sum();
-        watched(&small, policy.as_mut(), TURN * u64::from(tasks)).unwrap()
+        contract::trial(&small, policy.as_mut()).unwrap()
     }
 }
 
@@ -133,14 +74,7 @@ fn of_all(cases: &[Case], check: impl Fn(&Case) -> Vec<String> + Sync) -> Vec<St
 
 #[test]
 fn every_policy_keeps_to_the_contract_under_every_kernel_and_way_of_waiting() {
-    let found = of_all(&cases(), |case| {
-        let trial = case.run(1);
-        let mut found = trial.found;
-        if trial.report.outcome != Outcome::Completed {
-            found.push(format!("{:?}", trial.report.outcome));
-        }
-        found
-    });
+    let found = of_all(&cases(), |case| case.run(1).found);
     assert!(found.is_empty(), "{} of {}: {found:#?}", found.len(), cases().len());
 }
 
@@ -202,7 +136,7 @@ fn the_checkers_find_a_policy_that_breaks_the_contract() {
     let machine = machines::resolve("core:1").unwrap().machine();
     let kernel = machines::os::KERNELS.resolve("linux-2.6.28").unwrap();
     let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), 1);
-    let apps = vec![app("a", 2, 1, Span::from_ms(300), WaitMode::Block)];
+    let apps = vec![contract::app("a", 2, 1, Span::from_ms(300), WaitMode::Block).unwrap()];
     let small =
         Small { machine: Arc::new(machine), model: Arc::new(model), apps, options: Options::default() };
     let trial = watched(&small, &mut Unfair, Span::from_ms(200)).unwrap();

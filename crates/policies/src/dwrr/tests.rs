@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 /// Two cpus with these numbers of threads, all of them reported.
 fn on_two(counts: &[u32]) -> (FakeSystem, Dwrr, Vec<TaskId>) {
     let mut system = FakeSystem::new(&[(Tree::Core, 2)]);
-    let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };
+    let setting = Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
     let mut policy = Dwrr::new(&Parameters::from(&Values::defaults(Parameters::TABLE)), &setting);
     let tasks = system.fill(&mut policy, counts);
     (system, policy, tasks)
@@ -119,7 +119,7 @@ fn at_most_half_of_what_waits_is_taken() {
         let mut system = FakeSystem::new(&[(Tree::Core, 2)]);
         let mut values = Values::defaults(Parameters::TABLE);
         values.set("take", take).unwrap();
-        let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };
+        let setting = Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
         let mut policy = Dwrr::new(&Parameters::from(&values), &setting);
         let tasks = system.fill(&mut policy, &[9, 1]);
         system.leave(&mut policy, tasks[9], TaskState::Exited);

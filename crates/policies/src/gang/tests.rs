@@ -17,7 +17,10 @@ fn with(cpus: u32, settings: &[(&str, u64)]) -> (FakeSystem, Box<dyn Policy>) {
     for (name, value) in settings {
         values.set(name, *value).unwrap();
     }
-    let gang = build(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] });
+    let gang = build(
+        &values,
+        &Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] },
+    );
     (system, gang)
 }
 

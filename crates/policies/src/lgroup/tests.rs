@@ -15,7 +15,7 @@ fn on(system: &FakeSystem, changes: &[(&str, u64)]) -> Lgroup {
     }
     Lgroup::new(
         &Parameters::from(&values),
-        &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] },
+        &Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] },
     )
 }
 

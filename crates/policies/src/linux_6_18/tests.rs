@@ -12,7 +12,8 @@ const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core
 fn policy_on(system: &FakeSystem) -> Linux618 {
     let mut kernel = system.kernel.clone();
     kernel.balancer.release = NAME;
-    let setting = Setting { machine: &system.machine, kernel: &kernel, apps: &[] };
+    let setting =
+        Setting { entry: &crate::load::ENTRY, machine: &system.machine, kernel: &kernel, apps: &[] };
     Linux618::new(&Parameters::from(&Values::defaults(Parameters::TABLE)), &setting)
 }
 

@@ -19,7 +19,7 @@ fn load(system: &FakeSystem, changes: &[(&str, u64)]) -> Load {
     }
     Load::new(
         &Parameters::from(&values),
-        &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] },
+        &Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] },
     )
 }
 

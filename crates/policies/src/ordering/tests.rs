@@ -28,7 +28,7 @@ fn sleep(ms: u64) -> Op {
 
 /// Runs applications under a policy, for so many ms at most.
 fn run(
-    entry: &Entry,
+    entry: &'static Entry,
     changes: &[(&str, u64)],
     levels: &[(Tree, u32)],
     apps: Vec<Submitted<'_>>,
@@ -55,7 +55,7 @@ fn run(
     if entry.name == "EDF" {
         values.set_for("period", "b", vec![30_000_000]).unwrap();
     }
-    let setting = Setting { machine: &machine, kernel: &kernel, apps: &apps };
+    let setting = Setting { entry, machine: &machine, kernel: &kernel, apps: &apps };
     let mut policy = (entry.build)(&values, &setting);
     let options = Options { horizon: Time::from_ns(horizon * 1_000_000), ..Options::default() };
     let simulation = Simulation::new(Arc::new(machine), Arc::new(kernel), apps, options).unwrap();

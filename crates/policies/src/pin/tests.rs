@@ -153,7 +153,12 @@ fn wishes_are_read_by_application_and_every_binding_has_a_reason() {
     let mut system = FakeSystem::new(&BARCELONA);
     let (first, second) = (system.add_app(3, false), system.add_app(3, false));
     let specs = system.specs();
-    let setting = Setting { machine: &system.machine.clone(), kernel: &system.kernel.clone(), apps: &specs };
+    let setting = Setting {
+        entry: &ENTRY,
+        machine: &system.machine.clone(),
+        kernel: &system.kernel.clone(),
+        apps: &specs,
+    };
     let mut pin = build(&choice.values, &setting);
     pin.app_started(&mut system, first);
     pin.app_started(&mut system, second);

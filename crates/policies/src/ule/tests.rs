@@ -15,7 +15,7 @@ fn steady(counts: &[u32]) -> (FakeSystem, Ule) {
 /// A machine with these numbers of threads on its cpus, under the rules of a release.
 fn on(levels: &[(Tree, u32)], release: &str, counts: &[u32]) -> (FakeSystem, Ule) {
     let mut system = FakeSystem::new(levels);
-    let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };
+    let setting = Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
     let mut values = Values::defaults(Parameters::TABLE);
     values.set("release", u64::from(release == "12")).unwrap();
     let mut policy = Ule::new(&Parameters::from(&values), &setting);

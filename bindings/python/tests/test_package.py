@@ -1,0 +1,111 @@
+"""The package from outside. OVERSIM names the binary of the command line, for comparisons with it."""
+
+import concurrent.futures as futures
+import doctest
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import oversim
+from oversim import _calls, _errors, _result
+
+BINARY = os.environ.get("OVERSIM")
+
+
+@pytest.mark.skipif(not BINARY, reason="OVERSIM names no binary")
+@pytest.mark.parametrize("name", ["two_hogs_one_core", "odd_thread"])
+def test_digests_are_those_of_the_command_line(name):
+    done = subprocess.run([BINARY, "-q", "run", name, "--format", "json"], capture_output=True, check=True)
+    assert oversim.run(name).to_dict() == json.loads(done.stdout)
+
+
+def test_tables_are_arrow():
+    result = oversim.run("odd_thread", repeat=2, timeline=True)
+    pyarrow = pytest.importorskip("pyarrow")
+    cells = pyarrow.table(result.cells)
+    assert cells.num_rows == len(result.cells) == len(result.to_dict()["cells"])
+    assert set(pyarrow.table(result.samples)["replicate"].to_pylist()) == {0, 1}
+    assert len(result.account) > 0
+    for row in pyarrow.table(result.timeline).slice(0, 500).to_pylist():
+        assert sum(value for key, value in row.items() if key.endswith("_ns") and key not in ("from_ns", "to_ns")) == (
+            row["to_ns"] - row["from_ns"]
+        )
+
+
+def test_errors_have_places():
+    text = oversim.scenarios()[0].text.replace("\npolicies:", "\npolices:")
+    with pytest.raises(oversim.ScenarioError) as caught:
+        oversim.run(text)
+    line = text[: text.index("\npolices:") + 1].count("\n") + 1
+    assert any((d.line, d.column) == (line, 1) for d in caught.value.diagnostics)
+    assert "policies" in str(caught.value)
+    assert pickle.loads(pickle.dumps(caught.value)).diagnostics == caught.value.diagnostics
+    with pytest.raises(oversim.ScenarioError, match="odd_thread"):
+        oversim.run("odd_thred")
+    with pytest.raises(oversim.ScenarioError):
+        oversim.run("odd_thread", set={"threads_per_core": 10**9})
+    with pytest.raises(TypeError):
+        oversim.run("odd_thread", policies=[3])
+
+
+def test_sweeps_do_not_depend_on_the_executor():
+    asked = dict(sweep={"threads_per_core": [1, 2, 3]}, repeat=2)
+    alone = oversim.sweep("two_hogs_one_core", **asked)
+    with futures.ThreadPoolExecutor(2) as executor:
+        assert oversim.sweep("two_hogs_one_core", executor=executor, shards=3, **asked) == alone
+    with futures.ProcessPoolExecutor(2) as executor:
+        assert oversim.sweep("two_hogs_one_core", executor=executor, **asked) == alone
+
+
+def test_control_c_ends_a_long_run():
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        oversim.run("cg_ft_share", repeat=500)
+    assert time.monotonic() - began < 2.5
+
+
+def test_results_are_saved_and_pictures_drawn(tmp_path):
+    result = oversim.run("odd_thread", repeat=2)
+    result.save(tmp_path / "r.json")
+    assert oversim.load(tmp_path / "r.json") == result == pickle.loads(pickle.dumps(result))
+    assert result.plot()._repr_svg_().startswith("<svg") and "<svg" in result._repr_html_()
+    assert "<svg" in oversim.timeline("odd_thread").svg
+    assert oversim.compare("odd_thread", repeat=2).text
+
+
+@pytest.mark.parametrize("module", [oversim, _calls, _errors, _result])
+def test_examples(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_the_page_runs():
+    pytest.importorskip("pyarrow")
+    page = (Path(__file__).parents[3] / "docs" / "python.md").read_text()
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(block, names)
+
+
+def test_the_notebook_runs(tmp_path):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.read(Path(__file__).parents[1] / "notebooks" / "first_steps.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    assert "image/svg+xml" in notebook.cells[-1].outputs[0]["data"]
+
+
+def test_data_frames_take_the_tables():
+    polars, pandas, duckdb = map(pytest.importorskip, ("polars", "pandas", "duckdb"))
+    cells = oversim.run("odd_thread", repeat=1).cells
+    assert len(polars.DataFrame(cells)) == len(cells)
+    assert len(pandas.DataFrame.from_arrow(cells)) == len(cells)
+    assert duckdb.sql("select count(*) from cells").fetchall() == [(len(cells),)]
