@@ -169,7 +169,7 @@ fn pictures(experiment: &Experiment, results: &Results, file: &str) {
     harmless("svg", picture.svg().as_bytes());
     let recorded = timeline::record(&subjects, &Request::default(), Medium::Text(60)).unwrap();
     harmless("text", terminal::text(&recorded, &title, 80, false).as_bytes());
-    let slot = Slot { about: title.clone(), picture, command: file.to_owned() };
+    let slot = Slot { about: title.clone(), picture, command: file.to_owned(), detail: None };
     let drawn = figures::draw(results, &[]);
     let policies = PolicyShelf::default();
     let story = Story {
