@@ -6,15 +6,17 @@
 True
 """
 
-from oversim._calls import BuiltIn, Checked, check, compare, explain, policies, run, scenarios, sweep, timeline
+from oversim._calls import BuiltIn, Checked, check, compare, explain, policies, run, scenarios, schema, sweep, timeline
 from oversim._errors import Diagnostic, ScenarioError
 from oversim._native import Figure, Table, version
 from oversim._result import Comparison, Result, load
 from oversim.policy import Choice, Parameter, Policy, QueueEntry
+from oversim.scenario import App, Scenario
 
 __version__ = version()
 
 __all__ = [
+    "App",
     "BuiltIn",
     "Checked",
     "Choice",
@@ -25,6 +27,7 @@ __all__ = [
     "Policy",
     "QueueEntry",
     "Result",
+    "Scenario",
     "ScenarioError",
     "Table",
     "check",
@@ -34,6 +37,7 @@ __all__ = [
     "policies",
     "run",
     "scenarios",
+    "schema",
     "sweep",
     "timeline",
     "version",

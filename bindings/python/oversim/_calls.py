@@ -31,7 +31,7 @@ def run(
     best_partition: bool = False,
     timeline: bool = False,
 ) -> Result:
-    """Runs a scenario: the name of a built-in one, a path, YAML text or a dict.
+    """Runs a scenario: the name of a built-in one, a path, YAML text, a dict or a `Scenario`.
 
     The other arguments are the options of ``oversim run``; ``timeline=True`` also keeps the slices of the first
     replicate.
@@ -203,3 +203,8 @@ def policies() -> list[dict[str, Any]]:
 def explain(name: str, *, markdown: bool = False) -> str:
     """The pages of a policy, workload, machine, kernel, runtime, metric or term; `KeyError` if there is none."""
     return _native.explain(name, markdown)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenarios."""
+    return dict(json.loads(_native.schema()))

@@ -13,9 +13,10 @@ from oversim.policy import split
 
 if TYPE_CHECKING:
     from oversim._native import Request
+    from oversim.scenario import Scenario
 
-#: A scenario: the name of a built-in one, a path, YAML text or a dict.
-ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+#: A scenario: the name of a built-in one, a path, YAML text, a dict or a typed `Scenario`.
+ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Scenario"]
 #: Changes of a scenario: ``{"threads_per_core": 2}``, or ``["threads_per_core=2"]`` as on the command line.
 Changes = Union[Mapping[str, Any], Sequence[str]]
 
@@ -108,10 +109,10 @@ def request(
             subject = scenario
     elif isinstance(scenario, os.PathLike):
         subject = os.fspath(scenario)
-    elif isinstance(scenario, Mapping):
+    elif isinstance(scenario, Mapping) or (dataclasses.is_dataclass(scenario) and not isinstance(scenario, type)):
         text = to_yaml(scenario)
     else:
-        raise TypeError(f"{scenario!r} is no scenario: use a name, a path, YAML text or a dict")
+        raise TypeError(f"{scenario!r} is no scenario: use a name, a path, YAML text, a dict or a Scenario")
     chosen, own = split([policies] if isinstance(policies, str) else policies or [])
     whole = {"seed": (seed, 0, 2**64 - 1), "repeat": (repeat, 1, 2**32 - 1), "jobs": (jobs, 1, 2**20)}
     for name, (number, least, most) in whole.items():

@@ -8,6 +8,7 @@ import pickle
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -109,3 +110,92 @@ def test_data_frames_take_the_tables():
     assert len(polars.DataFrame(cells)) == len(cells)
     assert len(pandas.DataFrame.from_arrow(cells)) == len(cells)
     assert duckdb.sql("select count(*) from cells").fetchall() == [(len(cells),)]
+
+
+SMALL = {
+    "name": "small",
+    "machine": "core:4",
+    "apps": {"job": {"workload": {"spmd": {"work": "40ms", "intervals": 40, "spread": "10%"}}}},
+    "policies": ["LOAD", {"SPEED": {"interval": "20ms"}, "as": "fast"}],
+    "sweep": {"threads_per_core": [1, 2]},
+    "repeat": 2,
+}
+
+
+def test_every_form_of_a_scenario_gives_the_same_runs(tmp_path):
+    typed = oversim.Scenario(
+        name="small",
+        machine="core:4",
+        apps={"job": oversim.App(workload={"spmd": {"work": "40ms", "intervals": 40, "spread": "10%"}})},
+        policies=["LOAD", {"SPEED": {"interval": "20ms"}, "as": "fast"}],
+        sweep={"threads_per_core": [1, 2]},
+        repeat=2,
+    )
+    text = json.dumps(SMALL) + "\n"
+    path = tmp_path / "small.yaml"
+    path.write_text(text)
+    assert len({oversim.run(form).digest for form in (SMALL, typed, text, path, str(path))}) == 1
+
+
+def test_the_typed_scenario_is_that_of_the_schema():
+    folder = Path(__file__).parents[1]
+    printed = subprocess.run(
+        [sys.executable, folder / "generate.py"],
+        input=json.dumps(oversim.schema()),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert printed.stdout == (folder / "oversim" / "scenario.py").read_text()
+
+
+def test_jobs_and_threads_do_not_change_a_result():
+    with futures.ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda jobs: oversim.run(SMALL, jobs=jobs).to_dict(), [1, 2, 3, 4]))
+    assert all(result == results[0] for result in results)
+
+
+def test_cells_are_the_means_of_samples_and_the_account_sums_to_one():
+    pyarrow = pytest.importorskip("pyarrow")
+    result = oversim.run(SMALL)
+    times: dict[tuple[str, str], list[float]] = {}
+    for row in pyarrow.table(result.samples).to_pylist():
+        if row["app"] == "job" and row["metric"] == "run_time":
+            times.setdefault((row["policy"], str(row["threads_per_core"])), []).append(row["value"])
+    means = {
+        (row["policy"], str(row["threads_per_core"])): row["mean"]
+        for row in pyarrow.table(result.cells).to_pylist()
+        if row["app"] == "job" and row["metric"] == "run_time" and row["policy"] in ("LOAD", "fast")
+    }
+    assert len(means) == 4
+    for key, mean in means.items():
+        assert len(times[key]) == 2 and sum(times[key]) / 2 == pytest.approx(mean, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "changes"),
+    [
+        ("od_thread", {}),
+        ({}, {}),
+        ("", {}),
+        (SMALL, {"policies": ["SPED"]}),
+        (SMALL, {"set": {"apps.job.tasks": 10**12}}),
+        ({"name": "a\x00b"}, {}),
+    ],
+)
+def test_what_cannot_be_run_is_refused(scenario, changes):
+    with pytest.raises(oversim.ScenarioError) as raised:
+        oversim.run(scenario, **changes)
+    assert str(raised.value)
+
+
+@pytest.mark.parametrize("changes", [{"repeat": 0}, {"seed": -1}, {"jobs": "2"}, {"repeat": 2**40}])
+def test_numbers_out_of_range_are_refused(changes):
+    with pytest.raises(ValueError, match="use a whole number"):
+        oversim.run(SMALL, **changes)
+
+
+def test_dask_runs_a_sweep():
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        assert oversim.sweep(SMALL, executor=client) == oversim.sweep(SMALL)
