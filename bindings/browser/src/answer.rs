@@ -1,6 +1,7 @@
 //! Answers to a page: JSON text for a scenario and a request.
 
 use experiment::report::{self, View};
+use experiment::result::Results;
 use experiment::run;
 use experiment::size::Size;
 use policies::PolicyShelf;
@@ -40,8 +41,8 @@ pub fn schema() -> String {
 pub fn describe(text: &str, request: &str) -> String {
     let answer = Request::read(request)
         .map_err(|why| plain_error(&why))
-        .and_then(|request| Ok((open(text, &request)?, request)))
-        .map(|(experiment, request)| described(&experiment, text, &request));
+        .and_then(|request| open(text, &request))
+        .map(|experiment| described(&experiment, text));
     answer.unwrap_or_else(|errors| json!({"ok": false, "errors": errors})).to_string()
 }
 
@@ -86,12 +87,10 @@ fn plain_error(why: &str) -> Value {
     }])
 }
 
-fn described(experiment: &Experiment, text: &str, request: &Request) -> Value {
-    let shelf = PolicyShelf::default();
+fn described(experiment: &Experiment, text: &str) -> Value {
+    let policies = PolicyShelf::default();
     let first = experiment.runs.iter().find(|run| run.alone.is_none());
-    let apps = first.map_or(&[][..], |run| &run.apps);
-    let apps: Vec<Value> = apps.iter().map(|app| json!({"name": app.name, "tasks": app.tasks})).collect();
-    let paths = settable(&shelf, Some(text), false);
+    let paths = settable(&policies, Some(text), false);
     let words: Map<String, Value> = paths
         .iter()
         .filter(|path| !path.words.is_empty())
@@ -101,24 +100,17 @@ fn described(experiment: &Experiment, text: &str, request: &Request) -> Value {
         experiment.axes.iter().map(|axis| json!({"path": axis.path, "values": axis.values})).collect();
     json!({
         "ok": true,
-        "name": experiment.name,
-        "about": experiment.about,
         "policies": experiment.policies,
-        "all_policies": shelf.entries().map(|entry| entry.name).collect::<Vec<_>>(),
+        "all_policies": policies.entries().map(|entry| entry.name).collect::<Vec<_>>(),
         "kernels": machines::os::KERNELS.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
         "swept": swept,
-        "apps": apps,
-        "machine": experiment.machines.first().map_or("", |machine| machine.name.as_str()),
         "kernel": first.map_or("", |run| run.kernel.name.as_str()),
         "cpus": experiment.cpus(),
-        "runs": experiment.runs.len(),
         "size": experiment.size(),
         "settable": paths.iter().map(|path| path.path.as_str()).collect::<Vec<_>>(),
         "words": words,
-        "warnings": experiment.warnings,
         "repeat": experiment.repeat,
         "seed": experiment.seed,
-        "changed": request.overrides() != Request::default().overrides(),
     })
 }
 
@@ -128,17 +120,15 @@ fn simulated(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Value, String> {
     let results = run::run(experiment, 1, progress).map_err(|error| error.to_string())?;
-    let written = |format: &str, view: &View<'_>| -> Result<String, String> {
-        let format = report::format(format).ok_or_else(|| format!("no format {format}"))?;
-        let mut out = Vec::new();
-        (format.write)(&results, &mut out, view).map_err(|error| error.to_string())?;
-        String::from_utf8(out).map_err(|error| error.to_string())
-    };
     let width = request.width.unwrap_or(WIDTH).clamp(40, 400);
-    let text = written("text", &View { width, colour: false, full: false, subject: Some(request.name()) })?;
-    let json = written("json", &View::FILE)?;
+    let text = written(
+        &results,
+        "text",
+        &View { width, colour: false, full: false, subject: Some(request.name()) },
+    )?;
+    let json = written(&results, "json", &View::FILE)?;
     let result: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
-    let timeline = if request.timeline { panels::timeline(experiment, request) } else { Ok(Value::Null) };
+    let timeline = if request.timeline { panels::timeline(experiment) } else { Ok(Value::Null) };
     let (timeline, why) = match timeline {
         Ok(timeline) => (timeline, Value::Null),
         Err(why) => (Value::Null, Value::String(why)),
@@ -155,17 +145,22 @@ fn simulated(
     }))
 }
 
-/// The result as `oversim run --format json` prints it, for comparisons byte by byte; empty if the scenario is
-/// wrong.
+/// The result as `oversim run --format json` prints it, for comparisons byte by byte; empty if the scenario
+/// is wrong.
 #[must_use]
 pub fn json(text: &str, request: &str) -> String {
-    let written = || -> Option<String> {
-        let request = Request::read(request).ok()?;
-        let experiment = open(text, &request).ok()?;
+    let printed = || -> Option<String> {
+        let experiment = open(text, &Request::read(request).ok()?).ok()?;
         let results = run::run(&experiment, 1, &|_, _| ()).ok()?;
-        let mut out = Vec::new();
-        (report::format("json")?.write)(&results, &mut out, &View::FILE).ok()?;
-        String::from_utf8(out).ok()
+        written(&results, "json", &View::FILE).ok()
     };
-    written().unwrap_or_default()
+    printed().unwrap_or_default()
+}
+
+/// The results in a form of `oversim run --format`.
+fn written(results: &Results, format: &str, view: &View<'_>) -> Result<String, String> {
+    let format = report::format(format).ok_or_else(|| format!("no format {format}"))?;
+    let mut out = Vec::new();
+    (format.write)(results, &mut out, view).map_err(|error| error.to_string())?;
+    String::from_utf8(out).map_err(|error| error.to_string())
 }

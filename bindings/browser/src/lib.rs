@@ -1,6 +1,7 @@
 //! The simulator for a browser: JSON text in, JSON text out.
 //!
-//! [`answer`] does the work and can be called from Rust; the functions of this module are its WebAssembly form.
+//! [`answer`] does the work and can be called from Rust; the functions of this module are its WebAssembly
+//! form.
 
 pub mod answer;
 mod panels;
@@ -49,8 +50,8 @@ pub fn describe(text: &str, request: &str) -> String {
     answer::describe(text, request)
 }
 
-/// The results of a scenario: see [`answer::run`]. After each run it calls `globalThis.oversimProgress` with the finished
-/// and all runs.
+/// The results of a scenario: see [`answer::run`]. After each run it calls `globalThis.oversimProgress` with
+/// the finished and all runs.
 #[wasm_bindgen]
 #[must_use]
 pub fn run(text: &str, request: &str) -> String {

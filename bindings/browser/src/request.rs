@@ -25,10 +25,6 @@ pub struct Request {
     pub seed: Option<u64>,
     /// Whether to record a timeline of up to four runs.
     pub timeline: bool,
-    /// The timeline begins here, in nanoseconds; with `to_ns` in place of the most informative window.
-    pub from_ns: Option<u64>,
-    /// The timeline ends here.
-    pub to_ns: Option<u64>,
     /// Columns of the text, 40 to 400; 100 unless given.
     pub width: Option<usize>,
 }

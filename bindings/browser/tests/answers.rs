@@ -96,7 +96,7 @@ fn descriptions_name_what_can_be_set() {
     let described = answer::describe(text("spin_yield_block"), "");
     let described: Value = serde_json::from_str(&described).unwrap();
     assert_eq!(described["policies"], json!(["PIN", "LOAD"]));
-    assert_eq!((&described["machine"], &described["kernel"]), (&json!("barcelona"), &json!("linux-2.6.27")));
+    assert_eq!((&described["cpus"], &described["kernel"]), (&json!(16), &json!("linux-2.6.27")));
     let settable = described["settable"].as_array().unwrap();
     for path in ["threads_per_core", "apps.code.runtime", "apps.code.workload.spread", "kernel"] {
         assert!(settable.contains(&json!(path)), "{path} is missing in {settable:?}");

@@ -1,6 +1,6 @@
 //! A simulation that goes from decision to decision: what `oversim.gym` is made of.
 //!
-//! The engine runs a scenario to its end, so it runs in a thread of its own. A policy around the base policy
+//! The engine runs a scenario to its end, so it runs in another thread. A policy around the base policy
 //! ([`agent::Agent`]) sends the state at each decision interval and waits for the action, in lock step:
 //! between two actions only one of the two threads does anything, and no result depends on timing.
 
@@ -56,7 +56,7 @@ impl Running {
     fn close(self) {
         self.stop.store(true, Ordering::Relaxed);
         drop(self.actions);
-        // A thread that has panicked has said so already.
+        // A thread that has panicked has reported it already.
         let _ = self.thread.join();
     }
 }
@@ -329,7 +329,7 @@ impl Environment {
             let message = format!("there is no action {action}: there are {}, from 0", self.numbers.count());
             return Err(PyValueError::new_err(message));
         };
-        // Nobody else steps meanwhile: the episode is out of its place.
+        // No other thread steps meanwhile: the episode is out of its place.
         let Some(mut running) = self.running().take() else {
             return Err(PyRuntimeError::new_err("no episode is in progress: call reset() first"));
         };

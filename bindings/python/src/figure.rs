@@ -44,7 +44,7 @@ impl Figure {
         &self.name
     }
 
-    /// What it says, a sentence.
+    /// What it shows, a sentence.
     #[getter]
     fn title(&self) -> &str {
         &self.title

@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use crate::errors::Failure;
 use crate::policy::Session;
 
-/// How often a wait looks for signals.
+/// How often a wait checks for signals.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
-/// How long work that was asked to stop is waited for. What still goes on then ends by itself.
+/// How long work that was asked to stop is waited for. What still runs then ends by itself.
 const LEAVE: Duration = Duration::from_millis(500);
 
 /// Does something with the policies of a session in another thread. It is given a flag, which a signal whose
@@ -32,7 +32,7 @@ pub(crate) fn wait<T: Send + 'static>(
     let (done, answer) = mpsc::channel();
     let flag = Arc::clone(&stop);
     let task = move || {
-        // Nobody may wait for the answer any more.
+        // The caller may not wait for the answer any more.
         let _ = done.send(catch_unwind(AssertUnwindSafe(|| work(&flag))));
     };
     thread::Builder::new()

@@ -1,4 +1,4 @@
-//! Results and comparisons as Python sees them; `oversim.Result` and `oversim.Comparison` wrap them.
+//! Results and comparisons for Python; `oversim.Result` and `oversim.Comparison` wrap them.
 
 use std::io;
 use std::sync::Arc;

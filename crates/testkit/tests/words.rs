@@ -169,7 +169,14 @@ fn none(wrong: &[String]) {
 #[test]
 fn documents_and_scenarios_have_the_words_of_the_field() {
     let mut wrong = Vec::new();
-    for name in ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "examples/out-of-tree-policy/README.md"] {
+    let pages = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "ARCHITECTURE.md",
+        "bindings/python/README.md",
+        "examples/out-of-tree-policy/README.md",
+    ];
+    for name in pages {
         wrong.extend(document(name, &fs::read_to_string(root().join(name)).unwrap()));
     }
     for (name, text) in files("docs", &["md"]) {
@@ -202,7 +209,9 @@ fn messages_help_and_reference_texts_have_the_words_of_the_field() {
         "cli",
     ];
     let mut wrong = Vec::new();
-    for (name, text) in crates.into_iter().flat_map(|name| files(&format!("crates/{name}/src"), &["rs"])) {
+    let folders = crates.into_iter().map(|name| format!("crates/{name}/src"));
+    let bindings = ["bindings/browser/src", "bindings/python/src"].map(String::from);
+    for (name, text) in folders.chain(bindings).flat_map(|folder| files(&folder, &["rs"])) {
         for (line, literal) in literals(&text) {
             let shown = without_placeholders(&prose(&literal));
             if !literal.trim().contains(' ') {
@@ -272,8 +281,11 @@ const PHYSICS: [&str; 11] =
     ["account", "event", "ids", "limits", "machine", "observe", "outcome", "program", "sync", "time", "wait"];
 
 #[test]
-fn comments_of_the_engine_have_the_words_of_the_field() {
-    let mut sources = files("crates/sim-core/src/engine", &["rs"]);
+fn comments_of_the_engine_and_the_bindings_have_the_words_of_the_field() {
+    let folders = ["crates/sim-core/src/engine", "bindings/browser/src", "bindings/python/src"];
+    let mut sources: Vec<_> = folders.into_iter().flat_map(|folder| files(folder, &["rs"])).collect();
+    sources.extend(files("bindings/browser/page/src", &["js"]));
+    sources.extend(files("crates/cli/src/commands/lesson", &["rs"]));
     for name in PHYSICS {
         let name = format!("crates/sim-core/src/{name}.rs");
         let text = fs::read_to_string(root().join(&name)).unwrap();

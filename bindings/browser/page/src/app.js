@@ -1,6 +1,6 @@
 // The page: keeps the state, asks the worker, shows the answers.
 import { Timeline } from "../../../../crates/pictures/src/page/timeline.js";
-import { account, bars, metrics } from "./bars.js";
+import { bars, breakdown, metrics } from "./bars.js";
 import { fill, plan } from "./controls.js";
 import { editor } from "./editor.js";
 import { command, fragment, parse } from "./link.js";
@@ -145,6 +145,7 @@ function finished({ answer, last, several }) {
   get("output").hidden = false;
   get("output").classList.remove("old");
   get("terminal").textContent = answer.text;
+  get("warnings").textContent = answer.warnings.map((warning) => `${warning}.`).join(" ");
   const select = get("metric");
   const wanted = select.value;
   select.replaceChildren(...metrics(result).map(([name, words]) => new Option(words, name)));
@@ -176,7 +177,7 @@ function finished({ answer, last, several }) {
 function charts() {
   if (!result) return;
   bars(get("bars"), result, get("metric").value);
-  account(get("account"), result);
+  breakdown(get("breakdown"), result);
 }
 
 function choose(name, keep = false) {

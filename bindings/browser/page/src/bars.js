@@ -1,4 +1,4 @@
-// Bars as tables: a value per program, policy and configuration, and the account of the cpu time.
+// Bars as tables: a value per program, policy and configuration, and the cpu-time breakdown.
 
 const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#F0E442"];
 /// Results that no policy produced.
@@ -8,14 +8,14 @@ const METRICS = {
   slowdown: "slowdown (1: as fast as alone)", run_time: "run time", turnaround: "turnaround", barrier_wait: "share of time at barriers",
   migrations: "migrations", context_switches: "context switches", makespan: "makespan of all programs", throughput: "throughput of all programs",
 };
-/// Categories of the account: words and fill.
+/// Categories of the cpu-time breakdown: words and fill.
 /// A tile as an image: gradients become coarse on paper.
 const tile = (colour, path, width) => `url("data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" width="6" height="6"><path d="${path}" stroke="${colour}" stroke-width="${width}" fill="none"/></svg>`,
 ).replaceAll("'", "%27")}") var(--paper)`;
 const [UPRIGHT, LEVEL] = ["M1.5 0V6M4.5 0V6", "M0 1.5H6M0 4.5H6"];
 const [RISING, FALLING] = ["M-1 7L7 -1M-4 4L4 -4M2 10L10 2", "M-1 -1L7 7M-4 2L4 10M2 -4L10 4"];
-const ACCOUNT = {
+const CATEGORIES = {
   compute: ["useful work", "#0072B2"],
   smt: ["shared core (SMT)", tile("#0072B2", UPRIGHT, 1.6)],
   memory_stall: ["memory stall", "#56B4E9"],
@@ -97,8 +97,8 @@ export function bars(host, result, metric) {
   host.replaceChildren(...tables, ...note);
 }
 
-/// The account of the cpu time, a bar for each policy and configuration.
-export function account(host, result) {
+/// The cpu-time breakdown, a bar for each policy and configuration.
+export function breakdown(host, result) {
   const cells = result.cells.filter((cell) => cell.app === "all" && cell.metric.startsWith("breakdown_")
     && result.provenance.policies.includes(cell.policy));
   const cases = new Map();
@@ -115,23 +115,23 @@ export function account(host, result) {
       made.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
       last = configuration;
     }
-    const sorted = Object.keys(ACCOUNT).flatMap((name) => parts.filter(([part, share]) => part === name && share > 0.0005));
-    const words = sorted.filter(([, share]) => share >= 0.01).map(([name, share]) => `${ACCOUNT[name][0]} ${Math.round(100 * share)} %`);
+    const sorted = Object.keys(CATEGORIES).flatMap((name) => parts.filter(([part, share]) => part === name && share > 0.0005));
+    const words = sorted.filter(([, share]) => share >= 0.01).map(([name, share]) => `${CATEGORIES[name][0]} ${Math.round(100 * share)} %`);
     const bar = tag("div", { class: "bar", role: "img", "aria-label": words.join(", "), title: words.join(", ") });
     for (const [name, share] of sorted) {
       used.add(name);
       const piece = tag("i", { style: `width:${100 * share}%` });
-      piece.style.background = ACCOUNT[name][1];
+      piece.style.background = CATEGORIES[name][1];
       bar.append(piece);
     }
     const useful = parts.find(([name]) => name === "compute")?.[1] ?? 0;
     made.append(tag("tr", {}, tag("th", { scope: "row" }, policy), tag("td", {}, bar),
       tag("td", { class: "value" }, `${Math.round(100 * useful)} % useful`)));
   }
-  const keys = Object.keys(ACCOUNT).filter((name) => used.has(name)).map((name) => {
+  const keys = Object.keys(CATEGORIES).filter((name) => used.has(name)).map((name) => {
     const swatch = tag("span", { class: "swatch" });
-    swatch.style.background = ACCOUNT[name][1];
-    return tag("span", {}, swatch, ACCOUNT[name][0]);
+    swatch.style.background = CATEGORIES[name][1];
+    return tag("span", {}, swatch, CATEGORIES[name][0]);
   });
   host.replaceChildren(tag("div", { class: "keys" }, ...keys), made);
 }

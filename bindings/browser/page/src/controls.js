@@ -13,7 +13,7 @@ function size(text) {
   return number === undefined ? NaN : Number(number) * (SCALE[unit] ?? 1);
 }
 
-/// The value at a path of the scenario. Below `workload`, `runtime` and `kernel` stands the kind: `spmd: { work: 1s }`.
+/// The value at a path of the scenario. Below `workload`, `runtime` and `kernel` there is the kind: `spmd: { work: 1s }`.
 function value(scenario, path) {
   let here = scenario;
   for (const key of path) {
@@ -50,7 +50,7 @@ export function plan(text, about, schema) {
     const standard = [keys, [...keys.slice(0, 3), ...kinds, ...keys.slice(3)]].flatMap((one) => at(schema, one))
       .find((one) => one.default !== undefined);
     const axis = written[path] ? (Array.isArray(written[path]) ? written[path].map(plain) : swept.get(path)) : null;
-    const inherited = axis ? `${axis.join(", ")} in turn` : plain(set ?? standard?.default ?? about[path] ?? "default");
+    const inherited = axis ? `${axis.join(", ")} (swept)` : plain(set ?? standard?.default ?? about[path] ?? "default");
     const help = at(schema, keys).find((one) => one.description)?.description ?? "";
     const own = kind === "slider" && !axis && Number.isFinite(size(inherited)) && !values.some((one) => size(one) === size(inherited));
     const all = own ? [...values, inherited].sort((a, b) => size(a) - size(b)) : values;

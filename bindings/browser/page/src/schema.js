@@ -1,4 +1,4 @@
-// Looks into the JSON Schema of scenarios: descriptions, defaults, keys and words at a path.
+// Reads the JSON Schema of scenarios: descriptions, defaults, keys and words at a path.
 
 /// The alternatives of a schema.
 function alternatives(schema) {
@@ -7,7 +7,7 @@ function alternatives(schema) {
   return [schema, ...inner.flatMap(alternatives)];
 }
 
-/// The schemas of the value at a path of keys; "[]" stands for the items of a list.
+/// The schemas of the value at a path of keys; "[]" is the items of a list.
 export function at(schema, path) {
   let here = alternatives(schema);
   for (const key of path) {

@@ -71,7 +71,7 @@ impl Actions {
     }
 }
 
-/// What an observer sees at an instant. Times are in nanoseconds; -1 stands for none.
+/// What is observed at an instant. Times are in nanoseconds; -1 is none.
 #[derive(Clone, Default)]
 pub(super) struct Snapshot {
     pub(super) now: u64,
@@ -91,7 +91,7 @@ pub(super) struct Snapshot {
     pub(super) mask: Vec<i8>,
 }
 
-/// What the simulation says.
+/// What the simulation reports.
 pub(super) enum Message {
     /// It waits for an action.
     Waits(Box<Snapshot>),
@@ -99,7 +99,7 @@ pub(super) enum Message {
     Ended(Box<Snapshot>, Result<Box<RunReport>, String>),
 }
 
-/// Unwinds the thread of a simulation that nobody steps any more.
+/// Unwinds the thread of a simulation that is not stepped any more.
 pub(super) struct Closed;
 
 /// The number of the timer; policies use others ([`policy::Timer::Token`] below 2^63, with the highest bit
@@ -168,7 +168,7 @@ impl Agent {
         self.allowed[self.apps[task] as usize].as_ref().is_none_or(|set| set.contains(cpu))
     }
 
-    /// Looks at everything.
+    /// Records everything that is observed.
     fn look(&mut self, system: &mut dyn policy::System) {
         let now = system.now();
         let tasks = self.apps.len() as u32;
@@ -234,7 +234,7 @@ impl Agent {
     fn step(&mut self, system: &mut dyn policy::System) {
         self.look(system);
         let _ = self.say.send(Message::Waits(Box::new(self.last.clone())));
-        // Nobody is there any more: the environment was closed.
+        // The environment was closed.
         let Ok(action) = self.actions.recv() else { resume_unwind(Box::new(Closed)) };
         self.last.accepted = self.act(system, action);
         let next = system.now() + self.interval;

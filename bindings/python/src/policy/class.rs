@@ -1,4 +1,4 @@
-//! What a Python class says of itself, as an entry of the list of policies.
+//! How a Python class describes itself, as an entry of the list of policies.
 //!
 //! Entries live as long as the process. Those of sessions that have ended are used again, so that a program
 //! keeps no more of them than it has different classes in use at one time.
@@ -43,7 +43,7 @@ fn address(entry: &'static Entry) -> usize {
     std::ptr::from_ref(entry) as usize
 }
 
-/// An entry that stands for a class as long as this exists.
+/// The entry of a class, as long as this exists.
 pub(super) struct Lease(&'static Entry);
 
 impl Lease {
@@ -94,7 +94,7 @@ pub(crate) fn around(work: &mut (dyn FnMut() + Send)) {
     }
 }
 
-/// Builds the policy of a run: an object of the class that the entry stands for.
+/// Builds the policy of a run: an object of the class of the entry.
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let live = {
         let entries = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +182,7 @@ pub(super) fn configure(object: &Bound<'_, PyAny>, values: &Values) -> PyResult<
     Ok(())
 }
 
-/// Who orders the queues, as the object's `order` says.
+/// Who orders the queues: the answer of the object's `order`.
 pub(super) fn order(object: &Bound<'_, PyAny>) -> PyResult<Order> {
     let answer = object.call_method0("order")?;
     if let Ok(word) = answer.extract::<&str>() {

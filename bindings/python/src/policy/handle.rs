@@ -1,4 +1,4 @@
-//! The `system` that hooks are given: it reaches the engine while a hook of its own policy runs, and raises
+//! The `system` that hooks are given: it reaches the engine while a hook of that policy runs, and raises
 //! otherwise.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::hooks::Hook;
 use super::scope::{FRAME, Frame, Reach};
 use super::values::{App, Machine, Task, entry, ns, why};
 
-/// What a hook sees and does. It is valid during the call of the hook that it was given to, in the thread of
+/// What a hook reads and does. It is valid during the call of the hook that it was given to, in the thread of
 /// this call; at any other time its functions raise RuntimeError. Cpus, tasks and applications are numbers
 /// from 0; times are in nanoseconds.
 #[pyclass(frozen, module = "oversim")]
@@ -296,7 +296,7 @@ impl System {
         self.system("at", always, |system| system.at(at, timer))
     }
 
-    /// Tells observers of a decision that is not about one task.
+    /// Reports a decision that is not about one task to observers.
     fn remark(&self, why: &Bound<'_, PyAny>) -> PyResult<()> {
         let why: Why = self::why(Some(why))?;
         self.system("remark", always, |system| system.remark(why))

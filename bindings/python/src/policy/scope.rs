@@ -7,7 +7,7 @@ use super::hooks::Hook;
 
 /// The engine as a hook may use it.
 pub(super) enum Reach<'a> {
-    /// It may look.
+    /// It may read only.
     View(&'a dyn View),
     /// It may also act.
     System(&'a mut dyn System),

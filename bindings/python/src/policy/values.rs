@@ -272,7 +272,7 @@ impl App {
         self.0.background
     }
 
-    /// So many consecutive ranks share an address space.
+    /// Number of consecutive ranks that share an address space.
     #[getter]
     fn process(&self) -> u32 {
         self.0.process

@@ -2,7 +2,7 @@
 
 use experiment::text::hanging;
 
-/// A lesson, as its page tells it.
+/// A lesson, read from its page.
 pub(super) struct Lesson {
     /// Its number, from 1.
     pub(super) number: usize,
@@ -75,7 +75,7 @@ fn read(number: usize, page: &'static str) -> Option<Lesson> {
     })
 }
 
-/// What stands under a heading, up to the next one.
+/// The text under a heading, up to the next one.
 fn section(page: &'static str, heading: &str) -> Option<&'static str> {
     let (_, rest) = page.split_once(&format!("\n## {heading}\n"))?;
     Some(rest.split("\n## ").next().unwrap_or(rest).trim())
