@@ -155,6 +155,16 @@ test("an error shows at its line with its help", async () => {
   await close(page);
 });
 
+test("a change without effect is reported", async () => {
+  const page = await open("#scenario=two_hogs_one_core&set=threads_per_core%3D2");
+  await state(page, "done");
+  assert.match(await page.textContent("#warnings"), /threads_per_core=2 has no effect/);
+  await page.selectOption("#scenario", "spin_yield_block");
+  await another(page, await digest(page));
+  assert.equal(await page.textContent("#warnings"), "");
+  await close(page);
+});
+
 test("a long run can be stopped, and the page goes on", async () => {
   const page = await open("#scenario=thousand_cores");
   await state(page, "running");
