@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::lists::{explain, policies, scenarios, schema};
     #[pymodule_export]
-    use super::policy::{App, Choice, Machine, Placement, QueueEntry, System, Task, Timer, runs};
+    use super::policy::{App, Choice, Machine, Placement, QueueEntry, System, Task, Timer};
     #[pymodule_export]
     use super::result::{Comparison, Outcome};
     #[pymodule_export]
@@ -42,7 +42,7 @@ mod _native {
 
     #[cfg(feature = "conformance")]
     #[pymodule_export]
-    use super::policy::conformance::{conformance, steal_runs};
+    use super::policy::conformance::{conformance, runs, steal_runs};
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,7 +2,7 @@
 //! policies for as long as a [`Session`] lasts.
 //!
 //! The simulation runs without the lock of the interpreter and takes it for each call of a hook. A hook that
-//! raises ends the run: the exception is kept, and the thread unwinds to [`patience::wait`].
+//! raises ends the run: the exception is kept, and the thread unwinds to [`crate::patience::wait`].
 
 mod class;
 mod handle;
@@ -22,8 +22,6 @@ use policies::PolicyShelf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::patience;
-use crate::source::{Asked, Request};
 use class::Lease;
 pub(crate) use class::around;
 pub(crate) use handle::System;
@@ -97,35 +95,4 @@ impl Session {
         self.state.stop.store(false, Ordering::Relaxed);
         self.state.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
-}
-
-/// One run as [`runs`] shows it: label of the policy, replicate, digest, makespan in nanoseconds,
-/// corrections.
-type Run = (String, u32, String, u64, u64);
-
-/// Runs a scenario without its sweep; one row for each run of a policy.
-#[pyfunction]
-pub(crate) fn runs(py: Python<'_>, request: Request<'_>) -> PyResult<Vec<Run>> {
-    let asked = request.asked()?;
-    rows(py, asked, PolicyShelf::clone)
-}
-
-/// The rows of a scenario with the policies that `shelf` makes of those of the session.
-fn rows(
-    py: Python<'_>,
-    mut asked: Asked,
-    shelf: impl FnOnce(&PolicyShelf) -> PolicyShelf + Send + 'static,
-) -> PyResult<Vec<Run>> {
-    asked.overrides.without_sweep = true;
-    patience::wait(py, &Arc::clone(&asked.session), move |_| {
-        let (name, text) = asked.read()?;
-        let experiment = scenario::examine(&shelf(asked.session.shelf()), &name, &text, &asked.overrides)?;
-        let reports = experiment::run::simulate(&experiment, asked.jobs.unwrap_or(1), &|_, _| ())?;
-        let shown = experiment.runs.iter().zip(reports).filter_map(|(plan, report)| {
-            let label = experiment.policies.get(plan.policy)?.clone();
-            let digest = format!("{:016x}", report.digest);
-            Some((label, plan.replicate, digest, report.makespan.ns(), report.corrections))
-        });
-        Ok(shown.collect())
-    })
 }

@@ -1,5 +1,7 @@
 """The policies that the tests run."""
 
+import pytest
+
 import oversim
 from oversim._scenario import request
 from oversim import Choice, Parameter, Policy, QueueEntry
@@ -130,4 +132,6 @@ baseline: none
 
 def runs(scenario, policies, **options):
     """One row for each run: label, replicate, digest, makespan in ns, corrections."""
+    if not hasattr(oversim._native, "runs"):
+        pytest.skip("built without `--features conformance`")
     return oversim._native.runs(request(scenario, policies, **options))

@@ -1,4 +1,6 @@
-//! The conformance suite of built-in policies over a Python class, for the tests of the package.
+//! For the tests of the package: the conformance suite of built-in policies over a Python class, and single runs.
+
+use std::sync::Arc;
 
 use notation::parameter::Values;
 use policies::{Choice, Level, Perturbation, PolicyShelf};
@@ -9,9 +11,9 @@ use testkit::scenarios::Small;
 use testkit::trial::Trial;
 
 use crate::patience;
-use crate::source::Request;
+use crate::source::{Asked, Request};
 
-use super::{Run, Session, rows};
+use super::Session;
 
 #[path = "../../../../examples/out-of-tree-policy/src/lib.rs"]
 mod steal;
@@ -105,4 +107,35 @@ pub(crate) fn conformance(py: Python<'_>, class: Bound<'_, PyAny>) -> PyResult<(
 pub(crate) fn steal_runs(py: Python<'_>, request: Request<'_>) -> PyResult<Vec<Run>> {
     let shelf = PolicyShelf::with(&[&steal::ENTRY]).map_err(PyValueError::new_err)?;
     rows(py, request.asked()?, move |_| shelf)
+}
+
+/// One run as [`runs`] shows it: label of the policy, replicate, digest, makespan in nanoseconds,
+/// corrections.
+type Run = (String, u32, String, u64, u64);
+
+/// Runs a scenario without its sweep; one row for each run of a policy.
+#[pyfunction]
+pub(crate) fn runs(py: Python<'_>, request: Request<'_>) -> PyResult<Vec<Run>> {
+    let asked = request.asked()?;
+    rows(py, asked, PolicyShelf::clone)
+}
+
+/// The rows of a scenario with the policies that `shelf` makes of those of the session.
+fn rows(
+    py: Python<'_>,
+    mut asked: Asked,
+    shelf: impl FnOnce(&PolicyShelf) -> PolicyShelf + Send + 'static,
+) -> PyResult<Vec<Run>> {
+    asked.overrides.without_sweep = true;
+    patience::wait(py, &Arc::clone(&asked.session), move |_| {
+        let (name, text) = asked.read()?;
+        let experiment = scenario::examine(&shelf(asked.session.shelf()), &name, &text, &asked.overrides)?;
+        let reports = experiment::run::simulate(&experiment, asked.jobs.unwrap_or(1), &|_, _| ())?;
+        let shown = experiment.runs.iter().zip(reports).filter_map(|(plan, report)| {
+            let label = experiment.policies.get(plan.policy)?.clone();
+            let digest = format!("{:016x}", report.digest);
+            Some((label, plan.replicate, digest, report.makespan.ns(), report.corrections))
+        });
+        Ok(shown.collect())
+    })
 }
