@@ -1,4 +1,4 @@
-//! For the tests of the package: the conformance suite of built-in policies over a Python class, and single runs.
+//! For the tests of the package: the conformance suite of policies over a Python class, and single runs.
 
 use std::sync::Arc;
 

@@ -29,6 +29,36 @@ enum Form {
 pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     check(args)?;
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
+    let width = output::columns();
+    let medium = if target.is_some() { Medium::Picture } else { Medium::Text(terminal::columns(width)) };
+    let (timeline, title) = recorded(args, policies, medium)?;
+    let Some((target, form)) = target else {
+        let text = terminal::text(&timeline, &title, width, output::colours());
+        output::to_stdout(|out| out.write_all(text.as_bytes()))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let picture = draw::picture(&timeline, &title);
+    let bytes = match form {
+        Form::Svg => picture.svg().into_bytes(),
+        Form::Png => picture.png(SCALE).map_err(Failure::Output)?,
+    };
+    target.write(&|out| out.write_all(&bytes))?;
+    say::written(target.named().display(), format_args!("{} {}", timeline.message(), timeline.headline()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The picture that the arguments ask for, wherever it goes.
+pub(crate) fn picture(args: &Args, policies: &PolicyShelf) -> Result<Picture, Failure> {
+    let (timeline, title) = recorded(args, policies, Medium::Picture)?;
+    Ok(draw::picture(&timeline, &title))
+}
+
+/// Records what the arguments ask for, and its title; remarks and warnings go to standard error.
+fn recorded(
+    args: &Args,
+    policies: &PolicyShelf,
+    medium: Medium,
+) -> Result<(timeline::Timeline, String), Failure> {
     let (name, text) = input::scenario(&args.file)?;
     // What has no effect on the runs that are shown is found below.
     let edited = Overrides { warn: false, ..source::edited(&args.edits) };
@@ -41,43 +71,15 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
         say::warning(format_args!("--set {pair} has no effect on the runs that are shown"));
     }
     let subjects = choice.subjects();
-    let cpus = cpus(args, &subjects)?;
-    let request = Request { from: args.from, to: args.to, cpus, aim: choice.aim };
+    let request = Request { from: args.from, to: args.to, cpus: cpus(args, &subjects)?, aim: choice.aim };
     for remark in &choice.remarks {
         say::note(remark);
     }
-    let width = output::columns();
-    let medium = if target.is_some() { Medium::Picture } else { Medium::Text(terminal::columns(width)) };
     let timeline = timeline::record(&subjects, &request, medium).map_err(Failure::Input)?;
     if let Some(warning) = choice::equal(&choice, &timeline.tracks) {
         say::warning(warning);
     }
-    let Some((target, form)) = target else {
-        let text = terminal::text(&timeline, &choice.title, width, output::colours());
-        output::to_stdout(|out| out.write_all(text.as_bytes()))?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let picture = draw::picture(&timeline, &choice.title);
-    let bytes = match form {
-        Form::Svg => picture.svg().into_bytes(),
-        Form::Png => picture.png(SCALE).map_err(Failure::Output)?,
-    };
-    target.write(&|out| out.write_all(&bytes))?;
-    say::written(target.named().display(), format_args!("{} {}", timeline.message(), timeline.headline()));
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The picture that the arguments ask for, without remarks: `-o` is not needed and has no effect.
-pub(crate) fn picture(args: &Args, policies: &PolicyShelf) -> Result<Picture, Failure> {
-    let (name, text) = input::scenario(&args.file)?;
-    let overrides = Overrides { repeat: Some(1), vary: args.vary.clone(), ..source::edited(&args.edits) };
-    let experiment = source::load(policies, &name, &text, &overrides)?;
-    let asked = Asked { named: !args.edits.policies.is_empty(), vary: args.vary.as_deref() };
-    let choice = choice::choose(&experiment, asked).map_err(Failure::Input)?;
-    let subjects = choice.subjects();
-    let request = Request { from: args.from, to: args.to, cpus: cpus(args, &subjects)?, aim: choice.aim };
-    let timeline = timeline::record(&subjects, &request, Medium::Picture).map_err(Failure::Input)?;
-    Ok(draw::picture(&timeline, &choice.title))
+    Ok((timeline, choice.title))
 }
 
 /// Refuses flags that have no meaning together, before anything is read.
