@@ -22,7 +22,8 @@ use sim_core::time::Time;
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use crate::result::{Results, policy_name};
-use crate::run::{Failed, RunError, in_pool, refused, results, simulate_one};
+use crate::run::{Failed, RunError, refused, results, simulate_one};
+use crate::threads::in_pool;
 
 /// Runs that may be ahead of the next one to be written: each has a spool, which may be an open file.
 const AHEAD: usize = 200;
@@ -494,7 +495,9 @@ pub fn run_explained(
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
         }
     };
-    in_pool(experiment, jobs.min(AHEAD), |pool| pool.broadcast(|_| work()))?;
+    let jobs = jobs.min(AHEAD);
+    in_pool(experiment.runs.len(), jobs, |pool| pool.broadcast(|_| work()))
+        .map_err(RunError::threads(jobs))?;
     let turns = turns.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some((index, failed)) = turns.failed {
         return Err(match failed {

@@ -18,7 +18,9 @@ pub mod size;
 pub mod snapshots;
 pub mod statements;
 pub mod statistics;
+mod stop;
 pub mod sweep;
+mod threads;
 pub mod uncertainty;
 
 pub use notation::{encoding, neutral, number, parameter, suggest, text, units};

@@ -1,19 +1,18 @@
 //! Runs an experiment: all its runs in parallel, results in run order, so that the number of threads shows
 //! nowhere.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use scenario::plan::{Experiment, RunPlan};
-use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::RunReport;
-use sim_core::time::Time;
 
 use crate::references;
 use crate::result::{Results, policy_name};
 pub use crate::simulate::simulate_one;
+pub use crate::stop::stoppable;
+use crate::threads::on_threads;
+pub use crate::threads::surround_threads;
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +41,13 @@ pub enum RunError {
     /// The decisions could not be written.
     #[error("cannot write the decisions: {0}")]
     Decisions(std::io::Error),
+}
+
+impl RunError {
+    /// As which an error of so many threads is reported.
+    pub(crate) fn threads(jobs: usize) -> impl Fn(rayon::ThreadPoolBuildError) -> Self {
+        move |error| Self::Threads { jobs, reason: error.to_string() }
+    }
 }
 
 /// Why one run failed.
@@ -116,47 +122,6 @@ pub fn run_or_stop(
     results(experiment, jobs, &reports.ok_or(RunError::Stopped)?)
 }
 
-/// Does something that observes runs with the observer that it is given; none when `stop` was set before it
-/// ended, which then unwinds its runs.
-///
-/// # Errors
-/// Those of `what`.
-pub fn stoppable<T>(
-    stop: &AtomicBool,
-    what: impl FnOnce(&mut Stop<'_>) -> Result<T, String>,
-) -> Result<Option<T>, String> {
-    if stop.load(Ordering::Relaxed) {
-        return Ok(None);
-    }
-    match catch_unwind(AssertUnwindSafe(|| what(&mut Stop { stop, facts: 0 }))) {
-        Ok(answer) => answer.map(Some),
-        Err(why) if why.is::<Stopped>() => Ok(None),
-        Err(why) => resume_unwind(why),
-    }
-}
-
-/// An observer that ends its run when a flag is set ([`stoppable`]).
-#[derive(Debug)]
-pub struct Stop<'a> {
-    stop: &'a AtomicBool,
-    facts: u32,
-}
-
-/// What unwinds a run that has to stop.
-struct Stopped;
-
-/// Facts from one look at the flag to the next; some hundred of them take a millisecond at most.
-const FACTS: u32 = 256;
-
-impl Observer for Stop<'_> {
-    fn observe(&mut self, _: Time, _: &Observation) {
-        self.facts = self.facts.wrapping_add(1);
-        if self.facts.is_multiple_of(FACTS) && self.stop.load(Ordering::Relaxed) {
-            resume_unwind(Box::new(Stopped));
-        }
-    }
-}
-
 /// The results of all reports, with the best partition if that is asked for.
 pub(crate) fn results(
     experiment: &Experiment,
@@ -165,7 +130,7 @@ pub(crate) fn results(
 ) -> Result<Results, RunError> {
     let partitions = if experiment.best_partition {
         let search = || references::search(experiment);
-        let found = on_threads(experiment, jobs, search)?;
+        let found = on_threads(experiment.runs.len(), jobs, search).map_err(RunError::threads(jobs))?;
         found.map_err(|reason| RunError::Refused {
             run: "a static partition".into(),
             scenario: experiment.name.clone(),
@@ -175,57 +140,6 @@ pub(crate) fn results(
         Vec::new()
     };
     Ok(Results::of(experiment, reports, &partitions))
-}
-
-/// Does the work of a thread that simulates, and something before and after it.
-type Around = fn(work: &mut (dyn FnMut() + Send));
-
-/// What [`surround_threads`] was given.
-static AROUND: OnceLock<Around> = OnceLock::new();
-
-/// From now on every thread that runs simulations does its work inside `around`, which has to call it once.
-/// The first call counts. For policies in a language whose interpreter keeps a state per thread: it takes
-/// longer to make one than to call a hook.
-pub fn surround_threads(around: fn(work: &mut (dyn FnMut() + Send))) {
-    let _ = AROUND.set(around);
-}
-
-/// Does something with so many threads (0 = as many as this process may use), but no more than there are
-/// runs.
-pub(crate) fn in_pool<T>(
-    experiment: &Experiment,
-    jobs: usize,
-    what: impl FnOnce(&rayon::ThreadPool) -> T,
-) -> Result<T, RunError> {
-    let surrounded = |thread: rayon::ThreadBuilder| match AROUND.get() {
-        None => thread.run(),
-        Some(around) => {
-            let mut thread = Some(thread);
-            around(&mut || {
-                if let Some(thread) = thread.take() {
-                    thread.run();
-                }
-            });
-        }
-    };
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs.min(experiment.runs.len()))
-        .build_scoped(surrounded, what)
-        .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })
-}
-
-/// Does something in which parallel iterators run on so many threads. WebAssembly has no threads: there they
-/// run on the present one.
-fn on_threads<T: Send>(
-    experiment: &Experiment,
-    jobs: usize,
-    what: impl FnOnce() -> T + Send,
-) -> Result<T, RunError> {
-    if cfg!(target_family = "wasm") {
-        Ok(what())
-    } else {
-        in_pool(experiment, jobs, |pool| pool.install(what))
-    }
 }
 
 /// Runs everything: one report per run, in run order.
@@ -262,7 +176,8 @@ pub(crate) fn each<T: Send>(
     };
     // One run per piece of work: runs differ in length by orders of magnitude.
     let mut answers: Vec<(usize, Result<T, String>)> =
-        on_threads(experiment, jobs, || order.into_par_iter().with_max_len(1).map(one).collect())?;
+        on_threads(total, jobs, || order.into_par_iter().with_max_len(1).map(one).collect())
+            .map_err(RunError::threads(jobs))?;
     answers.sort_by_key(|(run, _)| *run);
     let named = answers.into_iter().zip(&experiment.runs);
     named.map(|((_, answer), plan)| answer.map_err(|reason| refused(experiment, plan, reason))).collect()
