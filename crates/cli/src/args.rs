@@ -68,6 +68,10 @@ pub(crate) enum Command {
     /// Check scenarios without running them.
     #[command(after_help = help::CHECK)]
     Check(Check),
+    /// Simulate built-in scenarios and compare the results with recorded digests: whether this build computes
+    /// what all others compute.
+    #[command(after_help = help::SELFTEST)]
+    Selftest(Selftest),
     /// Write a scenario to start from: a small one with comments, or a copy of a built-in scenario.
     #[command(after_help = help::INIT)]
     Init(Init),
@@ -494,6 +498,13 @@ pub(crate) struct Check {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) edits: Edits,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Selftest {
+    /// Threads to simulate on; the results do not depend on it. Default: all cpus of this process.
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
 }
 
 #[derive(Args, Debug)]

@@ -66,6 +66,12 @@ Examples:
 
 Exit status: 0 all scenarios are valid; 2 at least one is not.";
 
+pub(crate) const SELFTEST: &str = "\
+Examples:
+  oversim selftest
+
+Exit status: 0 all results are as recorded; 1 at least one differs or could not be computed; 2 wrong usage.";
+
 pub(crate) const INIT: &str = "\
 Examples:
   oversim init

@@ -83,6 +83,7 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
     match command {
         Command::Run(run) => commands::run::run(run, policies),
         Command::Check(check) => commands::check::check(check, policies),
+        Command::Selftest(selftest) => commands::selftest::selftest(selftest),
         Command::Compare(compare) => commands::compare::compare(compare, policies),
         Command::Report(report) => commands::report::report(report, policies),
         Command::Plot(plot) => commands::plot::plot(plot, policies),

@@ -13,6 +13,7 @@ pub mod run;
 mod samples;
 pub mod schedule;
 pub mod schema;
+pub mod selftest;
 mod simulate;
 pub mod size;
 pub mod snapshots;

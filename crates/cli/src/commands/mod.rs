@@ -22,6 +22,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod selftest;
 pub(crate) mod source;
 pub(crate) mod sweep;
 pub(crate) mod timeline;
