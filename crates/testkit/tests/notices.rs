@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use spdx::{Expression, Licensee, ParseMode};
 use testkit::house::root;
 
 /// Where the notices are, below the folder of the manifest.
@@ -115,11 +116,11 @@ fn listed(name: &str) -> BTreeSet<String> {
     list.lines().map(|line| line.split('"').nth(1).unwrap().to_owned()).collect()
 }
 
-/// Whether one of the licences that a crate offers is allowed. Parentheses do not occur so far.
+/// Whether a crate may be used under licences that are allowed alone.
 fn is_allowed(licence: &str, allowed: &BTreeSet<String>) -> bool {
-    let offered = licence.replace('/', " OR ");
-    let mut offers = offered.split(" OR ");
-    !licence.contains('(') && offers.any(|offer| offer.split(" AND ").all(|one| allowed.contains(one)))
+    let allowed: Vec<Licensee> = allowed.iter().map(|name| Licensee::parse(name).unwrap()).collect();
+    Expression::parse_mode(licence, ParseMode::LAX)
+        .is_ok_and(|offered| offered.evaluate(|needed| allowed.iter().any(|one| one.satisfies(needed))))
 }
 
 /// What `deny.toml` does not allow about the crates of a product. `cargo deny` also checks the crates that only
@@ -186,7 +187,11 @@ fn other_licences_and_second_versions_are_not_allowed() {
     let crates = |list: &[(&str, &str)]| {
         list.iter().map(|(name, licence)| ((*name).to_owned(), (*licence).to_owned())).collect()
     };
-    let fine = [("a v1.0.0", "MIT/Apache-2.0"), ("b v2.0.0", "GPL-3.0 OR MIT"), ("c v1.0.0", "ISC AND Zlib")];
+    let fine = [
+        ("a v1.0.0", "MIT/Apache-2.0"),
+        ("b v2.0.0", "GPL-3.0 OR MIT"),
+        ("c v1.0.0", "(GPL-3.0 OR ISC) AND Zlib"),
+    ];
     assert_eq!(not_allowed(&crates(&fine)), [""; 0]);
     let skipped = [("miniz_oxide v0.8.9", "MIT"), ("miniz_oxide v0.9.1", "MIT")];
     assert_eq!(not_allowed(&crates(&skipped)), [""; 0]);
