@@ -1,6 +1,6 @@
 // Bundles the page into dist/: `node build.mjs`, after ../build.
 import { build } from "esbuild";
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -8,7 +8,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, "dist");
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-await build({
+const { metafile } = await build({
+  metafile: true,
   absWorkingDir: here,
   entryPoints: ["src/app.js", "src/worker.js", "src/style.css"],
   outdir: dist,
@@ -20,3 +21,15 @@ await build({
 });
 copyFileSync(join(here, "src/index.html"), join(dist, "index.html"));
 copyFileSync(join(here, "../pkg/web/oversim_browser_bg.wasm"), join(dist, "oversim.wasm"));
+
+// The licences of what the page contains: the crates of the simulator, then the packages of the bundle.
+const packages = Object.keys(metafile.inputs).map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0]);
+const notices = [...new Set(packages.filter(Boolean))].sort().map((folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(here, folder, "package.json")));
+  const texts = readdirSync(join(here, folder)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+  if (texts.length === 0) throw new Error(`${name} has no file with its licence`);
+  const text = texts.map((file) => readFileSync(join(here, folder, file), "utf8").trim()).join("\n\n");
+  return `\n${"=".repeat(80)}\n${name} ${version}: ${license} (npm)\n\n${text}\n`;
+});
+const crates = readFileSync(join(here, "../THIRD-PARTY-NOTICES.txt"), "utf8");
+writeFileSync(join(dist, "THIRD-PARTY-NOTICES.txt"), crates + notices.join(""));

@@ -5,7 +5,13 @@ import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), "dist");
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".txt": "text/plain; charset=utf-8",
+  ".wasm": "application/wasm",
+};
 
 /// A server of dist/ that listens at `port`; 0 takes a free one.
 export async function serve(port) {

@@ -2,6 +2,7 @@
 
 import concurrent.futures as futures
 import doctest
+import importlib.metadata
 import json
 import os
 import pickle
@@ -199,3 +200,10 @@ def test_dask_runs_a_sweep():
     distributed = pytest.importorskip("distributed")
     with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         assert oversim.sweep(SMALL, executor=client) == oversim.sweep(SMALL)
+
+
+def test_the_package_has_its_licences_and_those_of_what_it_contains():
+    texts = {file.name: file.read_text() for file in importlib.metadata.files("oversim") if "licenses" in file.parts}
+    assert "MIT License" in texts["LICENSE-MIT"]
+    assert "Apache License" in texts["LICENSE-APACHE"]
+    assert "\npyo3 v" in texts["THIRD-PARTY-NOTICES.txt"]

@@ -173,6 +173,7 @@ fn documents_and_scenarios_have_the_words_of_the_field() {
         "README.md",
         "CONTRIBUTING.md",
         "ARCHITECTURE.md",
+        "SECURITY.md",
         "bindings/python/README.md",
         "examples/out-of-tree-policy/README.md",
     ];

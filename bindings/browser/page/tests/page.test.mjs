@@ -88,6 +88,14 @@ test("the first result shows within two seconds, and nothing is loaded later", a
   await close(page);
 });
 
+test("the page has the licences of its crates and packages", async () => {
+  const page = await open();
+  const link = await page.locator("footer a").getAttribute("href");
+  const text = await (await fetch(address + link)).text();
+  for (const part of [/^wasm-bindgen v/m, /^@codemirror\/view [\d.]+: MIT \(npm\)$/m, /Bitstream Vera/]) assert.match(text, part);
+  await close(page);
+});
+
 test("results follow a dragged slider", async () => {
   const page = await open("#scenario=seventeen_on_sixteen&set=repeat%3D1");
   await state(page, "done");
