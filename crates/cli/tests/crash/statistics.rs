@@ -47,7 +47,8 @@ impl fmt::Display for Statistics {
             all.effects += count.effects;
         }
         line(f, "all", &all)?;
-        head(f, "\nkind")?;
+        writeln!(f)?;
+        head(f, "kind of fault")?;
         for (kind, count) in &self.kinds {
             line(f, &format!("{kind:?}"), count)?;
         }
