@@ -142,7 +142,7 @@ pub(crate) fn draw(rng: &mut ChaCha8Rng, kind: Kind, prepared: &Prepared) -> Fau
                 prepared.calls.iter().filter(|call| !errors(&call.name).is_empty()).collect();
             let last = *any(rng, &failing);
             let call = Call { name: last.name.clone(), number: prepared.number(rng, last) };
-            let errno: &'static str = *any(rng, errors(&call.name));
+            let errno: &'static str = any(rng, errors(&call.name));
             Fault::Error { errno, call, lasting: kind == Kind::CallsFail }
         }
         Kind::FileSize => {
