@@ -216,11 +216,7 @@ impl UnfinishedDirectory {
     ///
     /// # Errors
     /// That of the system, or that of `content`.
-    pub fn add(
-        &self,
-        name: &Path,
-        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub fn add(&self, name: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let path = self.directory.path().join(name);
         // A signal removes the directory, and nothing is added to it meanwhile.
         let all = all();

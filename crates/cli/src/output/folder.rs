@@ -97,8 +97,8 @@ impl Folder {
     }
 }
 
-/// Writes a directory that does not exist yet, with all its files or not at all, also if the process is killed.
-/// Their names may contain directories.
+/// Writes a directory that does not exist yet, with all its files or not at all, also if the process is
+/// killed. Their names may contain directories.
 ///
 /// # Errors
 /// [`Failure::Input`] when the directory exists or cannot be made there, [`Failure::Output`] with another

@@ -32,7 +32,7 @@ pub(crate) enum Compared {
 pub(crate) struct Case {
     /// What the statistics call it.
     pub(crate) command: &'static str,
-    /// Its arguments; `ROOT` is the root of the sources.
+    /// Its arguments; `ROOT` is the root of the sources, `CACHE` the user's cache of finished runs.
     pub(crate) args: &'static [&'static str],
     /// Makes what the command finds, in a directory that has the scenarios already.
     pub(crate) prepare: fn(&Path),
@@ -75,10 +75,12 @@ impl Case {
     }
 }
 
-/// Arguments with the root of the sources put in.
+/// Arguments with the root of the sources and the user's cache of finished runs put in.
 pub(crate) fn words(args: &[&str]) -> Vec<String> {
     let root = root();
-    args.iter().map(|word| word.replace("ROOT", root.to_str().unwrap())).collect()
+    let known = std::env::var("HOME").unwrap_or_default() + "/.cache/oversim/reproduce";
+    let put = |word: &&str| word.replace("ROOT", root.to_str().unwrap()).replace("CACHE", &known);
+    args.iter().map(put).collect()
 }
 
 /// The root of the sources.
@@ -171,8 +173,18 @@ const fn sweep(args: &'static [&'static str]) -> Case {
 }
 
 const ONE: &[&str] = &[
-    "run", "short.yaml", "--policy", "PIN", "--repeat", "1", "-o", "D", "--record-schedule", "s.ndjson",
-    "--trace", "t.ftrace",
+    "run",
+    "short.yaml",
+    "--policy",
+    "PIN",
+    "--repeat",
+    "1",
+    "-o",
+    "D",
+    "--record-schedule",
+    "s.ndjson",
+    "--trace",
+    "t.ftrace",
 ];
 
 /// All of them.
@@ -216,10 +228,7 @@ pub(crate) const CASES: &[Case] = &[
         rival: Some(&["sweep", "grid.yaml", "-o", "s", "--shard", "1/2", "--jobs", "1"]),
         ..sweep(&["sweep", "grid.yaml", "-o", "s", "--shard", "0/2", "--jobs", "1"])
     },
-    Case {
-        loose: &["s/parts"],
-        ..finding("sweep merge", &["sweep", "merge", "s"], swept)
-    },
+    Case { loose: &["s/parts"], ..finding("sweep merge", &["sweep", "merge", "s"], swept) },
     finding("sweep phase-diagram", &["sweep", "phase-diagram", "R/result.json", "-o", "p.svg"], result),
     Case {
         loose: &["c"],
@@ -227,21 +236,40 @@ pub(crate) const CASES: &[Case] = &[
         ..finding(
             "reproduce --cache --cells",
             &[
-                "reproduce", "--quick", "--group", "hog", "--cache", "c", "--cells", "c.csv", "--force",
-                "--format", "json",
+                "reproduce",
+                "--quick",
+                "--group",
+                "hog",
+                "--cache",
+                "c",
+                "--cells",
+                "c.csv",
+                "--force",
+                "--format",
+                "json",
             ],
             older_pages,
         )
     },
-    Case { compared: Compared::Form, ..case("measure", &["measure", "here.yaml", "-r", "1", "-o", "m.json"]) },
+    Case {
+        compared: Compared::Form,
+        ..case("measure", &["measure", "here.yaml", "-r", "1", "-o", "m.json"])
+    },
     finding("measure --write", &["measure", "--write", "."], sources),
+    Case {
+        weight: 0,
+        ..finding("reproduce --write", &["reproduce", "--write", ".", "--cache", "CACHE"], sources)
+    },
     Case { weight: 0, ..finding("calibrate --write", &["calibrate", "--write", "."], sources) },
     Case {
         compared: Compared::Form,
         weight: 0,
         ..case("calibrate host", &["calibrate", "host", "--quick", "-o", "mine.yaml"])
     },
-    case("machine import", &["machine", "import", "--synthetic", "pack:2 [numa] core:4 pu:2", "-o", "b.yaml"]),
+    case(
+        "machine import",
+        &["machine", "import", "--synthetic", "pack:2 [numa] core:4 pu:2", "-o", "b.yaml"],
+    ),
     Case { weight: 3, ..case("new policy", &["new", "policy", "MY_POLICY", "--path", "ROOT"]) },
     case("new policy", &["new", "policy", "MINE", "--path", "ROOT", "--directory", "a/b"]),
     case("lesson --slides", &["lesson", "1", "--slides", "S"]),
@@ -255,6 +283,9 @@ pub(crate) const CASES: &[Case] = &[
     Case { weight: 1, ..case("check", &["check", "short.yaml", "grid.yaml"]) },
     Case {
         weight: 1,
-        ..case("sweep script", &["sweep", "script", "grid.yaml", "-o", "s", "--engine", "slurm", "--shards", "2"])
+        ..case(
+            "sweep script",
+            &["sweep", "script", "grid.yaml", "-o", "s", "--engine", "slurm", "--shards", "2"],
+        )
     },
 ];

@@ -79,27 +79,70 @@ pub(crate) enum Output {
 /// One thing that goes wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
-    Signal { signal: Signal, moment: Moment },
+    Signal {
+        signal: Signal,
+        moment: Moment,
+    },
     /// A call fails, or it and all later ones of its name.
-    Error { errno: &'static str, call: Call, lasting: bool },
+    Error {
+        errno: &'static str,
+        call: Call,
+        lasting: bool,
+    },
     /// Files cannot be longer than so many blocks of 512 bytes; the signal is ignored or not.
-    FileSize { blocks: u64, ignored: bool },
+    FileSize {
+        blocks: u64,
+        ignored: bool,
+    },
     /// The file system has so many KiB free.
-    FullDisk { kib: u64 },
-    ReadOnly { moment: Moment },
-    Removed { moment: Moment },
-    Memory { mib: u64 },
-    OpenFiles { most: u64 },
+    FullDisk {
+        kib: u64,
+    },
+    ReadOnly {
+        moment: Moment,
+    },
+    Removed {
+        moment: Moment,
+    },
+    Memory {
+        mib: u64,
+    },
+    OpenFiles {
+        most: u64,
+    },
     Output(Output),
     /// A second program starts after a time; the first one is killed after another time.
-    Two { after: Duration, kill: Option<Duration> },
+    Two {
+        after: Duration,
+        kill: Option<Duration>,
+    },
 }
 
 /// Calls that are interrupted.
 pub(crate) const CALLS: &[&str] = &[
-    "write", "openat", "rename", "renameat2", "link", "linkat", "fsync", "unlink", "unlinkat", "rmdir",
-    "ftruncate", "mkdir", "fchmod", "chmod", "flock", "close", "lseek", "read", "statx", "getdents64", "clone3",
-    "pipe2", "wait4",
+    "write",
+    "openat",
+    "rename",
+    "renameat2",
+    "link",
+    "linkat",
+    "fsync",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "ftruncate",
+    "mkdir",
+    "fchmod",
+    "chmod",
+    "flock",
+    "close",
+    "lseek",
+    "read",
+    "statx",
+    "getdents64",
+    "clone3",
+    "pipe2",
+    "wait4",
 ];
 
 /// The errors that a call can have.
@@ -142,7 +185,7 @@ pub(crate) fn draw(rng: &mut ChaCha8Rng, kind: Kind, prepared: &Prepared) -> Fau
                 prepared.calls.iter().filter(|call| !errors(&call.name).is_empty()).collect();
             let last = *any(rng, &failing);
             let call = Call { name: last.name.clone(), number: prepared.number(rng, last) };
-            let errno: &'static str = any(rng, errors(&call.name));
+            let errno = any::<&str>(rng, errors(&call.name));
             Fault::Error { errno, call, lasting: kind == Kind::CallsFail }
         }
         Kind::FileSize => {

@@ -1,5 +1,4 @@
-//! What must hold after a fault: nothing is torn or lost, nothing is left, and the exit status and the message
-//! are right.
+//! What must hold after a fault: nothing is torn, lost or left, and the exit status and the message are right.
 
 use std::path::Path;
 
@@ -58,9 +57,7 @@ fn status(prepared: &Prepared, fault: &Fault, ended: &Ended, now: &Tree) -> Kept
         let early = wrote().is_none();
         let expected = match fault {
             // Before the program receives signals, they do what they do to every program.
-            Fault::Signal { signal: sent, .. } => {
-                sent.as_raw() == signal && (*sent == Signal::KILL || early)
-            }
+            Fault::Signal { signal: sent, .. } => sent.as_raw() == signal && (*sent == Signal::KILL || early),
             Fault::FileSize { ignored, .. } => !ignored && signal == Signal::XFSZ.as_raw(),
             // An allocation that fails ends a program of Rust by SIGABRT; the kernel ends one that it
             // cannot load.
@@ -86,7 +83,8 @@ fn status(prepared: &Prepared, fault: &Fault, ended: &Ended, now: &Tree) -> Kept
         return must(again || code == 128 + signal.as_raw(), shown);
     }
     // The loader has no memory or no descriptor for the libraries.
-    let unloaded = matches!(fault, Fault::Memory { .. } | Fault::OpenFiles { .. }) && matches!(code, 126 | 127);
+    let unloaded =
+        matches!(fault, Fault::Memory { .. } | Fault::OpenFiles { .. }) && matches!(code, 126 | 127);
     must(unloaded || code == 1 || code == 2, shown)?;
     must(fault.silences() || !ended.err.is_empty(), || format!("no message, {}", shown()))?;
     if code == 2 && !matches!(fault, Fault::Removed { .. }) {
@@ -94,7 +92,9 @@ fn status(prepared: &Prepared, fault: &Fault, ended: &Ended, now: &Tree) -> Kept
         let made = kept(now).difference(&kept(&prepared.before));
         // The directory of a sweep is made before its scenario is judged against what is in it.
         let made = made.filter(|_| !case.is_sweep());
-        must(made.is_none(), || format!("status 2 after it wrote {}; {}", made.unwrap_or_default(), shown()))?;
+        must(made.is_none(), || {
+            format!("status 2 after it wrote {}; {}", made.unwrap_or_default(), shown())
+        })?;
     }
     Ok(())
 }
@@ -114,7 +114,9 @@ pub(crate) fn files(prepared: &Prepared, fault: &Fault, now: &Tree) -> Kept {
             let new = prepared.after.iter().filter_map(|tree| tree.file(name));
             let whole = bytes == old
                 || new.clone().any(|new| Some(new) == bytes)
-                || case.compared == Compared::Form && new.count() > 0 && has_form(name, bytes.unwrap_or_default());
+                || case.compared == Compared::Form
+                    && new.count() > 0
+                    && has_form(name, bytes.unwrap_or_default());
             must(whole, || format!("{name} is torn: {} bytes", bytes.unwrap_or_default().len()))?;
         }
     }
@@ -122,7 +124,9 @@ pub(crate) fn files(prepared: &Prepared, fault: &Fault, now: &Tree) -> Kept {
     let empty = now.visible();
     let mut left = empty.empty_directories().filter(|name| !known(name));
     let left = left.next().filter(|_| !fault.kills() && !fault.keeps_files());
-    must(left.is_none() || case.is_sweep(), || format!("the empty directory {} is left", left.unwrap_or_default()))
+    must(left.is_none() || case.is_sweep(), || {
+        format!("the empty directory {} is left", left.unwrap_or_default())
+    })
 }
 
 /// All outputs are there.
@@ -213,7 +217,9 @@ pub(crate) fn judge_two(prepared: &Prepared, fault: &Fault, ended: [&Ended; 2], 
         let kept = |tree: &Tree| tree.visible().keeping(|name| !case.is_loose(name));
         let now = kept(now);
         let one = prepared.after.iter().any(|after| kept(after) == now);
-        must(one, || format!("a mixture: {}", now.difference(&kept(&prepared.after[0])).unwrap_or_default()))?;
+        must(one, || {
+            format!("a mixture: {}", now.difference(&kept(&prepared.after[0])).unwrap_or_default())
+        })?;
     }
     Ok(())
 }

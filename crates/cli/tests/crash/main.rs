@@ -1,16 +1,17 @@
-//! Every command that writes, disturbed at random points: nothing is torn, nothing is lost, nothing is left, and
-//! the same command again gives the bytes of an undisturbed run.
+//! Every command that writes, disturbed at random points: nothing is torn, lost or left, and the same command
+//! again gives the bytes of an undisturbed run.
 //!
 //! The sample of the gate kills, sends signals and limits the size of files. A campaign adds faults of single
-//! system calls (`strace`), full disks (a small file system in memory, as root), directories that are read-only
-//! or removed, limits of memory and of open files, closed outputs, and two programs at once:
+//! system calls (`strace`), full disks (a small file system in memory, as root), directories that are
+//! read-only or removed, limits of memory and of open files, closed outputs, and two programs at once:
 //!
 //! ```console
 //! $ OVERSIM_CRASH=500 cargo test --release -p oversim --test crash -- --nocapture
 //! ```
 //!
-//! A failure prints its seed. `OVERSIM_CRASH=1 OVERSIM_SEED=N` repeats it, and `OVERSIM_ONLY=plot` chooses the
-//! commands whose name has this text.
+//! A failure prints its seed. `OVERSIM_CRASH=1 OVERSIM_SEED=N` repeats it. `OVERSIM_ONLY=plot` chooses the
+//! commands whose name has this text, also those that take too long for the others: `reproduce --write`, which
+//! needs the finished runs of an earlier `oversim reproduce`, `calibrate --write` and `calibrate host`.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

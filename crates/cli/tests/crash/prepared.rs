@@ -73,8 +73,11 @@ impl Prepared {
         let sizes: Vec<u64> =
             after[0].files().filter(new).map(|name| after[0].file(name).unwrap().len() as u64).collect();
         let (largest, written) = (sizes.iter().copied().max().unwrap_or(0), sizes.iter().sum());
-        let (calls, first) =
-            if counts_calls { calls(&place, &root.join("counted"), &case.words()) } else { Default::default() };
+        let (calls, first) = if counts_calls {
+            calls(&place, &root.join("counted"), &case.words())
+        } else {
+            Default::default()
+        };
         Self { case, place, before, after, last, ended, takes, calls, first, largest, written }
     }
 
@@ -92,8 +95,13 @@ impl Prepared {
     /// The directories that it makes, or all.
     pub(crate) fn directories(&self) -> Vec<&str> {
         let made = |name: &&str| !self.before.0.contains_key(*name) && self.after[0].0[*name].is_none();
-        let mut names: Vec<&str> =
-            self.after[0].0.keys().map(String::as_str).filter(made).filter(|name| !name.contains('/')).collect();
+        let mut names: Vec<&str> = self.after[0]
+            .0
+            .keys()
+            .map(String::as_str)
+            .filter(made)
+            .filter(|name| !name.contains('/'))
+            .collect();
         if names.is_empty() {
             names.push("");
         }
@@ -135,7 +143,8 @@ fn calls(place: &Path, directory: &Path, words: &[String]) -> (Vec<Call>, BTreeM
         *known = count.max(*known);
     }
     let own = |(name, number): (&str, u32)| Call { name: name.to_owned(), number };
-    let calls = most.into_iter().map(own).filter(|call| first.get(&call.name).is_none_or(|f| *f < call.number));
+    let calls =
+        most.into_iter().map(own).filter(|call| first.get(&call.name).is_none_or(|f| *f < call.number));
     let calls: Vec<Call> = calls.collect();
     assert!(!calls.is_empty(), "{text}");
     (calls, first)
