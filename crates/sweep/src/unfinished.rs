@@ -53,8 +53,10 @@ pub struct Held {
 /// Removes everything in the making, for a process that is about to end.
 pub fn remove_all() -> Held {
     let mut all = all();
-    // What is in a directory comes behind it in the order of paths.
-    for (path, what) in std::mem::take(&mut *all).into_iter().rev() {
+    let (directories, files): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut *all).into_iter().partition(|(_, what)| matches!(what, What::Empty));
+    // Directories last, and what is in a directory comes behind it in the order of paths.
+    for (path, what) in files.into_iter().chain(directories.into_iter().rev()) {
         what.remove(&path);
     }
     Held { _all: all }

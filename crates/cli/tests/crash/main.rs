@@ -31,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 
+use rand::rngs::ChaCha8Rng;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -38,12 +39,9 @@ use cases::{CASES, words};
 use child::Running;
 use fault::{Fault, Kind};
 use judge::Kept;
-use prepared::Prepared;
+use prepared::{Depth, Prepared};
 use statistics::Statistics;
 use tree::Tree;
-
-/// Points of the sample in the gate.
-const SAMPLE: u64 = 48;
 
 /// The number in a variable of the environment.
 fn variable<T: FromStr>(name: &str) -> Option<T> {
@@ -53,16 +51,11 @@ fn variable<T: FromStr>(name: &str) -> Option<T> {
 #[test]
 fn faults_at_random_points_tear_and_lose_nothing() {
     let campaign: Option<u64> = variable("OVERSIM_CRASH");
-    let begin: u64 = variable("OVERSIM_SEED").unwrap_or(1);
-    let only: String = variable("OVERSIM_ONLY").unwrap_or_default();
-    let named = (0..CASES.len()).filter(|at| CASES[*at].command.contains(&only));
-    let least = u32::from(!only.is_empty());
-    let cases: Vec<usize> =
-        named.flat_map(|at| std::iter::repeat_n(at, CASES[at].weight.max(least) as usize)).collect();
     let mut site = Site::new(campaign.is_some());
     let mut statistics = Statistics::default();
-    for seed in begin..begin + campaign.unwrap_or(SAMPLE) {
-        point(&mut site, &cases, seed, &mut statistics);
+    match campaign {
+        Some(points) => random(&mut site, points, &mut statistics),
+        None => sample(&mut site, &mut statistics),
     }
     if campaign.is_some() {
         println!("{statistics}");
@@ -71,14 +64,44 @@ fn faults_at_random_points_tear_and_lose_nothing() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Disturbs one command, of those with these numbers, each as often there as it has weight.
-fn point(site: &mut Site, cases: &[usize], seed: u64, statistics: &mut Statistics) {
-    let mut rng = fault::generator(seed);
-    let at = *fault::any(&mut rng, cases);
-    let kind = *fault::any(&mut rng, &site.kinds);
+/// Random commands and kinds of faults.
+fn random(site: &mut Site, points: u64, statistics: &mut Statistics) {
+    let only: String = variable("OVERSIM_ONLY").unwrap_or_default();
+    let named = (0..CASES.len()).filter(|at| CASES[*at].command.contains(&only));
+    let least = u32::from(!only.is_empty());
+    let weighted = |at: usize| std::iter::repeat_n(at, CASES[at].weight.max(least) as usize);
+    let cases: Vec<usize> = named.flat_map(weighted).collect();
+    let begin = variable("OVERSIM_SEED").unwrap_or(1);
+    for seed in begin..begin + points {
+        let mut rng = fault::generator(seed);
+        let at = *fault::any(&mut rng, &cases);
+        let kind = *fault::any(&mut rng, &site.kinds);
+        point(site, (at, kind), (seed, &mut rng), statistics);
+    }
+}
+
+/// One kind of fault for each command, and each kind for the commands that go on where they were.
+fn sample(site: &mut Site, statistics: &mut Statistics) {
+    for (at, case) in CASES.iter().enumerate().filter(|(_, case)| case.weight > 0) {
+        for (number, kind) in site.kinds.clone().into_iter().enumerate() {
+            let seed = (at * site.kinds.len() + number) as u64;
+            if case.weight > 2 || at % site.kinds.len() == number {
+                point(site, (at, kind), (seed, &mut fault::generator(seed)), statistics);
+            }
+        }
+    }
+}
+
+/// Disturbs the command of a number.
+fn point(
+    site: &mut Site,
+    (at, kind): (usize, Kind),
+    (seed, rng): (u64, &mut ChaCha8Rng),
+    statistics: &mut Statistics,
+) {
     site.prepare(at);
     let (case, prepared) = (&CASES[at], &site.prepared[&at]);
-    let fault = fault::draw(&mut rng, kind, prepared);
+    let fault = fault::draw(rng, kind, prepared);
     let (kept, effect) = tried(&site.work, site.disk.as_ref(), prepared, &fault);
     statistics.add(case.command, kind, effect);
     if let Err(why) = kept {
@@ -149,6 +172,7 @@ struct Site {
     work: PathBuf,
     disk: Option<Disk>,
     kinds: Vec<Kind>,
+    campaign: bool,
     /// By the number of the case.
     prepared: BTreeMap<usize, Prepared>,
 }
@@ -177,14 +201,18 @@ impl Site {
         for kind in fault::ALL.iter().filter(|kind| campaign && !kinds.contains(kind)) {
             println!("left out, this host cannot do it: {kind:?}");
         }
-        Self { root, work, disk, kinds, prepared: BTreeMap::new() }
+        Self { root, work, disk, kinds, campaign, prepared: BTreeMap::new() }
     }
 
     /// Runs a case undisturbed, the first time that it is used.
     fn prepare(&mut self, at: usize) {
         let root = self.root.path().join(format!("case{at}"));
-        let counts_calls = self.kinds.contains(&Kind::KillAtCall);
-        self.prepared.entry(at).or_insert_with(|| Prepared::new(&CASES[at], &root, counts_calls));
+        let depth = match self.campaign {
+            false => Depth::Once,
+            true if self.kinds.contains(&Kind::KillAtCall) => Depth::Calls,
+            true => Depth::Twice,
+        };
+        self.prepared.entry(at).or_insert_with(|| Prepared::new(&CASES[at], &root, depth));
     }
 }
 

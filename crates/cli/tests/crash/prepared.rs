@@ -13,6 +13,17 @@ use crate::child::{self, Ended};
 use crate::fault::{CALLS, Call};
 use crate::tree::{Tree, copy};
 
+/// How much is known of an undisturbed command.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Depth {
+    /// What it does.
+    Once,
+    /// Also that it does so again, and what a rival does.
+    Twice,
+    /// Also its system calls.
+    Calls,
+}
+
 /// An undisturbed command.
 pub(crate) struct Prepared {
     pub(crate) case: &'static Case,
@@ -35,8 +46,8 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Runs a command undisturbed, twice, and once more to count its system calls.
-    pub(crate) fn new(case: &'static Case, root: &Path, counts_calls: bool) -> Self {
+    /// Runs a command undisturbed.
+    pub(crate) fn new(case: &'static Case, root: &Path, depth: Depth) -> Self {
         let place = root.join("before");
         fs::create_dir_all(&place).unwrap();
         scenarios(&place);
@@ -57,14 +68,14 @@ impl Prepared {
             assert_eq!(finished.code, Some(0), "{args:?}: {}", finished.err);
         }
         let last = Tree::of(&directory);
-        let (again, _, second) = run("second", &case.words());
-        if case.compared == Compared::Bytes {
+        if case.compared == Compared::Bytes && depth > Depth::Once {
+            let (again, _, second) = run("second", &case.words());
             let tree = Tree::of(&second).keeping(|name| !case.is_loose(name));
             let differs = after[0].keeping(|name| !case.is_loose(name)).difference(&tree);
             assert!(differs.is_none(), "{:?} does not repeat: {differs:?}", case.args);
             assert_eq!(ended.out, again.out, "{:?} does not repeat", case.args);
         }
-        if let Some(args) = case.rival {
+        if let Some(args) = case.rival.filter(|_| depth > Depth::Once) {
             let (rival, _, directory) = run("rival", &words(args));
             assert_eq!(rival.code, Some(0), "{args:?}: {}", rival.err);
             after.push(Tree::of(&directory));
@@ -73,10 +84,9 @@ impl Prepared {
         let sizes: Vec<u64> =
             after[0].files().filter(new).map(|name| after[0].file(name).unwrap().len() as u64).collect();
         let (largest, written) = (sizes.iter().copied().max().unwrap_or(0), sizes.iter().sum());
-        let (calls, first) = if counts_calls {
-            calls(&place, &root.join("counted"), &case.words())
-        } else {
-            Default::default()
+        let (calls, first) = match depth {
+            Depth::Calls => calls(&place, &root.join("counted"), &case.words()),
+            _ => Default::default(),
         };
         Self { case, place, before, after, last, ended, takes, calls, first, largest, written }
     }
