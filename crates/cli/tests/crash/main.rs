@@ -11,7 +11,7 @@
 //!
 //! A failure prints its seed. `OVERSIM_CRASH=1 OVERSIM_SEED=N` repeats it. `OVERSIM_ONLY=plot` chooses the
 //! commands whose name has this text, also those that take too long for the others: `reproduce --write`, which
-//! needs the finished runs of an earlier `oversim reproduce`, `calibrate --write` and `calibrate host`.
+//! needs the finished runs of an earlier `oversim reproduce`, `measure --write`, and `calibrate`.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -80,9 +80,12 @@ fn random(site: &mut Site, points: u64, statistics: &mut Statistics) {
     }
 }
 
-/// One kind of fault for each command, and each kind for the commands that go on where they were.
+/// One kind of fault for each command, and each kind for those that are most at risk.
 fn sample(site: &mut Site, statistics: &mut Statistics) {
     for (at, case) in CASES.iter().enumerate().filter(|(_, case)| case.weight > 0) {
+        if CASES[..at].iter().any(|earlier| earlier.command == case.command) {
+            continue;
+        }
         for (number, kind) in site.kinds.clone().into_iter().enumerate() {
             let seed = (at * site.kinds.len() + number) as u64;
             if case.weight > 2 || at % site.kinds.len() == number {
