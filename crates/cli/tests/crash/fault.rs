@@ -262,6 +262,11 @@ impl Fault {
         }
     }
 
+    /// Whether directories cannot be read.
+    pub(crate) fn closes_directories(&self) -> bool {
+        matches!(self, Self::Error { call, lasting: true, .. } if ["openat", "getdents64"].contains(&&*call.name))
+    }
+
     /// Whether standard error may be unwritable, too.
     pub(crate) fn silences(&self) -> bool {
         matches!(self, Self::Error { call, .. } if call.name == "write")

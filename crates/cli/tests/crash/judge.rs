@@ -107,7 +107,9 @@ pub(crate) fn files(prepared: &Prepared, fault: &Fault, now: &Tree) -> Kept {
     }
     for name in now.files() {
         if is_hidden(name) {
-            must(fault.kills() || fault.keeps_files(), || format!("{name} is left"))?;
+            // What cannot be opened cannot be searched for what is to be removed in it.
+            let closed = name.contains('/') && fault.closes_directories();
+            must(fault.kills() || fault.keeps_files() || closed, || format!("{name} is left"))?;
         } else if !case.is_loose(name) {
             let bytes = now.file(name);
             let old = prepared.before.file(name);
