@@ -264,7 +264,11 @@ impl Fault {
 
     /// Whether directories cannot be read.
     pub(crate) fn closes_directories(&self) -> bool {
-        matches!(self, Self::Error { call, lasting: true, .. } if ["openat", "getdents64"].contains(&&*call.name))
+        let name = match self {
+            Self::Error { call, lasting: true, .. } => call.name.as_str(),
+            _ => "",
+        };
+        matches!(name, "openat" | "getdents64")
     }
 
     /// Whether standard error may be unwritable, too.
