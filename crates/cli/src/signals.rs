@@ -67,7 +67,7 @@ fn receive(signal: i32) {
         return;
     }
     crate::say::clear_bar();
-    let _held = crate::output::remove_all();
+    let _held = sweep::unfinished::remove_all();
     std::process::exit(i32::from(code(signal)));
 }
 

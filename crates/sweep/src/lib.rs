@@ -13,6 +13,7 @@ pub mod row;
 mod simulated;
 pub mod status;
 pub mod store;
+pub mod unfinished;
 mod unnamed;
 mod until;
 pub mod work;

@@ -17,7 +17,8 @@ use std::time::Duration;
 use crate::plan::{Plan, SCHEMA, hex};
 use crate::request::Request;
 use crate::row::Row;
-use crate::unnamed::{self, Unnamed};
+use crate::unfinished;
+use crate::unnamed::Unnamed;
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +125,7 @@ impl Store {
             let own = |name: &OsStr| {
                 name == PARTS
                     || name == LOGS
-                    || name.as_encoded_bytes().starts_with(unnamed::PREFIX.as_bytes())
+                    || name.as_encoded_bytes().starts_with(unfinished::PREFIX.as_bytes())
             };
             if entries.any(|entry| !own(&entry.file_name())) && !path.exists() {
                 let message = format!(

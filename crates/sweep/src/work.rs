@@ -143,8 +143,10 @@ pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Re
         kept: Mutex::default(),
     };
     std::thread::scope(|scope| {
-        for _ in 0..request.jobs.max(1) {
-            scope.spawn(|| worker.thread());
+        let start = |_: &usize| std::thread::Builder::new().spawn_scoped(scope, || worker.thread()).is_ok();
+        // A limit of threads or of memory may leave fewer of them, or only this one.
+        if (0..request.jobs.max(1)).take_while(start).count() == 0 {
+            worker.thread();
         }
     });
     let state = worker.state.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -91,7 +91,6 @@ fn write(root: &Path, done: &Reproduction) -> Result<(), Failure> {
     let files = page::files(done, page::sensitivity_of(&old)).map_err(Failure::Output)?;
     let files: Vec<_> = files.iter().map(|(name, text)| (name, output::bytes(text.as_bytes()))).collect();
     let (folder, _) = Folder::check(root, true, std::iter::empty())?;
-    folder.make(page::PICTURES)?;
     folder.write(&files)
 }
 

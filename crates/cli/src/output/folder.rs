@@ -2,10 +2,12 @@
 //! mix.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::target::{Stream, Target, accepts, write_all};
+use sweep::unfinished::{Made, UnfinishedDirectory};
+
+use super::target::{Content, Target, accepts, write_together};
 use crate::failure::Failure;
 
 /// A directory that receives files.
@@ -61,24 +63,22 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes a directory in it.
+    /// Makes the directory, and those that the names of the files contain, and writes the files.
     ///
     /// # Errors
-    /// [`Failure::Output`] with the reason.
-    pub(crate) fn make(&self, name: &str) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        fs::create_dir_all(&path).map_err(|e| Failure::Output(format!("cannot make {}: {e}", path.display())))
-    }
-
-    /// Makes the directory and writes the files.
-    ///
-    /// # Errors
-    /// [`Failure::Output`] with the reason. No file has its name then, unless the last step fails.
+    /// [`Failure::Output`] with the reason. No file has its name then, unless the last step fails, and the
+    /// new directories are removed.
     pub(crate) fn write<C>(&self, files: &[(impl AsRef<Path>, C)]) -> Result<(), Failure>
     where
         C: Fn(&mut dyn Write) -> io::Result<()>,
     {
-        self.make("")?;
+        let mut made = Made::default();
+        let inside = files.iter().filter_map(|(name, _)| name.as_ref().parent());
+        for name in [Path::new("")].into_iter().chain(inside) {
+            let directory = self.path.join(name);
+            made.make(&directory)
+                .map_err(|e| Failure::Output(format!("cannot make {}: {e}", directory.display())))?;
+        }
         // Another writer waits until this one has named its files. File systems without locks do without.
         let directory = File::open(&self.path);
         if let Ok(directory) = &directory {
@@ -90,18 +90,15 @@ impl Folder {
         };
         let targets: Vec<Target> =
             files.iter().map(|(name, _)| check(name.as_ref())).collect::<Result<_, _>>()?;
-        let mut streams: Vec<(&Target, Stream)> = Vec::new();
-        for (target, (_, content)) in targets.iter().zip(files) {
-            let mut stream = target.open()?;
-            content(&mut stream).map_err(|e| target.failed(&e))?;
-            streams.push((target, stream));
-        }
-        write_all(streams)
+        let contents = files.iter().map(|(_, content)| content as Content<'_>);
+        write_together(&targets.iter().zip(contents).collect::<Vec<_>>())?;
+        made.keep();
+        Ok(())
     }
 }
 
-/// Writes a directory that does not exist yet, with all its files or not at all. Their names may contain
-/// directories.
+/// Writes a directory that does not exist yet, with all its files or not at all, also if the process is
+/// killed. Their names may contain directories.
 ///
 /// # Errors
 /// [`Failure::Input`] when the directory exists or cannot be made there, [`Failure::Output`] with another
@@ -110,35 +107,25 @@ pub(crate) fn write_new<C>(path: &Path, files: &[(&str, C)]) -> Result<(), Failu
 where
     C: Fn(&mut dyn Write) -> io::Result<()>,
 {
+    let exists = || Failure::Input(format!("{} exists, and it is not replaced", path.display()));
     if fs::symlink_metadata(path).is_ok() {
-        return Err(Failure::Input(format!("{} exists, and it is not replaced", path.display())));
+        return Err(exists());
     }
-    let (folder, _) = Folder::check(path, false, std::iter::empty())?;
-    let mut made = Vec::new();
-    let inside = files.iter().filter_map(|(name, _)| Path::new(name).parent());
-    let written = [Path::new("")]
-        .into_iter()
-        .chain(inside)
-        .try_for_each(|name| make_all(&path.join(name), &mut made))
-        .map_err(|e| Failure::Output(format!("cannot make {}: {e}", path.display())))
-        .and_then(|()| folder.write(files));
-    if written.is_err() {
-        for directory in made.iter().rev() {
-            // Only empty directories go: what another program has written there stays.
-            let _ = fs::remove_dir(directory);
-        }
+    Folder::check(path, false, std::iter::empty())?;
+    let failed = |name: &Path, e: &io::Error| Failure::Output(format!("cannot make {}: {e}", name.display()));
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut made = Made::default();
+    made.make(above).map_err(|e| failed(above, &e))?;
+    let directory = UnfinishedDirectory::new(above).map_err(|e| failed(path, &e))?;
+    for (name, content) in files {
+        directory.add(Path::new(name), content).map_err(|e| failed(&path.join(name), &e))?;
     }
-    written
-}
-
-/// Makes a directory and those above it, and adds the new ones to the list.
-fn make_all(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
-    let missing: Vec<&Path> =
-        path.ancestors().take_while(|path| !path.exists() && !path.as_os_str().is_empty()).collect();
-    for directory in missing.into_iter().rev() {
-        fs::create_dir(directory)?;
-        made.push(directory.to_owned());
-    }
+    directory.name(path).map_err(|e| match e.kind() {
+        // Another program made it meanwhile.
+        ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory => exists(),
+        _ => failed(path, &e),
+    })?;
+    made.keep();
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 
 mod folder;
 mod target;
-mod unfinished;
 
 use std::io::{self, Write};
 
@@ -11,8 +10,7 @@ use experiment::report::{DEFAULT_WIDTH, FORMATS, Format, View};
 use experiment::result::Results;
 
 pub(crate) use folder::{Folder, bytes, write_new};
-pub(crate) use target::{Stream, Target, distinct};
-pub(crate) use unfinished::remove_all;
+pub(crate) use target::{Stream, Target, distinct, write_together};
 
 use crate::failure::Failure;
 

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::unfinished::{Unfinished, bare, name_all};
+use sweep::unfinished::{Unfinished, bare, name_all};
+
 use crate::failure::Failure;
 
 /// What writes the content of an output.
@@ -123,8 +124,22 @@ impl Target {
     }
 }
 
+/// Writes several outputs: all files are complete before the first one gets its name.
+///
+/// # Errors
+/// [`Failure::Output`] with the reason.
+pub(crate) fn write_together(outputs: &[(&Target, Content<'_>)]) -> Result<(), Failure> {
+    let mut streams = Vec::new();
+    for (target, content) in outputs {
+        let mut stream = target.open()?;
+        content(&mut stream).map_err(|e| target.failed(&e))?;
+        streams.push((*target, stream));
+    }
+    write_all(streams)
+}
+
 /// Finishes several streams: all files get their names together, behind pipes and devices.
-pub(super) fn write_all(streams: Vec<(&Target, Stream)>) -> Result<(), Failure> {
+fn write_all(streams: Vec<(&Target, Stream)>) -> Result<(), Failure> {
     let (mut files, mut force) = (Vec::new(), true);
     let Some(first) = streams.first().map(|(target, _)| *target) else { return Ok(()) };
     for (target, stream) in streams {

@@ -60,23 +60,17 @@ impl Store {
         let stem = stem();
         remove_others(directory, stem)?;
         let path = directory.join(format!("{stem}.ndjson"));
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(&path)?;
+        // One process at a time writes the first line. File systems without locks do without.
+        let _ = file.lock();
+        begin(&mut file, &path)?;
+        let _ = file.unlock();
         let mut store = Self::none();
-        if path.exists() {
-            if !is_ours(&path) {
-                let why = format!("{} is no file of finished runs", path.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-            }
-            if !fresh {
-                store.read(&path)?;
-            }
+        if !fresh {
+            store.read(&path)?;
         }
-        let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-        if file.metadata()?.len() == 0 {
-            file.write_all(format!("{HEADER}{FORM}\n").as_bytes())?;
-        } else {
-            // A line that was cut off must not swallow the next one.
-            file.write_all(b"\n")?;
-        }
+        // A line that was cut off must not swallow the next one.
+        file.write_all(b"\n")?;
         store.file = Some(Mutex::new(file));
         Ok(store)
     }
@@ -138,9 +132,31 @@ fn stem() -> &'static str {
 
 /// Whether a file begins as this program begins its files, of this form or another.
 fn is_ours(path: &Path) -> bool {
+    File::open(path).and_then(|file| first_bytes(&file)).is_ok_and(|start| start == HEADER.as_bytes())
+}
+
+/// As many bytes of a file as the header has.
+fn first_bytes(file: &File) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEADER.len() as u64).read_to_end(&mut start));
-    read.is_ok() && start == HEADER.as_bytes()
+    file.take(HEADER.len() as u64).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Writes the first line of a file, unless it is there. A process that was killed, or a full disk, may have
+/// left a part of it: such a file holds nothing.
+fn begin(file: &mut File, path: &Path) -> io::Result<()> {
+    let start = first_bytes(file)?;
+    let line = format!("{HEADER}{FORM}\n");
+    if start == HEADER.as_bytes() {
+        // A part of the form may be missing.
+        let whole = file.metadata()?.len() >= line.len() as u64;
+        if whole { Ok(()) } else { file.set_len(0).and_then(|()| file.write_all(line.as_bytes())) }
+    } else if HEADER.as_bytes().starts_with(&start) {
+        file.set_len(0).and_then(|()| file.write_all(line.as_bytes()))
+    } else {
+        let why = format!("{} is no file of finished runs", path.display());
+        Err(io::Error::new(io::ErrorKind::InvalidData, why))
+    }
 }
 
 /// Whether a name is that of a file of finished runs: `0123456789abcdef.ndjson`, or with `-quick` as older
@@ -237,6 +253,38 @@ mod tests {
         Store::open(directory.path(), false).unwrap();
         for (name, _, stays) in files {
             assert_eq!(directory.path().join(name).exists(), stays, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_first_line_that_was_cut_off_is_written_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(format!("{}.ndjson", stem()));
+        let line = format!("{HEADER}{FORM}\n");
+        for length in 0..=line.len() {
+            fs::write(&path, &line[..length]).unwrap();
+            let store = Store::open(directory.path(), false).unwrap();
+            assert_eq!(store.damaged, 0, "{length}");
+            store.keep("a", &RunSample::default());
+            drop(store);
+            let store = Store::open(directory.path(), false).unwrap();
+            assert_eq!((store.found.len(), store.damaged), (1, 0), "{length}");
+            assert!(fs::read_to_string(&path).unwrap().starts_with(&line), "{length}");
+        }
+    }
+
+    #[test]
+    fn processes_that_begin_at_the_same_time_share_a_file() {
+        for _ in 0..20 {
+            let directory = tempfile::tempdir().unwrap();
+            std::thread::scope(|scope| {
+                for name in ["a", "b", "c", "d"] {
+                    let open = || Store::open(directory.path(), false).unwrap();
+                    scope.spawn(move || open().keep(name, &RunSample::default()));
+                }
+            });
+            let store = Store::open(directory.path(), false).unwrap();
+            assert_eq!((store.found.len(), store.damaged), (4, 0));
         }
     }
 

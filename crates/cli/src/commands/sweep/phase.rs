@@ -115,6 +115,5 @@ fn write(targets: &[Target; 2], figure: &Figure) -> Result<(), Failure> {
         false => figure.picture.svg().into_bytes(),
     };
     let table = figure.data.csv().map_err(Failure::Output)?;
-    picture.write(&|out| out.write_all(&bytes))?;
-    numbers.write(&|out| out.write_all(table.as_bytes()))
+    output::write_together(&[(picture, &output::bytes(&bytes)), (numbers, &output::bytes(table.as_bytes()))])
 }
