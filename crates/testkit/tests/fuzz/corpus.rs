@@ -36,7 +36,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Hands each file and a number of mutations to a target. What fails is written to `target/fuzz/failed`.
+/// Hands each file and a number of mutations to a target, or as many as `OVERSIM_MUTATIONS` says. What fails
+/// is written to `target/fuzz/failed`.
 pub(crate) fn run(name: &str, target: fn(&[u8]), mutations: usize) {
     let mut paths = files(&root().join(CORPUS).join(name));
     paths.extend(shipped(name).iter().flat_map(|folder| files(folder)));
@@ -45,8 +46,9 @@ pub(crate) fn run(name: &str, target: fn(&[u8]), mutations: usize) {
     for (path, input) in paths.iter().zip(&inputs) {
         one(name, target, input, &path.display().to_string());
     }
+    let wanted = std::env::var("OVERSIM_MUTATIONS").ok().map(|number| number.parse().unwrap());
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    for number in 0..mutations {
+    for number in 0..wanted.unwrap_or(mutations) {
         let input = mutated(&inputs, &mut random);
         one(name, target, &input, &format!("mutation {number}"));
     }

@@ -10,12 +10,69 @@ use crate::tape::Tape;
 
 /// Values at the ends of ranges, of other kinds, and with characters that no message may repeat.
 const EXTREMES: &[&str] = &[
-    "0", "1", "2", "-1", "65536", "4294967295", "4294967296", "18446744073709551615", "18446744073709551616",
-    "1e308", "0.001", "0.0001", "100%", "0%", "101%", "0ns", "1ns", "1us", "10ms", "1s", "10d", "infinite",
-    "584y", "1B", "1EiB", "16EiB", "1B/s", "1EB/s", "true", "no", "~", "", " ", "a", "all", "dedicated",
-    "0-3", "0-4194303", "3-0", "0-15:4", "core:1", "core:4194304", "package:2 numa:2 core:2 pu:2", "1..4",
-    "1..1000000", "1ms..1s:*2", "LOAD", "PIN", "a-2", "x\u{1b}[31m", "\u{202e}x", "\0", "a: b", "# c", "<b>",
-    "{", "../x.yaml", "/dev/null/x.yaml", "\u{e4}\u{65e5}", "1_000", "0x10", "+1", "NaN",
+    "0",
+    "1",
+    "2",
+    "-1",
+    "65536",
+    "4294967295",
+    "4294967296",
+    "18446744073709551615",
+    "18446744073709551616",
+    "1e308",
+    "0.001",
+    "0.0001",
+    "100%",
+    "0%",
+    "101%",
+    "0ns",
+    "1ns",
+    "1us",
+    "10ms",
+    "1s",
+    "10d",
+    "infinite",
+    "584y",
+    "1B",
+    "1EiB",
+    "16EiB",
+    "1B/s",
+    "1EB/s",
+    "true",
+    "no",
+    "~",
+    "",
+    " ",
+    "a",
+    "all",
+    "dedicated",
+    "0-3",
+    "0-4194303",
+    "3-0",
+    "0-15:4",
+    "core:1",
+    "core:4194304",
+    "package:2 numa:2 core:2 pu:2",
+    "1..4",
+    "1..1000000",
+    "1ms..1s:*2",
+    "LOAD",
+    "PIN",
+    "a-2",
+    "x\u{1b}[31m",
+    "\u{202e}x",
+    "\0",
+    "a: b",
+    "# c",
+    "<b>",
+    "{",
+    "../x.yaml",
+    "/dev/null/x.yaml",
+    "\u{e4}\u{65e5}",
+    "1_000",
+    "0x10",
+    "+1",
+    "NaN",
 ];
 
 /// Files whose trees are edited, and the keys and values of all of them.
@@ -31,7 +88,7 @@ impl Bases {
         let read = |folder: &&str| files(folder, &["yaml"]).unwrap();
         let texts: Vec<String> = folders.iter().flat_map(read).map(|(_, text)| text).collect();
         let all = [text].into_iter().chain(texts.iter().map(String::as_str));
-        Self::from(all.map(|text| value(&yaml::tree(0, text).unwrap())).collect())
+        Self::from(all.filter_map(|text| Some(value(&yaml::tree(0, text).ok()?))).collect())
     }
 
     /// These trees.
@@ -114,7 +171,10 @@ impl Bases {
 
 /// The scenarios that the program ships, and a small one.
 pub(crate) static SCENARIOS: LazyLock<Bases> = LazyLock::new(|| {
-    Bases::of(&["scenarios", "crates/scenario/tests/wrong", "crates/validation/data/studies"], crate::scenarios::SMALL)
+    Bases::of(
+        &["scenarios", "crates/scenario/tests/wrong", "crates/validation/data/studies"],
+        crate::scenarios::SMALL,
+    )
 });
 
 /// The machines that the program ships, and a small one.
@@ -190,8 +250,18 @@ fn rename(node: &mut Value, tape: &mut Tape<'_>, keys: &[String]) {
 /// Replaces the digits of a number, or the number.
 fn renumber(node: &mut Value, tape: &mut Tape<'_>) {
     const NUMBERS: [&str; 12] = [
-        "0", "1", "2", "3", "7", "64", "1000", "0.5", "4294967296", "9007199254740993",
-        "18446744073709551615", "99999999999999999999",
+        "0",
+        "1",
+        "2",
+        "3",
+        "7",
+        "64",
+        "1000",
+        "0.5",
+        "4294967296",
+        "9007199254740993",
+        "18446744073709551615",
+        "99999999999999999999",
     ];
     let number = NUMBERS[tape.below(NUMBERS.len())];
     match node {

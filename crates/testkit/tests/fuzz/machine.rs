@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use machines::import::{Description, Imported, Refused, export_synthetic, import};
 use machines::Entry;
+use machines::import::{Description, Imported, Refused, export_synthetic, import};
 use notation::diagnostics::{Diagnostic, Sources};
 use notation::encoding::decode;
 use scenario::Overrides;
@@ -80,8 +80,10 @@ fn accepted(entry: &Entry) {
     let exported = export_synthetic(entry);
     promise::visible(&exported.text);
     let again = import(Description::Synthetic(&exported.text), "again", false);
-    let again = again.unwrap_or_else(|why| panic!("what was exported is refused: {}: {why:?}", exported.text));
-    let shape = |entry: &Entry| [Level::Package, Level::Core, Level::Thread].map(|level| entry.topology.count(level));
+    let again =
+        again.unwrap_or_else(|why| panic!("what was exported is refused: {}: {why:?}", exported.text));
+    let shape =
+        |entry: &Entry| [Level::Package, Level::Core, Level::Thread].map(|level| entry.topology.count(level));
     assert_eq!(shape(&again.entry), shape(entry), "{}", exported.text);
 }
 

@@ -82,7 +82,10 @@ pub(crate) fn sweep(bytes: &[u8]) {
     let files = archive::files(text);
     let plan = plan_of(&files);
     let body = |path: &str, body: &str| if sealed { seal(path, body, &plan) } else { body.to_owned() };
-    archive::write(folder.path(), files.into_iter().map(|(path, text)| (path, body(path, text).into_bytes())));
+    archive::write(
+        folder.path(),
+        files.into_iter().map(|(path, text)| (path, body(path, text).into_bytes())),
+    );
     if let Err(error) = directory(folder.path()) {
         refusal(&error);
     }

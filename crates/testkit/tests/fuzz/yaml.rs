@@ -1,7 +1,7 @@
 //! The reader of YAML: every node lies inside the text.
 
-use notation::yaml::{self, Content, Node};
 use notation::diagnostics::{Place, Sources};
+use notation::yaml::{self, Content, Node};
 
 use crate::promise;
 
