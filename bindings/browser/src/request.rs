@@ -1,5 +1,6 @@
 //! What a page asks for: changes of a scenario, in the words of `oversim run`.
 
+use experiment::neutral;
 use scenario::Overrides;
 use scenario::memory::Limit;
 use serde::Deserialize;
@@ -38,7 +39,8 @@ impl Request {
         if text.trim().is_empty() {
             return Ok(Self::default());
         }
-        serde_json::from_str(text).map_err(|error| format!("the request: {error}"))
+        serde_json::from_str(text)
+            .map_err(|error| neutral::lines(&format!("the request: {error}")).into_owned())
     }
 
     /// The name of the scenario.

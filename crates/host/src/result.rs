@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use notation::neutral;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -148,12 +149,30 @@ impl Measurement {
     /// # Errors
     /// A sentence with the line.
     pub fn read(name: &str, text: &str) -> Result<Self, String> {
-        let read: Self = serde_json::from_str(text).map_err(|e| format!("{name}: {e}"))?;
-        if read.schema == SCHEMA {
-            Ok(read)
-        } else {
-            Err(format!("{name}: `schema` is `{}`, and this version reads `{SCHEMA}`", read.schema))
+        Self::understood(text).map_err(|why| neutral::line(&format!("{name}: {why}")).into_owned())
+    }
+
+    fn understood(text: &str) -> Result<Self, String> {
+        let read: Self = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        if read.schema != SCHEMA {
+            return Err(format!("`schema` is `{}`, and this version reads `{SCHEMA}`", read.schema));
         }
+        let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        match invisible(&value) {
+            Some(c) => Err(format!("the invisible character U+{:04X} in a text", u32::from(c))),
+            None => Ok(read),
+        }
+    }
+}
+
+/// The first invisible character in a key or text; reports repeat them.
+fn invisible(value: &Value) -> Option<char> {
+    let of = |text: &str| neutral::first_invisible(text).map(|(_, c)| c);
+    match value {
+        Value::String(text) => of(text),
+        Value::Array(items) => items.iter().find_map(invisible),
+        Value::Object(entries) => entries.iter().find_map(|(key, value)| of(key).or_else(|| invisible(value))),
+        _ => None,
     }
 }
 
@@ -192,7 +211,10 @@ mod tests {
             "rate":1.0,"runs":0,"disturbed":0,"cells":[]}"#;
         assert!(Measurement::read("m.json", text).unwrap_err().contains("oversim.measurement/1"));
         assert!(Measurement::read("m.json", "{").unwrap_err().contains("line 1"));
+        assert!(!Measurement::read("m.json", "{\"\u{1b}[31m").unwrap_err().contains('\u{1b}'));
         let right = text.replace("/9", "/1");
+        let coloured = right.replace("\"release\":\"\"", "\"release\":\"\\u001b[31m\"");
+        assert!(Measurement::read("m.json", &coloured).unwrap_err().contains("U+001B"));
         assert!(Measurement::read("m.json", &right).unwrap().within(0.0));
     }
 }

@@ -104,6 +104,14 @@ fn built_in_machines_survive_hwloc() {
 }
 
 #[test]
+fn a_machine_without_cores_has_one_for_each_thread_in_hwloc() {
+    let entry = machines::resolve("package:2 numa:1 pu:21").unwrap();
+    let exported = export_synthetic(&entry).text;
+    let back = synthetic(&exported).unwrap().entry;
+    assert_eq!(back.topology_text, "package:2 numa:1 core:21", "{exported}");
+}
+
+#[test]
 fn values_have_their_sources_and_guesses_their_marks() {
     let imported = synthetic("pack:2 [numa] l3:1(size=32MB) core:8 pu:2").unwrap();
     assert!(line(&imported, "shared_cache").ends_with("size of L3\" }"), "{}", imported.text);

@@ -58,8 +58,8 @@ pub fn expected(kind: Kind) -> String {
 pub const fn pattern(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Duration => Some(r"^(infinite|(\s*[0-9]+(\.[0-9]+)?\s*[A-Za-zµ]+)+)$"),
-        Kind::Size => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?(i?[bB])?$"),
-        Kind::Rate => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?i?[bB]/s$"),
+        Kind::Size => Some(r"^([0-9]+\.?[0-9]*|\.[0-9]+)\s*([bB]|[kKmMgGtTpPeE][iI]?[bB]?)$"),
+        Kind::Rate => Some(r"^([0-9]+\.?[0-9]*|\.[0-9]+)\s*([bB]|[kKmMgGtTpPeE][iI]?[bB]?)\s*/s$"),
         Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2})?\s*%$"),
         // A number has its own type; this is the percentage that may replace it.
         Kind::Factor => Some(r"^[0-9]+(\.[0-9])?\s*%$"),
@@ -99,6 +99,12 @@ fn duration(text: &str) -> Result<u64, String> {
     }
     if is_bare(text) {
         return Err(no_unit("duration", text, "ms"));
+    }
+    // The library reads `1 5ms` as `15ms`.
+    let number = |part: Option<&str>| part.is_some_and(is_bare);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words.windows(2).any(|pair| number(pair[0].get(pair[0].len() - 1..)) && number(pair[1].get(..1))) {
+        return Err(refuse(Kind::Duration, text));
     }
     let duration = humantime::parse_duration(text).map_err(|_| refuse(Kind::Duration, text))?;
     // `u64::MAX` itself means "infinite".
@@ -195,6 +201,7 @@ mod tests {
             (Kind::Duration, "100ms", 100_000_000),
             (Kind::Duration, "1.5 us", 1_500),
             (Kind::Duration, "1min 30s", 90_000_000_000),
+            (Kind::Duration, "1 min 30 s", 90_000_000_000),
             (Kind::Duration, "0s", 0),
             (Kind::Duration, "infinite", u64::MAX),
             (Kind::Size, "2MiB", 2 << 20),
@@ -251,6 +258,8 @@ mod tests {
         for (kind, text) in [
             (Kind::Duration, "soon"),
             (Kind::Duration, "-5ms"),
+            (Kind::Duration, "1 5ms"),
+            (Kind::Duration, "1. 5ms"),
             (Kind::Duration, "1000000years"),
             (Kind::Duration, ""),
             (Kind::Size, "99999999999EB"),

@@ -4,6 +4,7 @@ use experiment::provenance::Provenance;
 use hmac_sha256::Hash;
 use scenario::Grid;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Name and version of the form of plans, parts and merged files.
 pub const SCHEMA: &str = "oversim.sweep/1";
@@ -79,6 +80,23 @@ impl Plan {
         let text = serde_json::to_string(&plan).map_err(|error| error.to_string())?;
         plan.plan = hex(&Hash::hash(text.as_bytes()));
         Ok(plan)
+    }
+
+    /// Checks a plan that was read from this text: it is the one that was written, and its numbers of runs are
+    /// numbers.
+    ///
+    /// # Errors
+    /// A half-sentence.
+    pub(crate) fn check(&self, text: &str) -> Result<(), &'static str> {
+        // The text as it was when its checksum was computed; fields of other versions count.
+        let mut value: Value = serde_json::from_str(text).map_err(|_| "it is no JSON")?;
+        value["plan"] = Value::from("");
+        if hex(&Hash::hash(value.to_string().as_bytes())) != self.plan {
+            return Err("its checksum differs, so it was changed");
+        }
+        let replicates = self.configurations.checked_mul(u64::from(self.most_replicates()));
+        let runs = replicates.and_then(|replicates| replicates.checked_mul(self.slots() as u64));
+        runs.map(drop).ok_or("it has more runs than there are numbers")
     }
 
     /// Most replicates of a configuration.

@@ -24,6 +24,9 @@ pub(crate) fn configurations(
     index.read(&mut |run, line| {
         let row =
             Row::read(line).map_err(|why| StoreError::Failed(format!("run {run} cannot be read: {why}")))?;
+        if row.configuration >= plan.configurations || row.replicate >= plan.most_replicates() {
+            return Err(StoreError::Failed(format!("run {run} cannot be read: the plan has no such run")));
+        }
         if rows.first().is_some_and(|first| first.configuration != row.configuration) {
             each(referred(plan, std::mem::take(&mut rows)))?;
         }

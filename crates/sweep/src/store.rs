@@ -20,6 +20,7 @@ use crate::row::Row;
 use crate::unfinished;
 use crate::unnamed::Unnamed;
 use hmac_sha256::Hash;
+use notation::neutral;
 use serde::{Deserialize, Serialize};
 
 /// The file of the plan.
@@ -103,12 +104,15 @@ pub fn plan(directory: &Path) -> Done<Plan> {
     let path = directory.join(PLAN);
     let text = fs::read_to_string(&path)
         .map_err(|error| StoreError::Refused(format!("cannot read {}: {error}", path.display())))?;
-    let wrong =
-        |why: &str| StoreError::Refused(format!("{} is not the plan of a sweep: {why}", path.display()));
+    let wrong = |why: &str| {
+        let sentence = format!("{} is not the plan of a sweep: {why}", path.display());
+        StoreError::Refused(neutral::line(&sentence).into_owned())
+    };
     let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
     if plan.schema != SCHEMA {
         return Err(wrong(&format!("its form is `{}`, and this program reads `{SCHEMA}`", plan.schema)));
     }
+    plan.check(&text).map_err(wrong)?;
     Ok(plan)
 }
 

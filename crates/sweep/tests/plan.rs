@@ -1,9 +1,11 @@
 //! The numbers of runs, and shards that have each run once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use hmac_sha256::Hash;
 use policies::PolicyShelf;
 use scenario::{Grid, Overrides};
 use sweep::plan::{Place, Plan, Shard, Until};
+use sweep::store::{self, Store, StoreError};
 
 /// 3 x 2 - 1 configurations, 4 replicates, one dedicated run and two policies: 60 runs.
 const TEXT: &str = "name: plan\nmachine: core:4\npolicies: [LOAD, PIN]\nrepeat: 4\n\
@@ -70,4 +72,31 @@ fn the_identifier_depends_on_all_that_changes_results() {
         assert_ne!(plan.plan, other.plan, "{to}");
         assert!(plan.differences(&other).contains(field), "{}", plan.differences(&other));
     }
+}
+
+#[test]
+fn a_plan_that_was_changed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = Plan::new(&grid(), Some(Until { half_width: 0.012_345_678_9, most: 9 })).unwrap();
+    Store::create(folder.path(), &plan).unwrap();
+    assert_eq!(store::plan(folder.path()).unwrap(), plan);
+    let path = folder.path().join(store::PLAN);
+    let text = std::fs::read_to_string(&path).unwrap();
+    for (from, to) in [
+        ("\"configurations\": 5", "\"configurations\": 18446744073709551615"),
+        ("\"repeat\": 4", "\"repeat\": 5"),
+        ("\"most\": 9", "\"most\": 8"),
+    ] {
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+        let Err(StoreError::Refused(why)) = store::plan(folder.path()) else { panic!("{from} {to}") };
+        assert!(why.contains("its checksum differs"), "{why}");
+    }
+    // One with the checksum of its text.
+    let plan = Plan { configurations: u64::MAX, plan: String::new(), ..plan };
+    let sum = Hash::hash(serde_json::to_string(&plan).unwrap().as_bytes());
+    let sum = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+    std::fs::write(&path, serde_json::to_string(&Plan { plan: sum, ..plan }).unwrap()).unwrap();
+    let Err(StoreError::Refused(why)) = store::plan(folder.path()) else { panic!("too many runs") };
+    assert!(why.contains("more runs than there are numbers"), "{why}");
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
 use hmac_sha256::Hash;
-use notation::lists;
+use notation::{lists, neutral};
 use policies::{Call, Hook, Request, Schedule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -342,7 +342,9 @@ fn ascending(list: &str) -> Result<Vec<(u32, u32)>, String> {
 /// A sentence: it cannot be read, is no schedule, is cut short, or a line of it is wrong.
 pub fn read(name: &str, from: &mut dyn BufRead, cpus: u32) -> Result<(Recording, String), String> {
     let mut lines = Lines { from, number: 0, hash: Hash::new(), sets: Sets::new(cpus) };
-    let wrong = |lines: &Lines<'_>, why: &str| format!("{name}, line {}: {why}", lines.number);
+    let wrong = |lines: &Lines<'_>, why: &str| {
+        neutral::line(&format!("{name}, line {}: {why}", lines.number)).into_owned()
+    };
     let Some(origin) = lines.origin() else {
         return Err(format!("{name} is not a schedule of oversim ({SCHEMA})"));
     };

@@ -398,6 +398,8 @@ pub fn export(entry: &Entry) -> Exported {
                 None => format!("L3Cache:{count}"),
             }),
             Level::Core => cores = *count,
+            // Without cores, each hardware thread is one.
+            Level::Thread if !has(Level::Core) => cores = *count,
             Level::Thread => {}
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use notation::yaml::{self, Content, Node};
 
 /// Characters of a word that mean something to YAML.
-const SIGNS: &str = "{}[]:#&*!|>'\"@`\\";
+const SIGNS: &str = "{}[]:#&*!|>'\"@`\\\n\t";
 
 /// A word (a name, a number, a quantity) or a mapping.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,23 +69,39 @@ macro_rules! words {
 }
 words!(&str, &String, String, char, u32);
 
+/// Whether YAML would read something else than this word; `inside` a mapping, a comma ends it.
+fn needs_quotes(word: &str, inside: bool) -> bool {
+    let sign = |c| SIGNS.contains(c) || (inside && c == ',');
+    let nothing = matches!(word, "" | "~" | "null" | "Null" | "NULL");
+    nothing || word.trim() != word || word.starts_with(['-', '?', '%', ',']) || word.contains(sign)
+}
+
+/// A word as YAML.
+fn written(word: &str, inside: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if needs_quotes(word, inside) {
+        return write!(f, "{}", serde_json::Value::from(word));
+    }
+    f.write_str(word)
+}
+
 /// As YAML on one line. A word with signs of YAML is quoted.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Word(word) if word.contains(|c| SIGNS.contains(c)) => {
-                write!(f, "{}", serde_json::Value::from(word.as_str()))
-            }
-            Self::Word(word) => f.write_str(word),
-            Self::Map(entries) => {
-                f.write_str("{")?;
-                for (at, (key, value)) in entries.iter().enumerate() {
-                    let comma = if at > 0 { ", " } else { "" };
-                    write!(f, "{comma}{key}: {value}")?;
-                }
-                f.write_str("}")
+        let entries = match self {
+            Self::Word(word) => return written(word, false, f),
+            Self::Map(entries) => entries,
+        };
+        f.write_str("{")?;
+        for (at, (key, value)) in entries.iter().enumerate() {
+            f.write_str(if at > 0 { ", " } else { "" })?;
+            written(key, true, f)?;
+            f.write_str(": ")?;
+            match value {
+                Self::Word(word) => written(word, true, f)?,
+                Self::Map(_) => write!(f, "{value}")?,
             }
         }
+        f.write_str("}")
     }
 }
 
@@ -101,7 +117,10 @@ mod tests {
         );
         assert_eq!(npb.to_string(), "{npb: {benchmark: cg, class: B, scale: 20%}}");
         assert_eq!(npb.name(), Some("npb"));
-        for setting in [npb, 8.into(), "0-7".into(), "a: {b".into(), "x \"y\" #".into()] {
+        let words = ["0-7,9", "a: {b", "x \"y\" #", "", "null", " a", "- a", "? b", "%c", ", d", "e\nf"];
+        let keyed = |word: &&str| Setting::Map(vec![((*word).to_owned(), (*word).into())]);
+        let all = words.iter().map(|word| (*word).into()).chain(words.iter().map(keyed));
+        for setting in all.chain([npb, 8.into(), Setting::Map(Vec::new())]) {
             assert_eq!(Setting::read(&setting.to_string()), Ok(setting));
         }
         assert!(Setting::read("[a, b]").is_err());

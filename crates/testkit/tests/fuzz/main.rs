@@ -1,0 +1,74 @@
+//! Every reader of the program under arbitrary input.
+//!
+//! A plain `cargo test -p testkit --test fuzz` reads the corpus of each target and a fixed number of
+//! mutations of it, from a fixed seed. `.ci/fuzz` runs the same targets under libFuzzer, which measures the
+//! coverage of each input. Input that once broke a promise is in the corpus as `crash-*`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod archive;
+#[cfg(not(fuzzing))]
+mod corpus;
+mod edits;
+mod machine;
+#[cfg(not(fuzzing))]
+mod mutation;
+mod output;
+mod promise;
+mod request;
+mod result;
+mod scenarios;
+mod schedule;
+mod store;
+mod tape;
+mod values;
+mod yaml;
+
+/// Lists the targets: name, function, mutations in the gate.
+macro_rules! targets {
+    ($($(#[$when:meta])* $name:ident $target:path, $mutations:literal;)*) => {$(
+        $(#[$when])*
+        #[test]
+        fn $name() {
+            #[cfg(fuzzing)]
+            bolero::check!(name = stringify!($name)).for_each(|bytes: &[u8]| $target(bytes));
+            #[cfg(not(fuzzing))]
+            corpus::run(stringify!($name), $target, $mutations);
+        }
+    )*
+
+        /// The names of all targets.
+        #[cfg(not(fuzzing))]
+        const TARGETS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+targets! {
+    yaml yaml::text, 2_000;
+    values values::value, 4_000;
+    scenario_text scenarios::text, 150;
+    scenario_tree scenarios::tree, 250;
+    overrides scenarios::overrides, 150;
+    browser_request request::request, 200;
+    machine_text machine::text, 100;
+    machine_tree machine::tree, 200;
+    topology machine::topology, 2_000;
+    machine_xml machine::xml, 300;
+    machine_sysfs machine::sysfs, 100;
+    result_text result::text, 150;
+    result_tree result::tree, 60;
+    schedule schedule::text, 300;
+    claims values::claims, 100;
+    setting values::setting, 2_000;
+    finished_runs store::finished_runs, 100;
+    sweep_directory store::sweep, 100;
+    sweep_row store::row, 1_000;
+    #[cfg(target_os = "linux")]
+    measurement store::measurement, 300;
+}
+
+#[test]
+#[cfg(not(fuzzing))]
+fn the_script_and_the_corpora_name_these_targets() {
+    corpus::names(TARGETS);
+}
