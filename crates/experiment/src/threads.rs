@@ -41,12 +41,13 @@ pub(crate) fn in_pool<T>(
     ThreadPoolBuilder::new().num_threads(jobs.min(runs)).build_scoped(surrounded, what)
 }
 
-/// Does something in which parallel iterators run on so many threads. WebAssembly has no threads: there they
+/// Does something in which parallel iterators run on so many threads (0 = as many as this process may use),
+/// but no more than there are runs. WebAssembly has no threads: there they
 /// run on the present one.
 ///
 /// # Errors
 /// The threads cannot be started.
-pub(crate) fn on_threads<T: Send>(
+pub fn on_threads<T: Send>(
     runs: usize,
     jobs: usize,
     what: impl FnOnce() -> T + Send,

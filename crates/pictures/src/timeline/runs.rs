@@ -2,6 +2,7 @@
 //! repeat exactly, so nothing need be kept in between.
 
 use experiment::decisions::Words;
+use experiment::run::on_threads;
 use experiment::run::simulate_one;
 use notation::lists;
 use notation::parameter::Kind;
@@ -116,8 +117,21 @@ pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Re
     if subjects.len() > MOST_RUNS {
         return Err(format!("{} runs do not fit one picture; at most {MOST_RUNS} do", subjects.len()));
     }
+    let cpus = chosen(request, first.plan.machine.cpus())?;
+    // Without threads the global ones of parallel iterators would panic.
+    on_threads(subjects.len(), 0, || recorded(first, subjects, request, cpus, medium))
+        .map_err(|error| format!("cannot start threads: {error}"))?
+}
+
+/// Records the runs of which the first one is given, on these cpus.
+fn recorded(
+    first: &Subject<'_>,
+    subjects: &[Subject<'_>],
+    request: &Request,
+    cpus: Vec<u32>,
+    medium: Medium,
+) -> Result<Timeline, String> {
     let machine = &first.plan.machine;
-    let cpus = chosen(request, machine.cpus())?;
     let stage = Stage { subjects, apps: union(subjects)?, machine: one_machine(subjects)? };
     let (window, ends) = match (request.from, request.to) {
         (Some(from), Some(to)) if from >= to => {
