@@ -2,7 +2,7 @@
 //! mix.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use sweep::unfinished::{Made, UnfinishedDirectory};
@@ -107,8 +107,9 @@ pub(crate) fn write_new<C>(path: &Path, files: &[(&str, C)]) -> Result<(), Failu
 where
     C: Fn(&mut dyn Write) -> io::Result<()>,
 {
+    let exists = || Failure::Input(format!("{} exists, and it is not replaced", path.display()));
     if fs::symlink_metadata(path).is_ok() {
-        return Err(Failure::Input(format!("{} exists, and it is not replaced", path.display())));
+        return Err(exists());
     }
     Folder::check(path, false, std::iter::empty())?;
     let failed = |name: &Path, e: &io::Error| Failure::Output(format!("cannot make {}: {e}", name.display()));
@@ -119,7 +120,11 @@ where
     for (name, content) in files {
         directory.add(Path::new(name), content).map_err(|e| failed(&path.join(name), &e))?;
     }
-    directory.name(path).map_err(|e| failed(path, &e))?;
+    directory.name(path).map_err(|e| match e.kind() {
+        // Another program made it meanwhile.
+        ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory => exists(),
+        _ => failed(path, &e),
+    })?;
     made.keep();
     Ok(())
 }
