@@ -262,6 +262,15 @@ impl Fault {
         }
     }
 
+    /// Whether directories cannot be read.
+    pub(crate) fn closes_directories(&self) -> bool {
+        let name = match self {
+            Self::Error { call, lasting: true, .. } => call.name.as_str(),
+            _ => "",
+        };
+        matches!(name, "openat" | "getdents64")
+    }
+
     /// Whether standard error may be unwritable, too.
     pub(crate) fn silences(&self) -> bool {
         matches!(self, Self::Error { call, .. } if call.name == "write")

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A failure prints its seed. `OVERSIM_CRASH=1 OVERSIM_SEED=N` repeats it. `OVERSIM_ONLY=plot` chooses the
-//! commands whose name has this text, also those that take too long for the others: `reproduce --write`, which
+//! commands whose name has this text, also those that take many seconds: `reproduce --write`, which
 //! needs the finished runs of an earlier `oversim reproduce`, `measure --write`, and `calibrate`.
 
 #![cfg(target_os = "linux")]
