@@ -126,7 +126,8 @@ pub(crate) fn files(prepared: &Prepared, fault: &Fault, now: &Tree) -> Kept {
     let known = |name: &&str| prepared.before.0.contains_key(*name) || case.is_loose(name);
     let empty = now.visible();
     let mut left = empty.empty_directories().filter(|name| !known(name));
-    let left = left.next().filter(|_| !fault.kills() && !fault.keeps_files());
+    let excused = fault.kills() || fault.keeps_files() || fault.closes_directories();
+    let left = left.next().filter(|_| !excused);
     must(left.is_none() || case.is_sweep(), || {
         format!("the empty directory {} is left", left.unwrap_or_default())
     })
