@@ -3,8 +3,6 @@
 //! `OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test selftest` records them anew, after a change that
 //! is meant to move results.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
