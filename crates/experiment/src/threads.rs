@@ -42,15 +42,52 @@ pub(crate) fn in_pool<T>(
 }
 
 /// Does something in which parallel iterators run on so many threads (0 = as many as this process may use),
-/// but no more than there are runs. WebAssembly has no threads: there they
-/// run on the present one.
+/// but no more than there are runs. They run on the present thread where no other one can be started: in
+/// WebAssembly, and under a limit of threads or of memory.
 ///
 /// # Errors
-/// The threads cannot be started.
+/// The threads cannot be started, and the present one cannot take their place.
 pub fn on_threads<T: Send>(
     runs: usize,
     jobs: usize,
     what: impl FnOnce() -> T + Send,
 ) -> Result<T, ThreadPoolBuildError> {
-    if cfg!(target_family = "wasm") { Ok(what()) } else { in_pool(runs, jobs, |pool| pool.install(what)) }
+    if cfg!(target_family = "wasm") {
+        return Ok(what());
+    }
+    let mut what = Some(what);
+    let done = in_pool(runs, jobs, |pool| what.take().map(|what| pool.install(what)));
+    match (done, what) {
+        (Ok(Some(done)), _) => Ok(done),
+        (Err(error), Some(what)) if AROUND.get().is_none() => on_this_thread(what).ok_or(error),
+        (Err(error), _) => Err(error),
+        (Ok(None), _) => unreachable!("a pool that was built does what it was given"),
+    }
+}
+
+/// Does something in which parallel iterators run on the present thread; none if it cannot be a pool.
+fn on_this_thread<T: Send>(what: impl FnOnce() -> T + Send) -> Option<T> {
+    // A thread that is one of a pool stays one.
+    if rayon::current_thread_index().is_some() {
+        return Some(what());
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().ok()?;
+    Some(pool.install(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn parallel_iterators_can_run_on_the_present_thread() {
+        let here = std::thread::current().id();
+        for _ in 0..2 {
+            let all = || (0..100).into_par_iter().map(|_| std::thread::current().id()).collect::<Vec<_>>();
+            let found = on_this_thread(all).unwrap();
+            assert!(found.len() == 100 && found.iter().all(|id| *id == here));
+        }
+    }
 }
