@@ -171,7 +171,9 @@ fn invisible(value: &Value) -> Option<char> {
     match value {
         Value::String(text) => of(text),
         Value::Array(items) => items.iter().find_map(invisible),
-        Value::Object(entries) => entries.iter().find_map(|(key, value)| of(key).or_else(|| invisible(value))),
+        Value::Object(entries) => {
+            entries.iter().find_map(|(key, value)| of(key).or_else(|| invisible(value)))
+        }
         _ => None,
     }
 }

@@ -257,9 +257,12 @@ impl Kind {
 /// The value in the largest unit in which it is at least 1, exact to three decimals or in a smaller unit.
 fn scaled(value: u64, units: &[(u64, &str)]) -> String {
     for (size, unit) in units {
-        let thousandths = u128::from(value) * 1_000;
-        if value >= *size && thousandths % u128::from(*size) == 0 {
-            return format!("{}{unit}", decimal((thousandths / u128::from(*size)) as u64, 1_000));
+        let (thousandths, size) = (u128::from(value) * 1_000, u128::from(*size));
+        if u128::from(value) < size || thousandths % size != 0 {
+            continue;
+        }
+        if let Ok(shown) = u64::try_from(thousandths / size) {
+            return format!("{}{unit}", decimal(shown, 1_000));
         }
     }
     format!("{value}{}", units.last().map_or("", |u| u.1))

@@ -233,6 +233,8 @@ mod tests {
             (Kind::Duration, u64::MAX),
             (Kind::Duration, 0),
             (Kind::Size, (2 << 20) + 1),
+            (Kind::Size, 115_292_150_460_684_697),
+            (Kind::Duration, u64::MAX - 1),
             (Kind::Rate, 4_512_345_678),
             (Kind::Factor, 1_305),
             (Kind::Percent, 1_505),

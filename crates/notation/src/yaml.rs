@@ -49,7 +49,12 @@ const DATA: Limits = Limits { bytes: MAX_DATA_BYTES, nodes: 1_000_000 };
 
 fn tree_within(source: u32, text: &str, limits: Limits) -> Result<Node, Diagnostic> {
     legible(source, text, limits)?;
-    let root = Reader::new(source, text, limits).document()?;
+    let read = Reader::new(source, text, limits).document();
+    // Keys and tags may have escapes.
+    let root = read.map_err(|problem| Diagnostic {
+        message: neutral::lines(&problem.message).into_owned(),
+        ..problem
+    })?;
     match invisible(&root, text) {
         Some(problem) => Err(problem),
         None => Ok(root),
@@ -557,6 +562,10 @@ mod tests {
         ] {
             let problem = tree(3, text).unwrap_err();
             assert_eq!((problem.place.source, problem.place.start), (3, at), "{text:?}: {}", problem.message);
+        }
+        for text in ["!%1f a", "\"\\e\": 1\n\"\\e\": 2\n"] {
+            let problem = tree(0, text).unwrap_err();
+            assert!(!problem.message.contains(neutral::is_invisible), "{problem:?}");
         }
         assert!(tree(0, "a: |\n  two\n  lines\nb: 'ü µ 日本'\t# \u{202e}\r\n").is_ok());
         assert!(tree(0, "\u{feff}a: 1\n").is_ok());
