@@ -80,15 +80,15 @@ fn random(site: &mut Site, points: u64, statistics: &mut Statistics) {
     }
 }
 
-/// One kind of fault for each command, and each kind for those that are most at risk.
+/// Each kind of fault for each command, several times for those that are most at risk.
 fn sample(site: &mut Site, statistics: &mut Statistics) {
     for (at, case) in CASES.iter().enumerate().filter(|(_, case)| case.weight > 0) {
         if CASES[..at].iter().any(|earlier| earlier.command == case.command) {
             continue;
         }
         for (number, kind) in site.kinds.clone().into_iter().enumerate() {
-            let seed = (at * site.kinds.len() + number) as u64;
-            if case.weight > 2 || at % site.kinds.len() == number {
+            for round in 0..if case.weight > 2 { 4 } else { 1 } {
+                let seed = ((at * site.kinds.len() + number) * 4 + round) as u64;
                 point(site, (at, kind), (seed, &mut fault::generator(seed)), statistics);
             }
         }
