@@ -15,6 +15,7 @@ pub mod reference;
 pub mod scenarios;
 pub mod seated;
 pub mod stopwatch;
+pub mod swarm;
 pub mod textbook;
 pub mod trial;
 pub mod watchdog;

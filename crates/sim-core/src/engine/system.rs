@@ -303,6 +303,10 @@ impl System for Engine<'_> {
     }
 
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
+        if cpu.index() >= self.cpus.len() {
+            self.refuse();
+            return;
+        }
         self.settle(cpu);
         let idle = self.cpus[cpu].current.is_none();
         if idle {
@@ -328,6 +332,9 @@ impl System for Engine<'_> {
         match timer {
             policy::Timer::Token(token) => self.timers.arm(at, Timer::Policy(token)),
             policy::Timer::Slot => self.timers.arm(at, Timer::Slot),
+            policy::Timer::Tick(cpu) if cpu.index() >= self.cpus.len() => {
+                self.refuse();
+            }
             policy::Timer::Tick(cpu) => {
                 let at = self.tick_at(cpu, at.max(self.shared.now + Span::from_ns(1)));
                 self.timers.arm(at, Timer::Tick(cpu));
