@@ -77,6 +77,10 @@ fn program(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>)
     for (name, value) in sizes(source, entry.name, mix) {
         parameters.insert(name.to_owned(), value);
     }
+    if parameters.contains_key("transfer") {
+        // A program has either transfers or long intervals.
+        parameters.remove("long_every");
+    }
     let benchmark = parameters.get("benchmark").and_then(Value::as_str);
     let squares = matches!(benchmark, Some("bt" | "sp"));
     app.insert("workload".into(), with(entry.name, parameters));
