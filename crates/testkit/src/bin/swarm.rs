@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = arguments.jobs.unwrap_or(threads);
     let plan = Campaign { first, cases, time, jobs, out: Some(arguments.out.clone()) };
-    let done = campaign(&plan, &|seed, failure, file| {
+    let done = campaign(&plan, |seed, failure, file| {
         let file = file.map_or_else(String::new, |file| format!(" -> {}", file.display()));
         println!("seed {seed}: {}: {}{file}", failure.kind, failure.detail);
     });

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -17,6 +17,10 @@ use super::{scenario, write};
 
 /// Time between two writings of the statistics.
 const PERIOD: Duration = Duration::from_secs(60);
+/// A case that takes longer is endless; one takes milliseconds, and its shrinking seconds.
+const LONGEST: Duration = Duration::from_secs(300);
+/// Endless cases whose threads are replaced.
+const MOST_ENDLESS: usize = 4;
 /// Failures of a kind that are shrunk; of more only the seed is kept.
 const SHRUNK: u64 = 5;
 
@@ -35,15 +39,19 @@ pub struct Campaign {
     pub out: Option<PathBuf>,
 }
 
+/// What is done with each failure: its seed, and the file that has the shrunk scenario.
+type Report = dyn Fn(u64, &Failure, Option<&Path>) + Send + Sync;
+
 /// What the threads share.
-struct Shared<'a> {
-    plan: &'a Campaign,
+struct Shared {
+    plan: Campaign,
     began: Instant,
     next: AtomicU64,
     statistics: Mutex<Statistics>,
-    /// What runs now, since when.
-    running: Mutex<BTreeMap<u64, Instant>>,
+    /// What runs now, since when; none: it counts as a failure already.
+    running: Mutex<BTreeMap<u64, Option<Instant>>>,
     shrunk: Mutex<BTreeMap<&'static str, u64>>,
+    report: Box<Report>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -55,63 +63,99 @@ pub fn quiet() {
     std::panic::set_hook(Box::new(|_| ()));
 }
 
-/// Runs a campaign. `report` gets each failure with its seed and the file that has the shrunk scenario.
+/// Runs a campaign. `report` gets each failure with its seed and the file that has the shrunk scenario. A case
+/// that does not end within five minutes is a failure. Another thread takes the place of its own, which
+/// continues until the process ends.
 ///
 /// # Errors
 /// The directory or a file in it cannot be written.
 pub fn campaign(
     plan: &Campaign,
-    report: &(dyn Fn(u64, &Failure, Option<&Path>) + Sync),
+    report: impl Fn(u64, &Failure, Option<&Path>) + Send + Sync + 'static,
 ) -> io::Result<Statistics> {
     if let Some(out) = &plan.out {
         fs::create_dir_all(out)?;
     }
-    let shared = Shared {
-        plan,
+    let shared = Arc::new(Shared {
+        plan: plan.clone(),
         began: Instant::now(),
         next: AtomicU64::new(plan.first),
         statistics: Mutex::new(Statistics::new(plan.first)),
         running: Mutex::default(),
         shrunk: Mutex::default(),
+        report: Box::new(report),
+    });
+    let start = || {
+        let shared = Arc::clone(&shared);
+        std::thread::spawn(move || shared.work())
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(|| shared.work(report))).collect();
-        let mut written = Instant::now();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            std::thread::sleep(Duration::from_millis(50));
-            if written.elapsed() >= PERIOD {
-                written = Instant::now();
-                shared.write()?;
-            }
+    let mut workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| start()).collect();
+    let mut written = Instant::now();
+    let mut endless = 0;
+    while workers.iter().filter(|worker| !worker.is_finished()).count() > endless {
+        std::thread::sleep(Duration::from_millis(20));
+        let more = shared.endless()?;
+        endless += more;
+        workers.extend((0..more).filter(|_| endless <= MOST_ENDLESS).map(|_| start()));
+        if written.elapsed() >= PERIOD {
+            written = Instant::now();
+            shared.write()?;
         }
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Ok(())))
-    })?;
+    }
+    for worker in workers.into_iter().filter(std::thread::JoinHandle::is_finished) {
+        worker.join().unwrap_or(Ok(()))?;
+    }
     shared.write()?;
-    Ok(shared.statistics.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let statistics = lock(&shared.statistics).clone();
+    Ok(statistics)
 }
 
-impl Shared<'_> {
+impl Shared {
+    /// Cases that have become endless since the last call: how many.
+    fn endless(&self) -> io::Result<usize> {
+        let mut found = Vec::new();
+        for (seed, since) in lock(&self.running).iter_mut() {
+            if since.is_some_and(|since| since.elapsed() > LONGEST) {
+                *since = None;
+                found.push(*seed);
+            }
+        }
+        for seed in &found {
+            let failure = Failure { kind: "endless", detail: "it does not end within minutes".into() };
+            lock(&self.statistics).fail(*seed, &failure);
+            let file = self.plan.out.as_ref().map(|out| out.join(format!("endless-{seed}.yaml")));
+            if let Some(path) = &file {
+                fs::write(path, commented(*seed, path, &scenario(*seed), &failure))?;
+            }
+            (self.report)(*seed, &failure, file.as_deref());
+        }
+        Ok(found.len())
+    }
+
     fn is_over(&self, seed: u64) -> bool {
         self.plan.cases.is_some_and(|cases| seed - self.plan.first >= cases)
             || self.plan.time.is_some_and(|time| self.began.elapsed() >= time)
     }
 
-    fn work(&self, report: &(dyn Fn(u64, &Failure, Option<&Path>) + Sync)) -> io::Result<()> {
+    fn work(&self) -> io::Result<()> {
         loop {
             let seed = self.next.fetch_add(1, Ordering::Relaxed);
             if self.is_over(seed) {
                 return Ok(());
             }
             let began = Instant::now();
-            lock(&self.running).insert(seed, began);
+            lock(&self.running).insert(seed, Some(began));
             let tree = scenario(seed);
             let verdict = check_text(&write(&tree));
             lock(&self.statistics).add(seed, &verdict, began.elapsed());
             if let Err(failure) = verdict {
                 let file = self.keep(seed, &tree, &failure)?;
-                report(seed, &failure, file.as_deref());
+                (self.report)(seed, &failure, file.as_deref());
             }
-            lock(&self.running).remove(&seed);
+            if lock(&self.running).remove(&seed) == Some(None) {
+                // Another thread has taken this one's place.
+                return Ok(());
+            }
         }
     }
 
@@ -139,12 +183,16 @@ impl Shared<'_> {
     fn write(&self) -> io::Result<()> {
         let Some(out) = &self.plan.out else { return Ok(()) };
         let statistics = lock(&self.statistics).clone();
-        let running: Vec<(u64, u64)> =
-            lock(&self.running).iter().map(|(seed, since)| (*seed, since.elapsed().as_secs())).collect();
+        let running: Vec<(u64, u64)> = lock(&self.running)
+            .iter()
+            .map(|(seed, since)| (*seed, since.map_or(0, |since| since.elapsed().as_secs())))
+            .collect();
         let passed = self.began.elapsed();
-        let json = serde_json::to_string_pretty(&statistics.json(passed, &running))?;
+        let after = self.next.load(Ordering::Relaxed).min(self.plan.first.saturating_add(statistics.cases));
+        let next = running.first().map_or(after, |(seed, _)| *seed);
+        let json = serde_json::to_string_pretty(&statistics.json((passed, next), &running))?;
         whole(&out.join("swarm.json"), &(json + "\n"))?;
-        whole(&out.join("swarm.md"), &statistics.markdown(passed))
+        whole(&out.join("swarm.md"), &statistics.markdown((passed, next)))
     }
 }
 

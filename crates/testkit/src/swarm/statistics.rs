@@ -58,14 +58,7 @@ impl Statistics {
         self.slowest.sort_unstable_by(|a, b| b.cmp(a));
         self.slowest.truncate(SLOWEST);
         match verdict {
-            Err(failure) => {
-                self.failed += 1;
-                let (count, seeds) = self.failures.entry(failure.kind.to_owned()).or_default();
-                *count += 1;
-                if seeds.len() < SEEDS {
-                    seeds.push(seed);
-                }
-            }
+            Err(failure) => self.fail(seed, failure),
             Ok(checked) => {
                 if let Some(why) = &checked.refused {
                     self.refused.entry(reason(why)).or_insert((0, seed)).0 += 1;
@@ -79,6 +72,16 @@ impl Statistics {
                 self.corrections += checked.corrections;
                 checked.features.iter().for_each(|run| self.coverage.add(run));
             }
+        }
+    }
+
+    /// Counts a failure.
+    pub fn fail(&mut self, seed: u64, failure: &Failure) {
+        self.failed += 1;
+        let (count, seeds) = self.failures.entry(failure.kind.to_owned()).or_default();
+        *count += 1;
+        if seeds.len() < SEEDS {
+            seeds.push(seed);
         }
     }
 
@@ -106,9 +109,10 @@ impl Statistics {
         found
     }
 
-    /// All of it, with the time that passed and the cases that run now with the seconds they take.
+    /// All of it, with the time that passed, the seed to continue with, and the cases that run now with the
+    /// seconds they take.
     #[must_use]
-    pub fn json(&self, passed: Duration, running: &[(u64, u64)]) -> Value {
+    pub fn json(&self, (passed, next): (Duration, u64), running: &[(u64, u64)]) -> Value {
         let per_hour = self.cases as f64 * 3_600.0 / passed.as_secs_f64().max(1e-3);
         let seeds = |(kind, (count, seeds)): (&String, &(u64, Vec<u64>))| {
             (kind.clone(), json!({ "cases": count, "seeds": seeds }))
@@ -121,7 +125,7 @@ impl Statistics {
         });
         json!({
             "first_seed": self.first,
-            "next_seed": self.first + self.cases,
+            "next_seed": next,
             "cases": self.cases,
             "seconds": passed.as_secs(),
             "cases_per_hour": per_hour as u64,
@@ -141,14 +145,13 @@ impl Statistics {
 
     /// The same as tables.
     #[must_use]
-    pub fn markdown(&self, passed: Duration) -> String {
+    pub fn markdown(&self, (passed, next): (Duration, u64)) -> String {
         let mut text = String::new();
         let per_hour = self.cases as f64 * 3_600.0 / passed.as_secs_f64().max(1e-3);
-        let end = self.first + self.cases;
         let _ = writeln!(
             text,
-            "# Campaign\n\n{} cases (seeds {} to {end}) in {} s, {per_hour:.0} an hour; {} failed, {} refused.\n\
-             Resume with `--seed {end}`.\n",
+            "# Campaign\n\n{} cases from seed {} in {} s, {per_hour:.0} an hour; {} failed, {} refused.\n\
+             Resume with `--seed {next}`.\n",
             self.cases,
             self.first,
             passed.as_secs(),
