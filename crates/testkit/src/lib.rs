@@ -1,5 +1,5 @@
 //! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small
-//! policies.
+//! policies, campaigns.
 //!
 //! This crate is used by tests only; nothing that ships depends on it.
 

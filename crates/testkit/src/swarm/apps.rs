@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 use workloads::WORKLOADS;
 use workloads::runtimes::RUNTIMES;
 
-use super::draw::{sparse, time, with};
 use super::source::Source;
-use super::values::{Frame, Limit, cpus, settings};
+use super::values::{Frame, Limit, cpus, settings, sparse, time, with};
 
 /// What the applications depend on.
 pub(super) struct Mix<'a> {
@@ -85,13 +84,16 @@ fn program(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>)
     let squares = matches!(benchmark, Some("bt" | "sp"));
     app.insert("workload".into(), with(entry.name, parameters));
     let runtime = source.pick(RUNTIMES.entries);
-    let frame = Frame { cpus: mix.cpus, apps: &[], limits: &[("arity", 2, 9)], sparse: sparse(source) };
+    // The polls before a yield take at most 10 ms.
+    let limits: &[Limit] =
+        &[("arity", 2, 9), ("polls", 1, 400), ("message_polls", 1, 1_000), ("message_poll", 1, 1_000)];
+    let frame = Frame { cpus: mix.cpus, apps: &[], limits, sparse: sparse(source) };
     let values = settings(source, runtime.parameters, &frame);
     app.insert("runtime".into(), with(runtime.name, values));
     let tasks = match entry.name {
         "npb" if squares => *source.pick(&[1, 4]),
         "npb" => *source.pick(&[1, 2, 4, 8]),
-        "make" if source.one_in(2) => return mix.cpus + 1,
+        "make" if source.one_in(2) => return mix.cpus.max(7) + 1,
         _ => source.between(1, (2 * mix.cpus + 1).min(9)),
     };
     app.insert("tasks".into(), json!(tasks));

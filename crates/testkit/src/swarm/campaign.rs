@@ -63,8 +63,8 @@ pub fn quiet() {
     std::panic::set_hook(Box::new(|_| ()));
 }
 
-/// Runs a campaign. `report` gets each failure with its seed and the file that has the shrunk scenario. A case
-/// that does not end within five minutes is a failure. Another thread takes the place of its own, which
+/// Runs a campaign. `report` gets each failure with its seed and the file that has the shrunk scenario. A
+/// case that does not end within five minutes is a failure. Another thread takes the place of its own, which
 /// continues until the process ends.
 ///
 /// # Errors
@@ -208,8 +208,9 @@ fn commented(seed: u64, path: &Path, small: &Value, failure: &Failure) -> String
     let path = path.display();
     let detail = failure.detail.lines().take(12).map(|line| format!("#   {line}\n"));
     format!(
-        "# Seed {seed} fails: {}\n{}# The whole case:    cargo run --release -p testkit --bin swarm -- --seed \
-         {seed}\n# This small one:    cargo run --release -p testkit --bin swarm -- --file {path}\n\
+        "# Seed {seed} fails: {}\n{}\
+         # The whole case:    cargo run --release -p testkit --bin swarm -- --seed {seed}\n\
+         # This small one:    cargo run --release -p testkit --bin swarm -- --file {path}\n\
          # One run without the checks:    oversim run {path}\n{}",
         failure.kind,
         detail.collect::<String>(),

@@ -267,7 +267,7 @@ impl<'a> Run<'a> {
         let cpus = u64::from(self.small.machine.cpus());
         let tasks: u64 = self.small.apps.iter().map(|app| u64::from(app.tasks)).sum();
         let steps = polls.saturating_add(ticks.saturating_mul(cpus));
-        (polls <= POLLS, steps.saturating_mul(cpus + tasks) <= STEPS * 12)
+        (polls <= POLLS, steps.saturating_mul(cpus + tasks) <= STEPS * 6)
     }
 
     /// The same run again, in each way in which it can be made.

@@ -4,9 +4,8 @@ use notation::parameter::Kind;
 use policies::{ALL, Entry, Level, Perturbation};
 use serde_json::{Map, Value, json};
 
-use super::draw::{duration, sparse};
 use super::source::Source;
-use super::values::{Frame, Limit, settings};
+use super::values::{Frame, Limit, duration, settings, sparse};
 
 /// Policies that order the run queues themselves or have priority levels: task groups are rules of the run
 /// queue of Linux.

@@ -3,7 +3,6 @@
 use machines::os::KERNELS;
 use machines::{LEVEL_NAMES, entries, parse_topology};
 use notation::parameter::{Kind, Parameter};
-use notation::units;
 use serde_json::{Map, Value, json};
 use sim_core::machine::{Level, Topology};
 use sim_core::os::Discipline;
@@ -11,7 +10,7 @@ use sim_core::os::Discipline;
 use super::apps::{self, Mix};
 use super::chosen::{Beside, policies};
 use super::source::Source;
-use super::values::{Frame, Limit, settings};
+use super::values::{Frame, Limit, duration, settings, sparse, time, with};
 
 /// Cpus of the largest machine.
 const MOST_CPUS: u32 = 16;
@@ -81,21 +80,6 @@ pub(super) fn scenario(source: &mut Source<'_>) -> Value {
     Value::Object(root)
 }
 
-/// A name with parameters, or without any.
-pub(super) fn with(name: &str, parameters: Map<String, Value>) -> Value {
-    if parameters.is_empty() { json!(name) } else { json!({ name: parameters }) }
-}
-
-/// As a duration.
-pub(super) fn time(ns: u64) -> Value {
-    json!(Kind::Duration.show(ns))
-}
-
-/// The duration that a value states, in nanoseconds.
-pub(super) fn duration(value: &Value) -> Option<u64> {
-    units::parse(Kind::Duration, value.as_str()?).ok()
-}
-
 /// A machine: the value of its key, its shape, and the time of a poll with a yield in nanoseconds.
 fn machine(source: &mut Source<'_>) -> (Value, Topology, u64) {
     let known: Vec<_> = entries().iter().filter(|entry| entry.topology.cpus() <= MOST_CPUS).collect();
@@ -132,11 +116,6 @@ fn machine(source: &mut Source<'_>) -> (Value, Topology, u64) {
     let cost = |name| parameters.get(name).and_then(duration).unwrap_or_else(|| default(name));
     let cycle = cost("poll") + cost("yield_call");
     (with(&name, parameters), topology, cycle)
-}
-
-/// One of so many parameters is set.
-pub(super) fn sparse(source: &mut Source<'_>) -> u64 {
-    *source.pick(&[1_000, 12, 4, 2])
 }
 
 /// A kernel: the value of its key, its tick in nanoseconds, and whether it has task groups.

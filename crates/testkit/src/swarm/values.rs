@@ -1,6 +1,7 @@
 //! Random legal values of declared parameters, as a scenario would write them.
 
 use notation::parameter::{Kind, Parameter};
+use notation::units;
 use serde_json::{Map, Value, json};
 
 use super::source::Source;
@@ -18,6 +19,26 @@ pub(super) struct Frame<'a> {
     pub(super) limits: &'a [Limit],
     /// One of so many parameters is set.
     pub(super) sparse: u64,
+}
+
+/// A name with parameters, or without any.
+pub(super) fn with(name: &str, parameters: Map<String, Value>) -> Value {
+    if parameters.is_empty() { json!(name) } else { json!({ name: parameters }) }
+}
+
+/// As a duration.
+pub(super) fn time(ns: u64) -> Value {
+    json!(Kind::Duration.show(ns))
+}
+
+/// The duration that a value states, in nanoseconds.
+pub(super) fn duration(value: &Value) -> Option<u64> {
+    units::parse(Kind::Duration, value.as_str()?).ok()
+}
+
+/// One of so many parameters is set.
+pub(super) fn sparse(source: &mut Source<'_>) -> u64 {
+    *source.pick(&[1_000, 12, 4, 2])
 }
 
 /// Random settings of a table.
@@ -62,7 +83,7 @@ fn one(source: &mut Source<'_>, parameter: &Parameter, frame: &Frame<'_>) -> Opt
             Value::from((0..count).map(|_| source.between(parameter.min, most)).collect::<Vec<_>>())
         }
         kind => {
-            let value = number(source, &Parameter { kind, ..*parameter });
+            let value = sensible(source, &Parameter { kind, ..*parameter });
             match kind {
                 Kind::Count => json!(value),
                 Kind::Flag => json!(value == 1),
@@ -97,6 +118,18 @@ fn number(source: &mut Source<'_>, parameter: &Parameter) -> u64 {
         (_, 5..7) => (default / 200).max(min),
         (_, 7) => *source.pick(&[min, max]),
         _ => min + source.magnitude(1, (max - min).max(1)).min(max - min),
+    }
+}
+
+/// The least rate that is drawn, 0 aside. Speeds of the engine resolve slowdowns up to 2^20: below 10 B/s a
+/// program of a few GB/s is beyond that, and engine and reference kernel round differently.
+const LEAST_RATE: u64 = 1_000;
+
+/// A legal number of a kind, not too small for a rate.
+fn sensible(source: &mut Source<'_>, parameter: &Parameter) -> u64 {
+    match number(source, parameter) {
+        small @ 1..LEAST_RATE if parameter.kind == Kind::Rate => LEAST_RATE.max(small).min(parameter.max),
+        other => other,
     }
 }
 
