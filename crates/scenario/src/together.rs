@@ -1,8 +1,12 @@
 //! Errors that only machine, applications and policies of a scenario together can have.
 
-use notation::yaml::{Content, Node};
+use notation::parameter::Kind;
+use notation::yaml::{Content, Entry, Node};
 use policies::{Choice, Cut, PartitionParameters};
+use sim_core::limits::MAX_POLL;
 use sim_core::machine::Level;
+use sim_core::program::AppSpec;
+use sim_core::time::Span;
 
 use crate::Reader;
 use crate::apps::App;
@@ -34,6 +38,32 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
             let start = Application::of(&entry.value).start.node();
             reader.wrong(start.map_or(entry.place, |start| start.place), message);
         }
+        polls(reader, entry, app, resolved);
+    }
+}
+
+/// How long the polls before a yield take depends on the machine, and on the tasks of the application.
+fn polls(reader: &mut Reader, entry: &Entry, app: &App, resolved: &Resolved) {
+    let poll = resolved.machine.costs.poll;
+    let time = |spec: &AppSpec| {
+        let polling = spec.runtime.polling;
+        let each = [polling.looks, polling.message_looks];
+        let spans = each.map(|looks| {
+            let one = if looks.each == Span::ZERO { poll } else { looks.each };
+            Span::from_ns(one.ns().saturating_mul(u64::from(looks.count)))
+        });
+        spans[0].max(spans[1])
+    };
+    let longest = app.alone.as_ref().map_or(Span::ZERO, time).max(time(&app.spec));
+    if longest > MAX_POLL {
+        let shown = |span: Span| Kind::Duration.show(span.ns());
+        let (name, most) = (&app.spec.name, shown(MAX_POLL));
+        let message = format!(
+            "the polls of `{name}` before a yield take {}; at most {most} are simulated",
+            shown(longest)
+        );
+        let place = Application::of(&entry.value).runtime.place().unwrap_or(entry.place);
+        reader.wrong_with_hint(place, message, "use fewer `polls`, or a shorter `poll` of the runtime");
     }
 }
 

@@ -18,7 +18,7 @@ use crate::trial::{Trial, watched};
 /// The longest turn that a queue gives a task while others wait: the quantum of the round-robin kernel and
 /// the timeslice of O(1) at nice 0. ULE's slices and the quanta of the time-sharing class from priority 10 on
 /// are no longer.
-const TURN: Span = Span::from_ms(100);
+pub(crate) const TURN: Span = Span::from_ms(100);
 
 /// Flat; sockets with shared caches; nodes of cores with two threads.
 pub const SHAPES: [&str; 3] = ["core:3", "package:2 cache:1 core:2", "package:2 numa:1 core:1 thread:2"];

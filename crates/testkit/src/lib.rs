@@ -1,5 +1,5 @@
 //! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small
-//! policies.
+//! policies, campaigns.
 //!
 //! This crate is used by tests only; nothing that ships depends on it.
 
@@ -15,6 +15,7 @@ pub mod reference;
 pub mod scenarios;
 pub mod seated;
 pub mod stopwatch;
+pub mod swarm;
 pub mod textbook;
 pub mod trial;
 pub mod watchdog;

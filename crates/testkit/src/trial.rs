@@ -21,11 +21,23 @@ pub struct Trial {
     pub reasons: Reasons,
 }
 
-/// Runs a scenario under a policy; `limit` is the watchdog's.
+/// Runs a scenario under a policy; `limit` is the watchdog's. A corrected decision is a fault.
 ///
 /// # Errors
 /// Why the simulator refuses the scenario.
 pub fn watched(small: &Small, policy: &mut dyn Policy, limit: Span) -> Result<Trial, String> {
+    let mut trial = observed(small, policy, limit)?;
+    if trial.report.corrections > 0 {
+        trial.found.push(format!("{} decisions were refused or corrected", trial.report.corrections));
+    }
+    Ok(trial)
+}
+
+/// As [`watched`], for a policy whose decisions may be corrected.
+///
+/// # Errors
+/// As [`watched`].
+pub fn observed(small: &Small, policy: &mut dyn Policy, limit: Span) -> Result<Trial, String> {
     let parts = small.clone();
     let mut eyes = ((Invariants::new(&small.apps), Watchdog::new(&small.apps)), Reasons::default());
     let simulation = Simulation::new(parts.machine, parts.model, parts.apps, parts.options)?;
@@ -34,8 +46,5 @@ pub fn watched(small: &Small, policy: &mut dyn Policy, limit: Span) -> Result<Tr
     let mut found = invariants.violations;
     found.extend(violations(&report));
     found.extend(watchdog.over(limit, report.makespan));
-    if report.corrections > 0 {
-        found.push(format!("{} decisions were refused or corrected", report.corrections));
-    }
     Ok(Trial { report, found, reasons })
 }

@@ -614,13 +614,14 @@ impl Engine<'_> {
         let (period, phase) = (self.shared.model.tick.ns(), self.tick_step * u64::from(cpu.0));
         let Some(jitter) = self.shared.model.discipline.processes_ticks() else {
             let periods = at.ns().saturating_sub(phase).div_ceil(period);
-            return Time::from_ns(phase + periods * period);
+            return Time::from_ns(phase.saturating_add(periods.saturating_mul(period)));
         };
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
         let (key, choices) = (self.cpus[cpu].rare.tick_key, u128::from(jitter.ns()) + 1);
         let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
-        let tick = |n: u64| Time::from_ns(phase + n * period + late(n));
+        let tick =
+            |n: u64| Time::from_ns(phase.saturating_add(n.saturating_mul(period)).saturating_add(late(n)));
         if tick(due) >= at { tick(due) } else { tick(due + 1) }
     }
 

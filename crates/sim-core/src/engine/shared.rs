@@ -265,7 +265,10 @@ impl Shared<'_> {
             self.waits.push((record.current, Some(awaited(waiting, task.scope()))));
         }
         let from = self.now + record.overhead.total();
-        task.begin_wait(waiting, ready, limit.map_or(Time::NEVER, |limit| from.saturating_add(limit)));
+        // The end of a limit that the run does not reach is not predicted: it may be years away.
+        let deadline = limit.map(|limit| from.saturating_add(limit));
+        let deadline = deadline.filter(|deadline| *deadline <= self.options.horizon).unwrap_or(Time::NEVER);
+        task.begin_wait(waiting, ready, deadline);
         record.since = self.now;
         let app = &self.apps[task.app()];
         task.polls = app.polls(waiting);

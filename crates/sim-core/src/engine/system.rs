@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::policy::{
     self, Action, Affinity, AppView, Decision, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
-use crate::run_queue;
+use crate::run_queue::{self, groups};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 impl View for Engine<'_> {
@@ -119,8 +119,14 @@ impl Engine<'_> {
         task.state == TaskState::Queued && task.priority < THROTTLED
     }
 
+    /// True for a task of an application: behind them are the records of task groups.
+    fn is_task(&self, task: TaskId) -> bool {
+        let records = groups::records(&self.cpus, &self.shared.model.groups);
+        task.index() < self.shared.tasks.len() - records
+    }
+
     fn exists(&self, task: TaskId, cpu: CpuId) -> bool {
-        task.index() < self.shared.tasks.len() && cpu.index() < self.cpus.len()
+        self.is_task(task) && cpu.index() < self.cpus.len()
     }
 }
 
@@ -216,7 +222,7 @@ impl System for Engine<'_> {
 
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
         // Task groups have no priority levels.
-        if task.index() >= self.shared.tasks.len() || !self.shared.model.groups.is_empty() {
+        if !self.is_task(task) || !self.shared.model.groups.is_empty() {
             return self.refuse();
         }
         let cpu = self.shared.tasks[task].cpu;
@@ -277,8 +283,7 @@ impl System for Engine<'_> {
     }
 
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
-        let tasks = self.shared.tasks.len();
-        if from.index() >= tasks || to.index() >= tasks {
+        if !self.is_task(from) || !self.is_task(to) {
             return self.refuse();
         }
         let (here, there) = (self.shared.tasks[from].cpu, self.shared.tasks[to].cpu);
@@ -303,6 +308,10 @@ impl System for Engine<'_> {
     }
 
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
+        if cpu.index() >= self.cpus.len() {
+            self.refuse();
+            return;
+        }
         self.settle(cpu);
         let idle = self.cpus[cpu].current.is_none();
         if idle {
@@ -328,6 +337,9 @@ impl System for Engine<'_> {
         match timer {
             policy::Timer::Token(token) => self.timers.arm(at, Timer::Policy(token)),
             policy::Timer::Slot => self.timers.arm(at, Timer::Slot),
+            policy::Timer::Tick(cpu) if cpu.index() >= self.cpus.len() => {
+                self.refuse();
+            }
             policy::Timer::Tick(cpu) => {
                 let at = self.tick_at(cpu, at.max(self.shared.now + Span::from_ns(1)));
                 self.timers.arm(at, Timer::Tick(cpu));

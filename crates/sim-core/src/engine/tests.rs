@@ -8,7 +8,7 @@ use crate::account::Category;
 use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
-use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams};
+use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams, TaskGroup};
 use crate::outcome::{Admission, Options, Outcome, RunReport};
 use crate::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
@@ -366,6 +366,42 @@ fn a_task_moves_only_where_its_mask_allows() {
     let (report, _) = rig.run();
     assert_eq!((report.corrections, report.apps[0].counters.migrations), (1, 0));
     assert_eq!(spent(&report, 1, Category::Compute), 0);
+}
+
+#[test]
+fn what_does_not_exist_is_refused_and_counted() {
+    let rig = Rig::of(2).app(app(1, WaitMode::Spin, vec![compute(4 * MS)]));
+    let (report, _) = rig
+        .at(MS, |system| {
+            let (task, cpu, why) = (TaskId(1), CpuId(2), Why::rule("test"));
+            assert!(!system.migrate(task, CpuId(1), why) && !system.migrate(TaskId(0), cpu, why));
+            assert!(!system.set_affinity(task, Affinity::All, why) && !system.set_priority(task, 1, why));
+            assert!(!system.yield_to(TaskId(0), task, why));
+            system.charge(cpu, Span::from_ms(1), false);
+            system.at(Time::ZERO, Timer::Tick(cpu));
+            // A tick that never comes is no fault.
+            system.at(Time::NEVER, Timer::Tick(CpuId(1)));
+        })
+        .run();
+    assert_eq!(report.corrections, 7);
+    assert_eq!(end(&report, 0), 4 * MS);
+}
+
+#[test]
+fn the_records_of_task_groups_are_no_tasks() {
+    let mut rig = Rig::of(2).app(app(1, WaitMode::Spin, vec![compute(4 * MS)]));
+    rig.model.discipline = Discipline::Eevdf(EevdfParams::scaled(2));
+    rig.model.groups = vec![TaskGroup { name: "g".into(), parent: None, weight: 1024, limit: None }];
+    let (report, _) = rig
+        .at(MS, |system| {
+            for record in 1..=4 {
+                let (task, why) = (TaskId(record), Why::rule("test"));
+                assert!(!system.migrate(task, CpuId(1), why) && !system.yield_to(TaskId(0), task, why));
+                assert!(!system.set_affinity(task, Affinity::One(CpuId(1)), why));
+            }
+        })
+        .run();
+    assert_eq!(report.corrections, 12);
 }
 
 #[test]

@@ -49,6 +49,11 @@ pub(crate) fn add(tasks: &mut IdVec<TaskId, Task>, cpus: &mut PerCpu<Cpu>, group
     }
 }
 
+/// How many records [`add`] has appended to the tasks.
+pub(crate) fn records(cpus: &PerCpu<Cpu>, groups: &[TaskGroup]) -> usize {
+    (cpus.len() + 1) * groups.len()
+}
+
 /// The groups of a cpu.
 pub(crate) fn all(cpu: &Cpu) -> impl Iterator<Item = TaskId> + use<> {
     let first = cpu.rare.first_group.0;

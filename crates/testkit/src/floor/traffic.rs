@@ -91,7 +91,7 @@ impl Traffic {
         }
         assert_eq!(
             self.cpus.iter().map(|cpu| cpu.busy).sum::<u64>(),
-            self.tasks.iter().map(|task| task.busy).sum(),
+            self.tasks.iter().map(|task| task.busy).sum::<u64>(),
             "cpus and tasks count the same time"
         );
         sum

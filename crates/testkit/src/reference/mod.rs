@@ -370,10 +370,14 @@ impl<'o> Reference<'o> {
         let phase = skew * c as u64;
         if self.eevdf().is_some() {
             let ticks = (at.saturating_sub(phase) / period)..;
-            let late = |n: u64| phase + n * period + self.lateness(c, n);
+            let due = |n: u64| phase.saturating_add(n.saturating_mul(period));
+            let late = |n: u64| due(n).saturating_add(self.lateness(c, n));
             return ticks.map(late).find(|tick| *tick >= at).unwrap_or(NEVER);
         }
-        if at <= phase { phase } else { phase + (at - phase).div_ceil(period) * period }
+        if at <= phase {
+            return phase;
+        }
+        phase.saturating_add((at - phase).div_ceil(period).saturating_mul(period))
     }
 
     /// A cpu has to decide: in this round if the cpu that decides now is a lower one, otherwise in the next

@@ -240,7 +240,8 @@ impl Reference<'_> {
         if self.eevdf().is_some() {
             return self.would_take(c, t);
         }
-        let lead = theirs.vruntime - mine.vruntime;
+        // Keys of policies may be as far apart as numbers allow.
+        let lead = theirs.vruntime.saturating_sub(mine.vruntime);
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params,
             Discipline::RoundRobin(_) | Discipline::Eevdf(_) | Discipline::VirtualTime(_) => return false,

@@ -255,6 +255,10 @@ impl System for Reference<'_> {
 
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
         let c = cpu.0 as usize;
+        if c >= self.cpus.len() {
+            self.refuse();
+            return;
+        }
         let part = if daemon { DAEMON } else { KERNEL };
         if self.cpus[c].current.is_none() {
             // An idle cpu does the work at once, after what it still has to do.
@@ -275,6 +279,9 @@ impl System for Reference<'_> {
         match timer {
             policy::Timer::Token(token) => self.arm(at.ns().max(now), Timer::Policy(token)),
             policy::Timer::Slot => self.arm(at.ns().max(now), Timer::Slot),
+            policy::Timer::Tick(cpu) if cpu.0 as usize >= self.cpus.len() => {
+                self.refuse();
+            }
             policy::Timer::Tick(cpu) => {
                 self.arm(self.tick_from(cpu.0 as usize, at.ns().max(now + 1)), Timer::Tick(cpu.0));
             }

@@ -1,0 +1,251 @@
+//! What the cases of a campaign covered: pairs of policies, kernels, ways to wait, queues and resources.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use machines::os::KERNELS;
+use notation::parameter::Values;
+use policies::{ALL, Choice, Level};
+use scenario::plan::RunPlan;
+use sim_core::machine::Level as Part;
+use sim_core::os::Discipline;
+use sim_core::policy::Order;
+use sim_core::program::{Op, Pages};
+use sim_core::wait::{BarrierKind, WaitMode};
+
+/// A dimension and a value of it.
+pub type Feature = (&'static str, String);
+
+/// The dimensions, in the order of tables.
+pub(super) const DIMENSIONS: [&str; 7] =
+    ["policy", "kernel", "queue", "wait", "barrier", "resource", "setting"];
+
+const WAITS: [&str; 5] = ["spin", "yield", "block", "spin then block", "yield to"];
+const BARRIERS: [&str; 3] = ["central", "tree", "dissemination"];
+const RESOURCES: [&str; 13] = [
+    "controller",
+    "bus",
+    "link",
+    "crossbar",
+    "transfer",
+    "shared cache",
+    "remote memory",
+    "hardware threads",
+    "slow cores",
+    "lock",
+    "shared loop",
+    "sleep",
+    "next touch",
+];
+const SETTINGS: [&str; 12] = [
+    "stacked",
+    "perturbed",
+    "background",
+    "after",
+    "late start",
+    "cpus",
+    "affinity",
+    "nice",
+    "admission",
+    "groups",
+    "quota",
+    "scheduling",
+];
+
+/// The queue under an order.
+fn queue(discipline: &Discipline) -> String {
+    let text = format!("{discipline:?}");
+    text.split(['(', ' ']).next().unwrap_or_default().to_owned()
+}
+
+/// The features of a run.
+pub(super) fn features(plan: &RunPlan) -> Vec<Feature> {
+    let mut found: Vec<Feature> = Vec::new();
+    let mut add = |dimension, value: &str| found.push((dimension, value.to_owned()));
+    let choice = &plan.policy_choice;
+    add("policy", choice.entry.name);
+    if let Some(over) = &choice.over {
+        add("policy", over.entry.name);
+    }
+    add("kernel", &plan.kernel.name);
+    let order = choice.build(&plan.machine, &plan.kernel, &plan.apps).order();
+    add("queue", &queue(&plan.kernel.ordered(order).discipline));
+    for app in &plan.apps {
+        add(
+            "wait",
+            match app.runtime.wait {
+                WaitMode::Spin => WAITS[0],
+                WaitMode::Yield => WAITS[1],
+                WaitMode::Block => WAITS[2],
+                WaitMode::SpinThenBlock { .. } => WAITS[3],
+                WaitMode::YieldTo => WAITS[4],
+            },
+        );
+        add(
+            "barrier",
+            match app.runtime.barrier {
+                BarrierKind::Central => BARRIERS[0],
+                BarrierKind::Tree { .. } => BARRIERS[1],
+                BarrierKind::Dissemination => BARRIERS[2],
+            },
+        );
+    }
+    resources(plan, &mut add);
+    settings(plan, &mut add);
+    found
+}
+
+fn resources(plan: &RunPlan, add: &mut dyn FnMut(&'static str, &str)) {
+    let (machine, memory) = (&plan.machine, &plan.machine.memory);
+    let profiles = || plan.apps.iter().flat_map(|app| app.program.profiles());
+    let demand = profiles().any(|profile| profile.demand > 0);
+    let ops = |wanted: fn(&Op) -> bool| plan.apps.iter().any(|app| app.program.ops().iter().any(wanted));
+    let nodes = machine.nodes() > 1;
+    let transfers = ops(|op| matches!(op, Op::Transfer { .. }));
+    let threads = machine.topology.count(Part::Core) < machine.cpus();
+    let speeds = machine.core_speed.windows(2).any(|pair| pair[0] != pair[1]);
+    let used = [
+        demand && memory.node_bandwidth > 0,
+        demand && memory.bus_bandwidth > 0,
+        demand && nodes && memory.link_bandwidth > 0,
+        demand && nodes && memory.crossbar_bandwidth > 0,
+        transfers && memory.transfer_bandwidth > 0,
+        demand && memory.cache_exponent > 0,
+        demand && nodes && memory.remote_factor > 1_000,
+        threads,
+        speeds,
+        ops(|op| matches!(op, Op::Lock(_))),
+        ops(|op| matches!(op, Op::RepeatShared(_))),
+        ops(|op| matches!(op, Op::Sleep { .. })),
+        nodes && profiles().any(|profile| matches!(profile.pages, Pages::NextTouch)),
+    ];
+    for (name, _) in RESOURCES.iter().zip(used).filter(|(_, used)| *used) {
+        add("resource", name);
+    }
+}
+
+fn settings(plan: &RunPlan, add: &mut dyn FnMut(&'static str, &str)) {
+    let (choice, apps) = (&plan.policy_choice, &plan.apps);
+    let any = |of: fn(&sim_core::program::AppSpec) -> bool| apps.iter().any(of);
+    let used = [
+        choice.beneath(&plan.kernel).is_some(),
+        choice.perturb.is_some(),
+        any(|app| app.background),
+        any(|app| app.after.is_some()),
+        any(|app| app.start.ns() > 0),
+        any(|app| app.allowed.is_some()),
+        any(|app| !app.rebinds.is_empty()),
+        any(|app| app.weight != 1024 || !app.rank_weights.is_empty()),
+        plan.options.admission != sim_core::outcome::Admission::UNLIMITED,
+        !plan.kernel.groups.is_empty(),
+        plan.kernel.groups.iter().any(|group| group.limit.is_some()),
+        any(|app| app.scheduling != sim_core::program::Scheduling::Other),
+    ];
+    for (name, _) in SETTINGS.iter().zip(used).filter(|(_, used)| *used) {
+        add("setting", name);
+    }
+}
+
+/// How often each feature and each pair of features of two dimensions occurred.
+#[derive(Clone, Default)]
+pub(super) struct Coverage {
+    single: BTreeMap<Feature, u64>,
+    pairs: BTreeMap<(Feature, Feature), u64>,
+}
+
+impl Coverage {
+    /// Counts a run.
+    pub(super) fn add(&mut self, run: &[Feature]) {
+        let set: BTreeSet<&Feature> = run.iter().collect();
+        for (at, one) in set.iter().enumerate() {
+            *self.single.entry((*one).clone()).or_default() += 1;
+            for other in set.iter().skip(at + 1).filter(|other| other.0 != one.0) {
+                *self.pairs.entry(((*one).clone(), (*other).clone())).or_default() += 1;
+            }
+        }
+    }
+
+    /// How many runs had a feature.
+    pub(super) fn of(&self, feature: &Feature) -> u64 {
+        self.single.get(feature).copied().unwrap_or(0)
+    }
+
+    /// How many runs had a pair.
+    pub(super) fn pair(&self, one: &Feature, other: &Feature) -> u64 {
+        let (low, high) = if one < other { (one, other) } else { (other, one) };
+        self.pairs.get(&(low.clone(), high.clone())).copied().unwrap_or(0)
+    }
+}
+
+/// All values of all dimensions, and which pairs of them can occur.
+pub(super) struct Possible {
+    /// By dimension, in the order of [`DIMENSIONS`].
+    pub(super) values: Vec<Vec<Feature>>,
+    /// The queue of each kernel.
+    queues: BTreeMap<String, String>,
+    /// The order of each kernel-level policy that is not the kernel's.
+    orders: BTreeMap<&'static str, String>,
+}
+
+impl Possible {
+    /// That of the registries.
+    pub(super) fn new() -> Self {
+        let system =
+            |entry: &machines::os::Entry| machines::os::build(entry, &Values::defaults(entry.parameters), 4);
+        let queues: BTreeMap<String, String> = KERNELS
+            .entries
+            .iter()
+            .map(|entry| (entry.name.to_owned(), queue(&system(entry).discipline)))
+            .collect();
+        let machine = machines::resolve("core:4").map(|entry| entry.machine());
+        let model = system(&KERNELS.entries[0]);
+        let mut orders = BTreeMap::new();
+        for entry in ALL.iter().filter(|entry| entry.level == Level::InKernel) {
+            let order = machine.as_ref().map(|m| Choice::new(entry).build(m, &model, &[]).order());
+            if let Ok(order) = order
+                && order != Order::System
+            {
+                orders.insert(entry.name, queue(&model.ordered(order).discipline));
+            }
+        }
+        let all: BTreeSet<&String> = queues.values().chain(orders.values()).collect();
+        let named = |dimension: &'static str, names: &[&str]| -> Vec<Feature> {
+            names.iter().map(|name| (dimension, (*name).to_owned())).collect()
+        };
+        let values = vec![
+            ALL.iter().map(|entry| ("policy", entry.name.to_owned())).collect(),
+            KERNELS.entries.iter().map(|entry| ("kernel", entry.name.to_owned())).collect(),
+            all.into_iter().map(|name| ("queue", name.clone())).collect(),
+            named("wait", &WAITS),
+            named("barrier", &BARRIERS),
+            named("resource", &RESOURCES),
+            named("setting", &SETTINGS),
+        ];
+        Self { values, queues, orders }
+    }
+
+    /// Whether a run can have both features, which are of two dimensions in their order.
+    pub(super) fn both(&self, one: &Feature, other: &Feature) -> bool {
+        let kernel_queue = |kernel: &str| self.queues.get(kernel);
+        let eevdf = |name: &str| self.queues.get(name).is_some_and(|queue| queue == "Eevdf");
+        let grouped = |value: &str| ["groups", "quota", "scheduling"].contains(&value);
+        let policy_level = |name: &str| ALL.iter().find(|entry| entry.name == name).map(|entry| entry.level);
+        match (one.0, other.0) {
+            ("kernel", "queue") => {
+                let ordered = self.orders.values().any(|order| *order == other.1);
+                kernel_queue(&one.1) == Some(&other.1) || ordered
+            }
+            ("policy", "queue") => match self.orders.get(one.1.as_str()) {
+                Some(order) => *order == other.1,
+                None if policy_level(&one.1) == Some(Level::UserLevel) => true,
+                None => self.queues.values().any(|queue| *queue == other.1),
+            },
+            ("policy", "setting") if grouped(&other.1) => {
+                !super::chosen::WITHOUT_GROUPS.contains(&one.1.as_str())
+            }
+            ("policy", "setting") if other.1 == "affinity" => one.1 != "DWRR",
+            ("kernel", "setting") if grouped(&other.1) => eevdf(&one.1),
+            ("queue", "setting") if grouped(&other.1) => one.1 == "Eevdf",
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The first cases of the campaign over random scenario files, and that it finds and shrinks what is wrong.
+//!
+//! `cargo run --release -p testkit --bin swarm -- --hours 8` is the long campaign.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use notation::parameter::Parameter;
+use policies::ALL;
+use serde_json::Value;
+use sim_core::engine::Simulation;
+use testkit::swarm::{Campaign, Failure, Faulty, campaign, check_bytes, check_text, scenario, shrink, write};
+
+/// Cases of the gate.
+const CASES: u64 = 250;
+
+#[test]
+fn the_first_cases_pass() {
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let plan = Campaign { first: 0, cases: Some(CASES), time: None, jobs, out: None };
+    let failures = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&failures);
+    let statistics = campaign(&plan, move |seed, failure, _| {
+        let command = format!("cargo run --release -p testkit --bin swarm -- --seed {seed}");
+        kept.lock().unwrap().push(format!("{}: {}\n  {command}", failure.kind, failure.detail));
+    });
+    let statistics = statistics.unwrap();
+    let failures = failures.lock().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!((statistics.cases, statistics.failed), (CASES, 0));
+    assert!(statistics.refused() * 20 < CASES, "{} cases are refused", statistics.refused());
+    let text = statistics.markdown((std::time::Duration::from_secs(1), CASES));
+    for check in ["again", "stepwise", "reference", "replayed", "order", "results", "faulty: reference"] {
+        assert!(text.contains(&format!("| {check} |")), "{check} was never done: {text}");
+    }
+}
+
+/// What once failed, as it was shrunk.
+const ONCE_FAILED: [(&str, &str); 4] = [
+    (
+        "the records of task groups were taken for tasks",
+        "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
+         apps: { a2: { workload: { barriers: { count: 1 } }, cgroup: batch/low } }\n\
+         seed: 372679\nhorizon: 46us\nstart_jitter: 0ns\n",
+    ),
+    (
+        "the reference kernel compared keys at both ends of their range by their difference",
+        "name: swarm\nmachine: \"core:1 pu:2\"\npolicies: [RUSTY]\n\
+         apps: { a0: { workload: pool, copies: 2 } }\nseed: 720924\nhorizon: 6ms\n",
+    ),
+    (
+        "ticks at the end of time overflowed",
+        "name: swarm\nmachine: \"core:1\"\npolicies: [{ perturb: { delay: 1ns }, gang: {} }]\n\
+         apps: { a0: { workload: { hog: { work: 1ns } }, start: 1917us, copies: 3 } }\nseed: 34379\n\
+         horizon: 10ms\n",
+    ),
+    (
+        "the end of a spin limit of a year was predicted slice by slice, for hours",
+        "name: swarm\nmachine: \"core:1\"\nkernel: solaris-9\npolicies: [SPEED]\n\
+         apps:\n  a0: { workload: barriers, runtime: { openmpi: { block_time: 46116860184274us } }, tasks: 3 }\n\
+         horizon: 10ms\n",
+    ),
+];
+
+#[test]
+fn what_once_failed_passes() {
+    for (what, text) in ONCE_FAILED {
+        let checked = check_text(text).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
+        assert_eq!(checked.refused, None, "{what}");
+    }
+}
+
+/// All names and values of a tree.
+fn words(tree: &Value, found: &mut BTreeSet<String>) {
+    match tree {
+        Value::Object(map) => map.iter().for_each(|(key, value)| {
+            found.insert(key.clone());
+            words(value, found);
+        }),
+        Value::Array(list) => list.iter().for_each(|value| words(value, found)),
+        Value::String(text) => drop(found.insert(text.clone())),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_cases_meet_every_policy_kernel_workload_and_parameter() {
+    let mut found = BTreeSet::new();
+    (0..2_000).for_each(|seed| words(&scenario(seed), &mut found));
+    let mut wanted: Vec<&str> = Vec::new();
+    let mut table = |name: &'static str, parameters: &'static [Parameter]| {
+        wanted.push(name);
+        wanted.extend(parameters.iter().map(|parameter| parameter.name));
+    };
+    ALL.iter().for_each(|entry| table(entry.name, entry.parameters));
+    machines::os::KERNELS.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
+    workloads::WORKLOADS.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
+    workloads::runtimes::RUNTIMES.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
+    table("machine", machines::Parameters::TABLE);
+    let keys = scenario::keys::SCENARIO.iter().chain(scenario::keys::APPLICATION);
+    // Names that only people read, and another way to give the number of tasks.
+    let left_out = ["about", "templates", "threads_per_core"];
+    wanted.extend(keys.map(|key| key.name).filter(|name| !left_out.contains(name)));
+    let missing: Vec<&&str> = wanted.iter().filter(|name| !found.contains(**name)).collect();
+    assert!(missing.is_empty(), "never drawn: {missing:?}");
+}
+
+#[test]
+fn bytes_of_a_fuzzer_are_cases() {
+    assert_eq!(check_bytes(&[]).err(), None);
+    let bytes: Vec<u8> = (0..400_u32).map(|number| (number * 97 % 251) as u8).collect();
+    let checked = check_bytes(&bytes).unwrap();
+    assert!(checked.refused.is_none() && !checked.checks.is_empty());
+}
+
+/// Shrinks the first case that a check finds wrong, to a text of at most so many lines.
+fn shrinks(kind: &'static str, lines: usize, wrong: fn(&str) -> Option<String>) -> String {
+    let mut check = |text: &str| wrong(text).map(|detail| Failure { kind, detail });
+    let found = (0..200).find_map(|seed| Some((scenario(seed), check(&write(&scenario(seed)))?)));
+    let (tree, failure) = found.unwrap();
+    let (small, kept) = shrink(&tree, &failure, &mut check);
+    let text = write(&small);
+    assert!(text.lines().count() <= lines && text.len() < 300, "{text}");
+    assert_eq!((kept.kind, wrong(&text)), (kind, Some(kept.detail)), "{text}");
+    text
+}
+
+/// The last run of a scenario.
+fn last(text: &str) -> Option<scenario::plan::RunPlan> {
+    scenario::load("case.yaml", text, &scenario::Overrides::default()).ok()?.runs.pop()
+}
+
+#[test]
+fn a_case_that_a_wrong_check_finds_is_shrunk_to_a_few_lines() {
+    // The wrong claim: no task moves between nodes.
+    let text = shrinks("far", 7, |text| {
+        let report = experiment::run::simulate_one(&last(text)?, &mut ()).ok()?;
+        let far: u64 = report.apps.iter().map(|app| app.counters.far_migrations).sum();
+        (far > 0).then(|| format!("{far} moves"))
+    });
+    assert!(text.contains("numa") || text.contains("package") || text.contains("machine"), "{text}");
+}
+
+#[test]
+fn a_case_in_which_a_faulty_policy_is_corrected_is_shrunk_to_a_few_lines() {
+    let text = shrinks("corrected", 7, |text| {
+        let plan = last(text)?;
+        let policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
+        let mut faulty = Faulty::new(policy, plan.options.seed);
+        let simulation = Simulation::new(plan.machine, plan.kernel, plan.apps, plan.options).ok()?;
+        let corrections = simulation.run(&mut faulty, &mut ()).corrections;
+        (corrections > 0).then(|| "corrected".to_owned())
+    });
+    assert!(text.contains("policies: ["), "{text}");
+}
