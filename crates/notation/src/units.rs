@@ -60,9 +60,9 @@ pub const fn pattern(kind: Kind) -> Option<&'static str> {
         Kind::Duration => Some(r"^(infinite|(\s*[0-9]+(\.[0-9]+)?\s*[A-Za-zµ]+)+)$"),
         Kind::Size => Some(r"^([0-9]+\.?[0-9]*|\.[0-9]+)\s*([bB]|[kKmMgGtTpPeE][iI]?[bB]?)$"),
         Kind::Rate => Some(r"^([0-9]+\.?[0-9]*|\.[0-9]+)\s*([bB]|[kKmMgGtTpPeE][iI]?[bB]?)\s*/s$"),
-        Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2})?\s*%$"),
+        Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2}0*)?\s*%$"),
         // A number has its own type; this is the percentage that may replace it.
-        Kind::Factor => Some(r"^[0-9]+(\.[0-9])?\s*%$"),
+        Kind::Factor => Some(r"^[0-9]+(\.[0-9]0*)?\s*%$"),
         Kind::Cpus => Some(r"^\s*[0-9]+(-[0-9]+(:[0-9]+)?)?(\s*,\s*[0-9]+(-[0-9]+(:[0-9]+)?)?)*\s*$"),
         Kind::Counts => Some(r"^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$"),
         Kind::Count | Kind::Choice(_) | Kind::Flag => None,
