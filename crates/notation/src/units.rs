@@ -7,6 +7,9 @@ use bytesize::ByteSize;
 
 use crate::parameter::Kind;
 
+/// Decimals of a size that count: the largest unit has 2^60 bytes, and its product with them fits into 128 bits.
+const FRACTION: usize = 18;
+
 /// The number a text stands for, in the unit of its kind (see [`Kind`]).
 ///
 /// # Errors
@@ -60,9 +63,9 @@ pub const fn pattern(kind: Kind) -> Option<&'static str> {
         Kind::Duration => Some(r"^(infinite|(\s*[0-9]+(\.[0-9]+)?\s*[A-Za-zµ]+)+)$"),
         Kind::Size => Some(r"^([0-9]+\.?[0-9]*|\.[0-9]+)\s*([bB]|[kKmMgGtTpPeE][iI]?[bB]?)$"),
         Kind::Rate => Some(r"^([0-9]+\.?[0-9]*|\.[0-9]+)\s*([bB]|[kKmMgGtTpPeE][iI]?[bB]?)\s*/s$"),
-        Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2})?\s*%$"),
+        Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2}0*)?\s*%$"),
         // A number has its own type; this is the percentage that may replace it.
-        Kind::Factor => Some(r"^[0-9]+(\.[0-9])?\s*%$"),
+        Kind::Factor => Some(r"^[0-9]+(\.[0-9]0*)?\s*%$"),
         Kind::Cpus => Some(r"^\s*[0-9]+(-[0-9]+(:[0-9]+)?)?(\s*,\s*[0-9]+(-[0-9]+(:[0-9]+)?)?)*\s*$"),
         Kind::Counts => Some(r"^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$"),
         Kind::Count | Kind::Choice(_) | Kind::Flag => None,
@@ -118,9 +121,23 @@ fn size(text: &str) -> Result<u64, String> {
     if is_bare(text) {
         return Err(no_unit("size", text, "MiB"));
     }
-    let size = ByteSize::from_str(text).map_err(|_| refuse(Kind::Size, text))?.as_u64();
-    // The library saturates instead of failing.
-    if size == u64::MAX { Err(format!("`{text}` is too large")) } else { Ok(size) }
+    // The library knows units and forms; its arithmetic is that of floating-point numbers.
+    let refused = |_| refuse(Kind::Size, text);
+    ByteSize::from_str(text).map_err(refused)?;
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let bytes = ByteSize::from_str(&format!("1{unit}")).map_err(refused)?.as_u64();
+    let number = &text[..text.len() - unit.len()];
+    scaled(number, bytes).filter(|size| *size != u64::MAX).ok_or_else(|| format!("`{text}` is too large"))
+}
+
+/// A decimal number times a unit, rounded down; `None` when it is too large.
+fn scaled(number: &str, unit: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let fraction = &fraction[..fraction.len().min(FRACTION)];
+    let digits: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let part = digits * u128::from(unit) / 10_u128.pow(fraction.len() as u32);
+    whole.checked_mul(unit)?.checked_add(u64::try_from(part).ok()?)
 }
 
 fn rate(text: &str) -> Result<u64, String> {
@@ -207,6 +224,12 @@ mod tests {
             (Kind::Size, "2MiB", 2 << 20),
             (Kind::Size, "64 kB", 64_000),
             (Kind::Size, "16B", 16),
+            (Kind::Size, "1.5B", 1),
+            (Kind::Size, ".5k", 500),
+            (Kind::Size, "2. KiB", 2_048),
+            (Kind::Size, "1953125000009765.625KiB", 2_000_000_000_010_000_000),
+            (Kind::Size, "15.999999999999999999999EiB", 18_446_744_073_709_551_614),
+            (Kind::Rate, "4.035GB/s", 4_035_000_000),
             (Kind::Rate, "4.5GB/s", 4_500_000_000),
             (Kind::Rate, "200 MB/s", 200_000_000),
             (Kind::Rate, "0B/s", 0),
@@ -265,6 +288,10 @@ mod tests {
             (Kind::Duration, "1000000years"),
             (Kind::Duration, ""),
             (Kind::Size, "99999999999EB"),
+            (Kind::Size, "16EiB"),
+            (Kind::Size, "1.2.3MB"),
+            (Kind::Size, ".MB"),
+            (Kind::Size, "1ü"),
             (Kind::Size, "1 parsec"),
             (Kind::Rate, "4.5GB"),
             (Kind::Rate, "4.5/s"),

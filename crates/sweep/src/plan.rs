@@ -82,8 +82,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Checks a plan that was read from this text: it is the one that was written, and its numbers of runs are
-    /// numbers.
+    /// Checks a plan that was read from this text: it is what was written, and each run has a number.
     ///
     /// # Errors
     /// A half-sentence.

@@ -73,7 +73,8 @@ words!(&str, &String, String, char, u32);
 fn needs_quotes(word: &str, inside: bool) -> bool {
     let sign = |c| SIGNS.contains(c) || (inside && c == ',');
     let nothing = matches!(word, "" | "~" | "null" | "Null" | "NULL");
-    nothing || word.trim() != word || word.starts_with(['-', '?', '%', ',']) || word.contains(sign)
+    let begins = word.starts_with(['-', '?', '%', ',']) || word.starts_with("...");
+    nothing || begins || word.trim() != word || word.contains(sign)
 }
 
 /// A word as YAML.
@@ -117,7 +118,8 @@ mod tests {
         );
         assert_eq!(npb.to_string(), "{npb: {benchmark: cg, class: B, scale: 20%}}");
         assert_eq!(npb.name(), Some("npb"));
-        let words = ["0-7,9", "a: {b", "x \"y\" #", "", "null", " a", "- a", "? b", "%c", ", d", "e\nf"];
+        let words =
+            ["0-7,9", "a: {b", "x \"y\" #", "", "null", " a", "- a", "? b", "%c", ", d", "...", "e\nf"];
         let keyed = |word: &&str| Setting::Map(vec![((*word).to_owned(), (*word).into())]);
         let all = words.iter().map(|word| (*word).into()).chain(words.iter().map(keyed));
         for setting in all.chain([npb, 8.into(), Setting::Map(Vec::new())]) {
