@@ -47,22 +47,28 @@ fn is_empty(directory: &TempDir) -> bool {
     fs::read_dir(directory).unwrap().next().is_none()
 }
 
-/// Runs cargo in a new crate with the dependencies that the workspace has compiled for this test. Its own
-/// crates are compiled once more, because they are no members of the new workspace: without optimisation, so
-/// that this takes seconds.
+/// Runs cargo in a new crate with the dependencies that the workspace has compiled for this test: under the
+/// profile of the workspace. Its own crates are compiled once more, because they are no members of the new
+/// workspace: without optimisation, so that this takes seconds.
 fn cargo(package: &Path, words: &[&str], program: &[&str]) -> Output {
     let target = cargo_bin("oversim").ancestors().nth(2).unwrap().to_owned();
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(package).env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0");
     command.args(words).args(["--quiet", "--offline"]);
+    let mut set = |setting: &str| {
+        command.args(["--config", &format!("profile.dev.{setting}")]);
+    };
+    set("opt-level=1");
+    set("debug='line-tables-only'");
     for folder in fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name()) {
-        let name = if folder == "cli" { "oversim" } else { folder.to_str().unwrap() };
-        // Cargo warns of packages that the new crate does not use.
-        if name != "testkit" {
-            let profile = format!("profile.dev.package.{name}");
-            command.args(["--config", &format!("{profile}.opt-level=0")]);
-            command.args(["--config", &format!("{profile}.debug=0")]);
-        }
+        let name = match folder.to_str().unwrap() {
+            "cli" => "oversim".to_owned(),
+            // Cargo warns of packages that the new crate does not use.
+            "testkit" => continue,
+            folder => format!("oversim-{folder}"),
+        };
+        set(&format!("package.{name}.opt-level=0"));
+        set(&format!("package.{name}.debug=0"));
     }
     command.arg("--").args(program).output().unwrap()
 }
