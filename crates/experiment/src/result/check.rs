@@ -67,6 +67,13 @@ pub(super) fn texts(results: &Results) -> Result<(), String> {
         check(Form::Name, &replay.id.policy, || place("policy"))?;
         replay.id.app.iter().try_for_each(|app| check(Form::Name, app, || place("app")))?;
     }
+    let drawn = results.uncertainty.iter().flat_map(|uncertainty| &uncertainty.inputs);
+    for (at, input) in drawn.enumerate() {
+        let [low, high] = &input.range;
+        let texts = [&input.machine, &input.name, low, high];
+        let place = || format!("uncertainty.inputs[{at}]");
+        texts.into_iter().try_for_each(|text| check(Form::Line, text, place))?;
+    }
     Ok(())
 }
 
@@ -102,6 +109,11 @@ fn provenance(results: &Results) -> Result<(), String> {
             .topology
             .iter()
             .try_for_each(|text| one(Form::Line, &format!("machines[{at}].topology"), text))?;
+        for input in &machine.inputs {
+            let texts = [&input.name, &input.value, &input.low, &input.high];
+            let place = format!("machines[{at}].inputs");
+            texts.into_iter().try_for_each(|text| one(Form::Line, &place, text))?;
+        }
     }
     p.shortened.iter().try_for_each(|one_of| one(Form::Name, "shortened", &one_of.app))?;
     for (at, axis) in p.sweep.iter().enumerate() {
