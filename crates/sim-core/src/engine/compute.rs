@@ -154,7 +154,8 @@ impl Shared<'_> {
         charge_compute(memory, &mut record.account, (class, profile, speeds.factor), (ideal, rest));
     }
 
-    /// The current task has done a portion of its compute operation: true, and it continues with the next one.
+    /// The current task has done a portion of its compute operation: true, and it continues with the next
+    /// one.
     #[inline]
     pub(crate) fn continue_compute(&mut self, record: &mut Cpu) -> bool {
         let (remaining, speed) = (self.tasks[record.current].remaining(), self.cores.speed(record.id));

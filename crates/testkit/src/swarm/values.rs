@@ -121,8 +121,8 @@ fn number(source: &mut Source<'_>, parameter: &Parameter) -> u64 {
     }
 }
 
-/// The least rate that is drawn, 0 aside. Below it a compute operation takes hours of cpu time, which the work
-/// clocks of the engine do not hold.
+/// The least rate that is drawn, 0 aside. At smaller ones operations take hours, or speeds are below 2^-20,
+/// which engine and reference kernel round differently.
 const LEAST_RATE: u64 = 1_000_000;
 
 /// A legal number of a kind, not too small for a rate.
