@@ -200,7 +200,12 @@ fn job(spec: &AppSpec, app: &AppReport, size: &Size) -> Job {
         Some(before) => Arrival::After(before.0 as usize, spec.start.ns() as f64 / NS_PER_S),
         None => Arrival::At(app.arrived.ns() as f64 / NS_PER_S),
     };
-    let most = size.capacity(spec.allowed.as_ref()).min(size.fastest() * f64::from(spec.tasks));
+    // A mask that changes counts with all cpus that it ever allows.
+    let ever = spec
+        .allowed
+        .as_ref()
+        .map(|first| CpuSet::of(first.iter().chain(spec.rebinds.iter().flat_map(|(_, later)| later.iter()))));
+    let most = size.capacity(ever.as_ref()).min(size.fastest() * f64::from(spec.tasks));
     let want = if spec.background { duty(spec) } else { most / f64::from(spec.tasks) };
     let demand = if spec.background { f64::INFINITY } else { asked(app) };
     // Of several weights the mean counts: all tasks of an application want the same.

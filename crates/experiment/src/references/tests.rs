@@ -143,3 +143,19 @@ policies: [LOAD]
         "it is measured as any policy"
     );
 }
+
+#[test]
+fn a_mask_that_widens_counts_in_the_bound_with_all_of_its_cpus() {
+    let results = results(
+        "
+name: wider
+machine: core:2
+apps:
+  a: { tasks: 2, workload: { spmd: { intervals: 10, work: 400ms } }, cpus: [0],
+       affinity: [{ at: 1us, cpus: [0, 1] }] }
+policies: [LOAD]
+",
+    );
+    let of = |policy| value(&results, policy, "all", "makespan");
+    assert!(of("LOAD") < 0.25 && of("lower-bound") <= of("LOAD"), "{} {}", of("LOAD"), of("lower-bound"));
+}

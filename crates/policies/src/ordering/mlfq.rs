@@ -108,7 +108,7 @@ impl Policy for Mlfq {
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
         let left = |task: TaskId| {
             let (level, used) = self.levels_of[task.index()];
-            allotment(self.quantum, level) - used
+            allotment(self.quantum, level).saturating_sub(used)
         };
         self.queue.dispatch(system, cpu, Why::rule("dispatched: the highest level"), left);
     }

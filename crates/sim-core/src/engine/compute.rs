@@ -9,6 +9,22 @@ use crate::ids::{CpuId, TaskId};
 use crate::program::Pages;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
 
+/// The most work on a cpu between two events, in raw units: 73 minutes. Clocks hold twice as much.
+const MOST: u64 = 1 << 62;
+
+/// How much of the work at nominal speed a cpu of this speed does up to the next event: all, unless it takes
+/// longer than clocks hold.
+#[inline]
+fn portion(work: Work, speed: Speed) -> Work {
+    // The least speed is one raw unit.
+    if work.raw() <= MOST >> WORK_FRACTION_BITS { work } else { long_portion(work, speed) }
+}
+
+fn long_portion(work: Work, speed: Speed) -> Work {
+    let most = (u128::from(MOST) * u128::from(speed.raw())) >> WORK_FRACTION_BITS;
+    u64::try_from(most).map_or(work, |most| work.min(Work::from_raw(most)))
+}
+
 /// Work at nominal speed as work on a cpu of this speed, rounded up.
 #[inline]
 fn to_cpu(work: Work, speed: Speed) -> Work {
@@ -105,7 +121,7 @@ impl Shared<'_> {
         self.memory.occupy(task.profile.into(), record.id, true);
         if class != ClassId::FREE {
             let speeds = self.cores.speeds(record.id);
-            let work = to_cpu(task.remaining(), speeds.speed);
+            let work = to_cpu(portion(task.remaining(), speeds.speed), speeds.speed);
             let bytes = self.memory.offer(task.profile.into(), speeds.own, speeds.factor);
             self.memory.start(class, record.id, self.now, record.overhead.total(), work, bytes);
         }
@@ -119,7 +135,8 @@ impl Shared<'_> {
         let id = record.current;
         let task = &mut tasks[id];
         let speeds = cores.speeds(record.id);
-        let (before, profile) = (task.remaining(), u32::from(task.profile));
+        let (remaining, profile) = (task.remaining(), u32::from(task.profile));
+        let before = portion(remaining, speeds.speed);
         let work = to_cpu(before, speeds.speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
@@ -128,13 +145,39 @@ impl Shared<'_> {
         };
         memory.occupy(profile, record.id, false);
         let after = from_cpu(left, speeds.speed).min(before);
-        task.set_remaining(after);
+        task.set_remaining(remaining - (before - after));
         let counters = &mut apps[task.app()].counters;
         caches.fetch((id, task.profile), counters, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
         debug_assert!(left <= work, "{id} has {left:?} left of {work:?} on {}", record.id);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
         charge_compute(memory, &mut record.account, (class, profile, speeds.factor), (ideal, rest));
+    }
+
+    /// The current task has done a portion of its compute operation: true, and it continues with the next
+    /// one.
+    #[inline]
+    pub(crate) fn continue_compute(&mut self, record: &mut Cpu) -> bool {
+        let (remaining, speed) = (self.tasks[record.current].remaining(), self.cores.speed(record.id));
+        if portion(remaining, speed) == remaining {
+            return false;
+        }
+        self.restart_compute(record, |_| ());
+        true
+    }
+
+    /// Time so far is charged, the rest of the overhead stays pending, and the current task computes on after
+    /// a change.
+    fn restart_compute(&mut self, record: &mut Cpu, change: impl FnOnce(&mut Self)) {
+        let class = record.class;
+        let elapsed = self.now.since(record.since);
+        let rest = record.pay(elapsed);
+        let task = &mut self.tasks[record.current];
+        task.cpu_time += elapsed;
+        task.last_ran = self.now;
+        self.stop_compute(record, class, rest, elapsed);
+        change(self);
+        self.start_compute(record, class);
     }
 
     /// The compute operation of the current task is complete: its segment is closed, and what rounding left
@@ -170,14 +213,7 @@ impl Engine<'_> {
         }
         let class = self.cpus[cpu].class;
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
-        let elapsed = shared.now.since(record.since);
-        let rest = record.pay(elapsed);
-        let task = &mut shared.tasks[record.current];
-        task.cpu_time += elapsed;
-        task.last_ran = shared.now;
-        shared.stop_compute(record, class, rest, elapsed);
-        shared.cores.set(cpu, own, factor);
-        shared.start_compute(record, class);
+        shared.restart_compute(record, |shared| shared.cores.set(cpu, own, factor));
         if class == ClassId::FREE {
             let due = self.compute_end(cpu, class);
             self.shared.sources.set(cpu.0 as usize, due.min(self.cpus[cpu].slice_end));
@@ -194,7 +230,8 @@ impl Engine<'_> {
     /// The same for an operation that no other task slows down.
     fn free_end(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
-        let work = to_cpu(self.shared.tasks[record.current].remaining(), self.shared.cores.speed(cpu));
+        let speed = self.shared.cores.speed(cpu);
+        let work = to_cpu(portion(self.shared.tasks[record.current].remaining(), speed), speed);
         record.since + record.overhead.total() + work.duration_at(Speed::NOMINAL)
     }
 
@@ -214,7 +251,8 @@ impl Engine<'_> {
             return Work::ZERO;
         }
         let class = record.class;
-        let (speed, before) = (self.shared.cores.speed(cpu), self.shared.tasks[task].remaining());
+        let speed = self.shared.cores.speed(cpu);
+        let before = portion(self.shared.tasks[task].remaining(), speed);
         let rest = self.shared.now.since(record.since).saturating_sub(record.overhead.total());
         before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
     }

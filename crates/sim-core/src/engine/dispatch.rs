@@ -39,6 +39,9 @@ impl Engine<'_> {
             Activity::Compute => {
                 let class = record.class;
                 if self.compute_complete(cpu, class) {
+                    if self.shared.continue_compute(&mut self.cpus[cpu]) {
+                        return true;
+                    }
                     self.shared.end_compute(&mut self.cpus[cpu]);
                     self.proceed(cpu, policy);
                     return true;

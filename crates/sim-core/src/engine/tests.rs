@@ -12,7 +12,7 @@ use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobi
 use crate::outcome::{Admission, Options, Outcome, RunReport};
 use crate::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
-use crate::time::{Span, Time, Work};
+use crate::time::{Span, Speed, Time, Work};
 use crate::wait::{BarrierKind, Polling, WaitMode};
 
 const US: u64 = 1_000;
@@ -354,6 +354,17 @@ fn admission_is_first_come_first_served() {
     let starts: Vec<u64> = report.apps.iter().map(|app| app.start.ns()).collect();
     assert_eq!(starts, [0, 2 * MS, 4 * MS]);
     assert_eq!(report.apps[2].queue_time(), Some(Span::from_ms(4)));
+}
+
+#[test]
+fn an_operation_may_take_longer_than_clocks_hold() {
+    // 35 minutes at nominal speed, 5.8 hours here: the clocks of work hold 2.4 hours.
+    let mut slow = Rig::of(1).app(app(1, WaitMode::Spin, vec![compute(2_100_000 * MS)]));
+    slow.machine.core_speed = vec![Speed::ratio(1, 10)];
+    slow.options.horizon = Time::from_ns(100_000_000 * MS);
+    let (report, _) = slow.run();
+    assert_eq!(end(&report, 0).div_ceil(1_000 * MS), 21_001);
+    assert_eq!(report.apps[0].counters.work_done_ns, 2_100_000 * MS);
 }
 
 // Actions of policies.

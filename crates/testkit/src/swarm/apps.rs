@@ -93,7 +93,7 @@ fn program(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>)
     let tasks = match entry.name {
         "npb" if squares => *source.pick(&[1, 4]),
         "npb" => *source.pick(&[1, 2, 4, 8]),
-        "make" if source.one_in(2) => return mix.cpus.max(7) + 1,
+        "make" if source.one_in(2) => return 64,
         _ => source.between(1, (2 * mix.cpus + 1).min(9)),
     };
     app.insert("tasks".into(), json!(tasks));

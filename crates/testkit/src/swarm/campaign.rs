@@ -17,8 +17,9 @@ use super::{scenario, write};
 
 /// Time between two writings of the statistics.
 const PERIOD: Duration = Duration::from_secs(60);
-/// A case that takes longer is endless; one takes milliseconds, and its shrinking seconds.
-const LONGEST: Duration = Duration::from_secs(300);
+/// A case that takes longer is endless; one takes milliseconds, its shrinking seconds, and the machine may be
+/// busy.
+const LONGEST: Duration = Duration::from_secs(1_800);
 /// Endless cases whose threads are replaced.
 const MOST_ENDLESS: usize = 4;
 /// Failures of a kind that are shrunk; of more only the seed is kept.
@@ -64,7 +65,7 @@ pub fn quiet() {
 }
 
 /// Runs a campaign. `report` gets each failure with its seed and the file that has the shrunk scenario. A
-/// case that does not end within five minutes is a failure. Another thread takes the place of its own, which
+/// case that does not end within half an hour is a failure. Another thread takes the place of its own, which
 /// continues until the process ends.
 ///
 /// # Errors

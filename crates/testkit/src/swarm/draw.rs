@@ -98,8 +98,11 @@ fn machine(source: &mut Source<'_>) -> (Value, Topology, u64) {
     let cost = if source.one_in(30) { 1_000_000_000 } else { 60_000 };
     let mut limits: Vec<Limit> = vec![
         ("slow_cores", 0, per_package),
-        ("core_speed", 100, 10_000),
-        ("slow_speed", 100, 1_000),
+        ("core_speed", 500, 10_000),
+        ("slow_speed", 250, 1_000),
+        ("smt_compute", 300, 1_000),
+        ("smt_memory", 300, 1_000),
+        ("smt_poll", 300, 1_000),
         ("poll", 1, 20_000),
         ("yield_call", 0, 20_000),
     ];

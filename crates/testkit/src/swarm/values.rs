@@ -121,9 +121,9 @@ fn number(source: &mut Source<'_>, parameter: &Parameter) -> u64 {
     }
 }
 
-/// The least rate that is drawn, 0 aside. Speeds of the engine resolve slowdowns up to 2^20: below 10 B/s a
-/// program of a few GB/s is beyond that, and engine and reference kernel round differently.
-const LEAST_RATE: u64 = 1_000;
+/// The least rate that is drawn, 0 aside. At smaller ones operations take hours, or speeds are below 2^-20,
+/// which engine and reference kernel round differently.
+const LEAST_RATE: u64 = 1_000_000;
 
 /// A legal number of a kind, not too small for a rate.
 fn sensible(source: &mut Source<'_>, parameter: &Parameter) -> u64 {
