@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 
 use crate::parameter::Kind;
 
-/// Decimals of a size that count: the largest unit has 2^60 bytes, and its product with them fits into 128 bits.
+/// Decimals of a size that count: their product with the largest unit, 2^60 bytes, fits into 128 bits.
 const FRACTION: usize = 18;
 
 /// The number a text stands for, in the unit of its kind (see [`Kind`]).
