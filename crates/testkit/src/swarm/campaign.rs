@@ -93,7 +93,7 @@ pub fn campaign(
     let mut workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| start()).collect();
     let mut written = Instant::now();
     let mut endless = 0;
-    while workers.iter().filter(|worker| !worker.is_finished()).count() > endless {
+    while workers.iter().filter(|worker| !worker.is_finished()).count() > shared.stuck() {
         std::thread::sleep(Duration::from_millis(20));
         let more = shared.endless()?;
         endless += more;
@@ -122,7 +122,7 @@ impl Shared {
             }
         }
         for seed in &found {
-            let failure = Failure { kind: "endless", detail: "it does not end within minutes".into() };
+            let failure = Failure { kind: "endless", detail: "it does not end within half an hour".into() };
             lock(&self.statistics).fail(*seed, &failure);
             let file = self.plan.out.as_ref().map(|out| out.join(format!("endless-{seed}.yaml")));
             if let Some(path) = &file {
@@ -131,6 +131,11 @@ impl Shared {
             (self.report)(*seed, &failure, file.as_deref());
         }
         Ok(found.len())
+    }
+
+    /// Threads whose cases count as endless and have not ended.
+    fn stuck(&self) -> usize {
+        lock(&self.running).values().filter(|since| since.is_none()).count()
     }
 
     fn is_over(&self, seed: u64) -> bool {
