@@ -23,7 +23,10 @@ pub(super) struct Frame<'a> {
 
 /// A name with parameters, or without any.
 pub(super) fn with(name: &str, parameters: Map<String, Value>) -> Value {
-    if parameters.is_empty() { json!(name) } else { json!({ name: parameters }) }
+    if parameters.is_empty() {
+        return json!(name);
+    }
+    Value::Object(Map::from_iter([(name.to_owned(), Value::Object(parameters))]))
 }
 
 /// As a duration.
