@@ -22,7 +22,7 @@ pub(super) struct Frame<'a> {
 }
 
 /// A name with parameters, or without any.
-pub(super) fn with(name: &str, parameters: Map<String, Value>) -> Value {
+pub(super) fn with(name: &str, parameters: &Map<String, Value>) -> Value {
     if parameters.is_empty() { json!(name) } else { json!({ name: parameters }) }
 }
 
