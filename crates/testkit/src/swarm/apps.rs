@@ -82,14 +82,14 @@ fn program(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>)
     }
     let benchmark = parameters.get("benchmark").and_then(Value::as_str);
     let squares = matches!(benchmark, Some("bt" | "sp"));
-    app.insert("workload".into(), with(entry.name, parameters));
+    app.insert("workload".into(), with(entry.name, &parameters));
     let runtime = source.pick(RUNTIMES.entries);
     // The polls before a yield take at most 10 ms.
     let limits: &[Limit] =
         &[("arity", 2, 9), ("polls", 1, 400), ("message_polls", 1, 1_000), ("message_poll", 1, 1_000)];
     let frame = Frame { cpus: mix.cpus, apps: &[], limits, sparse: sparse(source) };
     let values = settings(source, runtime.parameters, &frame);
-    app.insert("runtime".into(), with(runtime.name, values));
+    app.insert("runtime".into(), with(runtime.name, &values));
     let tasks = match entry.name {
         "npb" if squares => *source.pick(&[1, 4]),
         "npb" => *source.pick(&[1, 2, 4, 8]),

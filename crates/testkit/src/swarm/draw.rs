@@ -118,7 +118,7 @@ fn machine(source: &mut Source<'_>) -> (Value, Topology, u64) {
     let default = |name| table.iter().find(|p| p.name == name).map_or(0, |p| p.default);
     let cost = |name| parameters.get(name).and_then(duration).unwrap_or_else(|| default(name));
     let cycle = cost("poll") + cost("yield_call");
-    (with(&name, parameters), topology, cycle)
+    (with(&name, &parameters), topology, cycle)
 }
 
 /// A kernel: the value of its key, its tick in nanoseconds, and whether it has task groups.
@@ -131,7 +131,7 @@ fn kernel(source: &mut Source<'_>, cpus: u64) -> (Value, u64, bool) {
     let values = notation::parameter::Values::defaults(entry.parameters);
     let model = machines::os::build(entry, &values, cpus as u32);
     let grouped = matches!(model.discipline, Discipline::Eevdf(_));
-    (with(entry.name, parameters), tick, grouped)
+    (with(entry.name, &parameters), tick, grouped)
 }
 
 /// What is neither machine nor kernel, programs or policies.

@@ -22,11 +22,8 @@ pub(super) struct Frame<'a> {
 }
 
 /// A name with parameters, or without any.
-pub(super) fn with(name: &str, parameters: Map<String, Value>) -> Value {
-    if parameters.is_empty() {
-        return json!(name);
-    }
-    Value::Object(Map::from_iter([(name.to_owned(), Value::Object(parameters))]))
+pub(super) fn with(name: &str, parameters: &Map<String, Value>) -> Value {
+    if parameters.is_empty() { json!(name) } else { json!({ name: parameters }) }
 }
 
 /// As a duration.
