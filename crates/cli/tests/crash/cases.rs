@@ -54,7 +54,7 @@ impl Case {
         words(self.args)
     }
 
-    /// Whether the same command goes on where it was, whatever is there.
+    /// Whether the same command continues where it was, whatever is there.
     pub(crate) fn continues(&self) -> bool {
         !self.loose.is_empty() || self.args.contains(&"--force") || self.args.contains(&"--write")
     }

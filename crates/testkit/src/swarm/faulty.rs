@@ -134,7 +134,7 @@ impl Faults {
 
 impl Tap for Faults {
     fn meet(&mut self, system: &mut dyn System, request: Request, why: Why) -> bool {
-        // The policy is told of a success that never was, or decides twice.
+        // The policy gets a success that never was, or decides twice.
         if request.task().is_some() && self.due() {
             if self.below(2) == 0 {
                 return true;

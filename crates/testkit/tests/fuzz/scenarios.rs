@@ -68,9 +68,9 @@ pub(crate) fn overrides(bytes: &[u8]) {
 pub(crate) fn check(name: &str, text: &str, overrides: &Overrides) {
     let limit = Limit { bytes: MEMORY, source: "the limit of the test".into(), addresses: false };
     let overrides = Overrides { limit: Some(limit), ..overrides.clone() };
-    let shelf = PolicyShelf::default();
-    let grid = Grid::examine(&shelf, name, text, &overrides);
-    let experiment = match examine(&shelf, name, text, &overrides) {
+    let policies = PolicyShelf::default();
+    let grid = Grid::examine(&policies, name, text, &overrides);
+    let experiment = match examine(&policies, name, text, &overrides) {
         Ok(experiment) => experiment,
         Err(problems) => {
             let all = problems.located();
