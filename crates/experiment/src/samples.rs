@@ -6,7 +6,7 @@ use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
-use crate::references::{self, Dedicated, Found};
+use crate::references::{self, Dedicated, Found, Reading};
 use crate::statistics::{Summary, rounded, single, summarise_with, variation_percent};
 
 /// Metrics that depend on the dedicated runs as well.
@@ -103,7 +103,9 @@ impl Samples {
                     if plan.window.is_none()
                         && sources.get(&(plan.configuration, plan.replicate)) == Some(&at)
                     {
-                        samples.add_references(experiment, &alone, plan, run);
+                        let dedicated = alone.replicate(plan.configuration, plan.replicate);
+                        let fair = references::fair_share(plan, run, &dedicated);
+                        samples.add_reading(experiment, &alone, plan, &fair);
                     }
                 }
             }
@@ -114,13 +116,39 @@ impl Samples {
                 samples.add_shared(experiment, &alone, plan, run);
             }
         }
+        for (plan, bound) in Self::lower_bounds(experiment, reports, partitions) {
+            samples.add_reading(experiment, &alone, plan, &bound);
+        }
         samples
     }
 
-    /// The run that references are calculated from, by configuration and replicate. They need the arrivals
-    /// and the work of the programs, which are the same under every policy but for rounding, which depends on
-    /// the tasks that did the work. The completed run of the policy whose label sorts first is taken, so that
-    /// the order of the policies does not matter.
+    /// The lower bound of each configuration and replicate. Where tasks share the passes of a loop, each draws
+    /// the work of those that it takes: the policy with the least work decides.
+    fn lower_bounds<'a>(
+        experiment: &'a Experiment,
+        reports: &'a [RunReport],
+        partitions: &'a [Found],
+    ) -> Vec<(&'a RunPlan, Reading)> {
+        let mut bounds: BTreeMap<(usize, u32), (&RunPlan, Reading)> = BTreeMap::new();
+        let found = partitions.iter().flat_map(|found| &found.runs).map(|(plan, run)| (plan, run));
+        for (plan, run) in experiment.runs.iter().zip(reports).chain(found) {
+            if plan.alone.is_some() || plan.window.is_some() || run.outcome != Outcome::Completed {
+                continue;
+            }
+            let bound = references::lower_bound(plan, run);
+            let bound = match bounds.remove(&(plan.configuration, plan.replicate)) {
+                Some((_, other)) => other.least(bound),
+                None => bound,
+            };
+            bounds.insert((plan.configuration, plan.replicate), (plan, bound));
+        }
+        bounds.into_values().collect()
+    }
+
+    /// The run that the fair share is calculated from, by configuration and replicate. It needs the arrivals
+    /// and the work of the programs, which are the same under every policy but for the draws of the tasks that
+    /// did the work. The completed run of the policy whose label sorts first is taken, so that the order of
+    /// the policies does not matter.
     fn sources(experiment: &Experiment, reports: &[RunReport]) -> BTreeMap<(usize, u32), usize> {
         let label = |at: usize| experiment.policies.get(experiment.runs[at].policy);
         let mut sources: BTreeMap<(usize, u32), usize> = BTreeMap::new();
@@ -191,31 +219,25 @@ impl Samples {
         self.add(Place { configuration, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 
-    /// The values of the references, in the metrics that they have.
-    fn add_references(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
-        let dedicated = alone.replicate(plan.configuration, plan.replicate);
+    /// The values of a reference, in the metrics that it has.
+    fn add_reading(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, reading: &Reading) {
         let sequence = alone.sequence(experiment, plan);
-        let copies = copies(experiment.apps.len(), plan);
-        for reading in references::read(plan, run, &dedicated) {
-            let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
-                let place =
-                    Place { configuration: plan.configuration, policy: reading.reference.policy, app };
-                if let (Some(at), Some(value)) = (position(app, name), value) {
-                    self.values.entry((place, at)).or_default().insert(plan.replicate, value);
-                }
-            };
-            for (app, copies) in copies.iter().enumerate() {
-                let times: Option<Vec<f64>> = copies.iter().map(|copy| reading.run_times[*copy]).collect();
-                let mean = times.filter(|t| !t.is_empty()).map(|t| t.iter().sum::<f64>() / t.len() as f64);
-                add(Some(app), "run_time", mean);
-                let slowdown =
-                    mean.zip(alone.mean(plan.configuration, app)).map(|(time, alone)| time / alone);
-                add(Some(app), "slowdown", slowdown);
+        let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
+            let place = Place { configuration: plan.configuration, policy: reading.reference.policy, app };
+            if let (Some(at), Some(value)) = (position(app, name), value) {
+                self.values.entry((place, at)).or_default().insert(plan.replicate, value);
             }
-            add(None, "makespan", reading.makespan);
-            let throughput = sequence.zip(reading.makespan).map(|(sequence, makespan)| sequence / makespan);
-            add(None, "throughput", throughput);
+        };
+        for (app, copies) in copies(experiment.apps.len(), plan).iter().enumerate() {
+            let times: Option<Vec<f64>> = copies.iter().map(|copy| reading.run_times[*copy]).collect();
+            let mean = times.filter(|t| !t.is_empty()).map(|t| t.iter().sum::<f64>() / t.len() as f64);
+            add(Some(app), "run_time", mean);
+            let slowdown = mean.zip(alone.mean(plan.configuration, app)).map(|(time, alone)| time / alone);
+            add(Some(app), "slowdown", slowdown);
         }
+        add(None, "makespan", reading.makespan);
+        let throughput = sequence.zip(reading.makespan).map(|(sequence, makespan)| sequence / makespan);
+        add(None, "throughput", throughput);
     }
 
     /// The mean time on a scale from the first policy (0 %) to the fair share (100 %).

@@ -319,7 +319,7 @@ mod tests {
         for sources in [1, 3, 4, 5, 17, 64, 100] {
             let mut tree = Tournament::new(sources);
             let mut plain = vec![u64::MAX; sources];
-            for step in 0..2_000u64 {
+            for step in 0..crate::steps(2_000) {
                 let draw = u64::from(crate::rng::draw(sources as u64, step));
                 let source = (draw % sources as u64) as usize;
                 let at = if draw & 64 == 0 { u64::MAX } else { draw >> 28 };

@@ -23,3 +23,9 @@ mod sync;
 pub mod time;
 pub mod wait;
 pub mod wrap;
+
+/// Steps of a random test: Miri, which takes some hundred times as long, makes fewer.
+#[cfg(test)]
+pub(crate) const fn steps(of: u64) -> u64 {
+    if cfg!(miri) { of / 50 } else { of }
+}

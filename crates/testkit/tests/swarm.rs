@@ -38,7 +38,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 4] = [
+const ONCE_FAILED: [(&str, &str); 5] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -61,6 +61,29 @@ const ONCE_FAILED: [(&str, &str); 4] = [
         "name: swarm\nmachine: \"core:1\"\nkernel: solaris-9\npolicies: [SPEED]\n\
          apps:\n  a0: { workload: barriers, runtime: { openmpi: { block_time: 46116860184274us } }, tasks: 3 }\n\
          horizon: 10ms\n",
+    ),
+    (
+        "a task whose dequeue was delayed took throttled ones out of their queue (EEVDF)",
+        "name: swarm\n\
+         machine: { \"package:2 core:2\": { bus_bandwidth: 6966.757kB/s, page_fault: 560ns, \
+         line_core: 84ns } }\n\
+         kernel: { linux-6.18: { tick: 970.154us, tick_skew: true, tick_jitter: 25ns } }\n\
+         policies: [{ PIN: { start: even, background: true } }]\n\
+         apps:\n\
+         \x20\x20a0: { workload: { services: { burst: 1.851us } }, runtime: { block: { \
+         block_time: 1ms, yielding: oversubscribed, polls: 16, barrier: central, arity: 8, \
+         start_sleep: true } }, tasks: 3, background: false, nice: [-1, 0, -17] }\n\
+         \x20\x20a1: { workload: { daemon: { burst: 1.569us, pause: 7.395us } }, runtime: \
+         block, tasks: 9 }\n\
+         \x20\x20a2: { workload: { hybrid: { intervals: 16, exchange_every: 2, variation: \
+         exponential, spread: 100%, threads_per_process: 1, work: 26.407us } }, runtime: \
+         upc-processes, tasks: 9, start: 104.598us }\n\
+         seed: 670859\n\
+         baseline: dedicated\n\
+         horizon: 8332.5us\n\
+         start_jitter: 338.289us\n\
+         fidelity: sampled\n\
+         admission: { jobs: 1 }\n",
     ),
 ];
 

@@ -100,13 +100,41 @@ pub(crate) struct Reading {
     pub(crate) makespan: Option<f64>,
 }
 
-/// The values of the references for the applications of a run that completed. `dedicated`: by entry of the
-/// scenario; without one for each foreground application the fair share is that of the nominal work, without
-/// memory contention and waiting.
-pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, Dedicated>) -> [Reading; 2] {
+impl Reading {
+    fn of(reference: Reference, stays: &[Option<Stay>], makespan: Option<f64>) -> Self {
+        let run_times = stays.iter().map(|stay| stay.map(|stay| stay.end - stay.start)).collect();
+        Self { reference, run_times, makespan }
+    }
+
+    /// The smaller one of each value of two readings.
+    pub(crate) fn least(mut self, other: Self) -> Self {
+        let least = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::min);
+        for (mine, its) in self.run_times.iter_mut().zip(other.run_times) {
+            *mine = least(*mine, its);
+        }
+        self.makespan = least(self.makespan, other.makespan);
+        self
+    }
+}
+
+/// The applications of a run that completed by their nominal work.
+fn nominal(plan: &RunPlan, run: &RunReport, size: &Size) -> Vec<Job> {
+    plan.apps.iter().zip(&run.apps).map(|(spec, app)| job(spec, app, size)).collect()
+}
+
+/// The lower bound for the applications of a run that completed.
+pub(crate) fn lower_bound(plan: &RunPlan, run: &RunReport) -> Reading {
     let size = Size::of(&plan.machine);
-    let nominal: Vec<Job> =
-        plan.apps.iter().zip(&run.apps).map(|(spec, app)| job(spec, app, &size)).collect();
+    let (earliest, all) = bound::stays(&nominal(plan, run, &size), size.capacity(None));
+    Reading::of(LOWER_BOUND, &earliest, Some(all))
+}
+
+/// The fair share for the applications of a run that completed. `dedicated`: by entry of the scenario;
+/// without one for each foreground application it is that of the nominal work, without memory contention and
+/// waiting.
+pub(crate) fn fair_share(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, Dedicated>) -> Reading {
+    let size = Size::of(&plan.machine);
+    let nominal = nominal(plan, run, &size);
     let alone = |(at, spec): (usize, &AppSpec)| {
         if spec.background { Some(None) } else { Some(Some(dedicated.get(&plan.entries[at])?)) }
     };
@@ -132,13 +160,7 @@ pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, 
             .map(|(_, stay)| Some(stay.as_ref()?.end));
         ends.collect::<Option<Vec<f64>>>().and_then(|ends| ends.into_iter().reduce(f64::max))
     };
-    let reading = |reference, stays: &[Option<Stay>], makespan| Reading {
-        reference,
-        run_times: stays.iter().map(|stay| stay.map(|stay| stay.end - stay.start)).collect(),
-        makespan,
-    };
-    let (earliest, all) = bound::stays(&nominal, size.capacity(None));
-    [reading(FAIR_SHARE, &shares, ends(&shares)), reading(LOWER_BOUND, &earliest, Some(all))]
+    Reading::of(FAIR_SHARE, &shares, ends(&shares))
 }
 
 const NS_PER_S: f64 = 1e9;

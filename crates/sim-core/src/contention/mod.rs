@@ -317,7 +317,7 @@ mod tests {
         let mut memory = Contention::new(&machine, &[profile(0, 1)]);
         let class = memory.class(0, Origin::at(NodeId(0)), CpuId(0), ClassId::FREE);
         let mut inside: Vec<(u64, u32)> = Vec::new();
-        for step in 0..5_000u64 {
+        for step in 0..crate::steps(5_000) {
             let draw = u64::from(crate::rng::draw(9, step));
             let cpu = (draw % 64) as u32;
             if let Some(at) = inside.iter().position(|m| m.1 == cpu) {
@@ -396,7 +396,7 @@ mod tests {
         let work = Work::from_span(Span::from_ms(50));
         let machines = equals();
         let mut twins = machines.each_ref().map(|machine| (Contention::new(machine, &profiles), [None; 16]));
-        for step in 0..3_000u32 {
+        for step in 0..crate::steps(3_000) as u32 {
             let draw = crate::rng::draw(7, u64::from(step));
             let (cpu, home, profile) = (CpuId(draw % 16), NodeId(draw >> 8 & 7), draw >> 16 & 0xff);
             let now = Time::from_ns(u64::from(step) * 900);

@@ -421,7 +421,10 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
     while let Some(first) = cpu.rare.delayed.some() {
         let level = Level::of(tasks, cpu, first);
         let average = average(tasks, cpu, level, TaskId::NONE);
-        let next = best(&average, None, waiting(tasks, cpu, level)).unwrap_or(first);
+        // Tasks that a policy has throttled wait in the same level and stay.
+        let delayed = list(tasks, cpu.rare.delayed).filter(|id| Level::of(tasks, cpu, *id) == level);
+        let delayed = delayed.map(|id| (id, Contender::of(&tasks[id])));
+        let next = best(&average, None, delayed).unwrap_or(first);
         drop_delayed(params, tasks, cpu, next);
     }
 }

@@ -252,17 +252,28 @@ impl Reference<'_> {
         self.leave_groups(params, c, e);
     }
 
+    /// The delayed task with the earliest deadline among those that are eligible in the band of the first
+    /// one; else that one.
+    fn first_delayed(&self, c: usize, first: usize) -> usize {
+        let band = self.tasks[first].band;
+        let among = self.peers(c, band, 0);
+        let delayed = self.cpus[c].delayed.iter().copied().filter(|t| self.tasks[*t].band == band);
+        let able = delayed.filter(|t| self.eligible(c, Ent::Task(*t), &among));
+        able.min_by_key(|t| self.keys(c, Ent::Task(*t)).deadline).unwrap_or(first)
+    }
+
     /// A cpu without a runnable task lets its delayed ones go.
     pub(super) fn end_delays(&mut self, c: usize) {
         let Some(params) = self.eevdf() else { return };
         loop {
-            let first = self.cpus[c].delayed.first().copied();
             let groups = self.cpus[c].groups.iter().any(|group| group.queued);
-            if first.is_none() && !groups {
-                return;
-            }
-            let band = first.map_or(0, |t| self.tasks[t].band);
-            match self.best(c, band).or(first.map(Ent::Task)) {
+            let first = self.cpus[c].delayed.first().copied();
+            let next = match first {
+                Some(first) if !groups => Some(Ent::Task(self.first_delayed(c, first))),
+                None if !groups => None,
+                _ => self.best(c, 0).or(first.map(Ent::Task)),
+            };
+            match next {
                 Some(next) => self.drop_one(params, c, next),
                 None => return,
             }

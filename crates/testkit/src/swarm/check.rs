@@ -13,6 +13,7 @@ use sim_core::policy::Policy;
 use sim_core::time::Span;
 
 use super::coverage::{Feature, features};
+use super::difference;
 use super::faulty::Faulty;
 use super::results;
 use crate::contract::TURN;
@@ -180,6 +181,14 @@ fn equal(kind: &'static str, one: &RunReport, other: &RunReport) -> Result<(), F
     difference(one, other).map_or(Ok(()), |lines| Err(Failure::new(kind, lines)))
 }
 
+/// A way to simulate a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Engine,
+    Stepwise,
+    Reference,
+}
+
 /// A run of a plan, which is repeated in several ways.
 struct Run<'a> {
     plan: &'a RunPlan,
@@ -245,19 +254,38 @@ impl<'a> Run<'a> {
         Ok(watched)
     }
 
-    /// The run with these options under a policy.
-    fn run(&self, policy: &mut dyn Policy, stepwise: bool, observer: &mut impl Observer) -> RunReport {
+    /// The run in this way under a policy.
+    fn run(&self, policy: &mut dyn Policy, way: Way, observer: &mut dyn Observer) -> RunReport {
         let Small { machine, model, apps, options } = self.small.clone();
-        let options = Options { stepwise, sampled: false, ..options };
+        let options = Options { stepwise: way == Way::Stepwise, sampled: false, ..options };
+        if way == Way::Reference {
+            return plain(reference::run_observed(machine, model, apps, options, policy, observer));
+        }
         // What is refused was refused before.
         let simulation = Simulation::new(machine, model, apps, options);
-        plain(simulation.unwrap_or_else(|why| panic!("{why}")).run(policy, observer))
+        let mut observer = observer;
+        plain(simulation.unwrap_or_else(|why| panic!("{why}")).run(policy, &mut observer))
     }
 
-    /// The run on the reference kernel.
-    fn reference(&self, policy: &mut dyn Policy) -> RunReport {
-        let Small { machine, model, apps, options } = self.small.clone();
-        plain(reference::run(machine, model, apps, Options { sampled: false, ..options }, policy))
+    /// The run in this way again, which has to give this report; else where the steps of both first differ.
+    fn again(
+        &self,
+        kind: &'static str,
+        expected: &RunReport,
+        policy: &dyn Fn() -> Box<dyn Policy>,
+        way: Way,
+    ) -> Result<(), Failure> {
+        let run = self.run(policy().as_mut(), way, &mut ());
+        equal(kind, expected, &run).map_err(|failure| {
+            let steps = |way| {
+                difference::steps(policy(), |policy, observer| {
+                    self.run(policy, way, observer);
+                })
+            };
+            let first = difference::first(&steps(Way::Engine), &steps(way));
+            let text = first.unwrap_or_else(|| "all steps are the same".to_owned());
+            Failure::new(kind, format!("{text}\n{}", failure.detail))
+        })
     }
 
     /// Whether a run is short enough for the other ways: poll by poll, and on the reference kernel.
@@ -273,23 +301,24 @@ impl<'a> Run<'a> {
     /// The same run again, in each way in which it can be made.
     fn repeated(&self, watched: &RunReport, checked: &mut Checked) -> Result<(), Failure> {
         let (stepwise, reference) = self.short(watched);
+        let policy = || self.policy();
         checked.checks.push("again");
-        equal("again", watched, &self.run(self.policy().as_mut(), false, &mut ()))?;
+        self.again("again", watched, &policy, Way::Engine)?;
         if stepwise {
             checked.checks.push("stepwise");
-            equal("stepwise", watched, &self.run(self.policy().as_mut(), true, &mut ()))?;
+            self.again("stepwise", watched, &policy, Way::Stepwise)?;
         }
         if reference {
             checked.checks.push("reference");
-            equal("reference", watched, &self.reference(self.policy().as_mut()))?;
+            self.again("reference", watched, &policy, Way::Reference)?;
         }
         let mut recorder = Recorder::new(self.policy());
-        equal("recorded", watched, &self.run(&mut recorder, false, &mut ()))?;
+        equal("recorded", watched, &self.run(&mut recorder, Way::Engine, &mut ()))?;
         // A run with too many decisions has no schedule.
         let Ok(schedule) = recorder.into_schedule(watched.makespan) else { return Ok(()) };
         checked.checks.push("replayed");
         let mut replayer = Replayer::new(&schedule);
-        equal("replayed", watched, &self.run(&mut replayer, false, &mut ()))?;
+        equal("replayed", watched, &self.run(&mut replayer, Way::Engine, &mut ()))?;
         match replayer.tally() {
             tally if tally.missed() > 0 => Err(Failure::new("replayed", format!("{tally:?}"))),
             _ => Ok(()),
@@ -298,9 +327,9 @@ impl<'a> Run<'a> {
 
     /// The run under a policy that makes faults.
     fn faulty(&self, checked: &mut Checked) -> Result<(), Failure> {
-        let policy = || Faulty::new(self.policy(), self.plan.options.seed);
+        let policy = || -> Box<dyn Policy> { Box::new(Faulty::new(self.policy(), self.plan.options.seed)) };
         let caught = catch_unwind(AssertUnwindSafe(|| {
-            let trial = observed(&self.small, &mut policy(), Span::MAX);
+            let trial = observed(&self.small, policy().as_mut(), Span::MAX);
             let trial = trial.map_err(|why| Failure::new("not simulated", why))?;
             checked.checks.push("faulty");
             checked.corrections += trial.report.corrections;
@@ -311,11 +340,11 @@ impl<'a> Run<'a> {
             let (stepwise, reference) = self.short(&watched);
             if stepwise {
                 checked.checks.push("faulty: stepwise");
-                equal("faulty: stepwise", &watched, &self.run(&mut policy(), true, &mut ()))?;
+                self.again("faulty: stepwise", &watched, &policy, Way::Stepwise)?;
             }
             if reference {
                 checked.checks.push("faulty: reference");
-                equal("faulty: reference", &watched, &self.reference(&mut policy()))?;
+                self.again("faulty: reference", &watched, &policy, Way::Reference)?;
             }
             Ok(())
         }));

@@ -10,6 +10,7 @@ mod campaign;
 mod check;
 mod chosen;
 mod coverage;
+mod difference;
 mod draw;
 mod faulty;
 mod results;
@@ -49,10 +50,17 @@ pub fn check(seed: u64) -> Result<Checked, Failure> {
     check_text(&write(&scenario(seed)))
 }
 
-/// A case whose decisions are these bytes, for fuzzers: each byte is one decision or a few of its bits.
+/// The text of the scenario whose decisions are these bytes, for fuzzers: each byte is one decision or a few
+/// of its bits.
+#[must_use]
+pub fn drawn(bytes: &[u8]) -> String {
+    write(&draw::scenario(&mut Source::bytes(bytes)))
+}
+
+/// The case whose decisions are these bytes.
 ///
 /// # Errors
 /// The first check that fails.
 pub fn check_bytes(bytes: &[u8]) -> Result<Checked, Failure> {
-    check_text(&write(&draw::scenario(&mut Source::bytes(bytes))))
+    check_text(&drawn(bytes))
 }

@@ -1,4 +1,4 @@
-//! Every reader of the program under arbitrary input.
+//! Every reader of the program, and the simulator, under arbitrary input.
 //!
 //! A plain `cargo test -p testkit --test fuzz` reads the corpus of each target and a fixed number of
 //! mutations of it, from a fixed seed. `.ci/fuzz` runs the same targets under libFuzzer, which measures the
@@ -10,6 +10,7 @@ mod archive;
 #[cfg(not(fuzzing))]
 mod corpus;
 mod edits;
+mod engine;
 mod machine;
 #[cfg(not(fuzzing))]
 mod mutation;
@@ -65,6 +66,7 @@ targets! {
     sweep_row store::row, 1_000;
     #[cfg(target_os = "linux")]
     measurement store::measurement, 300;
+    engine engine::case, 60;
 }
 
 #[test]

@@ -201,7 +201,7 @@ mod tests {
     fn a_record_keeps_the_same_parts_as_a_list() {
         let (mut cpu, mut parts, mut account) = (Cpu::new(CpuId(0)), Parts::NONE, Account::default());
         let all = [Part::Switch, Part::Migration, Part::Kernel, Part::Daemon, Part::Refill, Part::Spin];
-        for step in 0..20_000 {
+        for step in 0..crate::steps(20_000) {
             let draw = u64::from(crate::rng::draw(11, step));
             let span = Span::from_ns(if draw & 1023 == 0 { 1 << 33 } else { draw >> 24 });
             match draw % 16 {
