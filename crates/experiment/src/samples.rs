@@ -122,8 +122,8 @@ impl Samples {
         samples
     }
 
-    /// The lower bound of each configuration and replicate. Where tasks share the passes of a loop, each draws
-    /// the work of those that it takes: the policy with the least work decides.
+    /// The lower bound of each configuration and replicate. Where tasks share the passes of a loop, each
+    /// draws the work of those that it takes: the policy with the least work decides.
     fn lower_bounds<'a>(
         experiment: &'a Experiment,
         reports: &'a [RunReport],
@@ -146,9 +146,9 @@ impl Samples {
     }
 
     /// The run that the fair share is calculated from, by configuration and replicate. It needs the arrivals
-    /// and the work of the programs, which are the same under every policy but for the draws of the tasks that
-    /// did the work. The completed run of the policy whose label sorts first is taken, so that the order of
-    /// the policies does not matter.
+    /// and the work of the programs, which are the same under every policy but for the draws of the tasks
+    /// that did the work. The completed run of the policy whose label sorts first is taken, so that the order
+    /// of the policies does not matter.
     fn sources(experiment: &Experiment, reports: &[RunReport]) -> BTreeMap<(usize, u32), usize> {
         let label = |at: usize| experiment.policies.get(experiment.runs[at].policy);
         let mut sources: BTreeMap<(usize, u32), usize> = BTreeMap::new();
