@@ -59,11 +59,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on panics print nothing: a campaign catches and reports them.
-pub fn quiet() {
-    std::panic::set_hook(Box::new(|_| ()));
-}
-
 /// Runs a campaign. `report` gets each failure with its seed and the file that has the shrunk scenario. A
 /// case that does not end within half an hour is a failure. Another thread takes the place of its own, which
 /// continues until the process ends.

@@ -1,5 +1,6 @@
 //! Everything that is checked of a case.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use experiment::run::{run, simulate};
@@ -91,10 +92,21 @@ pub fn check_text(text: &str) -> Result<Checked, Failure> {
     caught.unwrap_or_else(|payload| Err(Failure::new("panic", message(payload.as_ref()))))
 }
 
-/// The text of a panic.
+thread_local! {
+    /// Where the last panic of this thread was, if [`quiet`] was called.
+    static PLACE: Cell<Option<String>> = const { Cell::new(None) };
+}
+
+/// From now on panics print nothing: checks catch and report them.
+pub fn quiet() {
+    std::panic::set_hook(Box::new(|panic| PLACE.set(panic.location().map(ToString::to_string))));
+}
+
+/// The text of a panic, and where it was.
 fn message(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a text").to_owned()
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a text");
+    PLACE.take().map_or_else(|| text.to_owned(), |place| format!("{text} ({place})"))
 }
 
 fn refused(why: &str) -> Checked {
@@ -103,14 +115,27 @@ fn refused(why: &str) -> Checked {
 
 /// All runs of an experiment, and its results.
 fn whole(experiment: &Experiment, checked: &mut Checked) -> Result<(), Failure> {
-    let reports = simulate(experiment, 1, &|_, _| ());
+    let reports = catch_unwind(AssertUnwindSafe(|| simulate(experiment, 1, &|_, _| ())));
+    let reports = reports.or_else(|payload| {
+        // Each run alone, with its steps.
+        for run in experiment.runs.iter().map(Run::of) {
+            run.guarded("panic", &|| run.policy(), || {
+                Ok(run.run(run.policy().as_mut(), Way::Engine, &mut ()))
+            })?;
+        }
+        Err(Failure::new("panic", message(payload.as_ref())))
+    })?;
     let reports = reports.map_err(|why| Failure::new("not simulated", why.to_string()))?;
     checked.checks.push("simulated");
     for (number, (plan, report)) in experiment.runs.iter().zip(&reports).enumerate() {
-        let watched = Run::of(plan).observed(plan, report, checked)?;
-        if number < DEEP {
-            Run::of(plan).repeated(&watched, checked)?;
-        }
+        let run = Run::of(plan);
+        let watched = run.guarded("panic", &|| run.policy(), || {
+            let watched = run.observed(plan, report, checked)?;
+            if number < DEEP {
+                run.repeated(&watched, checked)?;
+            }
+            Ok(watched)
+        })?;
         checked.features.push(features(plan));
         checked.outcomes.push(outcome(&watched));
     }
@@ -328,7 +353,7 @@ impl<'a> Run<'a> {
     /// The run under a policy that makes faults.
     fn faulty(&self, checked: &mut Checked) -> Result<(), Failure> {
         let policy = || -> Box<dyn Policy> { Box::new(Faulty::new(self.policy(), self.plan.options.seed)) };
-        let caught = catch_unwind(AssertUnwindSafe(|| {
+        self.guarded("faulty: panic", &policy, || {
             let trial = observed(&self.small, policy().as_mut(), Span::MAX);
             let trial = trial.map_err(|why| Failure::new("not simulated", why))?;
             checked.checks.push("faulty");
@@ -347,7 +372,22 @@ impl<'a> Run<'a> {
                 self.again("faulty: reference", &watched, &policy, Way::Reference)?;
             }
             Ok(())
-        }));
-        caught.unwrap_or_else(|payload| Err(Failure::new("faulty: panic", message(payload.as_ref()))))
+        })
+    }
+
+    /// Checks; after a panic the steps of the run under this policy are part of the failure.
+    fn guarded<T>(
+        &self,
+        kind: &'static str,
+        policy: &dyn Fn() -> Box<dyn Policy>,
+        checks: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        catch_unwind(AssertUnwindSafe(checks)).unwrap_or_else(|payload| {
+            let text = message(payload.as_ref());
+            let steps = difference::steps(policy(), |policy, observer| {
+                self.run(policy, Way::Engine, observer);
+            });
+            Err(Failure::new(kind, format!("{text}\n{}", difference::last(&steps))))
+        })
     }
 }

@@ -2,6 +2,7 @@
 //! is not the same in both.
 
 use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use sim_core::ids::{CpuId, TaskId};
@@ -16,6 +17,8 @@ use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
 const MOST: usize = 500_000;
 /// Steps before the first difference that are shown.
 const BEFORE: usize = 3;
+/// Steps before a panic that are shown.
+const LAST: usize = 6;
 
 /// The steps of a run, in words, in their order.
 #[derive(Clone, Default)]
@@ -87,13 +90,15 @@ impl Wrapper for Watched {
     }
 }
 
-/// The steps of a run under a policy.
+/// The steps of a run under a policy, up to a panic if there is one.
 pub(super) fn steps(
     policy: Box<dyn Policy>,
     run: impl FnOnce(&mut dyn Policy, &mut dyn Observer),
 ) -> Vec<String> {
     let steps = Steps::default();
-    run(&mut Watched { inner: policy, steps: steps.clone() }, &mut steps.clone());
+    let (mut watched, mut observer) = (Watched { inner: policy, steps: steps.clone() }, steps.clone());
+    // The panic is reported by who asks for the steps.
+    drop(catch_unwind(AssertUnwindSafe(|| run(&mut watched, &mut observer))));
     std::mem::take(&mut *steps.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
@@ -105,6 +110,12 @@ pub(super) fn first(one: &[String], other: &[String]) -> Option<String> {
     let own = own.map(|(who, steps)| format!("{who}: {}", steps.get(at).map_or("nothing", String::as_str)));
     let head = std::iter::once(format!("the first difference is step {at}:"));
     Some(head.chain(before).chain(own).collect::<Vec<_>>().join("\n"))
+}
+
+/// The last steps of a run.
+pub(super) fn last(steps: &[String]) -> String {
+    let last = steps.iter().skip(steps.len().saturating_sub(LAST)).map(|step| format!("\n  {step}"));
+    format!("the last steps before it:{}", last.collect::<String>())
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ mod statistics;
 mod text;
 mod values;
 
-pub use campaign::{Campaign, campaign, quiet};
-pub use check::{Checked, Failure, check_text};
+pub use campaign::{Campaign, campaign};
+pub use check::{Checked, Failure, check_text, quiet};
 pub use coverage::Feature;
 pub use faulty::Faulty;
 pub use shrink::shrink;
