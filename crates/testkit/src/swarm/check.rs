@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use experiment::run::{run, simulate};
-use policies::{Recorder, Replayer};
+use policies::{Choice, Recorder, Replayer};
 use scenario::plan::{Experiment, RunPlan};
 use scenario::{Overrides, load};
 use sim_core::engine::Simulation;
@@ -352,7 +352,12 @@ impl<'a> Run<'a> {
 
     /// The run under a policy that makes faults.
     fn faulty(&self, checked: &mut Checked) -> Result<(), Failure> {
-        let policy = || -> Box<dyn Policy> { Box::new(Faulty::new(self.policy(), self.plan.options.seed)) };
+        let dwrr = |choice: &Choice| choice.entry.name == "DWRR";
+        let choice = &self.plan.policy_choice;
+        let spared = dwrr(choice) || choice.over.as_deref().is_some_and(dwrr);
+        let policy = || -> Box<dyn Policy> {
+            Box::new(Faulty::new(self.policy(), self.plan.options.seed).sparing_priorities(spared))
+        };
         self.guarded("faulty: panic", &policy, || {
             let trial = observed(&self.small, policy().as_mut(), Span::MAX);
             let trial = trial.map_err(|why| Failure::new("not simulated", why))?;

@@ -31,6 +31,8 @@ struct Faults {
     rare: u32,
     left: u32,
     tasks: u32,
+    /// Priorities stay those that the policy sets.
+    spared: bool,
 }
 
 impl Faulty {
@@ -39,7 +41,15 @@ impl Faulty {
     pub fn new(inner: Box<dyn Policy>, seed: u64) -> Self {
         let mut rng = stream(seed, Purpose::Test, 21);
         let rare = [2, 8, 40][rng.random_range(0..3)];
-        Self { inner, faults: Faults { rng, rare, left: MOST, tasks: 0 } }
+        Self { inner, faults: Faults { rng, rare, left: MOST, tasks: 0, spared: false } }
+    }
+
+    /// Leaves priorities alone. DWRR concludes from those that it has set which tasks can run. If others change
+    /// them, the queues that it finds depend on which changes it is told of, and how many may differ.
+    #[must_use]
+    pub fn sparing_priorities(mut self, spared: bool) -> Self {
+        self.faults.spared = spared;
+        self
     }
 }
 
@@ -124,6 +134,9 @@ impl Faults {
     fn act(&mut self, system: &mut dyn System) {
         for _ in 0..=self.below(3) {
             let request = self.request(system);
+            if self.spared && matches!(request, Request::SetPriority(..)) {
+                continue;
+            }
             request.ask(system, Why::NONE);
             if self.below(3) == 0 {
                 request.ask(system, Why::NONE);
