@@ -55,18 +55,30 @@ fn understood(name: &str, text: &str) -> Result<Results, String> {
         None => return Err(format!("{name} is not a result, because it has no `schema`: {wanted}")),
     };
     check::texts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
+    counts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
+    Ok(results)
+}
+
+/// What has to be there as often as something else.
+fn counts(results: &Results) -> Result<(), String> {
     let repeat = results.provenance.repeat as usize;
     let broken = results.cells.iter().find(|cell| !cell.values.is_empty() && cell.values.len() != repeat);
-    match broken {
-        Some(cell) => Err(format!(
-            "{name}: the cell of {} of {} under {} has {} values for {repeat} replicates",
+    if let Some(cell) = broken {
+        return Err(format!(
+            "the cell of {} of {} under {} has {} values for {repeat} replicates",
             cell.metric,
             cell.app,
             cell.policy,
             cell.values.len()
-        )),
-        None => Ok(results),
+        ));
     }
+    for axis in &results.provenance.sweep {
+        let (values, numbers) = (axis.values.len(), axis.numbers.as_ref().map(Vec::len));
+        if let Some(numbers) = numbers.filter(|numbers| *numbers != values) {
+            return Err(format!("the swept {} has {values} values and {numbers} numbers", axis.path));
+        }
+    }
+    Ok(())
 }
 
 /// File, line and column.
@@ -77,6 +89,8 @@ fn at(name: &str, error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scenario::configuration::Axis;
+
     use crate::result::fixture;
 
     #[test]
@@ -96,6 +110,13 @@ mod tests {
         assert!(refused(&broken).contains("invalid type: string"), "{}", refused(&broken));
         let short = text.replacen("\"repeat\": 3", "\"repeat\": 4", 1);
         assert!(refused(&short).contains("3 values for 4 replicates"));
+        let mut uneven = results;
+        let values = vec!["1".to_owned(), "2".to_owned()];
+        let axis =
+            Axis { path: "threads_per_core".into(), unit: String::new(), values, numbers: Some(vec![1.0]) };
+        uneven.provenance.sweep.push(axis);
+        let uneven = serde_json::to_string(&uneven).unwrap();
+        assert!(refused(&uneven).contains("the swept threads_per_core has 2 values and 1 numbers"));
     }
 
     #[test]
