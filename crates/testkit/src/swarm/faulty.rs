@@ -44,8 +44,8 @@ impl Faulty {
         Self { inner, faults: Faults { rng, rare, left: MOST, tasks: 0, spared: false } }
     }
 
-    /// Leaves priorities alone. DWRR concludes from those that it has set which tasks can run. After a foreign
-    /// change it may skip a queue, unless it is notified of more changes than there were.
+    /// Leaves priorities alone. DWRR concludes from those that it has set which tasks can run. After a
+    /// foreign change it may skip a queue, unless it is notified of more changes than there were.
     #[must_use]
     pub fn sparing_priorities(mut self, spared: bool) -> Self {
         self.faults.spared = spared;
