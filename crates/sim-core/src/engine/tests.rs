@@ -506,6 +506,7 @@ impl Policy for PingPong {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "10,000 rounds")]
 fn an_instant_that_does_not_end_is_a_livelock() {
     let report = test_simulation(2, 1).run(&mut PingPong, &mut ());
     let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
