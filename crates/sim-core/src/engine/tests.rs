@@ -295,6 +295,7 @@ fn a_spin_limit_ends_in_sleep() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of polls one by one")]
 fn polling_in_closed_form_is_polling_one_by_one() {
     let run = |stepwise| {
         let mut rig =
