@@ -532,6 +532,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "a text of 1 MiB and 50,000 nodes")]
     fn duplicate_keys_documents_tags_and_bombs_are_refused() {
         assert!(tree(0, "a: 1\na: 2\n").is_err());
         assert!(tree(0, "a: 1\n---\nb: 2\n").is_err());

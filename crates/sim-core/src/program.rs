@@ -587,6 +587,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "frequencies in 14,000 drawn orders")]
     fn ranks_are_released_in_any_order() {
         let drawn = |seed| release_order(seed, AppId(1), 3);
         let order = |seed| drawn(seed).into_iter().map(|(rank, _)| rank).collect::<Vec<_>>();
@@ -604,6 +605,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "the mean of 65,536 lengths")]
     fn exponential_lengths_have_their_mean_and_quantiles() {
         let apply = |draw| Spread::EXPONENTIAL.apply(1_000_000, draw);
         // -ln of 1/2, 1/4 and of all but nothing; beyond 16 means it is cut.

@@ -132,6 +132,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "the mean of 10,000 draws")]
     fn draws_are_uniform_enough() {
         let k = key(3, Purpose::Test, 0);
         let mean = (0..10_000).map(|n| u64::from(draw(k, n))).sum::<u64>() / 10_000;
@@ -140,6 +141,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "the mean of 20,000 draws")]
     fn exponential_lengths_have_the_mean_and_the_deviation() {
         let k = key(4, Purpose::Test, 0);
         let lengths: Vec<f64> = (0..20_000).map(|n| exponential(1_000_000, draw(k, n)) as f64).collect();

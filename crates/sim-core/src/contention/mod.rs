@@ -416,7 +416,7 @@ mod tests {
             assert!(notified.iter().all(|left| *left == notified[0]), "step {step}: {notified:?}");
         }
         let classes = twins.map(|twin| twin.0.classes.records.len());
-        // At home and away, 8 x 8 with a shared part, 8 interleaved.
-        assert_eq!(classes, [16 + 64 + 8, 16 + 64 + 8, 64 + 64 + 8]);
+        // At home and away, 8 x 8 with a shared part, 8 interleaved. Miri makes too few steps for all.
+        assert!(cfg!(miri) || classes == [16 + 64 + 8, 16 + 64 + 8, 64 + 64 + 8], "{classes:?}");
     }
 }

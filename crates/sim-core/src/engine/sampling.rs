@@ -488,6 +488,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
     fn steady_passes_are_extrapolated_and_everything_is_counted() {
         let [exact, sampled] = both(|| simulation(passes(6_000, 10, Spread::NONE)));
         assert_eq!((exact.extrapolated, exact.error), (Span::ZERO, Span::ZERO));
@@ -505,6 +506,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
     fn two_programs_keep_their_pace_up_to_their_ends() {
         let make = || with_second(passes(9_000, 5, Spread(6_554)), passes(300, 100, Spread(6_554)));
         let [exact, sampled] = both(make);
@@ -523,6 +525,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
     fn nothing_is_extrapolated_past_the_horizon() {
         let [exact, sampled] = both(|| {
             let mut simulation = simulation(passes(6_000, 10, Spread::NONE));
@@ -534,6 +537,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
     fn programs_that_are_to_come_and_masks_that_are_to_change_are_waited_for() {
         let late = Time::from_ns(30_000_000_000);
         let [exact, sampled] = both(|| {
@@ -554,6 +558,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
     fn an_observed_run_is_exact() {
         let exact = &both(|| simulation(passes(6_000, 10, Spread::NONE)))[0];
         let mut facts = Facts(0);

@@ -295,6 +295,7 @@ fn a_spin_limit_ends_in_sleep() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of polls one by one")]
 fn polling_in_closed_form_is_polling_one_by_one() {
     let run = |stepwise| {
         let mut rig =
@@ -506,6 +507,7 @@ impl Policy for PingPong {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "10,000 rounds")]
 fn an_instant_that_does_not_end_is_a_livelock() {
     let report = test_simulation(2, 1).run(&mut PingPong, &mut ());
     let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
