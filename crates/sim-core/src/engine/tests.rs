@@ -13,7 +13,7 @@ use crate::outcome::{Admission, Options, Outcome, RunReport};
 use crate::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use crate::time::{Span, Speed, Time, Work};
-use crate::wait::{BarrierKind, Polling, WaitMode};
+use crate::wait::{BarrierKind, Looks, Polling, WaitMode};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -548,4 +548,15 @@ fn more_memory_profiles_than_a_task_can_name_are_refused() {
     assert_eq!(refused(15), None);
     let said = refused(16).expect("too many");
     assert!(said.starts_with("at most 65536 memory profiles") && said.contains("65552"), "{said}");
+}
+
+#[test]
+fn polls_before_a_yield_take_at_most_the_longest_poll() {
+    let legal = |count| {
+        let mut waiting = app(1, WaitMode::Yield, vec![compute(MS)]);
+        waiting.runtime.polling.looks = Looks { count, each: Span::from_us(1) };
+        let rig = Rig::of(1).app(waiting);
+        Simulation::new(Arc::new(rig.machine), Arc::new(rig.model), rig.apps, rig.options).is_ok()
+    };
+    assert_eq!([0, 1, 10_000, 10_001, 20_000].map(legal), [false, true, true, false, false]);
 }

@@ -152,4 +152,21 @@ mod tests {
         assert_eq!([of(100, 1_000), of(500, 1_000), of(590, 1_000), of(700, 1_000)], [5, 25, 29, BATCH]);
         assert_eq!(of(1_000, 100), BATCH);
     }
+
+    #[test]
+    fn a_forked_thread_gets_its_parents_history_scaled_to_a_tenth() {
+        let params = UleParams {
+            slice: Span::from_ms(96),
+            min_slice: Span::from_ms(16),
+            interactive: 30,
+            history: Span::from_ms(5_000),
+        };
+        // `sched_interact_fork`: ran and slept 5 s, ten times a tenth of the history.
+        let ms = 1_000_000;
+        let share = Share { ran: 2_000 * ms, rest: 3_000 * ms, ..Share::default() };
+        let process = crate::engine::state::ProcessId::NONE;
+        let mut task = Task::new(crate::ids::AppId(0), 1024, process, 1);
+        place(&params, &mut task, Some(&Parent { share, key: 0 }), Entry::Fork, Time::ZERO);
+        assert_eq!((task.history.share.ran, task.history.share.rest), (200 * ms, 300 * ms));
+    }
 }
