@@ -1,8 +1,8 @@
-//! The references of a scenario do not depend on the order in which it lists its policies.
+//! The references of a scenario do not depend on the order in which it lists its policies, and bound them all.
 
 use std::collections::BTreeMap;
 
-use experiment::references::REFERENCES;
+use experiment::references::{LOWER_BOUND, REFERENCES};
 use experiment::result::Results;
 use experiment::run::run;
 use scenario::{Overrides, load};
@@ -83,5 +83,25 @@ fn references_of_random_scenarios_ignore_the_order_of_policies() {
             pick(5)
         );
         same_both_ways(&text, &[]);
+    }
+}
+
+#[test]
+fn no_policy_beats_the_lower_bound_of_random_work_that_tasks_share() {
+    // The task that takes a job draws its work, so that policies differ in it.
+    let text = "name: bound\nmachine: core:1\npolicies: [SWOMPS, MLFQ, LOAD]\nrepeat: 20\nhorizon: 1s\n\
+        apps:\n  a: { workload: barriers, copies: 3 }\n  \
+        b: { workload: { make: { compute: 3450us, parts: 1, jobs: 2 } } }\n";
+    let experiment = load("bound.yaml", text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}"));
+    let results = run(&experiment, 2, &|_, _| ()).expect("it runs");
+    let makespans = |policy: &str| -> Vec<f64> {
+        let cell = results.cells.iter().find(|cell| cell.metric == "makespan" && cell.policy == policy);
+        cell.expect("a makespan").values.iter().map(|value| value.expect("it ended")).collect()
+    };
+    let bounds = makespans(LOWER_BOUND.label);
+    for policy in &experiment.policies {
+        for (replicate, (makespan, bound)) in makespans(policy).into_iter().zip(&bounds).enumerate() {
+            assert!(makespan >= bound * (1.0 - 1e-9), "{policy}, replicate {replicate}: {makespan} < {bound}");
+        }
     }
 }
