@@ -101,7 +101,10 @@ fn no_policy_beats_the_lower_bound_of_random_work_that_tasks_share() {
     let bounds = makespans(LOWER_BOUND.label);
     for policy in &experiment.policies {
         for (replicate, (makespan, bound)) in makespans(policy).into_iter().zip(&bounds).enumerate() {
-            assert!(makespan >= bound * (1.0 - 1e-9), "{policy}, replicate {replicate}: {makespan} < {bound}");
+            assert!(
+                makespan >= bound * (1.0 - 1e-9),
+                "{policy}, replicate {replicate}: {makespan} < {bound}"
+            );
         }
     }
 }

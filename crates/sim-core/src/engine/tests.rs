@@ -451,6 +451,16 @@ fn a_throttled_task_does_not_run_until_its_priority_is_restored() {
 }
 
 #[test]
+fn a_deadlock_names_the_tasks_that_are_waited_for() {
+    // Who gets the lock keeps it.
+    let keeps = |tasks| app(tasks, WaitMode::Block, vec![Op::Lock(LockId(0)), compute(MS)]);
+    let background = AppSpec { background: true, ..keeps(2) };
+    let (report, _) = Rig::of(1).app(keeps(3)).app(background).run();
+    let Outcome::Deadlock(message) = report.outcome else { panic!("{:?}", report.outcome) };
+    assert!(message.starts_with("2 tasks wait") && message.ends_with("test rank 2 (Lock)"), "{message}");
+}
+
+#[test]
 fn a_lower_priority_level_runs_first() {
     let rig = Rig::of(1).app(app(2, WaitMode::Spin, vec![compute(4 * MS)]));
     let rig = rig.at(MS, |system| assert!(system.set_priority(TaskId(0), 1, Why::rule("test"))));
