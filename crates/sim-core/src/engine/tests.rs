@@ -570,3 +570,24 @@ fn polls_before_a_yield_take_at_most_the_longest_poll() {
     };
     assert_eq!([0, 1, 10_000, 10_001, 20_000].map(legal), [false, true, true, false, false]);
 }
+
+#[test]
+fn eevdf_and_task_groups_have_limits() {
+    let refused = |params: EevdfParams, groups: usize| {
+        let mut rig = Rig::of(1).app(app(1, WaitMode::Spin, vec![compute(MS)]));
+        rig.model.discipline = Discipline::Eevdf(params);
+        let group =
+            |number| TaskGroup { name: format!("g{number}"), parent: None, weight: 1024, limit: None };
+        rig.model.groups = (0..groups).map(group).collect();
+        Simulation::new(Arc::new(rig.machine), Arc::new(rig.model), rig.apps, rig.options).err()
+    };
+    let params = EevdfParams::scaled(1);
+    assert_eq!([0, 1_000].map(|groups| refused(params, groups)), [None, None]);
+    assert_eq!(refused(params, 1_001).as_deref(), Some("at most 1000 task groups, these are 1001"));
+    let late = |jitter| refused(EevdfParams { tick_jitter: jitter, ..params }, 0);
+    assert_eq!(late(Span::from_us(999)), None);
+    let said = late(Span::from_ms(1)).expect("a tick as late as the next one");
+    assert_eq!(said, "ticks must be late by less than their period");
+    let short = refused(EevdfParams { slice: Span::from_ns(999), ..params }, 0).expect("a short slice");
+    assert!(short.contains("slice"), "{short}");
+}
