@@ -38,7 +38,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 5] = [
+const ONCE_FAILED: [(&str, &str); 6] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -84,6 +84,12 @@ const ONCE_FAILED: [(&str, &str); 5] = [
          start_jitter: 338.289us\n\
          fidelity: sampled\n\
          admission: { jobs: 1 }\n",
+    ),
+    (
+        "DWRR took cpus that have not picked yet for cpus that run a thread",
+        "name: swarm\nmachine: \"core:4\"\npolicies: [DWRR]\n\
+         apps:\n  a0: { workload: { make: { jobs: 1 } }, runtime: { yield-to: { startup: together } } }\n\
+         horizon: 1ms\n",
     ),
 ];
 

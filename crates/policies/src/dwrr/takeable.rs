@@ -125,7 +125,11 @@ impl Takeable {
         let mut touched = std::mem::take(&mut self.touched);
         touched.retain(|cpu| {
             let here = &mut self.cpus[*cpu];
-            here.touched = system.current(*cpu).is_some_and(|task| round_of(task) > here.round);
+            // A cpu that has not picked yet runs none of its threads.
+            here.touched = match system.current(*cpu) {
+                Some(task) => round_of(task) > here.round,
+                None => here.counts[LIMITS - 1] > 0,
+            };
             let stays = here.touched;
             self.settle(*cpu);
             stays
