@@ -75,7 +75,10 @@ fn counts(results: &Results) -> Result<(), String> {
     for axis in &results.provenance.sweep {
         let (values, numbers) = (axis.values.len(), axis.numbers.as_ref().map(Vec::len));
         if let Some(numbers) = numbers.filter(|numbers| *numbers != values) {
-            return Err(format!("the swept {} has {values} values and {numbers} numbers", axis.path));
+            return Err(format!(
+                "`numbers` of the swept {} has length {numbers}, `values` has length {values}",
+                axis.path
+            ));
         }
     }
     Ok(())
@@ -116,7 +119,10 @@ mod tests {
             Axis { path: "threads_per_core".into(), unit: String::new(), values, numbers: Some(vec![1.0]) };
         uneven.provenance.sweep.push(axis);
         let uneven = serde_json::to_string(&uneven).unwrap();
-        assert!(refused(&uneven).contains("the swept threads_per_core has 2 values and 1 numbers"));
+        assert!(
+            refused(&uneven)
+                .contains("`numbers` of the swept threads_per_core has length 1, `values` has length 2")
+        );
     }
 
     #[test]
