@@ -227,4 +227,24 @@ mod tests {
         assert_eq!(row(&params, 40), [36, 30, 41, 2, 41]);
         assert_eq!(row(&params, 58), [34, 48, 59, 2, 59]);
     }
+
+    #[test]
+    fn a_sleeping_thread_has_the_priority_it_will_wake_with() {
+        let params = TsParams {
+            server_table: false,
+            clock_tick: Span::from_ms(10),
+            update: Span::from_ms(1_000),
+            lift_running: true,
+            every_sleep: true,
+            start: 59,
+        };
+        let mut task = Task::new(crate::ids::AppId(0), 1024, crate::engine::state::ProcessId::NONE, 0);
+        task.vruntime = -19;
+        let mut in_state = |state| {
+            task.state = state;
+            params.priority(&task)
+        };
+        let states = [TaskState::New, TaskState::Queued, TaskState::Running, TaskState::Sleeping];
+        assert_eq!(states.map(&mut in_state), [59, 19, 19, 51]);
+    }
 }
