@@ -45,3 +45,35 @@ fn rule(discipline: &Discipline, tasks: &Tasks, cpu: &Cpu, task: TaskId, verdict
         _ => discipline.rule(tasks, cpu, task, verdict),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::state::{ProcessId, Task};
+    use crate::ids::{AppId, CpuId};
+    use crate::os::RoundRobinParams;
+    use crate::time::Span;
+
+    #[test]
+    fn only_a_throttled_task_that_waits_is_reported_as_throttled() {
+        let mut tasks = Tasks::default();
+        for priority in [0, THROTTLED] {
+            let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
+            task.priority = priority;
+            tasks.push(task);
+        }
+        let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
+        let rule = |current: TaskId, task, verdict| {
+            let mut cpu = Cpu::new(CpuId(0));
+            cpu.current = current;
+            explain(&discipline, &tasks, &cpu, TaskId(task), verdict).rule
+        };
+        assert_eq!(rule(TaskId(0), 1, Verdict::Waits), "it is throttled");
+        assert_eq!(rule(TaskId::NONE, 1, Verdict::Waits), "it is throttled");
+        assert_eq!(rule(TaskId(0), 0, Verdict::Picked), "the discipline prefers it to all others of the cpu");
+        assert_eq!(
+            rule(TaskId::NONE, 0, Verdict::Waits),
+            "the discipline does not prefer it to the current task"
+        );
+    }
+}
