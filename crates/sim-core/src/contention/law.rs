@@ -279,4 +279,13 @@ mod tests {
         assert_eq!(law.growth(4_000, 1_000), 2 * ONE);
         assert_eq!(law.growth(1 << 90, 1), 8 * ONE);
     }
+
+    #[test]
+    fn loads_beyond_64_bits_are_stretched_as_small_ones() {
+        let table = stretch_table(4);
+        let stretches = |capacity: u64| [1, 2, 3].map(|load| stretch(&table, load * capacity, 2 * capacity));
+        assert_eq!(stretches(1 << 20)[1], 77_936);
+        assert_eq!(stretches(1 << 41), stretches(1 << 20));
+        assert_eq!(stretch(&table, 1 << 44, 1 << 40), 16 * ONE);
+    }
 }
