@@ -236,4 +236,17 @@ mod tests {
         tasks[TaskId(0)].vruntime = 120;
         assert_eq!(kept(&tasks, &cpu), 1, "the first yield leaves the active array");
     }
+
+    #[test]
+    fn a_child_starts_with_most_of_its_parents_bonus_and_half_of_its_slice() {
+        let ms = |n: u64| n * 1_000_000;
+        let full = drain(level(&PARAMS), MAX_BONUS);
+        let mut parent = Parent { share: Share { used: ms(40), rest: full, ..Share::NONE }, key: 0 };
+        let mut child = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
+        place(&PARAMS, &mut child, Some(&mut parent), 0, (Entry::Fork, Time::ZERO));
+        // 95 % of a bonus of 10 levels are 9 whole ones: four above the middle.
+        assert_eq!(child.history.share.rest, drain(level(&PARAMS), 9));
+        assert_eq!(child.vruntime, 116);
+        assert_eq!((child.history.share.used, parent.share.used), (ms(70), ms(70)));
+    }
 }
