@@ -427,7 +427,7 @@ mod tests {
     use crate::observe::{Observation, Observer};
     use crate::outcome::{Outcome, RunReport};
     use crate::policy::{CpuChoice, Placement, Policy, View};
-    use crate::program::{AppSpec, MemoryProfile, Program, Spread};
+    use crate::program::{AppSpec, MemoryProfile, Program, Spread, TransferOrder};
     use crate::time::Work;
     use crate::wait::WaitMode;
 
@@ -578,5 +578,24 @@ mod tests {
         let odd: Vec<u64> = (0..26).map(|n| if n < 5 { n } else { 5 + 100 * (n - 5) }).collect();
         let length = Length::of(&at(&odd)).unwrap();
         assert!((length.mean - 100.0).abs() < 1e-12 && length.half == 0.0, "{length:?}");
+    }
+
+    #[test]
+    fn the_work_of_a_pass_by_hand() {
+        let (spread, profile) = (Spread::NONE, ProfileId(0));
+        let ms = |n| Work::from_span(Span::from_ms(n));
+        // A block of 1 ms at 5 GB/s.
+        let transfer = Op::Transfer { block: 5_000_000, order: TransferOrder::Rotated };
+        let serial = Op::Serial { work: ms(4), spread, profile };
+        let compute = Op::Compute { work: ms(10), spread, profile };
+        let ops = vec![Op::Repeat(9), compute, serial, transfer, Op::Barrier, Op::End];
+        let mut simulation = test_simulation(3, 3);
+        simulation.apps[0].program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).unwrap());
+        simulation.apps[0].rank_scale = vec![2_000, 500, 500];
+        let mut observer = ();
+        let mut engine = Engine::new(simulation, &mut observer);
+        engine.shared.tasks[TaskId(0)].pc = 1;
+        // Three tasks compute for 10 ms in the mean and read two blocks each; rank 0 takes 4 ms twice.
+        assert_eq!(engine.work_of_pass(AppId(0)), (3 * 10 + 3 * 2 + 2 * 4) * 1_000_000);
     }
 }
