@@ -577,3 +577,21 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer, groups: vec![] };
     Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_get_room_for_counters_of_outer_loops_only_in_nested_loops() {
+        let simulation = test_simulation(1, 1);
+        let has_room = |ops| {
+            let program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).unwrap());
+            let spec = AppSpec { program, ..simulation.apps[0].clone() };
+            history(&simulation.model.discipline, &spec).written().is_some()
+        };
+        let (twice, end) = (Op::Repeat(2), Op::End);
+        assert!(!has_room(vec![twice, Op::Barrier, end]));
+        assert!(has_room(vec![twice, twice, Op::Barrier, end, end]));
+    }
+}
