@@ -674,4 +674,18 @@ mod tests {
         let slice = |cpus| EevdfParams::scaled(cpus).slice.ns() / 100_000;
         assert_eq!([1, 2, 4, 7, 8, 16, 1024].map(slice), [7, 14, 21, 21, 28, 28, 28]);
     }
+
+    #[test]
+    fn waiting_tasks_are_listed_by_deadline() {
+        use crate::engine::state::ProcessId;
+        use crate::ids::{AppId, CpuId};
+        let (mut tasks, mut cpu) = (Tasks::default(), Cpu::new(CpuId(0)));
+        for (id, deadline) in (0..).map(TaskId).zip([5, 3, 9]) {
+            let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
+            task.history.vdeadline = deadline;
+            tasks.push(task);
+            insert_by(&EevdfParams::scaled(1), &mut tasks, &mut cpu, id);
+        }
+        assert!(list(&tasks, cpu.head).eq([1, 0, 2].map(TaskId)));
+    }
 }
