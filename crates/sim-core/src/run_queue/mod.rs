@@ -651,3 +651,26 @@ pub(crate) enum Entry {
     Wake,
     Move,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::state::ProcessId;
+    use crate::ids::{AppId, CpuId};
+
+    #[test]
+    fn a_yield_target_of_another_priority_level_is_not_preferred() {
+        let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
+        let prefers = |priorities: [u8; 2]| {
+            let (mut tasks, mut cpu) = (Tasks::default(), Cpu::new(CpuId(0)));
+            for priority in priorities {
+                let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
+                task.priority = priority;
+                tasks.push(task);
+            }
+            cpu.head = TaskId(0);
+            discipline.prefers(&tasks, &cpu, TaskId(1), false)
+        };
+        assert_eq!([[0, 0], [0, 1], [THROTTLED, THROTTLED]].map(prefers), [true, false, false]);
+    }
+}
