@@ -485,3 +485,23 @@ impl Loads {
         part((0..nodes as u32).map(|page| u128::from(cost(page))).sum(), nodes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Level, Topology};
+
+    #[test]
+    fn spread_accesses_from_a_node_do_not_use_its_port() {
+        let mut machine = crate::engine::test_machine(2);
+        machine.topology = Topology::new(&[(Level::Node, 2), (Level::Core, 1)]).unwrap();
+        machine.memory.link_bandwidth = 1_000_000_000;
+        let mut loads = Loads::new(&machine, [0, 0, 0], 1, true, None);
+        // A task on node 0 draws 2 GB/s from both nodes: the port of node 1 carries half, its capacity.
+        let drawn: Load = 2_000_000_000 << 32;
+        (loads.spread[0], loads.spread_sum) = (drawn, drawn);
+        loads.spread_to_all();
+        assert!(loads.settle_node(0) && loads.settle_node(1));
+        assert_eq!([loads.nodes[0].port, loads.nodes[1].port], [ONE, 77_936]);
+    }
+}
