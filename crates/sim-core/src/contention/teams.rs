@@ -70,5 +70,7 @@ mod tests {
         assert_eq!((teams.find(&[2, 2, 2]), teams.find(&[1, 0, 1])), (thirds, uneven));
         assert!((0..4).all(|slot| teams.shares(slot).is_none()));
         assert_eq!(teams.find(&[0, 5, 0]), NodeId(1));
+        let nowhere = teams.find(&[0, 0, 0]);
+        assert_eq!(teams.shares(nowhere.0), Some(&[ONE, 0, 0][..]));
     }
 }
