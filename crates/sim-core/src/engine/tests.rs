@@ -8,15 +8,28 @@ use crate::account::Category;
 use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
-use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams, TaskGroup};
+use crate::os::{
+    Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams, TaskGroup, TsParams,
+};
 use crate::outcome::{Admission, Options, Outcome, RunReport};
-use crate::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
+use crate::policy::{
+    Affinity, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, Timer, View, Watches, Why,
+};
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use crate::time::{Span, Speed, Time, Work};
 use crate::wait::{BarrierKind, Looks, Polling, WaitMode};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
+/// The time-sharing class with its usual parameters.
+const TIME_SHARING: TsParams = TsParams {
+    server_table: false,
+    clock_tick: Span::from_ms(10),
+    update: Span::from_ms(1_000),
+    lift_running: true,
+    every_sleep: true,
+    start: 59,
+};
 
 /// What a test does at an instant.
 type Act = fn(&mut dyn System);
@@ -313,6 +326,26 @@ fn polling_in_closed_form_is_polling_one_by_one() {
     assert!(closed.events < each.events / 10, "{} events, {} one by one", closed.events, each.events);
 }
 
+#[test]
+#[cfg_attr(miri, ignore = "thousands of polls one by one")]
+fn the_polling_of_a_long_queue_is_skipped_by_whole_periods() {
+    let run = |stepwise| {
+        let mut rig = Rig::of(2).app(app(9, WaitMode::Yield, vec![compute(MS), Op::Barrier]));
+        rig.apps[0].rank_scale = vec![2_000, 100_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
+        rig.machine.costs.poll = Span::from_ns(40);
+        rig.machine.costs.yield_call = Span::from_ns(300);
+        rig.machine.costs.switch_thread = Span::from_ns(900);
+        rig.model.discipline = Discipline::Ts(TIME_SHARING);
+        rig.options.stepwise = stepwise;
+        rig.run().0
+    };
+    let (closed, each) = (run(false), run(true));
+    assert!(closed.apps[0].counters.polls > 100_000, "{}", closed.apps[0].counters.polls);
+    assert_eq!((&closed.apps, &closed.cpus, closed.digest), (&each.apps, &each.cpus, each.digest));
+    // Dispatches that are predicted one by one take ten times as many events.
+    assert!(closed.events < 60, "{} events", closed.events);
+}
+
 // Locks, start-up and arrivals.
 
 #[test]
@@ -466,6 +499,37 @@ fn a_lower_priority_level_runs_first() {
     let rig = rig.at(MS, |system| assert!(system.set_priority(TaskId(0), 1, Why::rule("test"))));
     let (_, log) = rig.run();
     assert_eq!(log.began, [(0, 0), (MS, 1), (5 * MS, 0)]);
+}
+
+/// Rank r on cpu r modulo 2. The first task that loses its cpu takes task 1 to cpu 0.
+#[derive(Default)]
+struct Taker(Vec<(u64, TaskId, CpuId)>);
+
+impl Policy for Taker {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuId(view.task(task).rank % 2).into()
+    }
+    fn watches(&self) -> Watches {
+        Watches { waits: false, preemptions: true }
+    }
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, _: Preemption) {
+        if self.0.is_empty() {
+            assert!(system.migrate(TaskId(1), CpuId(0), Why::rule("test")));
+        }
+        self.0.push((system.now().ns(), task, cpu));
+    }
+}
+
+#[test]
+fn a_preempted_task_that_was_moved_at_this_instant_is_not_reported() {
+    let mut rig = Rig::of(2).app(app(4, WaitMode::Spin, vec![compute(30 * MS)]));
+    rig.model.discipline = Discipline::Ts(TIME_SHARING);
+    let (machine, model) = (Arc::new(rig.machine), Arc::new(rig.model));
+    let mut taker = Taker::default();
+    Simulation::new(machine, model, rig.apps, rig.options).unwrap().run(&mut taker, &mut ());
+    // At 20 ms the quanta of tasks 0 and 1 end.
+    let first: Vec<_> = taker.0.iter().filter(|(at, ..)| *at == 20 * MS).collect();
+    assert_eq!(first, [&(20 * MS, TaskId(0), CpuId(0))]);
 }
 
 // Cores and memory.
