@@ -121,4 +121,12 @@ mod tests {
         assert_eq!(counts(&[(Level::Core, 2), (Level::Thread, 2)], 2), [1, 0, 1, 0]);
         assert_eq!(counts(&[(Level::Core, 2), (Level::Thread, 2)], 5), [2, 1, 1, 1]);
     }
+
+    #[test]
+    fn a_small_node_gets_its_share_before_a_large_one_is_full() {
+        // Four cpus of one node and one of the other: the third of three threads goes to the small node.
+        let machine = machine(&[(Level::Node, 2), (Level::Core, 4)]);
+        let cpus: Vec<CpuId> = (0..5).map(CpuId).collect();
+        assert_eq!(deal(&machine, &cpus, 3), [0, 1, 4]);
+    }
 }
