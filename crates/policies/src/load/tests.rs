@@ -181,6 +181,9 @@ fn pairs_of_tigerton() {
     for attempt in 1..=4 {
         policy.load_balance(&mut system, 1, CpuId(2), rules::Situation::Idle);
         assert_eq!(system.moves.len(), usize::from(attempt == 4), "attempt {attempt}");
+        // Only the push makes the interval longer.
+        let interval = if attempt == 4 { 2 } else { 1 };
+        assert_eq!(policy.progress[1][CpuId(2)].interval_ms, interval, "attempt {attempt}");
     }
     assert_eq!(system.nr_running(CpuId(2)), 1);
 }
@@ -363,4 +366,40 @@ fn passes_do_not_read_the_loads_of_idle_cpus() {
             assert!(reads <= 8 * u64::from(cpus), "{reads} reads on {cpus} cpus with {counts:?}");
         }
     }
+}
+
+#[test]
+fn a_cpu_that_goes_idle_in_vain_keeps_a_later_time_to_balance() {
+    // In 2.6.30 the walk finds no level with new-idle balancing here, and pulls nothing.
+    let next = |before: u64| {
+        let mut system = FakeSystem::new(&TWO);
+        system.kernel.balancer.release = "linux-2.6.30";
+        let mut policy = load(&system, &[]);
+        system.now = Time::from_ns(10_000_000_000);
+        policy.next_balance[CpuId(0)] = before;
+        policy.new_idle(&mut system, CpuId(0));
+        policy.next_balance[CpuId(0)]
+    };
+    // Its last attempt was at tick 0, with an interval of one tick.
+    assert_eq!([9_000, 10_000, 20_000].map(next), [1, 10_000, 20_000]);
+}
+
+#[test]
+fn a_group_of_even_queues_is_no_busiest_group_while_it_has_power_left() {
+    let find = |first: u32| {
+        let mut counts = vec![first, 1];
+        counts.resize(16, 0);
+        let (system, mut policy) = steady(&BARCELONA, &counts);
+        policy.find_busiest(&system, 1, CpuId(4), rules::Situation::Idle)
+    };
+    assert_eq!(find(1), busiest::Finding::Balanced);
+    // Queues that differ by more than two tasks count although the group has power for all of them.
+    assert_ne!(find(3), busiest::Finding::Balanced);
+}
+
+#[test]
+fn a_fork_goes_to_the_least_loaded_group_wherever_it_is() {
+    let (mut system, mut policy) = steady(&SOCKET, &[2, 1, 0, 1]);
+    system.add_app(1, false);
+    assert_eq!(policy.place(&system, TaskId(4), Placement::Fork { parent: CpuId(0) }).cpu, CpuId(2));
 }
