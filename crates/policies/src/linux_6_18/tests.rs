@@ -137,3 +137,44 @@ fn loads_follow_their_tasks() {
     assert_eq!(policy.cpus[CpuId(1)].load.get(now), 1024);
     assert_eq!(policy.overloaded, 0);
 }
+
+#[test]
+fn a_fork_leaves_an_overloaded_cpu_for_one_with_half_its_load() {
+    let fork = |counts: &[u32]| {
+        let (mut system, mut policy) = steady(&TWO, counts);
+        let app = system.add_app(1, false);
+        let task = TaskId(system.apps[app.index()].tasks.start);
+        policy.place(&system, task, Placement::Fork { parent: CpuId(0) }).cpu.0
+    };
+    assert_eq!(fork(&[4, 2]), 1);
+    assert_eq!(fork(&[4, 4]), 0);
+}
+
+#[test]
+fn of_groups_with_as_many_idle_cpus_the_one_with_more_tasks_is_busier() {
+    let state = group::State::HasSpare;
+    let fewer = group::Stats { cpus: 0..4, load: 0, busy: 0, tasks: 3, idle: 2, capacity: 4096, state };
+    let more = group::Stats { tasks: 4, ..fewer.clone() };
+    assert!(more.busier_than(&fewer) && !fewer.busier_than(&more));
+}
+
+#[test]
+fn a_lone_task_heavier_than_the_amount_is_not_pulled_from() {
+    let (mut system, mut policy) = steady(&SOCKETS, &[1, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2]);
+    system.tasks[0].view.weight = 20_000;
+    policy.runnable(&mut system, TaskId(0), CpuId(0));
+    system.now = Time::from_ns(20_000_000_000);
+    let attempt = policy.attempt(&mut system, 1, CpuId(8), group::Situation::Busy);
+    assert_eq!(attempt, balance::Attempt::Moved);
+}
+
+#[test]
+fn a_group_with_an_idle_cpu_has_spare_capacity_however_busy_the_others_are() {
+    let state = |busy| {
+        let (system, mut policy) = steady(&SOCKETS, &counts(0..busy));
+        let domain = policy.domains[1];
+        policy.sum(&system, &domain, 0..8).state
+    };
+    use group::State::{FullyBusy, HasSpare};
+    assert_eq!([6, 7, 8].map(state), [HasSpare, HasSpare, FullyBusy]);
+}
