@@ -121,4 +121,15 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, (0..16).collect::<Vec<_>>());
     }
+
+    #[test]
+    fn a_shuffle_of_two_leaves_about_half_in_place() {
+        let kept = |seed: &u64| {
+            let mut items = [0, 1];
+            Draws::new(*seed, rng::Purpose::Layout, 0).shuffle(&mut items);
+            items == [0, 1]
+        };
+        let kept = (0..100).filter(kept).count();
+        assert!((30..=70).contains(&kept), "{kept}");
+    }
 }
