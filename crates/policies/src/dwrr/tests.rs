@@ -150,3 +150,18 @@ fn woken_threads_find_their_round() {
     assert_eq!(wake(&mut system, &mut policy), (1, 130));
     assert_eq!(rounds(&policy), [2, 2]);
 }
+
+#[test]
+fn a_woken_thread_gets_a_slice_more_when_its_next_round_has_come() {
+    let (mut system, mut policy, tasks) = on_two(&[2, 1]);
+    tick(&mut system, &mut policy, 100, &[100, 0, 100], 0);
+    system.leave(&mut policy, tasks[0], TaskState::Sleeping);
+    // The other thread of the cpu uses its slice up: the round for which the first one waits begins.
+    system.tasks[1].view.state = TaskState::Running;
+    system.tasks[2].affinity = Affinity::One(CpuId(1));
+    tick(&mut system, &mut policy, 200, &[100, 100, 200], 0);
+    assert_eq!(rounds(&policy)[0], 2);
+    assert_eq!(policy.known(tasks[0]).due, 100 * MS);
+    system.enter(&mut policy, tasks[0], CpuId(0));
+    assert_eq!(policy.known(tasks[0]).due, 200 * MS);
+}
