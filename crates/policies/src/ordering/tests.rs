@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use notation::parameter::Values;
 use sim_core::engine::Simulation;
-use sim_core::ids::ProfileId;
+use sim_core::ids::{CpuId, ProfileId, TaskId};
 use sim_core::machine::{Costs, Level as Tree, Machine};
 use sim_core::outcome::{Options, RunReport};
+use sim_core::policy::{Placement, TaskState};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
@@ -216,4 +217,24 @@ fn rusty_shares_by_weight_within_a_cache_and_balances_between_caches() {
     };
     assert!(least(100_000_000).is_some_and(|share| share > 3_800), "{:?}", least(100_000_000));
     assert!(least(100_000_000_000).is_some_and(|share| share < 3_100), "{:?}", least(100_000_000_000));
+}
+
+#[test]
+fn rusty_shares_by_weight_on_a_cpu() {
+    let apps = vec![("a", 0, 2048, 1, vec![compute(9_000)]), ("b", 0, 1024, 1, vec![compute(9_000)])];
+    assert_eq!(shares(&run(&super::RUSTY, &[], ONE, apps, 600)), [400, 200]);
+}
+
+#[test]
+fn a_task_goes_to_an_idle_cpu_of_its_last_group_first() {
+    let mut system = fake::FakeSystem::new(&[(Tree::Cache, 3), (Tree::Core, 2)]);
+    let mut servers = super::queue::Servers::new(&system.machine, 2);
+    system.add_app(4, false);
+    // The cpus 0, 2 and 4 are idle, one of each group.
+    for (task, cpu) in [(1, 1), (2, 3), (3, 5)] {
+        system.tasks[task].view.cpu = CpuId(cpu);
+        system.tasks[task].view.state = TaskState::Running;
+    }
+    let woken = Placement::Wake { waker: CpuId(1), previous: CpuId(3) };
+    assert_eq!(servers.place(&system, TaskId(0), woken, None).cpu, CpuId(2));
 }
