@@ -302,3 +302,15 @@ fn a_pair_alone_pays_for_no_changes_of_slots() {
     assert!(seen.iter().all(|active| *active == [0, 1]), "{seen:?}");
     assert_eq!(system.charges.len(), paid);
 }
+
+#[test]
+fn the_slot_after_one_that_is_gone_begins_at_once_for_a_whole_quantum() {
+    let (mut system, mut gang) = policy(4);
+    system.machine.costs.ipi = Span::from_us(1);
+    let apps = start(&mut system, &mut *gang, &[4, 4, 4]);
+    system.now = Time::from_ns(30_000_000);
+    gang.app_exited(&mut system, apps[0]);
+    assert_eq!(priorities(&system, &apps[1..]), [ACTIVE, FILL_IN]);
+    assert_eq!(system.charges.len(), 4);
+    assert_eq!(system.slots, [100_000_000, 130_000_000].map(Time::from_ns));
+}
