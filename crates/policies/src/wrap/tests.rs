@@ -149,3 +149,21 @@ fn a_replay_asks_at_the_same_calls_and_counts_what_it_cannot() {
     // came.
     assert_eq!(replayer.tally(), Tally { applied: 3, illegal: 2, unreached: 2, unforeseen: 1 });
 }
+
+#[test]
+fn a_replay_places_tasks_as_recorded_where_that_is_legal() {
+    let mut recorder = Recorder::new(Box::new(Pusher));
+    let first = system(&mut recorder);
+    let created = Placement::Fork { parent: CpuId(0) };
+    assert_eq!(recorder.select_cpu(&first, TaskId(0), created).cpu, CpuId(3));
+    let schedule = recorder.into_schedule(first.now).unwrap();
+    let place = |levels| {
+        let mut replayer = Replayer::new(&schedule);
+        let mut system = FakeSystem::new(levels);
+        system.add_app(1, false);
+        replayer.init(&mut system);
+        (replayer.select_cpu(&system, TaskId(0), created).cpu.0, replayer.tally())
+    };
+    assert_eq!(place(FOUR), (3, Tally { applied: 1, ..Tally::default() }));
+    assert_eq!(place(&[(Level::Core, 3)]), (0, Tally { illegal: 1, ..Tally::default() }));
+}
