@@ -41,8 +41,12 @@ pub(crate) struct FakeSystem {
     pub(crate) slots: Vec<Time>,
     pub(crate) dispatched: Vec<(TaskId, CpuId, QueueEntry)>,
     pub(crate) buddy: Option<TaskId>,
+    /// What each task has used of its quantum, and what is left.
+    pub(crate) quantum: Option<(Span, Span)>,
     /// Reasons and remarks in the order given.
     pub(crate) reasons: Vec<Why>,
+    /// Nothing has happened on any cpu ([`System::dirty`]).
+    pub(crate) quiet: bool,
     /// How often the load of a cpu was read.
     pub(crate) reads: Cell<u64>,
     entered: u64,
@@ -100,7 +104,9 @@ impl FakeSystem {
             slots: Vec::new(),
             dispatched: Vec::new(),
             buddy: None,
+            quantum: None,
             reasons: Vec::new(),
+            quiet: false,
             reads: Cell::new(0),
             entered: 0,
         }
@@ -237,7 +243,7 @@ impl View for FakeSystem {
         TaskView {
             buddy: self.buddy == Some(task),
             priority: seen.priority,
-            wait_ends: self.in_vain.contains(&task).then_some(Time::NEVER),
+            wait_ends: self.in_vain.contains(&task).then_some(Time::NEVER).or(seen.view.wait_ends),
             ..seen.view
         }
     }
@@ -258,11 +264,17 @@ impl System for FakeSystem {
         out.sort_by_key(|t| std::cmp::Reverse(self.tasks[t.index()].view.entered));
         out.truncate(most);
     }
+    fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.machine.cpu_ids().filter(|_| !self.quiet).for_each(found);
+    }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.tasks[task.index()].cpu_time
     }
     fn progress(&mut self, task: TaskId) -> Span {
         self.tasks[task.index()].progress
+    }
+    fn slice(&mut self, _: TaskId) -> Option<(Span, Span)> {
+        self.quantum
     }
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
         self.reasons.push(why);

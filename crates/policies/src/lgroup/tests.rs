@@ -120,3 +120,19 @@ fn displaced_threads_are_stolen_or_handed_on() {
     policy.preempted(&mut system, odd, next, Preemption::Preempted);
     assert_eq!(system.tasks[odd.index()].view.cpu, far);
 }
+
+#[test]
+fn a_thread_away_from_home_returns_when_a_quantum_has_begun_within_the_last_tick() {
+    let mut system = FakeSystem::new(&STARCAT);
+    let mut policy = on(&system, &[]);
+    system.add_app(1, false);
+    let (task, tick) = (TaskId(0), system.kernel.tick);
+    policy.thread(task).home = Some(0);
+    system.enter(&mut policy, task, CpuId(8));
+    for (used, moves) in [(tick, 0), (tick - Span::from_ns(1), 1)] {
+        system.quantum = Some((used, tick * 2 - used));
+        policy.timer(&mut system, Timer::Token(0));
+        assert_eq!(system.moves.len(), moves, "{used:?} of the quantum are used");
+    }
+    assert_eq!(system.moves, [(task, CpuId(0))]);
+}

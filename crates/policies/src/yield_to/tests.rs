@@ -84,3 +84,18 @@ fn the_limit_ends_a_wait_s_yields() {
     policy.waits(&mut system, tasks[0], ALL);
     assert_eq!((system.yields.len(), system.timers.len()), (1, 0));
 }
+
+#[test]
+fn a_task_is_on_offer_once_its_wait_ends_though_nothing_happens_on_its_cpu() {
+    let (mut system, mut policy, tasks) = scene(true, 0);
+    system.in_vain = tasks.iter().copied().filter(|task| *task != tasks[4]).collect();
+    system.tasks[4].view.wait_ends = Some(Time::from_ns(1_500_000));
+    policy.waits(&mut system, tasks[0], ALL);
+    system.quiet = true;
+    for (ms, yields) in [(1, 0), (2, 1)] {
+        system.now = Time::ZERO + Span::from_ms(ms);
+        policy.timer(&mut system, Timer::Token(0));
+        assert_eq!(system.yields.len(), yields, "at {ms} ms");
+    }
+    assert_eq!(system.yields, [(tasks[0], tasks[4])]);
+}
