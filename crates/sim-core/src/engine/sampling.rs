@@ -253,8 +253,9 @@ impl Engine<'_> {
         let Some(start) = app.program.outermost(start.into()) else { return 0 };
         let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
         let tasks = u128::from(app.tasks);
-        // Of all tasks together, and of rank 0 alone; how often all tasks together do the present operation.
-        let [mut each, mut first, mut times] = [0, 0, tasks];
+        // What all tasks compute, what rank 0 alone computes, what all transfer; how often all tasks together do
+        // the present operation.
+        let [mut each, mut first, mut transferred, mut times] = [0, 0, 0, tasks];
         let mut around: Vec<u128> = Vec::new();
         for op in &app.program.ops()[start as usize + 1..app.program.partner(start) as usize] {
             match op {
@@ -262,7 +263,7 @@ impl Engine<'_> {
                 Op::Serial { work, .. } => first += times * u128::from(work.raw()) / tasks,
                 Op::Transfer { block, .. } => {
                     let ns = u128::from(*block) * 1_000_000_000 / u128::from(bandwidth);
-                    each += times * (tasks - 1) * (ns << WORK_FRACTION_BITS);
+                    transferred += times * (tasks - 1) * (ns << WORK_FRACTION_BITS);
                 }
                 Op::Repeat(passes) => {
                     around.push(times);
@@ -278,7 +279,8 @@ impl Engine<'_> {
         }
         let scale = |rank: u32| app.rank_scale.get(rank as usize).map_or(1_000, |scale| u128::from(*scale));
         let all: u128 = (0..app.tasks).map(scale).sum();
-        ((each * all / tasks / 1_000 + first * scale(0) / 1_000) >> WORK_FRACTION_BITS) as u64
+        // The scale of a rank is not that of the blocks that it reads.
+        ((each * all / tasks / 1_000 + first * scale(0) / 1_000 + transferred) >> WORK_FRACTION_BITS) as u64
     }
 
     /// The passes that every task of an application still has before it, the present one included.
@@ -595,11 +597,12 @@ mod tests {
         let ops = vec![Op::Repeat(9), compute, serial, transfer, Op::Barrier, Op::End];
         let mut simulation = test_simulation(3, 3);
         simulation.apps[0].program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).unwrap());
-        simulation.apps[0].rank_scale = vec![2_000, 500, 500];
+        simulation.apps[0].rank_scale = vec![4_000, 1_000, 1_000];
         let mut observer = ();
         let mut engine = Engine::new(simulation, &mut observer);
         engine.shared.tasks[TaskId(0)].pc = 1;
-        // Three tasks compute for 10 ms in the mean and read two blocks each; rank 0 takes 4 ms twice.
-        assert_eq!(engine.work_of_pass(AppId(0)), (3 * 10 + 3 * 2 + 2 * 4) * 1_000_000);
+        // Three tasks compute for 20 ms in the mean and read two blocks each, as long for every rank; rank 0 takes
+        // 4 ms four times.
+        assert_eq!(engine.work_of_pass(AppId(0)), (3 * 20 + 3 * 2 + 4 * 4) * 1_000_000);
     }
 }
