@@ -100,7 +100,8 @@ impl Policy for Edf {
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
         let why = Why::rule("dispatched: the earliest deadline");
-        self.queue.dispatch(system, cpu, why, |task| self.budget - self.jobs[task.index()].1);
+        // A wrapper can have had the task run since it was queued.
+        self.queue.dispatch(system, cpu, why, |task| self.budget.saturating_sub(self.jobs[task.index()].1));
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId) {
