@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use support::oversim;
 
-/// Examples that take too long here; their shorter forms run.
+/// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 9] = [
+const LONG: [&str; 11] = [
+    "oversim run cg_ft_share --repeat 1",
     "oversim calibrate",
+    "oversim calibrate --check",
     "oversim reproduce --quick",
     "oversim machine import --host",
     "oversim calibrate host",
