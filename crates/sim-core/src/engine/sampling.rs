@@ -253,8 +253,8 @@ impl Engine<'_> {
         let Some(start) = app.program.outermost(start.into()) else { return 0 };
         let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
         let tasks = u128::from(app.tasks);
-        // What all tasks compute, what rank 0 alone computes, what all transfer; how often all tasks together do
-        // the present operation.
+        // What all tasks compute, what rank 0 alone computes, what all transfer; how often all tasks together
+        // do the present operation.
         let [mut each, mut first, mut transferred, mut times] = [0, 0, 0, tasks];
         let mut around: Vec<u128> = Vec::new();
         for op in &app.program.ops()[start as usize + 1..app.program.partner(start) as usize] {
@@ -601,8 +601,8 @@ mod tests {
         let mut observer = ();
         let mut engine = Engine::new(simulation, &mut observer);
         engine.shared.tasks[TaskId(0)].pc = 1;
-        // Three tasks compute for 20 ms in the mean and read two blocks each, as long for every rank; rank 0 takes
-        // 4 ms four times.
+        // Three tasks compute for 20 ms in the mean and read two blocks each, in the same time; rank 0 alone
+        // computes for 4 ms, four times.
         assert_eq!(engine.work_of_pass(AppId(0)), (3 * 20 + 3 * 2 + 4 * 4) * 1_000_000);
     }
 }
