@@ -17,8 +17,8 @@ fn root() -> PathBuf {
 /// The generated pages; tests of their own run the scenarios that they name.
 const REFERENCE: &str = "docs/reference";
 
-/// The first example takes half a minute here. `.ci/run` compares what an optimised program prints with README.md;
-/// with `OVERSIM_UPDATE` this test does.
+/// The first example takes half a minute here. `.ci/run` compares the output of an optimised program with
+/// README.md; with `OVERSIM_UPDATE` this test does.
 const FIRST: &str = "run scenarios/cg_ft_share.yaml";
 
 /// The Markdown files of a folder and, for `docs`, of the folders below it.
@@ -180,8 +180,8 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
     assert!(ran >= 8 && compared >= 1, "only {ran} commands found, {compared} with output");
 }
 
-/// The anchors of a page: its headings in lower case, with hyphens for spaces and without other punctuation; the
-/// second one of a text ends in `-1`.
+/// The anchors of a page: its headings in lower case, with hyphens for spaces and without other punctuation;
+/// the second one of a text ends in `-1`.
 fn anchors(page: &str) -> BTreeSet<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let headings = page.lines().filter(|line| line.starts_with('#'));

@@ -15,9 +15,6 @@ const POWER: f64 = 0.8;
 /// The most values that [`needed`] names: the largest number of replicates.
 pub const MOST_NEEDED: u32 = 10_000;
 
-/// Repetitions after which [`needed`] no longer changes.
-const ROUNDS: usize = 8;
-
 /// Significant decimal digits of every published number: few enough that the last bit of a platform's
 /// mathematical library does not show, many more than any measurement deserves.
 const SIGNIFICANT_DIGITS: usize = 10;
@@ -258,18 +255,25 @@ pub fn needed(sample: &[f64]) -> Option<u32> {
     let mean = sample.iter().sum::<f64>() / sample.len() as f64;
     let deviation = standard_error(sample, mean) * (sample.len() as f64).sqrt();
     let relative = deviation / mean.abs();
-    // The quantiles of Student's t depend on the result, so it is found by repetition; the start is that of
-    // the normal distribution (1.96 + 0.84).
-    let mut values = (2.8 * relative).powi(2);
-    for _ in 0..ROUNDS {
-        if !values.is_finite() || values > f64::from(MOST_NEEDED) {
-            return None;
-        }
-        let t = StudentsT::new(0.0, 1.0, (values.ceil() - 1.0).max(1.0)).ok()?;
+    // The quantiles of Student's t fall with the number of values: it is enough from some number on.
+    let is_enough = |values: u32| {
+        let t = StudentsT::new(0.0, 1.0, f64::from(values - 1)).ok()?;
         let quantiles = t.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)) + t.inverse_cdf(POWER);
-        values = (quantiles * relative).powi(2);
+        Some((quantiles * relative).powi(2) <= f64::from(values))
+    };
+    let (mut too_few, mut enough) = (1, MOST_NEEDED);
+    if !is_enough(enough)? {
+        return None;
     }
-    (mean != 0.0 && values <= f64::from(MOST_NEEDED)).then(|| (values.ceil() as u32).max(2))
+    while enough - too_few > 1 {
+        let middle = u32::midpoint(too_few, enough);
+        if is_enough(middle)? {
+            enough = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    Some(enough)
 }
 
 /// The two-sided p-value of "these pairs are not correlated" for a correlation of `n` pairs, by Student's
@@ -326,6 +330,14 @@ mod tests {
         assert_eq!(needed(&sample(0.0)), None);
         assert_eq!(needed(&sample(0.001)), None, "more than anyone runs");
         assert_eq!((needed(&[1.0]), needed(&[2.0, 2.0])), (None, Some(2)));
+    }
+
+    #[test]
+    fn few_values_are_needed_for_large_differences() {
+        // ((t(0.975) + t(0.8)) / d)^2 by a table of Student's t. d = 2.5: 4.6 > 3, 2.8 <= 4; d = 5: 7.9 > 2,
+        // 1.2 <= 3.
+        let sample = |d: f64| -> Vec<f64> { [-1.0, 0.0, 1.0].iter().map(|x| x + d).collect() };
+        assert_eq!((needed(&sample(2.5)), needed(&sample(5.0))), (Some(4), Some(3)));
     }
 
     #[test]
