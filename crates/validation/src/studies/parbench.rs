@@ -235,8 +235,8 @@ impl Load {
     fn cell(self, study: &'static str) -> Cell {
         let mut cell = Cell::new(study, POLICY).set("apps.sequential.copies", self.sequential.max(1));
         if self.sequential == 0 {
-            // There is one, which arrives when all is over.
-            cell = cell.set("apps.sequential.start", "3h");
+            // There is one, which arrives after all others have ended: before the horizon of an hour.
+            cell = cell.set("apps.sequential.start", "3599s");
         }
         if self.kernel > 0 {
             cell = cell.set("apps.job.workload.kernel", format!("k{}", self.kernel));
