@@ -6,6 +6,7 @@ pub(crate) mod replayed;
 
 use std::collections::BTreeMap;
 
+use notation::neutral;
 use policies::{Recorder, Replayer, Schedule, Tally};
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::RunReport;
@@ -151,7 +152,8 @@ pub fn replay(
     let model = &recording.origin.model;
     if model != MODEL {
         return Err(ReplayError::Foreign(format!(
-            "it was recorded with {model}, and this program has {MODEL}: record it again"
+            "it was recorded with {}, and this program has {MODEL}: record it again",
+            neutral::line(model)
         )));
     }
     let by_id: BTreeMap<&RunId, &RecordedRun> = recording.runs.iter().map(|run| (&run.id, run)).collect();
@@ -183,6 +185,7 @@ fn replayed(id: &RunId, seed: u64, same: bool, tally: Tally) -> Replay {
 
 fn missing(id: &RunId, recording: &Recording) -> String {
     let Origin { scenario, runs, .. } = &recording.origin;
+    let scenario = neutral::line(scenario);
     format!("it has no run `{}` (it holds {runs} runs of scenario `{scenario}`)", id.text())
 }
 
