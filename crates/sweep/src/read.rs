@@ -2,7 +2,7 @@
 
 use experiment::measured::{self, Measured};
 use experiment::provenance::{Outcomes, Provenance};
-use experiment::result::{DEDICATED, Note, Results};
+use experiment::result::{DEDICATED, Note, Results, check_texts};
 use hmac_sha256::Hash;
 use scenario::configuration::{Axis, Configuration};
 
@@ -102,7 +102,11 @@ pub fn results(store: &Store, plan: &Plan, only: Option<(&str, &str)>) -> Result
         digest: hex(&gathered.digest.finalize()),
         ..plan.provenance.clone()
     };
-    Ok(measured::results(provenance, gathered.runs.into_iter(), gathered.notes))
+    let results = measured::results(provenance, gathered.runs.into_iter(), gathered.notes);
+    check_texts(&results).map_err(|wrong| {
+        StoreError::Refused(format!("{} cannot be read: {wrong}", store.directory().display()))
+    })?;
+    Ok(results)
 }
 
 /// What has been read.

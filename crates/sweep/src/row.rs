@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use experiment::measured::Values;
+use notation::neutral::first_invisible;
 use scenario::configuration::Settings;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,9 @@ impl Row {
     /// # Errors
     /// A sentence.
     pub fn read(line: &str) -> Result<Self, String> {
+        if let Some((_, c)) = first_invisible(line) {
+            return Err(format!("it contains the invisible character U+{:04X}", u32::from(c)));
+        }
         serde_json::from_str(line).map_err(|error| error.to_string())
     }
 

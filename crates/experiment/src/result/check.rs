@@ -19,11 +19,11 @@ enum Form {
     Text,
 }
 
-/// The first text that is wrong.
+/// Checks the texts of a result that was put together from files, as those of a result file are.
 ///
 /// # Errors
-/// A half-sentence with the field.
-pub(super) fn texts(results: &Results) -> Result<(), String> {
+/// A half-sentence with the field of the first text that is wrong.
+pub fn texts(results: &Results) -> Result<(), String> {
     provenance(results)?;
     for (at, cell) in results.cells.iter().enumerate() {
         let place = |field: &str| format!("cells[{at}].{field}");

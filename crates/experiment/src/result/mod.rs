@@ -23,6 +23,7 @@ use crate::samples::{Place, Samples};
 use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
 
+pub use check::texts as check_texts;
 pub use drawn::{DrawnInput, InputError, Uncertainty};
 pub use read::{is_result, read};
 pub use scenario::labels::DEDICATED;
