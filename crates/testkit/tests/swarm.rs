@@ -86,6 +86,15 @@ const ONCE_FAILED: [(&str, &str); 6] = [
          admission: { jobs: 1 }\n",
     ),
     (
+        "the reference kernel let a task preempt beside one of a better priority level (EEVDF)",
+        "name: swarm\nmachine: { xeon-2vcpu: { fork: 1ns } }\npolicies: [ULE]\n\
+         apps:\n\
+         \x20\x20a0: { workload: { make: { jobs: 2 } }, tasks: 2, cpus: [1] }\n\
+         \x20\x20a1: { workload: services, tasks: 2, start: 917us, copies: 3 }\n\
+         \x20\x20a2: { workload: barriers, tasks: 1 }\n\
+         seed: 967653\nwindow: 2ms\nstart_jitter: 1ms\n",
+    ),
+    (
         "DWRR took cpus that have not picked yet for cpus that run a thread",
         "name: swarm\nmachine: \"core:4\"\npolicies: [DWRR]\n\
          apps:\n  a0: { workload: { make: { jobs: 1 } }, runtime: { yield-to: { startup: together } } }\n\

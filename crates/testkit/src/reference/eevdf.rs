@@ -183,7 +183,10 @@ impl Reference<'_> {
                 }
                 (true, false) => false,
                 _ if self.tasks[t].scheduling != Scheduling::Other => false,
-                _ => self.best_in(c, band, group) == Some(e),
+                _ => {
+                    let first = self.runnable(c).map(|t| self.tasks[t].band).min();
+                    first == Some(band) && self.best_in(c, band, group) == Some(e)
+                }
             };
         }
         false

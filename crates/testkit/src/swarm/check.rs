@@ -307,8 +307,10 @@ impl<'a> Run<'a> {
                     self.run(policy, way, observer);
                 })
             };
-            let first = difference::first(&steps(Way::Engine), &steps(way));
-            let text = first.unwrap_or_else(|| "all steps are the same".to_owned());
+            let one = steps(Way::Engine);
+            let text = difference::first(&one, &steps(way)).unwrap_or_else(|| {
+                format!("all steps are the same and the results are not; the last:{}", difference::last(&one))
+            });
             Failure::new(kind, format!("{text}\n{}", failure.detail))
         })
     }
@@ -392,7 +394,8 @@ impl<'a> Run<'a> {
             let steps = difference::steps(policy(), |policy, observer| {
                 self.run(policy, Way::Engine, observer);
             });
-            Err(Failure::new(kind, format!("{text}\n{}", difference::last(&steps))))
+            let last = difference::last(&steps);
+            Err(Failure::new(kind, format!("{text}\nthe last steps before it:{last}")))
         })
     }
 }

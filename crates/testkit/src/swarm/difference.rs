@@ -17,7 +17,7 @@ use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
 const MOST: usize = 500_000;
 /// Steps before the first difference that are shown.
 const BEFORE: usize = 3;
-/// Steps before a panic that are shown.
+/// Steps that are shown before a panic, or before an end with other results.
 const LAST: usize = 6;
 
 /// The steps of a run, in words, in their order.
@@ -112,10 +112,10 @@ pub(super) fn first(one: &[String], other: &[String]) -> Option<String> {
     Some(head.chain(before).chain(own).collect::<Vec<_>>().join("\n"))
 }
 
-/// The last steps of a run.
+/// The last steps of a run, each on a line that follows.
 pub(super) fn last(steps: &[String]) -> String {
     let last = steps.iter().skip(steps.len().saturating_sub(LAST)).map(|step| format!("\n  {step}"));
-    format!("the last steps before it:{}", last.collect::<String>())
+    last.collect()
 }
 
 #[cfg(test)]
