@@ -253,8 +253,8 @@ impl Engine<'_> {
         let Some(start) = app.program.outermost(start.into()) else { return 0 };
         let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
         let tasks = u128::from(app.tasks);
-        // What all tasks compute, what rank 0 alone computes, what all transfer; how often all tasks together do
-        // the present operation.
+        // What all tasks compute, what rank 0 alone computes, what all transfer; how often all tasks together
+        // do the present operation.
         let [mut each, mut first, mut transferred, mut times] = [0, 0, 0, tasks];
         let mut around: Vec<u128> = Vec::new();
         for op in &app.program.ops()[start as usize + 1..app.program.partner(start) as usize] {
@@ -540,6 +540,29 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "runs of thousands of passes")]
+    fn the_horizon_cuts_a_run_off_after_a_part_of_it_was_extrapolated() {
+        let [exact, sampled] = both(|| {
+            let (spread, profile) = (Spread::NONE, ProfileId(0));
+            let compute = |ms| Op::Compute { work: Work::from_span(Span::from_ms(ms)), spread, profile };
+            // 60 s of passes, then 100 s of computing.
+            let ops =
+                vec![Op::Repeat(6_000), compute(10), Op::Barrier, Op::End, compute(100_000), Op::Barrier];
+            let program = Program::new(ops, vec![MemoryProfile::NONE]).unwrap();
+            let mut simulation = simulation(Arc::new(program));
+            simulation.options.horizon = Time::from_ns(100_000_000_000);
+            simulation
+        });
+        assert!(sampled.extrapolated > Span::ZERO, "nothing was extrapolated");
+        assert_eq!((exact.outcome, sampled.outcome), (Outcome::Horizon, Outcome::Horizon));
+        assert_eq!(exact.makespan.ns(), 100_000_000_000);
+        assert_eq!(sampled.makespan, exact.makespan, "the horizon is on the clock of the run");
+        for cpu in &sampled.cpus {
+            assert_eq!(cpu.total().ns(), sampled.makespan.ns());
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
     fn programs_that_are_to_come_and_masks_that_are_to_change_are_waited_for() {
         let late = Time::from_ns(30_000_000_000);
         let [exact, sampled] = both(|| {
@@ -601,8 +624,8 @@ mod tests {
         let mut observer = ();
         let mut engine = Engine::new(simulation, &mut observer);
         engine.shared.tasks[TaskId(0)].pc = 1;
-        // Three tasks compute for 20 ms in the mean and read two blocks each, as long for every rank; rank 0 takes
-        // 4 ms four times.
+        // Three tasks compute for 20 ms in the mean and read two blocks each, as long for every rank; rank 0
+        // takes 4 ms four times.
         assert_eq!(engine.work_of_pass(AppId(0)), (3 * 20 + 3 * 2 + 4 * 4) * 1_000_000);
     }
 }
