@@ -319,6 +319,18 @@ mod tests {
     }
 
     #[test]
+    fn a_parent_waits_for_the_signal_that_is_visible_last() {
+        let mut barrier = Barrier::new(BarrierKind::Tree { arity: 2 }, 3);
+        // The second signal comes from nearby and overtakes the first.
+        barrier.child_arrived(0, Time::from_ns(300));
+        assert!(barrier.gather_ready(0).is_never());
+        barrier.child_arrived(0, Time::from_ns(200));
+        assert_eq!(barrier.gather_ready(0), Time::from_ns(300));
+        assert_eq!(barrier.gather_done(0), BarrierStep::ReleaseAll);
+        assert!(barrier.gather_ready(0).is_never(), "the signals of the next episode are still to come");
+    }
+
+    #[test]
     fn dissemination_takes_ceil_log2_rounds() {
         for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (16, 4), (17, 5)] {
             let barrier = Barrier::new(BarrierKind::Dissemination, ranks);

@@ -5,6 +5,7 @@
 
 pub mod contract;
 pub mod cost;
+pub mod differences;
 pub mod floor;
 pub mod house;
 pub mod invariants;

@@ -10,6 +10,7 @@ use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;
 use sim_core::time::{Span, Time};
+use testkit::differences::differences;
 use testkit::invariants::{Invariants, violations};
 use testkit::policies::{Fixed, Restless};
 use testkit::scenarios::{Small, long_queues, random};
@@ -69,8 +70,14 @@ fn equals_stepwise(small: &Small, seed: u64) {
     let slow = run(small, seed, true);
     let strip = |report: RunReport| RunReport { events: 0, ..report };
     let (fast, slow) = (strip(fast), strip(slow));
-    let differ = || first_difference(&facts(small, seed, false), &facts(small, seed, true));
-    assert!(fast == slow, "seed {seed}: {}\n{small:#?}\nclosed form {fast:#?}\nstepwise {slow:#?}", differ());
+    let first = || first_difference(&facts(small, seed, false), &facts(small, seed, true));
+    let lines = || differences(&fast, &slow).join("\n  ");
+    assert!(
+        fast == slow,
+        "seed {seed}: differ (closed form / stepwise):\n  {}\n{}\n{small:#?}",
+        lines(),
+        first()
+    );
 }
 
 /// All facts of a run.

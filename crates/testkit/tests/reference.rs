@@ -15,6 +15,7 @@ use sim_core::policy::{
 use sim_core::program::{Forks, Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
+use testkit::differences::differences;
 use testkit::policies::{Fixed, Restless};
 use testkit::reference;
 use testkit::scenarios::{Small, random};
@@ -94,15 +95,27 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
     (fast.events, plain.events) = (0, 0);
     let differ = (0..facts.0.len().max(expected.0.len())).find(|i| facts.0.get(*i) != expected.0.get(*i));
     if let Some(at) = differ {
-        let from = at.saturating_sub(12);
+        let (one, other) = (&facts.0[at..], &expected.0[at..]);
+        let instant = [one, other].iter().filter_map(|facts| facts.first()).map(|(at, _)| *at).min();
+        let mut cut = small.clone();
+        cut.options.horizon = instant.unwrap_or(cut.options.horizon);
+        let (mut fast, mut plain) = (engine(&cut, policy().as_mut()).0, slow(&cut, policy().as_mut()).0);
+        (fast.events, plain.events) = (0, 0);
         panic!(
-            "{label}: fact {at} differs\nbefore: {:#?}\nengine: {:?}\nreference: {:?}\n{small:#?}",
-            &facts.0[from..at],
-            facts.0.get(at..(at + 3).min(facts.0.len())),
-            expected.0.get(at..(at + 3).min(expected.0.len())),
+            "{label}: fact {at} differs. Up to then differ (engine / reference):\n  {}\nengine: {:?}\n\
+             reference: {:?}\nbefore: {:#?}\n{small:#?}",
+            differences(&fast, &plain).join("\n  "),
+            &one[..one.len().min(3)],
+            &other[..other.len().min(3)],
+            &facts.0[at.saturating_sub(12)..at],
         );
     }
-    assert!(fast == plain, "{label}: engine {fast:#?}\nreference {plain:#?}\n{small:#?}");
+    let lines = || differences(&fast, &plain).join("\n  ");
+    assert!(
+        fast == plain,
+        "{label}: all facts are equal; differ (engine / reference):\n  {}\n{small:#?}",
+        lines()
+    );
     fast
 }
 

@@ -181,7 +181,7 @@ impl YieldTo {
         debug_assert_eq!(
             found,
             plain_scan(system, members, (task, what)),
-            "the index of stragglers is wrong"
+            "the index of stragglers is wrong, or `System::dirty` has left out a cpu"
         );
         found
     }

@@ -540,6 +540,29 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "runs of thousands of passes")]
+    fn the_horizon_cuts_a_run_off_after_a_part_of_it_was_extrapolated() {
+        let [exact, sampled] = both(|| {
+            let (spread, profile) = (Spread::NONE, ProfileId(0));
+            let compute = |ms| Op::Compute { work: Work::from_span(Span::from_ms(ms)), spread, profile };
+            // 60 s of passes, then 100 s of computing.
+            let ops =
+                vec![Op::Repeat(6_000), compute(10), Op::Barrier, Op::End, compute(100_000), Op::Barrier];
+            let program = Program::new(ops, vec![MemoryProfile::NONE]).unwrap();
+            let mut simulation = simulation(Arc::new(program));
+            simulation.options.horizon = Time::from_ns(100_000_000_000);
+            simulation
+        });
+        assert!(sampled.extrapolated > Span::ZERO, "nothing was extrapolated");
+        assert_eq!((exact.outcome, sampled.outcome), (Outcome::Horizon, Outcome::Horizon));
+        assert_eq!(exact.makespan.ns(), 100_000_000_000);
+        assert_eq!(sampled.makespan, exact.makespan, "the horizon is on the clock of the run");
+        for cpu in &sampled.cpus {
+            assert_eq!(cpu.total().ns(), sampled.makespan.ns());
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
     fn programs_that_are_to_come_and_masks_that_are_to_change_are_waited_for() {
         let late = Time::from_ns(30_000_000_000);
         let [exact, sampled] = both(|| {

@@ -259,6 +259,18 @@ fn a_longer_idle_time_has_a_longer_exit() {
 }
 
 #[test]
+fn the_first_tick_after_idle_time_ends_a_slice() {
+    let program = vec![sleep(10 * MS + 200 * US), compute(5 * MS)];
+    let mut rig = Rig::of(1).app(app(2, WaitMode::Block, program));
+    // Slices of 0.7 ms.
+    let params = EevdfParams { tick_jitter: Span::ZERO, ..EevdfParams::scaled(1) };
+    rig.model.discipline = Discipline::Eevdf(params);
+    let (_, log) = rig.run();
+    let began: Vec<u64> = log.began.iter().map(|(at, _)| *at).filter(|at| *at > 10 * MS).collect();
+    assert_eq!(began[..3], [10 * MS + 200 * US, 11 * MS, 12 * MS]);
+}
+
+#[test]
 fn a_delayed_task_wakes_beside_virtual_times_of_the_last_tick() {
     let sleeper = app(1, WaitMode::Spin, vec![compute(2 * MS), sleep(2 * MS + MS / 2), compute(MS)]);
     let mut rig = Rig::of(1).app(sleeper).app(app(1, WaitMode::Spin, vec![compute(50 * MS)]));
@@ -471,6 +483,27 @@ fn a_migration_is_paid_by_the_cpu_that_receives_the_task() {
         (spent(&report, 0, Category::Migration), spent(&report, 1, Category::Migration)),
         (0, 50 * US)
     );
+}
+
+#[test]
+fn a_move_within_a_shared_cache_costs_the_private_one_and_a_longer_one_all() {
+    let acts: [(Act, u64); 2] = [
+        (|system| assert!(system.migrate(TaskId(0), CpuId(1), Why::rule("test"))), 1 << 20),
+        (|system| assert!(system.migrate(TaskId(0), CpuId(2), Why::rule("test"))), 2 << 20),
+    ];
+    for (act, bytes) in acts {
+        let mut rig = Rig::of(4).app(app(1, WaitMode::Spin, vec![]));
+        let levels = [(Level::Package, 1), (Level::Cache, 2), (Level::Core, 2)];
+        rig.machine.topology = Topology::new(&levels).unwrap();
+        rig.machine.memory.private_cache = 1 << 20;
+        rig.machine.memory.shared_cache = 4 << 20;
+        let memory = MemoryProfile { working_set: 2 << 20, ..MemoryProfile::NONE };
+        rig.apps[0].program = Arc::new(Program::new(vec![compute(20 * MS)], vec![memory]).unwrap());
+        let (report, _) = rig.at(10 * MS, act).run();
+        let refill: u64 = (0..4).map(|cpu| spent(&report, cpu, Category::Refill)).sum();
+        // At 5 GB/s.
+        assert_eq!(refill, bytes / 5, "{bytes} bytes are to be fetched again");
+    }
 }
 
 #[test]

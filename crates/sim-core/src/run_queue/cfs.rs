@@ -417,6 +417,31 @@ mod tests {
     }
 
     #[test]
+    fn a_woken_task_preempts_when_it_is_ahead_by_more_than_the_granularity() {
+        use crate::engine::state::ProcessId;
+        use crate::ids::{AppId, CpuId};
+        for release in [CfsRelease::V27, CfsRelease::V28] {
+            let params = CfsParams { release, ..CfsParams::scaled(1) };
+            let granularity = params.wakeup_granularity.ns() as i64;
+            // The granularity is weighted as the current task is; the weight of the woken one does not count.
+            for (weight, lead) in [(1_024, granularity), (3_072, granularity / 3), (512, granularity)] {
+                let (mut tasks, mut cpu) = (Tasks::default(), Cpu::new(CpuId(0)));
+                for (weight, vruntime) in [(weight, lead), (15, 0)] {
+                    let mut task = Task::new(AppId(0), weight, ProcessId::NONE, 0);
+                    task.vruntime = vruntime;
+                    tasks.push(task);
+                }
+                cpu.current = TaskId(0);
+                let mut preempts =
+                    |tasks: &mut Tasks| params.preempts(tasks, &mut cpu, TaskId(1), Time::ZERO);
+                assert!(!preempts(&mut tasks), "{release:?}, weight {weight}, a lead of {lead}");
+                tasks[TaskId(1)].vruntime = -1;
+                assert!(preempts(&mut tasks), "{release:?}, weight {weight}, a lead of {lead} and 1 ns");
+            }
+        }
+    }
+
+    #[test]
     fn boot_scaling_matches_the_kernel() {
         let sixteen = CfsParams::scaled(16);
         assert_eq!(sixteen.latency, Span::from_ms(100));

@@ -120,3 +120,43 @@ pub(crate) fn share(tasks: &Tasks, cpu: &Cpu, entity: TaskId) -> Option<u32> {
     let weight = u64::from(tasks[whole].weight);
     (here > 0).then(|| (weight * here / all).clamp(MIN_SHARES, weight.max(MIN_SHARES)) as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::CpuId;
+    use crate::run_queue::eevdf::EevdfParams;
+    use crate::run_queue::{Entry, Rules};
+    use crate::time::Time;
+
+    #[test]
+    fn a_group_of_another_weight_keeps_its_share_of_request_and_protection() {
+        let params = EevdfParams::scaled(1);
+        let (mut tasks, mut cpus) = (Tasks::default(), PerCpu::default());
+        let (here, there) = (CpuId(0), CpuId(1));
+        for cpu in [here, there] {
+            let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
+            task.history = Apart::ready();
+            task.history.group = 1;
+            tasks.push(task);
+            cpus.push(Cpu::new(cpu));
+        }
+        let group = TaskGroup { name: "group".into(), parent: None, weight: 1024, limit: None };
+        add(&mut tasks, &mut cpus, &[group]);
+        params.place(&mut tasks, &mut cpus[here], TaskId(0), Entry::Wake, Time::ZERO);
+        cpus[here].current = TaskId(0);
+        params.picked(&mut tasks, &mut cpus[here], Time::ZERO);
+        let entity = on(&cpus[here], 0);
+        let left = |tasks: &Tasks| {
+            let (vruntime, history) = (tasks[entity].vruntime, &tasks[entity].history);
+            (history.vdeadline - vruntime, history.protection - vruntime)
+        };
+        let (request, protection) = left(&tasks);
+        assert!(request > 0 && protection > 0, "{request} {protection}");
+        // Half of the group's load comes to the other cpu: the same service takes twice the virtual time.
+        params.place(&mut tasks, &mut cpus[there], TaskId(1), Entry::Wake, Time::ZERO);
+        params.tick(&mut tasks, &mut cpus[here], Time::ZERO);
+        assert_eq!(tasks[entity].weight, 512);
+        assert_eq!(left(&tasks), (2 * request, 2 * protection));
+    }
+}

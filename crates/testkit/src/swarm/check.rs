@@ -18,6 +18,7 @@ use super::difference;
 use super::faulty::Faulty;
 use super::results;
 use crate::contract::TURN;
+use crate::differences::differences;
 use crate::reference;
 use crate::scenarios::Small;
 use crate::trial::observed;
@@ -196,9 +197,8 @@ fn difference(one: &RunReport, other: &RunReport) -> Option<String> {
     if one == other {
         return None;
     }
-    let (one, other) = (format!("{one:#?}"), format!("{other:#?}"));
-    let lines = one.lines().zip(other.lines()).filter(|(a, b)| a != b).take(8);
-    let lines: Vec<String> = lines.map(|(a, b)| format!("{} / {}", a.trim(), b.trim())).collect();
+    let mut lines = differences(one, other);
+    lines.truncate(16);
     Some(lines.join("\n"))
 }
 

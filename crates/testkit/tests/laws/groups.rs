@@ -127,3 +127,14 @@ fn a_quota_holds_for_all_cpus_together_and_within_the_quota_of_the_outer_group()
     let found = shares(&[limited(None, 80, 100), limited(Some(0), 25, 100)], vec![within(1, hog(1))]);
     near(&found[0], 0.25);
 }
+
+#[test]
+fn a_period_serves_the_cpu_that_was_throttled_first() {
+    // What is left of the quota of 2 ms after one cpu has paid for its overrun of up to 4 ms seldom pays for
+    // that of the other: they take turns.
+    let on_both = vec![within(0, hog(1)), within(0, on_cpu(1, hogs(1, 100_000)))];
+    let found = shares(&[limited(None, 2, 100)], on_both);
+    let (one, other) = (found[0][0], found[1][0]);
+    assert!((one + other - 0.02).abs() < 0.001, "{found:?}");
+    assert!((one - other).abs() < 0.002, "{found:?}");
+}
