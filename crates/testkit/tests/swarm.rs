@@ -38,7 +38,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 7] = [
+const ONCE_FAILED: [(&str, &str); 8] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -93,6 +93,14 @@ const ONCE_FAILED: [(&str, &str); 7] = [
          \x20\x20a1: { workload: services, tasks: 2, start: 917us, copies: 3 }\n\
          \x20\x20a2: { workload: barriers, tasks: 1 }\n\
          seed: 967653\nwindow: 2ms\nstart_jitter: 1ms\n",
+    ),
+    (
+        "the reference kernel let a poll continue after the task had used its request (EEVDF)",
+        "name: swarm\nmachine: \"core:4\"\nkernel: { linux-6.18: { slice: 1us } }\npolicies: [LEWI]\n\
+         apps:\n\
+         \x20\x20a0: { workload: { spmd: { grain: 1ns, intervals: 12 } }, tasks: 7, cgroup: users }\n\
+         \x20\x20a1: { workload: { make: { compute: 899.15us, io: 13.079us, parts: 1, jobs: 4 } }, copies: 3 }\n\
+         horizon: 8ms\n",
     ),
     (
         "DWRR took cpus that have not picked yet for cpus that run a thread",

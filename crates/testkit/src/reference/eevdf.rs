@@ -107,6 +107,7 @@ impl Reference<'_> {
             let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].band < band);
             if pick_again && (lower || self.peers_of(c, e).len() > 1) {
                 self.cpus[c].resched = true;
+                self.mark(c);
             }
         }
     }
