@@ -195,6 +195,7 @@ impl Checked {
 }
 
 /// Checks all combinations of a publication.
+#[expect(clippy::print_stdout, reason = "the reasons are shown with `--nocapture`")]
 fn check(number: u8) {
     let mut checked =
         Checked { wrong: Vec::new(), reasons: BTreeMap::new(), cells: BTreeMap::new(), resolved: 0 };
@@ -213,7 +214,6 @@ fn check(number: u8) {
         }
     }
     checked.read();
-    // Seen with `--nocapture`.
     println!("{} resolved to {} cells", checked.resolved, checked.cells.len());
     for (reason, (times, first)) in &checked.reasons {
         println!("{times:5} {reason}   [{first}]");
