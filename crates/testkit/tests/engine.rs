@@ -74,7 +74,7 @@ fn equals_stepwise(small: &Small, seed: u64) {
     let lines = || differences(&fast, &slow).join("\n  ");
     assert!(
         fast == slow,
-        "seed {seed}: differ (closed form / stepwise):\n  {}\n{}\n{small:#?}",
+        "seed {seed}: what differs (closed form / stepwise):\n  {}\n{}\n{small:#?}",
         lines(),
         first()
     );

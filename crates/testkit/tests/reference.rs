@@ -102,7 +102,7 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
         let (mut fast, mut plain) = (engine(&cut, policy().as_mut()).0, slow(&cut, policy().as_mut()).0);
         (fast.events, plain.events) = (0, 0);
         panic!(
-            "{label}: fact {at} differs. Up to then differ (engine / reference):\n  {}\nengine: {:?}\n\
+            "{label}: fact {at} differs. What differs up to then (engine / reference):\n  {}\nengine: {:?}\n\
              reference: {:?}\nbefore: {:#?}\n{small:#?}",
             differences(&fast, &plain).join("\n  "),
             &one[..one.len().min(3)],
@@ -113,7 +113,7 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
     let lines = || differences(&fast, &plain).join("\n  ");
     assert!(
         fast == plain,
-        "{label}: all facts are equal; differ (engine / reference):\n  {}\n{small:#?}",
+        "{label}: all facts are equal; what differs (engine / reference):\n  {}\n{small:#?}",
         lines()
     );
     fast

@@ -8,28 +8,18 @@ use crate::account::Category;
 use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
-use crate::os::{
-    Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams, TaskGroup, TsParams,
-};
+use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams, TaskGroup};
 use crate::outcome::{Admission, Options, Outcome, RunReport};
 use crate::policy::{
     Affinity, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, Timer, View, Watches, Why,
 };
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+use crate::run_queue::ts::TIME_SHARING;
 use crate::time::{Span, Speed, Time, Work};
 use crate::wait::{BarrierKind, Looks, Polling, WaitMode};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
-/// The time-sharing class with its usual parameters.
-const TIME_SHARING: TsParams = TsParams {
-    server_table: false,
-    clock_tick: Span::from_ms(10),
-    update: Span::from_ms(1_000),
-    lift_running: true,
-    every_sleep: true,
-    start: 59,
-};
 
 /// What a test does at an instant.
 type Act = fn(&mut dyn System);

@@ -192,20 +192,24 @@ impl Levels for TsParams {
     }
 }
 
+/// The class of tests, with the table of `ts_dptbl(5)`.
+#[cfg(test)]
+pub(crate) const TIME_SHARING: TsParams = TsParams {
+    server_table: false,
+    clock_tick: Span::from_ms(10),
+    update: Span::from_ms(1_000),
+    lift_running: true,
+    every_sleep: true,
+    start: 59,
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn tables_as_printed() {
-        let mut params = TsParams {
-            server_table: false,
-            clock_tick: Span::from_ms(10),
-            update: Span::from_ms(1_000),
-            lift_running: true,
-            every_sleep: true,
-            start: 59,
-        };
+        let mut params = TIME_SHARING;
         let row = |p: &TsParams, l: i64| {
             [
                 quantum(p, -l).ns() as i64 / 10_000_000,
@@ -230,14 +234,7 @@ mod tests {
 
     #[test]
     fn a_sleeping_thread_has_the_priority_it_will_wake_with() {
-        let params = TsParams {
-            server_table: false,
-            clock_tick: Span::from_ms(10),
-            update: Span::from_ms(1_000),
-            lift_running: true,
-            every_sleep: true,
-            start: 59,
-        };
+        let params = TIME_SHARING;
         let mut task = Task::new(crate::ids::AppId(0), 1024, crate::engine::state::ProcessId::NONE, 0);
         task.vruntime = -19;
         let mut in_state = |state| {

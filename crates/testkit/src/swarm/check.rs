@@ -14,9 +14,9 @@ use sim_core::policy::Policy;
 use sim_core::time::Span;
 
 use super::coverage::{Feature, features};
-use super::difference;
 use super::faulty::Faulty;
 use super::results;
+use super::steps;
 use crate::contract::TURN;
 use crate::differences::differences;
 use crate::reference;
@@ -198,9 +198,12 @@ fn difference(one: &RunReport, other: &RunReport) -> Option<String> {
         return None;
     }
     let mut lines = differences(one, other);
-    lines.truncate(16);
+    lines.truncate(MOST_DIFFERENCES);
     Some(lines.join("\n"))
 }
+
+/// Differences between two reports that a failure shows.
+const MOST_DIFFERENCES: usize = 16;
 
 fn equal(kind: &'static str, one: &RunReport, other: &RunReport) -> Result<(), Failure> {
     difference(one, other).map_or(Ok(()), |lines| Err(Failure::new(kind, lines)))
@@ -302,14 +305,14 @@ impl<'a> Run<'a> {
     ) -> Result<(), Failure> {
         let run = self.run(policy().as_mut(), way, &mut ());
         equal(kind, expected, &run).map_err(|failure| {
-            let steps = |way| {
-                difference::steps(policy(), |policy, observer| {
+            let of = |way| {
+                steps::of(policy(), |policy, observer| {
                     self.run(policy, way, observer);
                 })
             };
-            let one = steps(Way::Engine);
-            let text = difference::first(&one, &steps(way)).unwrap_or_else(|| {
-                format!("all steps are the same and the results are not; the last:{}", difference::last(&one))
+            let one = of(Way::Engine);
+            let text = steps::first_difference(&one, &of(way)).unwrap_or_else(|| {
+                format!("all steps are the same and the results are not; the last:{}", steps::last(&one))
             });
             Failure::new(kind, format!("{text}\n{}", failure.detail))
         })
@@ -391,10 +394,10 @@ impl<'a> Run<'a> {
     ) -> Result<T, Failure> {
         catch_unwind(AssertUnwindSafe(checks)).unwrap_or_else(|payload| {
             let text = message(payload.as_ref());
-            let steps = difference::steps(policy(), |policy, observer| {
+            let all = steps::of(policy(), |policy, observer| {
                 self.run(policy, Way::Engine, observer);
             });
-            let last = difference::last(&steps);
+            let last = steps::last(&all);
             Err(Failure::new(kind, format!("{text}\nthe last steps before it:{last}")))
         })
     }

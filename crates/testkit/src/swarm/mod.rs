@@ -10,13 +10,13 @@ mod campaign;
 mod check;
 mod chosen;
 mod coverage;
-mod difference;
 mod draw;
 mod faulty;
 mod results;
 mod shrink;
 mod source;
 mod statistics;
+mod steps;
 mod text;
 mod values;
 

@@ -131,7 +131,7 @@ fn a_quota_holds_for_all_cpus_together_and_within_the_quota_of_the_outer_group()
 #[test]
 fn a_period_serves_the_cpu_that_was_throttled_first() {
     // What is left of the quota of 2 ms after one cpu has paid for its overrun of up to 4 ms seldom pays for
-    // that of the other: they take turns.
+    // that of the other: they alternate.
     let on_both = vec![within(0, hog(1)), within(0, on_cpu(1, hogs(1, 100_000)))];
     let found = shares(&[limited(None, 2, 100)], on_both);
     let (one, other) = (found[0][0], found[1][0]);

@@ -91,7 +91,7 @@ impl Wrapper for Watched {
 }
 
 /// The steps of a run under a policy, up to a panic if there is one.
-pub(super) fn steps(
+pub(super) fn of(
     policy: Box<dyn Policy>,
     run: impl FnOnce(&mut dyn Policy, &mut dyn Observer),
 ) -> Vec<String> {
@@ -103,7 +103,7 @@ pub(super) fn steps(
 }
 
 /// The first step that differs, with some before it; none where all steps that are kept are the same.
-pub(super) fn first(one: &[String], other: &[String]) -> Option<String> {
+pub(super) fn first_difference(one: &[String], other: &[String]) -> Option<String> {
     let at = (0..one.len().max(other.len())).find(|at| one.get(*at) != other.get(*at))?;
     let before = one[at.saturating_sub(BEFORE)..at].iter().map(|step| format!("  both: {step}"));
     let own = [("  the engine", one), ("  the other", other)];
@@ -128,9 +128,9 @@ mod tests {
         let (one, other) = (steps("a b c d e f"), steps("a b c d x"));
         let text = "the first difference is step 4:\n  both: b\n  both: c\n  both: d\n  the engine: e\n  \
             the other: x";
-        assert_eq!(first(&one, &other).as_deref(), Some(text));
-        assert_eq!(first(&one, &one), None);
-        let short = first(&one[..1], &one).unwrap_or_default();
+        assert_eq!(first_difference(&one, &other).as_deref(), Some(text));
+        assert_eq!(first_difference(&one, &one), None);
+        let short = first_difference(&one[..1], &one).unwrap_or_default();
         assert!(short.ends_with("  the engine: nothing\n  the other: b"), "{short}");
     }
 }
