@@ -19,8 +19,8 @@ use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 /// Largest half-width of the confidence interval of a mean length, relative to it.
 const PRECISION: f64 = 0.01;
-/// At least one pass in this number of passes of a phase is simulated.
-const LEAST: usize = 5;
+/// At least one pass in this number of passes of a loop is simulated.
+const LEAST: u64 = 5;
 /// The fewest passes, or batches of passes, in a sample.
 const FEWEST: usize = 3;
 /// The most batches in a sample (Schmeiser, Operations Research 30, 1982: more than 30 gain nothing; few are
@@ -30,7 +30,7 @@ const BATCHES: usize = 10;
 const REMAINDER: u32 = 1;
 /// The shortest sample. Balancers of kernels act at intervals of up to about a second, and the placement that
 /// they leave lasts for some of them: in samples of 1 s, batches were not independent (docs/performance.md).
-const SHORTEST: Span = Span::from_ms(5_000);
+const SHORTEST: Span = Span::from_ms(2_000);
 /// A sample is at least this number of times as long as the longest timer of the policy.
 const PERIODS: u64 = 5;
 /// Largest part of an extrapolated span that whole passes of a program may lack or exceed.
@@ -71,11 +71,22 @@ struct Mark {
     state: Measured,
 }
 
+/// How far an application is in the loop that it is in, over all phases.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    /// The application's count of passes where the loop began.
+    before: u64,
+    /// Passes that were extrapolated.
+    taken: u64,
+}
+
 /// The state of sampling.
 #[derive(Default)]
 pub(super) struct Sampling {
     /// What the applications do in the present phase.
     phase: Vec<Doing>,
+    /// Of each application.
+    progress: Vec<Progress>,
     /// When rank 0 of each application began a pass, in the present phase.
     begun: Vec<Vec<Time>>,
     /// The pass counts of the applications at the last instant that was checked.
@@ -166,6 +177,12 @@ impl Engine<'_> {
         sampling.begun = begun.map(|begun| if begun { vec![now] } else { Vec::new() }).collect();
         sampling.begun.resize(phase.len(), Vec::new());
         sampling.seen = passes.collect();
+        sampling.progress.resize(phase.len(), Progress::default());
+        for (at, doing) in phase.iter().enumerate() {
+            if sampling.phase.get(at) != Some(doing) {
+                sampling.progress[at] = Progress { before: sampling.seen[at], taken: 0 };
+            }
+        }
         sampling.marks.clear();
         sampling.next = 1;
         sampling.phase = phase;
@@ -200,10 +217,19 @@ impl Engine<'_> {
     /// Takes passes from all programs if the lengths of their passes are known.
     fn extrapolate(&mut self, state: &Measured) {
         let left: Vec<u32> = self.shared.apps.ids().map(|app| self.passes_left(app)).collect();
-        let Some((mark, lengths)) = self.sampling.known(self.shared.now, &left) else { return };
+        let Some((mark, lengths)) = self.sampling.known(self.shared.now) else { return };
         let mean = |at: &usize| lengths[*at].map_or(0.0, |length| length.mean);
         let room = |at: usize| f64::from(left[at].saturating_sub(REMAINDER)) * mean(&at);
         let most = self.sampling.looping().map(room).fold(f64::INFINITY, f64::min);
+        // Less is not taken early: nothing more is taken from this phase.
+        let enough = |at: usize| {
+            let Progress { before, taken } = self.sampling.progress[at];
+            let simulated = self.shared.apps[AppId(at as u32)].passes - before;
+            (simulated * (LEAST - 1)) as f64 >= taken as f64 + most / mean(&at)
+        };
+        if !self.sampling.looping().all(enough) {
+            return;
+        }
         let Some(longest) = self.sampling.looping().max_by(|a, b| mean(a).total_cmp(&mean(b))) else {
             return;
         };
@@ -231,6 +257,7 @@ impl Engine<'_> {
         let taken: Vec<(usize, u32)> =
             self.sampling.looping().map(|at| (at, taken(span, at) as u32)).collect();
         for (at, passes) in taken {
+            self.sampling.progress[at].taken += u64::from(passes);
             let app = &self.shared.apps[AppId(at as u32)];
             for rank in 0..app.tasks {
                 self.shared.tasks[app.task(rank)].skip_passes(&app.program, passes);
@@ -348,13 +375,9 @@ impl Sampling {
         self.marks.push(Mark { at, passes, state });
     }
 
-    /// The shortest warm-up behind which the lengths of all passes are known, and these lengths; `left`: the
-    /// passes that are still to come. At least half of the passes must lie behind it.
-    fn known(&self, now: Time, left: &[u32]) -> Option<(&Mark, Vec<Option<Length>>)> {
-        let enough = |at: usize| self.begun[at].len() * LEAST >= self.begun[at].len() + left[at] as usize;
-        if !self.looping().all(enough) {
-            return None;
-        }
+    /// The shortest warm-up behind which the lengths of all passes are known, and these lengths. At least half of
+    /// the passes must lie behind it.
+    fn known(&self, now: Time) -> Option<(&Mark, Vec<Option<Length>>)> {
         let lengths = |mark: &Mark| {
             let mut lengths = vec![None; self.phase.len()];
             for at in self.looping() {
@@ -518,6 +541,26 @@ mod tests {
         }
         assert!(sampled.extrapolated.ns() > sampled.makespan.ns() / 8, "{:?}", sampled.extrapolated);
         assert!(sampled.error > Span::ZERO && sampled.relative_error() < 0.01, "{:?}", sampled.error);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "runs of thousands of passes")]
+    fn a_fifth_of_a_loop_is_enough_whoever_runs_beside_it() {
+        // The second program varies too much: the time in which both run is simulated.
+        let make = || with_second(passes(9_000, 10, Spread::NONE), passes(20, 1_000, Spread::EXPONENTIAL));
+        let [exact, sampled] = both(make);
+        let both_run = sampled.apps[1].end.unwrap();
+        assert_eq!(exact.apps[1].end, Some(both_run));
+        let alone = (sampled.makespan - both_run).ns();
+        let simulated = alone - sampled.extrapolated.ns();
+        // More than a fifth of the first program's passes are over by then.
+        assert!(alone > 45_000_000_000 && alone < 72_000_000_000, "{alone}");
+        assert!((2_000_000_000..4_000_000_000).contains(&simulated), "{simulated}");
+        assert!(near(sampled.makespan.ns(), exact.makespan.ns(), 1e-4), "{:?}", sampled.makespan);
+        // Where the first program has all cpus at once, a fifth of it is simulated there.
+        let [_, sampled] = both(|| with_second(passes(9_000, 10, Spread::NONE), passes(5, 10, Spread::NONE)));
+        let simulated = sampled.makespan.ns() - sampled.extrapolated.ns();
+        assert!((18_000_000_000..20_500_000_000).contains(&simulated), "{simulated}");
     }
 
     #[test]
