@@ -375,8 +375,8 @@ impl Sampling {
         self.marks.push(Mark { at, passes, state });
     }
 
-    /// The shortest warm-up behind which the lengths of all passes are known, and these lengths. At least half of
-    /// the passes must lie behind it.
+    /// The shortest warm-up behind which the lengths of all passes are known, and these lengths. At least
+    /// half of the passes must lie behind it.
     fn known(&self, now: Time) -> Option<(&Mark, Vec<Option<Length>>)> {
         let lengths = |mark: &Mark| {
             let mut lengths = vec![None; self.phase.len()];
