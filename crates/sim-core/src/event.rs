@@ -93,6 +93,18 @@ impl Tournament {
         Time::from_ns(self.least)
     }
 
+    /// The lowest source that is armed at the earliest instant.
+    pub(crate) fn first(&self) -> usize {
+        let mut group = 0;
+        loop {
+            let slot = self.groups[group].iter().take_while(|at| **at != self.least).count();
+            if group >= self.leaves {
+                return (group - self.leaves) * ARITY + slot;
+            }
+            group = group * ARITY + 1 + slot;
+        }
+    }
+
     /// The source that is armed at the earliest instant, if it is the only one.
     #[inline]
     pub(crate) fn only_first(&self) -> Option<usize> {
@@ -310,7 +322,7 @@ mod tests {
         let mut found = Vec::new();
         tree.each_first(&mut |source| found.push(source));
         let only = if let [only] = found[..] { Some(only) } else { None };
-        assert_eq!(tree.only_first(), only);
+        assert_eq!((tree.only_first(), tree.first()), (only, found[0]));
         found
     }
 

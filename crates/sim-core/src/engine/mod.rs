@@ -103,7 +103,7 @@ use std::sync::Arc;
 
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
-use crate::event::{Timer, Timers};
+use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
@@ -270,6 +270,8 @@ pub(crate) struct Engine<'o> {
     entries: u64,
     /// How far the ticks of a cpu are behind those of the cpu before it, ns.
     tick_step: u64,
+    /// The next tick of each cpu, where there are task groups.
+    ticks: Tournament,
     /// How many entries into queues there had been when each task last entered one.
     entered: IdVec<TaskId, u64>,
     /// Applications all of whose tasks exist, of which the policy is still to be notified.
@@ -342,9 +344,7 @@ impl Engine<'_> {
     /// not end.
     fn instant(&mut self, policy: &mut dyn Policy) -> bool {
         debug_assert!(self.deciding.is_none(), "{:?} decides between two instants", self.deciding);
-        if !self.shared.model.groups.is_empty() {
-            self.pass_all_ticks();
-        }
+        self.pass_all_ticks();
         while let Some(timer) = self.timers.take(self.shared.now) {
             self.events += 1;
             self.fire(timer, policy);

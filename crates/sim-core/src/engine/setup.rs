@@ -16,7 +16,7 @@ use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
 use crate::engine::{Engine, Simulation};
-use crate::event::{Sources, Timer, Timers};
+use crate::event::{Sources, Timer, Timers, Tournament};
 use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
@@ -463,6 +463,7 @@ impl<'o> Engine<'o> {
             events: 0,
             entries: 0,
             tick_step: tick_step(&machine, &model),
+            ticks: first_ticks(cpus, &model),
             entered: IdVec::filled(tasks.len(), 0),
             timers,
             left,
@@ -506,6 +507,14 @@ impl<'o> Engine<'o> {
             },
         }
     }
+}
+
+/// The first tick of each cpu, where there are task groups.
+fn first_ticks(cpus: usize, model: &OsModel) -> Tournament {
+    let cpus = if model.groups.is_empty() { 0 } else { cpus };
+    let mut ticks = Tournament::new(cpus);
+    (0..cpus).for_each(|cpu| ticks.set(cpu, Time::ZERO));
+    ticks
 }
 
 /// The timers, with the first update of priorities of disciplines that have it and the first period of each

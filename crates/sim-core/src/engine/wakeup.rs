@@ -105,18 +105,12 @@ impl Engine<'_> {
 
     /// Processes the ticks up to this instant on all cpus before anything else happens: with task groups they
     /// read what is queued on other cpus, and take cpu time out of pools, first come first served.
+    #[inline]
     pub(crate) fn pass_all_ticks(&mut self) {
-        let due = |engine: &Self, cpu: &CpuId| engine.cpus[*cpu].rare.next_tick <= engine.shared.now;
-        loop {
-            let mut cpus: Vec<CpuId> = self.cpus.ids().filter(|cpu| due(self, cpu)).collect();
-            if cpus.is_empty() {
-                return;
-            }
-            cpus.sort_by_key(|cpu| self.cpus[*cpu].rare.next_tick);
-            for cpu in cpus {
-                self.settle(cpu);
-                self.pass_tick(cpu);
-            }
+        while self.ticks.earliest() <= self.shared.now {
+            let cpu = CpuId(self.ticks.first() as u32);
+            self.settle(cpu);
+            self.pass_tick(cpu);
         }
     }
 
@@ -137,6 +131,9 @@ impl Engine<'_> {
             self.shared.model.discipline.tick(&mut self.shared.tasks, &mut self.cpus[cpu], from);
         }
         self.cpus[cpu].rare.next_tick = next;
+        if !self.shared.model.groups.is_empty() {
+            self.ticks.set(cpu.0 as usize, next);
+        }
     }
 
     /// Charges the current task of a cpu for the time until now.

@@ -11,7 +11,7 @@ use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::eligibility::{Average, Contender, best};
+use crate::run_queue::eligibility::{Average, Contender, Pick};
 use crate::run_queue::{
     Entry, Growth, Keys, Rules, Tasks, at_least_1us, bandwidth, delayed_in, groups, insert_by, list, remove,
 };
@@ -72,16 +72,26 @@ impl Level {
     }
 }
 
-/// The tasks and groups of a level that wait on a cpu, the delayed tasks and then the groups last.
-fn waiting<'a>(
-    tasks: &'a Tasks,
-    cpu: &'a Cpu,
-    level: Level,
-) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
-    let both = list(tasks, cpu.head).chain(list(tasks, cpu.rare.delayed));
-    let able = |id: &TaskId| tasks[*id].history.queued && !tasks[*id].history.chosen;
-    let all = both.chain(groups::all(cpu).filter(able));
-    all.filter(move |id| Level::of(tasks, cpu, *id) == level).map(|id| (id, Contender::of(&tasks[id])))
+/// Calls `found` for the tasks and groups of a level that wait on a cpu, the delayed tasks and then the groups
+/// last. Two loops: chained iterators take 15 % more instructions per task-step with two groups.
+#[inline]
+fn each_waiting(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: impl FnMut(TaskId, &Task)) {
+    for first in [cpu.head, cpu.rare.delayed] {
+        let mut next = first;
+        while let Some(id) = next.some() {
+            let task = &tasks[id];
+            if Level::of(tasks, cpu, id) == level {
+                found(id, task);
+            }
+            next = task.next;
+        }
+    }
+    for id in groups::all(cpu) {
+        let task = &tasks[id];
+        if task.history.queued && !task.history.chosen && Level::of(tasks, cpu, id) == level {
+            found(id, task);
+        }
+    }
 }
 
 /// What was picked last in a level of a cpu: the current task, or a group in which it is or was.
@@ -94,11 +104,11 @@ fn current(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
 /// The average of a level of a cpu without one task or group.
 fn average(tasks: &Tasks, cpu: &Cpu, level: Level, without: TaskId) -> Average {
     let mut average = Average::default();
-    for (id, one) in waiting(tasks, cpu, level) {
+    each_waiting(tasks, cpu, level, |id, task| {
         if id != without {
-            average.add(one);
+            average.add(Contender::of(task));
         }
-    }
+    });
     if let Some(current) = current(tasks, cpu, level).filter(|id| *id != without) {
         average.add(Contender::of(&tasks[current]));
     }
@@ -122,7 +132,9 @@ fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
 
 /// True when another one competes in the level of a task or group.
 fn has_rivals(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
-    waiting(tasks, cpu, Level::of(tasks, cpu, id)).next().is_some()
+    let mut rivals = false;
+    each_waiting(tasks, cpu, Level::of(tasks, cpu, id), |_, _| rivals = true);
+    rivals
 }
 
 /// Brings the current task and the groups around it up to date (`update_curr`): at the end of a request a
@@ -154,6 +166,15 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     }
 }
 
+/// `value` x `by` / `over`, rounded towards 0.
+fn scaled(value: i64, by: i64, over: i64) -> i64 {
+    match value.checked_mul(by) {
+        // A division of 64 bits is the faster one.
+        Some(product) => product / over,
+        None => (i128::from(value) * i128::from(by) / i128::from(over)) as i64,
+    }
+}
+
 /// The groups around a task or group get the weights of what is queued in them (`update_cfs_group`).
 fn reweigh_around(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
     let mut next = groups::parent(tasks, cpu, id);
@@ -172,11 +193,12 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
         return;
     }
     let queued = tasks[entity].history.queued;
+    let others = average(tasks, cpu, Level::of(tasks, cpu, entity), entity);
     if queued {
-        tasks[entity].history.vlag = lag(params, tasks, cpu, entity);
+        tasks[entity].history.vlag = lag_in(params, &others.with(Contender::of(&tasks[entity])), &tasks[entity]);
         groups::count(tasks, cpu, entity, before, false);
     }
-    let scaled = |value: i64| (i128::from(value) * i128::from(before) / i128::from(weight)) as i64;
+    let scaled = |value: i64| scaled(value, i64::from(before), i64::from(weight));
     let task = &mut tasks[entity];
     task.history.vlag = scaled(task.history.vlag);
     task.weight = weight;
@@ -185,8 +207,8 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
         let task = &mut tasks[entity];
         let protection = scaled(task.history.protection - task.vruntime);
         task.history.vdeadline = scaled(task.history.vdeadline - task.vruntime);
-        seat(params, tasks, cpu, entity, Entry::Move);
-        tasks[entity].history.protection = tasks[entity].vruntime + protection;
+        seat_among(params, &others, task, Entry::Move);
+        task.history.protection = task.vruntime + protection;
     }
 }
 
@@ -228,7 +250,9 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
     let average = average(tasks, cpu, level, TaskId::NONE);
     let current = current(tasks, cpu, level);
     let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].history.protection));
-    best(&average, me, waiting(tasks, cpu, level)).or(current)
+    let mut pick = Pick::new(&average, me);
+    each_waiting(tasks, cpu, level, |id, task| pick.consider(id, Contender::of(task)));
+    pick.result().or(current)
 }
 
 /// True when a task that has entered would be picked, or the group around it where it meets the current one
@@ -332,9 +356,12 @@ fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
 /// How far a task or group of a cpu, linked there or not, lies behind the average, within bounds
 /// (`entity_lag`).
 fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
-    let task = &tasks[id];
-    let mut average = average(tasks, cpu, Level::of(tasks, cpu, id), id);
-    average.add(Contender::of(task));
+    let others = average(tasks, cpu, Level::of(tasks, cpu, id), id);
+    lag_in(params, &others.with(Contender::of(&tasks[id])), &tasks[id])
+}
+
+/// How far a task or group lies behind the average of its level, itself included.
+fn lag_in(params: &EevdfParams, average: &Average, task: &Task) -> i64 {
     let limit = weighted(params.lag_bound, task.weight);
     (average.value() - task.vruntime).clamp(-limit, limit)
 }
@@ -360,7 +387,7 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
         }
         return;
     }
-    tasks[id].history.vlag = lag(params, tasks, cpu, id);
+    tasks[id].history.vlag = lag_in(params, &average, &tasks[id]);
     if reason == LeaveReason::Moved {
         tasks[id].history.vdeadline -= tasks[id].vruntime;
     }
@@ -382,7 +409,7 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
             tasks[entity].history.delayed = true;
             return;
         }
-        let lag = lag(params, tasks, cpu, entity);
+        let lag = lag_in(params, &average, &tasks[entity]);
         dequeue_group(tasks, cpu, entity, lag);
         inside = entity;
     }
@@ -423,8 +450,9 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
         let average = average(tasks, cpu, level, TaskId::NONE);
         // Tasks that a policy has throttled wait in the same level and stay.
         let delayed = list(tasks, cpu.rare.delayed).filter(|id| Level::of(tasks, cpu, *id) == level);
-        let delayed = delayed.map(|id| (id, Contender::of(&tasks[id])));
-        let next = best(&average, None, delayed).unwrap_or(first);
+        let mut pick = Pick::new(&average, None);
+        delayed.for_each(|id| pick.consider(id, Contender::of(&tasks[id])));
+        let next = pick.result().unwrap_or(first);
         drop_delayed(params, tasks, cpu, next);
     }
 }
@@ -485,9 +513,12 @@ fn requeue(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
 /// has that lag once it is in.
 fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: Entry) {
     let others = average(tasks, cpu, Level::of(tasks, cpu, id), id);
-    let task = &mut tasks[id];
+    seat_among(params, &others, &mut tasks[id], entry);
+}
+
+fn seat_among(params: &EevdfParams, others: &Average, task: &mut Task, entry: Entry) {
     let lag = if params.place_lag && others.load > 0 {
-        (i128::from(task.history.vlag) * (others.load + i128::from(task.weight)) / others.load) as i64
+        scaled(task.history.vlag, others.load + i64::from(task.weight), others.load)
     } else {
         0
     };

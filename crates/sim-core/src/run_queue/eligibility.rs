@@ -2,6 +2,7 @@
 //! (`pick_eevdf`, kernel/sched/fair.c of Linux 6.18).
 
 use crate::engine::state::Task;
+use crate::ids::TaskId;
 use crate::run_queue::cfs::weighted;
 use crate::time::Span;
 
@@ -69,47 +70,71 @@ impl Contender {
 /// The weighted mean of virtual runtimes, V, as two sums: comparing with it needs no division.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Average {
-    pub(crate) load: i128,
+    pub(crate) load: i64,
     sum: i128,
 }
 
 impl Average {
     pub(crate) fn add(&mut self, one: Contender) {
-        self.load += i128::from(one.weight);
+        self.load += i64::from(one.weight);
         self.sum += i128::from(one.weight) * i128::from(one.vruntime);
+    }
+
+    /// The average with one more.
+    pub(crate) fn with(mut self, one: Contender) -> Self {
+        self.add(one);
+        self
     }
 
     /// Eligible: not ahead of the mean.
     pub(crate) fn allows(&self, vruntime: i64) -> bool {
-        i128::from(vruntime) * self.load <= self.sum
+        i128::from(vruntime) * i128::from(self.load) <= self.sum
     }
 
     /// The mean, rounded down.
     pub(crate) fn value(&self) -> i64 {
-        if self.load == 0 { 0 } else { self.sum.div_euclid(self.load) as i64 }
+        match i64::try_from(self.sum) {
+            _ if self.load == 0 => 0,
+            // A division of 64 bits is the faster one.
+            Ok(sum) => sum.div_euclid(self.load),
+            Err(_) => self.sum.div_euclid(i128::from(self.load)) as i64,
+        }
     }
 }
 
 /// The pick (`pick_eevdf`): the current task (`None`) when it is eligible and protected, else the earliest
 /// deadline among the eligible, the current one last among equals. Of the waiting ones the first among equals
 /// wins.
-pub(crate) fn best<T>(
-    average: &Average,
-    current: Option<(Contender, i64)>,
-    waiting: impl Iterator<Item = (T, Contender)>,
-) -> Option<T> {
-    let current = current.filter(|(one, _)| average.allows(one.vruntime));
-    if current.is_some_and(|(one, protection)| one.vruntime < protection) {
-        return None;
+pub(crate) struct Pick<'a> {
+    average: &'a Average,
+    /// The current task, if it is eligible.
+    current: Option<Contender>,
+    /// It is protected as well.
+    protected: bool,
+    best: Option<(TaskId, i64)>,
+}
+
+impl<'a> Pick<'a> {
+    /// The current task, and up to where it is protected.
+    pub(crate) fn new(average: &'a Average, current: Option<(Contender, i64)>) -> Self {
+        let current = current.filter(|(one, _)| average.allows(one.vruntime));
+        let protected = current.is_some_and(|(one, protection)| one.vruntime < protection);
+        Self { average, current: current.map(|(one, _)| one), protected, best: None }
     }
-    let mut best: Option<(T, i64)> = None;
-    for (id, one) in waiting.filter(|(_, one)| average.allows(one.vruntime)) {
-        if best.as_ref().is_none_or(|(_, deadline)| one.vdeadline < *deadline) {
-            best = Some((id, one.vdeadline));
+
+    /// Another one waits.
+    #[inline]
+    pub(crate) fn consider(&mut self, id: TaskId, one: Contender) {
+        let earlier = self.best.is_none_or(|(_, deadline)| one.vdeadline < deadline);
+        if earlier && !self.protected && self.average.allows(one.vruntime) {
+            self.best = Some((id, one.vdeadline));
         }
     }
-    let best = best.filter(|(_, deadline)| current.is_none_or(|(one, _)| one.vdeadline >= *deadline));
-    best.map(|(id, _)| id)
+
+    pub(crate) fn result(self) -> Option<TaskId> {
+        let best = self.best.filter(|(_, deadline)| self.current.is_none_or(|one| one.vdeadline >= *deadline));
+        best.map(|(id, _)| id)
+    }
 }
 
 #[cfg(test)]
@@ -139,12 +164,15 @@ mod tests {
     fn protection_counts_only_while_eligible() {
         let (me, other) = (one(1, 5, 20), one(1, 5, 10));
         let pick = |me: Contender, protection| {
-            best(&of(&[me, other]), Some((me, protection)), [('o', other)].into_iter())
+            let average = of(&[me, other]);
+            let mut pick = Pick::new(&average, Some((me, protection)));
+            pick.consider(TaskId(7), other);
+            pick.result()
         };
         assert_eq!(pick(me, 6), None);
-        assert_eq!(pick(me, 5), Some('o'));
-        assert_eq!(pick(one(1, 6, 8), 8), Some('o'), "ahead of the mean");
-        assert_eq!(pick(one(1, 5, 10), 5), Some('o'), "the waiting one first among equals");
+        assert_eq!(pick(me, 5), Some(TaskId(7)));
+        assert_eq!(pick(one(1, 6, 8), 8), Some(TaskId(7)), "ahead of the mean");
+        assert_eq!(pick(one(1, 5, 10), 5), Some(TaskId(7)), "the waiting one first among equals");
         assert_eq!(pick(one(1, 5, 9), 5), None);
     }
 
