@@ -114,8 +114,7 @@ use crate::policy::{self, Order, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
-use polling::fair::FairQueues;
-use polling::queue_copy::QueueCopy;
+use polling::prediction::Predictions;
 use sampling::Sampling;
 use shared::Shared;
 use state::{Cpu, ProcessId};
@@ -263,8 +262,7 @@ pub(crate) struct Engine<'o> {
     /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
     /// be notified.
     preempted: Vec<(TaskId, CpuId, Preemption)>,
-    fair: FairQueues,
-    queue_copy: QueueCopy,
+    predictions: Predictions,
     corrections: u64,
     events: u64,
     entries: u64,

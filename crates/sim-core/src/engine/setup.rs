@@ -9,8 +9,7 @@ use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
 use crate::engine::polling::Look;
-use crate::engine::polling::fair::FairQueues;
-use crate::engine::polling::queue_copy::QueueCopy;
+use crate::engine::polling::prediction::Predictions;
 use crate::engine::polling::rotation::rotates;
 use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
@@ -456,8 +455,7 @@ impl<'o> Engine<'o> {
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             preempted: Vec::new(),
-            fair: FairQueues::new(if yields_fairly { cpus } else { 0 }),
-            queue_copy: QueueCopy::new(&looks),
+            predictions: Predictions::new(cpus, &looks),
             complete_apps: Vec::new(),
             corrections: 0,
             events: 0,

@@ -14,14 +14,11 @@ use crate::engine::polling::rotation::follow_minimum;
 use crate::engine::polling::{Look, Prices, all_unaware, cycles_before, polls, polls_before};
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, ProcessId, Task};
-use crate::ids::{CpuId, TaskId};
+use crate::ids::TaskId;
 use crate::policy::TaskState;
 use crate::run_queue::cfs::{weighted, yields_until_behind};
 use crate::run_queue::{self, Discipline, Tasks};
 use crate::time::{Span, Time};
-
-/// Predictions kept at most, a power of two: those of more cpus than these replace each other.
-const KEPT: usize = 256;
 
 /// Tasks that are read first, and dispatches made, before all of a long queue is read to find that nothing
 /// will ever happen.
@@ -55,41 +52,14 @@ enum Place {
     Other(i64, bool),
 }
 
-/// What the polling of a cpu begins with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Origin {
-    since: Time,
-    overhead: Span,
-    charged: Time,
-    several: bool,
-    head: TaskId,
-}
-
-impl Origin {
-    const NONE: Self = Self {
-        since: Time::ZERO,
-        overhead: Span::ZERO,
-        charged: Time::ZERO,
-        several: false,
-        head: TaskId::NONE,
-    };
-
-    fn of(record: &Cpu) -> Self {
-        let Cpu { since, charged, several, head, .. } = *record;
-        Self { since, overhead: record.overhead.total(), charged, several, head }
-    }
-}
-
 /// The polling of a cpu, and how far it is.
 pub(crate) struct FairQueue {
-    cpu: CpuId,
-    /// The instant that its run predicted; nothing has happened on the cpu since.
-    due: Time,
-    origin: Origin,
     priority: u8,
     /// How all members poll.
     polls: u8,
     weight: u32,
+    /// They belong to several processes.
+    several: bool,
     look: Look,
     prices: Prices,
     /// A poll and a yield, and what they add to a key.
@@ -115,40 +85,13 @@ pub(crate) struct FairQueue {
     before: u32,
 }
 
-/// The polling of the cpus; none where no yield is fair.
-pub(crate) struct FairQueues(Vec<FairQueue>);
-
-impl FairQueues {
-    pub(crate) fn new(cpus: usize) -> Self {
-        let kept = if cpus > 0 { cpus.next_power_of_two().min(KEPT) } else { 0 };
-        Self((0..kept).map(|_| FairQueue::new()).collect())
-    }
-
-    /// That of a cpu.
-    #[inline]
-    pub(crate) fn of(&mut self, cpu: CpuId) -> Option<&mut FairQueue> {
-        let mask = self.0.len().wrapping_sub(1);
-        self.0.get_mut(cpu.0 as usize & mask)
-    }
-
-    /// Another prediction of a cpu is armed.
-    #[inline]
-    pub(crate) fn forget(&mut self, cpu: CpuId) {
-        if let Some(queue) = self.of(cpu) {
-            queue.due = Time::NEVER;
-        }
-    }
-}
-
 impl FairQueue {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            cpu: CpuId(0),
-            due: Time::NEVER,
-            origin: Origin::NONE,
             priority: 0,
             polls: 0,
             weight: 0,
+            several: false,
             look: Look { each: Span::ZERO, poll: Span::ZERO },
             prices: Prices::default(),
             cycle: Span::ZERO,
@@ -169,43 +112,11 @@ impl FairQueue {
         }
     }
 
-    /// When polling on a cpu next causes something. None: its tasks differ.
-    pub(crate) fn predict(&mut self, shared: &Shared, record: &Cpu) -> Option<Time> {
-        self.load(shared, record);
-        let due = self.run(&shared.tasks, Time::NEVER);
-        self.due = due.unwrap_or(Time::NEVER);
-        due
-    }
-
-    /// Does all cycles of a cpu that end before `limit`; false, with nothing changed, when its tasks differ.
-    ///
-    /// Where the predicted instant has come, they are computed already: what has happened since then on the
-    /// cpu was followed by another prediction, and no wait ends before this instant.
-    pub(crate) fn settle(&mut self, shared: &mut Shared, record: &mut Cpu, limit: Time) -> bool {
-        if self.due == limit && self.cpu == record.id {
-            debug_assert!(
-                self.is_of(record, &shared.tasks),
-                "the queue of {} has changed since a prediction",
-                record.id
-            );
-        } else {
-            self.load(shared, record);
-            if self.run(&shared.tasks, limit).is_none() {
-                return false;
-            }
-        }
-        if self.cycles > 0 {
-            self.store(shared, record);
-        }
-        self.due = Time::NEVER;
-        true
-    }
-
-    fn load(&mut self, shared: &Shared, record: &Cpu) {
+    /// Begins with what is on a cpu.
+    pub(crate) fn load(&mut self, shared: &Shared, record: &Cpu) {
         let task = &shared.tasks[record.current];
-        (self.cpu, self.due) = (record.id, Time::NEVER);
-        self.origin = Origin::of(record);
         (self.priority, self.polls, self.weight) = (task.priority, task.polls, task.weight);
+        self.several = record.several;
         self.look = shared.look(task);
         self.prices = Prices::of(&shared.machine.costs);
         self.cycle = self.look.poll + self.prices.call;
@@ -216,7 +127,7 @@ impl FairQueue {
         self.read(record.current, task);
         self.look_ahead(&shared.tasks);
         (self.since, self.charged) = (record.since, record.charged);
-        self.overhead = self.origin.overhead;
+        self.overhead = record.overhead.total();
         (self.switching, self.cycles, self.switches) = (Span::ZERO, 0, 0);
     }
 
@@ -224,7 +135,7 @@ impl FairQueue {
     fn read(&mut self, task: TaskId, from: &Task) {
         self.members.push(Member {
             task,
-            process: if self.origin.several { from.process } else { ProcessId::NONE },
+            process: if self.several { from.process } else { ProcessId::NONE },
             next: NONE,
             key: from.vruntime,
             visible: from.visible,
@@ -283,22 +194,27 @@ impl FairQueue {
         }
     }
 
-    /// True when it began with what is still on the cpu.
-    fn is_of(&self, record: &Cpu, tasks: &Tasks) -> bool {
-        let now = std::iter::once(record.current).chain(run_queue::list(tasks, record.head));
-        let same = |(id, member): (TaskId, &Member)| {
-            let task = &tasks[id];
-            id == member.task && (task.priority, task.polls) == (self.priority, self.polls)
+    /// The run has ended like another one on the same queue.
+    #[cfg(debug_assertions)]
+    pub(crate) fn ends_like(&self, other: &Self) -> bool {
+        let cpu = |queue: &Self| {
+            let Self { since, overhead, charged, switching, cycles, switches, .. } = *queue;
+            let current = queue.members[queue.current as usize].task;
+            (current, since, overhead, charged, switching, cycles, switches)
         };
-        self.origin == Origin::of(record) && now.zip(&self.members).all(same)
+        let one = |one: &Member| (one.task, one.key, one.cycles, one.switches, one.used, one.last_ran);
+        let ran = [self, other].map(|queue| queue.members.iter().filter(|member| member.cycles > 0).map(one));
+        let [mine, others] = ran;
+        cpu(self) == cpu(other) && mine.eq(others)
     }
 
     /// Runs until something other than polling is due and returns that instant: the current task's poll (it
     /// observes the end of its wait) or the end of its cycle (a task that does not poll follows). Cycles that
     /// end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
     /// None when a task of a better priority waits, or one that polls in another way follows.
-    fn run(&mut self, source: &Tasks, limit: Time) -> Option<Time> {
-        if self.ahead.some().is_some_and(|head| source[head].priority < self.priority) {
+    pub(crate) fn run(&mut self, source: &Tasks, limit: Time) -> Option<Time> {
+        let head = self.ahead;
+        if head.some().is_some_and(|head| source[head].priority < self.priority) {
             return None;
         }
         let mut dispatches = 0;
@@ -336,7 +252,7 @@ impl FairQueue {
                 if dispatches > DISPATCHES_PREDICTED {
                     return Some(self.end_of_cycle());
                 }
-                if dispatches == READ_FIRST && self.is_stuck(source) {
+                if dispatches == READ_FIRST && self.is_stuck(source, head) {
                     return Some(Time::NEVER);
                 }
             }
@@ -353,8 +269,8 @@ impl FairQueue {
     }
 
     /// No task of the whole queue will ever observe anything.
-    fn is_stuck(&self, source: &Tasks) -> bool {
-        all_unaware(source, (self.members[0].task, self.origin.head), usize::MAX)
+    fn is_stuck(&self, source: &Tasks, head: TaskId) -> bool {
+        all_unaware(source, (self.members[0].task, head), usize::MAX)
     }
 
     /// The current task's dispatch does not end before `limit`, or the task observes the end of its wait in
@@ -421,7 +337,7 @@ impl FairQueue {
     /// The switch between two members.
     #[inline]
     fn cost(&self, from: u32, to: u32) -> Span {
-        if self.origin.several {
+        if self.several {
             let process = |number: u32| self.members[number as usize].process;
             self.prices.switch(process(from), process(to))
         } else {
@@ -432,7 +348,7 @@ impl FairQueue {
     /// What of a switch is charged to keys.
     #[inline]
     const fn switch_charge(&self) -> Span {
-        if self.origin.several { self.prices.process } else { self.prices.thread }
+        if self.several { self.prices.process } else { self.prices.thread }
     }
 
     /// After a switch: tasks whose keys are no further apart than a dispatch of one cycle adds run one after
@@ -523,7 +439,10 @@ impl FairQueue {
     }
 
     /// Writes what has happened back to the cpu.
-    fn store(&self, shared: &mut Shared, record: &mut Cpu) {
+    pub(crate) fn store(&self, shared: &mut Shared, record: &mut Cpu) {
+        if self.cycles == 0 {
+            return;
+        }
         record.account.add(Category::Spin, self.look.poll * self.cycles);
         record.account.add(Category::Yield, self.prices.call * self.cycles);
         record.pay_all();

@@ -21,18 +21,17 @@
 //! (`fair`).
 
 pub(crate) mod fair;
+pub(crate) mod prediction;
 pub(crate) mod queue_copy;
 pub(crate) mod recurrence;
 pub(crate) mod rotation;
 
-use crate::account::Category;
 use crate::engine::Engine;
 use crate::engine::polling::fair::READ_FIRST;
-use crate::engine::polling::queue_copy::QueueCopy;
-use crate::engine::state::{Activity, Cpu, ProcessId, Task};
+use crate::engine::state::{Activity, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
-use crate::policy::{THROTTLED, TaskState};
+use crate::policy::THROTTLED;
 use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
 use crate::wait::Looks;
@@ -157,7 +156,7 @@ impl Engine<'_> {
         if shared.in_rotation(record) {
             shared.rotate(record, limit);
         } else {
-            self.settle_copy(cpu, limit);
+            self.predictions.settle(shared, record, limit);
         }
     }
 
@@ -171,7 +170,7 @@ impl Engine<'_> {
         let poll = start + look.poll;
         if visible_at(task) <= poll {
             let due = look.sees(start, visible_at(task));
-            self.fair.forget(cpu);
+            self.predictions.of(cpu).forget();
             due
         } else if shared.stepwise {
             poll + shared.machine.costs.yield_call
@@ -184,8 +183,9 @@ impl Engine<'_> {
 
     #[inline(never)]
     fn predict_copy(&mut self, cpu: CpuId) -> Time {
-        self.fair.forget(cpu);
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
+        let prediction = self.predictions.of(cpu);
+        prediction.forget();
         let level = shared.tasks[record.current].priority;
         if level == THROTTLED
             || (!record.rare.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
@@ -193,86 +193,10 @@ impl Engine<'_> {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
             return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
         }
-        let most = if self.shared.yields_fairly { READ_FIRST } else { usize::MAX };
+        let most = if shared.yields_fairly { READ_FIRST } else { usize::MAX };
         if all_unaware(&shared.tasks, (record.current, record.head), most) {
             return Time::NEVER;
         }
-        if let Some(due) = self.fair.of(cpu).and_then(|fair| fair.predict(shared, record)) {
-            return due;
-        }
-        self.load(cpu);
-        self.shared.model.discipline.run_polling(&mut self.queue_copy, Time::NEVER)
+        prediction.predict(shared, record)
     }
-
-    /// Does all cycles that end before `limit`.
-    #[inline(never)]
-    fn settle_copy(&mut self, cpu: CpuId, limit: Time) {
-        if let Some(fair) = self.fair.of(cpu)
-            && fair.settle(&mut self.shared, &mut self.cpus[cpu], limit)
-        {
-            return;
-        }
-        self.load(cpu);
-        self.shared.model.discipline.run_polling(&mut self.queue_copy, limit);
-        if self.queue_copy.cycles > 0 {
-            self.store(cpu);
-        }
-    }
-
-    fn load(&mut self, cpu: CpuId) {
-        let shared = &self.shared;
-        let how = (Prices::of(&shared.machine.costs), shared.directed);
-        self.queue_copy.load(&self.cpus[cpu], &shared.tasks, &shared.apps, how);
-    }
-
-    /// Writes what has happened on a copy back to the cpu.
-    fn store(&mut self, cpu: CpuId) {
-        let (record, copy, shared) = (&mut self.cpus[cpu], &self.queue_copy, &mut self.shared);
-        record.account.add(Category::Spin, copy.polling());
-        record.account.add(Category::Yield, copy.prices.call * copy.cycles);
-        record.pay_all();
-        // The last switch is still pending when its dispatch has not completed a cycle.
-        record.account.add(Category::Switch, copy.switching - copy.overhead);
-        record.poll_on(copy.cpu.since, copy.cpu.charged, copy.overhead, (copy.cycles, copy.switches));
-        record.min_vruntime = copy.cpu.min_vruntime;
-        record.set_expired_since(copy.cpu.rare.expired_since);
-        for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
-            let task = &mut shared.tasks[done.task];
-            if let Some(history) = task.history.written() {
-                history.vdeadline = member.history.vdeadline;
-                history.protection = member.history.protection;
-                history.share = member.history.share;
-            }
-            if done.cycles == 0 {
-                continue;
-            }
-            task.vruntime = member.vruntime;
-            task.cpu_time += member.cpu_time;
-            task.last_ran = member.last_ran;
-            let counters = &mut shared.apps[task.app()].counters;
-            counters.polls += done.cycles;
-            counters.yields += done.cycles;
-            counters.voluntary_switches += done.switches;
-        }
-        if copy.switches > 0 {
-            record.last_process = queue_copy::last_process(copy, &shared.tasks);
-            relink(&mut shared.tasks, record, copy);
-        }
-    }
-}
-
-/// Brings a queue into the order of its copy.
-fn relink(tasks: &mut Tasks, record: &mut Cpu, copy: &QueueCopy) {
-    let task_of = |id: TaskId| copy.done[id.0 as usize].task;
-    let mut previous = TaskId::NONE;
-    for id in copy.queue().map(task_of) {
-        tasks[id].state = TaskState::Queued;
-        run_queue::link(tasks, record, previous, id);
-        previous = id;
-    }
-    run_queue::link(tasks, record, previous, TaskId::NONE);
-    record.current = task_of(copy.cpu.current);
-    let current = &mut tasks[record.current];
-    current.state = TaskState::Running;
-    (current.previous, current.next) = (TaskId::NONE, TaskId::NONE);
 }
