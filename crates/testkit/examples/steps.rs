@@ -3,12 +3,19 @@
 //!
 //! Jobs: `16`, `256`, ... (cpus, central barrier), `dissemination`, `fair`, `block`, `alone` (one task per
 //! cpu), `compute` (no contention). `domain64`: 64 cpus on one memory controller, `domain64-off`: the same
-//! without contention. `+` behind the name of a policy: its tasks begin evenly spread.
+//! without contention. `eevdf`: `dissemination` on Linux 6.18; `groups`: `block` there, all tasks in one task
+//! group. `+` behind the name of a policy: its tasks begin evenly spread.
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
+use std::sync::Arc;
+
 use policies::Choice;
-use sim_core::os::YieldMode;
+use sim_core::engine::Simulation;
+use sim_core::os::{Discipline, EevdfParams, OsModel, TaskGroup, YieldMode};
+use sim_core::outcome::Options;
+use sim_core::program::AppSpec;
+use sim_core::time::Span;
 use sim_core::wait::WaitMode;
 use testkit::job::Job;
 use testkit::seated::Seated;
@@ -16,9 +23,9 @@ use testkit::seated::Seated;
 fn job(name: &str, intervals: u32) -> Result<Job, String> {
     let small = Job::central(16, intervals);
     Ok(match name {
-        "dissemination" => Job { intervals, ..Job::dissemination(4, YieldMode::Posix) },
+        "dissemination" | "eevdf" => Job { intervals, ..Job::dissemination(4, YieldMode::Posix) },
         "fair" => Job { intervals, ..Job::dissemination(4, YieldMode::Default) },
-        "block" => Job { wait: WaitMode::Block, ..small },
+        "block" | "groups" => Job { wait: WaitMode::Block, ..small },
         "alone" => Job { tasks_per_cpu: 1, ..small },
         "compute" => Job { contention: false, ..small },
         _ => {
@@ -31,6 +38,18 @@ fn job(name: &str, intervals: u32) -> Result<Job, String> {
     })
 }
 
+/// The kernel of a job, and the task group of its tasks.
+fn kernel(name: &str, job: &Job) -> (OsModel, Option<u16>) {
+    let eevdf = Discipline::Eevdf(EevdfParams::scaled(job.cpus));
+    let modern = OsModel { tick: Span::from_ms(4), tick_skew: false, discipline: eevdf, ..job.kernel() };
+    let group = TaskGroup { name: "group".into(), parent: None, weight: 1_024, limit: None };
+    match name {
+        "eevdf" => (modern, None),
+        "groups" => (OsModel { groups: vec![group], ..modern }, Some(0)),
+        _ => (job.kernel(), None),
+    }
+}
+
 fn main() -> Result<(), String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [name, policy, intervals] = &words[..] else { return Err("steps JOB POLICY INTERVALS".into()) };
@@ -38,12 +57,14 @@ fn main() -> Result<(), String> {
     let (bare, spread) = policy.strip_suffix('+').map_or((policy.as_str(), false), |bare| (bare, true));
     let entry = policies::find(bare).ok_or_else(|| format!("no policy {policy}"))?;
     let base = machines::resolve("barcelona")?.machine();
-    let (machine, kernel, app) = (job.machine(&base)?, job.kernel(), job.app()?);
-    let mut policy = Choice::new(entry).build(&machine, &kernel, &[app]);
+    let (machine, (kernel, group)) = (job.machine(&base)?, kernel(name, &job));
+    let apps = vec![AppSpec { group, ..job.app()? }];
+    let mut policy = Choice::new(entry).build(&machine, &kernel, &apps);
     if spread {
         policy = Box::new(Seated(policy));
     }
-    let report = job.simulation(&base)?.run(policy.as_mut(), &mut ());
+    let simulation = Simulation::new(Arc::new(machine), Arc::new(kernel), apps, Options::default())?;
+    let report = simulation.run(policy.as_mut(), &mut ());
     println!("{} steps, digest {:016x}", job.steps(), report.digest);
     Ok(())
 }
