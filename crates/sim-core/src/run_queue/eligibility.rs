@@ -132,8 +132,8 @@ impl<'a> Pick<'a> {
     }
 
     pub(crate) fn result(self) -> Option<TaskId> {
-        let best = self.best.filter(|(_, deadline)| self.current.is_none_or(|one| one.vdeadline >= *deadline));
-        best.map(|(id, _)| id)
+        let (id, deadline) = self.best?;
+        self.current.is_none_or(|one| one.vdeadline >= deadline).then_some(id)
     }
 }
 

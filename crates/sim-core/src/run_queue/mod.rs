@@ -16,6 +16,7 @@ pub(crate) mod eevdf;
 mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod groups;
+mod level;
 mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;

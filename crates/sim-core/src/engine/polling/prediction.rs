@@ -58,8 +58,12 @@ impl Predictions {
         self.again.run(shared, record, limit);
         let mask = self.kept.len() - 1;
         let (kept, again) = (&self.kept[record.id.0 as usize & mask], &self.again);
-        let same = if kept.is_fair { kept.fair.ends_like(&again.fair) } else { kept.copy.ends_like(&again.copy) };
-        assert!(same && kept.is_fair == again.is_fair, "{} has changed since a prediction", record.id);
+        let same = match (kept.is_fair, again.is_fair) {
+            (true, true) => kept.fair.ends_like(&again.fair),
+            (false, false) => kept.copy.ends_like(&again.copy),
+            _ => false,
+        };
+        assert!(same, "{} has changed since a prediction", record.id);
     }
 }
 
