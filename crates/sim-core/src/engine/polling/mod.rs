@@ -18,7 +18,7 @@
 //! otherwise (docs/performance/history.md). A yield that puts its caller behind all others makes a
 //! round-robin cycle (`rotation`), whose state after any number of dispatches follows from two passes over
 //! the queue. A yield that only charges its caller needs nothing of the waiting tasks but their keys
-//! (`fair`).
+//! (`fair`). A prediction is kept until it comes true (`prediction`), so that it is computed once.
 
 pub(crate) mod fair;
 pub(crate) mod prediction;

@@ -1,12 +1,15 @@
 //! The last prediction for a cpu is kept: when it comes true, what has happened up to then is computed
 //! already.
 
-use crate::engine::polling::Look;
+use crate::account::Category;
 use crate::engine::polling::fair::FairQueue;
-use crate::engine::polling::queue_copy::QueueCopy;
+use crate::engine::polling::queue_copy::{self, QueueCopy};
+use crate::engine::polling::{Look, Prices};
 use crate::engine::shared::Shared;
 use crate::engine::state::Cpu;
-use crate::ids::CpuId;
+use crate::ids::{CpuId, TaskId};
+use crate::policy::TaskState;
+use crate::run_queue::{self, Tasks};
 use crate::time::Time;
 
 /// Predictions kept at most, a power of two: those of more cpus than these replace each other.
@@ -109,7 +112,8 @@ impl Prediction {
             }
         }
         self.is_fair = false;
-        self.copy.load(shared, record);
+        let how = (Prices::of(&shared.machine.costs), shared.directed);
+        self.copy.load(record, &shared.tasks, &shared.apps, how);
         shared.model.discipline.run_polling(&mut self.copy, limit)
     }
 
@@ -119,7 +123,60 @@ impl Prediction {
         if self.is_fair {
             self.fair.store(shared, record);
         } else {
-            self.copy.store(shared, record);
+            store(&self.copy, shared, record);
         }
     }
+}
+
+/// Writes what has happened on a copy back to the cpu.
+fn store(copy: &QueueCopy, shared: &mut Shared, record: &mut Cpu) {
+    if copy.cycles == 0 {
+        return;
+    }
+    record.account.add(Category::Spin, copy.polling());
+    record.account.add(Category::Yield, copy.prices.call * copy.cycles);
+    record.pay_all();
+    // The last switch is still pending when its dispatch has not completed a cycle.
+    record.account.add(Category::Switch, copy.switching - copy.overhead);
+    record.poll_on(copy.cpu.since, copy.cpu.charged, copy.overhead, (copy.cycles, copy.switches));
+    record.min_vruntime = copy.cpu.min_vruntime;
+    record.set_expired_since(copy.cpu.rare.expired_since);
+    for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
+        let task = &mut shared.tasks[done.task];
+        if let Some(history) = task.history.written() {
+            history.vdeadline = member.history.vdeadline;
+            history.protection = member.history.protection;
+            history.share = member.history.share;
+        }
+        if done.cycles == 0 {
+            continue;
+        }
+        task.vruntime = member.vruntime;
+        task.cpu_time += member.cpu_time;
+        task.last_ran = member.last_ran;
+        let counters = &mut shared.apps[task.app()].counters;
+        counters.polls += done.cycles;
+        counters.yields += done.cycles;
+        counters.voluntary_switches += done.switches;
+    }
+    if copy.switches > 0 {
+        record.last_process = queue_copy::last_process(copy, &shared.tasks);
+        relink(&mut shared.tasks, record, copy);
+    }
+}
+
+/// Brings a queue into the order of its copy.
+fn relink(tasks: &mut Tasks, record: &mut Cpu, copy: &QueueCopy) {
+    let task_of = |id: TaskId| copy.done[id.0 as usize].task;
+    let mut previous = TaskId::NONE;
+    for id in copy.queue().map(task_of) {
+        tasks[id].state = TaskState::Queued;
+        run_queue::link(tasks, record, previous, id);
+        previous = id;
+    }
+    run_queue::link(tasks, record, previous, TaskId::NONE);
+    record.current = task_of(copy.cpu.current);
+    let current = &mut tasks[record.current];
+    current.state = TaskState::Running;
+    (current.previous, current.next) = (TaskId::NONE, TaskId::NONE);
 }

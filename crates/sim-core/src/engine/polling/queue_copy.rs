@@ -4,13 +4,10 @@
 //! A prediction must not change the queue, and the same run answers what the next event leaves behind. Tasks
 //! of a copy are numbered from 0, the current one first, in the order of the queue.
 
-use crate::account::Category;
 use crate::engine::polling::recurrence::Mark;
 use crate::engine::polling::{Look, Prices, cycles_before, polls, polls_before, visible_at};
-use crate::engine::shared::Shared;
-use crate::engine::state::{Cpu, ProcessId, Task};
-use crate::ids::{CpuId, TaskId};
-use crate::policy::TaskState;
+use crate::engine::state::{App, Cpu, ProcessId, Task};
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::run_queue::multilevel::Share;
 use crate::run_queue::{self, Rules, Tasks};
 use crate::time::{Span, Time};
@@ -86,9 +83,14 @@ type BeforeYield = (i64, i64, Time, (i64, Share));
 
 impl QueueCopy {
     /// Copies the run queue of a cpu.
-    pub(crate) fn load(&mut self, shared: &Shared, record: &Cpu) {
-        let tasks = &shared.tasks;
-        self.prices = Prices::of(&shared.machine.costs);
+    pub(crate) fn load(
+        &mut self,
+        record: &Cpu,
+        tasks: &Tasks,
+        apps: &IdVec<AppId, App>,
+        (prices, directed): (Prices, bool),
+    ) {
+        self.prices = prices;
         (self.directed, self.others) = (false, false);
         self.overhead = record.overhead.total();
         (self.switching, self.cycles, self.switches) = (Span::ZERO, 0, 0);
@@ -107,9 +109,9 @@ impl QueueCopy {
             run_queue::link(&mut self.tasks, &mut self.cpu, last, number);
             run_queue::link(&mut self.tasks, &mut self.cpu, number, TaskId::NONE);
         }
-        if shared.directed {
+        if directed {
             for done in &mut self.done {
-                done.directed = shared.apps[tasks[done.task].app()].runtime.wait == WaitMode::YieldTo;
+                done.directed = apps[tasks[done.task].app()].runtime.wait == WaitMode::YieldTo;
                 self.directed |= done.directed;
             }
         }
@@ -177,43 +179,6 @@ impl QueueCopy {
             if self.skip_periods(rules, limit, dispatches) {
                 return Time::NEVER;
             }
-        }
-    }
-
-    /// Writes what has happened on a copy back to the cpu.
-    pub(crate) fn store(&self, shared: &mut Shared, record: &mut Cpu) {
-        if self.cycles == 0 {
-            return;
-        }
-        record.account.add(Category::Spin, self.polling());
-        record.account.add(Category::Yield, self.prices.call * self.cycles);
-        record.pay_all();
-        // The last switch is still pending when its dispatch has not completed a cycle.
-        record.account.add(Category::Switch, self.switching - self.overhead);
-        record.poll_on(self.cpu.since, self.cpu.charged, self.overhead, (self.cycles, self.switches));
-        record.min_vruntime = self.cpu.min_vruntime;
-        record.set_expired_since(self.cpu.rare.expired_since);
-        for (done, member) in self.done.iter().zip(self.tasks.iter()) {
-            let task = &mut shared.tasks[done.task];
-            if let Some(history) = task.history.written() {
-                history.vdeadline = member.history.vdeadline;
-                history.protection = member.history.protection;
-                history.share = member.history.share;
-            }
-            if done.cycles == 0 {
-                continue;
-            }
-            task.vruntime = member.vruntime;
-            task.cpu_time += member.cpu_time;
-            task.last_ran = member.last_ran;
-            let counters = &mut shared.apps[task.app()].counters;
-            counters.polls += done.cycles;
-            counters.yields += done.cycles;
-            counters.voluntary_switches += done.switches;
-        }
-        if self.switches > 0 {
-            record.last_process = last_process(self, &shared.tasks);
-            relink(&mut shared.tasks, record, self);
         }
     }
 
@@ -431,20 +396,4 @@ impl QueueCopy {
 /// The process of the task that was switched out last, to price the next switch.
 pub(crate) fn last_process(copy: &QueueCopy, tasks: &Tasks) -> ProcessId {
     tasks[copy.done[copy.before.0 as usize].task].process
-}
-
-/// Brings a queue into the order of its copy.
-fn relink(tasks: &mut Tasks, record: &mut Cpu, copy: &QueueCopy) {
-    let task_of = |id: TaskId| copy.done[id.0 as usize].task;
-    let mut previous = TaskId::NONE;
-    for id in copy.queue().map(task_of) {
-        tasks[id].state = TaskState::Queued;
-        run_queue::link(tasks, record, previous, id);
-        previous = id;
-    }
-    run_queue::link(tasks, record, previous, TaskId::NONE);
-    record.current = task_of(copy.cpu.current);
-    let current = &mut tasks[record.current];
-    current.state = TaskState::Running;
-    (current.previous, current.next) = (TaskId::NONE, TaskId::NONE);
 }
