@@ -134,9 +134,9 @@ keys! {
     /// programs until their mean length is known to 1 %; most of the others are extrapolated.
     fidelity: Fidelity {
         default: "exact",
-        more: "`sampled` simulates at least a fifth of the passes of each loop, and again after each change \
-            of what runs: a program that starts, ends or reaches another loop. The 95 % confidence interval \
-            of the mean length comes from batch means; its half-width is at most 1 % of the mean, and it is \
+        more: "`sampled` simulates at least a fifth of the passes of each loop. It measures anew after each \
+            change of what runs: a program that starts, ends or reaches another loop. The 95 % confidence \
+            interval of the mean length comes from batch means; its half-width is at most 1 % of the mean, and it is \
             added to the intervals of the results. Times, breakdowns and counters grow in proportion. A run \
             is simulated as a whole while the passes vary too much, and while programs still arrive. Not \
             together with `window`. Timelines and traces show exact runs. Default: `exact`.",

@@ -427,6 +427,24 @@ impl Shared<'_> {
         self.look(task).poll + self.machine.costs.yield_call
     }
 
+    /// A task has polled and yielded without success: for how long in all and until when, in how many cycles
+    /// and with how many switches.
+    #[inline]
+    pub(crate) fn has_polled(
+        &mut self,
+        id: TaskId,
+        (used, last_ran): (Span, Time),
+        (cycles, switches): (u64, u64),
+    ) {
+        let task = &mut self.tasks[id];
+        task.cpu_time += used;
+        task.last_ran = last_ran;
+        let counters = &mut self.apps[task.app()].counters;
+        counters.polls += cycles;
+        counters.yields += cycles;
+        counters.voluntary_switches += switches;
+    }
+
     /// Charges the task for the time until now, ticks apart.
     #[inline]
     pub(crate) fn charge(&mut self, record: &mut Cpu) {

@@ -125,8 +125,8 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
         return;
     }
     let queued = tasks[entity].history.queued;
-    let others = average(tasks, cpu, Level::of(tasks, cpu, entity), entity);
-    if queued {
+    let others = queued.then(|| average(tasks, cpu, Level::of(tasks, cpu, entity), entity));
+    if let Some(others) = &others {
         let average = others.with(Contender::of(&tasks[entity]));
         tasks[entity].history.vlag = lag_in(params, &average, &tasks[entity]);
         groups::count(tasks, cpu, entity, before, false);
@@ -135,12 +135,12 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
     let task = &mut tasks[entity];
     task.history.vlag = scaled(task.history.vlag);
     task.weight = weight;
-    if queued {
+    if let Some(others) = &others {
         groups::count(tasks, cpu, entity, weight, true);
         let task = &mut tasks[entity];
         let protection = scaled(task.history.protection - task.vruntime);
         task.history.vdeadline = scaled(task.history.vdeadline - task.vruntime);
-        seat_among(params, &others, task, Entry::Move);
+        seat_among(params, others, task, Entry::Move);
         task.history.protection = task.vruntime + protection;
     }
 }
@@ -455,6 +455,7 @@ fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: E
     seat_among(params, &others, &mut tasks[id], entry);
 }
 
+/// The same; `others`: the average of the level without it.
 fn seat_among(params: &EevdfParams, others: &Average, task: &mut Task, entry: Entry) {
     let lag = if params.place_lag && others.load > 0 {
         scaled(task.history.vlag, others.load + i64::from(task.weight), others.load)

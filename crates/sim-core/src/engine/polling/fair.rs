@@ -450,14 +450,8 @@ impl FairQueue {
         record.account.add(Category::Switch, self.switching - self.overhead);
         record.poll_on(self.since, self.charged, self.overhead, (self.cycles, self.switches));
         for member in self.members.iter().filter(|member| member.cycles > 0) {
-            let task = &mut shared.tasks[member.task];
-            task.vruntime = member.key;
-            task.cpu_time += member.used;
-            task.last_ran = member.last_ran;
-            let counters = &mut shared.apps[task.app()].counters;
-            counters.polls += member.cycles;
-            counters.yields += member.cycles;
-            counters.voluntary_switches += member.switches;
+            shared.tasks[member.task].vruntime = member.key;
+            shared.has_polled(member.task, (member.used, member.last_ran), (member.cycles, member.switches));
         }
         if self.switches > 0 {
             record.last_process = shared.tasks[self.members[self.before as usize].task].process;

@@ -152,12 +152,7 @@ fn store(copy: &QueueCopy, shared: &mut Shared, record: &mut Cpu) {
             continue;
         }
         task.vruntime = member.vruntime;
-        task.cpu_time += member.cpu_time;
-        task.last_ran = member.last_ran;
-        let counters = &mut shared.apps[task.app()].counters;
-        counters.polls += done.cycles;
-        counters.yields += done.cycles;
-        counters.voluntary_switches += done.switches;
+        shared.has_polled(done.task, (member.cpu_time, member.last_ran), (done.cycles, done.switches));
     }
     if copy.switches > 0 {
         record.last_process = queue_copy::last_process(copy, &shared.tasks);
