@@ -136,10 +136,11 @@ keys! {
         default: "exact",
         more: "`sampled` simulates at least a fifth of the passes of each loop. It measures anew after each \
             change of what runs: a program that starts, ends or reaches another loop. The 95 % confidence \
-            interval of the mean length comes from batch means; its half-width is at most 1 % of the mean, and it is \
-            added to the intervals of the results. Times, breakdowns and counters grow in proportion. A run \
-            is simulated as a whole while the passes vary too much, and while programs still arrive. Not \
-            together with `window`. Timelines and traces show exact runs. Default: `exact`.",
+            interval of the mean length comes from batch means; its half-width is at most 1 % of the \
+            mean, and it is added to the intervals of the results. Times, breakdowns and counters grow in \
+            proportion. A run is simulated as a whole while the passes vary too much, and while programs \
+            still arrive. Not together with `window`. Timelines and traces show exact runs. Default: \
+            `exact`.",
         example: "fidelity: sampled\n\
             apps:\n\
             \x20 cg: { workload: { npb: { benchmark: cg, class: A } }, runtime: upc }",
