@@ -38,7 +38,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 8] = [
+const ONCE_FAILED: [(&str, &str); 9] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -101,6 +101,14 @@ const ONCE_FAILED: [(&str, &str); 8] = [
          \x20\x20a0: { workload: { spmd: { grain: 1ns, intervals: 12 } }, tasks: 7, cgroup: users }\n\
          \x20\x20a1: { workload: { make: { compute: 899.15us, io: 13.079us, parts: 1, jobs: 4 } }, copies: 3 }\n\
          horizon: 8ms\n",
+    ),
+    (
+        "a request that a task had used up while another one left did not end (EEVDF)",
+        "name: swarm\nmachine: \"core:4\"\nkernel: { linux-6.18: { slice: 1us } }\npolicies: [LEWI]\n\
+         apps:\n\
+         \x20\x20a0: { workload: { spmd: { work: 9us } }, cgroup: users }\n\
+         \x20\x20a1: { workload: { make: { io: 13.079us, jobs: 4 } }, copies: 3 }\n\
+         seed: 890401\nhorizon: 29ms\nstart_jitter: 2914.95us\n",
     ),
     (
         "DWRR took cpus that have not picked yet for cpus that run a thread",

@@ -78,10 +78,12 @@ impl Engine<'_> {
     }
 
     /// Settles and charges a cpu from outside; where tasks poll, the end of their polling is predicted anew.
+    /// The cpu picks again at once where the current task has used up its request (`resched_curr`).
     pub(crate) fn catch_up(&mut self, cpu: CpuId) {
         self.settle(cpu);
         self.charge(cpu);
-        if self.cpus[cpu].activity == Activity::Poll {
+        let record = &self.cpus[cpu];
+        if record.activity == Activity::Poll || record.resched {
             self.mark(cpu);
         }
     }
