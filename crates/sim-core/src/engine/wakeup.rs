@@ -81,9 +81,10 @@ impl Engine<'_> {
     /// The cpu picks again at once where the current task has used up its request (`resched_curr`).
     pub(crate) fn catch_up(&mut self, cpu: CpuId) {
         self.settle(cpu);
+        let asked = self.cpus[cpu].resched;
         self.charge(cpu);
         let record = &self.cpus[cpu];
-        if record.activity == Activity::Poll || record.resched {
+        if record.activity == Activity::Poll || (record.resched && !asked) {
             self.mark(cpu);
         }
     }
