@@ -135,25 +135,27 @@ impl Load {
         local: bool,
     ) -> Group {
         let mut group = Group { cpus: cpus.clone(), ..Group::default() };
+        let compares = self.release.group_imbalance && !local;
         let (mut max, mut min, mut per_task) = (0, u64::MAX, 0);
+        let now = view.now();
         for cpu in cpus.map(CpuId) {
             if self.excluded.contains(cpu) {
                 continue;
             }
-            let estimate =
-                if local { self.loads.target(view, cpu, index) } else { self.loads.source(view, cpu, index) };
-            max = max.max(estimate);
-            min = min.min(estimate);
-            group.estimate += estimate;
             let (tasks, weight) = (u64::from(self.queues.length(cpu)), view.load(cpu));
+            let average = self.loads.average(cpu, (now, weight), index);
+            // `target_load` of the own group, `source_load` of another one.
+            let estimate = if local { average.max(weight) } else { average.min(weight) };
+            group.estimate += estimate;
             group.tasks += tasks;
             group.weight += weight;
-            per_task += weight.checked_div(tasks).unwrap_or(0);
+            if compares {
+                (max, min) = (max.max(estimate), min.min(estimate));
+                per_task += weight.checked_div(tasks).unwrap_or(0);
+            }
         }
         group.average = group.estimate * UNIT / domain.power;
-        group.uneven = self.release.group_imbalance
-            && !local
-            && max.saturating_sub(min) > 2 * (per_task * UNIT / domain.power);
+        group.uneven = compares && max.saturating_sub(min) > 2 * (per_task * UNIT / domain.power);
         group
     }
 }

@@ -21,8 +21,9 @@ const AVERAGES: usize = 3;
 struct Load {
     /// Load since the last change.
     weight: u64,
-    /// Ticks already counted.
+    /// Ticks already counted, and when the next one is due.
     ticks: u64,
+    next: Time,
     average: [u64; AVERAGES],
 }
 
@@ -59,34 +60,42 @@ impl Loads {
         self.cpus[cpu].weight = weight;
     }
 
+    #[inline]
     fn catch_up(&mut self, cpu: CpuId, now: Time) {
-        let ticks = self.ticks(cpu, now);
-        let load = &mut self.cpus[cpu];
-        let missed = ticks.saturating_sub(load.ticks);
-        load.ticks = ticks;
-        if missed > 0 {
-            for (i, average) in load.average.iter_mut().enumerate() {
-                *average = decay(*average, load.weight, i as u32, missed);
-            }
+        if now >= self.cpus[cpu].next {
+            self.count_ticks(cpu, now);
         }
     }
 
-    /// A cautious low estimate of a cpu's load (`source_load`); index 0 is the load of this instant.
+    fn count_ticks(&mut self, cpu: CpuId, now: Time) {
+        let ticks = self.ticks(cpu, now);
+        let next = self.due(cpu, ticks + 1);
+        let load = &mut self.cpus[cpu];
+        let missed = ticks.saturating_sub(load.ticks);
+        (load.ticks, load.next) = (ticks, next);
+        for (i, average) in load.average.iter_mut().enumerate() {
+            *average = decay(*average, load.weight, i as u32, missed);
+        }
+    }
+
+    /// A cautious low estimate of a cpu's load (`source_load`).
     pub(super) fn source(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> u64 {
-        let now = view.load(cpu);
-        self.average(view, cpu, index).map_or(now, |average| average.min(now))
+        let load = view.load(cpu);
+        load.min(self.average(cpu, (view.now(), load), index))
     }
 
     /// A cautious high estimate (`target_load`).
     pub(super) fn target(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> u64 {
-        let now = view.load(cpu);
-        self.average(view, cpu, index).map_or(now, |average| average.max(now))
+        let load = view.load(cpu);
+        load.max(self.average(cpu, (view.now(), load), index))
     }
 
-    fn average(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> Option<u64> {
-        let slot = index.checked_sub(1)?;
-        self.catch_up(cpu, view.now());
-        self.cpus[cpu].average.get(slot).copied()
+    /// The average of a cpu's load with this index; index 0 is the load of this instant.
+    #[inline]
+    pub(super) fn average(&mut self, cpu: CpuId, (now, load): (Time, u64), index: usize) -> u64 {
+        let Some(slot) = index.checked_sub(1) else { return load };
+        self.catch_up(cpu, now);
+        self.cpus[cpu].average.get(slot).copied().unwrap_or(load)
     }
 }
 
