@@ -158,6 +158,52 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     }
 }
 
+/// `yields` and then `pick` of a cpu without task groups and delayed tasks, in one pass over the level: the
+/// average changes only by what the current task forfeits. The waiting tasks are in the order of their
+/// deadlines, so that the first eligible one is the best. None, with nothing changed, when a task of a better
+/// priority waits.
+fn yield_and_pick(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
+    debug_assert!(cpu.rare.group_count == 0 && cpu.rare.delayed.is_none(), "{} is no copy", cpu.id);
+    let current = cpu.current;
+    let (priority, head) = (tasks[current].priority, cpu.head);
+    let waiting = |tasks: &Tasks, id: TaskId| id.some().filter(|id| tasks[*id].priority == priority);
+    if head.some().is_some_and(|head| tasks[head].priority < priority) {
+        return None;
+    }
+    let mut average = Average::default();
+    let mut next = head;
+    while let Some(id) = waiting(tasks, next) {
+        average.add(Contender::of(&tasks[id]));
+        next = tasks[id].next;
+    }
+    let task = &mut tasks[current];
+    let mut one = Contender::of(task);
+    if now > cpu.charged {
+        one.age(weighted(now - cpu.charged, task.weight), params.slice);
+        cpu.charged = now;
+    }
+    let alone = average.load == 0;
+    let before = average.with(one);
+    if !alone && before.allows(one.vruntime) {
+        one.forfeit(params.slice);
+    }
+    (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
+    let average = average.with(one);
+    let eligible = average.allows(one.vruntime);
+    if alone || (eligible && one.vruntime < task.history.protection) {
+        return Some(current);
+    }
+    let mut next = head;
+    while let Some(id) = waiting(tasks, next) {
+        let task = &tasks[id];
+        if average.allows(task.vruntime) {
+            return Some(if eligible && one.vdeadline < task.history.vdeadline { current } else { id });
+        }
+        next = task.next;
+    }
+    Some(current)
+}
+
 /// Whom the kernel would pick, be it a delayed one. The lowest priority that another task runnable stands in
 /// counts; no task who is throttled is picked.
 fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
@@ -539,6 +585,14 @@ impl Rules for EevdfParams {
 
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
         yields(self, tasks, cpu, now);
+    }
+
+    #[inline]
+    fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
+        yield_and_pick(self, tasks, cpu, now).or_else(|| {
+            yields(self, tasks, cpu, now);
+            choose(self, tasks, cpu)
+        })
     }
 
     fn check(&self, tick: Span) -> Result<(), String> {

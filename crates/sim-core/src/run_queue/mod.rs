@@ -223,6 +223,15 @@ pub(crate) trait Rules {
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
+    /// The current task of the copy of a queue yields, and the best task is picked: the two above in one. A
+    /// copy has no task groups and no delayed tasks.
+    #[inline]
+    fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
+        let current = cpu.current;
+        self.yield_key(tasks, cpu, current, now);
+        self.choose(tasks, cpu, Some(current), now)
+    }
+
     /// True when a yield charges its caller by weight ([`cfs::weighted`]) and changes nothing else, and the
     /// first of all keys runs then; buddies aside.
     fn yields_fairly(&self) -> bool {

@@ -303,7 +303,7 @@ fn yields<T: Levels>(levels: &T, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, ti
 
 /// The nice value of a weight: the first that is not heavier.
 pub(crate) fn nice(weight: u32) -> i64 {
-    NICE_WEIGHTS.iter().position(|w| *w <= weight).unwrap_or(NICE_WEIGHTS.len() - 1) as i64 - 20
+    NICE_WEIGHTS.partition_point(|w| *w > weight).min(NICE_WEIGHTS.len() - 1) as i64 - 20
 }
 
 impl Multilevel {

@@ -300,8 +300,13 @@ impl QueueCopy {
     fn yields(&mut self, rules: &impl Rules, end: Time) -> bool {
         let (id, charged) = (self.cpu.current, self.cpu.charged);
         let saved = if self.others { Some(self.before_yield()) } else { None };
-        rules.yield_key(&mut self.tasks, &mut self.cpu, id, end);
-        let next = self.pick(rules, end);
+        let next = if self.directed {
+            rules.yield_key(&mut self.tasks, &mut self.cpu, id, end);
+            self.target(end).or_else(|| rules.choose(&mut self.tasks, &mut self.cpu, Some(id), end))
+        } else {
+            rules.yield_and_choose(&mut self.tasks, &mut self.cpu, end)
+        };
+        let next = next.unwrap_or(TaskId::NONE);
         if let Some(saved) = saved
             && !next.some().is_some_and(|next| polls(&self.tasks[next]))
         {
@@ -315,15 +320,6 @@ impl QueueCopy {
             self.switch(rules, next);
         }
         true
-    }
-
-    /// The task that runs after a yield of the current one.
-    #[inline]
-    fn pick(&mut self, rules: &impl Rules, end: Time) -> TaskId {
-        let id = self.cpu.current;
-        let target = if self.directed { self.target(end) } else { None };
-        let next = target.or_else(|| rules.choose(&mut self.tasks, &mut self.cpu, Some(id), end));
-        next.unwrap_or(TaskId::NONE)
     }
 
     #[inline]
