@@ -23,7 +23,9 @@ use testkit::seated::Seated;
 fn job(name: &str, intervals: u32) -> Result<Job, String> {
     let small = Job::central(16, intervals);
     Ok(match name {
-        "dissemination" | "eevdf" => Job { intervals, ..Job::dissemination(4, YieldMode::Posix) },
+        "dissemination" | "eevdf" | "group-polls" => {
+            Job { intervals, ..Job::dissemination(4, YieldMode::Posix) }
+        }
         "fair" => Job { intervals, ..Job::dissemination(4, YieldMode::Default) },
         "block" | "groups" => Job { wait: WaitMode::Block, ..small },
         "alone" => Job { tasks_per_cpu: 1, ..small },
@@ -45,7 +47,7 @@ fn kernel(name: &str, job: &Job) -> (OsModel, Option<u16>) {
     let group = TaskGroup { name: "group".into(), parent: None, weight: 1_024, limit: None };
     match name {
         "eevdf" => (modern, None),
-        "groups" => (OsModel { groups: vec![group], ..modern }, Some(0)),
+        "groups" | "group-polls" => (OsModel { groups: vec![group], ..modern }, Some(0)),
         _ => (job.kernel(), None),
     }
 }

@@ -11,9 +11,9 @@ use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
 parameters! {
     /// Parameters of `linux-6.18`.
     struct Parameters {
-        /// Length of a task's request for cpu time (base_slice_ns), at least 1us. 0s uses the kernel's own
-        /// scaling: 0.7ms x (1 + log2 of up to 8 cpus).
-        slice: Duration = 0, in 0..=LONGEST;
+        /// Length of a task's request for cpu time (base_slice_ns, 32 bits of ns), at least 1us. 0s uses the
+        /// kernel's own scaling: 0.7ms x (1 + log2 of up to 8 cpus).
+        slice: Duration = 0, in 0..=s(4);
         /// Period of the timer tick. 4ms corresponds to HZ = 250, as measured on a virtual machine with two
         /// cpus.
         tick: Duration = ms(4), in SHORTEST..=LONGEST;

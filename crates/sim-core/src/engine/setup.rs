@@ -484,7 +484,7 @@ impl<'o> Engine<'o> {
                 yields_fairly,
                 directed,
                 policy_orders,
-                stepwise: options.stepwise || policy_orders || !model.groups.is_empty(),
+                stepwise: options.stepwise || policy_orders || limited(&model),
                 passed: 0,
                 digest: Digest::default(),
                 cores: Cores::new(&machine, usable(&machine, &model)),
@@ -505,6 +505,11 @@ impl<'o> Engine<'o> {
             },
         }
     }
+}
+
+/// The cpu time of a task group is limited: cpus share a pool, first come first served.
+fn limited(model: &OsModel) -> bool {
+    model.groups.iter().any(|group| group.limit.is_some())
 }
 
 /// The first tick of each cpu, where there are task groups.

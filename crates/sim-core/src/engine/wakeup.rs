@@ -111,9 +111,7 @@ impl Engine<'_> {
     #[inline]
     pub(crate) fn pass_all_ticks(&mut self) {
         while self.ticks.earliest() <= self.shared.now {
-            let cpu = CpuId(self.ticks.first() as u32);
-            self.settle(cpu);
-            self.pass_tick(cpu);
+            self.pass_tick(CpuId(self.ticks.first() as u32));
         }
     }
 

@@ -14,7 +14,8 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, Pick};
 use crate::run_queue::level::{Level, average, average_of, current, each_waiting, has_rivals};
 use crate::run_queue::{
-    Entry, Growth, Keys, Rules, Tasks, at_least_1us, bandwidth, delayed_in, groups, insert_by, list, remove,
+    Entry, Growth, Keys, Rules, Tasks, at_least_1us, bandwidth, delayed_in, eevdf_polls, groups, insert_by,
+    list, remove,
 };
 use crate::time::{Span, Time};
 
@@ -156,52 +157,6 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         one.forfeit(params.slice);
         (tasks[current].vruntime, tasks[current].history.vdeadline) = (one.vruntime, one.vdeadline);
     }
-}
-
-/// `yields` and then `pick` of a cpu without task groups and delayed tasks, in one pass over the level: the
-/// average changes only by what the current task forfeits. The waiting tasks are in the order of their
-/// deadlines, so that the first eligible one is the best. None, with nothing changed, when a task of a better
-/// priority waits.
-fn yield_and_pick(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
-    debug_assert!(cpu.rare.group_count == 0 && cpu.rare.delayed.is_none(), "{} is no copy", cpu.id);
-    let current = cpu.current;
-    let (priority, head) = (tasks[current].priority, cpu.head);
-    let waiting = |tasks: &Tasks, id: TaskId| id.some().filter(|id| tasks[*id].priority == priority);
-    if head.some().is_some_and(|head| tasks[head].priority < priority) {
-        return None;
-    }
-    let mut average = Average::default();
-    let mut next = head;
-    while let Some(id) = waiting(tasks, next) {
-        average.add(Contender::of(&tasks[id]));
-        next = tasks[id].next;
-    }
-    let task = &mut tasks[current];
-    let mut one = Contender::of(task);
-    if now > cpu.charged {
-        one.age(weighted(now - cpu.charged, task.weight), params.slice);
-        cpu.charged = now;
-    }
-    let alone = average.load == 0;
-    let before = average.with(one);
-    if !alone && before.allows(one.vruntime) {
-        one.forfeit(params.slice);
-    }
-    (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
-    let average = average.with(one);
-    let eligible = average.allows(one.vruntime);
-    if alone || (eligible && one.vruntime < task.history.protection) {
-        return Some(current);
-    }
-    let mut next = head;
-    while let Some(id) = waiting(tasks, next) {
-        let task = &tasks[id];
-        if average.allows(task.vruntime) {
-            return Some(if eligible && one.vdeadline < task.history.vdeadline { current } else { id });
-        }
-        next = task.next;
-    }
-    Some(current)
 }
 
 /// Whom the kernel would pick, be it a delayed one. The lowest priority that another task runnable stands in
@@ -589,7 +544,12 @@ impl Rules for EevdfParams {
 
     #[inline]
     fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
-        yield_and_pick(self, tasks, cpu, now).or_else(|| {
+        let next = if cpu.rare.group_count > 0 {
+            None
+        } else {
+            eevdf_polls::yield_and_pick(self.slice, tasks, cpu, now)
+        };
+        next.or_else(|| {
             yields(self, tasks, cpu, now);
             choose(self, tasks, cpu)
         })
@@ -620,12 +580,12 @@ impl Rules for EevdfParams {
         drop_delayed(self, tasks, cpu, id);
     }
 
-    /// No task waits: no request is forfeited.
     fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
-        let task = &mut tasks[cpu.current];
-        let mut one = Contender::of(task);
-        one.age_often(weighted(cycle, task.weight), more as i64, self.slice);
-        (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
+        eevdf_polls::yield_again(self.slice, tasks, cpu, cycle, more);
+    }
+
+    fn periods_kept(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64 {
+        eevdf_polls::periods_kept(tasks, cpu, id, growth)
     }
 
     /// Picks depend on differences of virtual times, and the current task on what is left of its protection.
@@ -640,10 +600,16 @@ impl Rules for EevdfParams {
         growth.key == 0
     }
 
-    fn repeat(&self, task: &mut Task, _: &Cpu, _: Span, growth: i64) {
+    /// A group that only grew older keeps its request, and the current task its protection where it kept the
+    /// cpu.
+    fn repeat(&self, task: &mut Task, then: &Keys, _: &Cpu, (_, growth): (Span, i64)) {
         task.vruntime += growth;
-        task.history.vdeadline += growth;
-        task.history.protection += growth;
+        if task.history.vdeadline != then.vdeadline {
+            task.history.vdeadline += growth;
+        }
+        if task.history.protection != then.protection {
+            task.history.protection += growth;
+        }
     }
 
     fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {

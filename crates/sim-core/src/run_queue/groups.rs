@@ -14,7 +14,7 @@ use crate::ids::AppId;
 use crate::machine::PerCpu;
 use crate::os::TaskGroup;
 use crate::policy::TaskState;
-use crate::run_queue::Tasks;
+use crate::run_queue::{Tasks, delayed_in};
 use crate::time::Span;
 
 /// Least weight of a group on a cpu (`MIN_SHARES`).
@@ -96,6 +96,13 @@ pub(crate) fn wakes_delayed(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
     tasks[id].history.delayed
         || cpu.rare.group_count > 0
             && chain(tasks, cpu, id).find(present).is_some_and(|id| tasks[id].history.delayed)
+}
+
+/// True when a task that sleeps competes with those of a priority level of a cpu, or a group in which nothing
+/// is queued does.
+pub(crate) fn delays(tasks: &Tasks, cpu: &Cpu, priority: u8) -> bool {
+    !cpu.rare.delayed.is_none() && delayed_in(tasks, cpu, priority)
+        || all(cpu).any(|id| tasks[id].history.delayed)
 }
 
 /// The group as a whole.

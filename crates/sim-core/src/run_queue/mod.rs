@@ -13,6 +13,7 @@ pub(crate) mod bandwidth;
 pub(crate) mod by_policy;
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
+mod eevdf_polls;
 mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod groups;
@@ -224,7 +225,7 @@ pub(crate) trait Rules {
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
     /// The current task of the copy of a queue yields, and the best task is picked: the two above in one. A
-    /// copy has no task groups and no delayed tasks.
+    /// copy has no delayed tasks or groups.
     #[inline]
     fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
         let current = cpu.current;
@@ -275,10 +276,18 @@ pub(crate) trait Rules {
         u64::MAX
     }
 
-    /// A task goes through periods in which it is charged a span and its key grows.
+    /// For how many periods, in each of which its key grows and nothing else changes, the group that was
+    /// picked last in its level of a cpu stays the pick there.
+    fn periods_kept(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64 {
+        let _ = (tasks, growth);
+        unreachable!("{id} on {} competes in a level under a discipline without them", cpu.id);
+    }
+
+    /// A task goes through periods in which it is charged a span and its key grows, as in the one since it
+    /// had earlier keys.
     #[inline]
-    fn repeat(&self, task: &mut Task, cpu: &Cpu, charged: Span, growth: i64) {
-        let _ = (cpu, charged);
+    fn repeat(&self, task: &mut Task, then: &Keys, cpu: &Cpu, (charged, growth): (Span, i64)) {
+        let _ = (then, cpu, charged);
         task.vruntime += growth;
     }
 
@@ -347,6 +356,11 @@ impl Keys {
             vdeadline: task.history.vdeadline,
             protection: task.history.protection,
         }
+    }
+
+    /// True when nothing of these has changed but the virtual runtime.
+    pub(crate) fn only_aged(&self, task: &Task) -> bool {
+        (self.vdeadline, self.protection) == (task.history.vdeadline, task.history.protection)
     }
 }
 

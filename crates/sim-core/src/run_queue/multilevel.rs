@@ -276,7 +276,7 @@ impl<T: Levels> Rules for T {
         room.saturating_sub(1) / charged.ns().max(1)
     }
 
-    fn repeat(&self, task: &mut Task, cpu: &Cpu, charged: Span, growth: i64) {
+    fn repeat(&self, task: &mut Task, _: &Keys, cpu: &Cpu, (charged, growth): (Span, i64)) {
         let setting = Setting {
             base: cpu.min_vruntime,
             running: cpu.running,

@@ -32,7 +32,7 @@ use crate::engine::state::{Activity, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::policy::THROTTLED;
-use crate::run_queue::{self, Tasks};
+use crate::run_queue::{Tasks, groups};
 use crate::time::{Span, Time};
 use crate::wait::Looks;
 
@@ -187,9 +187,7 @@ impl Engine<'_> {
         let prediction = self.predictions.of(cpu);
         prediction.forget();
         let level = shared.tasks[record.current].priority;
-        if level == THROTTLED
-            || (!record.rare.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
-        {
+        if level == THROTTLED || groups::delays(&shared.tasks, record, level) {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
             return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
         }

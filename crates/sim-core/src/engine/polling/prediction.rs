@@ -143,15 +143,17 @@ fn store(copy: &QueueCopy, shared: &mut Shared, record: &mut Cpu) {
     record.set_expired_since(copy.cpu.rare.expired_since);
     for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
         let task = &mut shared.tasks[done.task];
+        task.vruntime = member.vruntime;
         if let Some(history) = task.history.written() {
             history.vdeadline = member.history.vdeadline;
             history.protection = member.history.protection;
+            history.chosen = member.history.chosen;
             history.share = member.history.share;
         }
+        // Task groups count no cycles.
         if done.cycles == 0 {
             continue;
         }
-        task.vruntime = member.vruntime;
         shared.has_polled(done.task, (member.cpu_time, member.last_ran), (done.cycles, done.switches));
     }
     if copy.switches > 0 {

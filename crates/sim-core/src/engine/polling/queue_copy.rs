@@ -2,14 +2,15 @@
 //! on the queue itself when each poll is an event.
 //!
 //! A prediction must not change the queue, and the same run answers what the next event leaves behind. Tasks
-//! of a copy are numbered from 0, the current one first, in the order of the queue.
+//! of a copy are numbered from 0, the current one first, in the order of the queue. The records of the task
+//! groups on the cpu follow behind them.
 
 use crate::engine::polling::recurrence::Mark;
 use crate::engine::polling::{Look, Prices, cycles_before, polls, polls_before, visible_at};
 use crate::engine::state::{App, Cpu, ProcessId, Task};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::run_queue::multilevel::Share;
-use crate::run_queue::{self, Rules, Tasks};
+use crate::run_queue::{self, Rules, Tasks, groups};
 use crate::time::{Span, Time};
 use crate::wait::WaitMode;
 
@@ -53,6 +54,8 @@ pub(crate) struct QueueCopy {
     /// The task that was switched out last.
     pub(crate) before: TaskId,
     pub(crate) mark: Mark,
+    /// What a yield changes of task groups: their virtual times before it.
+    around: Vec<(i64, i64)>,
 }
 
 impl QueueCopy {
@@ -74,6 +77,7 @@ impl QueueCopy {
             switches: 0,
             before: TaskId::NONE,
             mark: Mark::default(),
+            around: Vec::new(),
         }
     }
 }
@@ -91,7 +95,7 @@ impl QueueCopy {
         (prices, directed): (Prices, bool),
     ) {
         self.prices = prices;
-        (self.directed, self.others) = (false, false);
+        self.directed = false;
         self.overhead = record.overhead.total();
         (self.switching, self.cycles, self.switches) = (Span::ZERO, 0, 0);
         self.done.clear();
@@ -109,12 +113,26 @@ impl QueueCopy {
             run_queue::link(&mut self.tasks, &mut self.cpu, last, number);
             run_queue::link(&mut self.tasks, &mut self.cpu, number, TaskId::NONE);
         }
+        self.others = self.tasks.iter().take(self.done.len()).any(|task| !polls(task));
         if directed {
             for done in &mut self.done {
                 done.directed = apps[tasks[done.task].app()].runtime.wait == WaitMode::YieldTo;
                 self.directed |= done.directed;
             }
         }
+        if record.rare.group_count > 0 {
+            (self.cpu.rare.first_group, self.cpu.rare.group_count) =
+                (TaskId(self.done.len() as u32), record.rare.group_count);
+            for id in groups::all(record) {
+                self.copy(tasks, id);
+            }
+        }
+    }
+
+    /// The number of its tasks.
+    #[inline]
+    pub(crate) fn members(&self) -> usize {
+        self.done.len() - usize::from(self.cpu.rare.group_count)
     }
 
     /// Copies a task and returns its number.
@@ -134,7 +152,6 @@ impl QueueCopy {
             copy.process = from.process;
         }
         copy.history.copy_from(&from.history);
-        self.others |= !polls(from);
         self.done.push(Done { task: id, directed: false, cycles: 0, switches: 0, charged: Span::ZERO });
         TaskId(number as u32)
     }
@@ -190,9 +207,10 @@ impl QueueCopy {
             (current, since, charged, min_vruntime, copy.overhead, copy.cycles, copy.switches)
         };
         let task = |(done, task): (&Done, &Task)| {
-            let history = (task.history.vdeadline, task.history.protection, task.history.share);
-            let ran = (done.cycles > 0).then_some((task.vruntime, task.cpu_time, task.last_ran));
-            (done.task, done.cycles, done.switches, ran, history)
+            let history = (task.history.vdeadline, task.history.protection, task.history.chosen);
+            let history = (history, task.history.share);
+            let ran = (done.cycles > 0).then_some((task.cpu_time, task.last_ran));
+            (done.task, done.cycles, done.switches, task.vruntime, ran, history)
         };
         let [mine, others] = [self, other].map(|copy| copy.done.iter().zip(copy.tasks.iter()).map(task));
         cpu(self) == cpu(other) && self.queue().eq(other.queue()) && mine.eq(others)
@@ -213,7 +231,12 @@ impl QueueCopy {
     /// The time of all polls.
     pub(crate) fn polling(&self) -> Span {
         let of = |(done, task): (&Done, &Task)| self.looks[task.polls as usize].poll * done.cycles;
-        self.done.iter().zip(self.tasks.iter()).map(of).fold(Span::ZERO, |sum, span| sum + span)
+        self.done
+            .iter()
+            .zip(self.tasks.iter())
+            .take(self.members())
+            .map(of)
+            .fold(Span::ZERO, |sum, span| sum + span)
     }
 
     /// Yields of the current task, one each cycle, after all of which but the last it certainly keeps the
@@ -241,7 +264,7 @@ impl QueueCopy {
     /// At once where one does not poll.
     pub(crate) fn able(&self) -> Time {
         let able = |task: &Task| if polls(task) { visible_at(task) } else { Time::ZERO };
-        self.tasks.iter().take(self.done.len()).map(able).min().unwrap_or(Time::NEVER)
+        self.tasks.iter().take(self.members()).map(able).min().unwrap_or(Time::NEVER)
     }
 
     /// The current task's dispatch does not end before `limit`, or the task observes the end of its wait in
@@ -323,7 +346,10 @@ impl QueueCopy {
     }
 
     #[inline]
-    fn before_yield(&self) -> BeforeYield {
+    fn before_yield(&mut self) -> BeforeYield {
+        self.around.clear();
+        let groups = groups::all(&self.cpu).map(|id| &self.tasks[id]);
+        self.around.extend(groups.map(|group| (group.vruntime, group.history.vdeadline)));
         let (cpu, task) = (&self.cpu, &self.tasks[self.cpu.current]);
         let rest = (task.history.vdeadline, task.history.share);
         (task.vruntime, cpu.min_vruntime, cpu.charged, rest)
@@ -337,6 +363,9 @@ impl QueueCopy {
             (history.vdeadline, history.share) = (vdeadline, share);
         }
         (self.cpu.min_vruntime, self.cpu.charged) = (minimum, charged);
+        for (id, (vruntime, vdeadline)) in groups::all(&self.cpu).zip(&self.around) {
+            (self.tasks[id].vruntime, self.tasks[id].history.vdeadline) = (*vruntime, *vdeadline);
+        }
     }
 
     /// The task that the current one's directed yield prefers: the first of the same application whose wait

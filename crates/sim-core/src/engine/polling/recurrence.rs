@@ -5,12 +5,16 @@
 //! dispatches in between happen again, however long the period is. The discipline states for how many periods
 //! this holds. The length is unknown; Brent's method finds it: the state is compared with a marked one, and
 //! the mark is renewed in growing distances.
+//!
+//! With task groups each level recurs by itself: the keys in a group grow by another amount than those beside
+//! it. A group that runs while others wait beside it only grows older; it stays the pick for a number of
+//! periods.
 
 use crate::engine::polling::queue_copy::{Done, QueueCopy};
 use crate::engine::polling::visible_at;
 use crate::engine::state::Task;
 use crate::ids::TaskId;
-use crate::run_queue::{Growth, Keys, Rules};
+use crate::run_queue::{self, Growth, Keys, Rules, groups};
 use crate::time::{Span, Time};
 
 /// Periods must be shorter than this number of cycles from the next event for a mark to be set.
@@ -112,11 +116,17 @@ impl QueueCopy {
         }
         let room = end.since(self.cpu.since).ns().saturating_sub(1) / (self.cpu.since - self.mark.since).ns();
         let times = if end.is_never() { periods } else { periods.min(room) };
-        if times > 0 {
-            self.repeat(rules, times);
-        }
         // Less than a period is left, or another pattern follows.
         let bounded = times == periods;
+        let grouped = self.cpu.rare.group_count > 0;
+        // The last period puts tasks of several levels behind each other as they come.
+        let times = times.saturating_sub(u64::from(grouped));
+        if times > 0 {
+            self.repeat(rules, times);
+            if grouped {
+                self.sort(rules);
+            }
+        }
         self.mark.clear(if bounded { dispatches + 1 } else { usize::MAX });
         false
     }
@@ -129,13 +139,19 @@ impl QueueCopy {
 
     /// When one of those that run observes the end of its wait.
     fn next_visible(&self) -> Time {
-        let ran = self.tasks.ids().take(self.done.len()).filter(|id| self.has_run(*id));
+        let ran = self.tasks.ids().take(self.members()).filter(|id| self.has_run(*id));
         let first = ran.map(|id| visible_at(&self.tasks[id])).min().unwrap_or(Time::NEVER);
         if self.directed { first.min(self.able()) } else { first }
     }
 
     /// How often what has happened since the mark will happen again, if the state has recurred.
     fn periods(&self, rules: &impl Rules) -> Option<u64> {
+        if self.cpu.rare.group_count > 0 {
+            let levels = 0..=self.cpu.rare.group_count;
+            return levels
+                .map(|group| self.periods_of(rules, group))
+                .try_fold(u64::MAX, |most, periods| Some(most.min(periods?)));
+        }
         let (mark, current) = (&self.mark, self.cpu.current);
         let priority = self.tasks[current].priority;
         let key = self.tasks[current].vruntime - mark.tasks[current.0 as usize].keys.vruntime;
@@ -169,33 +185,82 @@ impl QueueCopy {
             // Behind those that are further ahead no task falls.
             most = most.min((beyond - last - 1).max(0) as u64 / growth.key as u64);
         }
-        self.is_in_order().then_some(most)
+        self.is_in_order(0).then_some(most)
     }
 
-    /// Those that have run since the mark are queued in the same order.
-    fn is_in_order(&self) -> bool {
-        let then = self.mark.order.iter().copied().filter(|id| self.has_run(*id));
-        self.queue().filter(|id| self.has_run(*id)).eq(then)
+    /// The same for those that compete in a task group, or beside all groups. Either all have run, or only
+    /// the one that was picked last.
+    fn periods_of(&self, rules: &impl Rules, group: u16) -> Option<u64> {
+        let (mut waits, mut ran, mut growth, mut shifted) = (false, 0, 0, true);
+        let mut last = TaskId::NONE;
+        for (id, then) in self.tasks.ids().zip(&self.mark.tasks) {
+            let task = &self.tasks[id];
+            let is_group = id.0 as usize >= self.members();
+            if task.history.group != group || (is_group && !task.history.queued) {
+                continue;
+            }
+            if Keys::of(task) == then.keys {
+                waits = true;
+                continue;
+            }
+            let key = task.vruntime - then.keys.vruntime;
+            let growth_of_all = Growth { key: if ran == 0 { key } else { growth }, minimum: 0 };
+            let is_current = id == self.cpu.current || task.history.chosen;
+            shifted &= key == growth_of_all.key && rules.recurs(task, &then.keys, growth_of_all, is_current);
+            (ran, growth, last) = (ran + 1, growth_of_all.key, id);
+        }
+        if ran == 0 || (shifted && !waits) {
+            return self.is_in_order(group).then_some(u64::MAX);
+        }
+        let (task, then) = (&self.tasks[last], &self.mark.tasks[last.0 as usize].keys);
+        let aged = ran == 1 && task.history.chosen && then.only_aged(task);
+        aged.then(|| rules.periods_kept(&self.tasks, &self.cpu, last, growth))
+    }
+
+    /// Those of a task group that have run since the mark are queued in the same order; `group` is 0 for
+    /// those in none.
+    fn is_in_order(&self, group: u16) -> bool {
+        let here = |id: &TaskId| self.has_run(*id) && groups::of(&self.tasks, &self.cpu, *id) == group;
+        let then = self.mark.order.iter().copied().filter(here);
+        self.queue().filter(here).eq(then)
+    }
+
+    /// The list is in the order of the keys again, after those of each level have grown by an amount of their
+    /// own.
+    fn sort(&mut self, rules: &impl Rules) {
+        let mut order = std::mem::take(&mut self.mark.order);
+        order.clear();
+        order.extend(self.queue());
+        order.sort_by_key(|id| (self.tasks[*id].priority, rules.key(&self.tasks[*id])));
+        let mut previous = TaskId::NONE;
+        for id in order.iter().copied().chain([TaskId::NONE]) {
+            run_queue::link(&mut self.tasks, &mut self.cpu, previous, id);
+            previous = id;
+        }
+        self.mark.order = order;
     }
 
     /// What has happened since the mark happens again, this number of times.
     fn repeat(&mut self, rules: &impl Rules, times: u64) {
         let period = self.cpu.since - self.mark.since;
-        let current = self.cpu.current.0 as usize;
-        let key = self.tasks[self.cpu.current].vruntime - self.mark.tasks[current].keys.vruntime;
         for number in 0..self.mark.tasks.len() {
             let (then, done) = (&self.mark.tasks[number], &mut self.done[number]);
-            if done.cycles == then.done.cycles {
+            let task: &mut Task = &mut self.tasks[TaskId(number as u32)];
+            let key = (task.vruntime - then.keys.vruntime) * times as i64;
+            if Keys::of(task) == then.keys && done.cycles == then.done.cycles {
                 continue;
             }
             let charged = (done.charged - then.done.charged) * times;
+            rules.repeat(task, &then.keys, &self.cpu, (charged, key));
+            if done.cycles == then.done.cycles {
+                // It is a task group.
+                continue;
+            }
             done.cycles += (done.cycles - then.done.cycles) * times;
             done.switches += (done.switches - then.done.switches) * times;
             done.charged += charged;
-            let task: &mut Task = &mut self.tasks[TaskId(number as u32)];
             task.cpu_time += (task.cpu_time - then.used) * times;
             task.last_ran += period * times;
-            rules.repeat(task, &self.cpu, charged, key * times as i64);
         }
         self.switching += (self.switching - self.mark.switching) * times;
         self.cycles += (self.cycles - self.mark.cycles) * times;

@@ -1,0 +1,82 @@
+//! EEVDF on the copy of a queue, where tasks poll and yield (`engine/polling`): the same as the rules in
+//! `eevdf` to the nanosecond, with fewer passes over the queue. A copy has no delayed tasks or groups.
+
+use crate::engine::state::Cpu;
+use crate::ids::TaskId;
+use crate::run_queue::cfs::weighted;
+use crate::run_queue::eligibility::{Average, Contender};
+use crate::run_queue::level::{Level, average};
+use crate::run_queue::{Tasks, groups};
+use crate::time::{Span, Time};
+
+/// The current task yields and the best one is picked, without task groups, in one pass over the level: the
+/// average changes only by what the current task forfeits. The waiting tasks are in the order of their
+/// deadlines, so that the first eligible one is the best. None, with nothing changed, when a task of a better
+/// priority waits.
+pub(crate) fn yield_and_pick(slice: Span, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
+    debug_assert!(cpu.rare.group_count == 0 && cpu.rare.delayed.is_none(), "{} is no copy", cpu.id);
+    let current = cpu.current;
+    let (priority, head) = (tasks[current].priority, cpu.head);
+    let waiting = |tasks: &Tasks, id: TaskId| id.some().filter(|id| tasks[*id].priority == priority);
+    if head.some().is_some_and(|head| tasks[head].priority < priority) {
+        return None;
+    }
+    let mut average = Average::default();
+    let mut next = head;
+    while let Some(id) = waiting(tasks, next) {
+        average.add(Contender::of(&tasks[id]));
+        next = tasks[id].next;
+    }
+    let task = &mut tasks[current];
+    let mut one = Contender::of(task);
+    if now > cpu.charged {
+        one.age(weighted(now - cpu.charged, task.weight), slice);
+        cpu.charged = now;
+    }
+    let alone = average.load == 0;
+    let before = average.with(one);
+    if !alone && before.allows(one.vruntime) {
+        one.forfeit(slice);
+    }
+    (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
+    let average = average.with(one);
+    let eligible = average.allows(one.vruntime);
+    if alone || (eligible && one.vruntime < task.history.protection) {
+        return Some(current);
+    }
+    let mut next = head;
+    while let Some(id) = waiting(tasks, next) {
+        let task = &tasks[id];
+        if average.allows(task.vruntime) {
+            return Some(if eligible && one.vdeadline < task.history.vdeadline { current } else { id });
+        }
+        next = task.next;
+    }
+    Some(current)
+}
+
+/// The current task has yielded and does so `more` times, every `cycle`. No task waits, so no request is
+/// forfeited.
+pub(crate) fn yield_again(slice: Span, tasks: &mut Tasks, cpu: &Cpu, cycle: Span, more: u64) {
+    let mut next = cpu.current.some();
+    while let Some(id) = next {
+        let task = &mut tasks[id];
+        let mut one = Contender::of(task);
+        one.age_often(weighted(cycle, task.weight), more as i64, slice);
+        (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
+        next = groups::parent(tasks, cpu, id);
+    }
+}
+
+/// For how many periods, in each of which its virtual runtime grows by `growth`, the group that was picked
+/// last in its level stays the pick: as long as it is eligible and protected, and its request is not used up.
+pub(crate) fn periods_kept(tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64 {
+    let others = average(tasks, cpu, Level::of(tasks, cpu, id), id);
+    let (one, protection) = (Contender::of(&tasks[id]), tasks[id].history.protection);
+    let mut last = one.vdeadline - 1;
+    if others.load > 0 {
+        // It is not ahead of the mean of all as long as it is not ahead of that of the others.
+        last = last.min(protection - 1).min(others.value());
+    }
+    (last - one.vruntime).max(0) as u64 / growth.max(1) as u64
+}
