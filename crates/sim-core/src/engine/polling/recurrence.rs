@@ -147,8 +147,10 @@ impl QueueCopy {
     /// How often what has happened since the mark will happen again, if the state has recurred.
     fn periods(&self, rules: &impl Rules) -> Option<u64> {
         if self.cpu.rare.group_count > 0 {
-            let levels = 0..=self.cpu.rare.group_count;
-            return levels
+            let here =
+                |group: &u16| *group == 0 || self.tasks[groups::on(&self.cpu, group - 1)].history.queued;
+            return (0..=self.cpu.rare.group_count)
+                .filter(here)
                 .map(|group| self.periods_of(rules, group))
                 .try_fold(u64::MAX, |most, periods| Some(most.min(periods?)));
         }
