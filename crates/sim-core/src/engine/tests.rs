@@ -309,33 +309,37 @@ fn a_spin_limit_ends_in_sleep() {
     assert_near(spent(&report, 0, Category::Idle), 800 * US, 10);
 }
 
-fn run_polls(mut rig: Rig, stepwise: bool) -> RunReport {
-    rig.machine.costs.poll = Span::from_ns(40);
-    rig.machine.costs.yield_call = Span::from_ns(300);
-    rig.machine.costs.switch_thread = Span::from_ns(900);
-    rig.options.stepwise = stepwise;
-    rig.run().0
+/// The same run with polls in closed form and one by one.
+fn closed_and_each(rig: impl Fn() -> Rig) -> [RunReport; 2] {
+    let [closed, each] = [false, true].map(|stepwise| {
+        let mut rig = rig();
+        rig.machine.costs.poll = Span::from_ns(40);
+        rig.machine.costs.yield_call = Span::from_ns(300);
+        rig.machine.costs.switch_thread = Span::from_ns(900);
+        rig.options.stepwise = stepwise;
+        rig.run().0
+    });
+    assert_eq!((&closed.apps, &closed.cpus, closed.digest), (&each.apps, &each.cpus, each.digest));
+    [closed, each]
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of polls one by one")]
 fn polling_in_closed_form_is_polling_one_by_one() {
-    let run = |stepwise| {
+    let [closed, each] = closed_and_each(|| {
         let mut rig =
             Rig::of(2).app(app(7, WaitMode::Yield, vec![compute(MS), Op::Barrier, compute(MS), Op::Barrier]));
         rig.model.discipline = Discipline::Cfs(CfsParams::scaled(2));
-        run_polls(rig, stepwise)
-    };
-    let (closed, each) = (run(false), run(true));
+        rig
+    });
     assert!(closed.apps[0].counters.polls > 1_000, "{}", closed.apps[0].counters.polls);
-    assert_eq!((&closed.apps, &closed.cpus, closed.digest), (&each.apps, &each.cpus, each.digest));
     assert!(closed.events < each.events / 10, "{} events, {} one by one", closed.events, each.events);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of polls one by one")]
 fn polls_in_task_groups_are_no_events() {
-    let run = |stepwise| {
+    let [closed, each] = closed_and_each(|| {
         let group = |weight| TaskGroup { name: "g".into(), parent: None, weight, limit: None };
         let member = |group, scale: [u32; 3]| {
             let app = app(3, WaitMode::Yield, vec![compute(20 * MS), Op::Barrier]);
@@ -344,26 +348,21 @@ fn polls_in_task_groups_are_no_events() {
         let mut rig = Rig::of(2).app(member(0, [1_000, 2_000, 9_000])).app(member(1, [3_000, 1_000, 1_000]));
         rig.model.groups = vec![group(1_024), group(300)];
         rig.model.discipline = Discipline::Eevdf(EevdfParams::scaled(2));
-        run_polls(rig, stepwise)
-    };
-    let (closed, each) = (run(false), run(true));
-    assert!(closed.apps[0].counters.polls > 10_000, "{}", closed.apps[0].counters.polls);
-    assert_eq!((&closed.apps, &closed.cpus, closed.digest), (&each.apps, &each.cpus, each.digest));
+        rig
+    });
     assert!(closed.events < each.events / 50, "{} events, {} one by one", closed.events, each.events);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of polls one by one")]
 fn the_polling_of_a_long_queue_is_skipped_by_whole_periods() {
-    let run = |stepwise| {
+    let [closed, _] = closed_and_each(|| {
         let mut rig = Rig::of(2).app(app(9, WaitMode::Yield, vec![compute(MS), Op::Barrier]));
         rig.apps[0].rank_scale = vec![2_000, 100_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
         rig.model.discipline = Discipline::Ts(TIME_SHARING);
-        run_polls(rig, stepwise)
-    };
-    let (closed, each) = (run(false), run(true));
+        rig
+    });
     assert!(closed.apps[0].counters.polls > 100_000, "{}", closed.apps[0].counters.polls);
-    assert_eq!((&closed.apps, &closed.cpus, closed.digest), (&each.apps, &each.cpus, each.digest));
     // Dispatches that are predicted one by one take ten times as many events.
     assert!(closed.events < 60, "{} events", closed.events);
 }

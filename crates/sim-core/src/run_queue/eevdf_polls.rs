@@ -1,5 +1,5 @@
-//! EEVDF on the copy of a queue, where tasks poll and yield (`engine/polling`): the same as the rules in
-//! `eevdf` to the nanosecond, with fewer passes over the queue. A copy has no delayed tasks or groups.
+//! EEVDF where tasks poll and yield on the copy of a queue (`engine/polling`): a yield and the pick after it
+//! in one pass, many yields at once, and how long a task group stays the pick. In a copy nothing is delayed.
 
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
@@ -9,12 +9,16 @@ use crate::run_queue::level::{Level, average};
 use crate::run_queue::{Tasks, groups};
 use crate::time::{Span, Time};
 
-/// The current task yields and the best one is picked, without task groups, in one pass over the level: the
-/// average changes only by what the current task forfeits. The waiting tasks are in the order of their
-/// deadlines, so that the first eligible one is the best. None, with nothing changed, when a task of a better
-/// priority waits.
+/// The current task yields and the best one is picked, where there are no task groups. One pass over the
+/// level is enough, because its average changes only by what the current task forfeits. The waiting tasks are
+/// in the order of their deadlines, so that the first eligible one is the best. None, with nothing changed,
+/// when a task of a better priority waits.
 pub(crate) fn yield_and_pick(slice: Span, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
-    debug_assert!(cpu.rare.group_count == 0 && cpu.rare.delayed.is_none(), "{} is no copy", cpu.id);
+    debug_assert!(
+        cpu.rare.group_count == 0 && cpu.rare.delayed.is_none(),
+        "{} has task groups or delayed tasks",
+        cpu.id
+    );
     let current = cpu.current;
     let (priority, head) = (tasks[current].priority, cpu.head);
     let waiting = |tasks: &Tasks, id: TaskId| id.some().filter(|id| tasks[*id].priority == priority);

@@ -224,8 +224,7 @@ pub(crate) trait Rules {
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
-    /// The current task of the copy of a queue yields, and the best task is picked: the two above in one. A
-    /// copy has no delayed tasks or groups.
+    /// [`Rules::yield_key`] and [`Rules::choose`] in one, on the copy of a queue, where nothing is delayed.
     #[inline]
     fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
         let current = cpu.current;

@@ -151,7 +151,7 @@ impl QueueCopy {
                 |group: &u16| *group == 0 || self.tasks[groups::on(&self.cpu, group - 1)].history.queued;
             return (0..=self.cpu.rare.group_count)
                 .filter(here)
-                .map(|group| self.periods_of(rules, group))
+                .map(|group| self.periods_of_level(rules, group))
                 .try_fold(u64::MAX, |most, periods| Some(most.min(periods?)));
         }
         let (mark, current) = (&self.mark, self.cpu.current);
@@ -192,9 +192,9 @@ impl QueueCopy {
 
     /// The same for those that compete in a task group, or beside all groups. Either all have run, or only
     /// the one that was picked last.
-    fn periods_of(&self, rules: &impl Rules, group: u16) -> Option<u64> {
-        let (mut waits, mut ran, mut growth, mut shifted) = (false, 0, 0, true);
-        let mut last = TaskId::NONE;
+    fn periods_of_level(&self, rules: &impl Rules, group: u16) -> Option<u64> {
+        let (mut waits, mut ran, mut shifted) = (false, 0, true);
+        let (mut first, mut last) = (None, TaskId::NONE);
         for (id, then) in self.tasks.ids().zip(&self.mark.tasks) {
             let task = &self.tasks[id];
             let is_group = id.0 as usize >= self.members();
@@ -206,12 +206,13 @@ impl QueueCopy {
                 continue;
             }
             let key = task.vruntime - then.keys.vruntime;
-            let growth_of_all = Growth { key: if ran == 0 { key } else { growth }, minimum: 0 };
+            let growth = Growth { key: *first.get_or_insert(key), minimum: 0 };
             let is_current = id == self.cpu.current || task.history.chosen;
-            shifted &= key == growth_of_all.key && rules.recurs(task, &then.keys, growth_of_all, is_current);
-            (ran, growth, last) = (ran + 1, growth_of_all.key, id);
+            shifted &= key == growth.key && rules.recurs(task, &then.keys, growth, is_current);
+            (ran, last) = (ran + 1, id);
         }
-        if ran == 0 || (shifted && !waits) {
+        let Some(growth) = first else { return Some(u64::MAX) };
+        if shifted && !waits {
             return self.is_in_order(group).then_some(u64::MAX);
         }
         let (task, then) = (&self.tasks[last], &self.mark.tasks[last.0 as usize].keys);
