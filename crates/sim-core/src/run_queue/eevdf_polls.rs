@@ -84,3 +84,28 @@ pub(crate) fn periods_kept(tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) ->
     }
     (last - one.vruntime).max(0) as u64 / growth.max(1) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::state::{ProcessId, Task};
+    use crate::ids::{AppId, CpuId};
+
+    #[test]
+    fn the_pick_stays_while_it_is_protected_eligible_and_in_its_request() {
+        let (mut tasks, mut cpu) = (Tasks::default(), Cpu::new(CpuId(0)));
+        for (vruntime, vdeadline) in [(0, 100), (50, 200)] {
+            let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
+            (task.vruntime, task.history.vdeadline) = (vruntime, vdeadline);
+            tasks.push(task);
+        }
+        cpu.current = TaskId(0);
+        tasks[cpu.current].history.protection = 31;
+        let kept = |tasks: &Tasks, cpu: &Cpu| periods_kept(tasks, cpu, TaskId(0), 10);
+        assert_eq!(kept(&tasks, &cpu), 9, "alone, the end of its request counts");
+        cpu.head = TaskId(1);
+        assert_eq!(kept(&tasks, &cpu), 3, "the protection ends first");
+        tasks[cpu.current].history.protection = 100;
+        assert_eq!(kept(&tasks, &cpu), 5, "the mean of the others comes first");
+    }
+}
