@@ -168,7 +168,7 @@ fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
 }
 
 /// The pick in a level; of a group, the pick within it.
-fn pick_within(tasks: &Tasks, cpu: &Cpu, mut level: Level) -> Option<TaskId> {
+pub(super) fn pick_within(tasks: &Tasks, cpu: &Cpu, mut level: Level) -> Option<TaskId> {
     loop {
         let next = best_of(tasks, cpu, level)?;
         let group = groups::number(cpu, next);
@@ -544,12 +544,7 @@ impl Rules for EevdfParams {
 
     #[inline]
     fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
-        let next = if cpu.rare.group_count > 0 {
-            None
-        } else {
-            eevdf_polls::yield_and_pick(self.slice, tasks, cpu, now)
-        };
-        next.or_else(|| {
+        eevdf_polls::yield_and_pick(self.slice, tasks, cpu, now).or_else(|| {
             yields(self, tasks, cpu, now);
             choose(self, tasks, cpu)
         })
@@ -593,6 +588,10 @@ impl Rules for EevdfParams {
         let left = |keys: &Keys| (keys.protection - keys.vruntime).max(0);
         task.history.vdeadline - then.vdeadline == growth.key
             && (!is_current || left(&Keys::of(task)) == left(then))
+    }
+
+    fn periods_aged(&self, task: &Task, then: &Keys, growth: i64) -> u64 {
+        eevdf_polls::periods_aged(task, then, growth)
     }
 
     /// Each waiting task counts in the average.

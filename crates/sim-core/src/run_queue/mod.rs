@@ -17,6 +17,7 @@ mod eevdf_polls;
 mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod groups;
+mod keys;
 mod level;
 mod list;
 pub(crate) mod multilevel;
@@ -41,6 +42,7 @@ use ts::TsParams;
 use ule::UleParams;
 use virtual_time::VirtualTimeParams;
 
+pub(crate) use keys::{Growth, Keys};
 pub(crate) use list::{
     anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,
 };
@@ -260,6 +262,14 @@ pub(crate) trait Rules {
         true
     }
 
+    /// For how many periods, in each of which its virtual runtime grows by `growth` as that of all others of
+    /// its level and nothing else changes, a task or group is to the others as it was.
+    #[inline]
+    fn periods_aged(&self, task: &Task, then: &Keys, growth: i64) -> u64 {
+        let _ = (task, then, growth);
+        0
+    }
+
     /// True when the state can recur although a waiting task of the level has kept its key.
     #[inline]
     fn bears_waiting(&self, growth: Growth) -> bool {
@@ -337,37 +347,6 @@ pub(crate) trait Rules {
         let _ = (tasks, cpu);
         unreachable!("{id} was throttled under a discipline without groups");
     }
-}
-
-/// What the order of a task among others depends on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Keys {
-    pub(crate) vruntime: i64,
-    pub(crate) vdeadline: i64,
-    pub(crate) protection: i64,
-}
-
-impl Keys {
-    #[inline]
-    pub(crate) fn of(task: &Task) -> Self {
-        Self {
-            vruntime: task.vruntime,
-            vdeadline: task.history.vdeadline,
-            protection: task.history.protection,
-        }
-    }
-
-    /// True when nothing of these has changed but the virtual runtime.
-    pub(crate) fn only_aged(&self, task: &Task) -> bool {
-        (self.vdeadline, self.protection) == (task.history.vdeadline, task.history.protection)
-    }
-}
-
-/// By how much the keys of a queue and its minimum have grown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Growth {
-    pub(crate) key: i64,
-    pub(crate) minimum: i64,
 }
 
 macro_rules! disciplines {

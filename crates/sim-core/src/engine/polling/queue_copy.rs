@@ -26,7 +26,7 @@ pub(crate) const USUAL: usize = 16;
 pub(crate) struct Done {
     pub(crate) task: TaskId,
     /// Its yields are directed.
-    directed: bool,
+    pub(super) directed: bool,
     /// Cycles it went through, how often it was switched out, the time that was charged to its key.
     pub(crate) cycles: u64,
     pub(crate) switches: u64,
@@ -320,7 +320,7 @@ impl QueueCopy {
     /// The current task's cycle ends with a yield, and the next task is picked. False, with nothing changed,
     /// when that one does not poll.
     #[inline]
-    fn yields(&mut self, rules: &impl Rules, end: Time) -> bool {
+    pub(super) fn yields(&mut self, rules: &impl Rules, end: Time) -> bool {
         let (id, charged) = (self.cpu.current, self.cpu.charged);
         let saved = if self.others { Some(self.before_yield()) } else { None };
         let next = if self.directed {

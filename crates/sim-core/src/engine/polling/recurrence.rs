@@ -8,7 +8,7 @@
 //!
 //! With task groups each level recurs by itself: the keys in a group grow by another amount than those beside
 //! it. A group that runs while others wait beside it only grows older; it stays the pick for a number of
-//! periods.
+//! periods. Under EEVDF the same holds for tasks that keep their requests as they yield.
 
 use crate::engine::polling::queue_copy::{Done, QueueCopy};
 use crate::engine::polling::visible_at;
@@ -159,6 +159,7 @@ impl QueueCopy {
         let key = self.tasks[current].vruntime - mark.tasks[current.0 as usize].keys.vruntime;
         let growth = Growth { key, minimum: self.cpu.min_vruntime - mark.minimum };
         let (mut most, mut last, mut beyond) = (u64::MAX, i64::MIN, i64::MAX);
+        let (mut shifted, mut aged) = (true, u64::MAX);
         for (number, done) in self.done.iter().enumerate() {
             let id = TaskId(number as u32);
             let task = &self.tasks[id];
@@ -175,13 +176,16 @@ impl QueueCopy {
                 }
                 continue;
             };
-            if task.vruntime - then.keys.vruntime != growth.key
-                || !rules.recurs(task, &then.keys, growth, id == current)
-            {
+            shifted &= rules.recurs(task, &then.keys, growth, id == current);
+            aged = aged.min(rules.periods_aged(task, &then.keys, growth.key));
+            if task.vruntime - then.keys.vruntime != growth.key || !(shifted || aged > 0) {
                 return None;
             }
             last = last.max(task.vruntime);
             most = most.min(rules.periods(task, &self.cpu, done.charged - then.done.charged));
+        }
+        if !shifted {
+            most = most.min(aged);
         }
         if growth.key > 0 && beyond < i64::MAX {
             // Behind those that are further ahead no task falls.
@@ -193,7 +197,7 @@ impl QueueCopy {
     /// The same for those that compete in a task group, or beside all groups. Either all have run, or only
     /// the one that was picked last.
     fn periods_of_level(&self, rules: &impl Rules, group: u16) -> Option<u64> {
-        let (mut waits, mut ran, mut shifted) = (false, 0, true);
+        let (mut waits, mut ran, mut shifted, mut aged) = (false, 0, true, u64::MAX);
         let (mut first, mut last) = (None, TaskId::NONE);
         for (id, then) in self.tasks.ids().zip(&self.mark.tasks) {
             let task = &self.tasks[id];
@@ -208,16 +212,18 @@ impl QueueCopy {
             let key = task.vruntime - then.keys.vruntime;
             let growth = Growth { key: *first.get_or_insert(key), minimum: 0 };
             let is_current = id == self.cpu.current || task.history.chosen;
-            shifted &= key == growth.key && rules.recurs(task, &then.keys, growth, is_current);
+            let equal = key == growth.key;
+            shifted &= equal && rules.recurs(task, &then.keys, growth, is_current);
+            aged = if equal { aged.min(rules.periods_aged(task, &then.keys, key)) } else { 0 };
             (ran, last) = (ran + 1, id);
         }
         let Some(growth) = first else { return Some(u64::MAX) };
-        if shifted && !waits {
-            return self.is_in_order(group).then_some(u64::MAX);
+        if !waits && (shifted || aged > 0) {
+            return self.is_in_order(group).then_some(if shifted { u64::MAX } else { aged });
         }
         let (task, then) = (&self.tasks[last], &self.mark.tasks[last.0 as usize].keys);
-        let aged = ran == 1 && task.history.chosen && then.only_aged(task);
-        aged.then(|| rules.periods_kept(&self.tasks, &self.cpu, last, growth))
+        let kept = ran == 1 && task.history.chosen && then.only_aged(task);
+        kept.then(|| rules.periods_kept(&self.tasks, &self.cpu, last, growth))
     }
 
     /// Those of a task group that have run since the mark are queued in the same order; `group` is 0 for
@@ -272,5 +278,73 @@ impl QueueCopy {
         self.cpu.charged += period * times;
         rules.advance_minimum(&self.tasks, &mut self.cpu);
         rules.note_pick(&self.tasks, &mut self.cpu);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::polling::{Look, Prices};
+    use crate::engine::state::ProcessId;
+    use crate::ids::AppId;
+    use crate::rng;
+    use crate::run_queue::eevdf::EevdfParams;
+
+    /// A queue of tasks whose keys are at most two cycles apart, with requests of all lengths; in two task
+    /// groups and in none, or without groups.
+    fn queue(params: &EevdfParams, tasks: u32, groups: u16, mut noise: u64) -> QueueCopy {
+        let (ns, look) = (Span::from_ns, Look { each: Span::from_ns(40), poll: Span::from_ns(40) });
+        let mut copy = QueueCopy::new(&[look]);
+        copy.prices = Prices { call: ns(300), thread: ns(900), process: ns(900) };
+        copy.cpu.charged = Time::from_ns(1);
+        let mut draw = |bound: u64| ((u64::from(rng::next(&mut noise)) * bound) >> 32) as i64;
+        for number in 0..tasks + u32::from(groups) {
+            let mut task = Task::new(AppId(0), 1_024, ProcessId::NONE, 0);
+            task.vruntime = draw(2_500);
+            task.history.vdeadline = task.vruntime + 1 + draw(params.slice.ns());
+            task.history.protection = task.history.vdeadline;
+            task.history.group = if number < tasks { draw(u64::from(groups) + 1) as u16 } else { 0 };
+            let id = copy.tasks.push(task);
+            copy.done.push(Done { task: id, directed: false, cycles: 0, switches: 0, charged: Span::ZERO });
+            if number == 0 {
+                copy.cpu.current = id;
+            } else if number < tasks {
+                run_queue::insert_by(params, &mut copy.tasks, &mut copy.cpu, id);
+            }
+        }
+        (copy.cpu.rare.first_group, copy.cpu.rare.group_count) = (TaskId(tasks), groups);
+        for group in 1..=groups {
+            let holds = |task: u32| copy.tasks[TaskId(task)].history.group == group;
+            let (queued, chosen) = ((0..tasks).any(holds), holds(0));
+            let history = &mut copy.tasks[groups::on(&copy.cpu, group - 1)].history;
+            (history.queued, history.chosen) = (queued, chosen);
+        }
+        copy
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "thousands of polls one by one")]
+    fn skipped_periods_are_those_that_happen_one_by_one() {
+        let params = EevdfParams::scaled(1);
+        for case in 0..120 {
+            let of = || queue(&params, 2 + case % 4, (case / 4 % 2 * 2) as u16, case.into());
+            let (mut skips, mut each) = (of(), of());
+            let limit = Time::from_ns(4_000_000 + 1_000 * u64::from(case));
+            assert_eq!(skips.run(&params, limit), limit);
+            loop {
+                let end = each.cpu.since + each.overhead + each.cycle(each.cpu.current);
+                if end >= limit {
+                    break;
+                }
+                each.yields(&params, end);
+            }
+            let state = |copy: &QueueCopy| {
+                let keys: Vec<Keys> = copy.tasks.iter().map(Keys::of).collect();
+                let done: Vec<_> = copy.done.iter().map(|done| (done.cycles, done.switches)).collect();
+                let queue: Vec<TaskId> = copy.queue().collect();
+                (keys, done, queue, copy.cpu.current, copy.cpu.since, copy.cpu.charged, copy.switching)
+            };
+            assert_eq!(state(&skips), state(&each), "case {case}");
+        }
     }
 }
