@@ -42,7 +42,7 @@ pub(crate) struct Barrier {
     pub(crate) line_free: Time,
     /// Central: the rank that had the line last.
     pub(crate) line_holder: u32,
-    /// Tree: signals got from children, and when the latest is visible.
+    /// Tree: for each rank with children the signals got from them, and when the latest is visible.
     gathered: Vec<(u32, Time)>,
     /// Dissemination: flags by rank, round and parity.
     flags: Vec<Flag>,
@@ -51,7 +51,9 @@ pub(crate) struct Barrier {
 impl Barrier {
     pub(crate) fn new(kind: BarrierKind, ranks: u32) -> Self {
         let rounds = if ranks > 1 { (ranks - 1).ilog2() + 1 } else { 0 };
-        let tree = matches!(kind, BarrierKind::Tree { .. });
+        // The children of rank r are r x arity + 1 and the next ones.
+        let parents =
+            if let BarrierKind::Tree { arity } = kind { ranks.saturating_sub(1).div_ceil(arity) } else { 0 };
         let flags = if kind == BarrierKind::Dissemination { ranks as usize * rounds as usize * 2 } else { 0 };
         Self {
             kind,
@@ -60,7 +62,7 @@ impl Barrier {
             arrived: 0,
             line_free: Time::ZERO,
             line_holder: 0,
-            gathered: vec![(0, Time::ZERO); if tree { ranks as usize } else { 0 }],
+            gathered: vec![(0, Time::ZERO); parents as usize],
             flags: vec![UNSET; flags],
         }
     }
@@ -133,10 +135,12 @@ impl Barrier {
 
     /// A rank has observed the signals of all its children.
     pub(crate) fn gather_done(&mut self, rank: u32) -> BarrierStep {
-        self.gathered[rank as usize] = (0, Time::ZERO);
         let BarrierKind::Tree { arity } = self.kind else {
             unreachable!("children are gathered at a barrier that is no tree");
         };
+        if let Some(gathered) = self.gathered.get_mut(rank as usize) {
+            *gathered = (0, Time::ZERO);
+        }
         if rank == 0 { BarrierStep::ReleaseAll } else { BarrierStep::NotifyParent((rank - 1) / arity) }
     }
 

@@ -34,8 +34,9 @@ impl Engine<'_> {
         for (app, counters) in self.shared.apps.iter_mut().zip(counters) {
             app.counters = counters;
         }
+        // A large part of the memory is given back before the report takes some.
+        self.entered = IdVec::default();
         let apps = self.shared.apps.iter().map(|app| self.app_report(app, &added.tasks)).collect();
-        // The largest part of the memory is given back before the report takes some.
         self.shared.tasks = IdVec::default();
         RunReport {
             outcome,

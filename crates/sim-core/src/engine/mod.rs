@@ -527,6 +527,8 @@ impl Engine<'_> {
             }
         }
         self.notices.clear();
+        // When an application begins, there may be as many as it has tasks.
+        self.notices.shrink_to(NOTICES);
     }
 
     /// Notifies the policy of each wait that has begun or ended, and of what its reaction causes before the
@@ -643,6 +645,9 @@ impl Engine<'_> {
         }
     }
 }
+
+/// Notices for which room is kept.
+const NOTICES: usize = 4_096;
 
 /// The most names in a message.
 pub(crate) const FEW: usize = 5;
