@@ -38,7 +38,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 9] = [
+const ONCE_FAILED: [(&str, &str); 10] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -115,6 +115,14 @@ const ONCE_FAILED: [(&str, &str); 9] = [
         "name: swarm\nmachine: \"core:4\"\npolicies: [DWRR]\n\
          apps:\n  a0: { workload: { make: { jobs: 1 } }, runtime: { yield-to: { startup: together } } }\n\
          horizon: 1ms\n",
+    ),
+    (
+        "virtual time ended after some seconds of polls of idle tasks",
+        "name: idle\nmachine: core:2\nkernel: { linux-6.18: { slice: 4s } }\npolicies: [PIN]\nbaseline: none\n\
+         apps:\n\
+         \x20\x20a:\n\
+         \x20\x20\x20\x20workload: { spmd: { grain: 90s, intervals: 2, spread: 90% } }\n\
+         \x20\x20\x20\x20runtime: upc\n\x20\x20\x20\x20tasks: 6\n\x20\x20\x20\x20scheduling: idle\n",
     ),
 ];
 

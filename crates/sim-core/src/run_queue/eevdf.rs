@@ -543,6 +543,11 @@ impl Rules for EevdfParams {
     }
 
     #[inline]
+    fn move_origin(&self, tasks: &mut Tasks, cpu: &Cpu) -> bool {
+        eevdf_polls::move_origin(tasks, cpu)
+    }
+
+    #[inline]
     fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
         eevdf_polls::yield_and_pick(self.slice, tasks, cpu, now).or_else(|| {
             yields(self, tasks, cpu, now);

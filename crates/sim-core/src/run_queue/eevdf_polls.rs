@@ -7,7 +7,7 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::eevdf::pick_within;
 use crate::run_queue::eligibility::{Average, Contender};
 use crate::run_queue::level::{Level, each_waiting};
-use crate::run_queue::{Keys, Tasks, groups};
+use crate::run_queue::{FAR_KEY, Keys, Tasks, groups};
 use crate::time::{Span, Time};
 
 /// The current task yields and the best one is picked, as one operation: the average of each level changes
@@ -173,6 +173,26 @@ fn each_group(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: impl FnMut(Task
             found(id, task);
         }
     }
+}
+
+/// Each yield may move the virtual runtime of the current task on by a request. Before it leaves 64 bits, the
+/// origin of its level is moved: true when it was. Linux lets the numbers wrap around.
+#[inline]
+pub(crate) fn move_origin(tasks: &mut Tasks, cpu: &Cpu) -> bool {
+    let far = tasks[cpu.current].vruntime >= FAR_KEY;
+    if far {
+        let mut all = vec![cpu.current];
+        each_waiting(tasks, cpu, Level::of(tasks, cpu, cpu.current), |id, _| all.push(id));
+        let origin = tasks[cpu.current].vruntime;
+        for id in all {
+            let task = &mut tasks[id];
+            // How long ago its protection ended does not matter.
+            task.history.protection = task.history.protection.max(task.vruntime) - origin;
+            task.history.vdeadline -= origin;
+            task.vruntime -= origin;
+        }
+    }
+    far
 }
 
 /// The current task has yielded and does so `more` times, every `cycle`. No task waits, so no request is

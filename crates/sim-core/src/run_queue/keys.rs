@@ -2,6 +2,9 @@
 
 use crate::engine::state::Task;
 
+/// Keys below this can grow as far again.
+pub(crate) const FAR_KEY: i64 = 1 << 61;
+
 /// What the order of a task among others depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Keys {

@@ -18,7 +18,7 @@ mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod groups;
 mod keys;
-mod level;
+pub(crate) mod level;
 mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;
@@ -42,7 +42,7 @@ use ts::TsParams;
 use ule::UleParams;
 use virtual_time::VirtualTimeParams;
 
-pub(crate) use keys::{Growth, Keys};
+pub(crate) use keys::{FAR_KEY, Growth, Keys};
 pub(crate) use list::{
     anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,
 };
@@ -225,6 +225,14 @@ pub(crate) trait Rules {
 
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
+
+    /// Before the current task yields: where keys grow without bound, those of its level are moved back in
+    /// time before they leave 64 bits. True when they were; only their differences count.
+    #[inline]
+    fn move_origin(&self, tasks: &mut Tasks, cpu: &Cpu) -> bool {
+        let _ = (tasks, cpu);
+        false
+    }
 
     /// [`Rules::yield_key`] and [`Rules::choose`] in one, on the copy of a queue, where nothing is delayed.
     #[inline]
@@ -599,7 +607,10 @@ impl Discipline {
     /// Gives the current task its key after a `sched_yield` that ends now.
     pub(crate) fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         if let Some(current) = cpu.current.some() {
-            each!(self, rules => rules.yield_key(tasks, cpu, current, now));
+            each!(self, rules => {
+                rules.move_origin(tasks, cpu);
+                rules.yield_key(tasks, cpu, current, now);
+            });
         }
     }
 

@@ -179,6 +179,9 @@ impl QueueCopy {
             if wanted > 1 {
                 self.stay(rules, wanted - 1);
             }
+            if rules.move_origin(&mut self.tasks, &self.cpu) {
+                self.mark.clear(dispatches + 1);
+            }
             if !self.yields(rules, end) {
                 return end;
             }

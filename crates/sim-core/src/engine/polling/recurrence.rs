@@ -14,7 +14,7 @@ use crate::engine::polling::queue_copy::{Done, QueueCopy};
 use crate::engine::polling::visible_at;
 use crate::engine::state::Task;
 use crate::ids::TaskId;
-use crate::run_queue::{self, Growth, Keys, Rules, groups};
+use crate::run_queue::{self, FAR_KEY, Growth, Keys, Rules, groups};
 use crate::time::{Span, Time};
 
 /// Periods must be shorter than this number of cycles from the next event for a mark to be set.
@@ -115,9 +115,10 @@ impl QueueCopy {
             return true;
         }
         let room = end.since(self.cpu.since).ns().saturating_sub(1) / (self.cpu.since - self.mark.since).ns();
-        let times = if end.is_never() { periods } else { periods.min(room) };
+        let wanted = if end.is_never() { periods } else { periods.min(room) };
+        let times = wanted.min(self.most_by_keys());
         // Less than a period is left, or another pattern follows.
-        let bounded = times == periods;
+        let bounded = wanted == periods || times < wanted;
         let grouped = self.cpu.rare.group_count > 0;
         // The last period puts tasks of several levels behind each other as they come.
         let times = times.saturating_sub(u64::from(grouped));
@@ -129,6 +130,13 @@ impl QueueCopy {
         }
         self.mark.clear(if bounded { dispatches + 1 } else { usize::MAX });
         false
+    }
+
+    /// For how many periods no key grows further than keys may.
+    fn most_by_keys(&self) -> u64 {
+        let growths =
+            self.tasks.iter().zip(&self.mark.tasks).map(|(task, then)| task.vruntime - then.keys.vruntime);
+        FAR_KEY as u64 / growths.max().unwrap_or(0).max(1) as u64
     }
 
     /// It has run since the mark.
@@ -289,6 +297,7 @@ mod tests {
     use crate::ids::AppId;
     use crate::rng;
     use crate::run_queue::eevdf::EevdfParams;
+    use crate::run_queue::level::Level;
 
     /// A queue of tasks whose keys are at most two cycles apart, with requests of all lengths; in two task
     /// groups and in none, or without groups.
@@ -301,7 +310,7 @@ mod tests {
         for number in 0..tasks + u32::from(groups) {
             let mut task = Task::new(AppId(0), 1_024, ProcessId::NONE, 0);
             task.vruntime = draw(2_500);
-            task.history.vdeadline = task.vruntime + 1 + draw(params.slice.ns());
+            task.history.vdeadline = task.vruntime + 1 + draw(params.slice.ns().min(1 << 30));
             task.history.protection = task.history.vdeadline;
             task.history.group = if number < tasks { draw(u64::from(groups) + 1) as u16 } else { 0 };
             let id = copy.tasks.push(task);
@@ -322,6 +331,17 @@ mod tests {
         copy
     }
 
+    fn one_by_one(copy: &mut QueueCopy, params: &EevdfParams, limit: Time) {
+        loop {
+            let end = copy.cpu.since + copy.overhead + copy.cycle(copy.cpu.current);
+            if end >= limit {
+                break;
+            }
+            params.move_origin(&mut copy.tasks, &copy.cpu);
+            copy.yields(params, end);
+        }
+    }
+
     #[test]
     #[cfg_attr(miri, ignore = "thousands of polls one by one")]
     fn skipped_periods_are_those_that_happen_one_by_one() {
@@ -331,18 +351,46 @@ mod tests {
             let (mut skips, mut each) = (of(), of());
             let limit = Time::from_ns(4_000_000 + 1_000 * u64::from(case));
             assert_eq!(skips.run(&params, limit), limit);
-            loop {
-                let end = each.cpu.since + each.overhead + each.cycle(each.cpu.current);
-                if end >= limit {
-                    break;
-                }
-                each.yields(&params, end);
-            }
+            one_by_one(&mut each, &params, limit);
             let state = |copy: &QueueCopy| {
                 let keys: Vec<Keys> = copy.tasks.iter().map(Keys::of).collect();
                 let done: Vec<_> = copy.done.iter().map(|done| (done.cycles, done.switches)).collect();
                 let queue: Vec<TaskId> = copy.queue().collect();
                 (keys, done, queue, copy.cpu.current, copy.cpu.since, copy.cpu.charged, copy.switching)
+            };
+            assert_eq!(state(&skips), state(&each), "case {case}");
+        }
+    }
+    #[test]
+    #[cfg_attr(miri, ignore = "thousands of polls one by one")]
+    fn the_origin_of_virtual_time_moves_before_64_bits_end() {
+        // A yield at the least weight is a 27,000th of 64 bits.
+        let params = EevdfParams { slice: Span::from_ms(1_000_000), ..EevdfParams::scaled(1) };
+        for case in 0..12 {
+            let of = || {
+                let mut copy = queue(&params, 2 + case % 2, (case / 2 % 2) as u16, case.into());
+                copy.tasks.iter_mut().for_each(|task| task.weight = 3);
+                copy
+            };
+            let (mut skips, mut each) = (of(), of());
+            let limit = Time::from_ns(50_000_000);
+            assert_eq!(skips.run(&params, limit), limit);
+            one_by_one(&mut each, &params, limit);
+            assert!(each.cycles > 30_000, "{} yields", each.cycles);
+            let state = |copy: &QueueCopy| {
+                let origin = |id: TaskId| {
+                    let level = Level::of(&copy.tasks, &copy.cpu, id);
+                    let first = |other: &TaskId| Level::of(&copy.tasks, &copy.cpu, *other) == level;
+                    copy.tasks[copy.tasks.ids().find(first).unwrap_or(id)].vruntime
+                };
+                let keys = |id: TaskId| {
+                    let keys = Keys::of(&copy.tasks[id]);
+                    let origin = origin(id);
+                    let protection = keys.protection.max(keys.vruntime);
+                    (keys.vruntime - origin, keys.vdeadline - origin, protection - origin)
+                };
+                let done: Vec<_> = copy.done.iter().map(|done| (done.cycles, done.switches)).collect();
+                (copy.tasks.ids().map(keys).collect::<Vec<_>>(), done, copy.queue().collect::<Vec<_>>())
             };
             assert_eq!(state(&skips), state(&each), "case {case}");
         }
