@@ -527,7 +527,7 @@ impl Engine<'_> {
             }
         }
         self.notices.clear();
-        // When an application begins, there may be as many as it has tasks.
+        // When an application begins, there may be as many as it has tasks. So many at once are rare later.
         self.notices.shrink_to(NOTICES);
     }
 

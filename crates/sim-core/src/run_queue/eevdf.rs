@@ -543,8 +543,8 @@ impl Rules for EevdfParams {
     }
 
     #[inline]
-    fn move_origin(&self, tasks: &mut Tasks, cpu: &Cpu) -> bool {
-        eevdf_polls::move_origin(tasks, cpu)
+    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
+        eevdf_polls::move_origin(self, tasks, cpu, id)
     }
 
     #[inline]
@@ -604,8 +604,7 @@ impl Rules for EevdfParams {
         growth.key == 0
     }
 
-    /// A group that only grew older keeps its request, and the current task its protection where it kept the
-    /// cpu.
+    /// What only grew older keeps its request, and the current task its protection where it kept the cpu.
     fn repeat(&self, task: &mut Task, then: &Keys, _: &Cpu, (_, growth): (Span, i64)) {
         task.vruntime += growth;
         if task.history.vdeadline != then.vdeadline {

@@ -1,18 +1,20 @@
-//! EEVDF where tasks poll and yield on the copy of a queue (`engine/polling`): a yield and the pick after it
-//! in one pass, many yields at once, and how long a task group stays the pick. In a copy nothing is delayed.
+//! EEVDF where tasks poll and yield. On the copy of a queue (`engine/polling`), where nothing is delayed: a
+//! yield and the pick after it as one, many yields at once, and for how long picks recur. On a copy and on
+//! the queue itself: virtual times that yields move on without bound.
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::eevdf::pick_within;
+use crate::run_queue::eevdf::{EevdfParams, pick_within};
 use crate::run_queue::eligibility::{Average, Contender};
-use crate::run_queue::level::{Level, each_waiting};
-use crate::run_queue::{FAR_KEY, Keys, Tasks, groups};
+use crate::run_queue::level::{Level, current, each_waiting};
+use crate::run_queue::{FAR_KEY, Keys, Tasks, groups, insert_by, list, remove};
 use crate::time::{Span, Time};
 
 /// The current task yields and the best one is picked, as one operation: the average of each level changes
-/// only by what was picked last in it, so that one sum over each level is enough. None, with nothing changed,
-/// when a task of a better priority waits, or where priorities and task groups meet.
+/// only by what was picked last in it, so that one sum over each level is enough. The same as
+/// [`Rules::yield_key`] and [`Rules::choose`] of EEVDF, with fewer instructions. None, with nothing changed,
+/// when a task of a better priority waits.
 #[inline]
 pub(crate) fn yield_and_pick(slice: Span, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
     debug_assert!(cpu.rare.delayed.is_none(), "{} has delayed tasks", cpu.id);
@@ -23,13 +25,14 @@ pub(crate) fn yield_and_pick(slice: Span, tasks: &mut Tasks, cpu: &mut Cpu, now:
     // Compiled once without task groups and once with them.
     if cpu.rare.group_count == 0 {
         yield_in_levels(slice, tasks, cpu, now, false)
-    } else if priority == 0 {
-        yield_in_levels(slice, tasks, cpu, now, true)
     } else {
-        None
+        debug_assert!(priority == 0, "{} has priority {priority} beside task groups", cpu.current);
+        yield_in_levels(slice, tasks, cpu, now, true)
     }
 }
 
+/// The current task and the groups around it are charged, then the pick goes from the level beside all groups
+/// inwards.
 #[inline(always)]
 fn yield_in_levels(
     slice: Span,
@@ -71,7 +74,9 @@ fn yield_in_levels(
             let own = waiting(tasks, cpu, Level::of(tasks, cpu, current), grouped);
             forfeit(slice, &mut tasks[current], &own);
         }
-        return if group > 0 { pick_within(tasks, cpu, Level { group, ..level }) } else { Some(best) };
+        let within = if group > 0 { pick_within(tasks, cpu, Level { group, ..level }) } else { Some(best) };
+        debug_assert!(within.is_some(), "nothing is queued in {best} on {}", cpu.id);
+        return within;
     }
 }
 
@@ -153,9 +158,13 @@ fn each_queued(
     grouped: bool,
     mut found: impl FnMut(TaskId, &Task) -> bool,
 ) {
-    let mut next = cpu.head;
+    let (mut next, mut deadline) = (cpu.head, i64::MIN);
     while let Some(id) = next.some() {
         let task = &tasks[id];
+        if cfg!(debug_assertions) && task.priority == level.priority {
+            assert!(deadline <= task.history.vdeadline, "{id} is behind one of a later deadline");
+            deadline = task.history.vdeadline;
+        }
         let here = !grouped || task.history.group == level.group;
         if task.priority > level.priority || (here && !found(id, task)) {
             break;
@@ -175,24 +184,37 @@ fn each_group(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: impl FnMut(Task
     }
 }
 
-/// Each yield may move the virtual runtime of the current task on by a request. Before it leaves 64 bits, the
-/// origin of its level is moved: true when it was. Linux lets the numbers wrap around.
+/// Each yield may move the virtual runtime of its caller on by a request. Before the numbers exceed 64 bits,
+/// the same one is subtracted from all virtual times of the caller's level: true when it was. Linux lets them
+/// wrap around.
 #[inline]
-pub(crate) fn move_origin(tasks: &mut Tasks, cpu: &Cpu) -> bool {
-    let far = tasks[cpu.current].vruntime >= FAR_KEY;
+pub(crate) fn move_origin(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
+    let far = tasks[id].vruntime >= FAR_KEY;
     if far {
-        let mut all = vec![cpu.current];
-        each_waiting(tasks, cpu, Level::of(tasks, cpu, cpu.current), |id, _| all.push(id));
-        let origin = tasks[cpu.current].vruntime;
-        for id in all {
-            let task = &mut tasks[id];
-            // How long ago its protection ended does not matter.
-            task.history.protection = task.history.protection.max(task.vruntime) - origin;
-            task.history.vdeadline -= origin;
-            task.vruntime -= origin;
-        }
+        subtract_origin(params, tasks, cpu, id);
     }
     far
+}
+
+#[cold]
+#[inline(never)]
+fn subtract_origin(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    let (level, origin) = (Level::of(tasks, cpu, id), tasks[id].vruntime);
+    let queued: Vec<TaskId> =
+        list(tasks, cpu.head).filter(|id| Level::of(tasks, cpu, *id) == level).collect();
+    let mut all = Vec::new();
+    each_waiting(tasks, cpu, level, |id, _| all.push(id));
+    all.extend(current(tasks, cpu, level));
+    // The list has one order for all levels.
+    queued.iter().for_each(|id| remove(tasks, cpu, *id));
+    for id in all {
+        let task = &mut tasks[id];
+        // How long ago its protection ended does not matter.
+        task.history.protection = task.history.protection.max(task.vruntime) - origin;
+        task.history.vdeadline -= origin;
+        task.vruntime -= origin;
+    }
+    queued.iter().for_each(|id| insert_by(params, tasks, cpu, *id));
 }
 
 /// The current task has yielded and does so `more` times, every `cycle`. No task waits, so no request is
@@ -230,7 +252,7 @@ pub(crate) fn periods_kept(tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) ->
 }
 
 /// For how many periods, in each of which all of its level grow older by `growth` and nothing else changes, a
-/// task or group keeps its request, and its protection holds or is past as it was. None if more has changed
+/// task or group keeps its request, and its protection holds or is past as it was. 0 if more has changed
 /// since it had these keys.
 pub(crate) fn periods_aged(task: &Task, then: &Keys, growth: i64) -> u64 {
     let (now, protection) = (task.vruntime, task.history.protection);
@@ -251,8 +273,7 @@ mod tests {
     use crate::machine::PerCpu;
     use crate::os::TaskGroup;
     use crate::rng;
-    use crate::run_queue::eevdf::EevdfParams;
-    use crate::run_queue::{Rules, insert_by};
+    use crate::run_queue::Rules;
 
     /// A cpu whose current task, the first one, was picked last; virtual runtimes and deadlines.
     fn level(of: &[(i64, i64)]) -> (Tasks, Cpu) {

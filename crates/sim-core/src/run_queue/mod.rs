@@ -18,7 +18,7 @@ mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod groups;
 mod keys;
-pub(crate) mod level;
+mod level;
 mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;
@@ -226,11 +226,11 @@ pub(crate) trait Rules {
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
-    /// Before the current task yields: where keys grow without bound, those of its level are moved back in
-    /// time before they leave 64 bits. True when they were; only their differences count.
+    /// A task has yielded. Where keys grow without bound, the same number is subtracted from all keys of its
+    /// level before they exceed 64 bits: true when it was. Only their differences count.
     #[inline]
-    fn move_origin(&self, tasks: &mut Tasks, cpu: &Cpu) -> bool {
-        let _ = (tasks, cpu);
+    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
+        let _ = (tasks, cpu, id);
         false
     }
 
@@ -608,8 +608,8 @@ impl Discipline {
     pub(crate) fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         if let Some(current) = cpu.current.some() {
             each!(self, rules => {
-                rules.move_origin(tasks, cpu);
                 rules.yield_key(tasks, cpu, current, now);
+                rules.move_origin(tasks, cpu, current);
             });
         }
     }

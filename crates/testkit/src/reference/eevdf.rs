@@ -126,17 +126,6 @@ impl Reference<'_> {
     /// `sched_yield`.
     pub(super) fn forfeit(&mut self, params: EevdfParams, c: usize, t: usize) {
         let me = Ent::Task(t);
-        let origin = self.keys(c, me).v;
-        // Only differences count, and 64 bits have an end.
-        if origin >= 1 << 60 {
-            for e in self.peers_of(c, me) {
-                let mut keys = self.keys(c, e);
-                keys.protection = keys.protection.max(keys.v) - origin;
-                keys.deadline -= origin;
-                keys.v -= origin;
-                self.set_keys(c, e, keys);
-            }
-        }
         self.update(params, c);
         let alone = self.around(c, me).iter().all(|e| self.peers_of(c, *e).len() == 1);
         if !alone && self.is_eligible(c, t) {
@@ -144,6 +133,20 @@ impl Reference<'_> {
             keys.v = keys.deadline;
             keys.deadline += weighted(params.slice.ns(), keys.weight);
             self.set_keys(c, me, keys);
+        }
+        let origin = self.keys(c, me).v;
+        // Only differences count, and 64 bits have an end.
+        if origin >= 1 << 61 {
+            for e in self.peers_of(c, me) {
+                let mut keys = self.keys(c, e);
+                keys.protection = keys.protection.max(keys.v) - origin;
+                keys.deadline -= origin;
+                keys.v -= origin;
+                self.set_keys(c, e, keys);
+            }
+            let mut queue = std::mem::take(&mut self.cpus[c].queue);
+            queue.sort_by_key(|t| self.key(*t));
+            self.cpus[c].queue = queue;
         }
     }
 

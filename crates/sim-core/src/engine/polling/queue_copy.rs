@@ -179,13 +179,14 @@ impl QueueCopy {
             if wanted > 1 {
                 self.stay(rules, wanted - 1);
             }
-            if rules.move_origin(&mut self.tasks, &self.cpu) {
-                self.mark.clear(dispatches + 1);
-            }
+            let caller = self.cpu.current;
             if !self.yields(rules, end) {
                 return end;
             }
             dispatches += 1;
+            if rules.move_origin(&mut self.tasks, &mut self.cpu, caller) {
+                self.mark.clear(dispatches);
+            }
             if limit.is_never() && dispatches > most {
                 let (start, look) = (self.cpu.since + self.overhead, self.look());
                 let visible = visible_at(&self.tasks[self.cpu.current]);
