@@ -527,7 +527,7 @@ impl Engine<'_> {
             }
         }
         self.notices.clear();
-        // When an application begins, there may be as many as it has tasks. So many at once are rare later.
+        // When an application begins, there may be as many as it has tasks; later, most rounds have few.
         self.notices.shrink_to(NOTICES);
     }
 
