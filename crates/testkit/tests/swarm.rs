@@ -38,7 +38,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 10] = [
+const ONCE_FAILED: [(&str, &str); 11] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -123,6 +123,21 @@ const ONCE_FAILED: [(&str, &str); 10] = [
          \x20\x20a:\n\
          \x20\x20\x20\x20workload: { spmd: { grain: 90s, intervals: 2, spread: 90% } }\n\
          \x20\x20\x20\x20runtime: upc\n\x20\x20\x20\x20tasks: 6\n\x20\x20\x20\x20scheduling: idle\n",
+    ),
+    (
+        "the reference kernel kept a delayed group where all tasks were throttled (EEVDF)",
+        "name: swarm\nmachine: \"package:2 core:3\"\nkernel: linux-6.18\npolicies: [{ SWOMPS: {}, over: ULE }]\n\
+         apps:\n\
+         \x20\x20a0: { workload: spec-omp, tasks: 3, copies: 2, arrival: { every: 130.908us }, cgroup: batch/low/one }\n\
+         \x20\x20a1:\n\
+         \x20\x20\x20\x20workload: barriers\n\
+         \x20\x20\x20\x20runtime: { open64: { startup: together } }\n\
+         \x20\x20\x20\x20tasks: 5\n\x20\x20\x20\x20start: 65us\n\x20\x20\x20\x20copies: 3\n\
+         \x20\x20\x20\x20arrival: queue\n\x20\x20\x20\x20cgroup: users\n\
+         \x20\x20a2: { workload: barriers }\n\
+         \x20\x20a3: { workload: barriers, runtime: { sun-openmp: { startup: launcher } }, cgroup: users }\n\
+         cgroups: { users: { quota: 1689.627us } }\n\
+         seed: 476027\nbaseline: none\nhorizon: 500us\nstart_jitter: 172.5us\n",
     ),
 ];
 

@@ -211,7 +211,11 @@ impl Reference<'_> {
     pub(super) fn pick(&mut self, params: EevdfParams, c: usize) -> Option<usize> {
         loop {
             let bands = self.runnable(c).map(|t| self.tasks[t].band);
-            let band = bands.filter(|band| *band != THROTTLED).min()?;
+            let Some(band) = bands.filter(|band| *band != THROTTLED).min() else {
+                // All are parked, so the delayed ones leave, as on an idle cpu.
+                self.end_delays(c);
+                return None;
+            };
             match self.best(c, band)? {
                 Ent::Task(t) if !self.cpus[c].delayed.contains(&t) => {
                     if !self.is_out_of_time(c, t) {
