@@ -138,6 +138,7 @@ impl Barrier {
         let BarrierKind::Tree { arity } = self.kind else {
             unreachable!("children are gathered at a barrier that is no tree");
         };
+        // Leaves have no signals to forget.
         if let Some(gathered) = self.gathered.get_mut(rank as usize) {
             *gathered = (0, Time::ZERO);
         }

@@ -126,9 +126,11 @@ const ONCE_FAILED: [(&str, &str); 11] = [
     ),
     (
         "the reference kernel kept a delayed group where all tasks were throttled (EEVDF)",
-        "name: swarm\nmachine: \"package:2 core:3\"\nkernel: linux-6.18\npolicies: [{ SWOMPS: {}, over: ULE }]\n\
-         apps:\n\
-         \x20\x20a0: { workload: spec-omp, tasks: 3, copies: 2, arrival: { every: 130.908us }, cgroup: batch/low/one }\n\
+        "name: swarm\nmachine: \"package:2 core:3\"\nkernel: linux-6.18\n\
+         policies: [{ SWOMPS: {}, over: ULE }]\napps:\n\
+         \x20\x20a0:\n\
+         \x20\x20\x20\x20workload: spec-omp\n\x20\x20\x20\x20tasks: 3\n\x20\x20\x20\x20copies: 2\n\
+         \x20\x20\x20\x20arrival: { every: 130.908us }\n\x20\x20\x20\x20cgroup: batch/low/one\n\
          \x20\x20a1:\n\
          \x20\x20\x20\x20workload: barriers\n\
          \x20\x20\x20\x20runtime: { open64: { startup: together } }\n\

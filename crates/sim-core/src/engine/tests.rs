@@ -313,9 +313,8 @@ fn a_spin_limit_ends_in_sleep() {
 fn closed_and_each(rig: impl Fn() -> Rig) -> [RunReport; 2] {
     let [closed, each] = [false, true].map(|stepwise| {
         let mut rig = rig();
-        rig.machine.costs.poll = Span::from_ns(40);
-        rig.machine.costs.yield_call = Span::from_ns(300);
-        rig.machine.costs.switch_thread = Span::from_ns(900);
+        let costs = &mut rig.machine.costs;
+        [costs.poll, costs.yield_call, costs.switch_thread] = [40, 300, 900].map(Span::from_ns);
         rig.options.stepwise = stepwise;
         rig.run().0
     });
