@@ -1,0 +1,1 @@
+//! Locks with more threads than cpus.

@@ -1,0 +1,12 @@
+//! Cases that people reported in public, each with the outcome that they had.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is a failed test")]
+
+mod answers;
+mod locks;
+mod machines;
+mod masks;
+mod ordering;
+mod references;
+mod runtimes;
+mod support;

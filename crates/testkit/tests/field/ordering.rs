@@ -1,0 +1,1 @@
+//! Policies that order the run queues, with jobs that arrive at one instant.

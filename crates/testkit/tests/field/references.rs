@@ -1,0 +1,1 @@
+//! References beside sleepers, hardware threads and bound tasks.
