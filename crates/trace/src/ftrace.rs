@@ -68,6 +68,18 @@ pub(crate) struct Ftrace<'a> {
     /// The last instant, as lines show it: the next line is often of the same.
     at: Option<u64>,
     stamp: String,
+    /// What the lines so far say of each cpu.
+    cpus: Vec<Cpu>,
+    /// Those of which a thread leaves at this instant without a line.
+    leaving: Vec<u32>,
+}
+
+/// What the lines so far say of a cpu.
+#[derive(Clone, Copy, Default)]
+struct Cpu {
+    runs: Option<Who>,
+    /// Whoever leaves it at this instant; the line of the thread that comes tells of it.
+    leaves: Option<(Who, State)>,
 }
 
 impl<'a> Ftrace<'a> {
@@ -95,6 +107,8 @@ impl<'a> Ftrace<'a> {
             text: String::with_capacity(GATHERED + 1_024),
             at: None,
             stamp: String::new(),
+            cpus: vec![Cpu::default(); cast.node.len()],
+            leaving: Vec::new(),
         })
     }
 
@@ -179,7 +193,44 @@ impl<'a> Ftrace<'a> {
             Some(State::Runnable) | None => " prev_state=R ==> ",
         });
         self.thread(NEXT, next, cpu);
+        if let Some(record) = self.cpus.get_mut(cpu as usize) {
+            *record = Cpu { runs: next, leaves: None };
+        }
+        self.leaving.retain(|other| *other != cpu);
         self.end()
+    }
+
+    /// A thread leaves a cpu on which another one comes at this instant.
+    fn leaves(&mut self, cpu: u32, who: Who, state: State) {
+        if let Some(record) = self.cpus.get_mut(cpu as usize) {
+            record.leaves = Some((who, state));
+            self.leaving.push(cpu);
+        }
+    }
+
+    fn comes(&mut self, at: u64, cpu: u32, who: Who) -> io::Result<()> {
+        // Whoever goes on here has left its cpu in an earlier line.
+        let leaves = |cpu: u32| self.cpus.get(cpu as usize).and_then(|record| record.leaves);
+        let was = |other: &u32| leaves(*other).is_some_and(|(leaver, _)| leaver == who);
+        if let Some(other) = self.leaving.iter().copied().find(was) {
+            self.switch(at, other, leaves(other), None)?;
+        }
+        let before = self.cpus.get(cpu as usize).and_then(|record| record.leaves);
+        self.switch(at, cpu, before, Some(who))
+    }
+
+    /// A thread without a cpu goes to sleep or ends: a task that polled in turns with others, for which a
+    /// stand-in is shown. Linux tells of both only at a switch, so the thread gets the cpu at this instant
+    /// and leaves it at the same one.
+    fn stops(&mut self, at: u64, cpu: u32, who: Who, state: State) -> io::Result<()> {
+        let Cpu { runs, leaves } = self.cpus.get(cpu as usize).copied().unwrap_or_default();
+        let before = leaves.or(runs.map(|runs| (runs, State::Runnable)));
+        self.switch(at, cpu, before, Some(who))?;
+        if leaves.is_none() {
+            return self.switch(at, cpu, Some((who, state)), runs);
+        }
+        self.leaves(cpu, who, state);
+        Ok(())
     }
 }
 
@@ -200,10 +251,15 @@ fn comm(name: &str) -> String {
 impl Writer for Ftrace<'_> {
     fn event(&mut self, at: u64, event: &Event) -> io::Result<()> {
         match *event {
-            // The line of the one that comes tells of it too.
-            Event::Off { replaced: true, .. } => Ok(()),
+            Event::Off { cpu, who, state, replaced: true } => {
+                self.leaves(cpu, who, state);
+                Ok(())
+            }
             Event::Off { cpu, who, state, .. } => self.switch(at, cpu, Some((who, state)), None),
-            Event::On { cpu, who, from } => self.switch(at, cpu, from, Some(who)),
+            Event::On { cpu, who } => self.comes(at, cpu, who),
+            Event::Becomes { cpu, who, state: state @ (State::Asleep | State::Dead) } => {
+                self.stops(at, cpu, who, state)
+            }
             Event::Becomes { cpu, who, state: State::Runnable } => {
                 self.line(at, cpu, None);
                 self.say("sched_wakeup: ");
@@ -223,8 +279,7 @@ impl Writer for Ftrace<'_> {
                 self.end()
             }
             // What Linux has no event for.
-            Event::Becomes { .. }
-            | Event::Queue { .. }
+            Event::Queue { .. }
             | Event::Busy { .. }
             | Event::Waits { .. }
             | Event::GoesOn { .. }

@@ -31,8 +31,8 @@ pub(crate) enum Event {
     Off { cpu: u32, who: Who, state: State, replaced: bool },
     /// A thread without a cpu is something else now.
     Becomes { cpu: u32, who: Who, state: State },
-    /// A thread gets a cpu, from another one or after idle time.
-    On { cpu: u32, who: Who, from: Option<(Who, State)> },
+    /// A thread gets a cpu, after whoever leaves it at this instant or after idle time.
+    On { cpu: u32, who: Who },
     /// A task moved.
     Moved { who: Who, from: u32, to: u32 },
     /// Tasks runnable or running on a cpu.
@@ -75,6 +75,8 @@ struct Task {
     state: Option<State>,
     /// Whose queue it is in, or on.
     on: Option<u32>,
+    /// The cpu of the last fact about it.
+    last: u32,
     meets: bool,
     told: Told,
 }
@@ -210,8 +212,8 @@ impl<'a> Story<'a> {
         let Record { kind, cpu, a, b, .. } = *record;
         match kind {
             Kind::Runnable => self.runnable(a, cpu),
-            Kind::Slept => self.stopped(a, State::Asleep),
-            Kind::Exited => self.stopped(a, State::Dead),
+            Kind::Slept => self.stopped(a, cpu, State::Asleep),
+            Kind::Exited => self.stopped(a, cpu, State::Dead),
             Kind::Migrated => {
                 self.queued(a, None);
                 self.touched.later.push(Event::Moved { who: self.who(a), from: cpu, to: b });
@@ -250,7 +252,7 @@ impl<'a> Story<'a> {
         let Some(record) = self.tasks.get_mut(task as usize) else { return };
         if record.state == Some(State::Dead) {
             record.generation += 1;
-            let last = record.on.unwrap_or(cpu);
+            let last = record.last;
             let told = std::mem::take(&mut record.told);
             if told != Told::Is(State::Dead) {
                 self.past.insert(who.tid, told);
@@ -258,13 +260,15 @@ impl<'a> Story<'a> {
             self.touched.dead.push((who, last));
         }
         record.state = Some(State::Runnable);
+        record.last = cpu;
         self.touched.tasks.push(task);
         self.queued(task, Some(cpu));
     }
 
-    fn stopped(&mut self, task: u32, state: State) {
+    fn stopped(&mut self, task: u32, cpu: u32, state: State) {
         if let Some(record) = self.tasks.get_mut(task as usize) {
             record.state = Some(state);
+            record.last = cpu;
         }
         self.touched.tasks.push(task);
         if state == State::Dead {
@@ -367,13 +371,13 @@ impl<'a> Story<'a> {
         touched.order();
         self.leave(at, &mut touched, writer)?;
         self.become_something(at, &mut touched, writer)?;
-        for Change { cpu, leaves, comes } in &touched.changes {
+        for Change { cpu, comes, .. } in &touched.changes {
             if let Some(record) = self.cpus.get_mut(*cpu as usize) {
                 record.runs = *comes;
             }
             let Some(who) = *comes else { continue };
             self.set_told(who, Told::Runs);
-            writer.event(at, &Event::On { cpu: *cpu, who, from: *leaves })?;
+            writer.event(at, &Event::On { cpu: *cpu, who })?;
         }
         for event in &touched.later {
             writer.event(at, event)?;
@@ -465,22 +469,22 @@ impl<'a> Story<'a> {
         becomes.extend(dead.iter().map(|(who, cpu)| (*who, *cpu, State::Dead)));
         becomes.extend(tasks.iter().map(|task| {
             let who = self.who(*task);
-            let on = self.tasks.get(*task as usize).and_then(|task| task.on);
-            (who, on.unwrap_or(0), self.state(who))
+            let last = self.tasks.get(*task as usize).map_or(0, |task| task.last);
+            (who, last, self.state(who))
         }));
         becomes
             .extend(changes.iter().filter_map(|change| Some((change.comes?, change.cpu, State::Runnable))));
         for (who, cpu, state) in becomes.iter().copied() {
             // Whoever runs is told of when it leaves; nobody is told of twice, and the dead are dead.
-            let first = match self.told(who) {
+            let waited = match self.told(who) {
                 Told::Runs | Told::Is(State::Dead) => continue,
                 Told::Is(before) if before == state => continue,
-                Told::Is(_) => false,
-                Told::Nothing => true,
+                Told::Is(before) => before == State::Runnable,
+                Told::Nothing => false,
             };
             self.set_told(who, Told::Is(state));
-            if first && state != State::Runnable {
-                // It came and went within the instant.
+            if !waited && state != State::Runnable {
+                // It came, or woke up, and went within the instant.
                 writer.event(at, &Event::Becomes { cpu, who, state: State::Runnable })?;
             }
             writer.event(at, &Event::Becomes { cpu, who, state })?;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message;
 use sim_core::engine::Simulation;
+use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::outcome::Options;
 use sim_core::policy::Policy;
 use sim_core::time::{Span, Time};
@@ -310,6 +311,86 @@ fn ftrace_text_holds_the_slices_that_were_observed() {
             found.into_iter().map(|(cpu, ran)| (cpu, ran.iter().map(|(from, to)| to - from).sum())).collect();
         assert_eq!(found, spans(in_one_place(&seen.cpus)), "seed {seed}");
     }
+}
+
+/// What a run says of its tasks: when each of them went to sleep or ended, with the letter of `prev_state`.
+/// A sleep that ends at the instant at which it began is none.
+#[derive(Default)]
+struct Stops(Vec<(u64, u32, char)>);
+
+impl Observer for Stops {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        match *what {
+            Observation::Stopping { task, reason: LeaveReason::Slept, .. } => {
+                self.0.push((at.ns(), task.0, 'S'));
+            }
+            Observation::Stopping { task, reason: LeaveReason::Exited, .. } => {
+                self.0.push((at.ns(), task.0, 'X'));
+            }
+            Observation::Runnable { task, .. } => self.0.retain(|stop| *stop != (at.ns(), task.0, 'S')),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_thread_of_an_ftrace_sleeps_and_ends_when_its_task_does() {
+    let (mut slept, mut ended) = (0, 0);
+    for seed in 0..swarm().min(100) {
+        let small = random(seed);
+        let (_, bytes) = traced(&small, seed, Form::Ftrace, None);
+        let tasks: u32 = small.apps.iter().map(|app| app.tasks).sum();
+        let (model, apps) = (small.model.clone(), small.apps.clone());
+        let simulation = Simulation::new(small.machine.clone(), model, apps, Options { ..small.options });
+        let mut stops = Stops::default();
+        simulation.expect("legal").run(policy(seed).as_mut(), &mut stops);
+        let found = stopped(&String::from_utf8(bytes).unwrap(), tasks);
+        let mut wanted = stops.0;
+        wanted.sort_unstable();
+        assert_eq!(found, wanted, "seed {seed}");
+        slept += wanted.iter().filter(|(.., state)| *state == 'S').count();
+        ended += wanted.iter().filter(|(.., state)| *state == 'X').count();
+    }
+    assert!(slept > 100 && ended > 100, "{slept} {ended}");
+}
+
+/// When threads of tasks leave a cpu to sleep or for good, by the number of the task; on the way, that no
+/// thread runs before it was woken, or after its end, and that every cpu goes from one thread to the next.
+fn stopped(text: &str, tasks: u32) -> Vec<(u64, u32, char)> {
+    let mut runs: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut state: BTreeMap<u64, char> = BTreeMap::new();
+    let mut stops = Vec::new();
+    // The stand-ins come behind all tasks and those that replaced them.
+    let is_task = |line: &str, key: &str| !field(line, key).contains(['/', '?']);
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (head, what) = line.split_once(": ").unwrap();
+        let (s, ns) = head.split_whitespace().last().unwrap().split_once('.').unwrap();
+        let at = s.parse::<u64>().unwrap() * 1_000_000_000 + ns.parse::<u64>().unwrap();
+        let cpu: u32 = head.split(['[', ']']).nth(1).unwrap().parse().unwrap();
+        if what.starts_with("sched_wakeup") && is_task(what, "comm") {
+            let pid: u64 = field(what, "pid").parse().unwrap();
+            let before = state.insert(pid, 'R');
+            assert!(matches!(before, None | Some('S')), "it was {before:?}: {line}");
+        }
+        if !what.starts_with("sched_switch") {
+            continue;
+        }
+        let (prev, next): (u64, u64) =
+            (field(what, "prev_pid").parse().unwrap(), field(what, "next_pid").parse().unwrap());
+        assert_eq!(runs.insert(cpu, next).unwrap_or(0), prev, "{line}");
+        let left = field(what, "prev_state").chars().next().unwrap();
+        if prev != 0 && is_task(what, "prev_comm") {
+            assert_eq!(state.insert(prev, left), Some('+'), "it ran: {line}");
+            if left != 'R' {
+                stops.push((at, ((prev - 1) % u64::from(tasks)) as u32, left));
+            }
+        }
+        if next != 0 && is_task(what, "next_comm") {
+            assert_eq!(state.insert(next, '+'), Some('R'), "it was runnable: {line}");
+        }
+    }
+    stops.sort_unstable();
+    stops
 }
 
 #[test]

@@ -92,8 +92,27 @@ pub(super) fn commands(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.strip_prefix("$ oversim "))
 }
 
-/// Markdown without marks: links are their texts, and emphasis is gone.
+/// Markdown without marks: links are their texts, and emphasis is gone. Code between backticks stays as it is,
+/// and so does a star between blanks, which is a sign of multiplication.
 fn plain(text: &str) -> String {
+    // A tick stands for each span of code while the marks around it are taken off.
+    let spans: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+    let prose: Vec<&str> = text.split('`').step_by(2).collect();
+    let bare = without_emphasis(&without_links(&prose.join("`")));
+    let mut spans = spans.into_iter();
+    let mut out = String::new();
+    for letter in bare.trim().chars() {
+        out.push(letter);
+        if letter == '`' {
+            out.push_str(spans.next().unwrap_or_default());
+            out.push('`');
+        }
+    }
+    out
+}
+
+/// Links as their texts.
+fn without_links(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, link)) = rest.split_once('[') {
@@ -107,7 +126,20 @@ fn plain(text: &str) -> String {
         rest = behind.split_once(')').map_or("", |(_, rest)| rest);
     }
     out.push_str(rest);
-    out.replace("**", "").split('*').collect::<String>().trim().to_owned()
+    out
+}
+
+/// Without the stars of emphasis: a star between two blanks, or between two digits or letters, stays.
+fn without_emphasis(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let near = |at: Option<usize>| at.and_then(|at| letters.get(at).copied()).unwrap_or(' ');
+    let stays = |at: usize| {
+        let (before, behind) = (near(at.checked_sub(1)), near(Some(at + 1)));
+        let blanks = before.is_whitespace() && behind.is_whitespace();
+        blanks || before.is_alphanumeric() && behind.is_alphanumeric()
+    };
+    let kept = letters.iter().enumerate().filter(|(at, letter)| **letter != '*' || stays(*at));
+    kept.map(|(_, letter)| *letter).collect()
 }
 
 /// The paragraphs of a text without its blocks of code.
@@ -172,9 +204,39 @@ mod tests {
         }
     }
 
+    /// The characters of the code spans of a text, without blanks.
+    fn spans(text: &str) -> Vec<String> {
+        let prose: String = text.split("```").step_by(2).collect();
+        prose.split('`').skip(1).step_by(2).map(|code| code.split_whitespace().collect()).collect()
+    }
+
+    #[test]
+    fn no_character_of_a_code_span_or_of_a_formula_is_lost() {
+        let mut signs = 0;
+        for (at, page) in PAGES.iter().enumerate() {
+            for text in [section(page, "Answer"), section(page, "Exercises"), section(page, "Literature")] {
+                let text = text.unwrap_or_default();
+                let out = shown(text, 80);
+                let out: String = out.split_whitespace().collect();
+                for span in spans(text) {
+                    assert!(out.contains(&format!("`{span}`")), "lesson {}: {span}", at + 1);
+                }
+                let prose: String = text.split("```").step_by(2).collect();
+                let times = prose.split_whitespace().filter(|word| *word == "*").count();
+                signs += times;
+                let kept = shown(text, 80).split_whitespace().filter(|word| *word == "*").count();
+                assert_eq!(kept, times, "lesson {}", at + 1);
+            }
+        }
+        assert!(signs >= 2, "lesson 3 has a formula");
+    }
+
     #[test]
     fn marks_of_markdown_are_not_shown() {
         assert_eq!(plain("*One* [page](a.md#b) and `code` **all** [x]"), "One page and `code` all [x]");
+        assert_eq!(plain("`W * ceil(n/c)[1](2)` is 84.5 s * 3 / 40, *not* 2*3"),
+            "`W * ceil(n/c)[1](2)` is 84.5 s * 3 / 40, not 2*3");
+        assert_eq!(plain("the [`a*b` page](x.md)"), "the `a*b` page");
         assert_eq!(
             shown("A.\n\n```console\n$ oversim list\nb\n```\n\n- c\n- d\n", 40),
             "A.\n\n  $ oversim list\n\n- c\n\n- d"
