@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use machines::os::KERNELS;
 use notation::parameter::{Kind, Parameter};
 use notation::registry::Entry;
+use notation::text::hanging;
 use policies::PolicyShelf;
 use serde::Serialize;
 
@@ -244,54 +245,200 @@ const fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Writes rows as text: a line per entry; with `detail` also what it is about, its source and its parameters.
+/// Widest text: longer lines are hard to read.
+const WIDEST: usize = 120;
+
+/// The built-in scenarios by the question that they ask; a test knows that each has a place.
+const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "Waiting: spin, yield, block",
+        &[
+            "spin_yield_block",
+            "cfs_vs_posix_yield",
+            "barrier_latency",
+            "blocktime",
+            "all_to_all_lockstep",
+            "waiting_on_a_modern_kernel",
+            "yield_under_kernels",
+            "yield_to",
+            "yield_to_o1",
+            "short_waits",
+            "asleep_at_barriers",
+            "polling_in_order",
+        ],
+    ),
+    (
+        "Balancing: more tasks than cores, uneven cores",
+        &[
+            "seventeen_on_sixteen",
+            "odd_thread",
+            "one_thread_per_core",
+            "one_queue_or_many",
+            "even_or_balanced",
+            "ep_eight_per_core",
+            "twice_too_many_threads",
+            "work_stealing",
+            "big_little",
+            "turns_on_uneven_cores",
+            "turbo_steps",
+            "thousand_cores",
+            "fragile_policies",
+        ],
+    ),
+    (
+        "Sharing: several programs on one machine",
+        &[
+            "two_spinning_programs",
+            "space_or_time",
+            "cg_ft_share",
+            "spec_pair",
+            "parbench_node",
+            "make_competitor",
+            "gang_fragmentation",
+            "gangs_that_do_not_fill",
+            "sleepers_and_gangs",
+            "lewi",
+            "lewi_fine_grain",
+            "system_or_self",
+        ],
+    ),
+    (
+        "Memory, caches and hardware threads",
+        &[
+            "cache_refill",
+            "shared_cache",
+            "bandwidth_sharing",
+            "streams_and_compute",
+            "first_touch_startup",
+            "numa_first_touch",
+            "remote_memory",
+            "moved_memory",
+            "lgroup_homes",
+            "smt_pairs",
+        ],
+    ),
+    ("Noise: a busy task, daemons, services", &["cpu_hog", "stranger_on_a_core", "services_on_one_core"]),
+    (
+        "Jobs, containers and today's systems",
+        &["job_queue", "batch_slots", "cpu_limit", "sessions", "hybrid_mpi_openmp"],
+    ),
+    (
+        "Classics of the textbook",
+        &["two_hogs_one_core", "interactive_beside_hogs", "short_and_long", "urgent_and_bulk"],
+    ),
+];
+
+/// Writes rows as a list: name and summary, lines of at most `width` columns; scenarios in groups.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_text(rows: &[Row], detail: bool, out: &mut dyn Write) -> io::Result<()> {
-    let wide = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
+pub fn write_list(registry: Registry, rows: &[Row], out: &mut dyn Write, width: usize) -> io::Result<()> {
+    let wide = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let indent = if registry == Registry::Scenarios { 2 } else { 0 };
+    let line = |out: &mut dyn Write, row: &Row| {
+        let head = format!("{:indent$}{:wide$} ", "", row.name);
+        let rest = " ".repeat(indent + wide + 2);
+        let lines = hanging(&row.summary, [&format!("{head} "), &rest], width.min(WIDEST));
+        writeln!(out, "{}", lines.join("\n"))
+    };
+    if registry != Registry::Scenarios {
+        return rows.iter().try_for_each(|row| line(out, row));
+    }
+    let named = |name: &&str| rows.iter().find(|row| row.name == **name);
+    for (title, names) in &GROUPS {
+        writeln!(out, "{title}")?;
+        names.iter().filter_map(named).try_for_each(|row| line(out, row))?;
+        writeln!(out)?;
+    }
+    let grouped = |row: &&Row| GROUPS.iter().any(|(_, names)| names.contains(&row.name.as_str()));
+    for row in rows.iter().filter(|row| !grouped(row)) {
+        line(out, row)?;
+    }
+    let how = "`oversim list scenarios NAME` describes one, `oversim run NAME` runs it.";
+    writeln!(out, "{}", hanging(how, ["", ""], width.min(WIDEST)).join("\n"))
+}
+
+/// Writes rows with everything about them, lines of at most `width` columns.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_detail(rows: &[Row], out: &mut dyn Write, width: usize) -> io::Result<()> {
+    let width = width.min(WIDEST);
     for row in rows {
-        writeln!(out, "{:wide$}  {}", row.name, row.summary)?;
-        if detail {
-            write_detail(row, out)?;
+        let title = format!("{}: {}", row.name, row.summary);
+        writeln!(out, "{}", hanging(&title, ["", "  "], width).join("\n"))?;
+        if !row.about.is_empty() {
+            writeln!(out, "\n{}", flowed(&row.about, width))?;
         }
+        if !row.source.is_empty() {
+            let source = format!("Source: {}", row.source);
+            writeln!(out, "\n{}", hanging(&source, ["", "  "], width).join("\n"))?;
+        }
+        if let Some(extent) = &row.extent {
+            write_extent(&row.name, extent, out, width)?;
+        }
+        write_parameters(&row.parameters, out, width)?;
     }
     Ok(())
 }
 
-fn write_detail(row: &Row, out: &mut dyn Write) -> io::Result<()> {
-    if !row.about.is_empty() {
-        writeln!(out, "\n{}", row.about)?;
+/// A text in lines of at most `width` columns: paragraphs and items are broken anew, indented lines stay.
+fn flowed(text: &str, width: usize) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    // Whether the next line may go on with the last part.
+    let mut open = false;
+    for line in text.lines() {
+        let stays = line.is_empty() || line.starts_with(' ') && !open;
+        match parts.last_mut() {
+            Some(last) if open && !line.is_empty() && !line.starts_with("- ") => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            _ => {
+                parts.push(line.to_owned());
+                open = !stays;
+                continue;
+            }
+        }
+        open = true;
     }
-    if !row.source.is_empty() {
-        writeln!(out, "\nSource: {}", row.source)?;
+    let broken = |part: &String| match part {
+        part if part.starts_with(' ') || part.is_empty() => part.clone(),
+        part if part.starts_with("- ") => hanging(part, ["", "  "], width).join("\n"),
+        part => hanging(part, ["", ""], width).join("\n"),
+    };
+    parts.iter().map(broken).collect::<Vec<_>>().join("\n")
+}
+
+fn write_parameters(parameters: &[ParameterRow], out: &mut dyn Write, width: usize) -> io::Result<()> {
+    if !parameters.is_empty() {
+        writeln!(out, "\nParameters:")?;
     }
-    if let Some(extent) = &row.extent {
-        write_extent(&row.name, extent, out)?;
-    }
-    if row.parameters.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\nParameters:")?;
-    for p in &row.parameters {
+    for p in parameters {
         let range = match p.kind.as_str() {
             "counts" => format!("a list, each {}", p.range()),
             _ => p.range(),
         };
         let range = if p.per_app { format!("{range}; by application, too") } else { range };
-        writeln!(out, "  {}: {} ({range})\n      {}", p.name, p.default, p.about)?;
+        let head = format!("{}: {} ({range})", p.name, p.default);
+        writeln!(out, "{}", hanging(&head, ["  ", "      "], width).join("\n"))?;
+        writeln!(out, "{}", hanging(&p.about, ["      ", "      "], width).join("\n"))?;
     }
     Ok(())
 }
 
-fn write_extent(name: &str, extent: &Extent, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nMachine:   {}", extent.machines.join(", "))?;
-    writeln!(out, "Programs:  {}", extent.apps.join(", "))?;
-    writeln!(out, "Policies:  {}", extent.policies.join(", "))?;
+fn write_extent(name: &str, extent: &Extent, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    let mut say = |key: &str, value: &str| {
+        let lines = hanging(value, [&format!("{key:<10} "), "           "], width);
+        writeln!(out, "{}", lines.join("\n"))
+    };
+    say("\nMachine:", &extent.machines.join(", "))?;
+    say("Programs:", &extent.apps.join(", "))?;
+    say("Policies:", &extent.policies.join(", "))?;
     for axis in &extent.sweep {
-        writeln!(out, "Sweep:     {} = {}", axis.path, axis.values.join(", "))?;
+        say("Sweep:", &format!("{} = {}", axis.path, axis.values.join(", ")))?;
     }
-    writeln!(out, "Size:      {}", extent.size)?;
+    say("Size:", &extent.size)?;
     writeln!(out, "\nRun it:    oversim run {name}\nCopy it:   oversim init {name}")
 }
 
@@ -319,10 +466,43 @@ mod tests {
     }
 
     #[test]
+    fn every_scenario_is_in_one_group() {
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for built_in in BUILT_IN {
+            let times = grouped.iter().filter(|name| **name == built_in.name).count();
+            assert_eq!(times, 1, "{} stands in {times} groups of GROUPS", built_in.name);
+        }
+        assert_eq!(grouped.len(), BUILT_IN.len(), "a group names a scenario that is not built in");
+    }
+
+    #[test]
+    fn lists_and_details_fit_into_eighty_columns() {
+        use Registry::{Kernels, Machines, Metrics, Policies, Runtimes, Scenarios, Workloads};
+        for registry in [Policies, Workloads, Machines, Kernels, Runtimes, Metrics, Scenarios] {
+            let (rows, mut out) = (rows(registry), Vec::new());
+            write_list(registry, &rows, &mut out, 80).unwrap();
+            write_detail(&rows, &mut out, 80).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            for line in text.lines().filter(|line| line.chars().count() > 80) {
+                // A command, or a list without blanks.
+                let whole = line.trim_start().starts_with("oversim ") || line.trim().split(' ').count() == 1;
+                assert!(whole, "{registry:?}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn paragraphs_flow_and_indented_lines_stay() {
+        let text = "One two\nthree.\n\n- item one\n  goes on\n- two\n\n  oversim run x\n";
+        assert_eq!(flowed(text, 80), "One two three.\n\n- item one goes on\n- two\n\n  oversim run x");
+        assert_eq!(flowed("one two three", 8), "one two\nthree");
+    }
+
+    #[test]
     fn a_scenario_shows_its_comment_and_what_it_runs() {
         let row = rows(Registry::Scenarios).into_iter().find(|row| row.name == "cg_ft_share").unwrap();
         let mut out = Vec::new();
-        write_text(&[row], true, &mut out).unwrap();
+        write_detail(&[row], &mut out, 120).unwrap();
         let text = String::from_utf8(out).unwrap();
         for part in
             ["Watch for:", "Policies:  LOAD, PIN, SPEED", "threads_per_core = 1, 2, 4", "60 runs (6 policies"]
@@ -343,7 +523,7 @@ mod tests {
         };
         let row = row("x", "a thing", "", "", &[p]);
         let mut out = Vec::new();
-        write_text(&[row], true, &mut out).unwrap();
+        write_detail(&[row], &mut out, 120).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("interval: 100ms (1ms to 10s)\n      between two checks"), "{text}");
     }

@@ -8,7 +8,7 @@ use explain::catalogue::{self, Registry, Row};
 use crate::advice;
 use crate::args::{List, ListFormat};
 use crate::failure::Failure;
-use crate::output::to_stdout;
+use crate::output::{to_stdout, width};
 
 /// Prints a registry, or one entry of it in detail.
 pub(crate) fn list(args: &List, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
@@ -19,7 +19,8 @@ pub(crate) fn list(args: &List, policies: &PolicyShelf) -> Result<ExitCode, Fail
     }
     to_stdout(|out| match args.format {
         ListFormat::Json => catalogue::write_json(&rows, out),
-        ListFormat::Text => catalogue::write_text(&rows, args.name.is_some(), out),
+        ListFormat::Text if args.name.is_some() => catalogue::write_detail(&rows, out, width()),
+        ListFormat::Text => catalogue::write_list(registry, &rows, out, width()),
     })?;
     Ok(ExitCode::SUCCESS)
 }

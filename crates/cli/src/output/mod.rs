@@ -43,18 +43,21 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     write(&mut out).and_then(|()| out.flush()).map_err(|e| Failure::stdout(&e))
 }
 
-/// Columns of the terminal on standard output, or the default when it is none.
-pub(crate) fn width() -> usize {
-    let size = terminal_size::terminal_size_of(io::stdout());
-    size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0).max(MIN_WIDTH))
-}
-
-/// Columns for what is drawn with characters: those of the terminal on standard output, else the variable
-/// COLUMNS, else 80.
-pub(crate) fn columns() -> usize {
+/// Columns of the terminal on standard output, or the variable COLUMNS; none where both are missing.
+fn known_columns() -> Option<usize> {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal.or_else(variable).unwrap_or(DEFAULT_COLUMNS).clamp(MIN_WIDTH, MOST_COLUMNS)
+    terminal.or_else(variable)
+}
+
+/// Columns for text: the known ones, or the default.
+pub(crate) fn width() -> usize {
+    known_columns().map_or(DEFAULT_WIDTH, |columns| columns.max(MIN_WIDTH))
+}
+
+/// Columns for what is drawn with characters: the known ones, or 80.
+pub(crate) fn columns() -> usize {
+    known_columns().unwrap_or(DEFAULT_COLUMNS).clamp(MIN_WIDTH, MOST_COLUMNS)
 }
 
 /// True when standard output shows colours: a terminal, and NO_COLOR is not set.

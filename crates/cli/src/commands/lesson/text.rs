@@ -234,8 +234,10 @@ mod tests {
     #[test]
     fn marks_of_markdown_are_not_shown() {
         assert_eq!(plain("*One* [page](a.md#b) and `code` **all** [x]"), "One page and `code` all [x]");
-        assert_eq!(plain("`W * ceil(n/c)[1](2)` is 84.5 s * 3 / 40, *not* 2*3"),
-            "`W * ceil(n/c)[1](2)` is 84.5 s * 3 / 40, not 2*3");
+        assert_eq!(
+            plain("`W * ceil(n/c)[1](2)` is 84.5 s * 3 / 40, *not* 2*3"),
+            "`W * ceil(n/c)[1](2)` is 84.5 s * 3 / 40, not 2*3"
+        );
         assert_eq!(plain("the [`a*b` page](x.md)"), "the `a*b` page");
         assert_eq!(
             shown("A.\n\n```console\n$ oversim list\nb\n```\n\n- c\n- d\n", 40),
