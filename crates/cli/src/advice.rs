@@ -39,16 +39,40 @@ fn advised(mut error: Error, words: &[String]) -> Error {
         _ => return error,
     };
     let Some(ContextValue::String(word)) = error.get(invalid) else { return error };
+    let key = if error.kind() == ErrorKind::UnknownArgument { set_instead(command, word) } else { None };
     let near = nearest(word, candidates.iter().map(String::as_str));
+    let tip = key.map(str::to_owned).or_else(|| near.map(|near| format!("did you mean `{near}`?")));
     // The parser's own suggestions have another form, are missing for short words and far off for others.
     for own in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
         error.remove(own);
     }
-    if let Some(near) = near {
-        let tip = StyledStr::from(format!("did you mean `{near}`?"));
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    if key.is_some() {
+        // The usage would name the flag of the parser's own suggestion.
+        error.remove(ContextKind::Usage);
+    }
+    if let Some(tip) = tip {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
     error
+}
+
+/// What is no flag but a key of the scenario, and how it is changed; for commands that change scenarios.
+fn set_instead(command: &Command, flag: &str) -> Option<&'static str> {
+    command.get_arguments().find(|arg| arg.get_long() == Some("set"))?;
+    Some(match flag.trim_start_matches('-') {
+        "cores" | "cpus" | "ncpus" | "machine" => {
+            "a machine is a key of the scenario: `--set machine=core:4`"
+        }
+        "threads" | "tasks" | "nthreads" | "ranks" | "np" => {
+            "the number of tasks is a key of a program: `--set apps.NAME.tasks=4`"
+        }
+        "kernel" => "the kernel is a key of the scenario: `--set kernel=linux-6.18`",
+        "runtime" => "the runtime is a key of a program: `--set apps.NAME.runtime=block`",
+        "nice" => "the nice value is a key of a program: `--set apps.NAME.nice=5`",
+        "work" => "the work is a parameter of a workload: `--set apps.NAME.workload.work=2s`",
+        "seeds" | "runs" | "replicates" => "`--repeat 5` runs five seeds",
+        _ => return None,
+    })
 }
 
 /// The error without colours and with the invisible characters shown if it may repeat words with such

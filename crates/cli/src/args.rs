@@ -342,7 +342,7 @@ pub(crate) struct Edits {
     #[arg(long = "sweep", value_name = "PATH=A,B,C", add = Completer::new(complete::sweep))]
     pub(crate) sweep: Vec<String>,
     /// Seed of the first replicate; replicate i uses seed + i.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// Refuse scenarios that need more memory than this, for example `4GiB`. Default: the memory that this
     /// process may use.
@@ -540,7 +540,7 @@ pub(crate) struct Explain {
     /// A policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key, parameter or term, in
     /// upper or lower case. `policy:NAME` searches only the policies, `SPEED.interval` is a parameter of one
     /// entry.
-    #[arg(value_name = "NAME", add = Completer::new(complete::pages))]
+    #[arg(value_name = "NAME", add = Completer::new(complete::pages), allow_hyphen_values = true)]
     pub(crate) name: Option<String>,
     /// Form of the page.
     #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
@@ -650,6 +650,11 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let range = format!("a whole number from 1 to {MAX_JOBS}");
     let jobs: NonZeroUsize = text.parse().map_err(|_| range.clone())?;
     if jobs.get() > MAX_JOBS { Err(range) } else { Ok(jobs) }
+}
+
+/// A seed.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a seed is a whole number from 0 on".to_owned())
 }
 
 /// A size in bytes, as scenarios write it.

@@ -1,5 +1,7 @@
 //! Mistyped words: the error names the nearest valid one, and lists are part of it where they are short.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use support::oversim;
@@ -52,4 +54,66 @@ fn names_with_the_valid_ones() {
         let said = said(args);
         assert!(said.contains(advice) && said.contains(valid), "{args:?}: {said}");
     }
+}
+
+/// The mistakes that newcomers made, and the words that lead on.
+#[test]
+fn typical_mistakes_are_answered_with_the_way_on() {
+    let hogs = |rest: &[&'static str]| [&["run", "two_hogs_one_core"], rest].concat();
+    for (args, advice) in [
+        (vec!["run", "two_hogs"], &["did you mean the built-in scenario `two_hogs_one_core`?"][..]),
+        (vec!["run", "hogs"], &["`interactive_beside_hogs`, `two_hogs_one_core`"]),
+        (hogs(&["--set", "apps.hogs.workload.work=2"]), &["a duration needs a unit: write `2ms`"]),
+        (hogs(&["--set", "tasks=3"]), &["did you mean `apps.hogs.tasks`?"]),
+        (hogs(&["--cores", "4"]), &["`--set machine=core:4`"]),
+        (hogs(&["--threads", "4"]), &["`--set apps.NAME.tasks=4`"]),
+        (hogs(&["--seed", "-1"]), &["a seed is a whole number from 0 on"]),
+        (hogs(&["--seed=-1"]), &["a seed is a whole number from 0 on"]),
+        (hogs(&["--policy", "SJF"]), &["unknown policy `SJF`", "`MLFQ`"]),
+        (hogs(&["--policy", "RR"]), &["`FIFO` with a short `slice`"]),
+        (hogs(&["--set", "apps.hogs.scheduling=fifo"]), &["real-time class", "not modelled"]),
+        (hogs(&["--set", "apps.hogs.scheduling=SCHED_RR"]), &["real-time class"]),
+        (vec!["lesson", "two"], &["`oversim lesson 2`"]),
+    ] {
+        let said = said(&args);
+        assert!(advice.iter().all(|part| said.contains(part)), "{args:?}: {said}");
+        assert!(!said.contains("foreground") && said.matches("error:").count() == 1, "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn flags_have_the_same_letter_and_words_may_look_like_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let crate_folder = folder.path().join("mine");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let written = crate_folder.to_str().unwrap();
+    let (code, _, errors) = oversim(&["new", "policy", "MINE", "-o", written, "--path", root], "");
+    assert!(code == 0 && crate_folder.join("Cargo.toml").is_file(), "{errors}");
+    let (code, page, errors) = oversim(&["explain", "--cpu-bind"], "");
+    assert!(code == 0 && page.starts_with("srun (term)"), "{page}{errors}");
+}
+
+#[test]
+fn files_of_other_programs_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, format) in [
+        ("a.swf", "1 0 10 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n", "Standard Workload Format"),
+        ("rt.json", "{\"tasks\": {\"t\": {\"loop\": -1, \"run\": 20000, \"sleep\": 80000}}}\n", "rt-app"),
+        ("perf.txt", " a 1 [001] 12.3: sched:sched_switch: a:1 [120] R ==> b:2 [120]\n", "perf script"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let said = said(&["run", path.to_str().unwrap()]);
+        assert!(said.contains(format) && said.contains("oversim explain"), "{said}");
+        assert!(!said.contains("mapping"), "{said}");
+    }
+}
+
+#[test]
+fn a_long_line_is_not_underlined_from_end_to_end() {
+    let list: String = (0..60).map(|n| format!("name{n} ")).collect();
+    let text = format!("{list}\n");
+    let (code, _, errors) = oversim(&["check", "-"], &text);
+    let longest = errors.split(|c| c != '^').map(str::len).max().unwrap_or(0);
+    assert!(code == 2 && (1..=60).contains(&longest), "{errors}");
 }

@@ -81,6 +81,54 @@ fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
+/// What a line of an output is about: its words before the first bar or number.
+fn about(line: &str) -> Vec<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if let Some(bar) = words.iter().position(|word| word.starts_with('#')) {
+        return words[..bar].to_vec();
+    }
+    let number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    // A row may begin with a number.
+    let end = words.iter().skip(1).position(number).map_or(words.len(), |at| at + 1);
+    words[..end].to_vec()
+}
+
+/// The lines of an output that an excerpt with `...` shows, as they are now; none if one of them is gone, or
+/// if it is no excerpt.
+fn excerpt(shown: &[&str], printed: &[&str]) -> Option<Vec<String>> {
+    shown.contains(&"...").then_some(())?;
+    let mut rest = printed;
+    let mut lines: Vec<(Option<usize>, String)> = Vec::new();
+    for line in shown.iter().filter(|line| **line != "...") {
+        let at = rest.iter().position(|printed| about(printed) == about(line))?;
+        lines.push((Some(printed.len() - rest.len() + at), rest[at].trim_end().to_owned()));
+        rest = &rest[at + 1..];
+    }
+    let mut out = vec!["...".to_owned()];
+    let mut last: Option<usize> = None;
+    for (at, line) in lines {
+        if last.is_some_and(|last| Some(last + 1) != at) {
+            out.push("...".to_owned());
+        }
+        last = at;
+        out.push(line);
+    }
+    out.push("...".to_owned());
+    Some(out)
+}
+
+#[test]
+fn an_excerpt_is_renewed_line_by_line() {
+    let printed = ["title", "PIN   ###  2.0", "LOAD  ##   1.5", "17    ####  9.9", "end"];
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        excerpt(&["...", "PIN   ##  1.0", "17    ##  8.0", "..."], &printed),
+        Some(lines(&["...", "PIN   ###  2.0", "...", "17    ####  9.9", "..."]))
+    );
+    assert_eq!(excerpt(&["...", "ULE 3", "..."], &printed), None);
+    assert_eq!(excerpt(&["title"], &printed), None);
+}
+
 /// The words of a command, as a shell splits them: spaces between single quotes do not separate.
 fn split(command: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -164,7 +212,12 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
             if is_shown(&output, &lines) {
                 continue;
             }
-            let update = std::env::var_os("OVERSIM_UPDATE").is_some() && !output.contains(&"...");
+            let renewing = std::env::var_os("OVERSIM_UPDATE").is_some();
+            if renewing && let Some(lines) = excerpt(&output, &lines) {
+                renewed = renewed.replacen(&output.join("\n"), &lines.join("\n"), 1);
+                continue;
+            }
+            let update = renewing && !output.contains(&"...");
             assert!(
                 update,
                 "{}: `{command}` prints something else; OVERSIM_UPDATE=1 cargo test -p oversim --test \

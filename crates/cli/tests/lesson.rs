@@ -65,9 +65,30 @@ fn the_pictures_of_the_pages_are_current() {
         let (code, _, errors) = oversim(&args);
         assert_eq!(code, Some(0), "{name}: {errors}");
         let shown = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/pictures").join(file);
+        if std::env::var_os("OVERSIM_UPDATE").is_some() {
+            fs::copy(&drawn, &shown).unwrap();
+        }
         let same = fs::read(drawn).unwrap() == fs::read(&shown).unwrap();
         assert!(same, "{} differs from `oversim timeline {command}`", shown.display());
     }
+}
+
+#[test]
+fn the_curve_of_lesson_3_is_current() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, page) = pages().into_iter().find(|(name, _)| name.starts_with("03")).unwrap();
+    let command = page.split("$ oversim run ").nth(1).unwrap().lines().next().unwrap();
+    let mut args = vec!["plot"];
+    args.extend(command.split_whitespace());
+    args.extend(["--figure", "sweep", "-o", folder.path().to_str().unwrap(), "--force", "--quiet"]);
+    let (code, _, errors) = oversim(&args);
+    assert_eq!(code, Some(0), "{errors}");
+    let drawn = fs::read_to_string(folder.path().join("sweep.svg")).unwrap();
+    let shown = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/pictures/03-sweep.svg");
+    if std::env::var_os("OVERSIM_UPDATE").is_some() {
+        fs::write(&shown, &drawn).unwrap();
+    }
+    assert!(drawn == fs::read_to_string(&shown).unwrap(), "{} is not current", shown.display());
 }
 
 #[test]

@@ -19,6 +19,8 @@ struct Entry {
     text: String,
     #[serde(default)]
     see: Vec<String>,
+    #[serde(default)]
+    source: String,
 }
 
 pub(super) fn pages() -> Vec<Page> {
@@ -35,7 +37,11 @@ fn page(entry: Entry) -> Page {
     if !entry.also.is_empty() {
         page = page.text("", &format!("Also: {}.", entry.also.join(", ")));
     }
-    page = page.text("", rest).with("See", vec![Block::See(entry.see.iter().map(|see| link(see)).collect())]);
+    page = page.text("", rest);
+    if !entry.source.is_empty() {
+        page = page.text("Source", &format!("{}.", entry.source));
+    }
+    page = page.with("See", vec![Block::See(entry.see.iter().map(|see| link(see)).collect())]);
     page.aliases = entry.also;
     page
 }

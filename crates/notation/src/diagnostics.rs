@@ -11,6 +11,9 @@ use crate::neutral;
 /// Most diagnostics shown of one text: nobody reads more at a time.
 const MAX_RENDERED: usize = 50;
 
+/// Most characters of a line that are marked.
+const MOST_MARKED: usize = 60;
+
 /// A stretch of a source text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
@@ -224,7 +227,14 @@ impl Sources {
         if !place.is_known() || place.start > text.len() || text.trim().is_empty() {
             return None;
         }
-        let annotation = kind.span(place.start..place.end.clamp(place.start, text.len()));
+        let end = place.end.clamp(place.start, text.len());
+        // A long line is not underlined from end to end.
+        let shown = text.get(place.start..end).unwrap_or_default();
+        let end = match shown.char_indices().nth(MOST_MARKED) {
+            Some((at, _)) if !shown.contains('\n') => place.start + at,
+            _ => end,
+        };
+        let annotation = kind.span(place.start..end);
         let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
         Some(Snippet::source(text.as_str()).path(name.as_str()).annotation(annotation))
     }

@@ -96,7 +96,9 @@ pub(crate) fn all(
             "",
         );
     }
-    if apps.len() == entries.len() && apps.iter().all(|app| app.spec.background) {
+    // A program with an error may be in the background only because of that error.
+    let read = apps.len() == entries.len() && reader.is_clean();
+    if read && apps.iter().all(|app| app.spec.background) {
         let hint = "a run ends when all foreground applications have ended, so it needs at least one";
         reader.wrong_node(node, "there is no foreground application", hint);
     }

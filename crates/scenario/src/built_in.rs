@@ -116,6 +116,16 @@ pub fn similar(name: &str) -> Option<&'static str> {
     nearest(stem(name), BUILT_IN.iter().map(|scenario| scenario.name))
 }
 
+/// Names of built-in scenarios that begin with this word, at least three letters long; else those that contain
+/// it.
+pub fn beginning(word: &str) -> impl Iterator<Item = &'static str> {
+    let word = stem(word).to_ascii_lowercase().replace(['-', ' '], "_");
+    let long = word.len() >= 3;
+    let names = || BUILT_IN.iter().map(|scenario| scenario.name);
+    let begins = names().any(|name| name.starts_with(&word));
+    names().filter(move |name| long && if begins { name.starts_with(&word) } else { name.contains(&word) })
+}
+
 /// The name without the ending of a file.
 fn stem(name: &str) -> &str {
     [".yaml", ".yml"].into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
@@ -178,6 +188,9 @@ mod tests {
         assert!(find("scenarios/cg_ft_share.yaml").is_none() && find("").is_none());
         assert_eq!(similar("cg_ft_shar.yaml"), Some("cg_ft_share"));
         assert_eq!(similar("nothing_like_it_at_all"), None);
+        assert_eq!(beginning("two_hogs").collect::<Vec<_>>(), ["two_hogs_one_core"]);
+        assert_eq!(beginning("hogs").collect::<Vec<_>>(), ["interactive_beside_hogs", "two_hogs_one_core"]);
+        assert_eq!(beginning("x").count(), 0);
     }
 
     #[test]

@@ -26,6 +26,12 @@ use crate::registries::{self, ChosenMachine, Selected};
 /// Scheduling policies as written.
 const SCHEDULING: [&str; 3] = ["other", "batch", "idle"];
 
+/// Whether this is one of Linux's real-time classes, with or without its prefix.
+fn is_real_time(text: &str) -> bool {
+    let name = text.to_ascii_lowercase();
+    ["fifo", "rr", "deadline", "realtime", "rt"].contains(&name.strip_prefix("sched_").unwrap_or(&name))
+}
+
 /// The load weight of a nice value.
 fn nice(reader: &mut Reader, node: &Node, what: &str) -> Option<u32> {
     let text = reader.text(node, what)?;
@@ -120,6 +126,11 @@ plain! {
     SchedulingPolicy -> Scheduling: |key| json!({ "enum": SCHEDULING, "default": key.default }),
         |reader, node, what| {
             let all = [Scheduling::Other, Scheduling::Batch, Scheduling::Idle];
+            if let Content::Scalar(text) = &node.content && is_real_time(text) {
+                let hint = "not modelled; the policies `FIFO` and `EDF` order ordinary tasks, and `nice` sets weights";
+                reader.wrong_node(node, format!("{what}: `{text}` is a real-time class"), hint);
+                return None;
+            }
             reader.value(node, what, Kind::Choice(&SCHEDULING), 0, 2).map(|word| all[word as usize])
         };
 

@@ -6,6 +6,7 @@ pub mod built_in;
 mod cgroups;
 pub mod configuration;
 mod defaults;
+mod foreign;
 mod forms;
 mod grid;
 mod groups;

@@ -13,6 +13,9 @@ use crate::key::{Edit, Inside, Key, names};
 use crate::keys::{APPLICATION, SCENARIO};
 use crate::policies::BESIDE;
 
+/// Most paths that an error names.
+const MOST_NAMED: usize = 4;
+
 /// Sets the node at a path; `edit` says on whose behalf.
 pub(crate) fn set(root: &mut Node, path: &str, at: Place, value: Node, edit: Edit) -> Result<(), Diagnostic> {
     // The error names all known paths, so it is made only where it is needed.
@@ -182,8 +185,19 @@ fn near(path: &str, known: &[String]) -> String {
     let filled: Vec<String> = known.iter().map(|known| known.replace("<parameter>", parameter)).collect();
     match nearest(path, filled.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => advice(path, &known.iter().map(String::as_str).collect::<Vec<_>>()),
+        None => match inner(path, known) {
+            Some(longer) => longer,
+            None => advice(path, &known.iter().map(String::as_str).collect::<Vec<_>>()),
+        },
     }
+}
+
+/// The paths of which this one is the end: `apps.cg.tasks` for `tasks`.
+fn inner(path: &str, known: &[String]) -> Option<String> {
+    let longer =
+        known.iter().filter(|known| known.strip_suffix(path).is_some_and(|rest| rest.ends_with('.')));
+    let longer: Vec<String> = longer.take(MOST_NAMED).map(|path| format!("`{path}`")).collect();
+    (!longer.is_empty()).then(|| format!("did you mean {}?", longer.join(" or ")))
 }
 
 /// An unknown path, with the nearest one that is known.

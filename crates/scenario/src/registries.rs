@@ -98,11 +98,36 @@ pub(crate) fn kernel(
     Some(Arc::new(os::build(kernel.entry, &kernel.values, cpus)))
 }
 
+/// What comes nearest to a policy of the textbooks that has another name here, or is missing.
+fn meant(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_uppercase().as_str() {
+        "RR" | "ROUND-ROBIN" | "ROUND_ROBIN" => {
+            "`FIFO` with a short `slice` is round robin, and so is `kernel: round-robin`"
+        }
+        "FCFS" => "`FIFO` with a long `slice` is first come, first served",
+        "SJF" | "STCF" | "SRTF" | "SRPT" => {
+            "there is no shortest job first; `MLFQ` comes close to it without knowing run times"
+        }
+        "CFS" | "EEVDF" => "this is a kernel: `kernel: linux-2.6.28` or `linux-6.18` with the policy `LOAD`",
+        "RM" | "RATE-MONOTONIC" | "FP" | "PRIORITY" | "RT" => {
+            "there are no fixed priorities; `EDF` orders by deadlines, `nice` sets weights"
+        }
+        "LINUX" | "DEFAULT" | "NONE" => "`LOAD` is the load balancer of Linux",
+        "TASKSET" | "AFFINITY" | "BIND" | "PINNED" => "`PIN` binds tasks; the key `cpus` restricts a program",
+        _ => return None,
+    })
+}
+
 /// The policy of a name with its parameters.
 pub(crate) fn policy(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Choice> {
     let Some(entry) = reader.context.policies.find(chosen.name) else {
         let known: Vec<&str> = reader.context.policies.entries().map(|entry| entry.name).collect();
-        reader.unknown_entry(chosen.place, "policy", chosen.name, &known);
+        match meant(chosen.name) {
+            Some(hint) if !known.iter().any(|name| name.eq_ignore_ascii_case(chosen.name)) => {
+                reader.wrong_with_hint(chosen.place, format!("unknown policy `{}`", chosen.name), hint);
+            }
+            _ => reader.unknown_entry(chosen.place, "policy", chosen.name, &known),
+        }
         return None;
     };
     let mut values = Values::defaults(entry.parameters);

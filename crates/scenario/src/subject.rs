@@ -7,7 +7,7 @@ use std::path::Path;
 use notation::encoding::{Unreadable, decode};
 use notation::suggest::nearest;
 
-use crate::built_in;
+use crate::{built_in, foreign};
 
 /// Why there is no text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +35,9 @@ const MAX_RESULT_BYTES: u64 = 1 << 30;
 /// Most files of a directory that are compared with a mistyped name.
 const MAX_COMPARED: usize = 10_000;
 
+/// Most built-in scenarios that an error names.
+const MOST_NAMED: usize = 5;
+
 /// Endings of the files that commands read.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
@@ -59,7 +62,11 @@ fn resolve(subject: &Path, most: u64, what: &str) -> Result<(String, String), Un
     let missing = subject.as_os_str() != "-"
         && fs::metadata(subject).map_or_else(|e| e.kind() == ErrorKind::NotFound, |m| m.is_dir());
     if !missing {
-        return file(subject, most, what);
+        let (name, text) = file(subject, most, what)?;
+        return match foreign::recognised(&text) {
+            Some(format) => Err(Unfound::Sentence(format!("{name} is no {what}: {format}"))),
+            None => Ok((name, text)),
+        };
     }
     match subject.to_str().and_then(built_in::find) {
         Some(found) => Ok((found.title(), found.text.to_owned())),
@@ -74,7 +81,8 @@ fn absent(subject: &Path) -> String {
         return format!("cannot read {name}: it is a directory, and no built-in scenario has this name");
     }
     let last = subject.file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default();
-    let built_in = built_in::similar(&last).map(|near| format!("the built-in scenario `{near}`"));
+    let similar = built_in::similar(&last).map(|near| format!("the built-in scenario `{near}`"));
+    let built_in = similar.or_else(|| beginning(&last));
     let file = similar_file(subject, &last).map(|near| format!("the file `{near}`"));
     let near: Vec<String> = [built_in, file].into_iter().flatten().collect();
     if near.is_empty() {
@@ -84,6 +92,17 @@ fn absent(subject: &Path) -> String {
         );
     }
     format!("cannot read {name}: no such file; did you mean {}?", near.join(" or "))
+}
+
+/// The built-in scenarios whose names begin with a word, or contain it.
+fn beginning(word: &str) -> Option<String> {
+    let names: Vec<String> =
+        built_in::beginning(word).take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [] => None,
+        [one] => Some(format!("the built-in scenario {one}")),
+        several => Some(format!("one of the built-in scenarios {}", several.join(", "))),
+    }
 }
 
 /// The file beside the missing one whose name is nearest.

@@ -9,7 +9,7 @@ use super::Picture;
 #[derive(Args, Debug)]
 pub(crate) struct Lesson {
     /// Number of the lesson.
-    #[arg(value_name = "N")]
+    #[arg(value_name = "N", value_parser = number, allow_negative_numbers = true)]
     pub(crate) number: Option<usize>,
     /// Show everything at once, without waiting for a prediction. Without a terminal this is always so.
     #[arg(long, requires = "number")]
@@ -24,4 +24,11 @@ pub(crate) struct Lesson {
     /// Replace slides that exist.
     #[arg(long, requires = "slides")]
     pub(crate) force: bool,
+}
+
+/// The number of a lesson; whether there is one of this number is known where the lessons are.
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| {
+        "a lesson has a number, as in `oversim lesson 2`; `oversim lesson` lists them".to_owned()
+    })
 }

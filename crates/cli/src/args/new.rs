@@ -22,7 +22,7 @@ pub(crate) struct NewPolicy {
     pub(crate) name: String,
     /// Write the crate to this directory, which must not exist. Default: the name of the crate, in the
     /// current directory.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(short = 'o', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) directory: Option<PathBuf>,
     /// Checkout of oversim's repository that the crate depends on. Default: the address of the repository if
     /// the program contains it, else the checkout around the current directory.

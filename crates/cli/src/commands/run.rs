@@ -237,7 +237,44 @@ fn print(args: &Run, results: &Results) -> Result<(), Failure> {
     let Some(format) = report::format(args.format.name()) else {
         return Err(Failure::Output(format!("no format {}", args.format.name())));
     };
-    output::to_stdout(|out| (format.write)(results, out, &view))
+    let program = program();
+    if args.format != Format::Text || program == "oversim" {
+        return output::to_stdout(|out| (format.write)(results, out, &view));
+    }
+    let mut text = Vec::new();
+    (format.write)(results, &mut text, &view).map_err(|error| Failure::Output(error.to_string()))?;
+    let text = with_program(&String::from_utf8_lossy(&text), &program);
+    output::to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// The name under which this program was started; a program with policies of its own has its own name.
+fn program() -> String {
+    let path = std::env::args_os().next().unwrap_or_default();
+    let name = Path::new(&path).file_stem().map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "oversim".to_owned())
+}
+
+/// The text with this program in the commands that it recommends: those under *Next*.
+fn with_program(text: &str, program: &str) -> String {
+    let Some((before, next)) = text.split_once("\nNext      oversim ") else { return text.to_owned() };
+    let next = next.replace("\n          oversim ", &format!("\n          {program} "));
+    format!("{before}\nNext      {program} {next}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recommended_commands_name_the_program_that_knows_its_policies() {
+        let text =
+            "Best MINE\nNext      oversim timeline a.yaml\n          oversim explain MINE | oversim 0.1.0\n";
+        assert_eq!(
+            with_program(text, "mine"),
+            "Best MINE\nNext      mine timeline a.yaml\n          mine explain MINE | oversim 0.1.0\n"
+        );
+        assert_eq!(with_program("no advice", "mine"), "no advice");
+    }
 }
 
 /// Names the runs that did not complete.

@@ -42,6 +42,8 @@ pub(crate) struct Along {
     pub(crate) places: Vec<f64>,
     /// Whether the distance of two places is that of their numbers.
     pub(crate) join: Join,
+    /// Values that are labelled before others: those at which a curve turns.
+    pub(crate) turns: Vec<usize>,
     labels: Vec<String>,
     log: bool,
     /// The place of the gap between zero and the other values of a logarithmic axis.
@@ -66,7 +68,16 @@ impl Along {
         let short = varied.short.clone();
         let Some(numbers) = &varied.axis.numbers else {
             let places = (0..values.len()).map(|at| (at as f64 + 0.5) / values.len() as f64).collect();
-            return Self { axis, short, places, join: Join::Apart, labels, log: false, gap: None };
+            return Self {
+                axis,
+                short,
+                places,
+                join: Join::Apart,
+                turns: Vec::new(),
+                labels,
+                log: false,
+                gap: None,
+            };
         };
         let join = if numbers.len() > 2 { Join::Line } else { Join::Pair };
         let positive: Vec<f64> = numbers.iter().copied().filter(|number| *number > 0.0).collect();
@@ -78,7 +89,7 @@ impl Along {
             if apart && *number <= 0.0 { ZERO / 4.0 } else { from + (1.0 - from) * scale.place(*number) }
         };
         let places = numbers.iter().map(place).collect();
-        Self { axis, short, places, join, labels, log, gap: apart.then_some(ZERO * 0.7) }
+        Self { axis, short, places, join, turns: Vec::new(), labels, log, gap: apart.then_some(ZERO * 0.7) }
     }
 
     /// What it is, and whether it is logarithmic.
@@ -99,8 +110,8 @@ impl Along {
         places.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min)
     }
 
-    /// Which values are written on an axis of this width, in lines: the first and the last, then those that
-    /// have room.
+    /// Which values are written on an axis of this width, in lines: those at which a curve turns, the first and
+    /// the last, then those that have room.
     pub(crate) fn written(&self, width: f64) -> Vec<(f64, Vec<String>)> {
         let room = width / self.places.len() as f64;
         let lines = |text: &String| -> Vec<String> {
@@ -116,6 +127,7 @@ impl Along {
         if let Some(last) = order.pop() {
             order.insert(1.min(order.len()), last);
         }
+        order.sort_by_key(|at| !self.turns.contains(at));
         let mut shown: Vec<(f64, f64, Vec<String>)> = Vec::new();
         for at in order {
             let lines = lines(&self.labels[at]);

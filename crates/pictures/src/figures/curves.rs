@@ -55,7 +55,7 @@ fn look(rows: &[Row<'_>], at: usize) -> Look {
 
 /// The sweep's curves.
 pub(crate) fn sweep(plane: &Plane<'_>) -> Attempt {
-    let Some(along) = Along::of(plane.sweep()) else {
+    let Some(mut along) = Along::of(plane.sweep()) else {
         return Err("needs a sweep".into());
     };
     let Some(metric) = ["slowdown", "run_time"].into_iter().find(|metric| plane.measures(metric)) else {
@@ -65,6 +65,7 @@ pub(crate) fn sweep(plane: &Plane<'_>) -> Attempt {
     let apps: Vec<&str> = plane.results.foreground().collect();
     let layout = Layout::of_curves(plane, &rows, &apps, along.axis)?;
     let spots = spots(plane, &layout, (&rows, &apps), along.axis, metric);
+    along.turns = turns(&along, &spots);
     let title = titles::sweep(&plane.index, along.axis, metric).filter(|_| !spots.is_empty());
     let Some(title) = title else { return Err("no run completed".into()) };
     let (what, remark) = if metric == "slowdown" {
@@ -100,6 +101,34 @@ pub(crate) fn sweep(plane: &Plane<'_>) -> Attempt {
     let data = Table::of_cells(plot.spots.iter().map(|spot| spot.cell));
     let picture = draw(&words, &layout, &plot)?;
     Ok(Figure { name: "sweep", title, about, picture, data })
+}
+
+/// A value of more than this times those beside it is a tooth of the curve.
+const TOOTH: f64 = 1.1;
+
+/// The values at which the only curve of a single panel has a tooth: labels elsewhere would hide them.
+fn turns(along: &Along, spots: &[Spot<'_>]) -> Vec<usize> {
+    let numbers = along.join == Join::Line;
+    // References lie flat, so they do not count.
+    let flat = |spot: &Spot<'_>| {
+        let same = spots.iter().filter(|other| (other.panel, other.series) == (spot.panel, spot.series));
+        let means: Vec<f64> = same.map(|other| other.cell.summary.mean).collect();
+        let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+        means.iter().all(|mean| *mean <= least * TOOTH)
+    };
+    let steep = spots.iter().filter(|spot| !flat(spot));
+    let one = steep.clone().next().map(|first| (first.panel, first.series));
+    if !numbers || one.is_none() || steep.clone().any(|spot| Some((spot.panel, spot.series)) != one) {
+        return Vec::new();
+    }
+    let mut curve: Vec<&Spot<'_>> = steep.collect();
+    curve.sort_by(|a, b| along.places[a.at].total_cmp(&along.places[b.at]));
+    let tooth = |three: &&[&Spot<'_>]| {
+        let [before, here, behind] = three else { return false };
+        let (left, top, right) = (before.cell.summary.mean, here.cell.summary.mean, behind.cell.summary.mean);
+        top > left * TOOTH && top > right
+    };
+    curve.windows(3).filter(tooth).map(|three| three[1].at).collect()
 }
 
 /// How intervals are shown, and what lines mean where they do not speak for themselves.

@@ -84,7 +84,11 @@ fn walk(
         writeln!(out)
     })?;
     let predicted = if waits { ask(lesson.predictions.len())? } else { None };
-    output::to_stdout(|out| writeln!(out, "$ oversim {}\n", lesson.command))?;
+    let typed_as = |command: &str| {
+        let command = format!("oversim {command}");
+        format!("$ {}", text::continued(&command, width.saturating_sub(2), "      "))
+    };
+    output::to_stdout(|out| writeln!(out, "{}\n", typed_as(lesson.command)))?;
     let code = run(lesson.command)?;
     pause(waits, "\nEnter shows the answer. ")?;
     output::to_stdout(|out| {
@@ -92,8 +96,8 @@ fn walk(
         if let Some(number) = predicted {
             writeln!(out, "You predicted: {}\n", lesson.predictions[number - 1])?;
         }
-        writeln!(out, "{}\n", text::shown(&text::paragraphs(lesson.answer).join("\n\n"), width))?;
-        writeln!(out, "{}\n\n$ oversim {}\n", wrapped(&lesson.caption), lesson.picture)
+        writeln!(out, "{}\n", wrapped(text::behind_first_block(lesson.answer)))?;
+        writeln!(out, "{}\n\n{}\n", wrapped(&lesson.caption), typed_as(lesson.picture))
     })?;
     run(lesson.picture)?;
     for (at, (question, answer)) in lesson.exercises.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! A lesson: its page in the manual, cut into the parts that the program shows one after the other.
 
-use experiment::text::hanging;
+use experiment::text::{cut, hanging};
 
 /// A lesson, read from its page.
 pub(super) struct Lesson {
@@ -116,6 +116,12 @@ fn without_links(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, link)) = rest.split_once('[') {
+        // A picture has no place in a text.
+        if let Some(before) = before.strip_suffix('!') {
+            out.push_str(before);
+            rest = link.split_once(')').map_or("", |(_, rest)| rest);
+            continue;
+        }
         out.push_str(before);
         let Some((label, behind)) = link.split_once("](") else {
             out.push('[');
@@ -142,6 +148,11 @@ fn without_emphasis(text: &str) -> String {
     kept.map(|(_, letter)| *letter).collect()
 }
 
+/// The answer without its first block, which shows what has just been run.
+pub(super) fn behind_first_block(answer: &str) -> &str {
+    answer.split_once("```").and_then(|(_, rest)| rest.split_once("```")).map_or(answer, |(_, rest)| rest)
+}
+
 /// The paragraphs of a text without its blocks of code.
 pub(super) fn paragraphs(text: &str) -> Vec<String> {
     let prose = text.split("```").step_by(2);
@@ -164,12 +175,47 @@ fn items(paragraph: &str) -> Vec<String> {
     items
 }
 
-/// A text in lines of at most `width` columns, with the commands of its blocks.
+/// A block of code: its commands, broken before a flag where they are long, and the lines that it shows.
+fn block(text: &str, width: usize) -> Option<String> {
+    let mut lines = Vec::new();
+    for line in text.lines().skip(1) {
+        match line.strip_prefix("$ ") {
+            Some(command) => {
+                lines.push(format!("  $ {}", continued(command, width.saturating_sub(4), "        ")))
+            }
+            None if line == "..." || line.is_empty() => {}
+            None => lines.push(cut(&format!("  {line}"), width)),
+        }
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// A command in lines of at most `width` columns where its flags allow it, each continued by a backslash.
+pub(super) fn continued(command: &str, width: usize, indent: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut words = command.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        // A flag and its value stay together.
+        let value = words.next_if(|next| word.starts_with('-') && !next.starts_with('-'));
+        let part = value.map_or_else(|| word.to_owned(), |value| format!("{word} {value}"));
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + part.chars().count() + 2 <= width => {
+                line.push(' ');
+                line.push_str(&part);
+            }
+            Some(_) => lines.push(format!("{indent}{part}")),
+            None => lines.push(part),
+        }
+    }
+    lines.join(" \\\n")
+}
+
+/// A text in lines of at most `width` columns, with the commands of its blocks and what they print.
 pub(super) fn shown(text: &str, width: usize) -> String {
     let mut parts = Vec::new();
     for (at, part) in text.split("```").enumerate() {
         if at % 2 == 1 {
-            parts.extend(commands(part).map(|command| format!("  $ oversim {command}")));
+            parts.extend(block(part, width));
             continue;
         }
         for paragraph in paragraphs(part) {
@@ -224,11 +270,22 @@ mod tests {
                 let prose: String = text.split("```").step_by(2).collect();
                 let times = prose.split_whitespace().filter(|word| *word == "*").count();
                 signs += times;
-                let kept = shown(text, 80).split_whitespace().filter(|word| *word == "*").count();
+                let kept = paragraphs(text).join(" ");
+                let kept = kept.split_whitespace().filter(|word| *word == "*").count();
                 assert_eq!(kept, times, "lesson {}", at + 1);
             }
         }
         assert!(signs >= 2, "lesson 3 has a formula");
+    }
+
+    #[test]
+    fn a_long_command_is_continued_at_a_flag() {
+        let command = "oversim run spin --policy PIN --set a.b=1 --set c=2";
+        assert_eq!(continued(command, 80, "  "), command);
+        assert_eq!(
+            continued(command, 30, "  "),
+            "oversim run spin \\\n  --policy PIN --set a.b=1 \\\n  --set c=2"
+        );
     }
 
     #[test]
@@ -241,7 +298,7 @@ mod tests {
         assert_eq!(plain("the [`a*b` page](x.md)"), "the `a*b` page");
         assert_eq!(
             shown("A.\n\n```console\n$ oversim list\nb\n```\n\n- c\n- d\n", 40),
-            "A.\n\n  $ oversim list\n\n- c\n\n- d"
+            "A.\n\n  $ oversim list\n  b\n\n- c\n\n- d"
         );
     }
 }
