@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use scenario::objective::Objective;
 use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::compare::compare;
-use crate::metrics::{ALL_APPS, METRICS, Metric, Reduction, Sample, Scope};
+use crate::metrics::{ALL_APPS, METRICS, Metric, Program, Reduction, Sample, Scope, Together};
 use crate::provenance::Provenance;
 use crate::result::{Note, Results, SCHEMA, cells};
 use crate::samples::{Place, Samples, copies, position};
@@ -46,13 +47,15 @@ pub fn values(apps: &[String], plan: &RunPlan, run: &RunReport) -> Values {
         return values;
     }
     let window = plan.window.is_some();
-    let sample = |app| Sample { run, app, alone_mean: None, alone_paired: None, sequence: None, window };
     for (name, copies) in apps.iter().zip(copies(apps.len(), plan)) {
-        let of_app: Vec<Sample<'_>> = copies.into_iter().map(sample).collect();
+        let of = |copy: &usize| Sample { window, ..Sample::of(run, *copy, &copies) };
+        let of_app: Vec<Sample<'_>> = copies.iter().map(of).collect();
         values.extend(measure(Scope::App, &of_app).map(|found| (name.clone(), found)));
     }
     if plan.alone.is_none() {
-        values.extend(measure(Scope::All, &[sample(0)]).map(|found| (ALL_APPS.to_owned(), found)));
+        let all: Vec<usize> = (0..run.apps.len()).collect();
+        let sample = Sample { window, ..Sample::of(run, 0, &all) };
+        values.extend(measure(Scope::All, &[sample]).map(|found| (ALL_APPS.to_owned(), found)));
     }
     values
 }
@@ -67,18 +70,15 @@ pub fn several(apps: &[String], plan: &RunPlan) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// The mean of each metric over the copies of an application; none without a copy.
+/// The value of each metric over the copies of an application; none without a copy.
 fn measure(scope: Scope, samples: &[Sample<'_>]) -> Option<BTreeMap<String, f64>> {
     let of = METRICS.iter().filter(|m| m.scope == scope && m.reduction == Reduction::Statistics);
-    let mean = |metric: &Metric| {
-        let sum: Option<f64> = samples.iter().map(|sample| (metric.measure)(sample)).sum();
-        Some((metric.name.to_owned(), rounded(sum? / samples.len() as f64)))
-    };
-    (!samples.is_empty()).then(|| of.filter_map(mean).collect())
+    let value = |metric: &Metric| Some((metric.name.to_owned(), rounded(metric.of(samples)?)));
+    (!samples.is_empty()).then(|| of.filter_map(value).collect())
 }
 
-/// Adds the metrics that refer to dedicated runs (`slowdown`, `slowdown_paired`, `throughput`) to all runs of
-/// one configuration. `copies`: for each run how many copies of an application there are, where not one.
+/// Adds the metrics that refer to dedicated runs (`slowdown`, `throughput`, `stp`, ...) to all runs of one
+/// configuration. `copies`: for each run how many copies of an application there are, where not one.
 /// `background`: the applications without dedicated runs. `window`: only a window of the runs counts.
 pub fn refer_to_dedicated(
     runs: &mut [Measured],
@@ -103,6 +103,7 @@ pub fn refer_to_dedicated(
     for (run, copies) in runs.iter_mut().zip(copies) {
         let paired = |app: &str| alone.get(&(app.to_owned(), run.replicate)).copied();
         let (mut sequence, mut done) = (Some(0.0), 0.0);
+        let mut programs: Option<Vec<Program>> = Some(Vec::new());
         for (app, metrics) in &mut run.values {
             if app == ALL_APPS || background.contains(app) {
                 continue;
@@ -111,6 +112,15 @@ pub fn refer_to_dedicated(
             let ratio = |alone: f64| rounded(own / alone);
             metrics.extend(means.get(app).map(|alone| ("slowdown".to_owned(), ratio(*alone))));
             metrics.extend(paired(app).map(|alone| ("slowdown_paired".to_owned(), ratio(alone))));
+            let of_one = if window { time } else { "turnaround" };
+            let program = metrics.get(of_one).zip(paired(app)).zip(means.get(app));
+            let program = program.map(|((time, alone), mean)| Program {
+                time: *time,
+                alone,
+                slowdown: own / mean,
+                copies: copies.get(app).copied().unwrap_or(1),
+            });
+            programs = programs.zip(program).map(|(all, one)| [all, vec![one]].concat());
             let number = copies.get(app).copied().unwrap_or(1) as f64;
             // In a window the dedicated runs would have taken this long for the same work.
             let work = if window { metrics.get("work").copied() } else { Some(1.0) };
@@ -125,6 +135,11 @@ pub fn refer_to_dedicated(
             let length =
                 if window { all.get(time).map(|each| each * done) } else { all.get("makespan").copied() };
             all.extend(length.map(|length| ("throughput".to_owned(), rounded(sequence / length))));
+            if let Some(together) = programs.and_then(|programs| Together::of(&programs)) {
+                let Together { stp, antt, jain, worst } = together;
+                let each = [("stp", stp), ("antt", antt), ("jain_index", jain), ("worst_slowdown", worst)];
+                all.extend(each.map(|(name, value)| (name.to_owned(), rounded(value))));
+            }
         }
     }
 }
@@ -176,6 +191,7 @@ fn described(provenance: &Provenance) -> Experiment {
         policies: from.policies,
         machines: from.machines,
         shortened: from.shortened,
+        objective: from.objective.unwrap_or(Objective::Makespan),
         background: from.apps.iter().map(|app| from.background.contains(app)).collect(),
         apps: from.apps,
         seed: from.seed,

@@ -1,11 +1,16 @@
 //! The metrics of a run, one line each: name, unit, meaning and the function that measures it.
 //! `metrics.md` has formulas and examples.
 
+mod cpus;
+mod times;
+mod together;
+
 use notation::prose::section;
-use sim_core::account::{Account, Category};
 use sim_core::latency::AppLatencies;
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::time::Span;
+
+pub use together::{Program, Together};
 
 /// What a metric describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +30,15 @@ pub enum Reduction {
     Variation,
 }
 
+/// How the copies of an application become one value of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Over {
+    /// The mean of the values of each.
+    Each,
+    /// One value of all together, as a percentile has it.
+    Together,
+}
+
 /// The name in place of an application's in cells of scope [`Scope::All`].
 pub const ALL_APPS: &str = "all";
 
@@ -35,6 +49,10 @@ pub struct Sample<'a> {
     pub run: &'a RunReport,
     /// Position in `run.apps`; meaningless for [`Scope::All`].
     pub app: usize,
+    /// Positions of all copies of the application; for [`Scope::All`] those of all applications.
+    pub copies: &'a [usize],
+    /// Progress of all programs together against their dedicated runs; none for [`Scope::App`].
+    pub together: Option<Together>,
     /// Mean run time of the application's dedicated runs, seconds.
     pub alone_mean: Option<f64>,
     /// Run time of its dedicated run with the same seed, seconds.
@@ -46,6 +64,15 @@ pub struct Sample<'a> {
     pub window: bool,
 }
 
+impl<'a> Sample<'a> {
+    /// Of a run that is compared with no dedicated run, without a window.
+    #[must_use]
+    pub const fn of(run: &'a RunReport, app: usize, copies: &'a [usize]) -> Self {
+        let (alone_mean, alone_paired, sequence) = (None, None, None);
+        Self { run, app, copies, together: None, alone_mean, alone_paired, sequence, window: false }
+    }
+}
+
 /// A metric.
 #[derive(Clone, Copy)]
 pub struct Metric {
@@ -55,6 +82,8 @@ pub struct Metric {
     pub unit: &'static str,
     /// What it describes.
     pub scope: Scope,
+    /// How copies become one value.
+    pub over: Over,
     /// How replicates are reduced.
     pub reduction: Reduction,
     /// What it means.
@@ -73,7 +102,16 @@ pub enum Better {
 }
 
 /// Metrics of which more is better.
-const MORE: [&str; 5] = ["throughput", "work_rate", "barrier_rate", "user_time_balance", "breakdown_compute"];
+const MORE: [&str; 8] = [
+    "throughput",
+    "stp",
+    "jain_index",
+    "work_rate",
+    "cpu_share",
+    "barrier_rate",
+    "user_time_balance",
+    "breakdown_compute",
+];
 
 /// The work of a run is given, and long or short time slices are good for different programs.
 const NEITHER: [&str; 5] =
@@ -102,6 +140,30 @@ impl Metric {
         self.name.starts_with("wakeup_latency_") || self.name.starts_with("run_length_")
     }
 
+    /// Its value in a run; `None` when it cannot be measured there. `samples`: one for each copy.
+    #[must_use]
+    pub fn of(&self, samples: &[Sample<'_>]) -> Option<f64> {
+        let first = samples.first()?;
+        if self.over == Over::Together {
+            return (self.measure)(first);
+        }
+        let sum: Option<f64> = samples.iter().map(|sample| (self.measure)(sample)).sum();
+        Some(sum? / samples.len() as f64)
+    }
+
+    /// The metric with the largest values of what this one is a mean of: two means may be level where these
+    /// differ a thousandfold.
+    #[must_use]
+    pub fn tail(name: &str) -> Option<&'static str> {
+        match name {
+            "response_time" => Some("response_time_p99"),
+            "response_time_p99" => Some("wakeup_latency_p99"),
+            "turnaround" => Some("turnaround_p99"),
+            "queue_time" => Some("queue_time_p99"),
+            _ => None,
+        }
+    }
+
     /// Its formula or rule and an example, a paragraph each; of a category of the breakdown one paragraph, on
     /// what it means in practice.
     #[must_use]
@@ -118,11 +180,22 @@ const fn metric(
     about: &'static str,
     measure: fn(&Sample<'_>) -> Option<f64>,
 ) -> Metric {
-    Metric { name, unit, scope, reduction: Reduction::Statistics, about, measure }
+    Metric { name, unit, scope, over: Over::Each, reduction: Reduction::Statistics, about, measure }
+}
+
+/// A metric of all copies together.
+const fn spread(
+    scope: Scope,
+    name: &'static str,
+    about: &'static str,
+    measure: fn(&Sample<'_>) -> Option<f64>,
+) -> Metric {
+    Metric { over: Over::Together, ..metric(scope, name, "s", about, measure) }
 }
 
 const fn variation(scope: Scope, about: &'static str, measure: fn(&Sample<'_>) -> Option<f64>) -> Metric {
-    Metric { name: "variation", unit: "%", scope, reduction: Reduction::Variation, about, measure }
+    let reduction = Reduction::Variation;
+    Metric { name: "variation", unit: "%", scope, over: Over::Each, reduction, about, measure }
 }
 
 use Scope::{All, App};
@@ -145,7 +218,29 @@ pub const METRICS: &[Metric] = &[
         timed_run_time,
     ),
     metric(App, "queue_time", "s", "time from arrival to start: waiting for admission", queue_time),
+    spread(App, "queue_time_median", "median of the times from arrival to start of its copies", times::queue::<500>),
+    spread(App, "queue_time_p90", "90th percentile of the times from arrival to start of its copies", times::queue::<900>),
+    spread(App, "queue_time_p99", "99th percentile of the times from arrival to start of its copies", times::queue::<990>),
+    spread(App, "queue_time_max", "largest of the times from arrival to start of its copies", times::queue::<1000>),
     metric(App, "turnaround", "s", "time from arrival to the end of its last task", turnaround),
+    spread(App, "turnaround_median", "median of the times from arrival to end of its copies", times::turnaround::<500>),
+    spread(App, "turnaround_p90", "90th percentile of the times from arrival to end of its copies", times::turnaround::<900>),
+    spread(App, "turnaround_p99", "99th percentile of the times from arrival to end of its copies", times::turnaround::<990>),
+    spread(App, "turnaround_max", "largest of the times from arrival to end of its copies", times::turnaround::<1000>),
+    metric(
+        App,
+        "first_response",
+        "s",
+        "time from arrival to the instant at which one of its tasks first has a cpu",
+        times::first_response,
+    ),
+    metric(
+        App,
+        "waiting_time",
+        "s",
+        "time in the admission queue and, mean over its tasks, in run queues",
+        times::waiting,
+    ),
     metric(
         App,
         "work_rate",
@@ -199,19 +294,30 @@ pub const METRICS: &[Metric] = &[
         "share of the run_time of its tasks that they spend at barriers",
         barrier_wait,
     ),
-    metric(
+    spread(
         App,
         "response_time",
-        "s",
-        "mean time from a wake-up after a timed sleep to the next sleep or the end of the task",
-        |s| {
-            let counters = &app(s)?.counters;
-            ratio(counters.response_ns as f64 / NS_PER_S, counters.responses as f64)
-        },
+        "mean time in which a request is answered: from a wake-up after a timed sleep to the next sleep or \
+            the end of the task",
+        times::response_mean,
     ),
+    spread(App, "response_time_median", "median of the times in which requests are answered", times::response::<500>),
+    spread(App, "response_time_p90", "90th percentile of the times in which requests are answered", times::response::<900>),
+    spread(App, "response_time_p99", "99th percentile of the times in which requests are answered", times::response::<990>),
+    spread(App, "response_time_max", "largest of the times in which requests are answered", times::response::<1000>),
     metric(App, "cpu_time", "s", "cpu time of its tasks, polling included", |s| {
         Some(app(s)?.counters.cpu_ns as f64 / NS_PER_S)
     }),
+    metric(
+        App,
+        "cpu_share",
+        "share",
+        "cpu time of its tasks, polling included, over the time of all cpus in the run or window",
+        |s| {
+            let all = s.run.makespan.ns() as f64 * s.run.cpus.len() as f64;
+            ratio(app(s)?.counters.cpu_ns as f64, all)
+        },
+    ),
     metric(App, "work", "s", "work done, in seconds of a nominal core", |s| {
         Some(app(s)?.counters.work_done_ns as f64 / NS_PER_S)
     }),
@@ -221,7 +327,7 @@ pub const METRICS: &[Metric] = &[
         "count",
         "lines of 64 bytes fetched from memory per 1000 instructions of a nominal core (2 GHz, one \
             instruction per cycle)",
-        misses,
+        cpus::misses,
     ),
     metric(
         App,
@@ -229,6 +335,13 @@ pub const METRICS: &[Metric] = &[
         "count",
         "times that the pages of a task were copied to the node to which it had moved (next touch)",
         |s| count(s, |c| c.page_copies),
+    ),
+    metric(
+        App,
+        "wakeup_latency_mean",
+        "s",
+        "mean of the times from a wake-up of one of its tasks until that task continues",
+        |s| latency(s, |l| Some(l.wakeups?.mean)),
     ),
     metric(
         App,
@@ -308,6 +421,72 @@ pub const METRICS: &[Metric] = &[
             faster than one program after the other",
         throughput,
     ),
+    metric(
+        All,
+        "stp",
+        "ratio",
+        "system throughput, or weighted speed-up: sum of dedicated time / turnaround over all programs",
+        |s| Some(s.together?.stp),
+    ),
+    metric(
+        All,
+        "antt",
+        "ratio",
+        "average normalized turnaround time: mean of turnaround / dedicated time over all programs",
+        |s| Some(s.together?.antt),
+    ),
+    metric(
+        All,
+        "jain_index",
+        "ratio",
+        "Jain's index of the progress of the programs (dedicated time / turnaround); 1 = all alike",
+        |s| Some(s.together?.jain),
+    ),
+    metric(All, "worst_slowdown", "ratio", "the largest slowdown of an application", |s| {
+        Some(s.together?.worst)
+    }),
+    spread(
+        All,
+        "queue_time",
+        "mean time from arrival to start over all foreground programs",
+        times::queue_mean,
+    ),
+    spread(All, "queue_time_median", "median of the times from arrival to start of all foreground programs", times::queue::<500>),
+    spread(All, "queue_time_p90", "90th percentile of the times from arrival to start of all foreground programs", times::queue::<900>),
+    spread(All, "queue_time_p99", "99th percentile of the times from arrival to start of all foreground programs", times::queue::<990>),
+    spread(All, "queue_time_max", "largest of the times from arrival to start of all foreground programs", times::queue::<1000>),
+    spread(
+        All,
+        "turnaround",
+        "mean time from arrival to end over all foreground programs",
+        times::turnaround_mean,
+    ),
+    spread(All, "turnaround_median", "median of the times from arrival to end of all foreground programs", times::turnaround::<500>),
+    spread(All, "turnaround_p90", "90th percentile of the times from arrival to end of all foreground programs", times::turnaround::<900>),
+    spread(All, "turnaround_p99", "99th percentile of the times from arrival to end of all foreground programs", times::turnaround::<990>),
+    spread(All, "turnaround_max", "largest of the times from arrival to end of all foreground programs", times::turnaround::<1000>),
+    spread(
+        All,
+        "first_response",
+        "mean time from arrival to the first instant with a cpu over all foreground programs",
+        times::first_response_mean,
+    ),
+    spread(
+        All,
+        "waiting_time",
+        "mean time in admission and run queues over all foreground programs",
+        times::waiting_mean,
+    ),
+    spread(
+        All,
+        "response_time",
+        "mean time in which a request is answered, of all requests",
+        times::response_mean,
+    ),
+    spread(All, "response_time_median", "median of the times in which requests are answered, of all requests", times::response::<500>),
+    spread(All, "response_time_p90", "90th percentile of the times in which requests are answered, of all requests", times::response::<900>),
+    spread(All, "response_time_p99", "99th percentile of the times in which requests are answered, of all requests", times::response::<990>),
+    spread(All, "response_time_max", "largest of the times in which requests are answered, of all requests", times::response::<1000>),
     variation(All, "largest / smallest makespan - 1 over the replicates", makespan),
     metric(
         All,
@@ -328,62 +507,62 @@ pub const METRICS: &[Metric] = &[
         "breakdown_compute",
         "share",
         "useful work, as the time that it takes on an undisturbed core with local memory",
-        breakdown::<0>,
+        cpus::breakdown::<0>,
     ),
     metric(
         All,
         "breakdown_memory_stall",
         "share",
         "additional time because of contention for memory bandwidth and shared caches",
-        breakdown::<1>,
+        cpus::breakdown::<1>,
     ),
     metric(
         All,
         "breakdown_remote",
         "share",
         "additional time because of access to the memory of other nodes",
-        breakdown::<2>,
+        cpus::breakdown::<2>,
     ),
     metric(
         All,
         "breakdown_smt",
         "share",
         "additional time because other hardware threads of the core are busy",
-        breakdown::<3>,
+        cpus::breakdown::<3>,
     ),
     metric(
         All,
         "breakdown_refill",
         "share",
         "refilling caches after switches and migrations",
-        breakdown::<4>,
+        cpus::breakdown::<4>,
     ),
-    metric(All, "breakdown_spin", "share", "polling while waiting", breakdown::<5>),
-    metric(All, "breakdown_yield", "share", "sched_yield calls", breakdown::<6>),
-    metric(All, "breakdown_switch", "share", "context switches", breakdown::<7>),
-    metric(All, "breakdown_migration", "share", "moving tasks between cpus", breakdown::<8>),
+    metric(All, "breakdown_spin", "share", "polling while waiting", cpus::breakdown::<5>),
+    metric(All, "breakdown_yield", "share", "sched_yield calls", cpus::breakdown::<6>),
+    metric(All, "breakdown_switch", "share", "context switches", cpus::breakdown::<7>),
+    metric(All, "breakdown_migration", "share", "moving tasks between cpus", cpus::breakdown::<8>),
     metric(
         All,
         "breakdown_page_init",
         "share",
         "first writes to fresh pages at program start",
-        breakdown::<9>,
+        cpus::breakdown::<9>,
     ),
     metric(
         All,
         "breakdown_kernel",
         "share",
         "other kernel work: ticks, wake-ups, sleeps, creation of tasks, interrupts",
-        breakdown::<10>,
+        cpus::breakdown::<10>,
     ),
-    metric(All, "breakdown_daemon", "share", "user-level scheduling daemons", breakdown::<11>),
-    metric(All, "breakdown_idle", "share", "no task to run", breakdown::<12>),
+    metric(All, "breakdown_daemon", "share", "user-level scheduling daemons", cpus::breakdown::<11>),
+    metric(All, "breakdown_idle", "share", "no task to run", cpus::breakdown::<12>),
     metric(
         All,
         "user_time_balance",
         "ratio",
         "smallest user time of a cpu divided by the largest one; 1 = even",
-        user_time_balance,
+        cpus::user_time_balance,
     ),
     metric(
         All,
@@ -494,42 +673,8 @@ fn barrier_wait(s: &Sample<'_>) -> Option<f64> {
     ratio(app.counters.barrier_wait_ns as f64 / NS_PER_S, run_time(s)? * app.task_cpu.len() as f64)
 }
 
-/// Bytes of a cache line, and instructions of the nominal core per nanosecond: 2.0 GHz at one per cycle, a
-/// convention.
-const LINE: f64 = 64.0;
-const INSTRUCTIONS_PER_NS: f64 = 2.0;
-
-fn misses(s: &Sample<'_>) -> Option<f64> {
-    let counters = &app(s)?.counters;
-    let thousands = counters.work_done_ns as f64 * INSTRUCTIONS_PER_NS / 1e3;
-    ratio(counters.bytes_fetched as f64 / LINE, thousands)
-}
-
 fn throughput(s: &Sample<'_>) -> Option<f64> {
     ratio(s.sequence?, s.run.makespan.ns() as f64 / NS_PER_S)
-}
-
-/// What a kernel charges as user time: computing with everything that slows it down, refills, polling; not
-/// calls, switches or ticks.
-const USER: [Category; 6] = [
-    Category::Compute,
-    Category::MemoryStall,
-    Category::Remote,
-    Category::Smt,
-    Category::Refill,
-    Category::Spin,
-];
-
-fn user_time_balance(s: &Sample<'_>) -> Option<f64> {
-    let user = |cpu: &Account| USER.iter().map(|part| seconds(cpu.get(*part))).sum::<f64>();
-    let times = || s.run.cpus.iter().map(user);
-    ratio(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max))
-}
-
-/// The share of category `C` in cpus x makespan.
-fn breakdown<const C: usize>(s: &Sample<'_>) -> Option<f64> {
-    let account = s.run.account();
-    ratio(seconds(account.get(Category::ALL[C])), seconds(account.total()))
 }
 
 fn ratio(over: f64, under: f64) -> Option<f64> {
@@ -537,119 +682,4 @@ fn ratio(over: f64, under: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use sim_core::outcome::{Counters, Outcome};
-    use sim_core::time::Time;
-
-    /// A run of two cpus and one application of two tasks that ends after `ns`.
-    pub(crate) fn run_of(ns: u64) -> RunReport {
-        let mut cpu = Account::default();
-        cpu.add(Category::Compute, Span::from_ns(ns / 2));
-        cpu.add(Category::Idle, Span::from_ns(ns - ns / 2));
-        let counters = Counters {
-            barriers: 20,
-            barrier_wait_ns: ns / 2,
-            migrations: 3,
-            work_done_ns: ns,
-            bytes_fetched: 64 * ns / 100,
-            ..Counters::default()
-        };
-        let app = AppReport {
-            name: "cg".into(),
-            background: false,
-            arrived: Time::ZERO,
-            start: Time::ZERO,
-            program_start: Time::from_ns(ns / 4),
-            end: Some(Time::from_ns(ns)),
-            counters,
-            task_cpu: vec![Span::from_ns(ns / 2); 2],
-            latencies: None,
-        };
-        RunReport {
-            outcome: Outcome::Completed,
-            makespan: Time::from_ns(ns),
-            extrapolated: Span::ZERO,
-            error: Span::ZERO,
-            apps: vec![app],
-            cpus: vec![cpu; 2],
-            corrections: 0,
-            events: 1,
-            digest: ns,
-        }
-    }
-
-    fn value(name: &str, scope: Scope, run: &RunReport) -> Option<f64> {
-        let sample = Sample {
-            run,
-            app: 0,
-            alone_mean: Some(0.5),
-            alone_paired: Some(0.4),
-            sequence: Some(0.8),
-            window: false,
-        };
-        let metric = METRICS.iter().find(|m| m.name == name && m.scope == scope).unwrap();
-        (metric.measure)(&sample)
-    }
-
-    #[test]
-    fn metrics_of_a_known_run() {
-        let run = run_of(1_000_000_000);
-        let near = |name, scope, want: f64| {
-            let got = value(name, scope, &run).unwrap();
-            assert!((got - want).abs() < 1e-9, "{name}: {got} instead of {want}");
-        };
-        near("run_time", App, 1.0);
-        near("timed_run_time", App, 0.75);
-        near("slowdown", App, 2.0);
-        near("slowdown_paired", App, 2.5);
-        near("barrier_interval", App, 0.1);
-        near("barrier_wait", App, 0.25);
-        near("migrations", All, 3.0);
-        // A line per 100 ns, that is per 200 instructions.
-        near("misses_per_1000_instructions", App, 5.0);
-        near("throughput", All, 0.8);
-        near("breakdown_compute", All, 0.5);
-        near("breakdown_idle", All, 0.5);
-    }
-
-    #[test]
-    fn an_application_that_was_cut_off_has_no_run_time() {
-        let mut run = run_of(1_000);
-        run.apps[0].end = None;
-        assert_eq!(value("run_time", App, &run), None);
-        assert_eq!(value("slowdown", App, &run), None);
-        assert_eq!(value("migrations", App, &run), Some(3.0));
-        run.apps[0].counters.work_done_ns = 0;
-        assert_eq!(value("misses_per_1000_instructions", App, &run), None);
-    }
-
-    #[test]
-    fn user_time_is_computing_and_polling() {
-        let mut run = run_of(1_000);
-        run.cpus[1].add(Category::Spin, Span::from_ns(300));
-        run.cpus[1].add(Category::Yield, Span::from_ns(10_000));
-        let balance = value("user_time_balance", All, &run).unwrap();
-        assert!((balance - 500.0 / 800.0).abs() < 1e-12, "{balance}");
-    }
-
-    #[test]
-    fn breakdown_metrics_are_the_categories_in_order() {
-        let names: Vec<_> = METRICS.iter().filter_map(|m| m.name.strip_prefix("breakdown_")).collect();
-        let categories: Vec<_> = Category::ALL.iter().map(|c| c.name()).collect();
-        assert_eq!(names, categories);
-        let run = run_of(1_000_000);
-        for (at, category) in Category::ALL.iter().enumerate() {
-            let share = value(&format!("breakdown_{}", category.name()), All, &run).unwrap();
-            let want = seconds(run.account().get(*category)) / seconds(run.account().total());
-            assert!((share - want).abs() < 1e-12, "{at}");
-        }
-    }
-
-    #[test]
-    fn names_are_unique_within_their_scope() {
-        for (i, a) in METRICS.iter().enumerate() {
-            assert!(METRICS[..i].iter().all(|b| a.name != b.name || a.scope != b.scope), "{}", a.name);
-        }
-    }
-}
+pub(crate) mod tests;

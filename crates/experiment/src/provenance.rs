@@ -10,6 +10,7 @@ use sim_core::outcome::{Outcome, RunReport};
 
 use crate::statistics::rounded;
 use scenario::configuration::{Axis, Configuration};
+use scenario::objective::Objective;
 use scenario::plan::Experiment;
 pub use scenario::plan::{MachineOrigin, Shortened};
 
@@ -57,6 +58,14 @@ pub struct Provenance {
     /// older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<usize>,
+    /// Applications that answer requests: their response times are those of requests. Absent in results of
+    /// older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Vec<String>>,
+    /// What policies are judged by, as the scenario states it or as its kind has it; absent in results of
+    /// older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
     /// Applications of which only a part of the iterations is simulated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Shortened>,
@@ -144,6 +153,8 @@ impl Provenance {
             apps: experiment.apps.clone(),
             background: background.filter(|(_, b)| **b).map(|(name, _)| name.clone()).collect(),
             programs: programs(experiment),
+            requests: Some(requests(experiment)),
+            objective: Some(experiment.objective),
             shortened: experiment.shortened.clone(),
             sampled: Sampled::of(experiment, reports),
             window: experiment.runs.iter().any(|run| run.window.is_some()),
@@ -161,6 +172,13 @@ impl Provenance {
 fn programs(experiment: &Experiment) -> Option<usize> {
     let shared = experiment.runs.iter().filter(|run| run.alone.is_none());
     shared.map(|run| run.apps.iter().filter(|app| !app.background).count()).max()
+}
+
+/// The applications that answer requests.
+fn requests(experiment: &Experiment) -> Vec<String> {
+    let entries = experiment.runs.iter().flat_map(|run| run.apps.iter().zip(&run.entries));
+    let answering: BTreeSet<usize> = entries.filter(|(app, _)| app.requests).map(|(_, at)| *at).collect();
+    answering.into_iter().filter_map(|at| experiment.apps.get(at).cloned()).collect()
 }
 
 /// For each policy the different forms in which it ran.

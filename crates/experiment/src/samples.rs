@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use sim_core::outcome::{Outcome, RunReport};
 
-use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
+use crate::metrics::{METRICS, Metric, Program, Reduction, Sample, Scope, Together};
 use crate::references::{self, Dedicated, Found, Reading};
 use crate::statistics::{Summary, rounded, single, summarise_with, variation_percent};
 
 /// Metrics that depend on the dedicated runs as well.
-const REFER_TO_DEDICATED: [&str; 3] = ["slowdown", "slowdown_paired", "throughput"];
+const REFER_TO_DEDICATED: [&str; 7] =
+    ["slowdown", "slowdown_paired", "throughput", "stp", "antt", "jain_index", "worst_slowdown"];
 
 /// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` =
 /// the whole machine).
@@ -187,7 +188,7 @@ impl Samples {
 
     fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {
         let window = plan.window.is_some();
-        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None, window };
+        let sample = Sample { window, ..Sample::of(run, 0, &[0]) };
         for configuration in &plan.serves {
             let place = Place { configuration: *configuration, policy: NO_POLICY, app: Some(app) };
             self.add(place, Scope::App, plan.replicate, &[sample]);
@@ -201,21 +202,35 @@ impl Samples {
             false => alone.sequence(experiment, plan),
             true => alone.progress(experiment, plan, run),
         };
-        for (app, copies) in copies(experiment.apps.len(), plan).into_iter().enumerate() {
-            let samples: Vec<Sample<'_>> = copies
-                .into_iter()
-                .map(|copy| Sample {
-                    run,
-                    app: copy,
-                    alone_mean: alone.mean(configuration, app),
-                    alone_paired: alone.paired(configuration, app, replicate),
-                    sequence,
-                    window,
-                })
-                .collect();
+        let all_copies = copies(experiment.apps.len(), plan);
+        let mut programs: Option<Vec<Program>> = Some(Vec::new());
+        for (app, copies) in all_copies.iter().enumerate() {
+            let [alone_mean, alone_paired] =
+                [alone.mean(configuration, app), alone.paired(configuration, app, replicate)];
+            let of = |copy: &usize| Sample {
+                alone_mean,
+                alone_paired,
+                sequence,
+                window,
+                ..Sample::of(run, *copy, copies)
+            };
+            let samples: Vec<Sample<'_>> = copies.iter().map(of).collect();
             self.add(Place { configuration, policy, app: Some(app) }, Scope::App, replicate, &samples);
+            if !experiment.background[app] && !copies.is_empty() {
+                let time = mean_of(if window { "time_per_work" } else { "turnaround" }, &samples);
+                let program = time.zip(alone_paired).zip(mean_of("slowdown", &samples));
+                let program = program.map(|((time, alone), slowdown)| Program {
+                    time,
+                    alone,
+                    slowdown,
+                    copies: copies.len(),
+                });
+                programs = programs.zip(program).map(|(all, one)| [all, vec![one]].concat());
+            }
         }
-        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence, window };
+        let all: Vec<usize> = (0..run.apps.len()).collect();
+        let together = programs.and_then(|programs| Together::of(&programs));
+        let sample = Sample { together, sequence, window, ..Sample::of(run, 0, &all) };
         self.add(Place { configuration, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 
@@ -253,14 +268,12 @@ impl Samples {
         Some((&METRICS[position(place.app, "recovered")?], single(recovered, n)?))
     }
 
-    /// Adds the mean of each metric over the samples, the copies of an application; nothing when one of them
+    /// Adds the value of each metric over the samples, the copies of an application; nothing when one of them
     /// lacks it.
     fn add(&mut self, place: Place, scope: Scope, replicate: u32, samples: &[Sample<'_>]) {
         for (at, metric) in METRICS.iter().enumerate().filter(|(_, m)| m.scope == scope) {
-            let sum: Option<f64> = samples.iter().map(|sample| (metric.measure)(sample)).sum();
-            if let Some(sum) = sum.filter(|_| !samples.is_empty()) {
-                let mean = sum / samples.len() as f64;
-                self.values.entry((place, at)).or_default().insert(replicate, mean);
+            if let Some(value) = metric.of(samples) {
+                self.values.entry((place, at)).or_default().insert(replicate, value);
             }
         }
     }
@@ -294,6 +307,11 @@ impl Samples {
     pub(crate) fn values(&self, place: Place, name: &str) -> Option<&BTreeMap<u32, f64>> {
         self.values.get(&(place, position(place.app, name)?))
     }
+}
+
+/// The value of a metric of an application over its copies.
+fn mean_of(name: &str, samples: &[Sample<'_>]) -> Option<f64> {
+    METRICS.get(position(Some(0), name)?)?.of(samples)
 }
 
 /// For each application of the scenario the positions of its copies in a run.

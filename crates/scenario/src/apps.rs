@@ -266,6 +266,7 @@ impl Draft<'_> {
         Some(AppSpec {
             start: self.start,
             background,
+            requests: built.requests,
             weight,
             rank_weights,
             scheduling: self.scheduling,

@@ -21,6 +21,7 @@ use crate::Reader;
 use crate::json::{WORD, choice, list, parameters};
 use crate::key::{Form, Inside, Key, Value};
 use crate::labels::is_word;
+use crate::objective::Objective;
 use crate::registries::{self, ChosenMachine, Selected};
 
 /// Scheduling policies as written.
@@ -102,6 +103,14 @@ plain! {
     Baseline -> bool: |key| json!({ "enum": ["dedicated", "none"], "default": key.default }),
         |reader, node, what| {
             reader.value(node, what, Kind::Choice(&["none", "dedicated"]), 0, 1).map(|word| word == 1)
+        };
+
+    /// What policies are judged by.
+    Judged -> Objective: |_| json!({ "enum": Objective::NAMES }),
+        |reader, node, what| {
+            let most = Objective::NAMES.len() as u64 - 1;
+            let word = reader.value(node, what, Kind::Choice(&Objective::NAMES), 0, most)?;
+            Objective::ALL.get(word as usize).copied()
         };
 
     /// Whether most of a run is extrapolated.

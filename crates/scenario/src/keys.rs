@@ -12,7 +12,7 @@ use crate::Reader;
 use crate::cgroups::{ControlGroups, GroupPath};
 use crate::defaults::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 use crate::forms::{
-    Anything, Baseline, Count, Cpus, Duration, Fidelity, Flag, Kernel, Machine, Name, Nice, Policies,
+    Anything, Baseline, Count, Cpus, Duration, Fidelity, Flag, Judged, Kernel, Machine, Name, Nice, Policies,
     Runtime, SchedulingPolicy, Text, Workload,
 };
 use crate::json::WORD;
@@ -128,6 +128,26 @@ keys! {
         more: "Without dedicated runs there are fewer runs, but no slowdowns and no throughput. \
             Default: `dedicated`.",
         example: "baseline: none",
+    }
+
+    /// What policies are judged by, in the answer and in comparisons.
+    objective: Judged {
+        edit: Edit::Set,
+        more: "`run_time` of the only program; `makespan`, the time until all programs have ended; \
+            `throughput`, the work for each second in dedicated runs; `worst_slowdown` of a program; \
+            `turnaround`, the mean time from the arrival of a program to its end; `queue_time`, the mean \
+            time from its arrival to its start; `response` and `response_p99`, the mean and the 99th \
+            percentile of the times in which requests are answered; `rate`, the work in a `window`. The \
+            default depends on the kind of the scenario. The first rule that holds decides: \
+            `response_p99` if a foreground application answers requests (`interactive`, `services`, \
+            `daemon`); `throughput` of several programs in a `window`, or else `rate`; `turnaround` of \
+            several programs if copies arrive over time, if there is an `admission`, or if each program has \
+            one task; `throughput` of several programs, without dedicated runs `makespan`; `run_time` of one \
+            program.",
+        example: "objective: turnaround\n\
+            apps:\n\
+            \x20 long: { workload: { spmd: { work: 1s } }, tasks: 1 }\n\
+            \x20 short: { workload: { spmd: { work: 100ms } }, tasks: 1 }",
     }
 
     /// How much of each run is simulated. `exact`: all of it. `sampled`: the passes of the loops of the

@@ -17,6 +17,7 @@ pub mod labels;
 mod limits;
 pub mod machine_files;
 pub mod memory;
+pub mod objective;
 mod overrides;
 mod paths;
 pub mod plan;

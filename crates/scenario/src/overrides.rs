@@ -15,7 +15,7 @@ use crate::paths;
 use crate::plan::{Experiment, RunPlan};
 
 /// Keys that `--set` may set without a change of the runs: names, and what is done besides them.
-const NOT_IN_RUNS: [&str; 4] = ["name", "about", "best_partition", "latencies"];
+const NOT_IN_RUNS: [&str; 5] = ["name", "about", "best_partition", "latencies", "objective"];
 
 /// What the command line changes in a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,6 +38,8 @@ pub struct Overrides {
     pub repeat: Option<u32>,
     /// Simulate every poll as an event.
     pub stepwise: bool,
+    /// What policies are judged by, whatever the scenario says.
+    pub objective: Option<String>,
     /// Search the best static partition, whatever the scenario says.
     pub best_partition: bool,
     /// Leave the sweep of the file out: one configuration, that of the file and of `set`.
@@ -64,7 +66,8 @@ impl Overrides {
             .into_iter()
             .filter_map(|(option, key, number)| Some((option, format!("{key}={}", number?))));
         let set = self.set.iter().map(|pair| ("--set", pair.clone()));
-        for (option, pair) in set.chain(numbers) {
+        let objective = self.objective.iter().map(|name| ("--objective", format!("objective={name}")));
+        for (option, pair) in set.chain(objective).chain(numbers) {
             if let Err(problem) = set_pair(root, option, &pair, sources) {
                 reader.add(problem);
             }

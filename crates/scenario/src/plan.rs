@@ -13,6 +13,7 @@ use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
 use crate::configuration::{Axis, Configuration};
+use crate::objective::Objective;
 
 /// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the
 /// scenario.
@@ -43,6 +44,8 @@ pub struct Experiment {
     /// For each application, whether it is a background one (hog, daemon): it has no run time and no
     /// baseline.
     pub background: Vec<bool>,
+    /// What policies are judged by.
+    pub objective: Objective,
     /// Seed of the first replicate.
     pub seed: u64,
     /// Replicates of each configuration and policy, at least 1.

@@ -27,6 +27,7 @@ use crate::key::names;
 use crate::keys::{SCENARIO, Scenario};
 use crate::limits::{MAX_CONFIGURATIONS, MAX_RUNS};
 use crate::memory;
+use crate::objective::Objective;
 use crate::overrides::Overrides;
 use crate::plan::{Experiment, MachineOrigin, NO_POLICY, RunPlan, Shortened};
 use crate::resolved::Resolved;
@@ -41,6 +42,8 @@ pub(crate) struct Frame {
     pub(crate) baseline: bool,
     pub(crate) best_partition: bool,
     pub(crate) latencies: bool,
+    /// What the scenario states; none: that of its kind.
+    pub(crate) objective: Option<Objective>,
     pub(crate) repeat: u32,
     pub(crate) seed: u64,
 }
@@ -174,6 +177,7 @@ pub(crate) fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Fram
     let baseline = scenario.baseline.read(reader);
     let best_partition = scenario.best_partition.read(reader);
     let latencies = scenario.latencies.read(reader);
+    let objective = scenario.objective.given(reader);
     let repeat = scenario.repeat.read(reader);
     let seed = scenario.seed.read(reader);
     Some(Frame {
@@ -182,6 +186,7 @@ pub(crate) fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Fram
         baseline: baseline?,
         best_partition: best_partition?,
         latencies: latencies?,
+        objective: objective?,
         repeat: repeat? as u32,
         seed: seed?,
     })
@@ -228,6 +233,7 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
     };
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
     together::check(reader, scenario, &resolved);
+    Objective::check(reader, scenario, &resolved);
     Some(resolved)
 }
 
@@ -291,6 +297,8 @@ pub(crate) fn assemble(
     let runs = runs(&frame, resolved, 0..frame.repeat, stepwise);
     let first = resolved.first();
     let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
+    let of_kind = || first.map_or(Objective::Makespan, |first| Objective::of_kind(first, frame.baseline));
+    let objective = frame.objective.unwrap_or_else(of_kind);
     let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
     Experiment {
         name: frame.name,
@@ -303,6 +311,7 @@ pub(crate) fn assemble(
         shortened: shortened(resolved),
         apps: specs().map(|spec| spec.name.clone()).collect(),
         background: specs().map(|spec| spec.background).collect(),
+        objective,
         seed: frame.seed,
         repeat: frame.repeat,
         baseline: frame.baseline,

@@ -27,14 +27,18 @@ const PER_OCTAVE_BITS: u32 = 6;
 pub struct Histogram {
     counts: Vec<u64>,
     count: u64,
+    /// Sum of all durations, ns.
+    sum: u128,
     max: Span,
 }
 
-/// What a histogram is reduced to. `max` is exact, the others are within 1/128.
+/// What a histogram is reduced to. `mean` and `max` are exact, the others are within 1/128.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quantiles {
     /// Number of durations, at least 1.
     pub count: u64,
+    /// Arithmetic mean, rounded down.
+    pub mean: Span,
     /// Median.
     pub median: Span,
     /// 90th percentile.
@@ -73,7 +77,34 @@ impl Histogram {
         }
         self.counts[at] += 1;
         self.count += 1;
+        self.sum += u128::from(span.ns());
         self.max = self.max.max(span);
+    }
+
+    /// Counts all durations of another one.
+    pub fn merge(&mut self, other: &Self) {
+        if other.counts.len() > self.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        self.counts.iter_mut().zip(&other.counts).for_each(|(own, more)| *own += more);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets what an earlier state of the same histogram had counted. If the longest duration was among
+    /// that, the new maximum is known within 1/128.
+    pub fn subtract(&mut self, earlier: &Self) {
+        self.counts.iter_mut().zip(&earlier.counts).for_each(|(own, before)| *own -= before);
+        while self.counts.last() == Some(&0) {
+            self.counts.pop();
+        }
+        self.count -= earlier.count;
+        self.sum -= earlier.sum;
+        if self.max == earlier.max {
+            let longest = self.counts.len().checked_sub(1).map_or(0, |bucket| middle(bucket as u64));
+            self.max = self.max.min(Span::from_ns(longest));
+        }
     }
 
     /// The quantiles; `None` without durations.
@@ -81,6 +112,7 @@ impl Histogram {
     pub fn quantiles(&self) -> Option<Quantiles> {
         Some(Quantiles {
             count: self.count,
+            mean: Span::from_ns((self.sum / u128::from(self.count.max(1))) as u64),
             median: self.quantile(500)?,
             p90: self.quantile(900)?,
             p99: self.quantile(990)?,
@@ -131,5 +163,24 @@ mod tests {
         assert!(quantile(990).abs_diff(1_000_003) <= 1_000_003 / 128);
         let all = spans.quantiles().unwrap();
         assert_eq!((all.count, all.median.ns(), all.max.ns()), (5, 30, 1_000_003));
+        assert_eq!(all.mean.ns(), 1_000_103 / 5);
+    }
+
+    #[test]
+    fn what_is_added_can_be_taken_away() {
+        let of = |all: &[u64]| {
+            let mut spans = Histogram::default();
+            all.iter().for_each(|ns| spans.add(Span::from_ns(*ns)));
+            spans
+        };
+        let mut both = of(&[10, 1_000_003]);
+        both.merge(&of(&[20, 5_000_000]));
+        assert_eq!(both, of(&[10, 20, 1_000_003, 5_000_000]));
+        both.subtract(&of(&[10, 5_000_000]));
+        let left = both.quantiles().unwrap();
+        assert_eq!((left.count, left.mean.ns()), (2, 1_000_023 / 2));
+        assert!(left.max.ns().abs_diff(1_000_003) <= 1_000_003 / 128);
+        both.subtract(&both.clone());
+        assert_eq!(both.quantiles(), None);
     }
 }

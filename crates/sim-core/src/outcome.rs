@@ -1,6 +1,7 @@
 //! How a run ended and what it measured.
 
 use crate::account::Account;
+use crate::histogram::Histogram;
 use crate::latency::AppLatencies;
 use crate::time::{Span, Time};
 
@@ -83,6 +84,9 @@ pub struct Counters {
     pub far_migrations: u64,
     /// Cpu time in nanoseconds, polling included.
     pub cpu_ns: u64,
+    /// Nanoseconds for which tasks were in run queues or on cpus, summed over the tasks: what they were neither
+    /// asleep nor on a cpu (`cpu_ns`), they waited for a cpu.
+    pub runnable_ns: u64,
     /// Barrier episodes completed by a task.
     pub barriers: u64,
     /// Nanoseconds spent at barriers, from arrival to release.
@@ -129,6 +133,7 @@ impl Counters {
             migrations: join(self.migrations, other.migrations),
             far_migrations: join(self.far_migrations, other.far_migrations),
             cpu_ns: join(self.cpu_ns, other.cpu_ns),
+            runnable_ns: join(self.runnable_ns, other.runnable_ns),
             barriers: join(self.barriers, other.barriers),
             barrier_wait_ns: join(self.barrier_wait_ns, other.barrier_wait_ns),
             responses: join(self.responses, other.responses),
@@ -152,6 +157,8 @@ pub struct AppReport {
     pub arrived: Time,
     /// When it was admitted and its first task was created (or its launcher began); zero when it never was.
     pub start: Time,
+    /// When one of its tasks first had a cpu; `None` when none ever did.
+    pub first_run: Option<Time>,
     /// When its program proper began: when it started its own clock ([`crate::program::Op::StartClock`]),
     /// else when the first task was past the start-up barrier. Equal to `start` without either, or when no
     /// task ever got there.
@@ -162,6 +169,10 @@ pub struct AppReport {
     pub counters: Counters,
     /// Cpu time of each task.
     pub task_cpu: Vec<Span>,
+    /// Its tasks answer requests ([`crate::program::AppSpec::requests`]).
+    pub requests: bool,
+    /// Times from those wake-ups that are requests to the end of the work; `None` without one.
+    pub responses: Option<Box<Histogram>>,
     /// Its wake-up latencies and run lengths, if [`crate::latency::Latencies`] has observed the run.
     pub latencies: Option<Box<AppLatencies>>,
 }
@@ -184,6 +195,13 @@ impl AppReport {
     #[must_use]
     pub fn turnaround(&self) -> Option<Span> {
         self.end.map(|end| end - self.arrived)
+    }
+
+    /// From arrival to the instant at which one of its tasks first has a cpu: the response time of textbooks on
+    /// operating systems.
+    #[must_use]
+    pub fn first_response(&self) -> Option<Span> {
+        self.first_run.map(|first| first - self.arrived)
     }
 
     /// From arrival to start, of an application that ended.
@@ -230,6 +248,9 @@ impl RunReport {
         self.makespan = Time::from_ns(self.makespan.ns() - earlier.makespan.ns());
         for (app, before) in self.apps.iter_mut().zip(&earlier.apps) {
             app.counters = app.counters.since(&before.counters);
+            if let (Some(own), Some(before)) = (&mut app.responses, &before.responses) {
+                own.subtract(before);
+            }
             for (cpu, before) in app.task_cpu.iter_mut().zip(&before.task_cpu) {
                 *cpu = cpu.saturating_sub(*before);
             }

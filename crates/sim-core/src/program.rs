@@ -510,6 +510,9 @@ pub struct AppSpec {
     pub after: Option<AppId>,
     /// A background application (hog, daemon): the run ends when all others have ended.
     pub background: bool,
+    /// Its tasks answer requests: each wake-up after a timed sleep is one, and somebody waits until its work
+    /// is done.
+    pub requests: bool,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
     /// Load weight of each rank in place of `weight`; empty = `weight` for all.
@@ -549,6 +552,7 @@ impl AppSpec {
             start: Time::ZERO,
             after: None,
             background: false,
+            requests: false,
             weight: 1024,
             rank_weights: Vec::new(),
             scheduling: Scheduling::Other,

@@ -36,6 +36,7 @@ fn of_app(found: &mut Vec<String>, place: &str, one: &AppReport, other: &AppRepo
     add(found, &format!("{place}, background"), &one.background, &other.background);
     add(found, &format!("{place}, arrived"), &one.arrived, &other.arrived);
     add(found, &format!("{place}, start"), &one.start, &other.start);
+    add(found, &format!("{place}, first run"), &one.first_run, &other.first_run);
     add(found, &format!("{place}, program start"), &one.program_start, &other.program_start);
     add(found, &format!("{place}, end"), &one.end, &other.end);
     add(found, place, &one.counters, &other.counters);
@@ -43,6 +44,9 @@ fn of_app(found: &mut Vec<String>, place: &str, one: &AppReport, other: &AppRepo
     for (rank, (one, other)) in one.task_cpu.iter().zip(&other.task_cpu).enumerate() {
         add(found, &format!("{place}, cpu time of rank {rank}"), one, other);
     }
+    add(found, &format!("{place}, requests"), &one.requests, &other.requests);
+    let quantiles = |app: &AppReport| app.responses.as_ref().map(|all| all.quantiles());
+    add(found, &format!("{place}, responses"), &quantiles(one), &quantiles(other));
     add(found, &format!("{place}, latencies"), &one.latencies, &other.latencies);
 }
 
@@ -76,10 +80,13 @@ mod tests {
             background: false,
             arrived: Time::ZERO,
             start: Time::ZERO,
+            first_run: None,
             program_start: Time::ZERO,
             end: None,
             counters: Counters::default(),
             task_cpu: vec![Span::ZERO; 2],
+            requests: false,
+            responses: None,
             latencies: None,
         };
         RunReport {

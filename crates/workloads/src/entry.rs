@@ -22,6 +22,8 @@ pub struct Built {
     pub program: Program,
     /// The run does not wait for its end (it may have none).
     pub background: bool,
+    /// Each of its wake-ups after a timed sleep is a request, and somebody waits for its end.
+    pub requests: bool,
     /// Work of each rank in thousandths of the program's; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,
     /// Threads per process of a hybrid program; 0 = what the runtime says.
@@ -37,7 +39,15 @@ impl Built {
     /// A foreground program that is the same for all ranks.
     #[must_use]
     pub const fn even(program: Program) -> Self {
-        Self { program, background: false, rank_scale: Vec::new(), team: 0, processes: false, tasks: 0 }
+        Self {
+            program,
+            background: false,
+            requests: false,
+            rank_scale: Vec::new(),
+            team: 0,
+            processes: false,
+            tasks: 0,
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) const INTERACTIVE: Entry = Entry {
     own: |values, _| {
         let Interactive { think, burst, requests } = values.into();
         let program = bursts(requests, think.ns(), burst.ns())?;
-        Ok(Built { background: requests == 0, processes: true, ..Built::even(program) })
+        Ok(Built { background: requests == 0, requests: true, processes: true, ..Built::even(program) })
     },
 };
 
@@ -71,7 +71,7 @@ fn services(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
     let pause = (u128::from(burst) * (10_000 - busy) / busy).max(1) as u64;
     let work = u128::from(burst) * u128::from(core.thousandths()) / 1_000;
     let program = bursts(0, pause, work.clamp(1, u128::from(u64::MAX)) as u64)?;
-    Ok(Built { background: true, processes: true, tasks: 5, ..Built::even(program) })
+    Ok(Built { background: true, requests: true, processes: true, tasks: 5, ..Built::even(program) })
 }
 
 /// Sleep and work in turn, `times` times (0 = for ever), both exponential with these means in nanoseconds,

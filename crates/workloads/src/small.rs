@@ -111,7 +111,7 @@ fn daemon(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
         Op::End,
     ];
     let program = Program::new(ops, vec![MemoryProfile::NONE])?;
-    Ok(Built { background: true, ..Built::even(program) })
+    Ok(Built { background: true, requests: true, ..Built::even(program) })
 }
 
 #[cfg(test)]

@@ -357,6 +357,8 @@ pub(crate) mod fixture {
                 apps: strings(&["cg", "ft"]),
                 background: Vec::new(),
                 programs: Some(2),
+                requests: Some(Vec::new()),
+                objective: Some(scenario::objective::Objective::Throughput),
                 shortened: Vec::new(),
                 sampled: None,
                 window: false,

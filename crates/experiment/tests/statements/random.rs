@@ -193,6 +193,8 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
             apps: strings(&APPS[..apps]),
             background,
             programs: random.chance(0.9).then_some(apps),
+            requests: None,
+            objective: None,
             shortened,
             sampled,
             window: false,

@@ -235,9 +235,12 @@ impl Engine<'_> {
         let Some(history) = task.history.written() else { return };
         let woken = std::mem::replace(&mut history.woken, Time::NEVER);
         if !woken.is_never() {
-            let counters = &mut self.shared.apps[app].counters;
-            counters.responses += 1;
-            counters.response_ns += self.shared.now.since(woken).ns();
+            let (record, took) = (&mut self.shared.apps[app], self.shared.now.since(woken));
+            record.counters.responses += 1;
+            record.counters.response_ns += took.ns();
+            if let Some(responses) = &mut record.responses {
+                responses.add(took);
+            }
         }
     }
 
@@ -319,7 +322,7 @@ impl Engine<'_> {
         self.end_response(id);
         // Nothing follows that could be delayed.
         self.cpus[cpu].overhead = Overhead::NONE;
-        self.shared.tasks[id].state = TaskState::Exited;
+        self.not_runnable(id, TaskState::Exited);
         self.leave(cpu, LeaveReason::Exited);
         let app = self.shared.tasks[id].app();
         self.shared.apps[app].exited += 1;

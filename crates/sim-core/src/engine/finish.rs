@@ -62,10 +62,13 @@ impl Engine<'_> {
             background: app.background,
             arrived: app.arrived,
             start: app.begun,
+            first_run: app.first_run,
             program_start: app.clock.or(app.met).unwrap_or(app.begun),
             end: app.end,
             counters: app.counters,
             task_cpu: tasks.map(cpu_time).collect(),
+            requests: app.responses.is_some(),
+            responses: app.responses.clone(),
             latencies: None,
         }
     }

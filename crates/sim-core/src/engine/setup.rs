@@ -248,6 +248,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         locks: Locks::new(spec.program.locks(), spec.tasks),
         name: spec.name,
         background: spec.background,
+        responses: spec.requests.then(Box::default),
         runtime: spec.runtime,
         program: spec.program,
         first: TaskId(first),
@@ -258,6 +259,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         after: spec.after,
         arrived: Time::ZERO,
         begun: Time::ZERO,
+        first_run: None,
         met: None,
         clock: None,
         fork_noise,
@@ -271,6 +273,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         faults_until: Vec::new(),
         forked: 0,
         exited: 0,
+        runnable: (0, Time::ZERO),
         end: None,
         counters: Counters::default(),
     }

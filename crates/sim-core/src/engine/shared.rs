@@ -88,7 +88,11 @@ impl Shared<'_> {
 
     /// The counters of the applications, with those that each task keeps.
     pub(crate) fn counters(&self) -> Vec<Counters> {
-        let mut counters: Vec<Counters> = self.apps.iter().map(|app| app.counters).collect();
+        let up_to_now = |app: &App| {
+            let runnable_ns = app.counters.runnable_ns + app.runnable_since(self.now);
+            Counters { runnable_ns, ..app.counters }
+        };
+        let mut counters: Vec<Counters> = self.apps.iter().map(up_to_now).collect();
         for id in self.tasks.ids() {
             let task = &self.tasks[id];
             let counters = &mut counters[task.app().index()];

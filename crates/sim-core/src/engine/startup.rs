@@ -31,6 +31,8 @@ impl Engine<'_> {
     pub(crate) fn starts_up(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let id = self.cpus[cpu].current;
         let app = self.shared.tasks[id].app();
+        let now = self.shared.elapsed();
+        self.shared.apps[app].first_run.get_or_insert(now);
         let startup = self.shared.apps[app].runtime.startup;
         let first = self.shared.apps[app].rank(id) == 0;
         if first && startup.touch == Touch::Master && self.touches(cpu) {

@@ -171,8 +171,12 @@ impl Engine<'_> {
         let enters = matches!(task.state, TaskState::New | TaskState::Sleeping)
             || entry == Entry::Move && task.state != TaskState::Exited;
         debug_assert!(enters, "{id} enters the queue of {cpu} ({entry:?}) and is {:?}", task.state);
-        task.state = TaskState::Queued;
+        let (app, before) = (task.app(), std::mem::replace(&mut task.state, TaskState::Queued));
         task.cpu = cpu;
+        if matches!(before, TaskState::New | TaskState::Sleeping) {
+            self.shared.apps[app].task_enters(self.shared.now);
+        }
+        let task = &self.shared.tasks[id];
         self.entered[id] = self.entries;
         record.running += 1;
         record.load += u64::from(task.weight);
@@ -291,10 +295,17 @@ impl Engine<'_> {
         }
     }
 
+    /// The current task is not runnable from now on.
+    pub(crate) fn not_runnable(&mut self, id: TaskId, state: TaskState) {
+        let app = self.shared.tasks[id].app();
+        self.shared.tasks[id].state = state;
+        self.shared.apps[app].task_leaves(self.shared.now);
+    }
+
     /// The current task goes to sleep; for a nap a timer wakes it.
     pub(crate) fn sleep(&mut self, cpu: CpuId, nap: Option<Span>) {
         let id = self.cpus[cpu].current;
-        self.shared.tasks[id].state = TaskState::Sleeping;
+        self.not_runnable(id, TaskState::Sleeping);
         self.leave(cpu, LeaveReason::Slept);
         if let Some(span) = nap {
             self.arm_pending(self.shared.now.saturating_add(span), Timer::Wake(id, cpu));
@@ -305,7 +316,7 @@ impl Engine<'_> {
     /// cpu, with nothing in caches and no home.
     pub(crate) fn respawn(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.shared.tasks[id].state = TaskState::New;
+        self.not_runnable(id, TaskState::New);
         self.leave(cpu, LeaveReason::Exited);
         self.respawned = self.respawned.saturating_add(1);
         self.shared.set_home(id, MaybeNode::NONE);

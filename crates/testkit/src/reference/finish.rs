@@ -21,6 +21,9 @@ impl RefApp {
             first,
             arrived: 0,
             begun: 0,
+            first_run: None,
+            responses: sim_core::histogram::Histogram::default(),
+            runnable: 0,
             met: None,
             clock: None,
             started: false,
@@ -89,15 +92,22 @@ impl Reference<'_> {
             counters.bytes_fetched += (task.fetched / 1_000_000_000) as u64;
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }
+        counters.runnable_ns = record.runnable;
+        for task in tasks {
+            counters.runnable_ns += task.runnable_since.map_or(0, |since| self.now - since);
+        }
         AppReport {
             name: record.spec.name.clone(),
             background: record.spec.background,
             arrived: Time::from_ns(record.arrived),
             start: Time::from_ns(record.begun),
+            first_run: record.first_run.map(Time::from_ns),
             program_start: Time::from_ns(record.clock.or(record.met).unwrap_or(record.begun)),
             end: record.end.map(Time::from_ns),
             counters,
             task_cpu: tasks.iter().map(|task| Span::from_ns(task.cpu_time)).collect(),
+            requests: record.spec.requests,
+            responses: record.spec.requests.then(|| Box::new(record.responses.clone())),
             latencies: None,
         }
     }

@@ -125,6 +125,7 @@ impl Reference<'_> {
         self.place(c, t, entry);
         self.entries += 1;
         self.tasks[t].state = TaskState::Queued;
+        self.tasks[t].runnable_since.get_or_insert(self.now);
         self.tasks[t].cpu = c;
         self.tasks[t].entered = self.entries;
         self.insert(c, t);
@@ -206,9 +207,16 @@ impl Reference<'_> {
         self.advance_minimum(c);
     }
 
+    /// The current task is not runnable from now on.
+    pub(super) fn not_runnable(&mut self, t: usize, state: TaskState) {
+        self.tasks[t].state = state;
+        let since = self.tasks[t].runnable_since.take().unwrap_or(self.now);
+        self.apps[self.tasks[t].app].runnable += self.now - since;
+    }
+
     /// The current task goes to sleep; for a nap a timer wakes it.
     pub(super) fn sleep(&mut self, c: usize, t: usize, nap: Option<u64>) {
-        self.tasks[t].state = TaskState::Sleeping;
+        self.not_runnable(t, TaskState::Sleeping);
         self.leave(c, LeaveReason::Slept);
         if let Some(granularity) = self.cfs().map(|params| params.wakeup_granularity.ns())
             && self.tasks[t].issued.take().is_none()
@@ -222,7 +230,7 @@ impl Reference<'_> {
 
     /// The current task's process ends; a new one takes its rank.
     pub(super) fn respawn(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
-        self.tasks[t].state = TaskState::New;
+        self.not_runnable(t, TaskState::New);
         self.leave(c, LeaveReason::Exited);
         let task = &mut self.tasks[t];
         task.process = (task.app, task.rank, task.process.2 + 1);

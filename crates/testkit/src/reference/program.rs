@@ -132,9 +132,12 @@ impl Reference<'_> {
     /// What a task woke from a nap for is done.
     fn responded(&mut self, t: usize) {
         let Some(woken) = self.tasks[t].woken.take() else { return };
-        let counters = &mut self.apps[self.tasks[t].app].counters;
-        counters.responses += 1;
-        counters.response_ns += self.now - woken;
+        let app = &mut self.apps[self.tasks[t].app];
+        app.counters.responses += 1;
+        app.counters.response_ns += self.now - woken;
+        if app.spec.requests {
+            app.responses.add(Span::from_ns(self.now - woken));
+        }
     }
 
     fn vary(&mut self, t: usize, mean: u64, spread: Spread) -> u64 {
@@ -251,7 +254,7 @@ impl Reference<'_> {
     fn exit(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
         self.announce(c);
         self.responded(t);
-        self.tasks[t].state = TaskState::Exited;
+        self.not_runnable(t, TaskState::Exited);
         self.leave(c, LeaveReason::Exited);
         let app = self.tasks[t].app;
         self.apps[app].exited += 1;

@@ -148,6 +148,7 @@ impl Reference<'_> {
     /// What a task does before its program; true while that takes time.
     pub(super) fn starts_up(&mut self, c: usize, t: usize, lead: Lead, policy: &mut dyn Policy) -> bool {
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
+        self.apps[app].first_run.get_or_insert(self.now);
         let startup = self.apps[app].spec.runtime.startup;
         if startup.touch == Touch::Master && rank == 0 && self.touches(c, t, lead) {
             return true;

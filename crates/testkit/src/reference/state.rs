@@ -217,6 +217,8 @@ pub(super) struct RefTask {
     pub(super) app: usize,
     pub(super) rank: u32,
     pub(super) state: TaskState,
+    /// Since when it has been in a run queue or on a cpu.
+    pub(super) runnable_since: Option<u64>,
     pub(super) cpu: usize,
     pub(super) affinity: Affinity,
     pub(super) band: u8,
@@ -305,6 +307,7 @@ impl RefTask {
             app,
             rank,
             state: TaskState::New,
+            runnable_since: None,
             cpu: 0,
             affinity: spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set))),
             band: 0,
@@ -386,6 +389,12 @@ pub(super) struct RefApp {
     pub(super) first: usize,
     pub(super) arrived: u64,
     pub(super) begun: u64,
+    /// When one of its tasks first had a cpu.
+    pub(super) first_run: Option<u64>,
+    /// Times to answer requests.
+    pub(super) responses: sim_core::histogram::Histogram,
+    /// Time of its tasks in run queues and on cpus, up to when they last left them.
+    pub(super) runnable: u64,
     /// When the first task was past the start-up barrier.
     pub(super) met: Option<u64>,
     /// When the program started its own clock.

@@ -105,14 +105,8 @@ impl RunSample {
     pub fn measured(report: &RunReport) -> Self {
         let mut sample = Self::of(report);
         for (app, kept) in sample.apps.iter_mut().enumerate() {
-            let of = Sample {
-                run: report,
-                app,
-                alone_mean: None,
-                alone_paired: None,
-                sequence: None,
-                window: false,
-            };
+            let copies = [app];
+            let of = Sample::of(report, app, &copies);
             let all = METRICS.iter();
             let all = all.filter(|m| m.scope == Scope::App && m.reduction == Reduction::Statistics);
             kept.metrics = all.filter_map(|m| Some((m.name.to_owned(), (m.measure)(&of)?))).collect();

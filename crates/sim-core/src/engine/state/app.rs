@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::state::{MaybeNode, Waiting};
+use crate::histogram::Histogram;
 use crate::ids::{AppId, NodeId, TaskId};
 use crate::outcome::Counters;
 use crate::policy::Affinity;
@@ -36,6 +37,8 @@ impl BarrierRank {
 pub(crate) struct App {
     pub(crate) name: String,
     pub(crate) background: bool,
+    /// Times to answer requests, if it answers any.
+    pub(crate) responses: Option<Box<Histogram>>,
     pub(crate) runtime: Runtime,
     pub(crate) program: Arc<Program>,
     pub(crate) first: TaskId,
@@ -49,6 +52,8 @@ pub(crate) struct App {
     /// When it came, and when it was admitted.
     pub(crate) arrived: Time,
     pub(crate) begun: Time,
+    /// When one of its tasks first had a cpu.
+    pub(crate) first_run: Option<Time>,
     /// When the first task was past the start-up barrier.
     pub(crate) met: Option<Time>,
     /// When the program started its own clock.
@@ -66,6 +71,8 @@ pub(crate) struct App {
     pub(crate) faults_until: Vec<Time>,
     pub(crate) forked: u32,
     pub(crate) exited: u32,
+    /// Tasks in run queues and on cpus, and since when it is this number.
+    pub(crate) runnable: (u32, Time),
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
     /// How its tasks poll before each yield ([`Task::polls`](super::Task::polls)): at barriers and locks, and
@@ -88,6 +95,27 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Its time in run queues and on cpus up to now that its counters do not contain yet, ns.
+    #[inline]
+    pub(crate) fn runnable_since(&self, now: Time) -> u64 {
+        u64::from(self.runnable.0) * now.since(self.runnable.1).ns()
+    }
+
+    /// A task of it becomes runnable.
+    #[inline]
+    pub(crate) fn task_enters(&mut self, now: Time) {
+        self.counters.runnable_ns += self.runnable_since(now);
+        self.runnable = (self.runnable.0 + 1, now);
+    }
+
+    /// A task of it goes to sleep or ends.
+    #[inline]
+    pub(crate) fn task_leaves(&mut self, now: Time) {
+        debug_assert!(self.runnable.0 > 0, "a task of {} leaves, and none is runnable", self.name);
+        self.counters.runnable_ns += self.runnable_since(now);
+        self.runnable = (self.runnable.0 - 1, now);
+    }
+
     pub(crate) const fn task(&self, rank: u32) -> TaskId {
         TaskId(self.first.0 + rank)
     }

@@ -1,0 +1,159 @@
+//! What policies are judged by: the objective that a scenario states, or the one of its kind.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sim_core::outcome::Admission;
+
+use crate::Reader;
+use crate::apps::App;
+use crate::keys::{Arrival, Scenario};
+use crate::resolved::Resolved;
+
+/// What policies are judged by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// Run time of the only program.
+    RunTime,
+    /// Time until all programs have ended.
+    Makespan,
+    /// Work for each second, in dedicated runs.
+    Throughput,
+    /// The largest slowdown of a program.
+    WorstSlowdown,
+    /// Mean time from the arrival of a program to its end.
+    Turnaround,
+    /// Mean time from the arrival of a program to its start.
+    QueueTime,
+    /// Mean time in which a request is answered.
+    Response,
+    /// The time in which 99 % of the requests are answered.
+    ResponseP99,
+    /// Work in the window for each second.
+    Rate,
+}
+
+impl Objective {
+    /// All objectives, in the order of lists.
+    pub const ALL: [Self; 9] = [
+        Self::RunTime,
+        Self::Makespan,
+        Self::Throughput,
+        Self::WorstSlowdown,
+        Self::Turnaround,
+        Self::QueueTime,
+        Self::Response,
+        Self::ResponseP99,
+        Self::Rate,
+    ];
+
+    /// Their names in files, in the same order.
+    pub const NAMES: [&str; 9] = [
+        "run_time",
+        "makespan",
+        "throughput",
+        "worst_slowdown",
+        "turnaround",
+        "queue_time",
+        "response",
+        "response_p99",
+        "rate",
+    ];
+
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// The objective of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().position(|known| *known == name).map(|at| Self::ALL[at])
+    }
+
+    /// Its name in sentences, as in `Best by response p99`.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::RunTime => "run time",
+            Self::Makespan => "makespan",
+            Self::Throughput => "throughput",
+            Self::WorstSlowdown => "worst slowdown",
+            Self::Turnaround => "mean turnaround",
+            Self::QueueTime => "mean queue time",
+            Self::Response => "mean response time",
+            Self::ResponseP99 => "response p99",
+            Self::Rate => "rate",
+        }
+    }
+
+    /// The objective of a scenario of this kind. The first of these that holds decides: a foreground
+    /// application answers requests; programs arrive over time, or `admission` lets some of them wait; there
+    /// are several programs of one task each (jobs); there are several programs; there is one.
+    pub(crate) fn of_kind(resolved: &Resolved, baseline: bool) -> Self {
+        let programs: Vec<&App> = resolved.apps.iter().filter(|app| !app.spec.background).collect();
+        let count: u32 = programs.iter().map(|app| app.copies.count).sum();
+        let arrives =
+            |app: &&App| matches!(app.copies.arrival, Arrival::Every(_) | Arrival::Random(_));
+        if programs.iter().any(|app| app.spec.requests) {
+            return Self::ResponseP99;
+        }
+        if resolved.window.is_some() {
+            return if count > 1 && baseline { Self::Throughput } else { Self::Rate };
+        }
+        let waits = resolved.admission != Admission::UNLIMITED || programs.iter().any(arrives);
+        let jobs = programs.iter().all(|app| app.spec.tasks == 1);
+        match count {
+            0 | 1 => Self::RunTime,
+            _ if waits || jobs => Self::Turnaround,
+            _ if baseline => Self::Throughput,
+            _ => Self::Makespan,
+        }
+    }
+
+    /// Notes that the scenario states an objective that it cannot have.
+    pub(crate) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Resolved) {
+        let Some(place) = scenario.objective.place() else { return };
+        let Some(Some(objective)) = scenario.objective.given(reader) else { return };
+        let baseline = scenario.baseline.read(reader) != Some(false);
+        let programs = resolved.apps.iter().filter(|app| !app.spec.background);
+        let count: u32 = programs.map(|app| app.copies.count).sum();
+        let requests = resolved.apps.iter().any(|app| app.spec.requests);
+        let (window, name) = (resolved.window.is_some(), objective.name());
+        let wrong = match objective {
+            Self::Response | Self::ResponseP99 if !requests => Some((
+                "needs an application that answers requests",
+                "`interactive`, `services` and `daemon` do",
+            )),
+            Self::Throughput | Self::WorstSlowdown if !baseline => {
+                Some(("refers to dedicated runs", "leave out `baseline: none`"))
+            }
+            Self::Rate if !window => Some(("counts work in a window", "add `window: 1s`")),
+            Self::RunTime | Self::Makespan | Self::Turnaround | Self::QueueTime if window => {
+                Some(("needs programs that end", "leave out `window`, or use `rate`"))
+            }
+            Self::RunTime if count > 1 => {
+                Some(("is that of a single program", "use `makespan` or `turnaround`"))
+            }
+            _ => None,
+        };
+        if let Some((why, hint)) = wrong {
+            reader.wrong_with_hint(place, format!("the objective `{name}` {why}"), hint);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_json() {
+        for (objective, name) in Objective::ALL.into_iter().zip(Objective::NAMES) {
+            assert_eq!(serde_json::to_value(objective).unwrap(), name);
+            assert_eq!((objective.name(), Objective::named(name)), (name, Some(objective)));
+        }
+        assert_eq!(Objective::named("speed"), None);
+    }
+}
