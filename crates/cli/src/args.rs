@@ -9,12 +9,14 @@ mod sweep;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter as Completer;
 use experiment::parameter::Kind;
 use experiment::units;
 use explain::catalogue::Registry;
+use scenario::objective::Objective;
 use validation::held_out::Shown;
 
 use crate::{complete, help};
@@ -355,6 +357,9 @@ pub(crate) struct Edits {
 pub(crate) struct Changes {
     #[command(flatten)]
     pub(crate) edits: Edits,
+    /// Judge policies by this objective, whatever the scenario says (`oversim explain objective`).
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Objective::NAMES))]
+    pub(crate) objective: Option<String>,
     /// Number of replicates, each with its own seed.
     #[arg(short, long, value_name = "N")]
     pub(crate) repeat: Option<u32>,
@@ -455,6 +460,8 @@ pub(crate) enum SchemaOf {
     Result,
     /// A line of `oversim run --format ndjson`.
     ResultLine,
+    /// A line of `oversim run --format jobs`, jobs.ndjson.
+    Job,
     /// Comparisons: `oversim compare --format json`.
     Compare,
     /// Measurements: `oversim measure --format json`.
@@ -570,6 +577,8 @@ pub(crate) enum Format {
     Csv,
     /// One measured value per row, as CSV.
     Tidy,
+    /// One program of a run per line, as JSON: arrival, start, end, waiting, responses.
+    Jobs,
     /// The text report in Markdown.
     Markdown,
     /// One measured value per row, as Parquet.
@@ -585,6 +594,7 @@ impl Format {
             Self::Ndjson => "ndjson",
             Self::Csv => "csv",
             Self::Tidy => "tidy",
+            Self::Jobs => "jobs",
             Self::Markdown => "markdown",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",

@@ -175,6 +175,7 @@ pub fn results(provenance: Provenance, runs: impl Iterator<Item = Measured>, not
         notes,
         replays: Vec::new(),
         uncertainty: None,
+        jobs: Vec::new(),
         provenance,
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::compare::contrast::{self, Contrasts};
 use crate::report::Line;
-use crate::result::{self, Results};
+use crate::result::{self, Job, Results};
 
 /// Of `result.json` and `--format json`.
 #[must_use]
@@ -21,6 +21,12 @@ pub fn result() -> Value {
 #[must_use]
 pub fn result_line() -> Value {
     of::<Line<'static>>("a line of an oversim result")
+}
+
+/// Of one line of `--format jobs` and of `jobs.ndjson`.
+#[must_use]
+pub fn job() -> Value {
+    of::<Job>("a program of a run of an oversim result")
 }
 
 /// Of what `oversim compare --format json` prints.

@@ -1,6 +1,8 @@
 //! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating-point
 //! numbers start here.
 
+use std::sync::OnceLock;
+
 use notation::number;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -161,7 +163,11 @@ fn total_error(sample: &[f64], mean: f64, error: f64) -> Option<f64> {
 
 /// The two-sided 95 % quantile of Student's t for a sample of this size.
 pub(crate) fn quantile(n: usize) -> Option<f64> {
-    Some(StudentsT::new(0.0, 1.0, n as f64 - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)))
+    /// Those of small samples, which are asked for again and again.
+    static SMALL: [OnceLock<Option<f64>>; 32] = [const { OnceLock::new() }; 32];
+    let compute =
+        || Some(StudentsT::new(0.0, 1.0, n as f64 - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)));
+    SMALL.get(n).map_or_else(compute, |known| *known.get_or_init(compute))
 }
 
 /// Half the width of the 95 % confidence interval of the mean of `n` values in units of their standard

@@ -204,6 +204,13 @@ impl AppReport {
         self.first_run.map(|first| first - self.arrived)
     }
 
+    /// Time from arrival to start and, mean over its tasks, in run queues, of an application that ended.
+    #[must_use]
+    pub fn waiting_time(&self) -> Option<Span> {
+        let ready = self.counters.runnable_ns.saturating_sub(self.counters.cpu_ns);
+        Some(self.queue_time()? + Span::from_ns(ready / self.task_cpu.len().max(1) as u64))
+    }
+
     /// From arrival to start, of an application that ended.
     #[must_use]
     pub fn queue_time(&self) -> Option<Span> {

@@ -17,6 +17,7 @@ pub(crate) fn schema(args: &Schema, policies: &PolicyShelf) -> Result<ExitCode, 
         SchemaOf::Machine => machine(),
         SchemaOf::Result => output::result(),
         SchemaOf::ResultLine => output::result_line(),
+        SchemaOf::Job => output::job(),
         SchemaOf::Compare => output::compare(),
         #[cfg(target_os = "linux")]
         SchemaOf::Measurement => host::result::schema(),

@@ -11,7 +11,9 @@ use experiment::metrics::ALL_APPS;
 use experiment::number;
 use experiment::result::{self, Results};
 use experiment::size::Size;
+use experiment::statements::ranking::Goal;
 use scenario::memory::{self, Limit};
+use scenario::objective::Objective;
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
 
@@ -34,7 +36,8 @@ pub(crate) fn edited(edits: &Edits) -> Overrides {
 
 /// The changes of the command line as the reader of scenarios wants them.
 pub(crate) fn changed(changes: &Changes, best_partition: bool) -> Overrides {
-    Overrides { repeat: changes.repeat, best_partition, ..edited(&changes.edits) }
+    let objective = changes.objective.clone();
+    Overrides { repeat: changes.repeat, best_partition, objective, ..edited(&changes.edits) }
 }
 
 /// Reads a scenario; changes without effect are named on standard error.
@@ -99,17 +102,25 @@ pub(crate) fn open(
 ) -> Result<Opened, Failure> {
     if ::sweep::store::is_sweep(path) {
         let name = path.display().to_string();
-        return Ok(Opened { results: directory(path, None)?, name, simulated: false });
+        let results = judged(directory(path, None)?, changes);
+        return Ok(Opened { results, name, simulated: false });
     }
     let (name, text) = input::result_or_scenario(path)?;
     let json = path.extension().is_some_and(|extension| extension == "json");
     if json || result::is_result(&text) {
-        let results = result::read(&name, &text).map_err(Failure::Input)?;
+        let results = judged(result::read(&name, &text).map_err(Failure::Input)?, changes);
         return Ok(Opened { name, results, simulated: false });
     }
     let experiment = load(policies, &name, &text, &changed(changes, best_partition))?;
     let results = simulate(&name, &experiment, changes)?;
     Ok(Opened { name, results, simulated: true })
+}
+
+/// A result that was read, judged by the objective of the command line.
+fn judged(mut results: Results, changes: &Changes) -> Results {
+    let stated = changes.objective.as_deref().and_then(Objective::named);
+    results.provenance.objective = stated.or(results.provenance.objective);
+    results
 }
 
 /// As [`open`], for one metric of one application, or of the whole run if none is named: of a sweep with too
@@ -124,7 +135,10 @@ pub(crate) fn open_metric(
         return open(path, changes, false, policies);
     }
     let plan = ::sweep::store::plan(path).map_err(Failure::sweep)?;
-    let time = if plan.provenance.window { "time_per_work" } else { "makespan" };
+    let stated = changes.objective.as_deref().and_then(Objective::named);
+    let objective = stated.or(plan.provenance.objective).filter(|objective| *objective != Objective::RunTime);
+    let whole = if plan.provenance.window { "time_per_work" } else { "makespan" };
+    let time = objective.map_or(whole, Goal::metric_of);
     let of_app = if plan.provenance.window { "time_per_work" } else { "run_time" };
     let only = match (app, metric) {
         _ if plan.configurations <= MOST_CONFIGURATIONS => None,
@@ -133,7 +147,7 @@ pub(crate) fn open_metric(
         (Some(app), metric) => Some((app, metric.unwrap_or(of_app))),
     };
     let name = path.display().to_string();
-    Ok(Opened { results: directory(path, only)?, name, simulated: false })
+    Ok(Opened { results: judged(directory(path, only)?, changes), name, simulated: false })
 }
 
 /// The results of a sweep, as far as there are runs.
@@ -153,7 +167,8 @@ fn directory(path: &Path, only: Option<(&str, &str)>) -> Result<Results, Failure
 
 /// Names of the flags that change a scenario and were given.
 pub(crate) fn given(changes: &Changes, best_partition: bool) -> Vec<&'static str> {
-    let Changes { edits: Edits { policies, set, sweep, seed, memory }, repeat, jobs } = changes;
+    // Results can be judged by another objective.
+    let Changes { edits: Edits { policies, set, sweep, seed, memory }, objective: _, repeat, jobs } = changes;
     let flags = [
         (!policies.is_empty(), "--policy"),
         (!set.is_empty(), "--set"),

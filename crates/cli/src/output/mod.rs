@@ -19,6 +19,7 @@ const IN_DIRECTORY: &[&str] = &[
     "json",
     "csv",
     "tidy",
+    "jobs",
     "markdown",
     "text",
     #[cfg(feature = "parquet")]

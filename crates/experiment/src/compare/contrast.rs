@@ -11,7 +11,7 @@ use super::{Ratio, Verdict};
 use crate::metrics::{ALL_APPS, METRICS, Metric, Scope};
 use crate::provenance::Provenance;
 use crate::result::{Cell, Results};
-use crate::statistics::Summary;
+use crate::statements::table::Goal;
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "oversim.compare/1";
@@ -19,8 +19,11 @@ pub const SCHEMA: &str = "oversim.compare/1";
 /// Metrics that are compared by default.
 const USUAL: [&str; 3] = ["run_time", "makespan", "time_per_work"];
 
+/// What the usual metrics say as well.
+const TIMES: [&str; 4] = ["run_time", "makespan", "time_per_work", "throughput"];
+
 /// Ratios of times: smaller is better, as with times themselves.
-const LIKE_TIME: [&str; 2] = ["slowdown", "slowdown_paired"];
+const LIKE_TIME: [&str; 4] = ["slowdown", "slowdown_paired", "antt", "worst_slowdown"];
 
 /// What is compared with what.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -224,6 +227,11 @@ fn contrasts(
     wanted: &Wanted,
 ) -> Result<Contrasts, String> {
     let mut metrics = metrics(&wanted.metrics)?;
+    if wanted.metrics.is_empty() {
+        // What policies are judged by comes first.
+        let judged = b.results.provenance.objective.map(Goal::metric_of).filter(|name| !TIMES.contains(name));
+        metrics.splice(0..0, METRICS.iter().filter(|metric| Some(metric.name) == judged));
+    }
     if wanted.metrics.is_empty() && a.results.foreground().count() < 2 {
         // With one application its run time contains everything.
         metrics.retain(|metric| metric.scope == Scope::App);
@@ -300,11 +308,10 @@ fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
 /// The comparison of pairs, without the place.
 fn contrast(metric: &Metric, paired: &Paired, threshold: f64) -> Contrast {
     let timed = metric.unit == "s" || LIKE_TIME.contains(&metric.name);
-    let verdict = match paired.ratio.map(Ratio::verdict) {
-        Some(Verdict::Faster) if !timed => Verdict::Lower,
-        Some(Verdict::Slower) if !timed => Verdict::Higher,
-        Some(verdict) => verdict,
-        None => of_difference(&paired.difference, timed),
+    let verdict = match paired.verdict() {
+        Verdict::Faster if !timed => Verdict::Lower,
+        Verdict::Slower if !timed => Verdict::Higher,
+        verdict => verdict,
     };
     let [mean_a, mean_b] = paired.means;
     // Lower end of the interval of time of b / time of a.
@@ -331,29 +338,7 @@ fn contrast(metric: &Metric, paired: &Paired, threshold: f64) -> Contrast {
         pairs: paired.difference.n,
         verdict,
         too_slow: verdict == Verdict::Slower && beyond,
-        pairs_needed: paired.needed.filter(|_| verdict == Verdict::NoDifference && matters),
-    }
-}
-
-/// The verdict on a difference b - a: whether 0 is in the interval.
-fn of_difference(difference: &Summary, timed: bool) -> Verdict {
-    match difference.ci95 {
-        None => Verdict::Undecided,
-        Some([lo, _]) if lo > 0.0 => {
-            if timed {
-                Verdict::Slower
-            } else {
-                Verdict::Higher
-            }
-        }
-        Some([_, hi]) if hi < 0.0 => {
-            if timed {
-                Verdict::Faster
-            } else {
-                Verdict::Lower
-            }
-        }
-        Some(_) => Verdict::NoDifference,
+        pairs_needed: paired.needed.filter(|_| !verdict.is_difference() && matters),
     }
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::ALL_APPS;
 use crate::samples::{Place, Samples};
 pub use paired::Ratio;
-pub(crate) use paired::paired;
+pub(crate) use paired::{compared, paired};
 
 /// The result of a comparison, at a confidence of 95 %.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -25,10 +25,10 @@ pub enum Verdict {
     /// The whole interval is below 1.
     #[serde(rename = "slower")]
     Slower,
-    /// The interval contains 1.
+    /// The interval contains 1, and all of it lies within a tenth of 1.
     #[serde(rename = "no difference")]
     NoDifference,
-    /// Fewer than two pairs: there is no interval.
+    /// The interval contains 1 and reaches farther, or there is none, with fewer than two pairs.
     #[serde(rename = "undecided")]
     Undecided,
     /// Of metrics that are not times: the whole interval of the difference lies above 0.
@@ -40,6 +40,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Whether there is a significant difference.
+    #[must_use]
+    pub const fn is_difference(self) -> bool {
+        !matches!(self, Self::NoDifference | Self::Undecided)
+    }
+
     /// The verdict as results write it.
     #[must_use]
     pub const fn word(self) -> &'static str {

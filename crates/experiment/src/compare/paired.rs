@@ -46,17 +46,23 @@ impl Ratio {
         }
     }
 
-    /// The verdict on a speed-up: whether 1 is in the interval.
+    /// The verdict on a speed-up: whether 1 is in the interval, and how far the interval reaches.
     #[must_use]
     pub fn verdict(self) -> Verdict {
         match self.ci95 {
             None => Verdict::Undecided,
             Some([lo, _]) if lo > 1.0 => Verdict::Faster,
             Some([_, hi]) if hi < 1.0 => Verdict::Slower,
+            Some([lo, hi]) if lo * EQUAL < 1.0 || hi > EQUAL => Verdict::Undecided,
             Some(_) => Verdict::NoDifference,
         }
     }
 }
+
+/// Two quantities count as equal if the whole interval of their ratio lies within this factor of 1 (an
+/// equivalence test; Schuirmann 1987). An interval that reaches farther decides nothing. The same tenth makes
+/// an interval wide.
+const EQUAL: f64 = 1.1;
 
 /// Two samples, paired.
 #[derive(Clone, PartialEq, Debug)]
@@ -75,9 +81,45 @@ pub(crate) struct Paired {
     pub(crate) needed: Option<u32>,
 }
 
-/// Compares pairs of a and b; `None` without pairs. `sampling`: the relative errors of the two means because
-/// of extrapolation ([`Summary::sampling_error`]).
+impl Paired {
+    /// The verdict on b against a, of times: faster if b takes less.
+    pub(crate) fn verdict(&self) -> Verdict {
+        if let Some(ratio) = self.ratio {
+            return ratio.verdict();
+        }
+        let size = self.means[0].abs().max(self.means[1].abs());
+        match self.difference.ci95 {
+            None => Verdict::Undecided,
+            Some([lo, _]) if lo > 0.0 => Verdict::Slower,
+            Some([_, hi]) if hi < 0.0 => Verdict::Faster,
+            Some([lo, hi]) if hi.max(-lo) > (EQUAL - 1.0) * size => Verdict::Undecided,
+            Some(_) => Verdict::NoDifference,
+        }
+    }
+}
+
+/// Compares pairs of a and b, as [`compared`], and says how certain that is; `None` without pairs.
 pub(crate) fn paired(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
+    let mut paired = compared(pairs, sampling)?;
+    let [relative, absolute] = errors(paired.means, sampling);
+    let pairs = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b)));
+    // Where there is a ratio, both are positive.
+    let (tested, error): (Vec<f64>, f64) = match paired.ratio {
+        Some(_) => (pairs.map(|(a, b)| libm::log(a / b)).collect(), relative),
+        None => (pairs.map(|(a, b)| b - a).collect(), absolute),
+    };
+    (paired.p, paired.needed) = (p_value(&tested, error), needed(&tested));
+    Some(paired)
+}
+
+/// The errors of the ratio and of the difference of two means by extrapolation.
+fn errors(means: [f64; 2], sampling: [f64; 2]) -> [f64; 2] {
+    [libm::hypot(sampling[0], sampling[1]), libm::hypot(sampling[0] * means[0], sampling[1] * means[1])]
+}
+
+/// Compares pairs of a and b, without p-value and the number of pairs needed; `None` without pairs.
+/// `sampling`: the relative errors of the two means because of extrapolation ([`Summary::sampling_error`]).
+pub(crate) fn compared(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
     // Published digits only, so that two files compare like two policies of one run.
     let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b))).collect();
     let mean_of = |side: fn(&(f64, f64)) -> f64| -> Option<f64> {
@@ -87,13 +129,10 @@ pub(crate) fn paired(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired>
     let logs: Option<Vec<f64>> =
         pairs.iter().map(|(a, b)| (*a > 0.0 && *b > 0.0).then(|| libm::log(a / b))).collect();
     let means = [mean_of(|pair| pair.0)?, mean_of(|pair| pair.1)?];
-    let relative = libm::hypot(sampling[0], sampling[1]);
-    let absolute = libm::hypot(sampling[0] * means[0], sampling[1] * means[1]);
+    let [relative, absolute] = errors(means, sampling);
     let ratio = logs.as_deref().and_then(|logs| ratio(logs, relative));
-    let logs = logs.as_deref().filter(|_| ratio.is_some()).map(|logs| (logs, relative));
-    let (tested, error) = logs.unwrap_or((&differences, absolute));
-    let (p, needed) = (p_value(tested, error), needed(tested));
-    Some(Paired { means, difference: summarise_by(&differences, absolute)?, ratio, p, needed })
+    let difference = summarise_by(&differences, absolute)?;
+    Some(Paired { means, difference, ratio, p: None, needed: None })
 }
 
 /// From logarithms back to ratios; `None` when one of the numbers is too large or too small to be written.
@@ -131,7 +170,8 @@ mod tests {
 
     #[test]
     fn noise_around_one_is_no_difference() {
-        assert_eq!(verdict_of(&[1.0, 1.0, 1.0], &[1.1, 0.9, 1.0]), Verdict::NoDifference);
+        assert_eq!(verdict_of(&[1.0, 1.0, 1.0], &[1.01, 0.99, 1.0]), Verdict::NoDifference);
+        assert_eq!(verdict_of(&[1.0, 1.0, 1.0], &[1.1, 0.9, 1.0]), Verdict::Undecided);
         assert_eq!(verdict_of(&[2.0, 3.0], &[2.0, 3.0]), Verdict::NoDifference);
         assert_eq!(verdict_of(&[2.0], &[1.0]), Verdict::Undecided);
         let same = of(&[2.0, 3.0], &[2.0, 3.0]);
@@ -175,14 +215,15 @@ mod tests {
         assert!((libm::hypot(half(&exact), 0.05) - half(&sampled)).abs() < 1e-9);
         assert!(exact.p.unwrap() < 0.05 && sampled.p.unwrap() > exact.p.unwrap());
         let doubtful = paired(&pairs, [0.1, 0.0]).unwrap();
-        assert!(doubtful.p.unwrap() > 0.05 && doubtful.ratio.unwrap().verdict() == Verdict::NoDifference);
+        assert!(doubtful.p.unwrap() > 0.05 && doubtful.ratio.unwrap().verdict() == Verdict::Undecided);
     }
 
     #[test]
     fn significance_and_interval_agree() {
         for wobble in [0.01, 0.05, 0.1, 0.12, 0.15, 0.2, 0.3] {
             let pair = of(&[1.1 - wobble, 1.1, 1.1 + wobble, 1.1], &[1.0; 4]);
-            let apart = pair.ratio.unwrap().verdict() != Verdict::NoDifference;
+            let verdict = pair.ratio.unwrap().verdict();
+            let apart = verdict != Verdict::NoDifference && verdict != Verdict::Undecided;
             assert_eq!(apart, pair.p.unwrap() < 0.05, "{wobble}: {pair:?}");
         }
     }

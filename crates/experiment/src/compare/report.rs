@@ -81,8 +81,14 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
             format!("no significant difference, {b} / {a} is {}", ratio.inverse().written())
         }
         (Verdict::NoDifference, None) => format!("no significant difference between {b} and {a}"),
+        (Verdict::Undecided, Some(ratio)) if ratio.ci95.is_some() => {
+            format!("undecided, {b} / {a} is {}", ratio.inverse().written())
+        }
         (Verdict::Undecided, Some(ratio)) => {
             format!("{b} / {a} is {}, without an interval", ratio.inverse().written())
+        }
+        (Verdict::Undecided, None) if one.difference_ci95.is_some() => {
+            format!("undecided between {b} and {a}")
         }
         (Verdict::Undecided, None) => format!("{b} and {a}, without an interval"),
     };
@@ -97,7 +103,7 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
 /// Whether the mean ratio and the ratio of the means are on different sides of 1: one replicate is much
 /// longer than the others.
 fn opposed(one: &Contrast) -> bool {
-    let differs = one.verdict != Verdict::NoDifference && one.verdict != Verdict::Undecided;
+    let differs = one.verdict.is_difference();
     let of_means = one.mean_a.total_cmp(&one.mean_b);
     differs && one.speedup.is_some_and(|ratio| ratio.mean.total_cmp(&1.0) != of_means)
 }
@@ -131,6 +137,7 @@ fn conclusion(all: &Contrasts) -> String {
     let count = |verdict: Verdict| all.contrasts.iter().filter(|one| one.verdict == verdict).count();
     let total = all.contrasts.len();
     let (slower, undecided) = (count(Verdict::Slower), count(Verdict::Undecided));
+    let single = all.contrasts.iter().all(|one| one.pairs < 2);
     let comparisons = if total == 1 { "1 comparison".to_owned() } else { format!("{total} comparisons") };
     let parts = [
         (count(Verdict::Faster), "faster".to_owned()),
@@ -146,7 +153,7 @@ fn conclusion(all: &Contrasts) -> String {
         (count(Verdict::Higher), "higher".to_owned()),
         (count(Verdict::Lower), "lower".to_owned()),
         (count(Verdict::NoDifference), "without significant difference".to_owned()),
-        (undecided, "undecided with one pair (`--repeat 5` gives five)".to_owned()),
+        (undecided, if single { "undecided with one pair (`--repeat 5` gives five)" } else { "undecided" }.into()),
     ];
     let parts: Vec<String> = parts
         .into_iter()
@@ -156,6 +163,9 @@ fn conclusion(all: &Contrasts) -> String {
     let mut text = format!("{comparisons} at 95 % confidence: {}.", parts.join("; "));
     if all.contrasts.iter().any(|one| one.speedup.is_some_and(|ratio| ratio.ci95.is_some())) {
         text += " The interval is in brackets.";
+    }
+    if all.contrasts.iter().any(|one| one.verdict == Verdict::Undecided && one.pairs > 1) {
+        text += " Undecided: the interval contains 1 and reaches farther than 10 % from it.";
     }
     let needed =
         all.contrasts.iter().filter_map(|one| one.pairs_needed.filter(|needed| *needed as usize > one.pairs));

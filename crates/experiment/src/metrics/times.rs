@@ -60,20 +60,14 @@ pub(super) fn first_response_mean(s: &Sample<'_>) -> Option<f64> {
     mean(s, AppReport::first_response)
 }
 
-/// Time in the admission queue, and the mean over its tasks of the time in run queues.
-fn waited(app: &AppReport) -> Option<Span> {
-    let ready = app.counters.runnable_ns.saturating_sub(app.counters.cpu_ns);
-    Some(app.queue_time()? + Span::from_ns(ready / app.task_cpu.len().max(1) as u64))
-}
-
 /// Of a foreground application.
 pub(super) fn waiting(s: &Sample<'_>) -> Option<f64> {
     let app = app(s).filter(|app| !app.background && !s.window)?;
-    waited(app).map(seconds)
+    app.waiting_time().map(seconds)
 }
 
 pub(super) fn waiting_mean(s: &Sample<'_>) -> Option<f64> {
-    mean(s, waited)
+    mean(s, AppReport::waiting_time)
 }
 
 /// The times in which requests are answered: of the copies of an application; of all programs those in the

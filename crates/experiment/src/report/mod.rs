@@ -2,6 +2,7 @@
 
 mod answer;
 mod csv;
+mod jobs;
 mod json;
 mod markdown;
 mod ndjson;
@@ -99,6 +100,12 @@ pub const FORMATS: &[Format] = &[
     },
     Format { name: "csv", file: "cells.csv", about: "one cell per row", write: csv::write },
     Format { name: "tidy", file: "samples.csv", about: "one measured value per row", write: tidy::write },
+    Format {
+        name: "jobs",
+        file: "jobs.ndjson",
+        about: "one program of a run per line: arrival, start, end, waiting, responses",
+        write: jobs::write,
+    },
     Format {
         name: "markdown",
         file: "report.md",

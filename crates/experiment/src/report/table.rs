@@ -13,6 +13,7 @@ use crate::number;
 const NOTHING: &str = "-";
 
 /// A column: two header lines and one entry per row.
+#[derive(Clone)]
 pub(super) struct Column {
     pub(super) head: [String; 2],
     pub(super) entries: Vec<String>,
@@ -68,7 +69,9 @@ const BEST_PARTITION: &str = "best-partition: the best static partition that the
 
 const COLUMNS: &str = "slowdown: run time over the run time of the dedicated run. throughput: run times of \
     the dedicated \
-    runs one after the other over the makespan; above 1, sharing finishes earlier. recovered: how much of \
+    runs one after the other over the makespan; above 1, sharing finishes earlier. STP: sum of dedicated time / turnaround; \
+    ANTT: mean of turnaround / dedicated time; Jain's index of progress, 1 = all alike. queue, turnaround, \
+    waiting, first run: from arrival. cpu share: of all cpus. recovered: how much of \
     the difference in \
     makespan between the first policy and the fair share a policy recovers. variation: largest over \
     smallest run time of the \
@@ -123,28 +126,47 @@ impl Table<'_> {
         Some(self.index.cell(self.configuration, policy, app, metric)?.shown(scale))
     }
 
-    /// Run time; with dedicated runs, slowdown; where an application waited for admission, how long.
+    /// Run time; with dedicated runs, slowdown; where an application waited for admission, how long; where it
+    /// has copies or answers requests, how these times are spread; the share of all cpus.
     fn app(&self, app: &str) -> Group {
-        let metric = self.index.time();
-        let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, metric)?.mean));
-        let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
-        let time = self.column([app, &format!("time, {unit}")], |p| self.shown(p, app, metric, length));
         let slowdown =
             self.column([app, "slowdown"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));
-        let waited = |p: &str| Some(self.get(p, app, "queue_time")?.mean).filter(|wait| *wait > 0.0);
-        let longest = self.policies.iter().filter_map(|p| waited(p)).fold(0.0, f64::max);
-        let (unit, length) = number::time_unit(longest);
-        let head = format!("queue, {unit}");
-        let queue = self.column([app, &head], |p| {
-            waited(p)?;
-            self.shown(p, app, "queue_time", length)
-        });
-        [time, slowdown, queue]
-            .into_iter()
-            .enumerate()
-            .filter(|(at, c)| *at == 0 || !is_blank(c))
-            .map(|(_, c)| c)
-            .collect()
+        let share =
+            self.column([app, "cpu share %"], |p| Some(number::percent(self.get(p, app, "cpu_share")?.mean)));
+        let times = |all: &[(&str, &str)]| -> Vec<Column> {
+            all.iter().map(|(head, metric)| self.times(app, head, metric)).collect()
+        };
+        let time = self.times(app, "time", self.index.time());
+        let queued = times(&[("queue", "queue_time")]);
+        let queued: Vec<Column> = queued.into_iter().filter(|c| !is_zero(c)).collect();
+        let copies = self.policies.iter().any(|p| self.get(p, app, "turnaround_p99").is_some());
+        let jobs = if queued.is_empty() && !copies {
+            Vec::new()
+        } else {
+            times(&[
+                ("turnaround", "turnaround"),
+                ("turnaround p99", "turnaround_p99"),
+                ("waiting", "waiting_time"),
+                ("first run", "first_response"),
+            ])
+        };
+        let requests = times(&[
+            ("response", "response_time"),
+            ("response p50", "response_time_median"),
+            ("response p90", "response_time_p90"),
+            ("response p99", "response_time_p99"),
+            ("response max", "response_time_max"),
+            ("wake-up p99", "wakeup_latency_p99"),
+        ]);
+        let rest = [vec![slowdown], queued, jobs, requests, vec![share]].concat();
+        [vec![time], rest.into_iter().filter(|column| !is_blank(column)).collect()].concat()
+    }
+
+    /// A column of times in the unit of the largest one.
+    fn times(&self, app: &str, head: &str, metric: &str) -> Column {
+        let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, metric)?.mean));
+        let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
+        self.column([app, &format!("{head}, {unit}")], |p| self.shown(p, app, metric, length))
     }
 
     fn whole(&self) -> Group {
@@ -160,7 +182,16 @@ impl Table<'_> {
         let recovered = self
             .column(["recovered", "%"], |p| Some(number::count(self.get(p, ALL_APPS, "recovered")?.mean)));
         let throughput = Some(throughput).filter(|_| shared);
-        throughput.into_iter().chain([recovered, variation, migrations]).filter(|c| !is_blank(c)).collect()
+        let ratio = |head, metric| {
+            self.column(head, |p| Some(number::ratio(self.get(p, ALL_APPS, metric)?.mean)))
+        };
+        let together = [
+            ratio(["STP", ""], "stp"),
+            ratio(["ANTT", ""], "antt"),
+            ratio(["Jain's", "index"], "jain_index"),
+            ratio(["worst", "slowdown"], "worst_slowdown"),
+        ];
+        throughput.into_iter().chain(together).chain([recovered, variation, migrations]).filter(|c| !is_blank(c)).collect()
     }
 
     fn breakdown(&self) -> Group {
@@ -183,6 +214,11 @@ impl Table<'_> {
             _ => format!("{policy} ({} of {repeat})", repeat.saturating_sub(failed)),
         }
     }
+}
+
+/// Whether a column has only zeros.
+fn is_zero(column: &Column) -> bool {
+    column.entries.iter().all(|e| e == NOTHING || !e.contains(|c: char| ('1'..='9').contains(&c)))
 }
 
 fn is_blank(column: &Column) -> bool {

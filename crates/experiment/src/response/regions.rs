@@ -45,12 +45,16 @@ fn shares(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> Stri
     let order = order(cells);
     let policy = |at: usize| &response.policies[at];
     if let [(only, count)] = order[..] {
-        return format!("{} is best in all {}", policy(only), cells_of(map, count));
+        let ties = ties(response, cells, only);
+        return format!("{} is best in all {}{ties}", policy(only), cells_of(map, count));
     }
     let of = cells_of(map, cells.len());
-    let each = order.iter().enumerate().map(|(at, (best, count))| match at {
-        0 => format!("{} is best in {count} of {of}", policy(*best)),
-        _ => format!("{} in {count}", policy(*best)),
+    let each = order.iter().enumerate().map(|(at, (best, count))| {
+        let ties = ties(response, cells, *best);
+        match at {
+            0 => format!("{} is best in {count} of {of}{ties}", policy(*best)),
+            _ => format!("{} in {count}{ties}", policy(*best)),
+        }
     });
     listed(&each.collect::<Vec<_>>())
 }
@@ -59,14 +63,30 @@ fn shares(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> Stri
 fn counted(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> String {
     let order = order(cells);
     if let [(only, count)] = order[..] {
-        return format!("{} in all {}", response.policies[only], cells_of(map, count));
+        let ties = ties(response, cells, only);
+        return format!("{} in all {}{ties}", response.policies[only], cells_of(map, count));
     }
     let of = cells_of(map, cells.len());
-    let each = order.iter().enumerate().map(|(at, (best, count))| match at {
-        0 => format!("{} in {count} of {of}", response.policies[*best]),
-        _ => format!("{} in {count}", response.policies[*best]),
+    let each = order.iter().enumerate().map(|(at, (best, count))| {
+        let (policy, ties) = (&response.policies[*best], ties(response, cells, *best));
+        match at {
+            0 => format!("{policy} in {count} of {of}{ties}"),
+            _ => format!("{policy} in {count}{ties}"),
+        }
     });
     each.collect::<Vec<_>>().join("; ")
+}
+
+/// ` (in 13 equal to DWRR)`: how often other policies have the same mean where one is the best; empty without
+/// ties.
+fn ties(response: &Response, cells: &[(&MapCell, &Winner)], policy: usize) -> String {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (_, winner) in cells.iter().filter(|(_, winner)| winner.best == policy) {
+        winner.equal.iter().for_each(|other| *counts.entry(*other).or_default() += 1);
+    }
+    let each: Vec<String> =
+        counts.iter().map(|(other, count)| format!("in {count} equal to {}", response.policies[*other])).collect();
+    if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) }
 }
 
 /// In how many cells the best policy is significantly ahead.

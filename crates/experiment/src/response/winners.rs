@@ -13,6 +13,8 @@ pub struct Winner {
     /// Its mean: arithmetic over the replicates of one configuration, geometric over several configurations
     /// (arithmetic where a value is not positive).
     pub mean: f64,
+    /// The other policies with the same mean.
+    pub equal: Vec<usize>,
     /// The second one with its mean; `None` if no other policy completed as many runs.
     pub second: Option<(usize, f64)>,
     /// How far the best one is ahead of the second one; `None` without a second one.
@@ -64,7 +66,9 @@ impl Response {
         let second = ranked.get(1).copied();
         let margin =
             second.and_then(|(second, other)| self.margin(&observed[best], &observed[second], mean, other));
-        Some(Winner { best, mean, second, margin })
+        let equal = ranked.iter().skip(1).filter(|(_, other)| other.total_cmp(&mean).is_eq());
+        let equal = equal.map(|(policy, _)| *policy).collect();
+        Some(Winner { best, mean, equal, second, margin })
     }
 
     /// The values of a policy that count at these configurations: of one, its replicates; of several, the

@@ -3,6 +3,7 @@
 
 mod check;
 mod drawn;
+mod jobs;
 mod older;
 mod read;
 
@@ -25,6 +26,7 @@ use crate::statistics::Summary;
 
 pub use check::texts as check_texts;
 pub use drawn::{DrawnInput, InputError, Uncertainty};
+pub use jobs::Job;
 pub use read::{is_result, read};
 pub use scenario::labels::DEDICATED;
 
@@ -53,6 +55,10 @@ pub struct Results {
     /// The draws of uncertain inputs; absent without `--uncertainty`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
+    /// Every program of every run, for the form `jobs`; not part of the JSON form, so a result that was read
+    /// has none.
+    #[serde(skip)]
+    pub jobs: Vec<Job>,
 }
 
 /// One measured quantity.
@@ -141,6 +147,7 @@ impl Results {
             notes: runs.filter_map(|(plan, run)| note(experiment, plan, run)).collect(),
             replays: Vec::new(),
             uncertainty: None,
+            jobs: jobs::all(experiment, reports),
         }
     }
 
@@ -375,6 +382,7 @@ pub(crate) mod fixture {
             notes: Vec::new(),
             replays: Vec::new(),
             uncertainty: None,
+            jobs: Vec::new(),
         }
     }
 }

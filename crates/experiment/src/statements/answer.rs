@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::inputs;
-use super::ranking::{self, Goal, Standing, level_with};
-use super::table::{self, Table};
+use super::ranking::{self, Goal, Rivals, Standing, not_worse, rivals};
+use super::table::{self, Relation, Table};
 use crate::metrics::ALL_APPS;
 use crate::number::{self, listed, plural};
 use crate::references::BEST_PARTITION;
@@ -51,8 +51,13 @@ impl<'a> Extremes<'a> {
         let rankings: Vec<Vec<Standing<'a>>> =
             table.configurations().map(|c| ranking::at(table, &goal, c)).collect();
         let comparable = ranking::comparable(table, &goal);
+        let best_of = |all: &Vec<Standing<'a>>| all.first().copied();
         let pool: Vec<Standing<'a>> = if comparable {
             rankings.iter().flatten().copied().collect()
+        } else if goal.higher() || table.policies().len() == 1 {
+            // Where sharing pays most, or the only policy is best.
+            let best = rankings.iter().filter_map(best_of).min_by(|a, b| goal.order(a.value, b.value))?;
+            rankings.get(best.configuration)?.clone()
         } else {
             // Where the policies differ most.
             let factor = |all: &Vec<Standing<'a>>| match (all.first(), all.last()) {
@@ -145,14 +150,81 @@ fn slowdowns(table: &Table<'_>, standing: &Standing<'_>) -> String {
     if each.is_empty() { String::new() } else { format!("; slowdown {}", each.join(", ")) }
 }
 
-/// ` PIN and SWOMPS are level with it.`; empty when all others can be distinguished.
-fn level_sentence(level: &[Standing<'_>], there: &str) -> String {
-    let names: Vec<&str> = level.iter().map(|s| s.policy).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => format!(" {one} is level with it{there}."),
-        all => format!(" {} are level with it{there}.", listed(all)),
+/// ` PIN and SWOMPS are level with it. SPEED is undecided.`; empty when all others are clearly apart.
+pub(super) fn rivals_sentence(rivals: &Rivals<'_>) -> String {
+    let about = |all: &[Standing<'_>], what: &str| {
+        let names: Vec<&str> = all.iter().map(|s| s.policy).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            [one] => format!(" {one} is {what}."),
+            all => format!(" {} are {what}.", listed(all)),
+        }
+    };
+    let mut text = about(&rivals.equal, "equal to it") + &about(&rivals.level, "level with it");
+    for (other, tail) in &rivals.tails {
+        let [own, theirs] = tail.values.map(|value| number::short_seconds(value.mean));
+        let name = tail_name(tail.metric);
+        text.push_str(&format!(
+            " {} is level with it in the mean; {name} {theirs} against {own}.",
+            other.policy
+        ));
     }
+    text + &about(&rivals.undecided, "undecided")
+}
+
+/// `wake-up p99` of `wakeup_latency_p99`.
+fn tail_name(metric: &str) -> String {
+    let (of, part) = metric.rsplit_once('_').unwrap_or((metric, ""));
+    let of = match of {
+        "response_time" => "response",
+        "wakeup_latency" => "wake-up",
+        "queue_time" => "queue time",
+        other => other,
+    };
+    format!("{of} {part}")
+}
+
+/// ` with quota=800ms or 1600ms (equal)`: the configuration of the best, and those where its policy has the
+/// same values.
+fn with_equals(table: &Table<'_>, extremes: &Extremes<'_>) -> String {
+    let best = &extremes.best;
+    let all = extremes.rankings.iter().flatten();
+    let equal = all.filter(|s| {
+        s.policy == best.policy
+            && s.configuration != best.configuration
+            && table::relation(s.cell, best.cell) == Relation::Equal
+    });
+    let mut same: Vec<usize> = equal.map(|s| s.configuration).collect();
+    if same.is_empty() || !extremes.comparable {
+        return table.with(best.configuration);
+    }
+    same.push(best.configuration);
+    same.sort_unstable();
+    if let [axis] = table.sweep.varied.as_slice() {
+        let value = |c: &usize| table.sweep.value(*c, 0).unwrap_or_default();
+        let values: Vec<String> = same.iter().map(value).collect();
+        return format!(" with {}={} (equal)", axis.short, values.join(" or "));
+    }
+    let others: Vec<String> =
+        same.iter().filter(|c| **c != best.configuration).take(EACH).map(|c| table.sweep.short(*c)).collect();
+    format!("{} (equal: {})", table.with(best.configuration), others.join("; "))
+}
+
+/// `; mean 10.7 ms, max 61 ms` beside a percentile, and what else belongs to the value of an objective.
+fn beside(table: &Table<'_>, goal: &Goal, standing: &Standing<'_>) -> String {
+    let metrics: &[(&str, &str)] = match goal.metric {
+        "response_time_p99" => &[("mean", "response_time"), ("max", "response_time_max")],
+        "response_time" => &[("p99", "response_time_p99"), ("max", "response_time_max")],
+        "turnaround" => &[("max", "turnaround_max"), ("mean queue time", "queue_time")],
+        "queue_time" => &[("max", "queue_time_max"), ("mean turnaround", "turnaround")],
+        _ => return slowdowns(table, standing),
+    };
+    let value = |(name, metric): &(&str, &str)| {
+        let found = table.get(standing.configuration, standing.policy, &goal.app, metric)?;
+        (found.mean > 0.0).then(|| format!("{name} {}", number::short_seconds(found.mean)))
+    };
+    let each: Vec<String> = metrics.iter().filter_map(value).collect();
+    if each.is_empty() { String::new() } else { format!("; {}", each.join(", ")) }
 }
 
 fn best(table: &Table<'_>, extremes: &Extremes<'_>) -> Line {
@@ -160,12 +232,13 @@ fn best(table: &Table<'_>, extremes: &Extremes<'_>) -> Line {
     let here = &rankings[best.configuration];
     let label = if table.policies().len() == 1 && rankings.len() == 1 { "Result" } else { "Best" };
     let text = format!(
-        "{}{}: {}{}.{}",
+        "{}{}{}: {}{}.{}",
+        goal.by(),
         best.policy,
-        table.with(best.configuration),
+        with_equals(table, extremes),
         goal.words(best.value),
-        slowdowns(table, best),
-        level_sentence(&level_with(best, here), "")
+        beside(table, goal, best),
+        rivals_sentence(&rivals(table, goal, best, here))
     );
     Line { label, text }
 }
@@ -179,21 +252,23 @@ fn avoid(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     }
     let Some(worst) = worst else {
         let intervals = rankings.iter().flatten().any(|s| s.value.ci95.is_some());
-        let why =
-            if intervals { "their intervals overlap" } else { "they differ by less than the digits shown" };
+        let why = if intervals {
+            "no paired difference is significant"
+        } else {
+            "they differ by less than the digits shown"
+        };
         return Some(Line {
             label: "Avoid",
             text: format!("No case is clearly worse than the best: {why}."),
         });
     };
-    let level = level_with(worst, &rankings[worst.configuration]);
     let text = format!(
         "{}{}: {}{}.{}",
         worst.policy,
         table.with(worst.configuration),
         goal.quantity(worst.value),
-        slowdowns(table, worst),
-        level_sentence(&level, "")
+        beside(table, goal, worst),
+        rivals_sentence(&rivals(table, goal, worst, &rankings[worst.configuration]))
     );
     Some(Line { label: "Avoid", text })
 }
@@ -231,7 +306,7 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     } else {
         best.iter().map(|(policies, at)| format!("{policies} with {short}={}", at.join(", "))).collect()
     };
-    let policy = Line { label: "Policy", text: format!("Best or level: {}.", each.join("; ")) };
+    let policy = Line { label: "Policy", text: format!("Best or not distinguishable: {}.", each.join("; ")) };
     values.sort_by_key(|(_, policies)| std::cmp::Reverse(policies.len()));
     let text = match values.as_slice() {
         [(value, _)] => format!("{value} under every policy"),
@@ -247,7 +322,7 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
             .collect::<Vec<_>>()
             .join("; "),
     };
-    let sweep = Line { label: "Sweep", text: format!("Best or level {short}: {text}.") };
+    let sweep = Line { label: "Sweep", text: format!("Best or not distinguishable {short}: {text}.") };
     vec![policy, sweep]
 }
 
@@ -271,8 +346,7 @@ impl Groups {
 
 /// The best policy of a ranking and those that cannot be distinguished from it.
 fn winners(all: &[Standing<'_>]) -> Vec<String> {
-    let [best, ..] = all else { return Vec::new() };
-    std::iter::once(best).chain(&level_with(best, all)).map(|s| s.policy.to_owned()).collect()
+    not_worse(all).iter().map(|s| s.policy.to_owned()).collect()
 }
 
 /// The best policies of configurations that do different work.
@@ -292,7 +366,7 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
         counted.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
         let each = counted.iter().take(NAMED).map(|(n, policy)| format!("{policy} in {n}"));
         let text = format!(
-            "Best or level with the best, of {} configurations: {}.",
+            "Best or not distinguishable from the best, of {} configurations: {}.",
             sets.len(),
             each.collect::<Vec<_>>().join(", ")
         );
@@ -304,15 +378,17 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     for all in measured.iter().filter(single) {
         let (best, last) = (&all[0], &all[all.len() - 1]);
         let mut text = format!(
-            "{}{}: {}.{}",
+            "{}{}{}: {}{}.{}",
+            goal.by(),
             best.policy,
             table.with(best.configuration),
             goal.words(best.value),
-            level_sentence(&level_with(best, all), "")
+            if rankings.len() > EACH { beside(table, goal, best) } else { String::new() },
+            rivals_sentence(&rivals(table, goal, best, all))
         );
         if all.len() > 1 && !table::level(best.cell, last.cell) {
-            let level = level_sentence(&level_with(last, all), "");
-            text.push_str(&format!(" Worst: {}, {}.{level}", last.policy, goal.quantity(last.value)));
+            let others = rivals_sentence(&rivals(table, goal, last, all));
+            text.push_str(&format!(" Worst: {}, {}.{others}", last.policy, goal.quantity(last.value)));
         }
         lines.push(Line { label: if table.policies().len() > 1 { "Best" } else { "Result" }, text });
     }
@@ -346,18 +422,17 @@ fn worst_hit<'a>(table: &Table<'a>, extremes: &Extremes<'_>) -> Option<Line> {
     let hits: Vec<Hit<'_>> = table.policies().iter().filter_map(hit).collect();
     let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.mean().total_cmp(&b.mean());
     let (least, most) = (hits.iter().min_by(by_mean)?, hits.iter().max_by(by_mean)?);
-    let words = |hit: &Hit<'_>| {
-        let names: Vec<&str> = hits
-            .iter()
-            .filter(|other| other.policy != hit.policy && table::level(other.slowdown, hit.slowdown))
-            .map(|other| other.policy)
-            .collect();
+    let apart = !table::level(least.slowdown, most.slowdown);
+    let words = |hit: &Hit<'_>, opposite: &Hit<'_>| {
+        let others = hits.iter().filter(|other| other.policy != hit.policy);
+        let others = others.map(|other| (other.policy, other.slowdown));
+        let names = table::even(hit.slowdown, apart.then_some(opposite.slowdown), others);
         let even = if names.is_empty() { String::new() } else { format!("; level: {}", listed(&names)) };
         format!("{} under {} ({}{even})", number::ratio(hit.mean()), hit.policy, hit.app)
     };
-    let mut text = format!("Largest slowdown{}: {}", table.with(configuration), words(least));
-    if !table::level(least.slowdown, most.slowdown) {
-        text.push_str(&format!(" to {}", words(most)));
+    let mut text = format!("Largest slowdown{}: {}", table.with(configuration), words(least, most));
+    if apart {
+        text.push_str(&format!(" to {}", words(most, least)));
     }
     Some(Line { label: FAIRNESS, text: format!("{text}.") })
 }
@@ -375,20 +450,32 @@ impl Hit<'_> {
     }
 }
 
-/// Response times of tasks that sleep and wake: the shortest and the longest, over all configurations if
-/// these can be compared.
+/// Response times of applications that answer requests: the shortest and the longest, over all
+/// configurations if these can be compared. That of the goal has its lines.
 fn response(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     let shown = |c: &usize| extremes.comparable || *c == extremes.best.configuration;
+    let answers = |app: &&String| {
+        let requests = table.results.provenance.requests.as_ref();
+        let judged = extremes.goal.metric.starts_with("response_time");
+        !judged && requests.is_none_or(|requests| requests.contains(app))
+    };
+    let apps = || table.results.provenance.apps.iter().filter(answers);
+    let tails = apps().any(|app| table.measures(app, "response_time_p99"));
+    let metric = if tails { "response_time_p99" } else { "response_time" };
     let of_app = |app: &String| {
-        let goal = Goal { app: app.clone(), metric: "response_time" };
+        let goal = Goal { app: app.clone(), metric, objective: None };
         let all: Vec<Standing<'_>> =
             table.configurations().filter(shown).flat_map(|c| ranking::at(table, &goal, c)).collect();
         let best = all.iter().min_by(|a, b| goal.order(a.value, b.value))?;
         let last = all.iter().max_by(|a, b| goal.order(a.value, b.value))?;
-        let words = |one: &Standing<'_>| {
-            let here: Vec<Standing<'_>> =
-                all.iter().filter(|s| s.configuration == one.configuration).copied().collect();
-            let names: Vec<&str> = level_with(one, &here).iter().map(|s| s.policy).collect();
+        let apart = !table::level(best.cell, last.cell);
+        let words = |one: &Standing<'_>, opposite: &Standing<'_>| {
+            let here = all.iter().filter(|s| s.configuration == one.configuration && s.policy != one.policy);
+            let names = table::even(
+                one.cell,
+                apart.then_some(opposite.cell),
+                here.map(|other| (other.policy, other.cell)),
+            );
             let level =
                 if names.is_empty() { String::new() } else { format!(" (level: {})", listed(&names)) };
             format!(
@@ -398,16 +485,17 @@ fn response(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
                 table.with(one.configuration)
             )
         };
-        if table::level(best.cell, last.cell) {
-            return Some(format!("{app} {}", words(best)));
+        if !apart {
+            return Some(format!("{app} {}", words(best, last)));
         }
-        Some(format!("{app} {} to {}", words(best), words(last)))
+        Some(format!("{app} {} to {}", words(best, last), words(last, best)))
     };
-    let each: Vec<String> = table.results.provenance.apps.iter().filter_map(of_app).take(EACH).collect();
+    let each: Vec<String> = apps().filter_map(of_app).take(EACH).collect();
     if each.is_empty() {
         return None;
     }
-    Some(Line { label: "Response", text: format!("Mean response time: {}.", each.join("; ")) })
+    let what = if tails { "Response time, 99th percentile" } else { "Mean response time" };
+    Some(Line { label: "Response", text: format!("{what}: {}.", each.join("; ")) })
 }
 
 /// The best static partition of each configuration where one was searched.

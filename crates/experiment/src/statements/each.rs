@@ -1,7 +1,7 @@
 //! What the numbers of one configuration show: fastest and slowest policy of each program, throughput,
 //! recovered gap, variation.
 
-use super::ranking::{self, Goal, level_with};
+use super::ranking::{self, Goal, Standing};
 use super::table::{self, Table};
 use crate::metrics::ALL_APPS;
 use crate::number::{self, listed};
@@ -29,22 +29,31 @@ fn level(names: &[&str]) -> String {
     }
 }
 
+/// Those that are level with one of a ranking, and not as level with its other end.
+fn even<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<&'a str> {
+    let Some((first, last)) = all.first().zip(all.last()) else { return Vec::new() };
+    let opposite = if one.policy == first.policy { last } else { first };
+    let opposite = Some(opposite.cell).filter(|cell| !table::level(one.cell, cell));
+    let others = all.iter().filter(|other| other.policy != one.policy);
+    table::even(one.cell, opposite, others.map(|other| (other.policy, other.cell)))
+}
+
 /// Under which policies a program ends first and last.
 fn fastest(table: &Table<'_>, configuration: usize, app: &str) -> Option<String> {
-    let goal = Goal { app: app.to_owned(), metric: "run_time" };
+    let goal = Goal { app: app.to_owned(), metric: "run_time", objective: None };
     let all = ranking::at(table, &goal, configuration);
     let (best, last) = (all.first()?, all.last()?);
     let slowdown = |policy: &str| {
         let found = table.get(configuration, policy, app, "slowdown");
         found.map_or_else(String::new, |s| format!(", slowdown {}", number::ratio(s.mean)))
     };
-    let of = |s: &ranking::Standing<'_>| {
+    let of = |s: &Standing<'_>| {
         format!("{}, {}{}", s.policy, number::short_seconds(s.value.mean), slowdown(s.policy))
     };
     if all.len() == 1 {
         return Some(format!("{app}: {}.", of(best)));
     }
-    let names = |one| level_with(one, &all).iter().map(|s| s.policy).collect::<Vec<_>>();
+    let names = |one| even(one, &all);
     let first = format!("{app}: fastest under {}.{}", of(best), level(&names(best)));
     if table::level(best.cell, last.cell) {
         return Some(first);
@@ -57,10 +66,10 @@ fn throughput(table: &Table<'_>, configuration: usize) -> Option<String> {
     if !Goal::of(table)?.higher() {
         return None;
     }
-    let goal = Goal { app: ALL_APPS.to_owned(), metric: "throughput" };
+    let goal = Goal { app: ALL_APPS.to_owned(), metric: "throughput", objective: None };
     let all = ranking::at(table, &goal, configuration);
     let (best, last) = (all.first()?, all.last()?);
-    let names = |one| level_with(one, &all).iter().map(|s| s.policy).collect::<Vec<_>>();
+    let names = |one| even(one, &all);
     let most =
         format!("Throughput, sequential runs = 1: {} under {}.", number::ratio(best.value.mean), best.policy);
     if all.len() == 1 || table::level(best.cell, last.cell) {

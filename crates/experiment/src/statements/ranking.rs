@@ -2,11 +2,12 @@
 //! distinguished.
 
 pub use super::table::Goal;
-use super::table::{self, Table};
-use crate::metrics::ALL_APPS;
+use super::table::{self, Relation, Table};
+use crate::metrics::{ALL_APPS, Metric};
 use crate::number;
 use crate::result::{Cell, DEDICATED};
 use crate::statistics::Summary;
+use scenario::objective::Objective;
 
 /// Work at two configurations counts as that of the same programs within this part of it: with more threads,
 /// programs communicate and start a little more.
@@ -27,36 +28,120 @@ pub struct Standing<'a> {
     pub cell: &'a Cell,
 }
 
+/// Objectives that are judged by the applications that answer requests.
+const OF_REQUESTS: [&str; 2] = ["response_time", "response_time_p99"];
+
 impl Goal {
-    /// The work per second where several programs share the machine and also ran alone; else the run time of
-    /// the only program, or the makespan of all; in a window the time for each second of work. `None` when no
-    /// run completed.
+    /// What the objective of the result measures. Results of older versions have none: the work per second
+    /// where several programs share the machine and also ran alone; else the run time of the only program, or
+    /// the makespan of all; in a window the time for each second of work. `None` when no run completed.
     #[must_use]
     pub fn of(table: &Table<'_>) -> Option<Self> {
-        table.goal.get_or_init(|| Self::found(table)).clone()
+        table.goal.get_or_init(|| Self::stated(table).or_else(|| Self::by_programs(table))).clone()
     }
 
-    fn found(table: &Table<'_>) -> Option<Self> {
+    /// By the objective, where a run measured it.
+    fn stated(table: &Table<'_>) -> Option<Self> {
+        let objective = table.results.provenance.objective?;
+        let metric = Self::metric_of(objective);
+        let requests = table.results.provenance.requests.as_deref().unwrap_or_default();
+        let foreground: Vec<&str> = table.results.foreground().collect();
+        let answering: Vec<&str> =
+            foreground.iter().copied().filter(|app| requests.iter().any(|name| name == app)).collect();
+        let only = match (OF_REQUESTS.contains(&metric), &answering[..], &foreground[..], requests) {
+            (true, [one], ..) => Some(*one),
+            (true, [], _, [one]) => Some(one.as_str()),
+            (false, _, [one], _) => Some(*one),
+            _ => None,
+        };
+        let whole = if objective == Objective::RunTime { "makespan" } else { metric };
+        let all = [(ALL_APPS, whole)];
+        let own = only.map(|app| (app, if metric == "worst_slowdown" { "slowdown" } else { metric }));
+        // Copies of the only application are several programs.
+        let single = table.results.provenance.programs.is_none_or(|programs| programs < 2);
+        let own_first = OF_REQUESTS.contains(&metric)
+            || single && objective == Objective::Rate
+            || !table.measures(ALL_APPS, metric);
+        let found = if own_first { [own.as_slice(), &all].concat() } else { [&all, own.as_slice()].concat() };
+        let (app, metric) = found.into_iter().find(|(app, metric)| table.measures(app, metric))?;
+        Some(Self { app: app.to_owned(), metric, objective: Some(objective) })
+    }
+
+    /// The metric of an objective.
+    #[must_use]
+    pub const fn metric_of(objective: Objective) -> &'static str {
+        match objective {
+            Objective::RunTime => "run_time",
+            Objective::Makespan => "makespan",
+            Objective::Throughput => "throughput",
+            Objective::WorstSlowdown => "worst_slowdown",
+            Objective::Turnaround => "turnaround",
+            Objective::QueueTime => "queue_time",
+            Objective::Response => "response_time",
+            Objective::ResponseP99 => "response_time_p99",
+            Objective::Rate => "time_per_work",
+        }
+    }
+
+    fn by_programs(table: &Table<'_>) -> Option<Self> {
         let apps: Vec<&str> = table.results.foreground().collect();
         let shared = apps.len() > 1 || table.results.provenance.programs.is_some_and(|programs| programs > 1);
-        let all = |metric| Self { app: ALL_APPS.to_owned(), metric };
+        let of = |app: &str, metric| Self { app: app.to_owned(), metric, objective: None };
         if shared && table.measures(ALL_APPS, "throughput") {
-            return Some(all("throughput"));
+            return Some(of(ALL_APPS, "throughput"));
         }
         if let [only] = apps[..]
             && !shared
             && table.measures(only, table.time())
         {
-            return Some(Self { app: only.to_owned(), metric: table.time() });
+            return Some(of(only, table.time()));
         }
         let whole = if table.results.provenance.window { "time_per_work" } else { "makespan" };
-        table.measures(ALL_APPS, whole).then(|| all(whole))
+        table.measures(ALL_APPS, whole).then(|| of(ALL_APPS, whole))
     }
 
     /// Whether larger values are better.
     #[must_use]
     pub fn higher(&self) -> bool {
         self.metric == "throughput"
+    }
+
+    /// `by response p99: ` before the answer; empty where the value says what it is.
+    #[must_use]
+    pub fn by(&self) -> String {
+        match self.objective {
+            None | Some(Objective::Throughput) => String::new(),
+            Some(objective) => format!("by {}: ", objective.words()),
+        }
+    }
+
+    /// What its table shows, without the unit: `Response time of users, 99th percentile`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let all = self.app == ALL_APPS;
+        let of = if all { " of all programs".to_owned() } else { format!(" of {}", self.app) };
+        match self.metric {
+            "throughput" => "Throughput".to_owned(),
+            "run_time" => format!("Run time{of}"),
+            "time_per_work" => format!("Time for each second of work{of}"),
+            "makespan" => "Time until all programs end".to_owned(),
+            "turnaround" => format!("Mean turnaround{of}"),
+            "queue_time" => format!("Mean queue time{of}"),
+            "response_time" => format!("Mean response time{of}"),
+            "response_time_p99" => format!("Response time{of}, 99th percentile"),
+            "worst_slowdown" => "Largest slowdown of a program".to_owned(),
+            other => format!("{other}{of}"),
+        }
+    }
+
+    /// Unit and scale of a table whose largest mean is this.
+    #[must_use]
+    pub fn unit(&self, longest: f64) -> (&'static str, f64) {
+        match self.metric {
+            "throughput" => ("%", 0.01),
+            "worst_slowdown" | "slowdown" => ("", 1.0),
+            _ => number::time_unit(longest),
+        }
     }
 
     /// A value in words: `93 % of sequential throughput`, `6.67 s`.
@@ -71,12 +156,10 @@ impl Goal {
     /// A value with its unit: `93 %`, `6.67 s`.
     #[must_use]
     pub fn quantity(&self, value: &Summary) -> String {
-        if self.higher() {
-            return format!("{} %", table::mean(value, 0.01));
-        }
-        let (unit, length) = number::time_unit(value.mean);
+        let (unit, length) = self.unit(value.mean);
         let per = if self.metric == "time_per_work" { " for each second of work" } else { "" };
-        format!("{} {unit}{per}", table::mean(value, length))
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        format!("{}{unit}{per}", table::mean(value, length))
     }
 
     /// Compares two means: less is the better one.
@@ -98,11 +181,119 @@ pub fn at<'a>(table: &Table<'a>, goal: &Goal, configuration: usize) -> Vec<Stand
     all
 }
 
-/// Those of the others that cannot be distinguished from one of them.
+/// How the others compare with one of a ranking.
+#[derive(Default)]
+pub struct Rivals<'a> {
+    /// All their values are the same.
+    pub equal: Vec<Standing<'a>>,
+    /// They are level with it.
+    pub level: Vec<Standing<'a>>,
+    /// They are level with it by the mean, and their largest values differ: of both, theirs second.
+    pub tails: Vec<(Standing<'a>, Tail<'a>)>,
+    /// The seeds do not decide, or they are level with both ends of the ranking.
+    pub undecided: Vec<Standing<'a>>,
+}
+
+/// The largest values of what two means are made of.
+#[derive(Clone, Copy)]
+pub struct Tail<'a> {
+    /// The metric.
+    pub metric: &'static str,
+    /// Its means.
+    pub values: [&'a Summary; 2],
+}
+
+/// Tails within this factor are alike.
+const ALIKE: f64 = 2.0;
+
+/// The first tail in which two cases differ, although their means are level.
+fn tail<'a>(table: &Table<'a>, goal: &Goal, one: &Standing<'a>, other: &Standing<'a>) -> Option<Tail<'a>> {
+    let mut metric = Metric::tail(goal.metric);
+    while let Some(name) = metric {
+        let cell = |s: &Standing<'a>| table.cell(s.configuration, s.policy, &goal.app, name);
+        if let (Some(a), Some(b)) = (cell(one), cell(other)) {
+            let (low, high) = (a.summary.mean.min(b.summary.mean), a.summary.mean.max(b.summary.mean));
+            if high >= ALIKE * low && table::relation(a, b) == Relation::Apart {
+                return Some(Tail { metric: name, values: [&a.summary, &b.summary] });
+            }
+        }
+        metric = Metric::tail(name);
+    }
+    None
+}
+
+/// How the others of a ranking compare with its best or worst.
 #[must_use]
-pub fn level_with<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<Standing<'a>> {
-    let other = |s: &&Standing<'a>| s.policy != one.policy || s.configuration != one.configuration;
-    all.iter().filter(other).filter(|s| table::level(s.cell, one.cell)).copied().collect()
+pub fn rivals<'a>(
+    table: &Table<'a>,
+    goal: &Goal,
+    one: &Standing<'a>,
+    ranking: &[Standing<'a>],
+) -> Rivals<'a> {
+    let mut rivals = Rivals::default();
+    let ends = ranking.first().zip(ranking.last());
+    let opposite = ends.map(|(first, last)| if is_same(one, first) { last } else { first });
+    let opposite = opposite.filter(|other| table::relation(one.cell, other.cell) == Relation::Apart);
+    let close = |a: &Cell, b: &Cell| matches!(table::relation(a, b), Relation::Equal | Relation::Level);
+    for other in ranking.iter().filter(|other| !is_same(one, other)) {
+        let between = opposite.is_some_and(|end| close(other.cell, end.cell));
+        match table::relation(one.cell, other.cell) {
+            Relation::Apart => {}
+            Relation::Equal => rivals.equal.push(*other),
+            Relation::Undecided => rivals.undecided.push(*other),
+            Relation::Level if between => rivals.undecided.push(*other),
+            Relation::Level => match tail(table, goal, one, other) {
+                Some(tail) => rivals.tails.push((*other, tail)),
+                None => rivals.level.push(*other),
+            },
+        }
+    }
+    rivals
+}
+
+/// What a table says of a case in a ranking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// The best, or level with it.
+    Best,
+    /// It cannot be told from the best, or is level with both ends.
+    Undecided,
+    /// The worst, or not to be told from it.
+    Worst,
+    /// Anything else.
+    None,
+}
+
+/// The mark of a case among its rivals, which are in order.
+#[must_use]
+pub fn mark<'a>(table: &Table<'a>, goal: &Goal, own: &Standing<'a>, ranking: &[Standing<'a>]) -> Mark {
+    let (Some(first), Some(last)) = (ranking.first(), ranking.last()) else { return Mark::None };
+    if ranking.len() < 2 {
+        return Mark::None;
+    }
+    let close = |a: &Cell, b: &Cell| matches!(table::relation(a, b), Relation::Equal | Relation::Level);
+    let between = !table::level(first.cell, last.cell) && close(own.cell, last.cell);
+    match table::relation(own.cell, first.cell) {
+        Relation::Equal => Mark::Best,
+        Relation::Level if is_same(own, first) => Mark::Best,
+        Relation::Level if between => Mark::Undecided,
+        Relation::Level if tail(table, goal, first, own).is_some() => Mark::None,
+        Relation::Level => Mark::Best,
+        Relation::Undecided => Mark::Undecided,
+        Relation::Apart if table::level(own.cell, last.cell) => Mark::Worst,
+        Relation::Apart => Mark::None,
+    }
+}
+
+fn is_same(one: &Standing<'_>, other: &Standing<'_>) -> bool {
+    (one.policy, one.configuration) == (other.policy, other.configuration)
+}
+
+/// The best of a ranking and all that cannot be told from it.
+#[must_use]
+pub fn not_worse<'a>(ranking: &[Standing<'a>]) -> Vec<Standing<'a>> {
+    let Some(best) = ranking.first() else { return Vec::new() };
+    ranking.iter().filter(|s| table::level(s.cell, best.cell)).copied().collect()
 }
 
 /// All policies, the best over all configurations first, by the geometric mean of what they reached; of

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
+use crate::compare::{Verdict, compared};
 use crate::number;
 use crate::result::{Cell, Results};
 use crate::statistics::Summary;
 use crate::sweep::Sweep;
+use scenario::objective::Objective;
 
 /// Configuration, policy, application and metric of a cell.
 type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
@@ -18,6 +20,8 @@ pub struct Goal {
     pub app: String,
     /// The metric.
     pub metric: &'static str,
+    /// The objective that it stands for; none in results of older versions.
+    pub objective: Option<Objective>,
 }
 
 /// An index of a result.
@@ -122,12 +126,61 @@ impl<'a> Table<'a> {
 /// Two values are level if at least one of this number of draws of uncertain inputs reverses their order.
 const ONE_IN: usize = 20;
 
-/// Whether two means cannot be distinguished: their 95 % intervals share a point, both are written alike, or
-/// uncertain inputs can reverse their order.
+/// How two values compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// All values of both are the same.
+    Equal,
+    /// They do not differ by more than a tenth, or are written alike.
+    Level,
+    /// The seeds do not show which one is larger.
+    Undecided,
+    /// One of them is larger.
+    Apart,
+}
+
+/// How two values compare: by the paired test of `oversim compare` over the seeds that both have; by their
+/// intervals where there are no such pairs. Means that are written alike are level, and so are those whose
+/// order uncertain inputs can reverse.
+#[must_use]
+pub fn relation(a: &Cell, b: &Cell) -> Relation {
+    let (one, other) = (&a.summary, &b.summary);
+    if !a.values.is_empty() && a.values == b.values {
+        return Relation::Equal;
+    }
+    if number::short(one.mean) == number::short(other.mean) || reversed(a, b) {
+        return Relation::Level;
+    }
+    let pairs: Vec<(f64, f64)> =
+        a.values.iter().zip(&b.values).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+    let errors = [one.sampling_error, other.sampling_error];
+    let paired = if pairs.len() > 1 { compared(&pairs, errors) } else { None };
+    match paired.map(|paired| paired.verdict()) {
+        Some(Verdict::NoDifference) => Relation::Level,
+        Some(Verdict::Undecided) => Relation::Undecided,
+        Some(_) => Relation::Apart,
+        None if one.overlaps(other) => Relation::Undecided,
+        None => Relation::Apart,
+    }
+}
+
+/// Whether it cannot be said which of two values is larger.
 #[must_use]
 pub fn level(a: &Cell, b: &Cell) -> bool {
-    let (one, other) = (&a.summary, &b.summary);
-    one.overlaps(other) || number::short(one.mean) == number::short(other.mean) || reversed(a, b)
+    relation(a, b) != Relation::Apart
+}
+
+/// The names of those that are level with a cell, and not as level with the cell at the other end: nothing is
+/// level with the best and with the worst. `opposite`: none where both ends are level.
+#[must_use]
+pub fn even<'n>(
+    own: &Cell,
+    opposite: Option<&Cell>,
+    others: impl Iterator<Item = (&'n str, &'n Cell)>,
+) -> Vec<&'n str> {
+    let close = |a: &Cell, b: &Cell| matches!(relation(a, b), Relation::Equal | Relation::Level);
+    let between = |cell: &Cell| opposite.is_some_and(|opposite| close(cell, opposite));
+    others.filter(|(_, cell)| close(cell, own) && !between(cell)).map(|(name, _)| name).collect()
 }
 
 /// Whether draws of the inputs reverse the order of two values, in at least one of 20 draws.
@@ -221,14 +274,43 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_or_reads_alike_is_level() {
-        let cell = |mean: f64, half: f64| Cell {
-            summary: summary(mean, half),
+    fn pairs_decide_and_what_reads_alike_is_level() {
+        let cell = |values: &[f64]| Cell {
+            summary: crate::statistics::summarise(values).unwrap(),
+            values: values.iter().copied().map(Some).collect(),
             ..fixture::two_apps().cells[0].clone()
         };
-        assert!(level(&cell(1.0, 0.2), &cell(1.3, 0.2)));
-        assert!(!level(&cell(1.0, 0.1), &cell(1.3, 0.1)));
-        assert!(level(&cell(1.0001, 0.0), &cell(1.0002, 0.0)));
+        let of = |a: &[f64], b: &[f64]| relation(&cell(a), &cell(b));
+        // Seeds differ threefold, and the second one always takes a tenth longer.
+        assert_eq!(of(&[1.0, 3.0, 2.0], &[1.11, 3.3, 2.21]), Relation::Apart);
+        assert_eq!(of(&[1.0, 3.0, 2.0], &[1.01, 2.99, 2.04]), Relation::Level);
+        assert_eq!(of(&[1.0, 3.0, 2.0], &[1.4, 2.0, 2.9]), Relation::Undecided);
+        assert_eq!(of(&[1.0, 3.0], &[1.0, 3.0]), Relation::Equal);
+        assert_eq!(of(&[1.0001], &[1.0002]), Relation::Level);
+        assert_eq!(of(&[1.0], &[1.02]), Relation::Apart);
+        let unpaired = |mean: f64, half: f64| Cell {
+            summary: summary(mean, half),
+            values: Vec::new(),
+            ..fixture::two_apps().cells[0].clone()
+        };
+        assert_eq!(relation(&unpaired(1.0, 0.2), &unpaired(1.3, 0.2)), Relation::Undecided);
+        assert_eq!(relation(&unpaired(1.0, 0.1), &unpaired(1.3, 0.1)), Relation::Apart);
+    }
+
+    #[test]
+    fn nothing_is_level_with_both_ends() {
+        let cell = |values: &[f64]| Cell {
+            summary: crate::statistics::summarise(values).unwrap(),
+            values: values.iter().copied().map(Some).collect(),
+            ..fixture::two_apps().cells[0].clone()
+        };
+        // Each is 3 % from its neighbour, with noise, and the ends are 6 % apart.
+        let (low, high) = (cell(&[1.0, 1.0, 1.0]), cell(&[1.06, 1.061, 1.059]));
+        let middle = cell(&[1.01, 1.03, 1.05]);
+        assert_eq!((relation(&low, &middle), relation(&middle, &high)), (Relation::Level, Relation::Level));
+        let named = |own, opposite| even(own, opposite, [("x", &middle)].into_iter());
+        assert!(named(&low, Some(&high)).is_empty() && named(&high, Some(&low)).is_empty());
+        assert_eq!(named(&low, None), ["x"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::{PARTS, share, whole};
-use super::table::{Table, level};
+use super::table::{Table, even, level};
 use crate::metrics::ALL_APPS;
 use crate::number::{self, listed, short, short_seconds};
 use crate::result::Cell;
@@ -178,12 +178,11 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
     let hits: Vec<Hit<'_>> = table.policies().iter().filter_map(worst).collect();
     let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.mean().total_cmp(&b.mean());
     let (least, most) = (hits.iter().min_by(by_mean)?, hits.iter().rev().max_by(by_mean)?);
-    let words = |hit: &Hit<'_>| {
-        let even: Vec<&str> = hits
-            .iter()
-            .filter(|other| other.policy != hit.policy && level(other.cell, hit.cell))
-            .map(|other| other.policy)
-            .collect();
+    let apart = !level(least.cell, most.cell);
+    let words = |hit: &Hit<'_>, opposite: &Hit<'_>| {
+        let others = hits.iter().filter(|other| other.policy != hit.policy);
+        let others = others.map(|other| (other.policy, other.cell));
+        let even = even(hit.cell, apart.then_some(opposite.cell), others);
         let even = if even.is_empty() { String::new() } else { format!("{LEVEL}{}", listed(&even)) };
         format!(
             "{} under {} ({}{}{even})",
@@ -193,10 +192,14 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
             table.with(hit.configuration)
         )
     };
-    if hits.len() == 1 || level(least.cell, most.cell) {
-        return Some(format!("Largest slowdown of a program: {}", words(least)));
+    if hits.len() == 1 || !apart {
+        return Some(format!("Largest slowdown of a program: {}", words(least, most)));
     }
-    Some(format!("Largest slowdown of a program: least {}, most {}", words(least), words(most)))
+    Some(format!(
+        "Largest slowdown of a program: least {}, most {}",
+        words(least, most),
+        words(most, least)
+    ))
 }
 
 /// Of the figure of throughputs.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use experiment::statements::causes::{Causes, PARTS};
 use experiment::statements::{Extremes, Line};
 use experiment::statistics::Summary;
+use scenario::objective::Objective;
 
-use crate::oracle::{Case, Oracle, Verdict, bare, ensure, number, quantity};
+use crate::oracle::{Case, Oracle, Relation, Verdict, bare, ensure, number, quantity};
 
 /// What policies are ranked by: application, metric, whether more is better.
 fn goal(oracle: &Oracle<'_>) -> (String, &'static str, bool) {
@@ -14,6 +15,34 @@ fn goal(oracle: &Oracle<'_>) -> (String, &'static str, bool) {
     let p = &oracle.results.provenance;
     let shared = apps.len() > 1 || p.programs.is_some_and(|programs| programs > 1);
     let any = |app: &str, metric: &str| !oracle.cases(app, metric).is_empty();
+    let only = if let [only] = apps.as_slice() { only.as_str() } else { "" };
+    let stated: Vec<(&str, &'static str)> = match p.objective {
+        None => Vec::new(),
+        Some(Objective::RunTime) => vec![(only, "run_time"), ("all", "makespan")],
+        Some(Objective::Makespan) => vec![("all", "makespan")],
+        Some(Objective::Throughput) => vec![("all", "throughput")],
+        Some(Objective::WorstSlowdown) => vec![("all", "worst_slowdown"), (only, "slowdown")],
+        Some(Objective::Turnaround) => vec![("all", "turnaround"), (only, "turnaround")],
+        Some(Objective::QueueTime) => vec![("all", "queue_time"), (only, "queue_time")],
+        Some(Objective::Rate) if p.programs.is_some_and(|programs| programs > 1) => {
+            vec![("all", "time_per_work"), (only, "time_per_work")]
+        }
+        Some(Objective::Rate) => vec![(only, "time_per_work"), ("all", "time_per_work")],
+        Some(objective @ (Objective::Response | Objective::ResponseP99)) => {
+            let mean = objective == Objective::Response;
+            let metric = if mean { "response_time" } else { "response_time_p99" };
+            let requests = p.requests.as_deref().unwrap_or_default();
+            let answering: Vec<&String> = requests.iter().filter(|app| apps.contains(app)).collect();
+            match (answering.as_slice(), requests) {
+                ([one], _) => vec![(one.as_str(), metric), ("all", metric)],
+                ([], [one]) => vec![(one.as_str(), metric), ("all", metric)],
+                _ => vec![("all", metric)],
+            }
+        }
+    };
+    if let Some((app, metric)) = stated.into_iter().find(|(app, metric)| any(app, metric)) {
+        return (app.to_owned(), metric, metric == "throughput");
+    }
     if shared && any("all", "throughput") {
         return ("all".into(), "throughput", true);
     }
@@ -22,6 +51,36 @@ fn goal(oracle: &Oracle<'_>) -> (String, &'static str, bool) {
         return (apps[0].clone(), time, false);
     }
     ("all".into(), whole, false)
+}
+
+/// The text behind `by response p99: `, which must name the objective where it is not the throughput.
+fn judged<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<&'t str, String> {
+    let (_, metric, _) = goal(oracle);
+    let objective = oracle.results.provenance.objective.filter(|o| *o != Objective::Throughput);
+    let fits = |objective: &Objective| match objective {
+        Objective::RunTime => ["run_time", "makespan"].contains(&metric),
+        Objective::Makespan => metric == "makespan",
+        Objective::Throughput => false,
+        Objective::WorstSlowdown => ["worst_slowdown", "slowdown"].contains(&metric),
+        Objective::Turnaround => metric == "turnaround",
+        Objective::QueueTime => metric == "queue_time",
+        Objective::Response => metric == "response_time",
+        Objective::ResponseP99 => metric == "response_time_p99",
+        Objective::Rate => metric == "time_per_work",
+    };
+    match text.strip_prefix("by ").and_then(|rest| rest.split_once(": ")) {
+        Some((words, rest)) => {
+            let same = objective.is_some_and(|objective| objective.words() == words && fits(&objective));
+            ensure(same, || format!("by {words}, but {metric} of {objective:?}"))?;
+            Ok(rest)
+        }
+        None => Ok(text),
+    }
+}
+
+/// A value with or without a unit.
+fn any_quantity(text: &str) -> Option<(f64, f64, &str)> {
+    quantity(text).or_else(|| number(text))
 }
 
 fn better(higher: bool, a: &Summary, b: &Summary) -> bool {
@@ -35,7 +94,9 @@ pub(crate) fn line(oracle: &Oracle<'_>, line: &Line) -> Verdict {
     let text = &line.text.replace(per, "");
     match line.label {
         "Sharing" => sharing(oracle, text),
-        "Best" | "Result" if text.starts_with("Best or level with the best, of ") => counted(oracle, text),
+        "Best" | "Result" if text.starts_with("Best or not distinguishable from the best, of ") => {
+            counted(oracle, text)
+        }
         "Best" | "Result" => best(oracle, text),
         "Avoid" => avoid(oracle, text),
         "Policy" => by_policy(oracle, text),
@@ -149,15 +210,59 @@ fn is_extreme(all: &[(Case, &Summary)], case: &Case, largest: bool) -> Verdict {
     })
 }
 
+/// ` or 2 (equal)` or ` (equal: a=1, b=2)` behind a case: the other configurations at which its policy has the
+/// same values, all of which must be named up to three.
+fn equals<'t>(oracle: &Oracle<'_>, case: &Case, text: &'t str) -> Result<&'t str, String> {
+    let (app, metric, _) = goal(oracle);
+    let own = oracle.get(case.1, &case.0, &app, metric).ok_or("no such case")?;
+    let same = |c: &usize| {
+        let other = oracle.get(*c, &case.0, &app, metric);
+        *c != case.1 && other.is_some_and(|other| oracle.relation(own, other) == Relation::Equal)
+    };
+    let all: Vec<usize> = (0..oracle.configurations()).filter(same).collect();
+    if text.starts_with(" or ") {
+        let (values, rest) = text.split_once(" (equal)").ok_or("no end of the equal ones")?;
+        let (axis, _, known) = axis(oracle)?;
+        let place = |c: &usize| known[oracle.results.provenance.configurations[*c].places[axis]].clone();
+        let want: Vec<String> = all.iter().map(place).collect();
+        let named: Vec<&str> = values.split(" or ").skip(1).collect();
+        ensure(named == want, || format!("equal: {named:?} named, {want:?} are"))?;
+        return Ok(rest);
+    }
+    if let Some(rest) = text.strip_prefix(" (equal: ") {
+        let (named, rest) = rest.split_once(')').ok_or("no end of the equal ones")?;
+        let want: Vec<&str> =
+            all.iter().take(3).map(|c| oracle.with(*c).trim_start_matches(" with ")).collect();
+        ensure(named.split("; ").eq(want.iter().copied()), || format!("equal: {named}, {want:?} are"))?;
+        return Ok(rest);
+    }
+    Ok(text)
+}
+
 /// `PIN with x=1: 93 % of sequential throughput; slowdown cg 1.79. A is level with it.`; the case and the
 /// rest.
 fn standing<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<(Case, &'t str), String> {
     let (app, metric, _) = goal(oracle);
     let (case, rest) = oracle.case(text).ok_or("no case")?;
+    let rest = equals(oracle, &case, rest)?;
     let rest = rest.strip_prefix(": ").or_else(|| rest.strip_prefix(", ")).ok_or("no colon")?;
-    let (value, tolerance, rest) = quantity(rest).ok_or("no value")?;
+    let (value, tolerance, rest) = any_quantity(rest).ok_or("no value")?;
     oracle.is_value(&case, &app, metric, (value, tolerance))?;
     let mut rest = rest.strip_prefix(" of sequential throughput").unwrap_or(rest);
+    let beside: &[(&str, &str)] = match metric {
+        "response_time_p99" => &[("mean", "response_time"), ("max", "response_time_max")],
+        "response_time" => &[("p99", "response_time_p99"), ("max", "response_time_max")],
+        "turnaround" => &[("max", "turnaround_max"), ("mean queue time", "queue_time")],
+        "queue_time" => &[("max", "queue_time_max"), ("mean turnaround", "turnaround")],
+        _ => &[],
+    };
+    for (name, other) in beside {
+        let after = rest.strip_prefix("; ").or_else(|| rest.strip_prefix(", "));
+        let Some(after) = after.and_then(|after| after.strip_prefix(&format!("{name} "))) else { continue };
+        let (value, tolerance, after) = quantity(after).ok_or("no value")?;
+        oracle.is_value(&case, &app, other, (value, tolerance))?;
+        rest = after;
+    }
     if let Some(after) = rest.strip_prefix("; slowdown ") {
         rest = after;
         loop {
@@ -181,7 +286,7 @@ fn standing<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<(Case, &'t str), S
 
 fn best(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (app, metric, higher) = goal(oracle);
-    let (case, rest) = standing(oracle, text)?;
+    let (case, rest) = standing(oracle, judged(oracle, text)?)?;
     let all = oracle.cases(&app, metric);
     let here: Vec<(Case, &Summary)> = all.iter().filter(|(c, _)| c.1 == case.1).cloned().collect();
     is_extreme(&here, &case, higher)?;
@@ -190,7 +295,7 @@ fn best(oracle: &Oracle<'_>, text: &str) -> Verdict {
     };
     let (policy, after) = oracle.policy(rest).ok_or("no worst policy")?;
     let worst = (policy, case.1);
-    let (value, tolerance, rest) = quantity(after.strip_prefix(", ").ok_or("no value")?).ok_or("no value")?;
+    let (value, tolerance, rest) = any_quantity(after.strip_prefix(", ").ok_or("no value")?).ok_or("no value")?;
     oracle.is_value(&worst, &app, metric, (value, tolerance))?;
     is_extreme(&here, &worst, !higher)?;
     let rest = oracle.levels(&worst, &app, metric, rest.strip_prefix('.').ok_or("no end")?)?;
@@ -202,7 +307,7 @@ fn avoid(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let all = oracle.cases(&app, metric);
     if let Some(why) = text.strip_prefix("No case is clearly worse than the best: ") {
         let overlap = all.iter().any(|(_, s)| s.ci95.is_some());
-        ensure((why == "their intervals overlap.") == overlap, || "there are no intervals".into())?;
+        ensure((why == "no paired difference is significant.") == overlap, || "there are no intervals".into())?;
         let best = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a });
         let worst = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, a, b) { b } else { a });
         let (best, worst) = best.zip(worst).ok_or("nothing measured")?;
@@ -229,7 +334,7 @@ fn counted(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (app, metric, _) = goal(oracle);
     let all = oracle.cases(&app, metric);
     let measured: BTreeSet<usize> = all.iter().map(|(case, _)| case.1).collect();
-    let rest = text.strip_prefix("Best or level with the best, of ").ok_or("no beginning")?;
+    let rest = text.strip_prefix("Best or not distinguishable from the best, of ").ok_or("no beginning")?;
     let (n, _, rest) = number(rest).ok_or("no number")?;
     ensure(n as usize == measured.len(), || format!("{} configurations", measured.len()))?;
     let each = rest.strip_prefix(" configurations: ").ok_or("no list")?.trim_end_matches('.');
@@ -252,7 +357,7 @@ fn axis(oracle: &Oracle<'_>) -> Result<(usize, String, Vec<String>), String> {
 
 fn by_policy(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (axis, short, values) = axis(oracle)?;
-    let text = text.strip_prefix("Best or level: ").ok_or("no beginning")?.trim_end_matches('.');
+    let text = text.strip_prefix("Best or not distinguishable: ").ok_or("no beginning")?.trim_end_matches('.');
     let place = |c: usize| oracle.results.provenance.configurations[c].places[axis];
     let mut named = BTreeSet::new();
     for part in text.split("; ") {
@@ -293,7 +398,7 @@ fn best_value(oracle: &Oracle<'_>, policy: &str, axis: usize, values: &[String])
 fn by_value(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (axis, short, values) = axis(oracle)?;
     let text =
-        text.strip_prefix(&format!("Best or level {short}: ")).ok_or("no beginning")?.trim_end_matches('.');
+        text.strip_prefix(&format!("Best or not distinguishable {short}: ")).ok_or("no beginning")?.trim_end_matches('.');
     let holds = |policy: &str, value: &str| {
         let want = best_value(oracle, policy, axis, &values);
         ensure(want.as_deref().is_none_or(|want| want == value), || {
@@ -337,7 +442,12 @@ fn worst_slowdown<'a>(
 }
 
 /// `1.92 under PIN (ft; level: gang)`; the policy and the rest.
-fn hit<'t>(oracle: &Oracle<'_>, configuration: usize, text: &'t str) -> Result<(String, &'t str), String> {
+fn hit<'t>(
+    oracle: &Oracle<'_>,
+    configuration: usize,
+    opposite: Option<&Summary>,
+    text: &'t str,
+) -> Result<(String, &'t str), String> {
     let (value, tolerance, rest) = number(text).ok_or("no value")?;
     let (policy, rest) =
         oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
@@ -352,7 +462,8 @@ fn hit<'t>(oracle: &Oracle<'_>, configuration: usize, text: &'t str) -> Result<(
     let others = oracle.policies().iter().filter(|other| **other != policy);
     let want: BTreeSet<String> = others
         .filter(|other| {
-            worst_slowdown(oracle, other, configuration).is_some_and(|s| oracle.level(s.1, own.1))
+            worst_slowdown(oracle, other, configuration)
+                .is_some_and(|s| oracle.even_with(s.1, own.1, opposite))
         })
         .cloned()
         .collect();
@@ -363,47 +474,67 @@ fn hit<'t>(oracle: &Oracle<'_>, configuration: usize, text: &'t str) -> Result<(
 fn fairness(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let rest = text.strip_prefix("Largest slowdown").ok_or("no beginning")?;
     let (configuration, rest) = oracle.configuration(rest).ok_or("no configuration")?;
-    let (least, rest) = hit(oracle, configuration, rest.strip_prefix(": ").ok_or("no colon")?)?;
     let worst = |policy: &str| worst_slowdown(oracle, policy, configuration).map(|(_, s)| s);
     let all: Vec<&Summary> = oracle.policies().iter().filter_map(|policy| worst(policy)).collect();
-    let low = worst(&least).ok_or("not measured")?;
-    ensure(all.iter().all(|s| s.mean >= low.mean), || format!("{least} is not the least"))?;
-    let high = all.iter().copied().reduce(|a, b| if b.mean > a.mean { b } else { a }).ok_or("none")?;
+    let high = all.iter().copied().reduce(|a, b| if b.mean >= a.mean { b } else { a }).ok_or("none")?;
+    let low = all.iter().copied().reduce(|a, b| if b.mean < a.mean { b } else { a }).ok_or("none")?;
+    let rest = rest.strip_prefix(": ").ok_or("no colon")?;
+    let (least, rest) = hit(oracle, configuration, Some(high), rest)?;
+    ensure(worst(&least).is_some_and(|s| s.mean <= low.mean), || format!("{least} is not the least"))?;
     if rest == "." {
         return ensure(oracle.level(low, high), || {
             format!("{} is clearly more than {}", high.mean, low.mean)
         });
     }
-    let (most, rest) = hit(oracle, configuration, rest.strip_prefix(" to ").ok_or("no most")?)?;
+    let (most, rest) = hit(oracle, configuration, Some(low), rest.strip_prefix(" to ").ok_or("no most")?)?;
     ensure(worst(&most).is_some_and(|s| s.mean >= high.mean) && rest == ".", || {
         format!("{most} is not the most")
     })
 }
 
 fn response(oracle: &Oracle<'_>, text: &str) -> Verdict {
-    let text = text.strip_prefix("Mean response time: ").ok_or("no beginning")?.trim_end_matches('.');
+    let (what, text) = text.split_once(": ").ok_or("no beginning")?;
+    let metric = match what {
+        "Mean response time" => "response_time",
+        "Response time, 99th percentile" => "response_time_p99",
+        other => return Err(format!("what is `{other}`?")),
+    };
+    let text = text.trim_end_matches('.');
     for part in text.split("; ").filter(|part| !part.starts_with("level")) {
         let (app, rest) = oracle.app(part).ok_or("no program")?;
-        let mut cases = Vec::new();
+        let requests = oracle.results.provenance.requests.as_ref();
+        ensure(requests.is_none_or(|all| all.contains(&app)), || format!("{app} answers no requests"))?;
+        let mut ends = Vec::new();
         for end in rest.trim_start().split(" to ") {
             let (value, tolerance, rest) = quantity(end).ok_or("no value")?;
             let (case, rest) =
                 oracle.case(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no case")?;
-            oracle.is_value(&case, &app, "response_time", (value, tolerance))?;
-            let (named, _) = oracle.even(rest);
-            let want = oracle.level_with(&case, &app, "response_time");
-            ensure(named == want, || format!("level with {case:?}: {want:?}, not {named:?}"))?;
-            cases.push(case);
+            oracle.is_value(&case, &app, metric, (value, tolerance))?;
+            ends.push((case, oracle.even(rest).0));
         }
-        let here = |case: &Case| cases.iter().any(|named| named.1 == case.1) || cases.len() > 1;
-        let all: Vec<(Case, &Summary)> =
-            oracle.cases(&app, "response_time").into_iter().filter(|(case, _)| here(case)).collect();
+        let of = |case: &Case| oracle.get(case.1, &case.0, &app, metric);
+        for (at, (case, named)) in ends.iter().enumerate() {
+            let own = of(case).ok_or("no such case")?;
+            let opposite = ends.get(1 - at.min(1)).and_then(|(case, _)| of(case));
+            let here = oracle.policies().iter().filter(|other| **other != case.0);
+            let even = |other: &&String| {
+                oracle.get(case.1, other, &app, metric).is_some_and(|s| oracle.even_with(s, own, opposite))
+            };
+            let want: BTreeSet<String> = here.filter(even).cloned().collect();
+            // With one end all are level, and none stands opposite.
+            ensure(*named == want || ends.len() == 1, || {
+                format!("level with {case:?}: {want:?}, not {named:?}")
+            })?;
+        }
         // Where configurations are not compared, the ends are those of the one that is named.
-        let same = cases.iter().all(|case| case.1 == cases[0].1);
-        let all: Vec<(Case, &Summary)> =
-            if same { all.into_iter().filter(|(case, _)| case.1 == cases[0].1).collect() } else { all };
-        is_extreme(&all, &cases[0], false)?;
-        if let [_, last] = cases.as_slice() {
+        let same = ends.iter().all(|(case, _)| case.1 == ends[0].0.1);
+        let all: Vec<(Case, &Summary)> = oracle
+            .cases(&app, metric)
+            .into_iter()
+            .filter(|(case, _)| !same || case.1 == ends[0].0.1)
+            .collect();
+        is_extreme(&all, &ends[0].0, false)?;
+        if let [_, (last, _)] = ends.as_slice() {
             is_extreme(&all, last, true)?;
         }
     }
@@ -528,6 +659,27 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
     ensure(named == want, || format!("wide: {want:?}, not {named:?}"))
 }
 
+/// ` A and B are level with it.`, which must name all of them and no other.
+fn simple_levels<'t>(
+    oracle: &Oracle<'_>,
+    case: &Case,
+    app: &str,
+    metric: &str,
+    text: &'t str,
+) -> Result<&'t str, String> {
+    let want = oracle.level_with(case, app, metric);
+    let (named, rest) = match text.strip_prefix(' ').map(|rest| oracle.list(rest)) {
+        Some((named, rest))
+            if rest.starts_with(" is level with it") || rest.starts_with(" are level with it") =>
+        {
+            (named, rest.split_once("level with it.").ok_or("no end")?.1)
+        }
+        _ => (BTreeSet::new(), text),
+    };
+    ensure(named == want, || format!("level with {case:?}: {named:?} named, {want:?} are"))?;
+    Ok(rest)
+}
+
 /// A sentence about one configuration.
 pub(crate) fn each(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict {
     if let Some(rest) = text.strip_prefix("Throughput, sequential runs = 1: ") {
@@ -563,7 +715,7 @@ pub(crate) fn each(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Ver
     };
     let (first, rest) = timed(rest)?;
     is_extreme(&all, &first, false)?;
-    let rest = oracle.levels(&first, &app, "run_time", &rest)?;
+    let rest = simple_levels(oracle, &first, &app, "run_time", &rest)?;
     if rest.is_empty() {
         let clearly = all.iter().find(|(c, s)| {
             !oracle.level(s, all.iter().find(|(o, _)| *o == first).map_or(s, |o| o.1)) && *c != first
@@ -575,7 +727,7 @@ pub(crate) fn each(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Ver
     }
     let (last, rest) = timed(rest.strip_prefix(" Slowest under ").ok_or("no slowest")?)?;
     is_extreme(&all, &last, true)?;
-    let rest = oracle.levels(&last, &app, "run_time", &rest)?;
+    let rest = simple_levels(oracle, &last, &app, "run_time", &rest)?;
     ensure(rest.is_empty(), || format!("what is `{rest}`?"))
 }
 
@@ -592,13 +744,13 @@ fn throughput(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict 
     };
     let (most, rest) = value(text)?;
     is_extreme(&all, &most, true)?;
-    let rest = oracle.levels(&most, "all", "throughput", &rest)?;
+    let rest = simple_levels(oracle, &most, "all", "throughput", &rest)?;
     if rest.is_empty() {
         return Ok(());
     }
     let (least, rest) = value(rest.strip_prefix(" Least: ").ok_or("no least")?)?;
     is_extreme(&all, &least, false)?;
-    let rest = oracle.levels(&least, "all", "throughput", &rest)?;
+    let rest = simple_levels(oracle, &least, "all", "throughput", &rest)?;
     ensure(rest.is_empty(), || format!("what is `{rest}`?"))
 }
 
@@ -657,6 +809,8 @@ pub(crate) fn marks(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let Some(title) = lines.next() else { return Ok(()) };
     let scale = if metric == "throughput" {
         0.01
+    } else if metric == "worst_slowdown" || metric == "slowdown" {
+        1.0
     } else {
         let unit = title.split(" in ").nth(1).and_then(|rest| rest.split(' ').next()).ok_or("no unit")?;
         [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)]
@@ -665,16 +819,24 @@ pub(crate) fn marks(oracle: &Oracle<'_>, text: &str) -> Verdict {
             .ok_or("no unit")?
             .1
     };
-    let won = winners(oracle, 0);
+    let Some([first, last]) = oracle.ends(0, &app, metric) else { return Ok(()) };
     let measured = oracle.cases(&app, metric).len();
     for line in lines.take_while(|line| !line.is_empty()) {
         let Some((policy, rest)) = oracle.policy(line) else { continue };
         let cells = rest.trim_start_matches([' ', '#']);
         let Some((value, tolerance, rest)) = number(cells) else { continue };
         oracle.is_value(&(policy.clone(), 0), &app, metric, (value * scale, tolerance * scale))?;
-        let marked = rest.contains('*');
-        ensure(marked == (measured > 1 && won.contains(&policy)), || {
-            format!("{policy}: marked {marked}, best are {won:?}")
+        let own = oracle.get(0, &policy, &app, metric).ok_or("not measured")?;
+        let relation = oracle.relation(own, first);
+        let between = !oracle.level(first, last) && oracle.relation(own, last).is_close();
+        let is_first = std::ptr::eq(own, first);
+        let best = relation == Relation::Equal || is_first || relation == Relation::Level && !between;
+        let unsure = !best && relation != Relation::Apart;
+        let (star, question) = (rest.contains('*'), rest.contains('?'));
+        // What is level in the mean alone has no mark.
+        let tails = best && !star && !is_first && oracle.has_tail(&policy, 0, &app, metric, first);
+        ensure((star || tails) == (measured > 1 && best) && question == (measured > 1 && unsure), || {
+            format!("{policy}: `{rest}`, {relation:?}, between {between}")
         })?;
     }
     Ok(())

@@ -122,6 +122,15 @@ impl<'a> Known<'a> {
         if let Some(text) = words.strip_prefix(&format!("no significant difference, {b} / {a} is ")) {
             self.factor(true, text)?;
             let [lo, hi] = ratio.and_then(|(_, ci)| ci).ok_or("no interval")?;
+            let within = lo * 1.1 >= 1.0 - 1e-9 && hi <= 1.1 + 1e-9;
+            ensure(within, || format!("{lo} to {hi} reaches farther than a tenth"))?;
+            return ensure(lo <= 1.0 + 1e-9 && hi >= 1.0 - 1e-9, || format!("{lo} to {hi} is significant"));
+        }
+        if let Some(text) = words.strip_prefix(&format!("undecided, {b} / {a} is ")) {
+            self.factor(true, text)?;
+            let [lo, hi] = ratio.and_then(|(_, ci)| ci).ok_or("no interval")?;
+            let within = lo * 1.1 >= 1.0 + 1e-9 && hi <= 1.1 - 1e-9;
+            ensure(!within, || format!("{lo} to {hi} is within a tenth"))?;
             return ensure(lo <= 1.0 + 1e-9 && hi >= 1.0 - 1e-9, || format!("{lo} to {hi} is significant"));
         }
         if let Some(text) = words.strip_prefix(&format!("{b} / {a} is ")) {
@@ -143,7 +152,12 @@ impl<'a> Known<'a> {
         let want = match summarise(&differences).and_then(|s| s.ci95) {
             None => format!("{b} and {a}, without an interval"),
             Some([lo, hi]) if lo <= 0.0 && hi >= 0.0 => {
-                format!("no significant difference between {b} and {a}")
+                let [one, other] = means_of(pairs);
+                if hi.max(-lo) > 0.1 * one.abs().max(other.abs()) + 1e-15 {
+                    format!("undecided between {b} and {a}")
+                } else {
+                    format!("no significant difference between {b} and {a}")
+                }
             }
             Some([lo, _]) if *timed => {
                 format!("{b} is {} than {a}", if lo > 0.0 { "slower" } else { "faster" })
@@ -212,7 +226,8 @@ fn means(pairs: &[(f64, f64)], one: &Contrast, text: &str) -> Verdict {
     ensure(bracket.contains(&count), || format!("there are {count}"))?;
     if let Some((_, needed)) = bracket.split_once("about ") {
         let (needed, _, _) = number(needed).ok_or("no number of pairs")?;
-        ensure(needed > pairs.len() as f64 && one.verdict.word() == "no difference", || "needed".into())?;
+        let open = ["no difference", "undecided"].contains(&one.verdict.word());
+        ensure(needed > pairs.len() as f64 && open, || "needed".into())?;
     }
     let p = one.p.filter(|_| pairs.len() > 1);
     match (p, bracket.split_once("p ")) {

@@ -1,16 +1,34 @@
 //! Reads sentences back and holds them against the cells: what a sentence states is recomputed here from the
 //! means and intervals, in the simplest way, and what it leaves out is found.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use experiment::result::Results;
-use experiment::statistics::Summary;
+use experiment::result::{Cell, Results};
+use experiment::statistics::{Summary, rounded, summarise};
 
 /// The cells of a result, looked up one by one.
 pub(crate) struct Oracle<'a> {
     pub(crate) results: &'a Results,
     /// Text behind a policy for each configuration: ` with a=1, b=x`.
     withs: Vec<String>,
+    /// The cells by the place of their statistics.
+    cells: BTreeMap<*const Summary, &'a Cell>,
+}
+
+/// How two values compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Relation {
+    Equal,
+    Level,
+    Undecided,
+    Apart,
+}
+
+impl Relation {
+    /// Not to be told apart by more than a tenth.
+    pub(crate) fn is_close(self) -> bool {
+        matches!(self, Self::Equal | Self::Level)
+    }
 }
 
 /// A policy at a configuration.
@@ -62,7 +80,8 @@ impl<'a> Oracle<'a> {
                 .collect();
             if each.is_empty() { String::new() } else { format!(" with {}", each.join(", ")) }
         };
-        Self { results, withs: p.configurations.iter().map(with).collect() }
+        let cells = results.cells.iter().map(|cell| (&raw const cell.summary, cell)).collect();
+        Self { results, withs: p.configurations.iter().map(with).collect(), cells }
     }
 
     /// The name of an axis in sentences.
@@ -100,20 +119,55 @@ impl<'a> Oracle<'a> {
         self.results.get(label, policy, app, metric)
     }
 
-    /// Whether two means cannot be distinguished, as documented: their intervals share a point, both have the
-    /// same three digits, or at least one of twenty draws of uncertain inputs reverses their order.
+    /// The cell of a value.
+    pub(crate) fn cell(&self, of: &Summary) -> Option<&'a Cell> {
+        self.cells.get(&std::ptr::from_ref(of)).copied()
+    }
+
+    /// How two values compare, as documented: all values are the same; both have the same three digits, or at
+    /// least one of twenty draws of uncertain inputs reverses their order; else the interval of the ratio of
+    /// the pairs decides, and without pairs whether their intervals share a point.
+    pub(crate) fn relation(&self, a: &Summary, b: &Summary) -> Relation {
+        let values = |s: &Summary| self.cell(s).map_or(&[][..], |cell| &cell.values);
+        if !values(a).is_empty() && values(a) == values(b) {
+            return Relation::Equal;
+        }
+        if experiment::number::short(a.mean) == experiment::number::short(b.mean) || self.reversed(a, b) {
+            return Relation::Level;
+        }
+        let pairs = values(a).iter().zip(values(b)).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+        let logs: Vec<f64> = pairs.map(|(a, b)| libm::log(a / b)).collect();
+        let Some([lo, hi]) = summarise(&logs).and_then(|s| s.ci95) else {
+            let ends = |s: &Summary| s.ci95.unwrap_or([s.mean, s.mean]);
+            let ([a_lo, a_hi], [b_lo, b_hi]) = (ends(a), ends(b));
+            let meet = a_lo <= b_hi && b_lo <= a_hi;
+            return if meet { Relation::Undecided } else { Relation::Apart };
+        };
+        let (lo, hi) = (rounded(libm::exp(lo)), rounded(libm::exp(hi)));
+        if lo > 1.0 || hi < 1.0 {
+            Relation::Apart
+        } else if lo * 1.1 < 1.0 || hi > 1.1 {
+            Relation::Undecided
+        } else {
+            Relation::Level
+        }
+    }
+
+    /// Whether it cannot be said which of two values is larger.
     pub(crate) fn level(&self, a: &Summary, b: &Summary) -> bool {
-        let ends = |s: &Summary| s.ci95.unwrap_or([s.mean, s.mean]);
-        let ([a_lo, a_hi], [b_lo, b_hi]) = (ends(a), ends(b));
-        (a_lo <= b_hi && b_lo <= a_hi)
-            || experiment::number::short(a.mean) == experiment::number::short(b.mean)
-            || self.reversed(a, b)
+        self.relation(a, b) != Relation::Apart
+    }
+
+    /// Whether one is level with another, and not as level with the one at the other end of a ranking.
+    pub(crate) fn even_with(&self, one: &Summary, own: &Summary, opposite: Option<&Summary>) -> bool {
+        let opposite = opposite.filter(|end| !self.level(own, end));
+        self.relation(one, own).is_close()
+            && !opposite.is_some_and(|end| self.relation(one, end).is_close())
     }
 
     /// The values of the draws of the cell that has this summary; empty where there are none.
     pub(crate) fn draws(&self, of: &Summary) -> &'a [Option<f64>] {
-        let cell = self.results.cells.iter().find(|cell| std::ptr::eq(&cell.summary, of));
-        cell.and_then(|cell| cell.input_error.as_ref()).map_or(&[], |error| &error.draws)
+        self.cell(of).and_then(|cell| cell.input_error.as_ref()).map_or(&[], |error| &error.draws)
     }
 
     fn reversed(&self, a: &Summary, b: &Summary) -> bool {
@@ -175,7 +229,26 @@ impl<'a> Oracle<'a> {
         (names, rest)
     }
 
-    /// The policies that cannot be distinguished from one, among those of a configuration.
+    /// The first and the last of the policies at a configuration.
+    pub(crate) fn ends(&self, configuration: usize, app: &str, metric: &str) -> Option<[&'a Summary; 2]> {
+        let all = || self.policies().iter().filter_map(|p| self.get(configuration, p, app, metric));
+        let least = all().reduce(|a, b| if b.mean < a.mean { b } else { a })?;
+        let most = all().reduce(|a, b| if b.mean >= a.mean { b } else { a })?;
+        let (first_most, last_least) = (
+            all().reduce(|a, b| if b.mean > a.mean { b } else { a })?,
+            all().reduce(|a, b| if b.mean <= a.mean { b } else { a })?,
+        );
+        Some(if metric == "throughput" { [first_most, last_least] } else { [least, most] })
+    }
+
+    /// The other end of the ranking that a case is an end of, if the two are apart.
+    pub(crate) fn opposite(&self, own: &Summary, configuration: usize, app: &str, metric: &str) -> Option<&'a Summary> {
+        let [first, last] = self.ends(configuration, app, metric)?;
+        let end = if std::ptr::eq(own, first) { last } else { first };
+        Some(end).filter(|end| !self.level(own, end))
+    }
+
+    /// The policies that are level with one, among those of a configuration.
     pub(crate) fn level_with(
         &self,
         (policy, configuration): &Case,
@@ -183,14 +256,43 @@ impl<'a> Oracle<'a> {
         metric: &str,
     ) -> BTreeSet<String> {
         let Some(own) = self.get(*configuration, policy, app, metric) else { return BTreeSet::new() };
+        let opposite = self.opposite(own, *configuration, app, metric);
         let others = self.policies().iter().filter(|other| *other != policy);
-        others
-            .filter(|other| self.get(*configuration, other, app, metric).is_some_and(|s| self.level(s, own)))
-            .cloned()
-            .collect()
+        let even = |other: &&String| {
+            self.get(*configuration, other, app, metric).is_some_and(|s| self.even_with(s, own, opposite))
+        };
+        others.filter(even).cloned().collect()
     }
 
-    /// ` A and B are level with it.`, which must name all of them and no other.
+    /// The tail in which two policies differ by a factor of 2 or more: its metric and the means of both.
+    fn tail(&self, case: &Case, other: &str, app: &str, metric: &str) -> Option<(&'static str, [f64; 2])> {
+        let metrics: &[&'static str] = match metric {
+            "response_time" => &["response_time_p99", "wakeup_latency_p99"],
+            "response_time_p99" => &["wakeup_latency_p99"],
+            "turnaround" => &["turnaround_p99"],
+            "queue_time" => &["queue_time_p99"],
+            _ => &[],
+        };
+        metrics.iter().find_map(|name| {
+            let (a, b) = (self.get(case.1, &case.0, app, name)?, self.get(case.1, other, app, name)?);
+            let factor = (a.mean / b.mean).max(b.mean / a.mean);
+            (factor >= 2.0 && !self.level(a, b)).then_some((*name, [a.mean, b.mean]))
+        })
+    }
+
+    /// Whether a policy differs from the first one of its configuration in a tail.
+    pub(crate) fn has_tail(&self, policy: &str, configuration: usize, app: &str, metric: &str, first: &Summary) -> bool {
+        let is_first = |other: &&String| {
+            self.get(configuration, other, app, metric).is_some_and(|s| std::ptr::eq(s, first))
+        };
+        let first = self.policies().iter().find(is_first);
+        first.is_some_and(|first| {
+            self.tail(&(first.clone(), configuration), policy, app, metric).is_some()
+        })
+    }
+
+    /// ` A is equal to it. B and C are level with it. D is level with it in the mean; queue time p99 3 s against
+    /// 1 s. E is undecided.`, which must name all of them and no other.
     pub(crate) fn levels<'t>(
         &self,
         case: &Case,
@@ -198,17 +300,44 @@ impl<'a> Oracle<'a> {
         metric: &str,
         text: &'t str,
     ) -> Result<&'t str, String> {
-        let want = self.level_with(case, app, metric);
-        let (named, rest) = match text.strip_prefix(' ').map(|rest| self.list(rest)) {
-            Some((named, rest))
-                if rest.starts_with(" is level with it") || rest.starts_with(" are level with it") =>
-            {
-                let (_, rest) = rest.split_once("level with it.").ok_or("no end")?;
-                (named, rest)
+        let mut want: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let own = self.get(case.1, &case.0, app, metric).ok_or("no such case")?;
+        let opposite = self.opposite(own, case.1, app, metric);
+        for other in self.policies().iter().filter(|other| **other != case.0) {
+            let Some(value) = self.get(case.1, other, app, metric) else { continue };
+            let between = opposite.is_some_and(|end| self.relation(value, end).is_close());
+            let word = match self.relation(own, value) {
+                Relation::Apart => continue,
+                Relation::Equal => "equal to it",
+                Relation::Level if !between && self.tail(case, other, app, metric).is_some() => "tail",
+                Relation::Level if !between => "level with it",
+                Relation::Level | Relation::Undecided => "undecided",
+            };
+            want.entry(word).or_default().insert(other.clone());
+        }
+        let (mut named, mut rest): (BTreeMap<&str, BTreeSet<String>>, _) = (BTreeMap::new(), text);
+        while let Some((names, after)) = rest.strip_prefix(' ').map(|rest| self.list(rest)) {
+            let Some(after) = after.strip_prefix(" is ").or_else(|| after.strip_prefix(" are ")) else { break };
+            if let Some(after) = after.strip_prefix("level with it in the mean; ") {
+                let other = names.first().ok_or("no name")?;
+                let (_, values) = self.tail(case, other, app, metric).ok_or("their tails are alike")?;
+                let (_, after) = after.split_once("p99 ").ok_or("no percentile")?;
+                let (theirs, tolerance, after) = quantity(after).ok_or("no value")?;
+                ensure((theirs - values[1]).abs() <= tolerance + values[1] * 1e-9, || format!("{values:?}"))?;
+                let after = after.strip_prefix(" against ").ok_or("no other value")?;
+                let (own, tolerance, after) = quantity(after).ok_or("no value")?;
+                ensure((own - values[0]).abs() <= tolerance + values[0] * 1e-9, || format!("{values:?}"))?;
+                named.entry("tail").or_default().extend(names);
+                rest = after.strip_prefix('.').ok_or("no end")?;
+                continue;
             }
-            _ => (BTreeSet::new(), text),
-        };
-        ensure(named == want, || format!("level with {case:?}: {named:?} named, {want:?} are"))?;
+            let words = ["equal to it", "level with it", "undecided"];
+            let word = words.into_iter().find(|word| after.starts_with(&format!("{word}.")));
+            let word = word.ok_or_else(|| format!("what is `{after}`?"))?;
+            named.insert(word, names);
+            rest = &after[word.len() + 1..];
+        }
+        ensure(named == want, || format!("close to {case:?}: {named:?} named, {want:?} are"))?;
         Ok(rest)
     }
 

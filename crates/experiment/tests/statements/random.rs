@@ -8,6 +8,7 @@ use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Sampled, Short
 use experiment::result::{Cell, DrawnInput, InputError, Note, Results, SCHEMA, Uncertainty};
 use experiment::statistics::{single, summarise, variation_percent};
 use scenario::configuration::{Axis, Configuration, Setting, Settings};
+use scenario::objective::Objective;
 use scenario::plan::Input;
 
 use crate::splitmix::Random;
@@ -193,8 +194,8 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
             apps: strings(&APPS[..apps]),
             background,
             programs: random.chance(0.9).then_some(apps),
-            requests: None,
-            objective: None,
+            requests: random.chance(0.7).then(|| strings(&APPS[..random.below(3).min(apps)])),
+            objective: random.chance(0.7).then(|| random.pick(&Objective::ALL)),
             shortened,
             sampled,
             window: false,
@@ -211,6 +212,7 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
         notes: Vec::new(),
         replays: Vec::new(),
         uncertainty: None,
+        jobs: Vec::new(),
     }
 }
 
@@ -263,11 +265,24 @@ fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration
             let interval = sample(random, time / 100.0);
             add(results, configuration, policy, app, "barrier_interval", "s", &interval);
         }
-        if random.chance(0.2) {
-            let app = results.provenance.apps[0].clone();
-            let mean = shape.scale * (0.1 + random.unit());
-            let responses = sample(random, mean);
-            add(results, configuration, policy, &app, "response_time", "s", &responses);
+        // Requests of some applications and of all, with percentiles that may be far from the mean.
+        for app in [results.provenance.apps[0].clone(), "all".to_owned()] {
+            if random.chance(0.4) {
+                let mean = shape.scale * (0.1 + random.unit() * shape.contrast);
+                spread(random, results, (configuration, policy, &app), "response_time", mean, &sample);
+                let part = random.pick(&[0.001, 0.5]);
+                let wakeups = sample(random, mean * part);
+                add(results, configuration, policy, &app, "wakeup_latency_p99", "s", &wakeups);
+            }
+        }
+        if apps.len() > 1 && random.chance(0.8) {
+            for metric in ["turnaround", "queue_time"] {
+                let mean = shape.scale * work * factor * (1.0 + random.unit());
+                spread(random, results, (configuration, policy, "all"), metric, mean, &sample);
+            }
+            let ratio = 1.0 + random.unit() * shape.contrast;
+            let ratios = sample(random, ratio);
+            add(results, configuration, policy, "all", "worst_slowdown", "ratio", &ratios);
         }
         let spans = sample(random, longest * 1.1);
         add(results, configuration, policy, "all", "makespan", "s", &spans);
@@ -287,6 +302,27 @@ fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration
     }
     let fair = vec![Some(shape.scale * work * 0.9); shape.repeat as usize];
     add(results, configuration, "fair-share", "all", "makespan", "s", &fair);
+}
+
+/// Values of a run for each replicate, with this mean.
+type Draws<'a> = dyn Fn(&mut Random, f64) -> Vec<Option<f64>> + 'a;
+
+/// A mean, a percentile and a maximum of times.
+fn spread(
+    random: &mut Random,
+    results: &mut Results,
+    (configuration, policy, app): (&Configuration, &str, &str),
+    metric: &str,
+    mean: f64,
+    sample: &Draws<'_>,
+) {
+    let means = sample(random, mean);
+    add(results, configuration, policy, app, metric, "s", &means);
+    let times = random.pick(&[1.5, 1.5, 4.0, 1_000.0]);
+    let far = sample(random, mean * times);
+    add(results, configuration, policy, app, &format!("{metric}_p99"), "s", &far);
+    let most = sample(random, mean * 2_000.0);
+    add(results, configuration, policy, app, &format!("{metric}_max"), "s", &most);
 }
 
 fn add(

@@ -130,7 +130,9 @@ fn largest(oracle: &Oracle<'_>, title: &str) -> Verdict {
     let text = title.strip_prefix("Largest slowdown of a program: ").ok_or("no beginning")?;
     let all: Vec<(String, &Summary)> =
         oracle.policies().iter().filter_map(|p| Some((p.clone(), worst(oracle, p)?.2))).collect();
-    let one = |text: &str| -> Result<(f64, String), String> {
+    let lowest = all.iter().map(|(_, s)| *s).reduce(|a, b| if b.mean < a.mean { b } else { a });
+    let highest = all.iter().map(|(_, s)| *s).reduce(|a, b| if b.mean > a.mean { b } else { a });
+    let one = |text: &str, opposite: Option<&Summary>| -> Result<(f64, String), String> {
         let (value, tolerance, rest) = number(text).ok_or("no value")?;
         let (policy, rest) =
             oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
@@ -143,7 +145,7 @@ fn largest(oracle: &Oracle<'_>, title: &str) -> Verdict {
         let named = rest.strip_prefix("; level: ").map(|names| oracle.list(names).0).unwrap_or_default();
         let want = all
             .iter()
-            .filter(|(p, s)| *p != policy && oracle.level(s, own))
+            .filter(|(p, s)| *p != policy && oracle.even_with(s, own, opposite))
             .map(|(p, _)| p.clone())
             .collect();
         ensure(named == want, || format!("level with {policy}: {want:?}, not {named:?}"))?;
@@ -152,11 +154,11 @@ fn largest(oracle: &Oracle<'_>, title: &str) -> Verdict {
     let low = all.iter().map(|(_, s)| s.mean).fold(f64::INFINITY, f64::min);
     let high = all.iter().map(|(_, s)| s.mean).fold(0.0, f64::max);
     let Some(text) = text.strip_prefix("least ") else {
-        let (value, _) = one(text)?;
+        let (value, _) = one(text, highest)?;
         return ensure((value - low).abs() < 1e-12, || format!("the least is {low}"));
     };
     let (least, most) = text.split_once("), most ").ok_or("no most")?;
-    let ((least, _), (most, _)) = (one(least)?, one(most)?);
+    let ((least, _), (most, _)) = (one(least, highest)?, one(most, lowest)?);
     ensure((least - low).abs() < 1e-12 && (most - high).abs() < 1e-12, || format!("from {low} to {high}"))
 }
 

@@ -201,7 +201,7 @@ fn by_policy(plane: &Plane<'_>) -> Result<(Map, Measure), String> {
             }
         }
     }
-    let times = Goal { app: ALL_APPS.to_owned(), metric: "run_time" };
+    let times = Goal { app: ALL_APPS.to_owned(), metric: "run_time", objective: None };
     let measure = match metric {
         "slowdown" => Measure::Slowdown,
         _ if ranking::comparable(&plane.index, &times) => Measure::Time,

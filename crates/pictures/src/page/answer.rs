@@ -1,7 +1,7 @@
 //! The answer, what limits it, all cases from the best to the worst, and what the numbers of each
 //! configuration show.
 
-use experiment::number::{ratio, time_unit};
+use experiment::number::ratio;
 use experiment::statements::ranking::Standing;
 use experiment::statements::table::{error, mean};
 use experiment::statements::{self, Extremes};
@@ -43,11 +43,11 @@ fn cases(view: &View<'_>, extremes: &Extremes<'_>) -> Grid {
         all.sort_by(|a, b| goal.order(a.value, b.value));
     }
     let longest = all.iter().map(|standing| standing.value.mean).fold(0.0, f64::max);
-    let (unit, length) = if goal.higher() { ("%", 0.01) } else { time_unit(longest) };
+    let (unit, length) = goal.unit(longest);
     let measure = match goal.metric {
         "throughput" => "Throughput, % of sequential runs".to_owned(),
-        "run_time" => format!("Run time, {unit}"),
-        _ => format!("Makespan, {unit}"),
+        _ if unit.is_empty() => goal.title(),
+        _ => format!("{}, {unit}", goal.title()),
     };
     let apps: Vec<&str> = view.results.foreground().collect();
     let apps: Vec<&str> = if view.plane.measures("slowdown") { apps } else { Vec::new() };

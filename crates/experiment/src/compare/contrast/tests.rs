@@ -78,10 +78,10 @@ fn an_undecided_difference_comes_with_the_number_of_pairs_that_would_decide() {
         result(&[("LOAD", &[1.0, 1.0, 1.0, 1.0]), ("PIN", &[1.2, 1.0, 1.2, 1.01])], "run_time", "s", 1);
     let all = policies(named("r", &unsure), &wanted(&[], &[], 1.0)).unwrap();
     let one = &all.contrasts[0];
-    assert_eq!((one.verdict, one.pairs_needed), (Verdict::NoDifference, Some(12)));
+    assert_eq!((one.verdict, one.pairs_needed), (Verdict::Undecided, Some(12)));
     let text = sentence(&all, one);
     assert!(
-        text.starts_with("no significant difference, PIN / LOAD is 1.10 (")
+        text.starts_with("undecided, PIN / LOAD is 1.10 (")
             && text.ends_with("4 pairs, about 12 needed)"),
         "{text}"
     );

@@ -73,6 +73,9 @@ pub(super) struct Grid {
     pub(super) groups: Vec<usize>,
     /// Columns behind the number of an entry, which a head leaves free.
     pub(super) tail: usize,
+    /// Rows in the order of a number, of which these are shown in any case: where not all fit, the others are
+    /// taken evenly.
+    pub(super) keep: Vec<usize>,
 }
 
 impl Grid {
@@ -86,6 +89,7 @@ impl Grid {
             remark: String::new(),
             groups: Vec::new(),
             tail: 0,
+            keep: Vec::new(),
         }
     }
 
@@ -100,14 +104,33 @@ impl Grid {
             + usize::from(!self.remark.is_empty())
     }
 
+    /// The rows that at most so many lines show, one of which says how many are left out.
+    fn shown(&self, most: usize) -> Vec<usize> {
+        let rows = self.rows.len();
+        if rows <= most {
+            return (0..rows).collect();
+        }
+        let count = most.saturating_sub(1).max(1);
+        if self.keep.is_empty() {
+            return (0..count - 1).chain([rows - 1]).collect();
+        }
+        let mut shown: Vec<usize> = self.keep.iter().copied().take(count).collect();
+        for steps in (2..=count).rev() {
+            let evenly = (0..steps).map(|at| at * (rows - 1) / (steps - 1));
+            let new: Vec<usize> = evenly.filter(|row| !shown.contains(row)).collect();
+            if shown.len() + new.len() <= count {
+                shown.extend(new);
+                break;
+            }
+        }
+        shown.sort_unstable();
+        shown
+    }
+
     /// Lines with at most so many rows.
     pub(super) fn lines(&self, most: usize, width: usize, colour: bool) -> Vec<String> {
         let rows = self.rows.len();
-        let shown: Vec<usize> = if rows <= most {
-            (0..rows).collect()
-        } else {
-            (0..most.saturating_sub(2)).chain([rows - 1]).collect()
-        };
+        let shown = self.shown(most);
         let columns = self.rows.first().map_or(0, |row| row.1.len());
         let wide = |column: usize| {
             let entries = shown.iter().map(|at| self.rows[*at].1[column].width());

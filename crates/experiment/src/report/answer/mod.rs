@@ -2,6 +2,7 @@
 //! the next commands, in at most 40 lines of at most 100 columns.
 
 mod grid;
+mod spread;
 mod tables;
 
 use std::io::{self, Write};

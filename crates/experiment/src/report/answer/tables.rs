@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::grid::{Entry, GAP, Grid, Ink, NAME};
-use crate::metrics::ALL_APPS;
+use super::spread;
 use crate::number;
 use crate::references::{BEST_PARTITION, FAIR_SHARE};
 use crate::statements::doubts::is_wide;
-use crate::statements::ranking::Standing;
-use crate::statements::table::{error, input_error, level, mean};
+use crate::statements::ranking::{self, Mark, Standing};
+use crate::statements::table::{error, input_error, mean};
 use crate::statements::{Extremes, Table};
 use crate::statistics::Summary;
 use notation::text::cut;
@@ -25,21 +25,22 @@ const WORDS: usize = 40;
 const HEAD: usize = 24;
 
 /// The tables that the result has: the ranking, and slowdowns or run times of each program.
-pub(super) fn grids(table: &Table<'_>, extremes: &Extremes<'_>, width: usize) -> Vec<Grid> {
+pub(super) fn grids<'a>(table: &Table<'a>, extremes: &Extremes<'a>, width: usize) -> Vec<Grid> {
     let rows = rows(table, extremes);
     let mut grids = vec![ranking(table, extremes, &rows, width)];
+    grids.extend(spread::distribution(table, extremes, &rows));
+    grids.extend(spread::cpu_shares(table, extremes, &rows, width));
     grids.extend(programs(table, extremes, &rows, width));
     grids
 }
 
 /// The policies in the order of the configuration of the best, then those that were not measured there.
-fn rows(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<String> {
+fn rows<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Vec<&'a str> {
     let here = extremes.rankings.get(extremes.best.configuration);
-    let mut rows: Vec<String> = here.into_iter().flatten().map(|s| s.policy.to_owned()).collect();
+    let mut rows: Vec<&'a str> = here.into_iter().flatten().map(|s| s.policy).collect();
     let ranked: BTreeSet<&str> = here.into_iter().flatten().map(|s| s.policy).collect();
     let others = table.policies().iter().filter(|policy| !ranked.contains(policy.as_str()));
-    let others: Vec<String> = others.cloned().collect();
-    rows.extend(others);
+    rows.extend(others.map(String::as_str));
     rows
 }
 
@@ -63,20 +64,14 @@ struct Ranked<'a, 'b> {
 
 /// The ranking: a row per policy and a column per configuration; the other way round for a single policy, and
 /// where only that fits.
-fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: usize) -> Grid {
+fn ranking<'a>(table: &Table<'a>, extremes: &Extremes<'a>, rows: &[&'a str], width: usize) -> Grid {
     let goal = &extremes.goal;
     let longest = extremes.rankings.iter().flatten().map(|s| s.value.mean).fold(0.0, f64::max);
-    let (unit, scale) = if goal.higher() { ("%", 0.01) } else { number::time_unit(longest) };
+    let (unit, scale) = goal.unit(longest);
     let title = match goal.metric {
         "throughput" => "Throughput in % of sequential runs (higher is better)".to_owned(),
-        "run_time" => format!("Run time of {} in {unit} (lower is better)", goal.app),
-        "time_per_work" if goal.app == ALL_APPS => {
-            format!("Time for each second of work of all programs in {unit} (lower is better)")
-        }
-        "time_per_work" => {
-            format!("Time for each second of work of {} in {unit} (lower is better)", goal.app)
-        }
-        _ => format!("Time until all programs end in {unit} (lower is better)"),
+        _ if unit.is_empty() => format!("{} (lower is better)", goal.title()),
+        _ => format!("{} in {unit} (lower is better)", goal.title()),
     };
     let count = table.sweep.configurations.len();
     // Columns of a second error.
@@ -98,7 +93,8 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
     let marked = |mark: &str| entries.clone().any(|entry| entry.text.contains(mark));
     let intervals =
         if second > 0 { "; ±: 95 % intervals of seeds and of inputs" } else { "; ±: 95 % interval" };
-    let legend = [("±", intervals), ("*", ", *: best or level"), ("!", ", !: wide")];
+    let legend =
+        [("±", intervals), ("*", ", *: best or level"), ("?", ", ?: undecided"), ("!", ", !: wide")];
     let legend: Vec<&str> =
         legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
     grid.title.push_str(&legend.concat());
@@ -106,14 +102,19 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
 }
 
 /// A row per policy, the best first, and a column per configuration.
-fn by_policy(ranked: &Ranked<'_, '_>, title: String, rows: &[String], columns: &[usize]) -> Grid {
+fn by_policy<'a>(
+    ranked: &Ranked<'a, '_>,
+    title: String,
+    rows: &[&'a str],
+    columns: &[usize],
+) -> Grid {
     let Ranked { table, extremes, longest, .. } = ranked;
     let goal = &extremes.goal;
     let mut grid = Grid::new(title, heads(table, columns, 1));
     grid.tail = ranked.errors + 1;
     for policy in rows {
         let entry = |c: &usize| ranked.entry(*c, policy, &extremes.rankings[*c]);
-        grid.rows.push((policy.clone(), columns.iter().map(entry).collect()));
+        grid.rows.push(((*policy).to_owned(), columns.iter().map(entry).collect()));
         let own = table.get(extremes.best.configuration, policy, &goal.app, goal.metric);
         grid.bars.push(own.map(|value| value.mean / longest));
     }
@@ -133,23 +134,28 @@ fn by_policy(ranked: &Ranked<'_, '_>, title: String, rows: &[String], columns: &
     grid
 }
 
-/// A row per configuration and a column per policy. With a single policy the best row is the first, if rows
-/// can be compared.
-fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String]) -> Grid {
+/// A row per configuration and a column per policy: numbers in their own order. With a single policy the
+/// best of named values is the first, if rows can be compared.
+fn by_configuration<'a>(ranked: &Ranked<'a, '_>, title: String, policies: &[&'a str]) -> Grid {
     let Ranked { table, extremes, longest, .. } = ranked;
     let goal = &extremes.goal;
     let measured =
         |label: &str| table.configurations().any(|c| table.get(c, label, &goal.app, goal.metric).is_some());
     let references: Vec<(&str, &str)> =
         ranked.references().filter(|(label, _)| policies.len() == 1 && measured(label)).collect();
-    let names = policies.iter().map(String::as_str).chain(references.iter().map(|(_, name)| *name));
+    let names = policies.iter().copied().chain(references.iter().map(|(_, name)| *name));
     let mut grid = Grid::new(title, vec![(table.sweep.names(), names.map(|name| cut(name, NAME)).collect())]);
     grid.tail = ranked.errors + 1;
     let alone = policies.len() == 1 && extremes.comparable;
-    let mut all: Vec<Standing<'_>> = extremes.rankings.iter().flatten().copied().collect();
+    let mut all: Vec<Standing<'a>> = extremes.rankings.iter().flatten().copied().collect();
     all.sort_by(|a, b| goal.order(a.value, b.value));
     let mut order: Vec<usize> = table.configurations().collect();
-    if alone {
+    // The values of a number stand in their own order.
+    let numbers = table.sweep.varied.iter().any(|varied| varied.axis.numbers.is_some());
+    if numbers {
+        grid.keep = [Some(extremes.best), extremes.worst].into_iter().flatten().map(|s| s.configuration).collect();
+        grid.keep.dedup();
+    } else if alone {
         let mut places = vec![usize::MAX; order.len()];
         for (place, standing) in all.iter().enumerate().rev() {
             places[standing.configuration] = place;
@@ -163,30 +169,27 @@ fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String])
             references.iter().map(|(label, _)| ranked.plain(table.get(c, label, &goal.app, goal.metric)));
         grid.rows.push((table.sweep.values(c), entries.chain(others).collect()));
         if policies.len() == 1 {
-            let own = table.get(c, &policies[0], &goal.app, goal.metric);
+            let own = table.get(c, policies[0], &goal.app, goal.metric);
             grid.bars.push(own.map(|value| value.mean / longest));
         }
     }
     grid
 }
 
-impl Ranked<'_, '_> {
+impl<'a> Ranked<'a, '_> {
     /// The value of a policy at a configuration with its marks among its rivals, which are in order.
-    fn entry(&self, configuration: usize, policy: &str, rivals: &[Standing<'_>]) -> Entry {
+    fn entry(&self, configuration: usize, policy: &'a str, rivals: &[Standing<'a>]) -> Entry {
         let goal = &self.extremes.goal;
         let cell = self.table.cell(configuration, policy, &goal.app, goal.metric);
-        let (Some(cell), Some(first), Some(last)) = (cell, rivals.first(), rivals.last()) else {
-            return Entry::none();
-        };
+        let Some(cell) = cell else { return Entry::none() };
         let own = &Standing { configuration, policy, value: &cell.summary, cell };
-        let best = rivals.len() > 1 && level(own.cell, first.cell);
-        let worst = rivals.len() > 1 && !best && level(own.cell, last.cell);
-        let marks = [if best { "*" } else { "" }, if is_wide(own) { "!" } else { "" }].concat();
-        let ink = match (best, worst) {
-            (true, _) => Ink::Best,
-            (_, true) => Ink::Worst,
-            _ => Ink::Plain,
+        let (mark, ink) = match ranking::mark(self.table, goal, own, rivals) {
+            Mark::Best => ("*", Ink::Best),
+            Mark::Undecided => ("?", Ink::Plain),
+            Mark::Worst => ("", Ink::Worst),
+            Mark::None => ("", Ink::Plain),
         };
+        let marks = [mark, if is_wide(own) { "!" } else { "" }].concat();
         let errors = || error(own.value, self.scale) + &input_error(cell, self.scale);
         let tail = if self.roomy { errors() + &marks } else { marks };
         let text = format!("{} {tail:<error$}", shown(own.value, self.scale), error = self.errors);
@@ -223,13 +226,22 @@ fn shown(value: &Summary, scale: f64) -> String {
 }
 
 /// Slowdowns of each program, or run times where none ran alone; one program has none of its own.
-fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: usize) -> Option<Grid> {
+fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: usize) -> Option<Grid> {
     let apps: Vec<&str> = table.results.foreground().collect();
     let slowdown = apps.iter().any(|app| table.measures(app, "slowdown"));
-    if apps.len() < 2 && extremes.goal.metric == table.time() {
+    let judged = extremes.goal.metric;
+    if apps.len() < 2 && (judged == table.time() || judged.starts_with("response_time")) {
         return None;
     }
-    let metric = if slowdown { "slowdown" } else { table.time() };
+    let turnaround = judged == "turnaround" && apps.iter().any(|app| table.measures(app, judged));
+    let slowdown = slowdown && !turnaround;
+    let metric = if turnaround {
+        judged
+    } else if slowdown {
+        "slowdown"
+    } else {
+        table.time()
+    };
     let windowed = table.results.provenance.window;
     let values = |c: usize, policy: &str, app: &str| table.get(c, policy, app, metric);
     let longest = table
@@ -244,6 +256,8 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: 
         format!("Time of each program for each second of its work in {unit}")
     } else if slowdown {
         "Slowdown: run time over run time alone (dedicated: whole machine, one thread per core)".to_owned()
+    } else if turnaround {
+        format!("Turnaround of each program in {unit}")
     } else {
         format!("Run time of each program in {unit}")
     };
@@ -262,7 +276,7 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: 
     });
     grid.head.insert(0, (String::new(), names.collect()));
     grid.groups = (1..shown.len()).map(|at| at * configurations.len()).collect();
-    let labels = rows.iter().map(|row| (row.as_str(), row.as_str()));
+    let labels = rows.iter().map(|row| (*row, *row));
     for (label, name) in labels.chain(REFERENCE_ROWS) {
         let each = |app: &&str| {
             configurations
