@@ -94,8 +94,7 @@ impl Objective {
     pub(crate) fn of_kind(resolved: &Resolved, baseline: bool) -> Self {
         let programs: Vec<&App> = resolved.apps.iter().filter(|app| !app.spec.background).collect();
         let count: u32 = programs.iter().map(|app| app.copies.count).sum();
-        let arrives =
-            |app: &&App| matches!(app.copies.arrival, Arrival::Every(_) | Arrival::Random(_));
+        let arrives = |app: &&App| matches!(app.copies.arrival, Arrival::Every(_) | Arrival::Random(_));
         if programs.iter().any(|app| app.spec.requests) {
             return Self::ResponseP99;
         }

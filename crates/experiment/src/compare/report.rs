@@ -153,7 +153,10 @@ fn conclusion(all: &Contrasts) -> String {
         (count(Verdict::Higher), "higher".to_owned()),
         (count(Verdict::Lower), "lower".to_owned()),
         (count(Verdict::NoDifference), "without significant difference".to_owned()),
-        (undecided, if single { "undecided with one pair (`--repeat 5` gives five)" } else { "undecided" }.into()),
+        (
+            undecided,
+            if single { "undecided with one pair (`--repeat 5` gives five)" } else { "undecided" }.into(),
+        ),
     ];
     let parts: Vec<String> = parts
         .into_iter()

@@ -39,7 +39,8 @@ impl Together {
         let sum = |of: fn(&Program) -> f64| -> f64 {
             programs.iter().map(|program| of(program) * program.copies as f64).sum()
         };
-        let (progress, squares) = (sum(|p| p.alone / p.time), sum(|p| (p.alone / p.time) * (p.alone / p.time)));
+        let (progress, squares) =
+            (sum(|p| p.alone / p.time), sum(|p| (p.alone / p.time) * (p.alone / p.time)));
         Some(Self {
             stp: progress,
             antt: sum(|p| p.time / p.alone) / count as f64,

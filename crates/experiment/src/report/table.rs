@@ -182,16 +182,20 @@ impl Table<'_> {
         let recovered = self
             .column(["recovered", "%"], |p| Some(number::count(self.get(p, ALL_APPS, "recovered")?.mean)));
         let throughput = Some(throughput).filter(|_| shared);
-        let ratio = |head, metric| {
-            self.column(head, |p| Some(number::ratio(self.get(p, ALL_APPS, metric)?.mean)))
-        };
+        let ratio =
+            |head, metric| self.column(head, |p| Some(number::ratio(self.get(p, ALL_APPS, metric)?.mean)));
         let together = [
             ratio(["STP", ""], "stp"),
             ratio(["ANTT", ""], "antt"),
             ratio(["Jain's", "index"], "jain_index"),
             ratio(["worst", "slowdown"], "worst_slowdown"),
         ];
-        throughput.into_iter().chain(together).chain([recovered, variation, migrations]).filter(|c| !is_blank(c)).collect()
+        throughput
+            .into_iter()
+            .chain(together)
+            .chain([recovered, variation, migrations])
+            .filter(|c| !is_blank(c))
+            .collect()
     }
 
     fn breakdown(&self) -> Group {

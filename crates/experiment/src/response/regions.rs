@@ -84,8 +84,10 @@ fn ties(response: &Response, cells: &[(&MapCell, &Winner)], policy: usize) -> St
     for (_, winner) in cells.iter().filter(|(_, winner)| winner.best == policy) {
         winner.equal.iter().for_each(|other| *counts.entry(*other).or_default() += 1);
     }
-    let each: Vec<String> =
-        counts.iter().map(|(other, count)| format!("in {count} equal to {}", response.policies[*other])).collect();
+    let each: Vec<String> = counts
+        .iter()
+        .map(|(other, count)| format!("in {count} equal to {}", response.policies[*other]))
+        .collect();
     if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) }
 }
 

@@ -195,11 +195,7 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
     if hits.len() == 1 || !apart {
         return Some(format!("Largest slowdown of a program: {}", words(least, most)));
     }
-    Some(format!(
-        "Largest slowdown of a program: least {}, most {}",
-        words(least, most),
-        words(most, least)
-    ))
+    Some(format!("Largest slowdown of a program: least {}, most {}", words(least, most), words(most, least)))
 }
 
 /// Of the figure of throughputs.

@@ -295,7 +295,8 @@ fn best(oracle: &Oracle<'_>, text: &str) -> Verdict {
     };
     let (policy, after) = oracle.policy(rest).ok_or("no worst policy")?;
     let worst = (policy, case.1);
-    let (value, tolerance, rest) = any_quantity(after.strip_prefix(", ").ok_or("no value")?).ok_or("no value")?;
+    let (value, tolerance, rest) =
+        any_quantity(after.strip_prefix(", ").ok_or("no value")?).ok_or("no value")?;
     oracle.is_value(&worst, &app, metric, (value, tolerance))?;
     is_extreme(&here, &worst, !higher)?;
     let rest = oracle.levels(&worst, &app, metric, rest.strip_prefix('.').ok_or("no end")?)?;
@@ -307,7 +308,9 @@ fn avoid(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let all = oracle.cases(&app, metric);
     if let Some(why) = text.strip_prefix("No case is clearly worse than the best: ") {
         let overlap = all.iter().any(|(_, s)| s.ci95.is_some());
-        ensure((why == "no paired difference is significant.") == overlap, || "there are no intervals".into())?;
+        ensure((why == "no paired difference is significant.") == overlap, || {
+            "there are no intervals".into()
+        })?;
         let best = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a });
         let worst = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, a, b) { b } else { a });
         let (best, worst) = best.zip(worst).ok_or("nothing measured")?;
@@ -357,7 +360,8 @@ fn axis(oracle: &Oracle<'_>) -> Result<(usize, String, Vec<String>), String> {
 
 fn by_policy(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (axis, short, values) = axis(oracle)?;
-    let text = text.strip_prefix("Best or not distinguishable: ").ok_or("no beginning")?.trim_end_matches('.');
+    let text =
+        text.strip_prefix("Best or not distinguishable: ").ok_or("no beginning")?.trim_end_matches('.');
     let place = |c: usize| oracle.results.provenance.configurations[c].places[axis];
     let mut named = BTreeSet::new();
     for part in text.split("; ") {
@@ -397,8 +401,10 @@ fn best_value(oracle: &Oracle<'_>, policy: &str, axis: usize, values: &[String])
 
 fn by_value(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (axis, short, values) = axis(oracle)?;
-    let text =
-        text.strip_prefix(&format!("Best or not distinguishable {short}: ")).ok_or("no beginning")?.trim_end_matches('.');
+    let text = text
+        .strip_prefix(&format!("Best or not distinguishable {short}: "))
+        .ok_or("no beginning")?
+        .trim_end_matches('.');
     let holds = |policy: &str, value: &str| {
         let want = best_value(oracle, policy, axis, &values);
         ensure(want.as_deref().is_none_or(|want| want == value), || {

@@ -161,8 +161,7 @@ impl<'a> Oracle<'a> {
     /// Whether one is level with another, and not as level with the one at the other end of a ranking.
     pub(crate) fn even_with(&self, one: &Summary, own: &Summary, opposite: Option<&Summary>) -> bool {
         let opposite = opposite.filter(|end| !self.level(own, end));
-        self.relation(one, own).is_close()
-            && !opposite.is_some_and(|end| self.relation(one, end).is_close())
+        self.relation(one, own).is_close() && !opposite.is_some_and(|end| self.relation(one, end).is_close())
     }
 
     /// The values of the draws of the cell that has this summary; empty where there are none.
@@ -242,7 +241,13 @@ impl<'a> Oracle<'a> {
     }
 
     /// The other end of the ranking that a case is an end of, if the two are apart.
-    pub(crate) fn opposite(&self, own: &Summary, configuration: usize, app: &str, metric: &str) -> Option<&'a Summary> {
+    pub(crate) fn opposite(
+        &self,
+        own: &Summary,
+        configuration: usize,
+        app: &str,
+        metric: &str,
+    ) -> Option<&'a Summary> {
         let [first, last] = self.ends(configuration, app, metric)?;
         let end = if std::ptr::eq(own, first) { last } else { first };
         Some(end).filter(|end| !self.level(own, end))
@@ -281,14 +286,19 @@ impl<'a> Oracle<'a> {
     }
 
     /// Whether a policy differs from the first one of its configuration in a tail.
-    pub(crate) fn has_tail(&self, policy: &str, configuration: usize, app: &str, metric: &str, first: &Summary) -> bool {
+    pub(crate) fn has_tail(
+        &self,
+        policy: &str,
+        configuration: usize,
+        app: &str,
+        metric: &str,
+        first: &Summary,
+    ) -> bool {
         let is_first = |other: &&String| {
             self.get(configuration, other, app, metric).is_some_and(|s| std::ptr::eq(s, first))
         };
         let first = self.policies().iter().find(is_first);
-        first.is_some_and(|first| {
-            self.tail(&(first.clone(), configuration), policy, app, metric).is_some()
-        })
+        first.is_some_and(|first| self.tail(&(first.clone(), configuration), policy, app, metric).is_some())
     }
 
     /// ` A is equal to it. B and C are level with it. D is level with it in the mean; queue time p99 3 s against
@@ -317,7 +327,9 @@ impl<'a> Oracle<'a> {
         }
         let (mut named, mut rest): (BTreeMap<&str, BTreeSet<String>>, _) = (BTreeMap::new(), text);
         while let Some((names, after)) = rest.strip_prefix(' ').map(|rest| self.list(rest)) {
-            let Some(after) = after.strip_prefix(" is ").or_else(|| after.strip_prefix(" are ")) else { break };
+            let Some(after) = after.strip_prefix(" is ").or_else(|| after.strip_prefix(" are ")) else {
+                break;
+            };
             if let Some(after) = after.strip_prefix("level with it in the mean; ") {
                 let other = names.first().ok_or("no name")?;
                 let (_, values) = self.tail(case, other, app, metric).ok_or("their tails are alike")?;

@@ -81,8 +81,7 @@ fn an_undecided_difference_comes_with_the_number_of_pairs_that_would_decide() {
     assert_eq!((one.verdict, one.pairs_needed), (Verdict::Undecided, Some(12)));
     let text = sentence(&all, one);
     assert!(
-        text.starts_with("undecided, PIN / LOAD is 1.10 (")
-            && text.ends_with("4 pairs, about 12 needed)"),
+        text.starts_with("undecided, PIN / LOAD is 1.10 (") && text.ends_with("4 pairs, about 12 needed)"),
         "{text}"
     );
     // A difference below the threshold does not matter.

@@ -45,7 +45,8 @@ pub(super) fn distribution<'a>(
     let family = family.into_iter().find(|family| goal.metric.starts_with(family))?;
     let parts = PARTS.iter().map(|(head, part)| (*head, format!("{family}{part}")));
     let jobs = OF_JOBS.iter().filter(|_| family != "response_time");
-    let jobs = jobs.filter(|(_, metric)| *metric != family).map(|(head, metric)| (*head, (*metric).to_owned()));
+    let jobs =
+        jobs.filter(|(_, metric)| *metric != family).map(|(head, metric)| (*head, (*metric).to_owned()));
     let (rows, names, place) = rows(table, extremes, policies);
     let get = |(_, c, policy): &(String, usize, &str), metric: &str| {
         Some(table.get(*c, policy, &goal.app, metric)?.mean)

@@ -93,8 +93,7 @@ fn ranking<'a>(table: &Table<'a>, extremes: &Extremes<'a>, rows: &[&'a str], wid
     let marked = |mark: &str| entries.clone().any(|entry| entry.text.contains(mark));
     let intervals =
         if second > 0 { "; ±: 95 % intervals of seeds and of inputs" } else { "; ±: 95 % interval" };
-    let legend =
-        [("±", intervals), ("*", ", *: best or level"), ("?", ", ?: undecided"), ("!", ", !: wide")];
+    let legend = [("±", intervals), ("*", ", *: best or level"), ("?", ", ?: undecided"), ("!", ", !: wide")];
     let legend: Vec<&str> =
         legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
     grid.title.push_str(&legend.concat());
@@ -102,12 +101,7 @@ fn ranking<'a>(table: &Table<'a>, extremes: &Extremes<'a>, rows: &[&'a str], wid
 }
 
 /// A row per policy, the best first, and a column per configuration.
-fn by_policy<'a>(
-    ranked: &Ranked<'a, '_>,
-    title: String,
-    rows: &[&'a str],
-    columns: &[usize],
-) -> Grid {
+fn by_policy<'a>(ranked: &Ranked<'a, '_>, title: String, rows: &[&'a str], columns: &[usize]) -> Grid {
     let Ranked { table, extremes, longest, .. } = ranked;
     let goal = &extremes.goal;
     let mut grid = Grid::new(title, heads(table, columns, 1));
@@ -153,7 +147,8 @@ fn by_configuration<'a>(ranked: &Ranked<'a, '_>, title: String, policies: &[&'a 
     // The values of a number stand in their own order.
     let numbers = table.sweep.varied.iter().any(|varied| varied.axis.numbers.is_some());
     if numbers {
-        grid.keep = [Some(extremes.best), extremes.worst].into_iter().flatten().map(|s| s.configuration).collect();
+        grid.keep =
+            [Some(extremes.best), extremes.worst].into_iter().flatten().map(|s| s.configuration).collect();
         grid.keep.dedup();
     } else if alone {
         let mut places = vec![usize::MAX; order.len()];
