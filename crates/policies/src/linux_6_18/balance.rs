@@ -1,30 +1,28 @@
-//! Pulling tasks: `sched_balance_domains`, `sched_balance_rq`, `sched_balance_newidle`, active balancing of
-//! Linux 6.x.
+//! When a cpu balances, and what comes of an attempt: `sched_balance_domains`, the end of `sched_balance_rq`,
+//! `sched_balance_newidle` and active balancing of Linux 6.x.
 
-use sim_core::ids::{CpuId, Id, TaskId};
-use sim_core::machine::CpuSet;
-use sim_core::policy::{System, View, Why};
+use sim_core::ids::CpuId;
+use sim_core::policy::{System, Why};
 use sim_core::time::Span;
 
-use super::busiest::Finding;
-use super::domains::{BUSY_FACTOR, Kind, UNIT};
-use super::group::{Amount, Situation};
+use super::domains::BUSY_FACTOR;
+use super::group::Situation;
+use super::pull::Attempt;
 use super::{Linux618, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval
 /// (`MAX_PINNED_INTERVAL`).
 const MAX_PINNED_MS: u64 = 512;
 
-/// The end of an attempt at one level.
+/// What became of active balancing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Attempt {
-    Balanced,
-    NotDesignated,
-    /// Every queue that could have helped holds only tasks pinned elsewhere.
-    Pinned,
-    /// A queue was found but nothing could be pulled; the queue.
-    Failed(CpuId),
-    Moved,
+enum Pushed {
+    /// The stopper moved a task.
+    Yes,
+    /// It found none.
+    No,
+    /// It was not woken: the running task may not come.
+    Forbidden,
 }
 
 impl Linux618 {
@@ -39,7 +37,7 @@ impl Linux618 {
                 let situation = if idle { Situation::Idle } else { Situation::Busy };
                 let attempt = self.load_balance(system, level, cpu, situation);
                 designated = attempt != Attempt::NotDesignated;
-                idle &= attempt != Attempt::Moved;
+                idle = system.nr_running(cpu) == 0;
                 self.progress[level][cpu].last = now;
             }
             let due = self.progress[level][cpu].last.saturating_add(self.interval(level, cpu, !idle));
@@ -61,7 +59,13 @@ impl Linux618 {
     }
 
     /// One attempt at one level, with its consequences for the next ones.
-    fn load_balance(&mut self, system: &mut dyn System, level: usize, me: CpuId, as_a: Situation) -> Attempt {
+    pub(super) fn load_balance(
+        &mut self,
+        system: &mut dyn System,
+        level: usize,
+        me: CpuId,
+        as_a: Situation,
+    ) -> Attempt {
         let attempt = self.attempt(system, level, me, as_a);
         let domain = self.domains[level];
         let mut progress = self.progress[level][me];
@@ -69,22 +73,31 @@ impl Linux618 {
         match attempt {
             Attempt::Moved => progress.failed = 0,
             Attempt::Failed(busiest) => {
-                progress.failed += 1;
-                if progress.failed > domain.cache_nice_tries() + 2 {
-                    longer = self.push(system, me, busiest, (progress.failed, domain.cache_nice_tries()));
-                    progress.failed = domain.cache_nice_tries() + 1;
+                // A cpu about to go idle does this too often to count.
+                progress.failed += u32::from(as_a != Situation::NewlyIdle);
+                let tries = domain.cache_nice_tries();
+                if self.options.active && self.flags.by_tasks && progress.failed > tries + 2 {
+                    match self.push(system, me, busiest, (progress.failed, tries)) {
+                        Pushed::Yes => progress.failed = 0,
+                        Pushed::No => {}
+                        Pushed::Forbidden => longer = true,
+                    }
                 }
             }
             Attempt::Balanced | Attempt::NotDesignated | Attempt::Pinned => {
-                progress.failed = if attempt == Attempt::Balanced { 0 } else { progress.failed };
+                progress.failed = 0;
                 longer = true;
+                if !self.flags.all_pinned {
+                    self.mark(level, me, false);
+                }
             }
         }
         let shortest = self.options.scaled(domain.span);
         if !longer {
             progress.interval_ms = shortest;
-        } else if progress.interval_ms < 2 * shortest
-            || (attempt == Attempt::Pinned && progress.interval_ms < MAX_PINNED_MS)
+        } else if as_a != Situation::NewlyIdle
+            && (progress.interval_ms < 2 * shortest
+                || (self.flags.all_pinned && progress.interval_ms < MAX_PINNED_MS))
         {
             progress.interval_ms = progress.interval_ms.saturating_mul(2);
         }
@@ -92,124 +105,12 @@ impl Linux618 {
         attempt
     }
 
-    /// Looks for a queue and pulls from it; queues whose tasks are all pinned elsewhere are left out and the
-    /// search repeated.
-    pub(super) fn attempt(
-        &mut self,
-        system: &mut dyn System,
-        level: usize,
-        me: CpuId,
-        as_a: Situation,
-    ) -> Attempt {
-        self.excluded = CpuSet::default();
-        let domain = self.domains[level];
-        loop {
-            let (from, amount) = match self.find_busiest(system, &domain, me, as_a) {
-                Finding::Pull(from, amount) => (from, amount),
-                Finding::NotDesignated => return Attempt::NotDesignated,
-                Finding::Balanced if self.excluded.is_empty() => return Attempt::Balanced,
-                Finding::Balanced => return Attempt::Pinned,
-            };
-            let queues = from.map(CpuId).filter(|cpu| !self.excluded.contains(*cpu));
-            let Some(busiest) = self.busiest_queue(system, queues.collect(), amount) else {
-                return if self.excluded.is_empty() { Attempt::Balanced } else { Attempt::Pinned };
-            };
-            if system.nr_running(busiest) <= 1 {
-                return Attempt::Failed(busiest);
-            }
-            match self.pull(system, level, me, busiest, amount, as_a) {
-                Some(true) => return Attempt::Moved,
-                Some(false) => return Attempt::Failed(busiest),
-                None => self.excluded.insert(busiest),
-            }
+    /// Sets or clears the mark of the own group at the level above: the level below could not even it out
+    /// because of masks.
+    pub(super) fn mark(&mut self, level: usize, me: CpuId, uneven: bool) {
+        if let Some(above) = self.domains.get(level + 1) {
+            self.marked[level + 1][(me.0 / above.group) as usize] = uneven;
         }
-    }
-
-    /// The queue with the most of what is to be moved (`sched_balance_find_src_rq`).
-    fn busiest_queue(&mut self, view: &dyn View, queues: Vec<CpuId>, amount: Amount) -> Option<CpuId> {
-        let now = view.now();
-        let mut best: Option<(u64, CpuId)> = None;
-        for cpu in queues {
-            let running = u64::from(view.nr_running(cpu));
-            let measure = match amount {
-                Amount::Load(load) => {
-                    let own = self.cpus[cpu].load.get(now);
-                    if running == 1 && own > load { 0 } else { own }
-                }
-                Amount::Utilisation(_) if running <= 1 => 0,
-                Amount::Utilisation(_) => self.cpus[cpu].busy.get(now).max(1),
-                Amount::Tasks(_) => running,
-            };
-            if running > 0 && measure > best.map_or(0, |(most, _)| most) {
-                best = Some((measure, cpu));
-            }
-        }
-        best.map(|(_, cpu)| cpu)
-    }
-
-    /// Moves waiting tasks from `busiest` to `me`, least recently run first (`detach_tasks`). Whether any was
-    /// moved; `None` when affinity forbids this cpu to every task of the queue.
-    fn pull(
-        &mut self,
-        system: &mut dyn System,
-        level: usize,
-        me: CpuId,
-        busiest: CpuId,
-        amount: Amount,
-        as_a: Situation,
-    ) -> Option<bool> {
-        let now = system.now();
-        let failed = self.progress[level][me].failed;
-        let mut waiting = self.oldest_first(system, busiest);
-        let mut some_allowed = system.current(busiest).is_some_and(|task| system.allowed(task, me));
-        let (mut left, mut moved) = (amount, false);
-        for task in waiting.iter().copied().take(self.options.nr_migrate) {
-            if as_a != Situation::Busy && system.nr_running(busiest) <= 1 {
-                break;
-            }
-            if !system.allowed(task, me) {
-                continue;
-            }
-            some_allowed = true;
-            let load = self.tasks.get(task.index()).copied().map_or(0, |mut known| known.average.get(now));
-            let weight = u64::from(system.task(task).weight).max(1);
-            let part = (load * UNIT / weight).min(UNIT) / u64::from(system.nr_running(busiest)).max(1);
-            let Some(rest) = left.after(load.max(1), part, failed) else {
-                continue;
-            };
-            if !self.movable(system, level, me, task) {
-                continue;
-            }
-            if system.migrate(task, me, self.why) {
-                moved = true;
-                left = rest;
-                if left.is_done() || as_a == Situation::NewlyIdle {
-                    break;
-                }
-            }
-        }
-        waiting.clear();
-        self.waiting = waiting;
-        some_allowed.then_some(moved)
-    }
-
-    fn oldest_first(&mut self, system: &mut dyn System, cpu: CpuId) -> Vec<TaskId> {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        system.queued(cpu, usize::MAX, &mut waiting);
-        waiting.sort_by_key(|task| {
-            let seen = system.task(*task);
-            (seen.last_ran, seen.entered)
-        });
-        waiting
-    }
-
-    /// Cold enough, or there were enough failures (`can_migrate_task`); threads of a core share their caches.
-    fn movable(&self, view: &dyn View, level: usize, me: CpuId, task: TaskId) -> bool {
-        let domain = &self.domains[level];
-        let seen = view.task(task);
-        let recent = view.now().since(seen.last_ran) < self.options.migration_cost;
-        let hot = domain.kind != Kind::Smt && (seen.buddy || recent);
-        !hot || self.progress[level][me].failed > domain.cache_nice_tries()
     }
 
     /// Active balancing: the stopper of `busiest` hands over its oldest waiting task, or the one it
@@ -220,22 +121,20 @@ impl Linux618 {
         me: CpuId,
         busiest: CpuId,
         (failed, tries): (u32, u32),
-    ) -> bool {
-        let Some(running) = system.current(busiest).filter(|_| self.options.active) else {
-            return false;
+    ) -> Pushed {
+        let Some(running) = system.current(busiest) else {
+            return Pushed::No;
         };
         if !system.allowed(running, me) {
-            return false;
+            return Pushed::Forbidden;
         }
-        let mut waiting = self.oldest_first(system, busiest);
-        waiting.push(running);
-        let task = waiting.iter().copied().find(|task| system.allowed(*task, me));
-        waiting.clear();
-        self.waiting = waiting;
-        task.is_some_and(|task| {
-            let why = Why::rule(rules::PUSHED).with("failed attempts", u64::from(failed));
-            system.migrate(task, me, why.with("cache_nice_tries", u64::from(tries)))
-        })
+        self.flags.all_pinned = false;
+        let tasks = self.oldest_first(system, busiest);
+        let task = tasks.iter().copied().find(|task| system.allowed(*task, me));
+        self.waiting = tasks;
+        let why = Why::rule(rules::PUSHED).with("failed attempts", u64::from(failed));
+        let why = why.with("cache_nice_tries", u64::from(tries));
+        if task.is_some_and(|task| system.migrate(task, me, why)) { Pushed::Yes } else { Pushed::No }
     }
 
     /// A cpu is about to go idle: pulls one task from the nearest level that has one to give, as long as the
@@ -252,31 +151,11 @@ impl Linux618 {
             if !looks || self.cpus[cpu].avg_idle < cost {
                 break;
             }
-            if self.attempt(system, level, cpu, Situation::NewlyIdle) == Attempt::Moved {
-                self.progress[level][cpu].failed = 0;
+            if self.load_balance(system, level, cpu, Situation::NewlyIdle) == Attempt::Moved {
                 break;
             }
         }
         let record = &mut self.cpus[cpu];
         record.next_balance = record.next_balance.min(next.max(now + 1));
-    }
-}
-
-impl Amount {
-    /// What is left after a task of this load and utilisation, if it may go: one much larger than the amount
-    /// stays, though less so after each failure.
-    fn after(self, load: u64, utilisation: u64, failed: u32) -> Option<Self> {
-        let halved = |value: u64| value >> failed.min(63);
-        match self {
-            Self::Load(left) if halved(load) > left => None,
-            Self::Load(left) => Some(Self::Load(left.saturating_sub(load))),
-            Self::Utilisation(left) if halved(utilisation) > left => None,
-            Self::Utilisation(left) => Some(Self::Utilisation(left.saturating_sub(utilisation))),
-            Self::Tasks(left) => Some(Self::Tasks(left.saturating_sub(1))),
-        }
-    }
-
-    const fn is_done(self) -> bool {
-        matches!(self, Self::Load(0) | Self::Utilisation(0) | Self::Tasks(0))
     }
 }

@@ -49,12 +49,14 @@ impl Linux618 {
         let overloaded = pct * capacity < 100 * runnable;
         let state = if tasks > size && (overloaded || 100 * capacity < pct * busy) {
             State::Overloaded
+        } else if self.marked[domain.level][(cpus.start / domain.group) as usize] {
+            State::Imbalanced
         } else if tasks < size || (!overloaded && 100 * capacity > pct * busy) {
             State::HasSpare
         } else {
             State::FullyBusy
         };
-        Stats { cpus, load, busy, tasks, idle, capacity, state }
+        Stats { cpus, load, busy, tasks, idle, capacity, smt: domain.smt_groups, state }
     }
 
     /// Looks for the busiest group of `me`'s domain.
@@ -72,7 +74,10 @@ impl Linux618 {
         let (mut load, mut capacity) = (local.load, local.capacity);
         let mut busiest: Option<Stats> = None;
         for group in domain.remote(me) {
-            let stats = self.sum(view, domain, group);
+            let mut stats = self.sum(view, domain, group);
+            if stats.smt && as_a != Situation::Busy && stats.tasks > 1 {
+                stats.state = stats.state.max(State::SmtBalance);
+            }
             load += stats.load;
             capacity += stats.capacity;
             if stats.tasks > 0 && busiest.as_ref().is_none_or(|best| stats.busier_than(best)) {
@@ -96,13 +101,18 @@ impl Linux618 {
             let start = cpu / self.core * self.core;
             (start..start + self.core).all(idle)
         };
-        let whole = group.clone().find(|cpu| idle(*cpu) && (domain.kind == Kind::Smt || core_idle(*cpu)));
-        CpuId(whole.or_else(|| group.clone().find(|cpu| idle(*cpu))).unwrap_or(group.start))
+        let looks = |cpu: &u32| idle(*cpu) && !self.excluded.contains(CpuId(*cpu));
+        let whole = group.clone().find(|cpu| looks(cpu) && (domain.kind == Kind::Smt || core_idle(*cpu)));
+        CpuId(whole.or_else(|| group.clone().find(looks)).unwrap_or(group.start))
     }
 }
 
 /// How much to pull from `busiest`, if anything; `average` is that of the domain.
 fn amount(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, as_a: Situation) -> Option<Amount> {
+    if busiest.state == State::Imbalanced {
+        // Sums over groups say nothing where masks matter: one task, whatever they are.
+        return Some(Amount::Tasks(1));
+    }
     if local.state > busiest.state {
         return None;
     }
@@ -121,16 +131,26 @@ fn amount(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, as_a: S
             return None;
         }
     }
-    pull(domain, local, busiest, average, excess)
+    pull(domain, local, busiest, average, (excess, as_a))
 }
 
 /// `calculate_imbalance`.
-fn pull(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, excess: u64) -> Option<Amount> {
+fn pull(
+    domain: &Domain,
+    local: &Stats,
+    busiest: &Stats,
+    average: u64,
+    (excess, as_a): (u64, Situation),
+) -> Option<Amount> {
+    if busiest.state == State::SmtBalance {
+        return Some(Amount::Tasks(1));
+    }
     if local.state == State::HasSpare {
         if busiest.state == State::Overloaded && !domain.shares_cache() {
-            // What the local group has left.
+            // What the local group has left; an idle cpu takes one task in any case.
             let spare = local.capacity.saturating_sub(local.busy);
-            return Some(if spare == 0 { Amount::Tasks(1) } else { Amount::Utilisation(spare) });
+            let one = (as_a != Situation::Busy).then_some(Amount::Tasks(1));
+            return if spare == 0 { one } else { Some(Amount::Utilisation(spare)) };
         }
         let mut tasks = if busiest.size() == 1 || domain.prefer_sibling {
             excess
@@ -142,7 +162,9 @@ fn pull(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, excess: u
         }
         return Some(Amount::Tasks(tasks / 2)).filter(|amount| *amount != Amount::Tasks(0));
     }
-    let (this, max) = (local.average(), busiest.average());
+    // Only that of an overloaded group is known.
+    let max = if busiest.state == State::Overloaded { busiest.average() } else { 0 };
+    let this = local.average();
     if this >= max || this >= average {
         return None;
     }

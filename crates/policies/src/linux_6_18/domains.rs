@@ -27,12 +27,16 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Domain {
     pub(super) kind: Kind,
+    /// Its number, the lowest is 0.
+    pub(super) level: usize,
     /// Cpus of one domain.
     pub(super) span: u32,
     /// Cpus of one group.
     pub(super) group: u32,
     /// The level below spreads over its groups (`SD_PREFER_SIBLING` of the child, all but NUMA).
     pub(super) prefer_sibling: bool,
+    /// The groups are the threads of a core.
+    pub(super) smt_groups: bool,
     /// Tasks up to which a NUMA level may stay uneven (`imb_numa_nr`).
     pub(super) numa_slack: u64,
 }
@@ -53,9 +57,9 @@ impl Domain {
 
     pub(super) const fn cache_nice_tries(&self) -> u32 {
         match self.kind {
-            Kind::Mc => 1,
+            Kind::Smt => 0,
+            Kind::Mc | Kind::Pkg => 1,
             Kind::Numa => 2,
-            Kind::Smt | Kind::Pkg => 0,
         }
     }
 
@@ -144,23 +148,35 @@ pub(super) fn build(machine: &Machine) -> Vec<Domain> {
     ];
     let mut domains: Vec<Domain> = Vec::new();
     let mut below = 1;
+    let mut lowest_numa = None;
     for (kind, span) in spans {
         if span > below {
-            let prefer_sibling = domains.last().is_some_and(|child| child.kind != Kind::Numa);
-            let numa_slack = if kind == Kind::Numa { numa_slack(node, cache, span) } else { 0 };
-            domains.push(Domain { kind, span, group: below, prefer_sibling, numa_slack });
+            let child = domains.last().map(|child| child.kind);
+            let mut numa_slack = 0;
+            if kind == Kind::Numa {
+                numa_slack = slack(node, cache) * u64::from(span / *lowest_numa.get_or_insert(span));
+            }
+            domains.push(Domain {
+                kind,
+                level: domains.len(),
+                span,
+                group: below,
+                prefer_sibling: child.is_some_and(|child| child != Kind::Numa),
+                smt_groups: child == Some(Kind::Smt),
+                numa_slack,
+            });
             below = span;
         }
     }
     domains
 }
 
-/// `imb_numa_nr`: an eighth of a node with one last-level cache, or the number of its caches, at least one,
-/// times the nodes of the level over those of the lowest one (two).
-fn numa_slack(node: u32, cache: u32, span: u32) -> u64 {
+/// `imb_numa_nr` of the lowest NUMA level: an eighth of a node with one last-level cache, else the number of
+/// its caches, at least one. Higher levels have it times their span over that of the lowest NUMA level
+/// (`build_sched_domains`).
+fn slack(node: u32, cache: u32) -> u64 {
     let caches = (node / cache).max(1);
-    let slack = if caches == 1 { node / 8 } else { caches };
-    u64::from(slack.max(1)) * u64::from((span / (2 * node)).max(1))
+    u64::from(if caches == 1 { node / 8 } else { caches }.max(1))
 }
 
 /// The levels as data for people.

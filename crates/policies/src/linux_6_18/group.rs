@@ -17,6 +17,10 @@ pub(super) enum Situation {
 pub(super) enum State {
     HasSpare,
     FullyBusy,
+    /// A core with more than one task, seen by an idle cpu.
+    SmtBalance,
+    /// Masks kept the level below from evening it out (`sgc->imbalance`).
+    Imbalanced,
     Overloaded,
 }
 
@@ -39,6 +43,8 @@ pub(super) struct Stats {
     pub(super) tasks: u64,
     pub(super) idle: u64,
     pub(super) capacity: u64,
+    /// Its cpus are the threads of a core.
+    pub(super) smt: bool,
     pub(super) state: State,
 }
 
@@ -60,19 +66,25 @@ impl Stats {
         match self.state {
             State::HasSpare if self.idle == other.idle => self.busy < other.busy,
             State::HasSpare => self.idle > other.idle,
+            State::SmtBalance | State::Imbalanced => false,
             State::FullyBusy | State::Overloaded => self.average() < other.average(),
         }
     }
 
-    /// A better place to pull from (`update_sd_pick_busiest`).
+    /// A better place to pull from than `other`, which comes earlier (`update_sd_pick_busiest`): of
+    /// overloaded groups the one with the highest load, of full ones the last (of cores the first: loads are
+    /// compared only where a group is overloaded), of imbalanced ones the first.
     pub(super) fn busier_than(&self, other: &Self) -> bool {
         if self.state != other.state {
             return self.state > other.state;
         }
+        let crowded = if self.idle == other.idle { self.tasks > other.tasks } else { self.idle < other.idle };
         match self.state {
-            State::HasSpare if self.idle == other.idle => self.tasks > other.tasks,
-            State::HasSpare => self.idle < other.idle,
-            State::FullyBusy | State::Overloaded => self.average() > other.average(),
+            State::HasSpare => crowded,
+            State::SmtBalance if self.idle > 0 || other.idle > 0 => crowded,
+            State::SmtBalance | State::FullyBusy => !other.smt,
+            State::Imbalanced => false,
+            State::Overloaded => self.average() > other.average(),
         }
     }
 }

@@ -11,6 +11,7 @@ mod busiest;
 mod domains;
 mod group;
 mod placement;
+mod pull;
 mod rules;
 
 use sim_core::ids::{CpuId, Id, TaskId};
@@ -96,10 +97,15 @@ pub(crate) struct Linux618 {
     idle_in_cache: Vec<u32>,
     /// Cpus with two tasks or more (`rd->overloaded` while there is one).
     overloaded: u32,
+    /// Per level: the groups that masks kept the level below from evening out (`sgc->imbalance`).
+    marked: Vec<Vec<bool>>,
     /// Scratch: waiting tasks of a queue.
     waiting: Vec<TaskId>,
-    /// Scratch: cpus whose tasks are all pinned elsewhere.
+    /// Scratch: cpus that an attempt leaves out: their tasks are all pinned elsewhere, or their mask sent it
+    /// to another cpu of the group.
     excluded: CpuSet,
+    /// What the last attempt found out.
+    flags: pull::Flags,
     /// Why the last look at a domain found something to pull.
     why: Why,
 }
@@ -132,8 +138,10 @@ impl Linux618 {
             idle_in_cache: vec![cache; cpus.div_ceil(cache as usize)],
             cache,
             overloaded: 0,
+            marked: domains.iter().map(|d| vec![false; cpus.div_ceil(d.group as usize)]).collect(),
             waiting: Vec::new(),
             excluded: CpuSet::default(),
+            flags: pull::Flags::default(),
             why: Why::default(),
             options,
             domains,

@@ -71,10 +71,13 @@ impl Linux618 {
             state if state != best.state => state > best.state,
             State::HasSpare => {
                 let gap = local.idle.abs_diff(best.idle);
-                let tolerated =
-                    domain.kind == Kind::Numa && numa_imbalance(gap, local.tasks + 1, domain.numa_slack) == 0;
+                let allowed =
+                    || domain.local(cpu).filter(|cpu| view.allowed(task, CpuId(*cpu))).count() as u64;
+                let tolerated = domain.kind == Kind::Numa
+                    && numa_imbalance(gap, local.tasks + 1, domain.numa_slack.min(allowed())) == 0;
                 !tolerated && local.idle < best.idle
             }
+            State::SmtBalance | State::Imbalanced => false,
             State::FullyBusy | State::Overloaded => {
                 let margin = UNIT * (domain.imbalance_pct() - 100) / 100;
                 let (this, least) = (local.average(), best.average());

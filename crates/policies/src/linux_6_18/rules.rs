@@ -9,7 +9,8 @@ pub(super) const FORK_STAYS: &str = "fork: stays with its parent, no group is cl
 /// The mask forbids the local group.
 pub(super) const FORK_FORCED: &str = "fork: the mask forbids the local group, goes to the idlest other group";
 /// A group of a better type.
-pub(super) const FORK_STATE: &str = "fork: to a group of a better type (0 spare cpus, 1 full, 2 overloaded)";
+pub(super) const FORK_STATE: &str =
+    "fork: to a group of a better type (0 spare cpus, 1 full, 3 uneven because of masks, 4 overloaded)";
 /// Both groups have spare cpus.
 pub(super) const FORK_SPARE: &str = "fork: to the group with more idle cpus";
 /// Both groups are full.
@@ -24,12 +25,24 @@ pub(super) const WAKE_CORE: &str = "wake: to an idle core that shares the target
 pub(super) const WAKE_CPU: &str = "wake: to an idle cpu that shares the target's cache";
 /// No idle cpu in reach.
 pub(super) const WAKE_NONE: &str = "wake: no cpu that shares the target's cache is idle, goes to the target";
+/// `LBF_DST_PINNED`: the pull goes on for another cpu of the group.
+pub(super) const PULLED_FOR_ANOTHER: &str =
+    "pulled for another cpu of the group: the task's mask forbids the cpu that balances";
 /// Active balancing.
 pub(super) const PUSHED: &str =
     "pushed: attempts to pull failed, the stopper thread moves the task that ran longest ago";
 
 /// The rule of a pull.
-const fn pulled(as_a: Situation, amount: Amount) -> &'static str {
+const fn pulled(as_a: Situation, state: State, amount: Amount) -> &'static str {
+    if matches!(state, State::Imbalanced) {
+        return match as_a {
+            Situation::Busy => "pulled by a busy cpu: masks keep the busiest group uneven, one task moves",
+            Situation::Idle => "pulled by an idle cpu: masks keep the busiest group uneven, one task moves",
+            Situation::NewlyIdle => {
+                "pulled on going idle: masks keep the busiest group uneven, one task moves"
+            }
+        };
+    }
     match (as_a, amount) {
         (Situation::Busy, Amount::Load(_)) => {
             "pulled by a busy cpu: busiest group overloaded, load over average"
@@ -63,7 +76,7 @@ const fn pulled(as_a: Situation, amount: Amount) -> &'static str {
 
 /// The reason of a pull: what its kind compares, and how much is to be moved.
 pub(super) const fn pull(as_a: Situation, busiest: &Stats, local: &Stats, amount: Amount) -> Why {
-    let why = Why::rule(pulled(as_a, amount));
+    let why = Why::rule(pulled(as_a, busiest.state, amount));
     match amount {
         Amount::Load(load) => {
             let why = why.with("busiest load", busiest.average()).with("local load", local.average());

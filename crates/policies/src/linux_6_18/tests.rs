@@ -100,12 +100,12 @@ fn an_odd_task_moves_after_a_failure() {
     let domain = policy.domains[0];
     let finding = policy.find_busiest(&system, &domain, CpuId(0), busy);
     assert_eq!(finding, busiest::Finding::Pull(1..2, group::Amount::Load(512)));
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Failed(CpuId(1)));
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Failed(CpuId(1)));
     policy.progress[0][CpuId(0)].failed = 1;
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Moved);
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Moved);
     // Eight on seven is within 17 %.
     let (mut system, mut policy) = steady(&TWO, &[7, 8]);
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Balanced);
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Balanced);
 }
 
 #[test]
@@ -153,7 +153,8 @@ fn a_fork_leaves_an_overloaded_cpu_for_one_with_half_its_load() {
 #[test]
 fn of_groups_with_as_many_idle_cpus_the_one_with_more_tasks_is_busier() {
     let state = group::State::HasSpare;
-    let fewer = group::Stats { cpus: 0..4, load: 0, busy: 0, tasks: 3, idle: 2, capacity: 4096, state };
+    let fewer =
+        group::Stats { cpus: 0..4, load: 0, busy: 0, tasks: 3, idle: 2, capacity: 4096, smt: false, state };
     let more = group::Stats { tasks: 4, ..fewer.clone() };
     assert!(more.busier_than(&fewer) && !fewer.busier_than(&more));
 }
@@ -165,7 +166,7 @@ fn a_lone_task_heavier_than_the_amount_is_not_pulled_from() {
     policy.runnable(&mut system, TaskId(0), CpuId(0));
     system.now = Time::from_ns(20_000_000_000);
     let attempt = policy.attempt(&mut system, 1, CpuId(8), group::Situation::Busy);
-    assert_eq!(attempt, balance::Attempt::Moved);
+    assert_eq!(attempt, pull::Attempt::Moved);
 }
 
 #[test]

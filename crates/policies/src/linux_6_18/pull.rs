@@ -1,0 +1,234 @@
+//! One attempt to pull tasks: `sched_balance_rq`, `detach_tasks` and `can_migrate_task` of Linux 6.x.
+
+use sim_core::ids::{CpuId, Id, TaskId};
+use sim_core::machine::CpuSet;
+use sim_core::policy::{System, View, Why};
+
+use super::busiest::Finding;
+use super::domains::{Kind, UNIT};
+use super::group::{Amount, Situation};
+use super::{Linux618, rules};
+
+/// The end of an attempt at one level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Attempt {
+    Balanced,
+    NotDesignated,
+    /// Every queue of the other groups holds only tasks that may not come.
+    Pinned,
+    /// A queue was found but nothing could be pulled; the queue.
+    Failed(CpuId),
+    Moved,
+}
+
+/// What an attempt found out (`LBF_*` of `struct lb_env`).
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Flags {
+    /// No task of the last queue looked at may come (`LBF_ALL_PINNED`).
+    pub(super) all_pinned: bool,
+    /// A task may not come (`LBF_SOME_PINNED`).
+    some_pinned: bool,
+    /// A cpu of the own group to which a task may come that may not come here (`LBF_DST_PINNED`).
+    other: Option<CpuId>,
+    /// What is to be moved is a number of tasks.
+    pub(super) by_tasks: bool,
+}
+
+/// A pull from a queue (`struct lb_env`).
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    level: usize,
+    as_a: Situation,
+    /// The cpu that balances.
+    me: CpuId,
+    from: CpuId,
+    /// Where the tasks go: `me`, or another cpu of its group.
+    to: CpuId,
+    /// Attempts of `me` at the level that failed so far.
+    failed: u32,
+}
+
+impl Linux618 {
+    /// Looks for a queue and pulls from it; queues whose tasks may all not come are left out and the search
+    /// repeated.
+    pub(super) fn attempt(
+        &mut self,
+        system: &mut dyn System,
+        level: usize,
+        me: CpuId,
+        as_a: Situation,
+    ) -> Attempt {
+        self.excluded = CpuSet::default();
+        self.flags = Flags::default();
+        let domain = self.domains[level];
+        let failed = self.progress[level][me].failed;
+        let mut pull = Pull { level, as_a, me, from: me, to: me, failed };
+        loop {
+            let (from, amount) = match self.find_busiest(system, &domain, pull.to, as_a) {
+                Finding::Pull(from, amount) => (from, amount),
+                Finding::NotDesignated => return Attempt::NotDesignated,
+                Finding::Balanced => return Attempt::Balanced,
+            };
+            let queues = from.map(CpuId).filter(|cpu| !self.excluded.contains(*cpu));
+            let Some(busiest) = self.busiest_queue(system, queues.collect(), amount) else {
+                return Attempt::Balanced;
+            };
+            self.flags.all_pinned = true;
+            self.flags.by_tasks = matches!(amount, Amount::Tasks(_));
+            if system.nr_running(busiest) <= 1 {
+                return Attempt::Failed(busiest);
+            }
+            pull.from = busiest;
+            let moved = self.detach(system, &mut pull, amount);
+            if !self.flags.all_pinned {
+                return if moved { Attempt::Moved } else { Attempt::Failed(busiest) };
+            }
+            self.excluded.insert(busiest);
+            let mut others = domain.remote(me).flatten().map(CpuId);
+            if others.all(|cpu| self.excluded.contains(cpu)) {
+                return Attempt::Pinned;
+            }
+        }
+    }
+
+    /// The queue with the most of what is to be moved (`sched_balance_find_src_rq`).
+    fn busiest_queue(&mut self, view: &dyn View, queues: Vec<CpuId>, amount: Amount) -> Option<CpuId> {
+        let now = view.now();
+        let mut best: Option<(u64, CpuId)> = None;
+        for cpu in queues {
+            let running = u64::from(view.nr_running(cpu));
+            let measure = match amount {
+                Amount::Load(load) => {
+                    let own = self.cpus[cpu].load.get(now);
+                    if running == 1 && own > load { 0 } else { own }
+                }
+                Amount::Utilisation(_) if running <= 1 => 0,
+                Amount::Utilisation(_) => self.cpus[cpu].busy.get(now).max(1),
+                Amount::Tasks(_) => running,
+            };
+            if running > 0 && measure > best.map_or(0, |(most, _)| most) {
+                best = Some((measure, cpu));
+            }
+        }
+        best.map(|(_, cpu)| cpu)
+    }
+
+    /// Moves tasks to the cpu that balances, or to another one of its group where their mask allows only that.
+    /// Whether any was moved. Where masks leave some of the amount behind, the group is marked at the level
+    /// above.
+    fn detach(&mut self, system: &mut dyn System, pull: &mut Pull, amount: Amount) -> bool {
+        let (mut left, mut moved) = (amount, false);
+        loop {
+            self.flags.other = None;
+            moved |= self.pull(system, pull, &mut left);
+            let Some(other) = self.flags.other.filter(|_| !left.is_done()) else {
+                break;
+            };
+            self.excluded.insert(pull.to);
+            pull.to = other;
+        }
+        if self.flags.some_pinned && !left.is_done() {
+            self.mark(pull.level, pull.me, true);
+        }
+        moved
+    }
+
+    /// Moves waiting tasks, least recently run first (`detach_tasks`). Whether any was moved.
+    fn pull(&mut self, system: &mut dyn System, pull: &Pull, left: &mut Amount) -> bool {
+        if system.nr_running(pull.from) <= 1 {
+            self.flags.all_pinned = false;
+            return false;
+        }
+        let rule = if pull.to == pull.me { self.why.rule } else { rules::PULLED_FOR_ANOTHER };
+        let why = Why { rule, ..self.why };
+        let running = system.current(pull.from);
+        let tasks = self.oldest_first(system, pull.from);
+        let mut moved = false;
+        for task in tasks.iter().copied().take(self.options.nr_migrate) {
+            if pull.as_a != Situation::Busy && system.nr_running(pull.from) <= 1 {
+                break;
+            }
+            if !self.may_come(system, pull, task) || Some(task) == running || self.is_hot(system, pull, task)
+            {
+                continue;
+            }
+            let Some(rest) = self.after(system, pull, *left, task) else {
+                continue;
+            };
+            if !system.migrate(task, pull.to, why) {
+                continue;
+            }
+            moved = true;
+            *left = rest;
+            if left.is_done() || pull.as_a == Situation::NewlyIdle {
+                break;
+            }
+        }
+        self.waiting = tasks;
+        moved
+    }
+
+    /// True when the mask of a task allows the cpu; notes what follows from it otherwise.
+    fn may_come(&mut self, view: &dyn View, pull: &Pull, task: TaskId) -> bool {
+        if view.allowed(task, pull.to) {
+            self.flags.all_pinned = false;
+            return true;
+        }
+        self.flags.some_pinned = true;
+        if pull.as_a != Situation::NewlyIdle && self.flags.other.is_none() {
+            let mut group = self.domains[pull.level].local(pull.me).map(CpuId);
+            self.flags.other = group.find(|cpu| !self.excluded.contains(*cpu) && view.allowed(task, *cpu));
+        }
+        false
+    }
+
+    /// What is left of an amount after a task, if it may go.
+    fn after(&self, view: &dyn View, pull: &Pull, left: Amount, task: TaskId) -> Option<Amount> {
+        let known = self.tasks.get(task.index()).copied();
+        let load = known.map_or(0, |mut known| known.average.get(view.now()));
+        let weight = u64::from(view.task(task).weight).max(1);
+        let part = (load * UNIT / weight).min(UNIT) / u64::from(view.nr_running(pull.from)).max(1);
+        left.after(load.max(1), part, pull.failed)
+    }
+
+    /// The tasks of a cpu, least recently run first, the running one last.
+    pub(super) fn oldest_first(&mut self, system: &mut dyn System, cpu: CpuId) -> Vec<TaskId> {
+        let mut tasks = std::mem::take(&mut self.waiting);
+        system.queued(cpu, usize::MAX, &mut tasks);
+        tasks.sort_by_key(|task| {
+            let seen = system.task(*task);
+            (seen.last_ran, seen.entered)
+        });
+        tasks.extend(system.current(cpu));
+        tasks
+    }
+
+    /// Cache-hot, and there were too few failures to ignore it (`can_migrate_task`); threads of a core share
+    /// their caches.
+    fn is_hot(&self, view: &dyn View, pull: &Pull, task: TaskId) -> bool {
+        let domain = &self.domains[pull.level];
+        let seen = view.task(task);
+        let recent = view.now().since(seen.last_ran) < self.options.migration_cost;
+        let hot = domain.kind != Kind::Smt && (seen.buddy || recent);
+        hot && pull.failed <= domain.cache_nice_tries()
+    }
+}
+
+impl Amount {
+    /// What is left after a task of this load and utilisation, if it may go: one much larger than the amount
+    /// stays, though less so after each failure.
+    fn after(self, load: u64, utilisation: u64, failed: u32) -> Option<Self> {
+        let halved = |value: u64| value >> failed.min(63);
+        match self {
+            Self::Load(left) if halved(load) > left => None,
+            Self::Load(left) => Some(Self::Load(left.saturating_sub(load))),
+            Self::Utilisation(left) if halved(utilisation) > left => None,
+            Self::Utilisation(left) => Some(Self::Utilisation(left.saturating_sub(utilisation))),
+            Self::Tasks(left) => Some(Self::Tasks(left.saturating_sub(1))),
+        }
+    }
+
+    const fn is_done(self) -> bool {
+        matches!(self, Self::Load(0) | Self::Utilisation(0) | Self::Tasks(0))
+    }
+}
