@@ -8,6 +8,7 @@ pub mod cost;
 pub mod differences;
 pub mod floor;
 pub mod house;
+pub mod idle_while_waiting;
 pub mod invariants;
 pub mod job;
 pub mod policies;

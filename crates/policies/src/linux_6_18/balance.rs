@@ -33,15 +33,14 @@ impl Linux618 {
         let mut next = now.saturating_add(self.ticks.of(Span::from_ms(60_000)));
         for level in 0..self.domains.len() {
             let mut designated = true;
-            if now >= self.progress[level][cpu].last.saturating_add(self.interval(level, cpu, !idle)) {
+            if now >= self.due(level, cpu, !idle) {
                 let situation = if idle { Situation::Idle } else { Situation::Busy };
                 let attempt = self.load_balance(system, level, cpu, situation);
                 designated = attempt != Attempt::NotDesignated;
                 idle = system.nr_running(cpu) == 0;
-                self.progress[level][cpu].last = now;
+                self.progress[level][cpu].last = now as i64;
             }
-            let due = self.progress[level][cpu].last.saturating_add(self.interval(level, cpu, !idle));
-            next = next.min(due);
+            next = next.min(self.due(level, cpu, !idle));
             if !designated {
                 break;
             }
@@ -49,8 +48,13 @@ impl Linux618 {
         self.cpus[cpu].next_balance = next.max(now + 1);
     }
 
+    /// Tick number of the next attempt at a level.
+    pub(super) fn due(&self, level: usize, cpu: CpuId, busy: bool) -> u64 {
+        self.progress[level][cpu].last.saturating_add_unsigned(self.interval(level, cpu, busy)).max(0) as u64
+    }
+
     /// Ticks between attempts at a level; a busy cpu's are one tick off, so that levels do not stay in step.
-    fn interval(&self, level: usize, cpu: CpuId, busy: bool) -> u64 {
+    pub(super) fn interval(&self, level: usize, cpu: CpuId, busy: bool) -> u64 {
         let factor = if busy { BUSY_FACTOR } else { 1 };
         let ms = self.progress[level][cpu].interval_ms.saturating_mul(factor);
         let ticks = self.ticks.of(Span::from_ms(ms)) - u64::from(busy);
@@ -145,8 +149,7 @@ impl Linux618 {
         let looks = self.options.newidle && self.overloaded > 0;
         let mut cost = 0;
         for level in 0..self.domains.len() {
-            let due = self.progress[level][cpu].last.saturating_add(self.interval(level, cpu, false));
-            next = next.min(due);
+            next = next.min(self.due(level, cpu, false));
             cost += self.options.newidle_cost.ns() * u64::from(self.domains[level].span);
             if !looks || self.cpus[cpu].avg_idle < cost {
                 break;

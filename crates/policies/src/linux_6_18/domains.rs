@@ -130,21 +130,18 @@ pub(crate) fn cache_span(machine: &Machine) -> u32 {
     }
 }
 
-/// The domains above each cpu, lowest first, without levels of one group. A package that holds several NUMA
-/// nodes is a NUMA level.
+/// The domains above each cpu, lowest first, without levels of one group. PKG spans a NUMA node, whatever
+/// packages it holds (`cpu_cpu_mask`); a package that holds several nodes is a NUMA level.
 pub(super) fn build(machine: &Machine) -> Vec<Domain> {
     let topology = &machine.topology;
     let (package, node) = (topology.span(Level::Package), topology.span(Level::Node));
-    let (inner, outer) = (package.min(node), package.max(node));
     let cache = cache_span(machine);
-    let outer_kind = if node < package { Kind::Numa } else { Kind::Pkg };
-    let last = if node < topology.cpus() { Kind::Numa } else { Kind::Pkg };
     let spans = [
         (Kind::Smt, topology.span(Level::Core)),
         (Kind::Mc, cache),
-        (Kind::Pkg, inner),
-        (outer_kind, outer),
-        (last, topology.cpus()),
+        (Kind::Pkg, node),
+        (Kind::Numa, package),
+        (Kind::Numa, topology.cpus()),
     ];
     let mut domains: Vec<Domain> = Vec::new();
     let mut below = 1;

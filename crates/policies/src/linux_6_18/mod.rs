@@ -17,10 +17,12 @@ mod rules;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Level, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, Timer, View, Why};
+use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
 use crate::entry::Setting;
 use crate::load::{NewIdle, Parameters};
+use crate::spread::Draws;
 use crate::ticks::Ticks;
 use average::{Average, FINE};
 use domains::{Domain, UNIT};
@@ -65,8 +67,8 @@ struct Cpu {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     interval_ms: u64,
-    /// Tick number of the last attempt.
-    last: u64,
+    /// Tick number of the last attempt; before the run it is negative.
+    last: i64,
     failed: u32,
 }
 
@@ -200,8 +202,15 @@ impl Options {
 }
 
 impl Policy for Linux618 {
+    /// The machine has been up: the attempts of its cpus are not in step.
     fn init(&mut self, system: &mut dyn System) {
+        let mut draws = Draws::new(system.seed(), Purpose::Policy, 0);
         for cpu in system.machine().cpu_ids() {
+            for level in 0..self.domains.len() {
+                self.progress[level][cpu].last = -(draws.below(self.interval(level, cpu, false)) as i64);
+            }
+            let due = (0..self.domains.len()).map(|level| self.due(level, cpu, false)).min();
+            self.cpus[cpu].next_balance = due.unwrap_or(0);
             self.arm(system, cpu);
         }
     }

@@ -179,3 +179,132 @@ fn a_group_with_an_idle_cpu_has_spare_capacity_however_busy_the_others_are() {
     use group::State::{FullyBusy, HasSpare};
     assert_eq!([6, 7, 8].map(state), [HasSpare, HasSpare, FullyBusy]);
 }
+
+const PACKAGES: [(Tree, u32); 3] = [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Core, 4)];
+
+/// Four tasks bound to cpu 0 of a package that is idle otherwise, five free ones on the other one.
+fn bound_and_free() -> (FakeSystem, Linux618) {
+    let (mut system, policy) = steady(&PACKAGES, &[4, 0, 0, 0, 2, 1, 1, 1]);
+    for task in &mut system.tasks[..4] {
+        task.affinity = Affinity::One(CpuId(0));
+    }
+    (system, policy)
+}
+
+#[test]
+fn a_pull_that_masks_defeat_marks_the_group_above() {
+    let idle = group::Situation::Idle;
+    let find = |system: &FakeSystem, policy: &mut Linux618| {
+        let domain = policy.domains[1];
+        policy.excluded = CpuSet::default();
+        policy.find_busiest(system, &domain, CpuId(1), idle)
+    };
+    let (mut system, mut policy) = bound_and_free();
+    let spare = busiest::Finding::Pull(4..8, group::Amount::Utilisation(3 * 1024));
+    assert_eq!(find(&system, &mut policy), spare, "it has three idle cpus");
+    assert_eq!(policy.load_balance(&mut system, 0, CpuId(1), idle), pull::Attempt::Balanced);
+    assert!(policy.marked[1][0], "cpu 0 has only tasks that may not come");
+    // Its own group counts as uneven now: what is over the average moves, half a task, after one failure.
+    let half = busiest::Finding::Pull(4..8, group::Amount::Load(512));
+    assert_eq!(find(&system, &mut policy), half);
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::Failed(CpuId(4)));
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::Moved);
+    // Seen from the other package the marked group gives one task, if one may come.
+    let domain = policy.domains[1];
+    policy.excluded = CpuSet::default();
+    system.leave(&mut policy, TaskId(8), TaskState::Exited);
+    let one = busiest::Finding::Pull(0..4, group::Amount::Tasks(1));
+    assert_eq!(policy.find_busiest(&system, &domain, CpuId(7), idle), one);
+    // An attempt that finds balance clears the mark.
+    assert_eq!(
+        policy.load_balance(&mut system, 0, CpuId(0), group::Situation::Busy),
+        pull::Attempt::Balanced
+    );
+    assert!(!policy.marked[1][0]);
+}
+
+#[test]
+fn pinned_queues_are_looked_at_ever_more_rarely() {
+    let idle = group::Situation::Idle;
+    let (mut system, mut policy) = bound_and_free();
+    let mut intervals = Vec::new();
+    for _ in 0..9 {
+        policy.load_balance(&mut system, 0, CpuId(1), idle);
+        intervals.push(policy.progress[0][CpuId(1)].interval_ms);
+    }
+    assert_eq!(intervals, [8, 16, 32, 64, 128, 256, 512, 512, 512]);
+}
+
+#[test]
+fn a_cpu_that_does_not_balance_forgets_its_failures() {
+    let idle = group::Situation::Idle;
+    let (mut system, mut policy) = steady(&PACKAGES, &[0, 0, 0, 0, 1, 1, 1, 1]);
+    policy.progress[1][CpuId(1)].failed = 3;
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::NotDesignated);
+    assert_eq!(policy.progress[1][CpuId(1)].failed, 0);
+    assert_eq!(policy.progress[1][CpuId(1)].interval_ms, 16);
+}
+
+#[test]
+fn running_tasks_are_pushed_where_a_number_of_tasks_is_to_move() {
+    let idle = group::Situation::Idle;
+    let (mut system, mut policy) = steady(&PACKAGES, &[0, 0, 0, 0, 1, 1, 1, 1]);
+    policy.progress[1][CpuId(0)].interval_ms = 16;
+    for failed in 1..=3 {
+        assert_eq!(policy.load_balance(&mut system, 1, CpuId(0), idle), pull::Attempt::Failed(CpuId(4)));
+        assert_eq!(policy.progress[1][CpuId(0)].failed, failed);
+    }
+    assert!(system.moves.is_empty());
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(0), idle), pull::Attempt::Failed(CpuId(4)));
+    assert_eq!(system.moves.len(), 1, "cache_nice_tries is 1: the fourth failure wakes the stopper");
+    let after = policy.progress[1][CpuId(0)];
+    assert_eq!((after.failed, after.interval_ms), (0, 8));
+    // By load nothing that runs is pushed, however often it fails.
+    let (mut system, mut policy) = steady(&TWO, &[1, 2]);
+    for task in &mut system.tasks {
+        task.affinity = Affinity::One(CpuId(1));
+    }
+    for _ in 0..20 {
+        policy.load_balance(&mut system, 0, CpuId(0), group::Situation::Busy);
+    }
+    assert!(system.moves.is_empty());
+}
+
+#[test]
+fn of_full_groups_the_last_is_the_busiest_and_of_cores_the_first() {
+    let state = group::State::FullyBusy;
+    let heavy = group::Stats {
+        cpus: 0..4,
+        load: 9_000,
+        busy: 4096,
+        tasks: 4,
+        idle: 0,
+        capacity: 4096,
+        smt: false,
+        state,
+    };
+    let light = group::Stats { load: 4_096, ..heavy.clone() };
+    assert!(light.busier_than(&heavy) && heavy.busier_than(&light), "loads are not compared");
+    let (core, other) = (group::Stats { smt: true, ..heavy }, group::Stats { smt: true, ..light });
+    assert!(!core.busier_than(&other) && !other.busier_than(&core));
+    let uneven = group::Stats { state: group::State::Imbalanced, ..core.clone() };
+    assert!(uneven.busier_than(&core) && !uneven.busier_than(&uneven));
+}
+
+#[test]
+fn the_numa_allowance_grows_from_the_lowest_numa_level() {
+    let slacks = |nodes: u32, caches: u32, sockets: u32| {
+        let tree = [(Tree::Package, sockets), (Tree::Node, nodes), (Tree::Cache, caches), (Tree::Core, 4)];
+        let domains = domains::build(&crate::fake::machine(&tree));
+        let numa = domains.iter().filter(|domain| domain.kind == domains::Kind::Numa);
+        numa.map(|domain| domain.numa_slack).collect::<Vec<_>>()
+    };
+    for caches in [2, 3, 8] {
+        let m = u64::from(caches);
+        assert_eq!(slacks(1, caches, 2), [m]);
+        assert_eq!(slacks(2, caches, 2), [m, 2 * m]);
+        assert_eq!(slacks(4, caches, 2), [m, 2 * m]);
+        assert_eq!(slacks(4, caches, 4), [m, 4 * m]);
+        assert_eq!(slacks(4, caches, 1), [m]);
+    }
+}

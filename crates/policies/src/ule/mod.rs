@@ -11,7 +11,7 @@ mod twelve;
 use notation::declare::Duration;
 use notation::{choices, parameters};
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::{Level as Tree, Machine};
+use sim_core::machine::{Level as Tree, Machine, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::Span;
@@ -92,6 +92,8 @@ struct Ule {
     siblings: u32,
     cache: u32,
     queues: Queues,
+    /// Idle cpus that look again at their next tick.
+    looking: PerCpu<bool>,
     draws: Option<Draws>,
     waiting: Vec<TaskId>,
 }
@@ -118,6 +120,7 @@ impl Ule {
             siblings: machine.topology.span(Tree::Core),
             cache,
             queues: Queues::new(machine.cpus(), cache),
+            looking: PerCpu::filled(machine.cpus() as usize, false),
             draws: None,
             waiting: Vec::new(),
         }
@@ -174,12 +177,20 @@ impl Policy for Ule {
         }
         if self.seven {
             self.steal_seven(system, cpu);
+            self.look_again(system, cpu);
         } else {
             self.steal_near(system, cpu);
         }
     }
 
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        if let Timer::Tick(cpu) = timer {
+            self.looking[cpu] = false;
+            if system.nr_running(cpu) == 0 {
+                self.steal_seven(system, cpu);
+                self.look_again(system, cpu);
+            }
+        }
         let Timer::Token(token) = timer else { return };
         match (self.seven, token) {
             (true, SIBLINGS) => self.balance_siblings(system),
@@ -191,6 +202,15 @@ impl Policy for Ule {
 
     fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
         self.queues.note(system, cpu);
+        let least = if self.siblings > 1 { 2 } else { self.threshold };
+        if self.seven && self.steal && self.queues.idle() > 0 && system.nr_running(cpu) >= least {
+            let cpus = system.machine().cpus();
+            let mut next = self.queues.first_at_most(0..cpus, 0);
+            while let Some(idle) = next {
+                self.look_again(system, idle);
+                next = self.queues.first_at_most(idle.0 + 1..cpus, 0);
+            }
+        }
     }
 
     fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {

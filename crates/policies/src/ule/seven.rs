@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, System, View, Why};
+use sim_core::policy::{CpuChoice, System, Timer, View, Why};
 
 use super::Ule;
 use crate::spread::first_allowed;
@@ -42,6 +42,17 @@ impl Ule {
     fn core(&self, cpu: CpuId) -> impl Iterator<Item = CpuId> + Clone + use<> {
         let first = cpu.0 / self.siblings * self.siblings;
         (first..first + self.siblings).map(CpuId)
+    }
+
+    /// The idle loop calls `tdq_idled` after each interrupt, so an idle cpu looks again at its next tick
+    /// while there is a queue to steal from.
+    pub(super) fn look_again(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let (longest, looking) = (self.queues.extremes().1, self.looking[cpu]);
+        let sibling = self.siblings > 1 && self.core(cpu).any(|other| system.nr_running(other) >= 2);
+        if self.steal && !looking && system.nr_running(cpu) == 0 && (longest >= self.threshold || sibling) {
+            self.looking[cpu] = true;
+            system.at(system.now(), Timer::Tick(cpu));
+        }
     }
 
     /// `tdq_idled`: a sibling with a waiting thread, else the most loaded cpu if it has enough; of equals the

@@ -144,3 +144,25 @@ fn the_second_in_the_queue_is_taken_and_every_decision_has_a_reason() {
     let reasons = &system.reasons;
     assert!(reasons.len() == 1 && reasons[0].facts[1] == ("threads there", 4), "{reasons:?}");
 }
+
+#[test]
+fn an_idle_cpu_of_release_7_looks_again_at_its_ticks() {
+    // Two threads are bound to their cpu when the other one goes idle; then they may leave it.
+    let two = [(Tree::Package, 1), (Tree::Core, 2)];
+    for (release, stolen) in [("7", 1), ("12", 0)] {
+        let (mut system, mut policy) = on(&two, release, &[1, 2]);
+        for task in &mut system.tasks {
+            task.affinity = Affinity::One(CpuId(1));
+        }
+        system.leave(&mut policy, TaskId(0), TaskState::Exited);
+        policy.idle(&mut system, CpuId(0));
+        assert!(system.moves.is_empty());
+        for task in &mut system.tasks {
+            task.affinity = Affinity::All;
+        }
+        for (cpu, _) in std::mem::take(&mut system.ticks) {
+            policy.timer(&mut system, Timer::Tick(cpu));
+        }
+        assert_eq!(system.moves.len(), stolen, "release {release}");
+    }
+}

@@ -16,6 +16,7 @@ mod kernels;
 mod latencies;
 mod looks;
 mod memory;
+mod modern_balancing;
 mod parked;
 mod polling;
 mod rounds;

@@ -1,0 +1,180 @@
+//! The rules of kernels that leave a cpu idle while a task that may run there waits, each with its source.
+
+use sim_core::time::Span;
+
+use super::looks::Idle;
+use super::{Kernel, Report};
+
+/// A rule that accounts for a stretch.
+pub struct Rule {
+    /// The rule in a few words.
+    pub name: &'static str,
+    /// File and function.
+    pub source: &'static str,
+    /// The kernels that have it.
+    of: fn(&Kernel) -> bool,
+    /// True where what was observed shows the rule at work.
+    holds: fn(Kernel, &Report) -> bool,
+}
+
+/// All of them; the first that holds is the name of a stretch.
+pub const RULES: [Rule; 16] = [
+    Rule {
+        name: "no state of the queues lasts two intervals",
+        source: "2.6 kernel/sched.c rebalance_domains; 6.18 kernel/sched/fair.c sched_balance_domains",
+        of: is_linux,
+        holds: |_, report| report.stretch.still <= report.patience,
+    },
+    Rule {
+        name: "one cpu balances for its group, and the masks or loads keep it from helping",
+        source: "2.6.20 on kernel/sched.c find_busiest_group (*balance = 0)",
+        of: is_old,
+        holds: |kernel, report| shows(kernel, report, Idle::NotDesignated),
+    },
+    Rule {
+        name: "a group with no more tasks than cpus is not overloaded",
+        source: "2.6 kernel/sched.c find_busiest_group: sum_nr_running > group_capacity, or group_imb",
+        of: is_old,
+        holds: |kernel, report| shows(kernel, report, Idle::NotOverloaded),
+    },
+    Rule {
+        name: "loads of groups are within imbalance_pct, or the own one is above the average",
+        source: "2.6 kernel/sched.c find_busiest_group: out_balanced",
+        of: is_old,
+        holds: |kernel, report| shows(kernel, report, Idle::Loads),
+    },
+    Rule {
+        name: "only the busiest queue is looked at, and masks keep its tasks there",
+        source: "2.6 kernel/sched.c find_busiest_queue, can_migrate_task: no other cpu of the group is tried",
+        of: is_old,
+        holds: |kernel, report| shows(kernel, report, Idle::AnotherQueue),
+    },
+    Rule {
+        name: "a task of more than twice the amount to move stays",
+        source: "2.6 kernel/sched.c balance_tasks: skip_for_load",
+        of: is_old,
+        holds: |kernel, report| shows(kernel, report, Idle::TooHeavy),
+    },
+    Rule {
+        name: "hot tasks and failed attempts: cache_nice_tries + 3 attempts before the running task is pushed",
+        source: "2.6 kernel/sched.c can_migrate_task, load_balance; 6.18 fair.c need_active_balance",
+        of: is_linux,
+        holds: |_, report| report.stretch.still <= attempts(report, 1),
+    },
+    Rule {
+        name: "a cpu that goes idle keeps the time of its next attempt, set while it was busy",
+        source: "2.6.27 to 2.6.30 kernel/sched.c idle_balance: next_balance only moves when a task was pulled",
+        of: |kernel| is_linux(kernel) && !matches!(kernel.name, "linux-2.6.18" | "linux-6.18"),
+        holds: |_, report| was_busy(report) && report.stretch.still <= attempts(report, busy_factor(report)),
+    },
+    Rule {
+        name: "an idle thread beside a busy one of its core balances as a busy cpu",
+        source: "2.6 kernel/sched.c load_balance: returns -1 under SD_SHARE_CPUPOWER (sd_idle)",
+        of: is_old,
+        holds: |_, report| {
+            smt_sibling_busy(report) && report.stretch.still <= attempts(report, busy_factor(report))
+        },
+    },
+    Rule {
+        name: "tasks that may all not come: the interval doubles to MAX_PINNED_INTERVAL",
+        source: "2.6 kernel/sched.c load_balance; 6.18 fair.c sched_balance_rq: 512 ms",
+        of: is_linux,
+        holds: |kernel, report| report.masks_matter() && report.stretch.still <= pinned(kernel, report),
+    },
+    Rule {
+        name: "masks: the level above helps only while the mark of a failed pull stands, and balanced passes clear it",
+        source: "6.18 fair.c sched_balance_rq: sgc->imbalance, out_balanced",
+        of: |kernel| kernel.name == "linux-6.18",
+        holds: |kernel, report| report.masks_matter() && report.reasons(kernel).is_some(),
+    },
+    Rule {
+        name: "steals only from queues that reach the threshold",
+        source: "FreeBSD 7 sched_ule.c tdq_idled: steal_thresh",
+        of: |kernel| kernel.policy == "ULE" && kernel.setting.is_none(),
+        holds: |_, report| below_threshold(report),
+    },
+    Rule {
+        name: "the long-term balancer moves one thread a pass",
+        source: "FreeBSD sched_ule.c sched_balance_pair, sched_balance_group",
+        of: |kernel| kernel.policy == "ULE",
+        holds: |kernel, report| {
+            let crowded =
+                report.stretch.tasks.iter().map(|tasks| tasks.len().saturating_sub(1)).sum::<usize>();
+            report.stretch.still <= kernel.interval * (crowded as u64 + 1)
+        },
+    },
+    Rule {
+        name: "the long-term balancer pairs the longest and the shortest queue, whatever the masks",
+        source: "FreeBSD sched_ule.c sched_balance, sched_highest, sched_lowest",
+        of: |kernel| kernel.policy == "ULE",
+        holds: |_, report| report.masks_matter(),
+    },
+    Rule {
+        name: "no state of the queues lasts two clock ticks",
+        source: "Solaris disp.c: an idle cpu looks when it goes idle and when a thread is queued (disp_anywork)",
+        of: |kernel| kernel.policy == "LGROUP",
+        holds: |_, report| report.stretch.still <= report.patience,
+    },
+    Rule {
+        name: "threads that wait behind a better one are offered to idle cpus when they are queued again",
+        source: "Solaris disp.c setbackdq, disp_getbest",
+        of: |kernel| kernel.policy == "LGROUP",
+        holds: |_, report| report.masks_matter() && report.stretch.still <= Span::from_ms(1_000),
+    },
+];
+
+fn is_linux(kernel: &Kernel) -> bool {
+    kernel.policy == "LOAD"
+}
+
+fn is_old(kernel: &Kernel) -> bool {
+    is_linux(kernel) && kernel.name != "linux-6.18"
+}
+
+/// The longest factor of a busy cpu on intervals up to the level.
+fn busy_factor(report: &Report) -> u64 {
+    report.levels.iter().map(|level| level.busy_factor).max().unwrap_or(1)
+}
+
+/// A first interval and `cache_nice_tries` + 3 more of the shortest, at a level with tries of at most 2.
+fn attempts(report: &Report, factor: u64) -> Span {
+    let level = report.levels.last();
+    let (least, most) = level.map_or((0, 0), |level| (level.min_interval_ms, level.max_interval_ms));
+    report.patience + Span::from_ms(factor * (most + 5 * least.max(TICK_MS)))
+}
+
+/// The longest tick of the kernels, milliseconds.
+const TICK_MS: u64 = 4;
+
+/// Intervals of domains whose tasks are pinned, twice.
+fn pinned(kernel: Kernel, report: &Report) -> Span {
+    let keeps = was_busy(report) && !matches!(kernel.name, "linux-2.6.18" | "linux-6.18");
+    let factor = if keeps { busy_factor(report) } else { 2 };
+    Span::from_ms((1_024 * factor).min(100 * 64 + 1_024)) + report.patience
+}
+
+fn was_busy(report: &Report) -> bool {
+    report.stretch.from.ns() > 0
+}
+
+fn smt_sibling_busy(report: &Report) -> bool {
+    let smt = report.levels.iter().position(|level| level.name == "SMT");
+    smt.is_some_and(|level| report.count(report.domain(level, report.cpu())) > 0)
+}
+
+fn shows(kernel: Kernel, report: &Report, reason: Idle) -> bool {
+    report.reasons(kernel).is_some_and(|reasons| reasons.last() == Some(&reason))
+}
+
+/// No queue reaches the threshold of release 7: the base-2 logarithm of the cpus, at most three.
+fn below_threshold(report: &Report) -> bool {
+    let cpus = report.stretch.tasks.len();
+    let threshold = (cpus.ilog2() as usize).clamp(2, 3);
+    report.stretch.tasks.iter().all(|tasks| tasks.len() < threshold)
+}
+
+/// The first rule of the kernel that accounts for the stretch.
+#[must_use]
+pub fn name(kernel: Kernel, report: &Report) -> Option<&'static str> {
+    RULES.iter().find(|rule| (rule.of)(&kernel) && (rule.holds)(kernel, report)).map(|rule| rule.name)
+}

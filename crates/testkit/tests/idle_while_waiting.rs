@@ -1,0 +1,51 @@
+//! No cpu idles for long while a task waits that may run there, but for rules of the kernel that have a name.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use testkit::idle_while_waiting::{case, rules, stretches};
+
+/// Random cases; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
+fn seeds() -> Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let from = number("OVERSIM_FROM").unwrap_or(0);
+    let campaign = || from..from + number("OVERSIM_SWARM").unwrap_or(300);
+    number("OVERSIM_SEED").map_or_else(campaign, |seed| seed..seed + 1)
+}
+
+#[test]
+fn a_cpu_idles_beside_a_waiting_task_only_by_a_named_rule() {
+    let mut names: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut unnamed = Vec::new();
+    for seed in seeds() {
+        let case = case(seed);
+        for report in stretches(&case).unwrap() {
+            match rules::name(case.kernel, &report) {
+                Some(name) => *names.entry((case.kernel.name, name)).or_default() += 1,
+                None if std::env::var_os("OVERSIM_LINES").is_some() => {
+                    let uniform = report.weights.iter().all(|w| *w == report.weights[0]);
+                    let sleepy = report.stretch.tasks.iter().flatten().any(|t| report.sleeps[t.0 as usize]);
+                    println!(
+                        "R {seed} {}{:?} still {} len {} pat {} changes {} level {}/{} {} {} {}",
+                        case.kernel.name,
+                        case.kernel.setting.is_some(),
+                        report.stretch.still.ns() / 1_000_000,
+                        report.length().ns() / 1_000_000,
+                        report.patience.ns() / 1_000_000,
+                        report.stretch.changes,
+                        report.levels[report.level].name,
+                        report.level,
+                        if report.masked() { "masked" } else { "free" },
+                        if uniform { "uniform" } else { "weights" },
+                        if sleepy { "sleepy" } else { "busy" },
+                    );
+                }
+                None => unnamed.push(format!("seed {seed}, {:?}:\n{report}", case.kernel)),
+            }
+        }
+    }
+    eprintln!("{names:#?}");
+    let count = unnamed.len();
+    unnamed.truncate(std::env::var("OVERSIM_SHOW").map_or(3, |n| n.parse().unwrap()));
+    assert!(unnamed.is_empty(), "{count} stretches without a name, the first:\n{}", unnamed.join("\n"));
+}
