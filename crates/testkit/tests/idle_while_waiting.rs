@@ -22,24 +22,6 @@ fn a_cpu_idles_beside_a_waiting_task_only_by_a_named_rule() {
         for report in stretches(&case).unwrap() {
             match rules::name(case.kernel, &report) {
                 Some(name) => *names.entry((case.kernel.name, name)).or_default() += 1,
-                None if std::env::var_os("OVERSIM_LINES").is_some() => {
-                    let uniform = report.weights.iter().all(|w| *w == report.weights[0]);
-                    let sleepy = report.stretch.tasks.iter().flatten().any(|t| report.sleeps[t.0 as usize]);
-                    println!(
-                        "R {seed} {}{:?} still {} len {} pat {} changes {} level {}/{} {} {} {}",
-                        case.kernel.name,
-                        case.kernel.setting.is_some(),
-                        report.stretch.still.ns() / 1_000_000,
-                        report.length().ns() / 1_000_000,
-                        report.patience.ns() / 1_000_000,
-                        report.stretch.changes,
-                        report.levels[report.level].name,
-                        report.level,
-                        if report.masked() { "masked" } else { "free" },
-                        if uniform { "uniform" } else { "weights" },
-                        if sleepy { "sleepy" } else { "busy" },
-                    );
-                }
                 None => unnamed.push(format!("seed {seed}, {:?}:\n{report}", case.kernel)),
             }
         }

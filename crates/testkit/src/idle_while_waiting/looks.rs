@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use sim_core::ids::{CpuId, Id, TaskId};
+use sim_core::ids::{Id, TaskId};
 
 use super::{Kernel, Report};
 
@@ -199,11 +199,5 @@ impl Report {
         let idle = idle.fold(0, |all, cpu| all | 1u64 << cpu);
         let tasks = self.stretch.tasks.iter().filter(|tasks| tasks.len() > 1).flatten();
         tasks.into_iter().any(|task| self.masks[task.index()] & idle != idle)
-    }
-
-    /// The idle cpu as a number that tests print.
-    #[must_use]
-    pub const fn cpu(&self) -> CpuId {
-        self.stretch.cpu
     }
 }

@@ -71,12 +71,6 @@ impl Report {
         cpus.map(|cpu| self.stretch.tasks[cpu as usize].len()).sum()
     }
 
-    /// The idle cpus of a range.
-    #[must_use]
-    pub fn idle(&self, cpus: Range<u32>) -> usize {
-        cpus.filter(|cpu| self.stretch.tasks[*cpu as usize].is_empty()).count()
-    }
-
     /// The group of a cpu at a level.
     #[must_use]
     pub fn group(&self, level: usize, cpu: CpuId) -> Range<u32> {
@@ -91,14 +85,6 @@ impl Report {
         let size = self.levels[level].span;
         let start = cpu.0 / size * size;
         start..(start + size).min(self.stretch.tasks.len() as u32)
-    }
-
-    /// A runnable task may not run on an idle cpu, or on the cpu that balances for its group.
-    #[must_use]
-    pub fn masked(&self) -> bool {
-        let idle = (0..self.stretch.tasks.len()).filter(|cpu| self.stretch.tasks[*cpu].is_empty());
-        let idle: Cpus = idle.fold(0, |all, cpu| all | 1 << cpu);
-        self.stretch.tasks.iter().flatten().any(|task| self.masks[task.index()] & idle != idle)
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Rule {
 }
 
 /// All of them; the first that holds is the name of a stretch.
-pub const RULES: [Rule; 16] = [
+pub const RULES: [Rule; 15] = [
     Rule {
         name: "no state of the queues lasts two intervals",
         source: "2.6 kernel/sched.c rebalance_domains; 6.18 kernel/sched/fair.c sched_balance_domains",
@@ -56,14 +56,14 @@ pub const RULES: [Rule; 16] = [
         holds: |kernel, report| shows(kernel, report, Idle::TooHeavy),
     },
     Rule {
-        name: "hot tasks and failed attempts: cache_nice_tries + 3 attempts before the running task is pushed",
+        name: "hot tasks: up to cache_nice_tries + 3 failed attempts before the running task is pushed",
         source: "2.6 kernel/sched.c can_migrate_task, load_balance; 6.18 fair.c need_active_balance",
         of: is_linux,
         holds: |_, report| report.stretch.still <= attempts(report, 1),
     },
     Rule {
         name: "a cpu that goes idle keeps the time of its next attempt, set while it was busy",
-        source: "2.6.27 to 2.6.30 kernel/sched.c idle_balance: next_balance only moves when a task was pulled",
+        source: "2.6.27 to 2.6.30 kernel/sched.c idle_balance: next_balance moves only after a pull",
         of: |kernel| is_linux(kernel) && !matches!(kernel.name, "linux-2.6.18" | "linux-6.18"),
         holds: |_, report| was_busy(report) && report.stretch.still <= attempts(report, busy_factor(report)),
     },
@@ -82,20 +82,18 @@ pub const RULES: [Rule; 16] = [
         holds: |kernel, report| report.masks_matter() && report.stretch.still <= pinned(kernel, report),
     },
     Rule {
-        name: "masks: the level above helps only while the mark of a failed pull stands, and balanced passes clear it",
+        name: "masks: the level above helps only while the mark stands, which balanced passes clear",
         source: "6.18 fair.c sched_balance_rq: sgc->imbalance, out_balanced",
         of: |kernel| kernel.name == "linux-6.18",
-        holds: |kernel, report| report.masks_matter() && report.reasons(kernel).is_some(),
+        holds: |kernel, report| {
+            let set = 2 * MAX_PINNED_MS;
+            let shown = report.masks_matter() && report.reasons(kernel).is_some();
+            shown && report.stretch.still <= Span::from_ms(2 * set)
+        },
     },
     Rule {
-        name: "steals only from queues that reach the threshold",
-        source: "FreeBSD 7 sched_ule.c tdq_idled: steal_thresh",
-        of: |kernel| kernel.policy == "ULE" && kernel.setting.is_none(),
-        holds: |_, report| below_threshold(report),
-    },
-    Rule {
-        name: "the long-term balancer moves one thread a pass",
-        source: "FreeBSD sched_ule.c sched_balance_pair, sched_balance_group",
+        name: "idle cpus steal only from long queues, and the long-term balancer moves one thread a pass",
+        source: "FreeBSD sched_ule.c tdq_idled (steal_thresh), sched_balance_pair, sched_balance_group",
         of: |kernel| kernel.policy == "ULE",
         holds: |kernel, report| {
             let crowded =
@@ -111,7 +109,7 @@ pub const RULES: [Rule; 16] = [
     },
     Rule {
         name: "no state of the queues lasts two clock ticks",
-        source: "Solaris disp.c: an idle cpu looks when it goes idle and when a thread is queued (disp_anywork)",
+        source: "Solaris disp.c disp_anywork: an idle cpu looks when a thread is queued",
         of: |kernel| kernel.policy == "LGROUP",
         holds: |_, report| report.stretch.still <= report.patience,
     },
@@ -143,6 +141,12 @@ fn attempts(report: &Report, factor: u64) -> Span {
     report.patience + Span::from_ms(factor * (most + 5 * least.max(TICK_MS)))
 }
 
+/// `MAX_PINNED_INTERVAL`, milliseconds: intervals below it still double.
+const MAX_PINNED_MS: u64 = 512;
+
+/// The longest interval of 2.6 built for 64 cpus (`HZ * NR_CPUS / 10`), milliseconds.
+const MAX_INTERVAL_MS: u64 = 6_400;
+
 /// The longest tick of the kernels, milliseconds.
 const TICK_MS: u64 = 4;
 
@@ -150,7 +154,7 @@ const TICK_MS: u64 = 4;
 fn pinned(kernel: Kernel, report: &Report) -> Span {
     let keeps = was_busy(report) && !matches!(kernel.name, "linux-2.6.18" | "linux-6.18");
     let factor = if keeps { busy_factor(report) } else { 2 };
-    Span::from_ms((1_024 * factor).min(100 * 64 + 1_024)) + report.patience
+    Span::from_ms((2 * MAX_PINNED_MS * factor).min(MAX_INTERVAL_MS + 2 * MAX_PINNED_MS)) + report.patience
 }
 
 fn was_busy(report: &Report) -> bool {
@@ -159,18 +163,11 @@ fn was_busy(report: &Report) -> bool {
 
 fn smt_sibling_busy(report: &Report) -> bool {
     let smt = report.levels.iter().position(|level| level.name == "SMT");
-    smt.is_some_and(|level| report.count(report.domain(level, report.cpu())) > 0)
+    smt.is_some_and(|level| report.count(report.domain(level, report.stretch.cpu)) > 0)
 }
 
 fn shows(kernel: Kernel, report: &Report, reason: Idle) -> bool {
     report.reasons(kernel).is_some_and(|reasons| reasons.last() == Some(&reason))
-}
-
-/// No queue reaches the threshold of release 7: the base-2 logarithm of the cpus, at most three.
-fn below_threshold(report: &Report) -> bool {
-    let cpus = report.stretch.tasks.len();
-    let threshold = (cpus.ilog2() as usize).clamp(2, 3);
-    report.stretch.tasks.iter().all(|tasks| tasks.len() < threshold)
 }
 
 /// The first rule of the kernel that accounts for the stretch.
