@@ -8,7 +8,7 @@ use super::source;
 use crate::args::Check;
 use crate::failure::{BAD_INPUT, Failure};
 use crate::input;
-use crate::output::to_stdout;
+use crate::output::{to_stdout, write_folded};
 
 /// Checks every scenario; errors go to standard error, a line per valid scenario to standard output.
 pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
@@ -21,7 +21,8 @@ pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Fa
         });
         match loaded {
             Ok((name, experiment)) => {
-                to_stdout(|out| writeln!(out, "{}: ok, {}", neutral::line(&name), experiment.size()))?;
+                let line = format!("{}: ok, {}", neutral::line(&name), experiment.size());
+                to_stdout(|out| write_folded(&line, out))?;
             }
             Err(failure) => {
                 // The exit code follows when all scenarios have been checked.

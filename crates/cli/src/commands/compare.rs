@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use experiment::PolicyShelf;
 use experiment::compare::contrast::{self, Contrasts, Named, Wanted};
 use experiment::compare::report;
-use experiment::text::hanging;
 
 use super::source::{self, Opened};
 use crate::args::Compare;
@@ -55,20 +54,5 @@ fn deliver(args: &Compare, compared: &Contrasts) -> Result<(), Failure> {
     let mut text = Vec::new();
     (form.write)(compared, &mut text).map_err(|error| Failure::Output(error.to_string()))?;
     let text = String::from_utf8_lossy(&text);
-    output::to_stdout(|out| {
-        text.lines().try_for_each(|line| writeln!(out, "{}", broken(line, output::width())))
-    })
-}
-
-/// A line of the text, broken at its blanks where it is too long; what follows stands below the sentence.
-fn broken(line: &str, width: usize) -> String {
-    let blanks = line.len() - line.trim_start().len();
-    let rest =
-        if line.starts_with("! ") { "    ".to_owned() } else { " ".repeat(blanks + 2 * blanks.min(1)) };
-    if line.chars().count() <= width {
-        return line.to_owned();
-    }
-    let first = line.find(|c: char| !c.is_whitespace() && c != '!').unwrap_or(0);
-    let (head, words) = line.split_at(first);
-    hanging(words, [head, &rest], width).join("\n")
+    output::to_stdout(|out| output::write_folded(&text, out))
 }

@@ -8,7 +8,7 @@ use explain::machine_view::{self, Refusal};
 
 use crate::args::{ListFormat, MachineExport, MachineImport, MachineShow};
 use crate::failure::Failure;
-use crate::output::{Target, distinct, to_stdout};
+use crate::output::{Target, distinct, to_stdout, write_folded};
 use crate::{input, say};
 
 /// Prints the machine.
@@ -16,7 +16,11 @@ pub(crate) fn show(args: &MachineShow) -> Result<ExitCode, Failure> {
     let view = machine_view::show(&args.machine, args.kernel.as_deref()).map_err(refused)?;
     to_stdout(|out| match args.format {
         ListFormat::Json => machine_view::write_json(&view, out),
-        ListFormat::Text => machine_view::write_text(&view, out),
+        ListFormat::Text => {
+            let mut text = Vec::new();
+            machine_view::write_text(&view, &mut text)?;
+            write_folded(&String::from_utf8_lossy(&text), out)
+        }
     })?;
     Ok(ExitCode::SUCCESS)
 }

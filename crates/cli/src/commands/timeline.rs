@@ -4,9 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use experiment::run::simulate_one;
+use experiment::size::Size;
 use pictures::canvas::Picture;
 use pictures::timeline::choice::{self, Asked};
 use pictures::timeline::{self, Medium, Request, Subject, draw, terminal};
+use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
 
 use super::source;
@@ -14,6 +17,9 @@ use crate::args::Timeline as Args;
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::{input, output, say};
+
+/// Operations of tasks up to which all runs of a scenario are simulated to find those to show: a second or two.
+const QUICK: f64 = 5e5;
 
 /// Pixels of a PNG for each pixel of the SVG.
 const SCALE: f32 = 2.0;
@@ -65,7 +71,10 @@ fn recorded(
     let overrides = Overrides { repeat: Some(1), vary: args.vary.clone(), ..edited };
     let experiment = source::load(policies, &name, &text, &overrides)?;
     let asked = Asked { named: !args.edits.policies.is_empty(), vary: args.vary.as_deref() };
-    let choice = choice::choose(&experiment, asked).map_err(Failure::Input)?;
+    let choice = match extremes(&experiment, asked) {
+        Some(pair) => choice::pair(&experiment, pair),
+        None => choice::choose(&experiment, asked).map_err(Failure::Input)?,
+    };
     let load = |overrides: &Overrides| load_with(policies, &name, &text, overrides).ok();
     for pair in choice::without_effect(&choice, asked, &overrides, load) {
         say::warning(format_args!("--set {pair} has no effect on the runs that are shown"));
@@ -80,6 +89,19 @@ fn recorded(
         say::warning(warning);
     }
     Ok((timeline, choice.title))
+}
+
+/// The worst run of a scenario and the best policy beside it, as `run` proposes them; none where the user
+/// chooses, where there is nothing to choose, or where it takes long to find out.
+fn extremes(experiment: &Experiment, asked: Asked<'_>) -> Option<choice::Pair> {
+    let swept = experiment.axes.iter().any(|axis| axis.values.len() > 1);
+    let open = swept || experiment.policies.len() > 2;
+    if asked.named || asked.vary.is_some() || !open || Size::of(experiment).operations > QUICK {
+        return None;
+    }
+    let makespan = |plan| Some((plan, simulate_one(plan, &mut ()).ok()?.makespan.ns()));
+    let runs: Option<Vec<_>> = choice::runs(experiment).map(makespan).collect();
+    choice::extremes(&runs?)
 }
 
 /// Refuses flags that have no meaning together, before anything is read.

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use experiment::report::{DEFAULT_WIDTH, FORMATS, Format, View};
 use experiment::result::Results;
+use experiment::text::hanging;
 
 pub(crate) use folder::{Folder, bytes, write_new};
 pub(crate) use target::{Stream, Target, distinct, write_together};
@@ -66,6 +67,29 @@ pub(crate) fn colours() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
+/// A line of at most `width` columns, broken at its blanks where it is longer. What follows stands below the last
+/// column of the line, as far as there is room.
+pub(crate) fn folded(line: &str, width: usize) -> String {
+    let columns: Vec<char> = line.chars().collect();
+    if columns.len() <= width {
+        return line.to_owned();
+    }
+    let blank = |at: usize| columns.get(at).is_some_and(|c| *c == ' ');
+    let leading = columns.iter().take_while(|c| **c == ' ').count();
+    let begins = |at: &usize| *at > leading + 2 && blank(at - 1) && blank(at - 2) && !blank(*at);
+    let last = (0..columns.len().min(width / 2 + 1)).rev().find(begins);
+    let first = last.unwrap_or(leading);
+    let head: String = columns.iter().take(first).collect();
+    let words: String = columns.iter().skip(first).collect();
+    let rest = " ".repeat(last.unwrap_or(leading + 2));
+    hanging(&words, [&head, &rest], width).join("\n")
+}
+
+/// As [`folded`], for each line of a text.
+pub(crate) fn write_folded(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    text.lines().try_for_each(|line| writeln!(out, "{}", folded(line, width())))
+}
+
 fn forms() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|f| IN_DIRECTORY.contains(&f.name))
 }
@@ -81,4 +105,18 @@ pub(crate) fn write_results(results: &Results, folder: &Folder) -> Result<(), Fa
         |format: &'static Format| move |out: &mut dyn Write| (format.write)(results, out, &View::FILE);
     let files: Vec<_> = forms().map(|format| (format.file, content(format))).collect();
     folder.write(&files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_broken_below_its_last_column() {
+        assert_eq!(folded("short", 10), "short");
+        assert_eq!(folded("! code  LOAD takes longer", 18), "! code  LOAD takes\n        longer");
+        assert_eq!(folded("  4 x core: two words more", 16), "  4 x core: two\n    words more");
+        assert_eq!(folded("a  b  long words", 12), "a  b  long\n      words");
+        assert_eq!(folded("one two three", 8), "one two\n  three");
+    }
 }

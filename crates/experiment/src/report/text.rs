@@ -46,7 +46,12 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io:
             writeln!(out, "{}", wrapped(&shown.join(" "), width))?;
         }
     }
-    writeln!(out, "\n{}", wrapped(&legend(results), width))?;
+    writeln!(out)?;
+    // A definition a line.
+    let legend = legend(results);
+    for sentence in legend.trim_end_matches('.').split(". ") {
+        writeln!(out, "{}", text::hanging(&format!("{sentence}."), ["", "  "], width).join("\n"))?;
+    }
     for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
         writeln!(out, "{}", wrapped(&line, width))?;
     }

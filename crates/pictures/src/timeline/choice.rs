@@ -41,6 +41,8 @@ pub struct Choice<'a> {
     pub aim: Aim,
     /// The path that `--vary` gives, and the policy.
     pub varied: Option<(&'a str, &'a str)>,
+    /// The pair that was chosen from the results.
+    pair: Option<Pair>,
 }
 
 impl Choice<'_> {
@@ -63,25 +65,69 @@ pub fn choose<'a>(experiment: &'a Experiment, asked: Asked<'_>) -> Result<Choice
     }
 }
 
+/// Policies of one configuration: those that `run` proposes to look at, the worst and the best.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair {
+    /// The configuration.
+    pub configuration: usize,
+    /// The worst policy there.
+    pub worst: usize,
+    /// The best one; the same where there is one policy only.
+    pub best: usize,
+}
+
+/// The longest run of a scenario and the shortest one beside it, from the makespans of `runs`, one for each
+/// policy and configuration.
+#[must_use]
+pub fn extremes(runs: &[(&RunPlan, u64)]) -> Option<Pair> {
+    // Of equal ones the first.
+    let longest = runs.iter().rev().max_by_key(|(_, makespan)| *makespan)?.0;
+    let beside = runs.iter().filter(|(plan, _)| plan.configuration == longest.configuration);
+    let shortest = beside.min_by_key(|(_, makespan)| *makespan)?.0;
+    Some(Pair { configuration: longest.configuration, worst: longest.policy, best: shortest.policy })
+}
+
+/// The worst policy above the best one, at their configuration.
+#[must_use]
+pub fn pair(experiment: &Experiment, pair: Pair) -> Choice<'_> {
+    let mut order = vec![pair.worst, pair.best];
+    order.dedup();
+    Choice { pair: Some(pair), ..panels(experiment, &Names::new(experiment), pair.configuration, &order) }
+}
+
 /// One panel for each policy, at the first configuration.
 fn stacked<'a>(experiment: &'a Experiment, asked: Asked<'_>, names: &Names<'a>) -> Choice<'a> {
     let most = if asked.named { usize::MAX } else { UNNAMED };
-    let panels: Vec<Panel<'a>> = runs(experiment)
-        .filter(|run| run.configuration == 0)
-        .filter_map(|run| Some((experiment.policies.get(run.policy)?, run)))
-        .map(|(policy, plan)| Panel { label: policy.clone(), place: format!("under {policy}"), plan })
-        .take(most)
-        .collect();
+    let policies: Vec<usize> = (0..experiment.policies.len().min(most)).collect();
+    panels(experiment, names, 0, &policies)
+}
+
+/// One panel for each of these policies.
+fn panels<'a>(
+    experiment: &'a Experiment,
+    names: &Names<'a>,
+    configuration: usize,
+    policies: &[usize],
+) -> Choice<'a> {
+    let run = |policy: &usize| {
+        let plan =
+            runs(experiment).find(|run| run.configuration == configuration && run.policy == *policy)?;
+        let policy = experiment.policies.get(*policy)?;
+        Some(Panel { label: policy.clone(), place: format!("under {policy}"), plan })
+    };
+    let panels: Vec<Panel<'a>> = policies.iter().filter_map(run).collect();
     let mut remarks = Vec::new();
-    remarks.extend(names.open(0, None));
-    let (here, there) = experiment.policies.split_at(panels.len().min(experiment.policies.len()));
+    remarks.extend(names.open(configuration, None));
+    let here: Vec<&str> = panels.iter().map(|panel| panel.label.as_str()).collect();
+    let others = experiment.policies.iter().map(String::as_str).filter(|policy| !here.contains(policy));
+    let there: Vec<&str> = others.collect();
     if !there.is_empty() {
         let (here, there) = (here.join(" and "), there.join(", "));
         remarks.push(format!("shown under {here}; --policy A,B chooses among them and {there}"));
     }
     let under = if panels.len() == 1 { format!(" {}", panels[0].place) } else { String::new() };
-    let title = title(experiment, &under, &names.settings(0, None), panels.first());
-    Choice { panels, title, remarks, aim: Aim::Difference, varied: None }
+    let title = title(experiment, &under, &names.settings(configuration, None), panels.first());
+    Choice { panels, title, remarks, aim: Aim::Difference, varied: None, pair: None }
 }
 
 /// One panel for each value of a path, under the first policy.
@@ -129,7 +175,7 @@ fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Resu
     }
     let title =
         title(experiment, &format!(" under {policy}"), &names.settings(0, Some(place)), panels.first());
-    Ok(Choice { panels, title, remarks, aim: Aim::Barriers, varied: Some((&axis.path, policy)) })
+    Ok(Choice { panels, title, remarks, aim: Aim::Barriers, varied: Some((&axis.path, policy)), pair: None })
 }
 
 /// A sentence about panels of `vary` that are equal.
@@ -151,8 +197,8 @@ pub fn without_effect<'p>(
     load: impl Fn(&Overrides) -> Option<Experiment>,
 ) -> Vec<&'p String> {
     let mut found = Vec::new();
-    for (at, pair) in overrides.set.iter().enumerate() {
-        let path = pair.split('=').next().unwrap_or_default().trim();
+    for (at, setting) in overrides.set.iter().enumerate() {
+        let path = setting.split('=').next().unwrap_or_default().trim();
         let mut set = overrides.set.clone();
         set.remove(at);
         let Some(other) = load(&Overrides { set, ..overrides.clone() }) else { continue };
@@ -160,19 +206,23 @@ pub fn without_effect<'p>(
         if path == "name" || other.axes.iter().any(|axis| axis.path == path) {
             continue;
         }
-        let Ok(without) = choose(&other, asked) else { continue };
+        let without = match choice.pair {
+            Some(same) => Ok(pair(&other, same)),
+            None => choose(&other, asked),
+        };
+        let Ok(without) = without else { continue };
         let pairs = choice.panels.iter().zip(&without.panels);
         if choice.panels.len() == without.panels.len()
             && pairs.into_iter().all(|(a, b)| alike(a.plan, b.plan))
         {
-            found.push(pair);
+            found.push(setting);
         }
     }
     found
 }
 
 /// The first replicate of every policy and configuration.
-fn runs(experiment: &Experiment) -> impl Iterator<Item = &RunPlan> {
+pub fn runs(experiment: &Experiment) -> impl Iterator<Item = &RunPlan> {
     experiment.runs.iter().filter(|run| run.alone.is_none() && run.replicate == 0)
 }
 

@@ -1,0 +1,65 @@
+//! Texts for terminals keep to their columns.
+
+use assert_cmd::Command;
+
+/// The columns of the smallest terminal that everything is made for.
+const COLUMNS: usize = 80;
+
+/// Lines of an output that are longer, but for commands that cannot be broken and lines of files.
+fn long(args: &[&str]) -> Vec<String> {
+    let mut program = Command::cargo_bin("oversim").expect("the program is built");
+    let done = program.args(args).env("COLUMNS", COLUMNS.to_string()).output().expect("it starts");
+    let code = done.status.code();
+    // `compare` reports a slowdown with exit status 1.
+    assert!(code == Some(0) || args[0] == "compare" && code == Some(1), "{args:?}: {done:?}");
+    let text = String::from_utf8(done.stdout).expect("it writes UTF-8");
+    assert!(!text.is_empty(), "{args:?} prints nothing");
+    let whole = |line: &str| {
+        let line = line.trim_start();
+        // A command, a line of YAML, or a word that is longer than the line.
+        line.starts_with("$ oversim") || line.contains(": {") || line.split(' ').count() == 1
+    };
+    text.lines().filter(|line| line.chars().count() > COLUMNS && !whole(line)).map(str::to_owned).collect()
+}
+
+#[test]
+fn lists_and_pages_fit() {
+    for what in ["policies", "kernels", "runtimes", "workloads", "machines", "metrics", "scenarios"] {
+        assert_eq!(long(&["list", what]), [""; 0], "list {what}");
+    }
+    for args in [
+        &["list", "scenarios", "cg_ft_share"][..],
+        &["list", "policies", "SPEED"],
+        &["explain"],
+        &["explain", "gang"],
+        &["explain", "sched_ext"],
+        &["machine", "show", "barcelona"],
+        &["machine", "show", "core:4", "--kernel", "linux-6.18"],
+        &["check", "spin_yield_block"],
+        &["lesson"],
+    ] {
+        assert_eq!(long(args), [""; 0], "{args:?}");
+    }
+}
+
+#[test]
+fn answers_fit() {
+    for args in [
+        &["run", "two_hogs_one_core"][..],
+        &["run", "spin_yield_block", "--repeat", "2"],
+        &["run", "two_spinning_programs", "--repeat", "2"],
+        &["run", "two_spinning_programs", "--repeat", "2", "--table", "full"],
+        &["run", "interactive_beside_hogs", "--repeat", "1"],
+        &["timeline", "odd_thread", "--policy", "LOAD,DWRR"],
+        &["compare", "spin_yield_block", "--policy", "PIN,LOAD", "--set", "threads_per_core=2"],
+    ] {
+        assert_eq!(long(&[args, &["--quiet"]].concat()), [""; 0], "{args:?}");
+    }
+}
+
+#[test]
+fn lessons_fit() {
+    for lesson in 1..=10 {
+        assert_eq!(long(&["lesson", &lesson.to_string(), "--quiet"]), [""; 0], "lesson {lesson}");
+    }
+}
