@@ -7,11 +7,13 @@ use notation::diagnostics::Place;
 use notation::yaml::{Content, Entry, Node};
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
-use sim_core::program::{AppSpec, Scheduling, WEIGHT_IDLE};
+use sim_core::program::{AppSpec, Forks, Runtime, Scheduling, WEIGHT_IDLE};
 use sim_core::time::{Span, Time};
-use workloads::{Context, runtimes};
+use workloads::Context;
+use workloads::runtimes::{self, Counts};
 
 use crate::Reader;
+use crate::forms::Runtimes;
 use crate::key::names;
 use crate::keys::{APPLICATION, Application, Arrival};
 use crate::labels::is_word;
@@ -25,7 +27,7 @@ struct Draft<'a> {
     /// Where its workload is chosen.
     place: Place,
     workload: Selected<workloads::Build>,
-    runtime: Selected<&'static str>,
+    runtimes: Runtimes,
     start: Time,
     /// Of the ranks, repeated for further ones.
     weights: Vec<u32>,
@@ -33,8 +35,8 @@ struct Draft<'a> {
     background: Option<bool>,
     rebinds: Vec<(Span, CpuSet)>,
     allowed: Option<CpuSet>,
-    /// Number of cpus it may use.
-    usable: u32,
+    /// Numbers of cpus that it may use, and of cores with such a cpu.
+    usable: (u32, u32),
     copies: Copies,
 }
 
@@ -133,6 +135,16 @@ fn app(
         (tasks, _) => u64::from(tasks),
     };
     let tasks = wanted.unwrap_or(by_default);
+    if probe.team > 0 && probe.tasks > 0 && tasks != by_default {
+        let processes = by_default / u64::from(probe.team);
+        let message = format!(
+            "`{}` has {tasks} tasks, and {processes} processes of {} threads are {by_default}",
+            entry.key, probe.team
+        );
+        let hint = "leave out `processes`, or `tasks` and `threads_per_core`";
+        reader.wrong_with_hint(draft.place, message, hint);
+        return None;
+    }
     if tasks > MAX_TASKS {
         reader.wrong(
             entry.place,
@@ -215,15 +227,15 @@ fn draft<'a>(
         machine: machine.map_or("", |machine| &machine.name),
         place,
         workload,
-        runtime: runtime?,
+        runtimes: runtime?,
         start: Time::ZERO.saturating_add(start?),
         weights: weights?,
         scheduling: scheduling?,
         background: background?,
         usable: match (&allowed, machine) {
-            (Some(set), _) => set.iter().count() as u32,
-            (_, Some(machine)) => machine.cpus(),
-            _ => u32::MAX,
+            (_, None) => (u32::MAX, u32::MAX),
+            (Some(set), _) => (set.iter().count() as u32, cores(Some(set), machine)),
+            (None, Some(machine)) => (machine.cpus(), cores(None, Some(machine))),
         },
         rebinds: rebinds?.unwrap_or_default(),
         allowed,
@@ -233,7 +245,7 @@ fn draft<'a>(
 
 impl Draft<'_> {
     fn context(&self, tasks: u32) -> Context<'_> {
-        Context { tasks, runtime: self.runtime.entry.own, machine: self.machine }
+        Context { tasks, runtime: self.runtimes.first.entry.own, machine: self.machine }
     }
 
     fn probe(&self, reader: &mut Reader) -> Option<workloads::Built> {
@@ -252,12 +264,19 @@ impl Draft<'_> {
 
     fn build(&self, reader: &mut Reader, tasks: u32, background: bool) -> Option<AppSpec> {
         let built = self.built(reader, tasks)?;
-        let Selected { entry, values } = &self.runtime;
-        let mut runtime = runtimes::build_for(entry, values, tasks > self.usable);
+        self.suits(reader, &built)?;
+        let counts = self.counts(tasks, &built);
+        let of = |chosen: &Selected<&'static str>| runtimes::build_for(chosen.entry, &chosen.values, counts);
+        let mut runtime = of(&self.runtimes.first);
+        let team_runtime = self.runtimes.of_threads.as_ref().map(of);
         // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each
         // other at the start.
         runtime.startup.barrier &= built.program.synchronises();
         runtime.processes |= built.processes;
+        if built.team > 0 {
+            let launched = launched(&mut runtime, team_runtime.as_ref(), built.team);
+            runtime.name = launched;
+        }
         let idle = self.scheduling == Scheduling::Idle;
         let weight = if idle { WEIGHT_IDLE } else { self.weights.first().copied().unwrap_or(1024) };
         let several = !idle && self.weights.len() > 1;
@@ -272,10 +291,53 @@ impl Draft<'_> {
             scheduling: self.scheduling,
             rank_scale: built.rank_scale,
             team: built.team,
+            team_runtime,
             allowed: self.allowed.clone(),
             rebinds: self.rebinds.clone(),
             ..AppSpec::new(self.name, tasks, Arc::new(built.program), runtime)
         })
+    }
+}
+
+/// A launcher creates processes, whatever their library. Without one, processes of one thread each have nobody
+/// to meet before the program. Returns the name of the runtimes.
+fn launched(runtime: &mut Runtime, of_threads: Option<&Runtime>, threads: u32) -> String {
+    if runtime.startup.forks == Forks::Master {
+        runtime.startup.forks = Forks::Launcher;
+    }
+    runtime.startup.barrier &= threads > 1 || runtime.processes || of_threads.is_some();
+    runtime.processes |= of_threads.is_some() || threads == 1;
+    of_threads.map_or_else(|| runtime.name.clone(), |of| format!("{} + {}", runtime.name, of.name))
+}
+
+impl Draft<'_> {
+    /// Notes runtimes that the program cannot have; none is an error.
+    fn suits(&self, reader: &mut Reader, built: &workloads::Built) -> Option<()> {
+        let (first, workload) = (self.runtimes.first.entry, self.workload.entry.name);
+        let (message, hint) = if self.runtimes.of_threads.is_some() && built.team == 0 {
+            let message = format!("`{workload}` has no processes with threads, so it has one runtime");
+            (message, format!("write `runtime: {}`", first.name))
+        } else if built.team > 1 && self.runtimes.of_threads.is_none() && !runtimes::serves_threads(first) {
+            let message = format!("`{}` has no barriers of threads, and `{workload}` needs them", first.name);
+            (message, format!("write `runtime: {{ mpi: {}, openmp: libgomp }}`", first.name))
+        } else {
+            return Some(());
+        };
+        reader.wrong_with_hint(self.runtimes.place, message, hint);
+        None
+    }
+
+    /// What the runtime of such a program counts as it starts.
+    fn counts(&self, tasks: u32, built: &workloads::Built) -> Counts {
+        let (cpus, cores) = self.usable;
+        let threads = match built.team {
+            _ if built.processes => 1,
+            0 => tasks,
+            team => team.min(tasks),
+        };
+        // The tasks of a runtime of processes are the ranks, unless they are the threads of ranks.
+        let processes = if built.team > 0 { tasks.div_ceil(threads.max(1)) } else { tasks };
+        Counts { threads, processes, cpus, cores }
     }
 }
 

@@ -92,7 +92,7 @@ fn all_factors(values: &[(Unit, f64)]) -> bool {
 }
 
 /// Keys whose value is a name with optional parameters.
-const CHOICES: [&str; 5] = ["machine", "kernel", "workload", "runtime", "over"];
+const CHOICES: [&str; 7] = ["machine", "kernel", "workload", "runtime", "over", "mpi", "openmp"];
 
 /// A number with its unit, in the base unit; `None` for anything else. Quantities carry their unit, so the
 /// text alone defines the kind.

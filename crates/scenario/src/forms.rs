@@ -4,8 +4,9 @@ use machines::os;
 use notation::diagnostics::Place;
 use notation::parameter::{Kind, Parameter};
 use notation::registry::Registry;
+use notation::suggest::advice;
 use notation::units;
-use notation::yaml::{Content, Node};
+use notation::yaml::{Content, Entry, Node};
 use policies::{Level, Perturbation, PolicyShelf};
 use serde_json::{Value as Json, json};
 use sim_core::ids::CpuId;
@@ -14,7 +15,7 @@ use sim_core::machine::CpuSet;
 use sim_core::os::NICE_WEIGHTS;
 use sim_core::program::Scheduling;
 use sim_core::time::Span;
-use workloads::runtimes::RUNTIMES;
+use workloads::runtimes::{RUNTIMES, Role};
 use workloads::{Build, WORKLOADS};
 
 use crate::Reader;
@@ -230,24 +231,92 @@ impl Value for Workload {
     }
 }
 
-/// A runtime with its parameters.
+/// One runtime with its parameters, or two: that of the processes and that of the threads of each.
 pub(crate) struct Runtime;
+
+/// The runtimes of an application as chosen.
+pub(crate) struct Runtimes {
+    /// The only one, or that of the processes.
+    pub(crate) first: Selected<&'static str>,
+    /// That of the threads of a process.
+    pub(crate) of_threads: Option<Selected<&'static str>>,
+    /// Where they are chosen.
+    pub(crate) place: Place,
+}
+
+/// Whether a value names a runtime for each role.
+pub(crate) fn names_roles(node: &Node) -> bool {
+    Role::ALL.iter().all(|role| node.get(role.name()).is_some())
+}
 
 impl Form for Runtime {
     const INSIDE: Inside = Inside::Parameters;
 
     fn schema(_: &Key, _: &PolicyShelf) -> Json {
-        entries(&RUNTIMES)
+        let mut schema = entries(&RUNTIMES);
+        let of = |role: Role| choice("", role.entries().map(|e| (e.name, e.summary, e.parameters)));
+        let both = json!({
+            "type": "object",
+            "description": "Two runtimes: that of the processes, and that of the threads of each.",
+            "required": Role::ALL.map(Role::name),
+            "additionalProperties": false,
+            "properties": { "mpi": of(Role::Mpi), "openmp": of(Role::OpenMp) },
+        });
+        if let Some(forms) = schema["anyOf"].as_array_mut() {
+            forms.push(both);
+        }
+        schema
     }
 }
 
 impl Value for Runtime {
-    type Read = Selected<&'static str>;
+    type Read = Runtimes;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
+        if let Content::Map(written) = &node.content {
+            let role = |entry: &&Entry| Role::ALL.iter().any(|role| role.name() == entry.key);
+            let named = |entry: &Entry| matches!(entry.value.content, Content::Scalar(_));
+            if written.iter().any(|entry| role(&entry) && (written.len() > 1 || named(entry))) {
+                return two(reader, node, what);
+            }
+        }
         let chosen = reader.chosen(node, what, &[])?;
-        registries::entry(reader, &RUNTIMES, &chosen)
+        let first = registries::entry(reader, &RUNTIMES, &chosen)?;
+        Some(Runtimes { first, of_threads: None, place: chosen.place })
     }
+}
+
+/// The runtimes of processes and of threads.
+fn two(reader: &mut Reader, node: &Node, what: &str) -> Option<Runtimes> {
+    let hint = "write `{ mpi: openmpi, openmp: libgomp }`; parameters go behind one of them: `{ mpi: { \
+        openmpi: { yielding: never } }, openmp: libgomp }`";
+    let written = node.entries();
+    let other = written.iter().find(|entry| Role::ALL.iter().all(|role| role.name() != entry.key));
+    if let Some(entry) = other {
+        let message = format!("{what} has two names, and `{}` is neither `mpi` nor `openmp`", entry.key);
+        reader.wrong_with_hint(entry.place, message, hint);
+        return None;
+    }
+    if let Some(missing) = Role::ALL.iter().find(|role| node.get(role.name()).is_none()) {
+        let message = format!(
+            "{what} has no `{}`: a program of processes with threads has two runtimes",
+            missing.name()
+        );
+        reader.wrong_node(node, message, hint);
+        return None;
+    }
+    let [first, of_threads] = Role::ALL.map(|role| {
+        let entry = node.get(role.name())?;
+        let chosen = reader.chosen(&entry.value, &format!("`{}` of {what}", role.name()), &[])?;
+        let known: Vec<&str> = role.entries().map(|entry| entry.name).collect();
+        if RUNTIMES.find(chosen.name).is_some() && !known.contains(&chosen.name) {
+            let message = format!("`{}` is no runtime for `{}`", chosen.name, role.name());
+            reader.wrong_with_hint(chosen.place, message, advice(chosen.name, &known));
+            return None;
+        }
+        registries::entry(reader, &RUNTIMES, &chosen)
+    });
+    Some(Runtimes { first: first?, of_threads: Some(of_threads?), place: node.place })
 }
 
 /// The policies with their labels, the policies under them and what perturbs them.

@@ -18,6 +18,7 @@ use crate::forms::{
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names, properties};
 use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SAMPLES, MAX_SEED};
+use workloads::runtimes::Role;
 
 keys! {
     /// A scenario as written.
@@ -260,8 +261,11 @@ keys! {
     /// How its tasks start, wait and meet at barriers (default upc).
     runtime: Runtime {
         default: DEFAULT_RUNTIME,
-        more: "Default: `upc`.",
-        example: "code: { workload: { spmd: { work: 1s } }, runtime: { openmp: { block_time: 0s } } }",
+        more: "A program of processes with threads (`hybrid`) can have two runtimes: `mpi` for what the \
+            processes do with each other, `openmp` for the threads of each process. Paths of sweeps reach \
+            them: `apps.job.runtime.openmp`, `apps.job.runtime.mpi.yielding`. Default: `upc`.",
+        example: "code: { workload: { spmd: { work: 1s } }, runtime: { openmp: { block_time: 0s } } }\n\
+            job: { workload: { hybrid: { work: 1s, processes: 2 } }, runtime: { mpi: openmpi, openmp: libgomp } }",
     }
 
     /// Number of tasks.
@@ -591,6 +595,9 @@ impl Sweep {
         let named = chosen(&mut APPLICATION.iter());
         let each = named.iter().map(|name| format!("apps.APP.{name}.PARAMETER")).collect();
         paths.push((format!(r"apps\.[^.]+\.({})\.[^.]+", named.join("|")), each));
+        let roles = Role::ALL.map(Role::name);
+        let each = roles.iter().map(|role| format!("apps.APP.runtime.{role}.PARAMETER")).collect();
+        paths.push((format!(r"apps\.[^.]+\.runtime\.({})\.[^.]+", roles.join("|")), each));
         let each = ["PARAMETER", "over"].map(|rest| format!("policies.LABEL.{rest}"));
         paths.push((r"policies\.[^.]+\.[^.]+".to_owned(), each.to_vec()));
         let each = ["over", "perturb"].map(|rest| format!("policies.LABEL.{rest}.PARAMETER"));

@@ -2,13 +2,14 @@
 //!
 //! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
 //! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`,
-//! `apps.<app>.runtime.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
+//! `apps.<app>.runtime.<parameter>`, `apps.<app>.runtime.<role>`, `apps.<app>.runtime.<role>.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
 //! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
 use notation::diagnostics::{Diagnostic, Place};
 use notation::suggest::{advice, nearest};
 use notation::yaml::{Content, Entry, Node};
 
+use crate::forms::names_roles;
 use crate::key::{Edit, Inside, Key, names};
 use crate::keys::{APPLICATION, SCENARIO};
 use crate::policies::BESIDE;
@@ -67,6 +68,13 @@ fn set_key(
     let key = keys.iter().find(|key| key.name == *name && key.allows(edit)).ok_or(None)?;
     match (rest, key.inside) {
         ([], _) => mapping.set(name, at, value),
+        ([role, rest @ ..], Inside::Parameters) if rest.len() < 2 && has_roles(mapping, name) => {
+            let roles = mapping.child(name, at).ok_or(None)?;
+            match rest {
+                [parameter] => parameter_of(roles, role, "", at).ok_or(None)?.set(parameter, at, value),
+                _ => roles.set(role, at, value),
+            }
+        }
         ([parameter], Inside::Parameters) => {
             parameter_of(mapping, name, key.default, at).ok_or(None)?.set(parameter, at, value);
         }
@@ -99,6 +107,11 @@ fn set_policy(item: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<
         _ => return Err(None),
     }
     Ok(())
+}
+
+/// Whether the value of a key names a runtime for processes and one for their threads.
+fn has_roles(mapping: &Node, key: &str) -> bool {
+    mapping.get(key).is_some_and(|entry| names_roles(&entry.value))
 }
 
 /// The value of a key that is there.

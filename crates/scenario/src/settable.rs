@@ -5,9 +5,10 @@ use ::policies::{Perturbation, PolicyShelf};
 use machines::os;
 use notation::parameter::{Kind, Parameter};
 use notation::yaml::{Content, Node, tree};
-use workloads::runtimes;
+use workloads::runtimes::{self, Role};
 
 use crate::defaults::{DEFAULT_RUNTIME, default_kernel};
+use crate::forms::names_roles;
 use crate::key::{Edit, Inside, Key};
 use crate::keys::{APPLICATION, SCENARIO};
 use crate::paths::label_of;
@@ -105,6 +106,16 @@ impl Paths {
         let chosen = |key: &str| app.get(key).and_then(|entry| name_of(&entry.value));
         let workload = chosen("workload").and_then(|name| workloads::WORKLOADS.resolve(name).ok());
         self.table(&format!("apps.{name}.workload"), workload.map_or(&[], |entry| entry.parameters));
+        if let Some(entry) = app.get("runtime").filter(|entry| names_roles(&entry.value)) {
+            for role in Role::ALL.map(Role::name) {
+                let path = format!("apps.{name}.runtime.{role}");
+                let chosen = entry.value.get(role).and_then(|entry| name_of(&entry.value));
+                let runtime = chosen.and_then(|name| runtimes::RUNTIMES.resolve(name).ok());
+                self.table(&path, runtime.map_or(&[], |entry| entry.parameters));
+                self.add(path, "The runtime of processes, or of the threads of each.", &[]);
+            }
+            return;
+        }
         let runtime = runtimes::RUNTIMES.resolve(chosen("runtime").unwrap_or(DEFAULT_RUNTIME)).ok();
         self.table(&format!("apps.{name}.runtime"), runtime.map_or(&[], |entry| entry.parameters));
     }

@@ -46,13 +46,12 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
 fn polls(reader: &mut Reader, entry: &Entry, app: &App, resolved: &Resolved) {
     let poll = resolved.machine.costs.poll;
     let time = |spec: &AppSpec| {
-        let polling = spec.runtime.polling;
-        let each = [polling.looks, polling.message_looks];
+        let each = spec.runtimes().flat_map(|of| [of.polling.looks, of.polling.message_looks]);
         let spans = each.map(|looks| {
             let one = if looks.each == Span::ZERO { poll } else { looks.each };
             Span::from_ns(one.ns().saturating_mul(u64::from(looks.count)))
         });
-        spans[0].max(spans[1])
+        spans.max().unwrap_or(Span::ZERO)
     };
     let longest = app.alone.as_ref().map_or(Span::ZERO, time).max(time(&app.spec));
     if longest > MAX_POLL {

@@ -220,7 +220,7 @@ pub(crate) enum Timer {
     /// An application changes the affinity mask of its tasks; which change.
     Bind(AppId, u16),
     /// The runtime of an application switches the yields of its waiters.
-    Yields(AppId),
+    Yields(AppId, bool),
     /// The operating system updates the priorities of all tasks.
     Update,
     /// A period begins for a task group of limited cpu time.
@@ -237,7 +237,7 @@ impl Timer {
     const fn class(self) -> u8 {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
-            Self::Wake(..) | Self::Bind(..) | Self::Yields(_) => 1,
+            Self::Wake(..) | Self::Bind(..) | Self::Yields(..) => 1,
             Self::Update | Self::Period(_) => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,

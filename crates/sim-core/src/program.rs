@@ -403,8 +403,9 @@ pub enum Forks {
     /// Rank 0 starts first, from a shell on cpu 0, and creates the others one after another before it
     /// continues (pthreads, OpenMP, UPC on threads).
     Master,
-    /// A launcher on cpu 0 (`mpiexec`) creates all ranks one after another, rank 0 like the others; its work
-    /// is kernel work of cpu 0.
+    /// A launcher on cpu 0 (`mpiexec`) creates all processes one after another, that of rank 0 like the
+    /// others; its work is kernel work of cpu 0. Where processes have several threads ([`AppSpec::team`]), it
+    /// creates the first rank of each, which creates the other ones before it continues.
     Launcher,
     /// All tasks exist and sleep before the start, each on any of the cpus that it may use; creating them
     /// costs nothing. At the start they are woken at one instant. The order and the cpus are drawn from the
@@ -446,7 +447,9 @@ pub enum Touch {
 pub struct StartUp {
     /// Who creates whom.
     pub forks: Forks,
-    /// All tasks meet once, by the runtime's barrier, before the program proper.
+    /// All tasks meet once, by the runtime's barrier, before the program proper. Where a launcher creates
+    /// processes of several threads, the threads of each meet by the barrier of their runtime; if this is a
+    /// runtime of processes, the first ranks have met before they create the others (`MPI_Init`).
     pub barrier: bool,
     /// A task that waits there sleeps at once, whatever the runtime does at other barriers.
     pub sleeps: bool,
@@ -523,6 +526,9 @@ pub struct AppSpec {
     /// first rank of each is its leader, and the last one may have fewer ranks. 0 = no teams: every rank is
     /// one.
     pub team: u32,
+    /// How the threads of a team wait for each other at its barriers and at locks, where that is not the
+    /// business of `runtime`: an OpenMP runtime beside an MPI library. It has no say in who creates the tasks.
+    pub team_runtime: Option<Runtime>,
     /// Work of each rank in thousandths of the program's, at least 1; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,
     /// Cpus its tasks may use (inherited affinity); `None` = all.
@@ -557,11 +563,17 @@ impl AppSpec {
             rank_weights: Vec::new(),
             scheduling: Scheduling::Other,
             team: 0,
+            team_runtime: None,
             rank_scale: Vec::new(),
             allowed: None,
             rebinds: Vec::new(),
             group: None,
         }
+    }
+
+    /// Its runtimes: one, or two where teams have their own.
+    pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
+        std::iter::once(&self.runtime).chain(&self.team_runtime)
     }
 
     /// Tasks of one process: a team, a single rank where ranks are processes, else all.

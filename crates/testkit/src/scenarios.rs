@@ -61,6 +61,8 @@ pub fn random(seed: u64) -> Small {
     meet_in_memory(&mut stream(seed, Purpose::Test, 11), &mut machine, &mut apps);
     let mut own = stream(seed, Purpose::Test, 5);
     apps.iter_mut().for_each(|app| app.runtime.polling = polling(&mut own));
+    let mut of_teams = stream(seed, Purpose::Test, 12);
+    apps.iter_mut().for_each(|app| wait_in_teams(&mut of_teams, app));
     apps[0].background = false;
     let horizon = Time::from_ns(rng.random_range(2_000_000..12_000_000));
     let most = apps.iter().map(|app| u64::from(app.tasks)).max().unwrap_or(1);
@@ -369,6 +371,13 @@ fn polling(rng: &mut ChaCha8Rng) -> Polling {
     let (on, off) = (part(), part());
     let cycle = YieldCycle { on, off, random: rng.random_range(0..2) == 0 };
     Polling { looks: often, message_looks, cycle: (rng.random_range(0..2) == 0).then_some(cycle) }
+}
+
+/// Threads of the teams of half of the applications that have some wait under a runtime of their own.
+fn wait_in_teams(rng: &mut ChaCha8Rng, app: &mut AppSpec) {
+    if app.team > 1 && rng.random_range(0..2) == 0 {
+        app.team_runtime = Some(Runtime { polling: polling(rng), ..runtime(rng) });
+    }
 }
 
 fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {

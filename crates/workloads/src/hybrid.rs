@@ -13,6 +13,9 @@ use crate::variation::Varies;
 parameters! {
     /// Parameters of `hybrid`.
     struct Parameters {
+        /// Number of processes (MPI ranks). The program then has this many times `threads_per_process` tasks; 0:
+        /// as many processes as `tasks` has room for.
+        processes: u32 = 0, in 0..=1 << 20;
         /// Threads of each process. `tasks` counts threads.
         threads_per_process: u32 = 4, in 1..=1 << 20;
         /// Work of the whole problem, divided among all threads.
@@ -36,8 +39,8 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on \
         clusters of \
         multi-core SMP nodes, PDP 2009",
-    example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: \
-        mpi }",
+    example: "code: { workload: { hybrid: { work: 1s, intervals: 40, processes: 4, threads_per_process: 4 } }, \
+        runtime: { mpi: openmpi, openmp: libgomp } }",
     parameters: Parameters::TABLE,
     own: build,
 };
@@ -65,7 +68,11 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         ops.extend([Op::Repeat(intervals % every), compute, Op::TeamBarrier, Op::End]);
     }
     let program = Program::new(ops, vec![MemoryProfile::NONE])?;
-    Ok(Built { team: values.threads_per_process, ..Built::even(program) })
+    let team = values.threads_per_process;
+    let Some(tasks) = values.processes.checked_mul(team) else {
+        return Err("`processes` times `threads_per_process` are too many tasks".into());
+    };
+    Ok(Built { team, tasks, ..Built::even(program) })
 }
 
 #[cfg(test)]
@@ -80,6 +87,9 @@ mod tests {
         let repeats: Vec<Op> =
             built.program.ops().iter().copied().filter(|op| matches!(op, Op::Repeat(_))).collect();
         assert_eq!(repeats, [Op::Repeat(2), Op::Repeat(10), Op::Repeat(5)]);
-        assert_eq!(built.team, 4);
+        assert_eq!((built.team, built.tasks), (4, 0));
+        values.set("processes", 3).unwrap();
+        let built = build(&values, &Context { tasks: 12, runtime: "block", machine: "" }).unwrap();
+        assert_eq!((built.team, built.tasks), (4, 12));
     }
 }

@@ -42,7 +42,7 @@ impl Engine<'_> {
             let at = self.shared.now.saturating_add(self.shared.apps[app].rebinds[change].0);
             self.timers.arm(at, Timer::Bind(app, change as u16));
         }
-        self.begin_yield_cycle(app);
+        self.begin_yield_cycles(app);
         self.observe(Observation::AppStarted(app));
         policy.app_started(self, app);
         self.notify(policy);

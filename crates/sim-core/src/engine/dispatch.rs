@@ -298,9 +298,7 @@ impl Engine<'_> {
     fn directed(&self, cpu: CpuId) -> Option<TaskId> {
         let record = &self.cpus[cpu];
         let me = &self.shared.tasks[record.current];
-        if self.shared.apps[me.app()].runtime.wait != crate::wait::WaitMode::YieldTo
-            || me.waiting == Waiting::No
-        {
+        if !self.shared.apps[me.app()].yields_to(me) {
             return None;
         }
         let mut at = record.head;

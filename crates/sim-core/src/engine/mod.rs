@@ -496,7 +496,7 @@ impl Engine<'_> {
                 self.wake(task, waker, policy);
             }
             Timer::Bind(app, change) => self.rebind(app, change, policy),
-            Timer::Yields(app) => self.switch_yields(app),
+            Timer::Yields(app, of_team) => self.switch_yields(app, of_team),
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),

@@ -23,7 +23,7 @@ use crate::observe::{Digest, Observer};
 use crate::os::{CfsRelease, Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
+use crate::program::{AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::groups;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
@@ -76,8 +76,8 @@ pub(crate) fn check(
 fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
     let mut kinds = Vec::new();
     for app in apps {
-        let (name, polling) = (&app.name, &app.runtime.polling);
-        for looks in [polling.looks, polling.message_looks] {
+        let name = &app.name;
+        for looks in app.runtimes().flat_map(|of| [of.polling.looks, of.polling.message_looks]) {
             let each = if looks.each == Span::ZERO { machine.costs.poll } else { looks.each };
             if looks.count == 0 || u64::from(looks.count).saturating_mul(each.ns()) > MAX_POLL.ns() {
                 return Err(format!(
@@ -93,7 +93,9 @@ fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
             }
         }
         let least = Span::from_us(1);
-        if polling.cycle.is_some_and(|cycle| cycle.on < least || cycle.off < least) {
+        let short =
+            |of: &Runtime| of.polling.cycle.is_some_and(|cycle| cycle.on < least || cycle.off < least);
+        if app.runtimes().any(short) {
             return Err(format!("application `{name}`: yields must be on and off for at least 1us each"));
         }
     }
@@ -173,9 +175,8 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
         return Err(format!("application `{name}` scales {} of {} ranks", app.rank_scale.len(), app.tasks));
     }
-    if let BarrierKind::Tree { arity } = app.runtime.barrier
-        && arity < 2
-    {
+    let narrow = |of: &Runtime| matches!(of.barrier, BarrierKind::Tree { arity } if arity < 2);
+    if app.runtimes().any(narrow) {
         return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
     }
     let none = |cpus: &CpuSet| !cpus.iter().any(|cpu| cpu.0 < machine.cpus());
@@ -216,8 +217,9 @@ fn barriers(spec: &AppSpec) -> Vec<Barrier> {
     let (kind, team) = (spec.runtime.barrier, spec.team.max(1));
     let mut barriers = vec![Barrier::new(kind, spec.tasks)];
     let of_teams = |op: &Op| matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
-    if spec.program.ops().iter().any(of_teams) {
+    if spec.team > 1 || spec.program.ops().iter().any(of_teams) {
         barriers.push(Barrier::new(kind, spec.tasks.div_ceil(team)));
+        let kind = spec.team_runtime.as_ref().map_or(kind, |runtime| runtime.barrier);
         let firsts = (0..spec.tasks).step_by(team as usize);
         barriers.extend(firsts.map(|first| Barrier::new(kind, team.min(spec.tasks - first))));
     }
@@ -238,7 +240,10 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
     let affinity = |(at, cpus): (Span, CpuSet)| (at, Affinity::Set(Arc::new(cpus)));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
-    let yields = spec.runtime.wait.yields();
+    let of_team = spec.team_runtime.as_ref();
+    let yields = [spec.runtime.wait.yields(), of_team.is_some_and(|runtime| runtime.wait.yields())];
+    let by_team = spec.team > 1 && spec.runtime.startup.forks == Forks::Launcher;
+    let team_forked = if by_team { vec![0; spec.tasks.div_ceil(spec.team) as usize] } else { Vec::new() };
     App {
         barriers: barriers(&spec),
         process: spec.process(),
@@ -250,6 +255,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         background: spec.background,
         responses: spec.requests.then(Box::default),
         runtime: spec.runtime,
+        team_runtime: spec.team_runtime,
         program: spec.program,
         first: TaskId(first),
         tasks: spec.tasks,
@@ -264,7 +270,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         clock: None,
         fork_noise,
         started: false,
-        looks: (0, 0),
+        looks: [0; 3],
         yields,
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
@@ -272,6 +278,8 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         touched: Vec::new(),
         faults_until: Vec::new(),
         forked: 0,
+        launched: 0,
+        team_forked,
         exited: 0,
         runnable: (0, Time::ZERO),
         end: None,
@@ -289,7 +297,7 @@ fn build_cpus(
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     // Under 2.6.27 each yield is noted apart. Where tasks sleep, overhead often has several parts.
     let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
-    if pairs || apps.iter().any(|app| sleeps(&app.runtime)) {
+    if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());
     }
     if model.discipline.processes_ticks().is_some() {
@@ -330,7 +338,7 @@ fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
         teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. })
     };
     let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
-    let needed = discipline.keeps_history() || program.ops().iter().any(apart) || nested();
+    let needed = discipline.keeps_history() || spec.team > 1 || program.ops().iter().any(apart) || nested();
     if needed { Apart::ready() } else { Apart::NONE }
 }
 
@@ -420,8 +428,9 @@ impl Population {
         let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
         let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
         let polling = spec.runtime.polling;
-        let mut known = |of| numbered(looks, Look::of(&machine.costs, of));
-        let looks = (known(polling.looks), known(polling.message_looks));
+        let of_team = spec.team_runtime.as_ref().map_or(polling, |runtime| runtime.polling);
+        let of = [polling.looks, polling.message_looks, of_team.looks];
+        let looks = of.map(|of| numbered(looks, Look::of(&machine.costs, of)));
         apps.push(App { looks, ..build_app(spec, first, base, fork_noise, delay) });
     }
 }
@@ -447,7 +456,7 @@ impl<'o> Engine<'o> {
         let Population { mut tasks, apps, profiles, looks, left, pending } = built;
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
-        let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
+        let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         let yields_fairly = !directed && model.discipline.yields_fairly();
         Self {
             cpus: build_cpus(&machine, &model, options.seed, (&apps, &mut tasks)),

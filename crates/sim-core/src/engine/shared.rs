@@ -262,8 +262,11 @@ impl Shared<'_> {
     pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
         self.emit_stopping(record, LeaveReason::Waits);
         let task = &mut self.tasks[record.current];
-        let runtime = &self.apps[task.app()].runtime;
-        let barrier = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
+        let app = &self.apps[task.app()];
+        let of_team = app.team_runtime.is_some() && app.is_of_team(waiting, task.scope());
+        let runtime = app.runtime_of(of_team);
+        let starts = matches!(task.stage, Stage::LeadersBarrier | Stage::StartBarrier);
+        let barrier = runtime.startup.sleeps && starts;
         let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         self.dirty.note(record.id);
         if self.watched && ready.is_never() && !std::mem::replace(&mut self.notified[record.current], true) {
@@ -275,8 +278,7 @@ impl Shared<'_> {
         let deadline = deadline.filter(|deadline| *deadline <= self.options.horizon).unwrap_or(Time::NEVER);
         task.begin_wait(waiting, ready, deadline);
         record.since = self.now;
-        let app = &self.apps[task.app()];
-        task.polls = app.polls(waiting);
+        task.polls = self.apps[task.app()].polls(waiting, of_team);
         record.activity = if task.polls != 0 { Activity::Poll } else { Activity::Spin };
     }
 
@@ -321,13 +323,17 @@ impl Shared<'_> {
         task.episode = episode.wrapping_add(1);
         let arrived = task.pass();
         let app = &mut self.apps[task.app()];
-        if task.stage == Stage::Program {
-            task.pc += 1;
-            app.counters.barriers += 1;
-            app.counters.barrier_wait_ns += self.now.since(arrived).ns();
-        } else {
-            task.stage = Stage::Program;
-            app.met.get_or_insert(self.now + self.extrapolated);
+        match task.stage {
+            Stage::Program => {
+                task.pc += 1;
+                app.counters.barriers += 1;
+                app.counters.barrier_wait_ns += self.now.since(arrived).ns();
+            }
+            Stage::LeadersBarrier => task.stage = Stage::Leader,
+            _ => {
+                task.stage = Stage::Program;
+                app.met.get_or_insert(self.now + self.extrapolated);
+            }
         }
         self.report_polling(record);
         self.observe(Observation::Released { task: record.current, scope, episode });

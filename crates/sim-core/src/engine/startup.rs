@@ -7,11 +7,12 @@ use crate::engine::state::{After, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
-use crate::program::{Forks, Touch, release_order};
+use crate::program::{Touch, release_order};
 use crate::rng;
 use crate::run_queue::Entry;
 use crate::run_queue::multilevel::Multilevel;
 use crate::time::{Span, Time};
+use crate::wait::Scope;
 
 /// Ten days, beyond every horizon.
 const LONGEST_TOUCH: u128 = 864_000_000_000_000;
@@ -34,23 +35,36 @@ impl Engine<'_> {
         let now = self.shared.elapsed();
         self.shared.apps[app].first_run.get_or_insert(now);
         let startup = self.shared.apps[app].runtime.startup;
-        let first = self.shared.apps[app].rank(id) == 0;
-        if first && startup.touch == Touch::Master && self.touches(cpu) {
+        let rank = self.shared.apps[app].rank(id);
+        if rank == 0 && startup.touch == Touch::Master && self.touches(cpu) {
             return true;
         }
-        if first && startup.forks == Forks::Master && self.forks(cpu, app, policy) {
+        let record = &self.shared.apps[app];
+        let leads = rank.is_multiple_of(record.team) && record.has_leaders_barrier();
+        if leads && self.shared.tasks[id].stage == Stage::New {
+            self.meets_at_start(cpu, Stage::LeadersBarrier, Scope::Leaders);
+            return true;
+        }
+        if self.forks(cpu, rank, policy) {
             return true;
         }
         if startup.touch == Touch::Each && self.touches(cpu) {
             return true;
         }
-        if startup.barrier {
-            self.shared.tasks[id].stage = Stage::StartBarrier;
-            self.arrive(cpu);
+        if let Some(scope) = self.shared.apps[app].start_barrier() {
+            self.meets_at_start(cpu, Stage::StartBarrier, scope);
             return true;
         }
         self.shared.tasks[id].stage = Stage::Program;
         false
+    }
+
+    /// The current task arrives at a barrier before the program.
+    fn meets_at_start(&mut self, cpu: CpuId, stage: Stage, scope: Scope) {
+        let task = &mut self.shared.tasks[self.cpus[cpu].current];
+        task.stage = stage;
+        task.enters(scope);
+        self.arrive(cpu);
     }
 
     /// The current task begins to touch its data, and as a master every task's; false when that is done or
@@ -133,10 +147,11 @@ impl Engine<'_> {
         }
     }
 
-    /// Rank 0 creates the other ranks before it continues with its program; true while it is busy with that.
-    fn forks(&mut self, cpu: CpuId, app: AppId, policy: &mut dyn Policy) -> bool {
-        while self.shared.apps[app].forked < self.shared.apps[app].tasks {
-            let rank = self.shared.apps[app].forked;
+    /// The current task creates the ranks that it has to before it continues with its program; true while it
+    /// is busy with that.
+    fn forks(&mut self, cpu: CpuId, creator: u32, policy: &mut dyn Policy) -> bool {
+        let app = self.shared.tasks[self.cpus[cpu].current].app();
+        while let Some(rank) = self.shared.apps[app].next_forked(creator) {
             let call = self.fork_cost(app, rank);
             if call > Span::ZERO {
                 self.begin_syscall(cpu, call, After::Fork(rank));
@@ -149,23 +164,25 @@ impl Engine<'_> {
 
     /// The launcher of an application begins to create its next rank, as kernel work of its cpu.
     pub(crate) fn launch(&mut self, app: AppId, policy: &mut dyn Policy) {
-        while self.shared.apps[app].forked < self.shared.apps[app].tasks {
-            let rank = self.shared.apps[app].forked;
+        while let Some(rank) = self.shared.apps[app].next_launched() {
             let call = self.fork_cost(app, rank);
             if call > Span::ZERO {
                 System::charge(self, SHELL, call, false);
                 self.arm_pending(self.shared.now + call, Timer::Create(app));
                 return;
             }
+            self.shared.apps[app].launched += 1;
             self.fork(SHELL, app, rank, policy);
         }
     }
 
     /// The launcher has created the next rank.
     pub(crate) fn create(&mut self, app: AppId, policy: &mut dyn Policy) {
-        let rank = self.shared.apps[app].forked;
-        self.fork(SHELL, app, rank, policy);
-        self.notify(policy);
+        if let Some(rank) = self.shared.apps[app].next_launched() {
+            self.shared.apps[app].launched += 1;
+            self.fork(SHELL, app, rank, policy);
+            self.notify(policy);
+        }
         self.launch(app, policy);
     }
 
@@ -204,9 +221,13 @@ impl Engine<'_> {
         let state = self.shared.tasks[id].state;
         assert!(state == TaskState::New, "{id} is created on {parent} and is {state:?}");
         let cpu = self.placed(id, Placement::Fork { parent }, policy);
-        self.shared.apps[app].forked += 1;
-        if rank > 0 && self.shared.apps[app].runtime.startup.forks == Forks::Master {
-            let master = self.shared.apps[app].task(0);
+        let record = &mut self.shared.apps[app];
+        record.forked += 1;
+        if let Some(creator) = record.creator(rank) {
+            if let Some(created) = record.team_forked.get_mut((rank / record.team) as usize) {
+                *created += 1;
+            }
+            let master = record.task(creator);
             if Multilevel::of(&self.shared.model.discipline).is_some() {
                 self.shared.tasks[id].history.parent = master;
                 // Parent and child share a slice or a history: it has to be up to date.

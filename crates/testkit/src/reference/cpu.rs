@@ -62,8 +62,9 @@ impl Reference<'_> {
 
     /// How often a waiting task looks before it yields, and how long one look takes.
     fn looks(&self, t: usize) -> (u64, u64) {
-        let polling = self.apps[self.tasks[t].app].spec.runtime.polling;
-        let message = self.tasks[t].waiting == Waiting::Exchange;
+        let waiting = self.tasks[t].waiting;
+        let polling = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting)).polling;
+        let message = waiting == Waiting::Exchange;
         let looks = if message { polling.message_looks } else { polling.looks };
         let each = if looks.each == Span::ZERO { self.machine.costs.poll } else { looks.each };
         (u64::from(looks.count), each.ns())
@@ -280,7 +281,8 @@ impl Reference<'_> {
     /// do.
     fn directed(&self, c: usize, t: usize) -> Option<usize> {
         let me = &self.tasks[t];
-        if self.apps[me.app].spec.runtime.wait != WaitMode::YieldTo || me.waiting == Waiting::No {
+        let runtime = self.runtime(me.app, self.waits_in_team(t, me.waiting));
+        if runtime.wait != WaitMode::YieldTo || me.waiting == Waiting::No {
             return None;
         }
         self.cpus[c].queue.iter().copied().find(|other| {

@@ -16,7 +16,8 @@ impl RefApp {
             letters: Letters::new(spec.program.locks()),
             meetings: std::collections::BTreeMap::new(),
             passes: std::collections::BTreeMap::new(),
-            yields: spec.runtime.wait.yields(),
+            yields: [&spec.runtime, spec.team_runtime.as_ref().unwrap_or(&spec.runtime)]
+                .map(|runtime| runtime.wait.yields()),
             spec,
             first,
             arrived: 0,
@@ -28,6 +29,7 @@ impl RefApp {
             clock: None,
             started: false,
             forked: 0,
+            launched: 0,
             locked: std::collections::BTreeMap::new(),
             exited: 0,
             end: None,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::policy::{Policy, TaskState};
+use sim_core::program::Runtime;
 use sim_core::wait::{BarrierKind, Scope};
 
 use super::state::{Doing, KERNEL, Lead, NEVER, RefTask, SPIN, Waiting};
@@ -79,6 +80,25 @@ impl Reference<'_> {
         self.apps[app].spec.team.max(1)
     }
 
+    /// Whether a wait of a task is that of a thread for its team, which has a runtime of its own.
+    pub(super) fn waits_in_team(&self, t: usize, waiting: Waiting) -> bool {
+        let own = self.apps[self.tasks[t].app].spec.team_runtime.is_some();
+        own && match waiting {
+            Waiting::Exchange => false,
+            Waiting::Lock => true,
+            _ => self.tasks[t].scope == Scope::Team,
+        }
+    }
+
+    /// The runtime of teams, if it is another one, or of everything else.
+    pub(super) fn runtime(&self, app: usize, of_team: bool) -> &Runtime {
+        let spec = &self.apps[app].spec;
+        match &spec.team_runtime {
+            Some(runtime) if of_team => runtime,
+            _ => &spec.runtime,
+        }
+    }
+
     /// The tasks that a task meets at its present barrier, itself among them, in the order of ranks.
     fn members(&self, t: usize) -> Vec<usize> {
         let RefTask { app, rank, scope, .. } = self.tasks[t];
@@ -111,7 +131,7 @@ impl Reference<'_> {
         let (app, episode) = (self.tasks[t].app, self.tasks[t].episode());
         self.tasks[t].arrived = self.now;
         self.observe(Observation::Arrived { task: TaskId(t as u32), scope, episode });
-        match self.apps[app].spec.runtime.barrier {
+        match self.runtime(app, scope == Scope::Team).barrier {
             BarrierKind::Central => {
                 let (members, number, meeting) = self.meeting(t);
                 let holder = members[std::mem::replace(&mut meeting.line_holder, number)];
@@ -147,7 +167,7 @@ impl Reference<'_> {
     /// All below the current task in the tree have arrived.
     fn gathered(&mut self, c: usize, t: usize, mut lead: Lead) {
         let (app, scope) = (self.tasks[t].app, self.tasks[t].scope);
-        let BarrierKind::Tree { arity } = self.apps[app].spec.runtime.barrier else { return };
+        let BarrierKind::Tree { arity } = self.runtime(app, scope == Scope::Team).barrier else { return };
         let (members, number, meeting) = self.meeting(t);
         meeting.gathered.remove(&number);
         if number == 0 {
@@ -319,10 +339,12 @@ impl Reference<'_> {
             let counters = &mut self.apps[task.app].counters;
             counters.barriers += 1;
             counters.barrier_wait_ns += now - task.arrived;
-        } else if self.apps[task.app].met.is_none() {
-            self.apps[task.app].met = Some(now);
+        } else if scope == Scope::Leaders {
+            task.led = true;
+        } else {
+            task.up = true;
+            self.apps[task.app].met.get_or_insert(now);
         }
-        task.up = true;
         self.tell_polling(c);
         self.observe(Observation::Released { task: TaskId(t as u32), scope, episode });
     }

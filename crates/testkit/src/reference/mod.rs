@@ -49,7 +49,7 @@ enum Timer {
     Admit,
     Wake { task: usize, by: usize },
     Bind(usize, usize),
-    Yields(usize),
+    Yields(usize, bool),
     Update,
     Period(usize),
     Tick(u32),
@@ -61,7 +61,7 @@ impl Timer {
     fn class(self) -> u8 {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
-            Self::Wake { .. } | Self::Bind(..) | Self::Yields(_) => 1,
+            Self::Wake { .. } | Self::Bind(..) | Self::Yields(..) => 1,
             Self::Update | Self::Period(_) => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
@@ -219,7 +219,7 @@ impl<'o> Reference<'o> {
             let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none() && cpu.queue.is_empty());
             let coming = |timer: &Timer| {
                 use Timer::{Period, Policy, Slot, Tick, Yields};
-                !matches!(timer, Tick(_) | Policy(_) | Slot | Period(_) | Yields(_))
+                !matches!(timer, Tick(_) | Policy(_) | Slot | Period(_) | Yields(..))
             };
             if asleep && !self.timers.iter().any(|(_, timer)| coming(timer)) {
                 return Outcome::Deadlock(self.who_waits());
@@ -330,7 +330,7 @@ impl<'o> Reference<'o> {
             Timer::Admit => self.admit(policy),
             Timer::Wake { task, by } => self.wake(task, by, policy),
             Timer::Bind(app, change) => self.rebind(app, change, policy),
-            Timer::Yields(app) => self.flip_yields(app),
+            Timer::Yields(app, of_team) => self.flip_yields(app, of_team),
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => {
                 if let Some(params) = self.eevdf() {

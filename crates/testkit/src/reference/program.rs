@@ -221,7 +221,7 @@ impl Reference<'_> {
             self.charge(c);
         }
         let Some(t) = self.cpus[c].current else { return };
-        let runtime = &self.apps[self.tasks[t].app].spec.runtime;
+        let runtime = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting));
         let meeting = runtime.startup.sleeps && !self.tasks[t].up;
         let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         let begins = self.now + lead.total();
@@ -244,7 +244,8 @@ impl Reference<'_> {
     /// The current task polls from now on, after `lead`.
     pub(super) fn poll(&mut self, c: usize, lead: Lead) {
         let Some(t) = self.cpus[c].current else { return };
-        let yields = self.apps[self.tasks[t].app].yields;
+        let of_team = self.waits_in_team(t, self.tasks[t].waiting);
+        let yields = self.apps[self.tasks[t].app].yields[usize::from(of_team)];
         let cpu = &mut self.cpus[c];
         cpu.since = self.now;
         cpu.lead = lead;

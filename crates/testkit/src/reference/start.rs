@@ -125,23 +125,50 @@ impl Reference<'_> {
         costs.fork_spread.apply(costs.fork.ns(), draw(key, u64::from(rank)))
     }
 
+    /// Whether a launcher creates the first rank of each team, and this one the rest of the team.
+    fn by_team(&self, app: usize) -> bool {
+        let spec = &self.apps[app].spec;
+        spec.team > 1 && spec.runtime.startup.forks == Forks::Launcher
+    }
+
+    /// The rank that creates another one; none for those that a shell or a launcher creates.
+    fn creator(&self, app: usize, rank: u32) -> Option<u32> {
+        match self.apps[app].spec.runtime.startup.forks {
+            Forks::Master if rank > 0 => Some(0),
+            Forks::Launcher if self.by_team(app) => {
+                let first = rank - rank % self.team(app);
+                (first != rank).then_some(first)
+            }
+            _ => None,
+        }
+    }
+
     /// The launcher on cpu 0 is busy with the next rank, or creates all it can for nothing.
     fn launch(&mut self, app: usize, policy: &mut dyn Policy) {
-        while self.apps[app].forked < self.apps[app].spec.tasks {
-            let rank = self.apps[app].forked;
+        while let Some(rank) = self.next_launched(app) {
             let cost = self.fork_cost(app, rank);
             if cost > 0 {
                 System::charge(self, CpuId(0), Span::from_ns(cost), false);
                 self.arm(self.now + cost, Timer::Create(app));
                 return;
             }
+            self.apps[app].launched += 1;
             self.fork(0, app, rank, policy);
         }
     }
 
+    fn next_launched(&self, app: usize) -> Option<u32> {
+        let ranks = (0..self.apps[app].spec.tasks).filter(|rank| self.creator(app, *rank).is_none());
+        let launched = self.apps[app].launched as usize;
+        ranks.skip(launched).next()
+    }
+
     pub(super) fn create(&mut self, app: usize, policy: &mut dyn Policy) {
-        self.fork(0, app, self.apps[app].forked, policy);
-        self.tell(policy);
+        if let Some(rank) = self.next_launched(app) {
+            self.apps[app].launched += 1;
+            self.fork(0, app, rank, policy);
+            self.tell(policy);
+        }
         self.launch(app, policy);
     }
 
@@ -153,25 +180,34 @@ impl Reference<'_> {
         if startup.touch == Touch::Master && rank == 0 && self.touches(c, t, lead) {
             return true;
         }
-        if rank == 0 && startup.forks == Forks::Master {
-            for next in self.apps[app].forked..self.apps[app].spec.tasks {
-                let cost = self.fork_cost(app, next);
-                if cost > 0 {
-                    self.call(c, cost, Then::Fork(next), lead);
-                    return true;
-                }
-                self.fork(c, app, next, policy);
+        let by_team = self.by_team(app);
+        let first = by_team && rank.is_multiple_of(self.team(app));
+        if first && !self.tasks[t].led && startup.barrier && self.apps[app].spec.runtime.processes {
+            self.arrive(c, t, Scope::Leaders, lead);
+            return true;
+        }
+        for next in 0..self.apps[app].spec.tasks {
+            let new = self.tasks[self.task(app, next)].state == TaskState::New;
+            if !new || self.creator(app, next) != Some(rank) {
+                continue;
             }
+            let cost = self.fork_cost(app, next);
+            if cost > 0 {
+                self.call(c, cost, Then::Fork(next), lead);
+                return true;
+            }
+            self.fork(c, app, next, policy);
         }
         if startup.touch == Touch::Each && self.touches(c, t, lead) {
             return true;
         }
-        if startup.barrier {
-            self.arrive(c, t, Scope::All, lead);
+        let barrier = self.runtime(app, by_team).startup.barrier;
+        if barrier {
+            self.arrive(c, t, if by_team { Scope::Team } else { Scope::All }, lead);
         } else {
             self.tasks[t].up = true;
         }
-        startup.barrier
+        barrier
     }
 
     /// Begins to write the next part of its data, or of everybody's; false when there is nothing left to
@@ -258,8 +294,8 @@ impl Reference<'_> {
         let c = self.corrected(t, choice.cpu);
         self.allot(t, choice.memory_node);
         self.apps[app].forked += 1;
-        if rank > 0 && self.apps[app].spec.runtime.startup.forks == Forks::Master {
-            self.tasks[t].parent = Some(self.task(app, 0));
+        if let Some(creator) = self.creator(app, rank) {
+            self.tasks[t].parent = Some(self.task(app, creator));
             if self.has_priorities() {
                 // Parent and child share a slice or a history: it has to be up to date.
                 self.charge(parent);

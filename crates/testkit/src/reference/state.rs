@@ -265,6 +265,8 @@ pub(super) struct RefTask {
     pub(super) mixed: Option<Arc<[u64]>>,
     /// Where its first-touched pages are put, if the policy says so.
     pub(super) allotted: Option<u32>,
+    /// The first rank of a team, it has met those of the others before it created the rest of its own.
+    pub(super) led: bool,
     /// Its start-up is over: it runs its program.
     pub(super) up: bool,
     pub(super) refill: u64,
@@ -342,6 +344,7 @@ impl RefTask {
             touched: Vec::new(),
             mixed: None,
             allotted: None,
+            led: false,
             up: false,
             refill: 0,
             warm: None,
@@ -400,9 +403,11 @@ pub(super) struct RefApp {
     /// When the program started its own clock.
     pub(super) clock: Option<u64>,
     pub(super) started: bool,
-    /// Each waiting task yields now.
-    pub(super) yields: bool,
+    /// Each waiting task yields now: under the runtime of all, and under that of teams.
+    pub(super) yields: [bool; 2],
     pub(super) forked: u32,
+    /// Ranks that the launcher has created.
+    pub(super) launched: u32,
     /// Until when page faults hold the lock of each process.
     pub(super) locked: std::collections::BTreeMap<u32, u64>,
     pub(super) exited: u32,

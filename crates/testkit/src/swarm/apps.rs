@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use workloads::WORKLOADS;
-use workloads::runtimes::RUNTIMES;
+use workloads::runtimes::{Entry, RUNTIMES, Role, serves_threads};
 
 use super::source::Source;
 use super::values::{Frame, Limit, cpus, settings, sparse, time, with};
@@ -83,13 +83,7 @@ fn program(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>)
     let benchmark = parameters.get("benchmark").and_then(Value::as_str);
     let squares = matches!(benchmark, Some("bt" | "sp"));
     app.insert("workload".into(), with(entry.name, &parameters));
-    let runtime = source.pick(RUNTIMES.entries);
-    // The polls before a yield take at most 10 ms.
-    let limits: &[Limit] =
-        &[("arity", 2, 9), ("polls", 1, 400), ("message_polls", 1, 1_000), ("message_poll", 1, 1_000)];
-    let frame = Frame { cpus: mix.cpus, apps: &[], limits, sparse: sparse(source) };
-    let values = settings(source, runtime.parameters, &frame);
-    app.insert("runtime".into(), with(runtime.name, &values));
+    app.insert("runtime".into(), runtime(source, mix, entry.name == "hybrid"));
     let tasks = match entry.name {
         "npb" if squares => *source.pick(&[1, 4]),
         "npb" => *source.pick(&[1, 2, 4, 8]),
@@ -98,6 +92,31 @@ fn program(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>)
     };
     app.insert("tasks".into(), json!(tasks));
     tasks
+}
+
+/// A runtime; for processes with threads one that serves both, or one for each.
+fn runtime(source: &mut Source<'_>, mix: &Mix<'_>, hybrid: bool) -> Value {
+    let two = hybrid && source.one_in(2);
+    if two {
+        let [mpi, openmp] = Role::ALL.map(|role| {
+            let known: Vec<&Entry> = role.entries().collect();
+            let entry = *source.pick(&known);
+            runtime_of(source, mix, entry)
+        });
+        return json!({ "mpi": mpi, "openmp": openmp });
+    }
+    let known: Vec<&Entry> = RUNTIMES.entries.iter().filter(|e| !hybrid || serves_threads(e)).collect();
+    let entry = *source.pick(&known);
+    runtime_of(source, mix, entry)
+}
+
+fn runtime_of(source: &mut Source<'_>, mix: &Mix<'_>, runtime: &Entry) -> Value {
+    // The polls before a yield take at most 10 ms.
+    let limits: &[Limit] =
+        &[("arity", 2, 9), ("polls", 1, 400), ("message_polls", 1, 1_000), ("message_poll", 1, 1_000)];
+    let frame = Frame { cpus: mix.cpus, apps: &[], limits, sparse: sparse(source) };
+    let values = settings(source, runtime.parameters, &frame);
+    with(runtime.name, &values)
 }
 
 /// Settings that decide how long a workload takes.
@@ -140,6 +159,8 @@ fn sizes(source: &mut Source<'_>, workload: &str, mix: &Mix<'_>) -> Vec<(&'stati
             let (threads, every) = (source.between(1, 4), source.between(1, 5));
             let intervals = source.magnitude(1, 20);
             vec![
+                // As many as there are tasks for.
+                ("processes", json!(0)),
                 ("threads_per_process", json!(threads)),
                 ("work", work),
                 ("intervals", json!(intervals)),

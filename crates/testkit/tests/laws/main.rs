@@ -24,6 +24,7 @@ mod scheduling;
 mod sharing;
 mod speed;
 mod support;
+mod teams;
 mod threads;
 mod turns;
 mod waits;

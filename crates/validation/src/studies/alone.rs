@@ -4,7 +4,7 @@
 use notation::declare::Choice;
 
 use super::general;
-use super::programs::{self, Runtime, at_any_phase, codes};
+use super::programs::{self, Runtime, at_any_phase, codes, run_by};
 use crate::answer::{Series, Trouble};
 use crate::claims::{BlockTime, Classes, Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
@@ -78,12 +78,12 @@ impl Subject {
         let mut cell = Cell::new("dedicated", run.policy.word())
             .set("machine", &self.machine)
             .set("kernel.yield", run.yields.word())
-            .set("apps.a.runtime", self.runtime.setting())
             .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
             .set("apps.a.workload.scale", format!("{share}%"))
             .set("apps.a.tasks", self.cores * degree)
             .set("repeat", self.replicates());
+        cell = run_by(cell, 'a', self.runtime.model, self.runtime.setting());
         if run.by_node {
             cell = cell.set("policies.PIN.by", "node").set("policies.PIN.start", "even");
         }

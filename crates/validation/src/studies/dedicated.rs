@@ -5,7 +5,7 @@ use notation::declare::Choice;
 use super::alone::{self, Subject};
 use super::contrast;
 use super::general::{self, Run};
-use super::programs::contexts;
+use super::programs::{contexts, run_by};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{
     Claim, Conditions, Feature, Form, Metric, Model, Schedule, Together, ToleranceKind, Workload,
@@ -344,11 +344,11 @@ fn imbalanced(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                     continue;
                 }
                 let cell = |degree: u32| {
-                    Cell::new("uneven", "PIN")
+                    let cell = Cell::new("uneven", "PIN")
                         .set("machine", machine)
                         .set("kernel.yield", "posix")
-                        .set("apps.a.runtime", model.word())
-                        .set("apps.a.tasks", contexts(machine) * degree)
+                        .set("apps.a.tasks", contexts(machine) * degree);
+                    run_by(cell, 'a', *model, model.word())
                 };
                 let one = lab.times(&cell(1), "a")?.mean();
                 let gain = lab.times(&cell(k), "a")?.map(|time| one / time - 1.0);

@@ -28,6 +28,14 @@ pub(super) fn npb(code: Code, class: char, scale: Option<&str>) -> Setting {
     Setting::named("npb", &settings)
 }
 
+/// The cell with this runtime. Workers of the OpenMP runtime of 2008, which the papers used, sleep at the
+/// barrier before the program (Iancu et al., IPDPS 2010, V.B); later releases poll there.
+pub(super) fn run_by(cell: Cell, app: char, model: Model, runtime: impl Into<Setting>) -> Cell {
+    let path = format!("apps.{app}.runtime");
+    let cell = cell.set(&path, runtime);
+    if model == Model::OpenMp { cell.set(&format!("{path}.start_sleep"), "true") } else { cell }
+}
+
 /// A program that is a part of a longer run begins at any instant of the cycle of yields.
 pub(super) fn at_any_phase(cell: Cell, app: char, model: Model) -> Cell {
     if model != Model::OpenMp {

@@ -1,4 +1,4 @@
-//! The shelf of parallel runtimes: how the tasks of an application come up, how they wait and which barrier
+//! The registry of parallel runtimes: how the tasks of an application come up, how they wait and which barrier
 //! they use.
 
 mod presets;
@@ -12,7 +12,7 @@ use sim_core::time::Span;
 use sim_core::wait::{BarrierKind, Looks, Polling, WaitMode, YieldCycle};
 
 use presets::ENTRIES;
-use table::{Barrier, Creator, Library, Parameters, Phase, Touching, Wait, Yielding};
+use table::{Barrier, Creator, Library, Parameters, Phase, Slots, Touching, Wait, Yielding};
 
 /// A runtime; its own is the programming model whose codes it runs: `upc`, `mpi` or `openmp`.
 pub type Entry = registry::Entry<&'static str>;
@@ -21,17 +21,76 @@ pub type Entry = registry::Entry<&'static str>;
 pub const RUNTIMES: Registry<&str> =
     Registry { noun: "runtime", entries: ENTRIES, text: include_str!("runtimes.md") };
 
-/// The runtime with these values of its parameters, for an application that has a cpu for each of its tasks.
-#[must_use]
-pub fn build(entry: &Entry, values: &Values) -> Runtime {
-    build_for(entry, values, false)
+/// The two runtimes of a program of processes with threads: the library of the processes, and the runtime of
+/// the threads of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Messages and barriers among processes.
+    Mpi,
+    /// Barriers and locks of the threads of a process.
+    OpenMp,
 }
 
-/// The runtime with these values of its parameters. `oversubscribed`: the application has more tasks than
-/// cpus it may use, which some runtimes look at when they start.
+impl Role {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Mpi, Self::OpenMp];
+
+    /// Its name in scenarios, which is that of the programming model.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mpi => "mpi",
+            Self::OpenMp => "openmp",
+        }
+    }
+
+    /// The runtimes that can have it: those of the model, and plain ones, which are of no model: nothing in
+    /// them brings tasks together before the program.
+    pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
+        let plain = |entry: &Entry| {
+            entry.parameters.iter().any(|p| p.name == Parameters::start_barrier.name && p.default == 0)
+        };
+        RUNTIMES.entries.iter().filter(move |entry| entry.own == self.name() || plain(entry))
+    }
+}
+
+/// Whether threads of a process can wait under this runtime alone: under any but the libraries of MPI, which
+/// have no barriers of threads. `mpi` is no library but what is common to them.
 #[must_use]
-pub fn build_for(entry: &Entry, values: &Values, oversubscribed: bool) -> Runtime {
+pub fn serves_threads(entry: &Entry) -> bool {
+    entry.own != Role::Mpi.name() || entry.name == entry.own
+}
+
+/// What a runtime can count when it starts. A copy of an application is an application of its own: a library
+/// knows neither other processes nor other jobs of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// Threads of one process.
+    pub threads: u32,
+    /// Processes of the application (ranks of an MPI job), all on this node.
+    pub processes: u32,
+    /// Cpus that the application may use: the affinity mask of each of its processes as they start.
+    pub cpus: u32,
+    /// Cores with such a cpu.
+    pub cores: u32,
+}
+
+impl Counts {
+    /// A cpu and a core for each task.
+    pub const ONE: Self = Self { threads: 1, processes: 1, cpus: 1, cores: 1 };
+}
+
+/// The runtime with these values of its parameters, for an application that has a core for each of its tasks.
+#[must_use]
+pub fn build(entry: &Entry, values: &Values) -> Runtime {
+    build_for(entry, values, Counts::ONE)
+}
+
+/// The runtime with these values of its parameters, for an application of this size.
+#[must_use]
+pub fn build_for(entry: &Entry, values: &Values, counts: Counts) -> Runtime {
     let values = Parameters::from(values);
+    let oversubscribed = oversubscribed(&values, counts);
     let startup = StartUp {
         forks: match values.startup {
             Creator::Launcher => Forks::Launcher,
@@ -58,6 +117,14 @@ pub fn build_for(entry: &Entry, values: &Values, oversubscribed: bool) -> Runtim
         processes: values.processes,
         startup,
     }
+}
+
+/// Whether the runtime finds that there are too many of what it counts. A library of processes compares the
+/// processes of its job with the slots of the node, one of threads those of its process with the cpus of
+/// that process.
+fn oversubscribed(values: &Parameters, counts: Counts) -> bool {
+    let room = if values.slots == Some(Slots::Cores) { counts.cores } else { counts.cpus };
+    room < if values.processes { counts.processes } else { counts.threads }
 }
 
 fn wait(values: &Parameters, oversubscribed: bool) -> WaitMode {

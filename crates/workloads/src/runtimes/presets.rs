@@ -1,10 +1,11 @@
-//! The runtimes of the shelf, each with the source of its behaviour.
+//! The runtimes of the registry, each with the source of its behaviour.
 
 use notation::parameter::Parameter;
 
 use super::Entry;
 use super::table::{
-    Barrier, Creator, PLAIN, Preset, Touching, Wait, Yielding, library, messages, spinning, timed,
+    Barrier, Creator, PLAIN, Preset, Touching, Wait, Yielding, library, llvm, messages, slots, spinning,
+    timed,
 };
 
 /// Threads that rank 0 creates and that meet before the program begins.
@@ -31,21 +32,23 @@ const MPI: &[Parameter] =
 const MPICH2: &[Parameter] =
     &messages(&Preset { wait: Wait::Yield, barrier: Barrier::Central, start_sleep: true, ..PROCESSES });
 /// Never sleeps.
-const OPENMPI: &[Parameter] = &timed(&Preset {
+const OPENMPI: &[Parameter] = &slots(&Preset {
     wait: Wait::SpinThenBlock,
     yielding: Yielding::Oversubscribed,
     barrier: Barrier::Dissemination,
     block_time: u64::MAX,
     ..PROCESSES
 });
-const OPENMP: &[Parameter] = &library(&Preset {
+/// Intel's runtime and LLVM's, which began with its source.
+const KMP: Preset = Preset {
     wait: Wait::SpinThenBlock,
     yielding: Yielding::Always,
     polls: (256, 25),
     barrier: Barrier::Tree,
-    start_sleep: true,
     ..THREADS
-});
+};
+const OPENMP: &[Parameter] = &library(&KMP);
+const LIBOMP: &[Parameter] = &llvm(&Preset { polls: (256, 50), ..KMP });
 const LIBGOMP: &[Parameter] = &spinning(
     &Preset { wait: Wait::SpinThenBlock, yielding: Yielding::Never, barrier: Barrier::Central, ..THREADS },
     300_000,
@@ -123,31 +126,34 @@ in a read until the answer comes (simple_pmi.c, simple_pmiutil.c)",
     },
     Entry {
         name: "openmpi",
-        summary: "Open MPI: polls, and also yields when there are more processes than cpus; started by \
+        summary: "Open MPI: polls, and also yields when there are more processes than cores; started by \
             mpirun",
-        source: "Open MPI sources and FAQ: mpi_yield_when_idle is off by default. It is on in degraded \
-            mode, which Open \
-MPI chooses when there are more processes than slots. opal_progress yields when it finds no events. \
-Uncertain: its \
-barrier (tuned: recursive doubling) is modelled as dissemination",
+        source: "Open MPI sources, FAQ and mpirun(1): mpi_yield_when_idle is off by default. It is on in \
+            degraded mode, which mpirun chooses for a job that has more processes on a node than the node \
+            has slots (instance.c, ompi_mpi_oversubscribed; ompi_rte.c, PMIX_NODE_OVERSUBSCRIBED). Without \
+            a hostfile or a batch system a slot is a core, with --use-hwthread-cpus a hardware thread \
+            (`slots`). The threads of the processes are not counted, nor are other jobs. opal_progress \
+            yields when it finds no events. Uncertain: its barrier (tuned: recursive doubling) is modelled \
+            as dissemination",
         example: "{ openmpi: { yielding: never } }",
         own: "mpi",
         parameters: OPENMPI,
     },
     Entry {
         name: "openmp",
-        summary: "Intel OpenMP on threads: polls with yields for 200 ms, then sleeps; tree gather, one \
+        summary: "Intel OpenMP (to 2015) on threads: polls with yields for 200 ms, then sleeps; tree gather, one \
             release flag",
-        source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp. With more threads than \
-            cpus it \
-yields at every poll. Otherwise, in throughput mode, it yields after 512 polls and then at every 256th \
+        source: "LLVM/Intel OpenMP runtime up to 2015, kmp_wait_release.h and kmp_barrier.cpp. With more threads in \
+the process than cpus that it may use (TCR_4(__kmp_nth) > __kmp_avail_proc) it yields at every poll. \
+Otherwise, in throughput mode, it yields after 512 polls and then at every 256th \
 (KMP_INIT_WAIT, KMP_NEXT_WAIT; the model: always after 256). Uncertain: a poll takes 20 to 30 ns, a load and \
 two pause instructions. A monitor thread switches the yields of all waiters off for 1 of its periods and \
 on for 10, beginning with off (first public source of 2013: kmp_global.c, __kmp_yield_cycle; \
 z_Linux_util.c, __kmp_launch_monitor and __kmp_yield; kmp.h, KMP_WAKEUPS_FROM_BLOCKTIME). Uncertain: \
 releases of 2008 did the same. \
-Workers wait at \
-the fork barrier before they run any user code, and sleep there (Iancu et al., IPDPS 2010, V.B). \
+A new worker waits at the fork barrier before it runs any user code, as at any other barrier: it polls for \
+the block time (kmp_runtime.c, __kmp_launch_thread). For releases of 2008 Iancu et al. (IPDPS 2010, V.B) \
+write that workers sleep there: `start_sleep: true`. \
 KMP_ADJUST_BLOCKTIME is \
 off. The default of the runtime is a release tree. With it, coarse-grained programs would lose when they are \
 oversubscribed, which the measured ones did not",
@@ -156,15 +162,33 @@ oversubscribed, which the measured ones did not",
         parameters: OPENMP,
     },
     Entry {
+        name: "libomp",
+        summary: "LLVM OpenMP on threads: polls with yields for 200 ms, then sleeps; no monitor thread",
+        source: "LLVM OpenMP runtime of 2016 to 2026 (libomp of clang, libiomp5 of Intel's compilers). \
+KMP_USE_MONITOR is off on Unix, so no clock switches yields, and a thread sleeps after its own block time: \
+200 ms, 0 on hybrid processors (kmp.h, KMP_DEFAULT_BLOCKTIME). KMP_USE_YIELD is 1: with more threads in the \
+process than cpus that it may use (KMP_OVERSUBSCRIBED) it yields at every poll, otherwise after 512 polls \
+and then at every 256th (KMP_YIELD_OVERSUB_ELSE_SPIN; the model: always after 256). Only with a monitor does \
+KMP_ADJUST_BLOCKTIME make it sleep at once. A new thread polls at the fork barrier for the block time \
+(kmp_runtime.cpp, __kmp_launch_thread); so did LLVM 14 on a host (docs/model.md). OMP_WAIT_POLICY=passive: \
+`block_time: 0s`; active: `block_time: infinite`, from LLVM 23 on `library: turnaround` (KMP_USE_YIELD=2). \
+Uncertain: a poll takes 50 ns (14 us for 256 polls and a yield on a Xeon of 2023, with a read of the time \
+stamp counter in each poll). The default barrier (bp_hyper_bar) also releases in a tree; here one flag \
+releases all, as in `openmp`",
+        example: "{ libomp: { block_time: infinite } }",
+        own: "openmp",
+        parameters: LIBOMP,
+    },
+    Entry {
         name: "libgomp",
         summary: "GNU OpenMP on threads: polls 300,000 times (3 ms) without yielding, or 100 times when \
-            oversubscribed, \
-then sleeps",
-        source: "GCC libgomp, wait.h, bar.c and the manual on GOMP_SPINCOUNT: it never yields, and it waits \
-            on a futex. \
-The barrier is a counter barrier, and the last thread wakes all others. The spin count is throttled when \
-there are more \
-managed threads than available cpus",
+            its process has more threads than cpus, then sleeps",
+        source: "GCC libgomp, config/linux/wait.h, bar.c, env.c and the manual on GOMP_SPINCOUNT: it never \
+            yields, and it waits on a futex. The barrier is a counter barrier, and the last thread wakes all \
+            others. The spin count is throttled when gomp_managed_threads > gomp_available_cpus: the \
+            threads of this process, and the cpus of its affinity mask as it started (team.c; proc.c, \
+            gomp_init_num_threads). A new thread polls at a barrier like any other \
+            (team.c, gomp_thread_start)",
         example: "{ libgomp: { spin_count: 1000 } }",
         own: "openmp",
         parameters: LIBGOMP,

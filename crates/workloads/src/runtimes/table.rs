@@ -41,6 +41,11 @@ choices! {
 }
 
 choices! {
+    /// What an MPI library counts as a slot.
+    pub(super) enum Slots { Cores = "cores", HardwareThreads = "hardware-threads" }
+}
+
+choices! {
     /// Where the cycle of yields begins.
     pub(super) enum Phase { OffFirst = "off-first", Random = "random" }
 }
@@ -56,23 +61,27 @@ parameters! {
         /// default of KMP_BLOCKTIME.
         block_time: Option<Duration> = ms(200);
         /// KMP_LIBRARY. `throughput` waits as the other parameters define. `turnaround` never sleeps, and
-        /// yields only with more tasks than cpus.
+        /// yields only with more threads in the process than cpus that it may use.
         library: Option<Library> = Library::Throughput;
         /// Number of polls before `spin-then-block` sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000
         /// with OMP_WAIT_POLICY=active, 0 with passive).
         spin_count: Option<u64> = 300_000, in 0..=1_000_000_000_000;
-        /// Largest number of polls when the application has more tasks than cpus that it may use (libgomp:
+        /// Largest number of polls when the process has more threads than cpus that it may use (libgomp:
         /// 100 by default, 1000 with OMP_WAIT_POLICY=active).
         throttled_spin_count: Option<u64> = 100, in 0..=1_000_000_000_000;
         /// Time of one poll. With a pause instruction it is about 10ns on processors up to 2015 and 45ns from
         /// Skylake on. A bare load and compare (Open64) takes 1 to 3ns. Uncertain.
         spin_step: Option<Duration> = 10, in 1..=ms(1);
-        /// Whether `spin-then-block` yields after each poll: never, always, or when the application has more
-        /// tasks than cpus that it may use.
+        /// Whether `spin-then-block` yields after each poll: never, always, or when the runtime finds itself
+        /// oversubscribed: one of threads when its process has more of them than cpus that it may use, one of
+        /// processes when its job has more of them than slots.
         yielding: Yielding = Yielding::Always;
+        /// What counts as a slot: a core that the job may use, or with `--use-hwthread-cpus` of mpirun a
+        /// hardware thread.
+        slots: Option<Slots> = Slots::Cores;
         /// Polls of a waiting task before each yield, at barriers and locks. It observes a flag that is set
-        /// meanwhile at the end of a poll and does not yield then. In `openmp` with at most as many tasks as
-        /// cpus; with more it yields at every poll. At most 10ms in all.
+        /// meanwhile at the end of a poll and does not yield then. In `openmp` and `libomp` with at most as
+        /// many threads in the process as cpus; with more they yield at every poll. At most 10ms in all.
         polls: u64 = 1, in 1..=10_000;
         /// How long one of these polls takes; `0s` is `poll` of the machine.
         poll: Duration = 0, in 0..=1_000;
@@ -166,6 +175,12 @@ pub(super) const fn timed(preset: &Preset) -> [Parameter; 12] {
     [wait, Parameters::block_time.with(preset.block_time), a, b, c, d, e, f, g, h, i, j]
 }
 
+/// The same with the slots of Open MPI.
+pub(super) const fn slots(preset: &Preset) -> [Parameter; 13] {
+    let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
+    [wait, time, a, Parameters::slots, b, c, d, e, f, g, h, i, j]
+}
+
 /// The same with the polls for messages of MPICH2.
 pub(super) const fn messages(preset: &Preset) -> [Parameter; 14] {
     let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
@@ -177,6 +192,12 @@ pub(super) const fn library(preset: &Preset) -> [Parameter; 16] {
     let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
     let (on, off, phase) = (Parameters::yield_on, Parameters::yield_off, Parameters::yield_phase);
     [wait, time, Parameters::library, a, b, c, on, off, phase, d, e, f, g, h, i, j]
+}
+
+/// The same with the library mode of LLVM's runtime, which has no cycle of yields.
+pub(super) const fn llvm(preset: &Preset) -> [Parameter; 13] {
+    let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
+    [wait, time, Parameters::library, a, b, c, d, e, f, g, h, i, j]
 }
 
 /// The shared table and numbers of polls of `step` nanoseconds; no runtime is throttled when both numbers are

@@ -76,7 +76,11 @@ fn with(name: &str, settings: &[(&str, u64)], oversubscribed: bool) -> Runtime {
     for (name, value) in settings {
         values.set(name, *value).unwrap();
     }
-    build_for(entry, &values, oversubscribed)
+    build_for(entry, &values, Counts { threads: tasks(oversubscribed), ..Counts::ONE })
+}
+
+fn tasks(oversubscribed: bool) -> u32 {
+    1 + u32::from(oversubscribed)
 }
 
 #[test]
@@ -139,9 +143,49 @@ fn nemesis_polls_a_thousand_times_for_a_message() {
 
 #[test]
 fn open_mpi_yields_in_degraded_mode_only() {
+    let wait = |settings: &[(&str, u64)], counts| {
+        let entry = RUNTIMES.resolve("openmpi").unwrap();
+        let mut values = Values::defaults(entry.parameters);
+        settings.iter().for_each(|(name, value)| values.set(name, *value).unwrap());
+        build_for(entry, &values, counts).wait
+    };
     for over in [false, true] {
-        let wait = with("openmpi", &[], over).wait;
+        let wait = wait(&[], Counts { processes: tasks(over), threads: 8, ..Counts::ONE });
         assert_eq!((wait.yields(), wait.sleeps_after()), (over, None));
+    }
+    // A slot is a core, or a hardware thread if mpirun is told so.
+    let pairs = Counts { threads: 1, processes: 8, cpus: 8, cores: 4 };
+    assert!(wait(&[], pairs).yields() && !wait(&[("slots", 1)], pairs).yields());
+}
+
+#[test]
+fn threads_count_in_their_process_and_processes_in_their_job() {
+    let built = |name: &str, counts| {
+        let entry = RUNTIMES.resolve(name).unwrap();
+        build_for(entry, &Values::defaults(entry.parameters), counts)
+    };
+    // Four processes of two threads on two cpus: no process has more threads than cpus.
+    let hybrid = Counts { threads: 2, processes: 4, cpus: 2, cores: 2 };
+    // One process of eight threads there.
+    let one = Counts { threads: 8, processes: 1, ..hybrid };
+    for (counts, over) in [(hybrid, false), (one, true)] {
+        let limit = if over { Span::from_us(1) } else { Span::from_ms(3) };
+        assert_eq!(built("libgomp", counts).wait.sleeps_after(), Some(limit));
+        for name in ["openmp", "libomp"] {
+            assert_eq!(built(name, counts).polling.looks == Looks::ONE, over, "{name}");
+        }
+        assert_eq!(built("openmpi", counts).wait.yields(), !over);
+    }
+}
+
+#[test]
+fn llvms_runtime_has_no_clock_and_polls_at_its_first_barrier() {
+    let libomp = preset("libomp");
+    assert_eq!((libomp.polling.cycle, libomp.wait), (None, preset("openmp").wait));
+    assert_eq!(libomp.barrier, BarrierKind::Tree { arity: 4 });
+    for name in ["libomp", "openmp", "libgomp", "open64", "sun-openmp"] {
+        let startup = preset(name).startup;
+        assert!(startup.barrier && !startup.sleeps, "{name}");
     }
 }
 
@@ -156,7 +200,7 @@ fn threads_are_created_by_rank_0_and_processes_by_a_launcher() {
     let startup = |name: &str| preset(name).startup;
     let threads = StartUp { forks: Forks::Master, barrier: true, sleeps: true, touch: Touch::Each };
     assert_eq!(startup("upc"), threads);
-    assert!(startup("openmp").sleeps && !startup("upc-processes").sleeps);
+    assert!(!startup("openmp").sleeps && !startup("upc-processes").sleeps);
     assert_eq!(
         startup("mpich2"),
         StartUp { forks: Forks::Launcher, barrier: true, sleeps: true, touch: Touch::Work }

@@ -12,7 +12,6 @@ use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::run_queue::multilevel::Share;
 use crate::run_queue::{self, Rules, Tasks, groups};
 use crate::time::{Span, Time};
-use crate::wait::WaitMode;
 
 /// Dispatches that are predicted one by one before an event is armed to continue the prediction; more by
 /// twice the length of a queue that is copied.
@@ -116,7 +115,8 @@ impl QueueCopy {
         self.others = self.tasks.iter().take(self.done.len()).any(|task| !polls(task));
         if directed {
             for done in &mut self.done {
-                done.directed = apps[tasks[done.task].app()].runtime.wait == WaitMode::YieldTo;
+                let task = &tasks[done.task];
+                done.directed = apps[task.app()].yields_to(task);
                 self.directed |= done.directed;
             }
         }

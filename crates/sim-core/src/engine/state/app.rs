@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::engine::state::{MaybeNode, Waiting};
+use crate::engine::state::{MaybeNode, Task, Waiting};
 use crate::histogram::Histogram;
 use crate::ids::{AppId, NodeId, TaskId};
 use crate::outcome::Counters;
 use crate::policy::Affinity;
-use crate::program::{Program, Runtime};
+use crate::program::{Forks, Program, Runtime};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Time};
-use crate::wait::Scope;
+use crate::wait::{Scope, WaitMode};
 
 /// A task's rank at one of the barriers of its application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +40,8 @@ pub(crate) struct App {
     /// Times to answer requests, if it answers any.
     pub(crate) responses: Option<Box<Histogram>>,
     pub(crate) runtime: Runtime,
+    /// That of the threads of a team, if it is another one.
+    pub(crate) team_runtime: Option<Runtime>,
     pub(crate) program: Arc<Program>,
     pub(crate) first: TaskId,
     pub(crate) tasks: u32,
@@ -69,17 +71,22 @@ pub(crate) struct App {
     /// each process; as long as needed.
     pub(crate) touched: Vec<BTreeMap<NodeId, u64>>,
     pub(crate) faults_until: Vec<Time>,
+    /// Its tasks that have been created, those of them that a launcher created, and how many each team's
+    /// first rank created; the last is empty where first ranks create none.
     pub(crate) forked: u32,
+    pub(crate) launched: u32,
+    pub(crate) team_forked: Vec<u32>,
     pub(crate) exited: u32,
     /// Tasks in run queues and on cpus, and since when it is this number.
     pub(crate) runnable: (u32, Time),
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
-    /// How its tasks poll before each yield ([`Task::polls`](super::Task::polls)): at barriers and locks, and
-    /// for messages.
-    pub(crate) looks: (u8, u8),
-    /// Its waiters yield: always, never, or as the clock of its runtime has it now.
-    pub(crate) yields: bool,
+    /// How its tasks poll before each yield ([`Task::polls`](super::Task::polls)): at barriers and locks, for
+    /// messages, and under the runtime of teams.
+    pub(crate) looks: [u8; 3],
+    /// Its waiters yield: always, never, or as the clock of their runtime has it now; second those of the
+    /// runtime of teams.
+    pub(crate) yields: [bool; 2],
     /// Passes of outermost loops that rank 0 has ended.
     pub(crate) passes: u64,
     /// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each
@@ -120,16 +127,87 @@ impl App {
         TaskId(self.first.0 + rank)
     }
 
+    /// Its runtimes: one, or two where teams have their own.
+    pub(crate) fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
+        std::iter::once(&self.runtime).chain(&self.team_runtime)
+    }
+
+    /// Whether the runtime of teams handles this wait at, or after, a barrier of these.
+    #[inline]
+    pub(crate) fn is_of_team(&self, waiting: Waiting, scope: Scope) -> bool {
+        self.team_runtime.is_some()
+            && waiting != Waiting::Exchange
+            && (scope == Scope::Team || waiting == Waiting::Lock)
+    }
+
+    /// The runtime that handles waits of teams, or of all others.
+    #[inline]
+    pub(crate) fn runtime_of(&self, of_team: bool) -> &Runtime {
+        self.team_runtime.as_ref().filter(|_| of_team).unwrap_or(&self.runtime)
+    }
+
     /// How a task of it polls that waits for this ([`Task::polls`](super::Task::polls)).
     #[inline]
-    pub(crate) fn polls(&self, waiting: Waiting) -> u8 {
-        if !self.yields {
+    pub(crate) fn polls(&self, waiting: Waiting, of_team: bool) -> u8 {
+        if !self.yields[usize::from(of_team)] {
             0
-        } else if waiting == Waiting::Exchange {
-            self.looks.1
+        } else if of_team {
+            self.looks[2]
         } else {
-            self.looks.0
+            self.looks[usize::from(waiting == Waiting::Exchange)]
         }
+    }
+
+    /// Whether one of its tasks waits and yields to another one of its tasks.
+    pub(crate) fn yields_to(&self, task: &Task) -> bool {
+        let of_team = self.team_runtime.is_some() && self.is_of_team(task.waiting, task.scope());
+        task.waiting != Waiting::No && self.runtime_of(of_team).wait == WaitMode::YieldTo
+    }
+
+    /// Whether a launcher creates the first rank of each team, and this one the others.
+    pub(crate) fn is_launched_by_team(&self) -> bool {
+        self.team > 1 && self.runtime.startup.forks == Forks::Launcher
+    }
+
+    /// The next rank that the launcher creates.
+    pub(crate) fn next_launched(&self) -> Option<u32> {
+        let step = if self.is_launched_by_team() { self.team } else { 1 };
+        self.launched.checked_mul(step).filter(|rank| *rank < self.tasks)
+    }
+
+    /// The rank that creates another one; none for those that a shell or a launcher creates.
+    pub(crate) fn creator(&self, rank: u32) -> Option<u32> {
+        let by = match self.runtime.startup.forks {
+            Forks::Master => 0,
+            Forks::Launcher if self.is_launched_by_team() => rank / self.team * self.team,
+            Forks::Launcher | Forks::Together => rank,
+        };
+        Some(by).filter(|by| *by != rank)
+    }
+
+    /// The next rank that this one creates.
+    pub(crate) fn next_forked(&self, rank: u32) -> Option<u32> {
+        let (next, end) = match self.runtime.startup.forks {
+            Forks::Master if rank == 0 => (self.forked, self.tasks),
+            Forks::Launcher if rank.is_multiple_of(self.team) => {
+                let done = self.team_forked.get((rank / self.team) as usize)?;
+                (rank + 1 + done, self.tasks.min(rank.saturating_add(self.team)))
+            }
+            _ => return None,
+        };
+        Some(next).filter(|next| *next < end)
+    }
+
+    /// The tasks that meet before the program proper.
+    pub(crate) fn start_barrier(&self) -> Option<Scope> {
+        let of_team = self.is_launched_by_team();
+        let scope = if of_team { Scope::Team } else { Scope::All };
+        self.runtime_of(of_team).startup.barrier.then_some(scope)
+    }
+
+    /// Whether first ranks of teams meet before they create the others: those of processes of a library.
+    pub(crate) fn has_leaders_barrier(&self) -> bool {
+        self.is_launched_by_team() && self.runtime.processes && self.runtime.startup.barrier
     }
 
     /// The rank of one of its tasks.

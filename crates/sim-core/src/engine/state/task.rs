@@ -30,6 +30,10 @@ pub(crate) enum Waiting {
 pub(crate) enum Stage {
     /// It has not got beyond creating others and touching its data.
     New,
+    /// The first rank of a team, it waits for those of other teams; then it creates the others of its own.
+    LeadersBarrier,
+    /// It has met them.
+    Leader,
     /// It waits at the start-up barrier.
     StartBarrier,
     /// It runs its program.

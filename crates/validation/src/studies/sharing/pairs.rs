@@ -4,7 +4,7 @@
 use notation::declare::Choice;
 use sim_core::machine::Level;
 
-use super::super::programs::{self, Runtime, at_any_phase, npb};
+use super::super::programs::{self, Runtime, at_any_phase, npb, run_by};
 use crate::claims::{Claim, Code, Feature, Model, Together, Yield, label};
 use crate::lab::{AppSample, Cell, Lab, Setting};
 
@@ -73,7 +73,7 @@ impl Job {
 
     fn place(&self, cell: Cell, app: char) -> Cell {
         let cell = cell.set(&format!("apps.{app}.workload"), self.workload());
-        let cell = cell.set(&format!("apps.{app}.runtime"), self.runtime.setting());
+        let cell = run_by(cell, app, self.runtime.model, self.runtime.setting());
         at_any_phase(cell, app, self.runtime.model)
     }
 

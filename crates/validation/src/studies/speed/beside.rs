@@ -5,7 +5,7 @@ use notation::declare::Choice;
 
 use super::super::contrast;
 use super::super::general::{self, Run};
-use super::super::programs::at_any_phase;
+use super::super::programs::{at_any_phase, run_by};
 use super::places::{Program, mask, policy, programs, runtimes, tasks};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Beside, Claim, Form, Metric, Model};
@@ -123,7 +123,7 @@ fn cells(claim: &Claim, study: &'static str, policy: &str) -> Vec<Place> {
                 if !program.runs(runtime.model, tasks(claim)) && claim.at.workload.codes.len() != 1 {
                     continue;
                 }
-                let cell = cell.clone().set("apps.a.runtime", runtime.setting());
+                let cell = run_by(cell.clone(), 'a', runtime.model, runtime.setting());
                 cells.push(Place {
                     cell: at_any_phase(cell, 'a', runtime.model),
                     key: format!("{machine} {} {}", runtime.setting(), program.name),

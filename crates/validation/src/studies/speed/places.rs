@@ -3,7 +3,7 @@
 use notation::declare::Choice;
 
 use super::super::general::Run;
-use super::super::programs::{Runtime, at_any_phase, npb, runs, whole};
+use super::super::programs::{Runtime, at_any_phase, npb, run_by, runs, whole};
 use crate::answer::{Series, Trouble};
 use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, Yield, label};
 use crate::lab::{AppSample, Cell, Lab, Setting};
@@ -240,9 +240,9 @@ impl Place {
     pub(super) fn cell(&self, policy: &str) -> Cell {
         let mut cell = Cell::new("speed", policy)
             .set("machine", &self.machine)
-            .set("apps.a.runtime", self.runtime.setting())
             .set("apps.a.workload", self.program.workload.clone())
             .set("apps.a.cpus", mask(self.cores));
+        cell = run_by(cell, 'a', self.runtime.model, self.runtime.setting());
         if self.tasks != 16 {
             cell = cell.set("apps.a.tasks", self.tasks);
         }
