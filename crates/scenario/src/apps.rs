@@ -274,8 +274,7 @@ impl Draft<'_> {
         runtime.startup.barrier &= built.program.synchronises();
         runtime.processes |= built.processes;
         if built.team > 0 {
-            let launched = launched(&mut runtime, team_runtime.as_ref(), built.team);
-            runtime.name = launched;
+            launch(&mut runtime, team_runtime.is_some(), built.team);
         }
         let idle = self.scheduling == Scheduling::Idle;
         let weight = if idle { WEIGHT_IDLE } else { self.weights.first().copied().unwrap_or(1024) };
@@ -299,15 +298,14 @@ impl Draft<'_> {
     }
 }
 
-/// A launcher creates processes, whatever their library. Without one, processes of one thread each have nobody
-/// to meet before the program. Returns the name of the runtimes.
-fn launched(runtime: &mut Runtime, of_threads: Option<&Runtime>, threads: u32) -> String {
+/// A launcher creates processes of so many threads, whatever their library. Without a library of their own,
+/// processes of one thread each have nobody to meet before the program.
+fn launch(runtime: &mut Runtime, is_library: bool, threads: u32) {
     if runtime.startup.forks == Forks::Master {
         runtime.startup.forks = Forks::Launcher;
     }
-    runtime.startup.barrier &= threads > 1 || runtime.processes || of_threads.is_some();
-    runtime.processes |= of_threads.is_some() || threads == 1;
-    of_threads.map_or_else(|| runtime.name.clone(), |of| format!("{} + {}", runtime.name, of.name))
+    runtime.startup.barrier &= threads > 1 || runtime.processes || is_library;
+    runtime.processes |= is_library || threads == 1;
 }
 
 impl Draft<'_> {

@@ -310,7 +310,7 @@ fn two(reader: &mut Reader, node: &Node, what: &str) -> Option<Runtimes> {
         let chosen = reader.chosen(&entry.value, &format!("`{}` of {what}", role.name()), &[])?;
         let known: Vec<&str> = role.entries().map(|entry| entry.name).collect();
         if RUNTIMES.find(chosen.name).is_some() && !known.contains(&chosen.name) {
-            let message = format!("`{}` is no runtime for `{}`", chosen.name, role.name());
+            let message = format!("`{}` is not a runtime for `{}`", chosen.name, role.name());
             reader.wrong_with_hint(chosen.place, message, advice(chosen.name, &known));
             return None;
         }

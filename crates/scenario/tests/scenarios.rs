@@ -172,6 +172,40 @@ fn a_percentage_is_accepted_for_a_factor_and_a_bare_number_is_not_a_percentage()
 }
 
 #[test]
+fn processes_and_their_threads_have_a_runtime_each() {
+    let text = "name: s\nmachine: core:4\nbaseline: none\npolicies: [LOAD]\napps:\n  a: { workload: { hybrid: { \
+        processes: 3, threads_per_process: 2 } }, runtime: { mpi: openmpi, openmp: libgomp } }\n";
+    let runs = |overrides: &Overrides| resolved(text, overrides).runs;
+    let limits = |overrides: &Overrides| {
+        let wait =
+            |run: &scenario::plan::RunPlan| run.apps[0].team_runtime.as_ref().unwrap().wait.sleeps_after();
+        runs(overrides).iter().map(wait).collect::<Vec<_>>()
+    };
+    let plain = &runs(&Overrides::default())[0].apps[0];
+    assert_eq!((plain.tasks, plain.team, plain.runtimes().count()), (6, 2, 2));
+    // Three ranks on four cores, and two threads on the four cpus of each process: neither has too many.
+    assert!(!plain.runtime.wait.yields());
+    assert_eq!(limits(&Overrides::default()), [Some(Span::from_ms(3))]);
+    let wide = runs(&set(&["apps.a.workload.processes=8", "apps.a.workload.threads_per_process=5"]));
+    assert!(wide[0].apps[0].tasks == 40 && wide[0].apps[0].runtime.wait.yields());
+    assert_eq!(wide[0].apps[0].team_runtime.as_ref().unwrap().wait.sleeps_after(), Some(Span::from_us(1)));
+    // Paths reach both, and what is chosen in each.
+    let never = &runs(&set(&["apps.a.runtime.mpi.yielding=always"]))[0].apps[0].runtime;
+    assert!(never.wait.yields());
+    let swept = Overrides {
+        sweep: vec!["apps.a.runtime.openmp=libgomp,{libgomp: {spin_count: 0}},block".into()],
+        ..Overrides::default()
+    };
+    assert_eq!(limits(&swept), [Some(Span::from_ms(3)), Some(Span::ZERO), Some(Span::ZERO)]);
+    let settings = resolved(text, &swept).configurations[1].settings.clone();
+    assert_eq!(settings.get("apps.a.runtime.openmp"), Some(&Setting::Text("libgomp".into())));
+    assert_eq!(settings.get("apps.a.runtime.openmp.spin_count"), Some(&Setting::Number(0.0)));
+    // A name alone stays what it was: `openmp` with parameters is one runtime.
+    let one = &runs(&set(&["apps.a.runtime={openmp: {block_time: 0s}}"]))[0].apps[0];
+    assert!(one.team_runtime.is_none() && one.runtime.name == "openmp");
+}
+
+#[test]
 fn machines_can_be_described_and_swept() {
     let text = "name: s\nmachine: { 'core:2 pu:2': { tick: 1us } }\napps: { a: { workload: spmd } \
         }\npolicies: [LOAD]\nsweep: { machine: ['core:2 pu:2', barcelona] }\nbaseline: none\n";

@@ -164,9 +164,9 @@ fn tasks(story: &Story<'_>, app: usize) -> String {
 fn runtimes(story: &Story<'_>, app: usize) -> String {
     let of_run = |run: &RunPlan| {
         let own = run.entries.iter().zip(&run.apps).find(|(entry, _)| **entry == app);
-        own.map(|(_, spec)| spec.runtime.name.clone())
+        own.map_or_else(Vec::new, |(_, spec)| spec.runtimes().map(|of| of.name.clone()).collect())
     };
-    let names = different(shared(story).filter_map(of_run));
+    let names = different(shared(story).flat_map(of_run));
     let each = names.into_iter().map(|name| match page(story, "runtime", &name) {
         Some(page) => format!("{name}: {}", page.summary),
         None => name,

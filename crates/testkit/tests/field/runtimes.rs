@@ -67,7 +67,7 @@ fn a_hybrid_program_takes_as_long_as_its_processes_as_programs() {
     let runtimes = ["libgomp", "{ libgomp: { spin_count: 0 } }", "libomp", "block", "yield"];
     for (at, runtime) in runtimes.iter().enumerate() {
         for (processes, threads, cpus) in [(2, 2, 2), (3, 2, 4), (2, 4, 2), (4, 1, 3)] {
-            let (work, intervals) = (40 * u64::from(processes * threads), 40 + 10 * at);
+            let (work, intervals) = (40 * processes * threads, 40 + 10 * at);
             let text = |workload: &str| {
                 format!(
                     "name: t\nmachine: core:{cpus}\nkernel: linux-6.18\nrepeat: 5\nbaseline: none\n\
@@ -81,7 +81,7 @@ fn a_hybrid_program_takes_as_long_as_its_processes_as_programs() {
             let copies = whole(&text(&format!(
                 "workload: {{ spmd: {{ work: {}ms, intervals: {intervals} }} }}, tasks: {threads}, \
                  copies: {processes}",
-                work / u64::from(processes)
+                work / processes
             )));
             let what =
                 format!("{runtime}, {processes} x {threads} on {cpus}: {hybrid} s, {copies} s as copies");
