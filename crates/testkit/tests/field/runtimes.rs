@@ -76,7 +76,8 @@ fn a_hybrid_program_takes_as_long_as_its_processes_as_programs() {
             };
             let hybrid = whole(&text(&format!(
                 "workload: {{ hybrid: {{ processes: {processes}, threads_per_process: {threads}, work: {work}ms, \
-                 intervals: {intervals}, exchange_every: {intervals} }} }}"
+                 intervals: {intervals}, exchange_every: {} }} }}",
+                intervals + 1
             )));
             let copies = whole(&text(&format!(
                 "workload: {{ spmd: {{ work: {}ms, intervals: {intervals} }} }}, tasks: {threads}, \

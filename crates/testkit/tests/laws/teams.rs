@@ -24,12 +24,12 @@ fn processes_and_their_threads_wait_in_two_ways() {
     let cpu_times = |processes, of_threads| {
         let trial = Trial::on(SIXTEEN).free().placed([0, 1, 2, 3]);
         let report = trial.app(two_processes(2, processes, of_threads)).run();
-        report.apps[0].task_cpu.iter().map(|time| time.ns().div_ceil(1_000_000)).collect::<Vec<_>>()
+        report.apps[0].task_cpu.iter().map(|time| (time.ns() + 500_000) / 1_000_000).collect::<Vec<_>>()
     };
     // The first process is done 10 ms before the second one, whose work ends after 20.
-    assert_eq!(cpu_times(WaitMode::Spin, WaitMode::Block), [20, 1, 20, 1]);
+    assert_eq!(cpu_times(WaitMode::Spin, WaitMode::Block), [20, 0, 20, 0]);
     assert_eq!(cpu_times(WaitMode::Block, WaitMode::Spin), [10, 20, 20, 20]);
-    assert_eq!(cpu_times(WaitMode::Block, WaitMode::Block), [10, 1, 20, 1]);
+    assert_eq!(cpu_times(WaitMode::Block, WaitMode::Block), [10, 0, 20, 0]);
 }
 
 /// When each task became runnable for the first time, in ms.
