@@ -131,6 +131,7 @@ impl Load {
             match self.pull(system, level, me, busiest, imbalance) {
                 Pulled::Some => return Attempt::Moved,
                 Pulled::None => return Attempt::Failed(busiest),
+                Pulled::AllPinned if !self.release.leaves_out_pinned => return Attempt::Pinned,
                 Pulled::AllPinned => self.excluded.insert(busiest),
             }
         }

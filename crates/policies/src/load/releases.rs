@@ -164,6 +164,9 @@ pub(super) struct Release {
     /// A group with very different queues is worth a look even when it has few tasks (`__group_imb`, since
     /// 2.6.24).
     pub(super) group_imbalance: bool,
+    /// A queue whose tasks are all pinned elsewhere is left out and the search repeated (since 2.6.19); before,
+    /// the attempt ended there.
+    pub(super) leaves_out_pinned: bool,
     /// The walk through a queue accepts a task of up to twice the amount (CFS); before, it had to fit.
     pub(super) halves: bool,
 }
@@ -178,12 +181,14 @@ pub(super) const LINUX_2_6_28: Release = Release {
     newidle_resets: false,
     designated: true,
     group_imbalance: true,
+    leaves_out_pinned: true,
     halves: true,
 };
 
 /// The releases, oldest first.
 pub(super) const RELEASES: [Release; 4] = [
-    // Uncertain: no fuzz, no designated cpu, no group imbalance, whole tasks only.
+    // Uncertain: no fuzz, no designated cpu, no group imbalance, pinned queues end an attempt, whole tasks
+    // only.
     Release {
         name: "linux-2.6.18",
         templates: Templates {
@@ -206,6 +211,7 @@ pub(super) const RELEASES: [Release; 4] = [
         newidle_resets: true,
         designated: false,
         group_imbalance: false,
+        leaves_out_pinned: false,
         halves: false,
     },
     Release {

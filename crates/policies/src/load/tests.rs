@@ -216,6 +216,18 @@ fn hot_tasks_resist_until_the_third_attempt_at_the_cpu_level() {
 }
 
 #[test]
+fn a_queue_of_pinned_tasks_ends_an_attempt_of_2_6_18() {
+    let (mut system, mut policy) = steady(&SOCKET, &[0, 4, 3, 0]);
+    policy.release = releases::RELEASES[0];
+    for task in 0..4 {
+        system.tasks[task].affinity = Affinity::One(CpuId(1));
+    }
+    let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
+    assert_eq!(outcome, balance::Attempt::Pinned);
+    assert!(system.moves.is_empty());
+}
+
+#[test]
 fn queues_of_pinned_tasks_are_passed_over() {
     let (mut system, mut policy) = steady(&SOCKET, &[0, 4, 3, 0]);
     for task in 0..4 {

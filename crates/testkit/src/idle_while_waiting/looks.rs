@@ -127,6 +127,7 @@ impl Report {
                 self.left(busiest.clone(), out).max_by_key(|cpu| (self.weight(*cpu), u32::MAX - cpu))?;
             // One task of the mean weight moves if that is an improvement; twice that weight is too much.
             match self.queue(from, |weight| weight / 2 < each.max(most.min(average).saturating_sub(this))) {
+                Ok(false) if kernel.name == "linux-2.6.18" => return Some(Idle::AnotherQueue),
                 Ok(false) => out |= 1 << from,
                 Ok(true) if most <= each || this + 2 * each > most + each => return Some(Idle::Loads),
                 Ok(true) => return if sure { None } else { Some(Idle::NotOverloaded) },
