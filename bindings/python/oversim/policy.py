@@ -250,6 +250,7 @@ def _describe(policy: Any) -> dict[str, Any]:
         "summary": about.split("\n\n")[0].replace("\n", " ") or f"the Python class {policy.__qualname__}",
         "about": about,
         "level": policy.level,
+        "orders": policy.order is not Policy.order,
         "hooks": [hook for hook in _HOOKS if getattr(policy, hook) is not getattr(Policy, hook)],
         "parameters": [p._described(name) for p in parameters if isinstance(p, Parameter)],
     }

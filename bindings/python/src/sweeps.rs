@@ -46,6 +46,7 @@ fn worked(
         begin: &|_, _| (),
         progress: &|| (),
         waits: &|| (),
+        unlocked: &|| (),
     };
     let worked = work(grid, plan, store, request)?;
     if worked.stopped { Err(Failure::Stopped) } else { Ok(worked) }

@@ -75,7 +75,7 @@ pub(crate) fn note(text: impl Display) {
 /// A line on standard error about a file that was written, unless `--quiet`.
 pub(crate) fn written(file: impl Display, text: impl Display) {
     if !quiet() {
-        line(format_args!("{file}: {text}"));
+        line(format_args!("{}: {text}", neutral::line(&file.to_string())));
     }
 }
 

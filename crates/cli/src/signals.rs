@@ -1,8 +1,8 @@
 //! SIGINT, SIGTERM and SIGHUP: files in the making are removed, and the exit code is 128 plus the number of
-//! the signal.
+//! the signal. SIGXFSZ is taken, so that a write over the limit of file sizes fails.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// True when what is in progress is finished first: the first signal then only asks to stop.
 static KEEP: AtomicBool = AtomicBool::new(false);
@@ -36,16 +36,20 @@ fn code(signal: i32) -> u8 {
 /// Starts the thread that receives the signals.
 #[cfg(unix)]
 pub(crate) fn watch() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use experiment::run::STACK;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
+    // A file that reaches the limit of its size (`ulimit -f`) ends the process unless the signal is taken;
+    // then the write fails with EFBIG, as on a full disk. Nothing has to be done when it comes.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let ignored = ignored();
     // A parent that ignores a signal, such as nohup, wants the process to go on.
     let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     // Without the thread, signals end the process as the system does, and files in the making stay.
     if let Ok(mut signals) = Signals::new(wanted) {
         let receive = move || signals.forever().for_each(receive);
-        let _ = std::thread::Builder::new().name("signals".into()).spawn(receive);
+        let _ = std::thread::Builder::new().name("signals".into()).stack_size(STACK).spawn(receive);
     }
 }
 

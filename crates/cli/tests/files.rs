@@ -425,3 +425,44 @@ fn every_test_that_the_document_names_exists() {
     }
     assert!(named > 10, "{named}");
 }
+
+/// The limit is that of `ulimit -f`, in blocks of 512 or 1,024 bytes, as batch systems set it.
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
+    let folder = folder();
+    let folder = folder.path();
+    let swept = "short.yaml --sweep apps.a.tasks=1..12";
+    for (number, command) in [
+        "run short.yaml --set repeat=40 -o d".to_owned(),
+        "run short.yaml --set repeat=40 --record-schedule s".to_owned(),
+        "report short.yaml -o r.html".to_owned(),
+        format!("sweep {swept} -o w"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let program = Command::cargo_bin("oversim").unwrap();
+        let script = format!("ulimit -f 4; exec '{}' {command} -q", program.get_program().to_str().unwrap());
+        let done = Command::new("sh").current_dir(folder).args(["-c", &script]).output().unwrap();
+        let err = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{number}: {command}: {err}");
+        assert!(err.contains("File too large"), "{command}: {err}");
+    }
+    let hidden = |entry: &Path| entry.file_name().unwrap().to_str().unwrap().starts_with(".oversim-");
+    let here = fs::read_dir(folder).unwrap().chain(fs::read_dir(folder.join("w")).unwrap());
+    for entry in here.chain(fs::read_dir(folder.join("w/parts")).unwrap()) {
+        let path = entry.unwrap().path();
+        assert!(!hidden(&path), "{}", path.display());
+    }
+}
+
+#[test]
+fn variables_of_libraries_do_not_decide_on_threads() {
+    let folder = folder();
+    let folder = folder.path();
+    for (name, value) in [("RAYON_NUM_THREADS", "5000"), ("RUST_MIN_STACK", "1")] {
+        let mut command = command(folder, &["run", "short.yaml"]);
+        let done = command.env(name, value).output().unwrap();
+        assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+}

@@ -314,5 +314,5 @@ fn a_recorded_schedule_replays_to_the_same_digest_and_reports_what_did_not_apply
     assert!(code == 2 && err.contains("the schedule does not fit this scenario: it has no run"), "{err}");
     std::fs::write(&path, "{}\n").unwrap();
     let (code, _, err) = oversim(&["run", "-", "--replay-schedule", file], TINY);
-    assert!(code == 2 && err.contains("is not a schedule of oversim"), "{err}");
+    assert!(code == 2 && err.contains(", line 1: the file is not a schedule of oversim"), "{err}");
 }

@@ -537,3 +537,60 @@ fn the_task_of_a_job_array_is_its_shard() {
     assert_eq!(oversim(folder, &["sweep", "merge", "s"]).0, 0);
     assert_eq!(array("3").0, Some(2));
 }
+
+#[test]
+fn a_part_that_is_no_file_is_refused_by_every_reader() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "d"]).0, 0);
+    let part = folder.join("d/parts/0000000099-00000000.part");
+    let commands: [&[&str]; 5] = [
+        &["sweep", "small.yaml", "-o", "d"],
+        &["sweep", "status", "d"],
+        &["sweep", "merge", "d"],
+        &["plot", "d", "-o", "figures"],
+        &["compare", "d"],
+    ];
+    let refused = || {
+        for args in commands {
+            let (code, _, err) = oversim(folder, args);
+            assert!(code == 1 && err.contains("0000000099-00000000.part"), "{args:?}: {code} {err}");
+            assert!(err.contains("it is no regular file"), "{args:?}: {err}");
+        }
+    };
+    let made = Command::new("mkfifo").arg(&part).status().unwrap();
+    assert!(made.success());
+    refused();
+    fs::remove_file(&part).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &part).unwrap();
+    refused();
+    // A journal is read as well.
+    fs::remove_file(&part).unwrap();
+    let journal = folder.join("d/parts/9-of-9.open");
+    assert!(Command::new("mkfifo").arg(&journal).status().unwrap().success());
+    let (code, _, err) = oversim(folder, &["sweep", "small.yaml", "-o", "d"]);
+    assert!(code == 1 && err.contains("9-of-9.open: it is no regular file"), "{code} {err}");
+}
+
+#[test]
+fn a_sweep_whose_parts_are_gone_begins_again() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "d"]).0, 0);
+    let whole = merged(folder, "d");
+    fs::remove_dir_all(folder.join("d/parts")).unwrap();
+    fs::remove_file(folder.join("d/runs.ndjson")).unwrap();
+    assert_eq!(oversim(folder, &["sweep", "status", "d"]).0, 1);
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "d"]).0, 0);
+    assert_eq!(merged(folder, "d"), whole);
+}
+
+#[test]
+fn the_name_of_a_directory_brings_no_control_characters_to_the_terminal() {
+    let folder = folder();
+    let folder = folder.path();
+    let (code, out, err) = oversim(folder, &["sweep", "small.yaml", "-o", "d\u{1b}]0;x\u{7}\n2"]);
+    let text = format!("{out}{err}");
+    assert_eq!((code, out.lines().count()), (0, 1), "{text}");
+    assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+}

@@ -11,7 +11,7 @@ use crate::references;
 use crate::result::{Results, policy_name};
 pub use crate::simulate::simulate_one;
 pub use crate::stop::stoppable;
-pub use crate::threads::{on_threads, surround_threads};
+pub use crate::threads::{STACK, on_threads, surround_threads, thread_count};
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use sim_core::engine::Simulation;
 use sim_core::latency::Latencies;
 use sim_core::observe::Observer;
 use sim_core::outcome::{AppReport, Options, Outcome, RunReport};
-use sim_core::policy::Policy;
+use sim_core::policy::{Order, Policy};
 use sim_core::time::Time;
 
 /// One run from beginning to end.
@@ -47,6 +47,13 @@ fn simulate_until(
     policy: &mut dyn Policy,
     observer: &mut impl Observer,
 ) -> Result<RunReport, String> {
+    if !plan.kernel.groups.is_empty() && policy.order() != Order::System {
+        let name = plan.policy_choice.entry.name;
+        return Err(format!(
+            "the policy {name} orders the run queues itself; task groups (`session`, `cgroup`) are rules of the \
+             kernel's queues. Its entry has to say `task_groups: false`"
+        ));
+    }
     let options = Options { horizon: end, ..plan.options };
     let simulation = Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), options)?;
     if !plan.latencies {

@@ -7,6 +7,10 @@ use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 /// Does the work of a thread that simulates, and something before and after it.
 type Around = fn(work: &mut (dyn FnMut() + Send));
 
+/// Bytes of the stack of a thread, 2 MiB as Rust has it. Without it the environment variable `RUST_MIN_STACK`
+/// decides, and a small one overflows.
+pub const STACK: usize = 2 << 20;
+
 /// What [`surround_threads`] was given.
 static AROUND: OnceLock<Around> = OnceLock::new();
 
@@ -15,6 +19,15 @@ static AROUND: OnceLock<Around> = OnceLock::new();
 /// longer to make one than to call a hook.
 pub fn surround_threads(around: fn(work: &mut (dyn FnMut() + Send))) {
     let _ = AROUND.set(around);
+}
+
+/// So many threads (0 = as many cpus as this process may use), but no more than there are runs, and at least
+/// one. Rayon would read 0 as what the environment variable `RAYON_NUM_THREADS` says.
+#[must_use]
+pub fn thread_count(runs: usize, jobs: usize) -> usize {
+    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if jobs == 0 { cpus() } else { jobs };
+    jobs.min(runs).max(1)
 }
 
 /// Does something with so many threads (0 = as many as this process may use), but no more than there are
@@ -38,7 +51,10 @@ pub(crate) fn in_pool<T>(
             });
         }
     };
-    ThreadPoolBuilder::new().num_threads(jobs.min(runs)).build_scoped(surrounded, what)
+    ThreadPoolBuilder::new()
+        .num_threads(thread_count(runs, jobs))
+        .stack_size(STACK)
+        .build_scoped(surrounded, what)
 }
 
 /// Does something in which parallel iterators run on so many threads (0 = as many as this process may use),
@@ -80,6 +96,14 @@ mod tests {
     use rayon::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn there_are_no_more_threads_than_runs_and_none_that_nobody_asked_for() {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        assert_eq!(thread_count(100_000, 0), cpus);
+        assert_eq!((thread_count(1, 0), thread_count(0, 0)), (1, 1));
+        assert_eq!((thread_count(60, 300), thread_count(60, 7)), (60, 7));
+    }
 
     #[test]
     fn parallel_iterators_can_run_on_the_present_thread() {

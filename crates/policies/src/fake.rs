@@ -234,6 +234,10 @@ impl View for FakeSystem {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.on(cpu).count() as u32
     }
+    fn next_task(&self, cpu: CpuId) -> Option<TaskId> {
+        let runs = |t: &FakeTask| t.view.cpu == cpu && t.view.state == TaskState::Running;
+        self.tasks.iter().position(runs).map(TaskId::new)
+    }
     fn load(&self, cpu: CpuId) -> u64 {
         self.reads.set(self.reads.get() + 1);
         self.on(cpu).map(|t| u64::from(t.view.weight)).sum()

@@ -18,10 +18,6 @@ use crate::keys::{Application, Scenario};
 /// Keys that need EEVDF.
 const GROUPS: &str = "`session` and `cgroup`";
 const SCHEDULING: &str = "`batch` and `idle`";
-/// Policies that order the run queues themselves or use priority levels: task groups are rules of the run
-/// queue of Linux.
-const WITHOUT: [&str; 10] =
-    ["DWRR", "gang", "YIELD_TO", "FIFO", "VTIME", "STRIDE", "LOTTERY", "MLFQ", "EDF", "RUSTY"];
 
 /// Puts the applications into their groups, and the groups into the kernel.
 pub(crate) fn assign(
@@ -107,12 +103,12 @@ fn check(
         return None;
     }
     for (label, choice) in policies {
-        let under = choice.over.as_deref().map(|over| over.entry.name);
-        if let Some(name) =
-            [Some(choice.entry.name), under].into_iter().flatten().find(|n| WITHOUT.contains(n))
-        {
+        let under = choice.over.as_deref().map(|over| over.entry);
+        let mut stack = [Some(choice.entry), under].into_iter().flatten();
+        if let Some(entry) = stack.find(|entry| !entry.task_groups) {
             let message = format!("the policy `{label}` does not work with {what}");
-            let hint = format!("{name} orders run queues itself; these are rules of the kernel's queues");
+            let hint =
+                format!("{} orders run queues itself; these are rules of the kernel's queues", entry.name);
             reader.wrong_with_hint(place, message, hint);
             return None;
         }

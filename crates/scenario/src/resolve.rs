@@ -403,11 +403,10 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
     runs
 }
 
-/// True when a baseline run of an application is the one at this configuration, too.
-fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
-    (plan.options.horizon, plan.window) == (configuration.horizon, configuration.window)
-        && plan.options.start_jitter == configuration.start_jitter
-        && plan.options.sampled == configuration.sampled
+/// True when a baseline run of an application is the one at this configuration, too. The options are compared
+/// as a whole, so that a run with another value of a new one is never shared.
+fn serves(plan: &RunPlan, alone: &AppSpec, options: &Options, configuration: &Resolved) -> bool {
+    (&plan.options, plan.window) == (options, configuration.window)
         // Equal machines and kernels are the same objects: `Held` has each once.
         && Arc::ptr_eq(&plan.machine, &configuration.machine)
         && Arc::ptr_eq(&plan.kernel, &configuration.kernel)
@@ -422,15 +421,17 @@ fn baselines(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf
     let mut distinct: Vec<RunPlan> = Vec::new();
     let mut by_hash: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
     for (at, configuration) in resolved.iter().enumerate() {
+        let options = Options { admission: Admission::UNLIMITED, ..options(0, configuration) };
         for (index, app) in configuration.apps.iter().enumerate() {
             let Some(alone) = &app.alone else {
                 continue;
             };
-            let sampled = configuration.sampled;
-            let times = (configuration.horizon, configuration.window, configuration.start_jitter, sampled);
             let places = (Arc::as_ptr(&configuration.machine), Arc::as_ptr(&configuration.kernel));
-            let alike = by_hash.entry((index, hash::debug(&(alone, times, places)))).or_default();
-            let known = alike.iter().copied().find(|known| serves(&distinct[*known], alone, configuration));
+            let alike = by_hash
+                .entry((index, hash::debug(&(alone, options, configuration.window, places))))
+                .or_default();
+            let mut alike_runs = alike.iter().copied();
+            let known = alike_runs.find(|known| serves(&distinct[*known], alone, &options, configuration));
             if let Some(known) = known {
                 distinct[known].serves.push(at);
                 continue;
@@ -447,7 +448,7 @@ fn baselines(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf
                 apps: vec![alone.clone()],
                 entries: vec![index],
                 policy_choice: Choice::new(pin),
-                options: Options { admission: Admission::UNLIMITED, ..options(0, configuration) },
+                options,
                 latencies: false,
                 window: configuration.window,
             });

@@ -273,3 +273,19 @@ fn the_example_of_the_manual_resolves() {
         assert_eq!(resolved(text, &set(&[pair])).overrides, [pair]);
     }
 }
+
+#[test]
+fn baselines_are_shared_only_between_runs_with_equal_options() {
+    let base = "name: x\nmachine: core:2\npolicies: [LOAD]\nrepeat: 1\n\
+        apps: { a: { workload: { spmd: { work: 1s, intervals: 10 } } } }\n";
+    let dedicated = |sweep: &str| {
+        let text = format!("{base}sweep: {{ {sweep} }}\n");
+        let experiment = scenario::load("x.yaml", &text, &scenario::Overrides::default()).unwrap();
+        experiment.runs.iter().filter(|run| run.alone.is_some()).count()
+    };
+    for different in ["start_jitter: [0s, 1ms]", "horizon: [10s, 20s]", "fidelity: [exact, sampled]"] {
+        assert_eq!(dedicated(different), 2, "{different}");
+    }
+    // The program alone is the same under each limit of admission, which has no effect on one program.
+    assert_eq!(dedicated("admission: [{ jobs: 1 }, { jobs: 2 }]"), 1);
+}

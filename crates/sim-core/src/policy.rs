@@ -138,7 +138,8 @@ pub enum Enqueue {
     Yielded,
     /// It had the cpu and has used its slice.
     Expired,
-    /// It had the cpu, and another task preempts it or its priority level has changed.
+    /// It had the cpu, and another task preempts it or its priority level has changed. Or it was the
+    /// [next task](View::next_task) of its cpu, and one that preempts goes before it.
     Preempted,
 }
 
@@ -393,6 +394,13 @@ pub trait View {
     fn app(&self, app: AppId) -> AppView;
     /// The number of runnable tasks on a cpu, the running one included.
     fn nr_running(&self, cpu: CpuId) -> u32;
+    /// The task that has the cpu once the cpu has decided at this instant: the [current](System::current) one,
+    /// or one that was placed there at this instant, where the cpu is idle or the task preempts. None: the
+    /// cpu will be idle, unless the policy gives it a task. A placed task is in this function and in
+    /// [`View::nr_running`] from the same moment on; it becomes the current one only when its cpu decides,
+    /// after other tasks may have been placed. Which of the tasks that poll on a cpu holds it is as of the
+    /// last [`System::current`]; a task that is about to preempt shows under [`Order::Policy`] only.
+    fn next_task(&self, cpu: CpuId) -> Option<TaskId>;
     /// Calls `found` with the cpus whose queues have changed without a call of [`Policy::runnable`] or
     /// [`Policy::quiescent`] so far; with more than these, or with some of them twice, where that is simpler.
     /// New ones come last: `skip` leaves out the first ones, for callers that have seen them and were not
@@ -424,7 +432,8 @@ pub trait View {
 /// What the real thing could do. Every action has the price the machine states; `bool` tells whether it
 /// happened.
 pub trait System: View {
-    /// The task that holds the cpu.
+    /// The task that holds the cpu. A task that was placed on an idle cpu at this instant does not hold it
+    /// yet: [`View::next_task`] shows it.
     fn current(&mut self, cpu: CpuId) -> Option<TaskId>;
     /// Replaces `out` by the waiting tasks of a cpu, newest entry first and at most `most` of them, which
     /// takes less time where queues are long. The current task is not among them.
@@ -604,7 +613,9 @@ pub trait Policy: Send {
     }
     /// Under [`Order::Policy`]: where a task goes that is created or wakes on this cpu, or that had this cpu.
     /// None: the policy holds the task until it [dispatches](System::dispatch) it. A task that is moved keeps
-    /// its key, and a held one stays held. The policy moves no task here.
+    /// its key, and a held one stays held. A task that was about to run and is overtaken by one that preempts
+    /// is asked for again, as if it had begun to run ([`Enqueue::Preempted`]; [`Policy::stopping`] is not
+    /// called for it). The policy moves no task here.
     fn enqueue(
         &mut self,
         system: &mut dyn System,

@@ -242,6 +242,9 @@ impl View for Tapped<'_> {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.system.nr_running(cpu)
     }
+    fn next_task(&self, cpu: CpuId) -> Option<TaskId> {
+        self.system.next_task(cpu)
+    }
     fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
         self.system.unreported(skip, found);
     }

@@ -90,6 +90,7 @@ fn swept(grid: &Grid, jobs: usize) -> Result<f64, String> {
         begin: &|_, _| (),
         progress: &|| (),
         waits: &|| (),
+        unlocked: &|| (),
     };
     let began = Instant::now();
     work(grid, &plan, &store, request).map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use experiment::measured::{self, Measured};
 use experiment::provenance::{Outcomes, Provenance};
-use experiment::result::{DEDICATED, Note, Results, check_texts};
+use experiment::result::{DEDICATED, Note, Results, check_places, check_texts};
 use hmac_sha256::Hash;
 use scenario::configuration::{Axis, Configuration};
 
@@ -103,7 +103,7 @@ pub fn results(store: &Store, plan: &Plan, only: Option<(&str, &str)>) -> Result
         ..plan.provenance.clone()
     };
     let results = measured::results(provenance, gathered.runs.into_iter(), gathered.notes);
-    check_texts(&results).map_err(|wrong| {
+    check_texts(&results).and_then(|()| check_places(&results.provenance)).map_err(|wrong| {
         StoreError::Refused(format!("{} cannot be read: {wrong}", store.directory().display()))
     })?;
     Ok(results)

@@ -23,4 +23,6 @@ pub struct Request<'a> {
     pub progress: &'a (dyn Fn() + Sync),
     /// Called once if another process works on the shard: this one waits until that one ends.
     pub waits: &'a (dyn Fn() + Sync),
+    /// Called once if the file system has no locks: workers of one shard may do the same runs.
+    pub unlocked: &'a (dyn Fn() + Sync),
 }

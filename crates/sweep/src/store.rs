@@ -102,7 +102,8 @@ pub fn is_sweep(path: &Path) -> bool {
 /// A sentence.
 pub fn plan(directory: &Path) -> Done<Plan> {
     let path = directory.join(PLAN);
-    let text = fs::read_to_string(&path)
+    let text = regular(&path)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text")))
         .map_err(|error| StoreError::Refused(format!("cannot read {}: {error}", path.display())))?;
     let wrong = |why: &str| {
         let sentence = format!("{} is not the plan of a sweep: {why}", path.display());
@@ -114,6 +115,24 @@ pub fn plan(directory: &Path) -> Done<Plan> {
     }
     plan.check(&text).map_err(wrong)?;
     Ok(plan)
+}
+
+/// The bytes of a file of a sweep. Anything but a regular file is refused: to read a pipe waits for somebody
+/// who writes, and a device may have no end.
+fn regular(path: &Path) -> io::Result<Vec<u8>> {
+    is_regular(&fs::metadata(path)?)?;
+    fs::read(path)
+}
+
+fn is_regular(metadata: &fs::Metadata) -> io::Result<()> {
+    if metadata.is_file() { Ok(()) } else { Err(io::Error::other("it is no regular file, remove it")) }
+}
+
+/// Makes a directory if it is not there.
+fn make(directory: &Path) -> Done<()> {
+    fs::create_dir_all(directory).map_err(|error| {
+        StoreError::Refused(format!("cannot make the directory {}: {error}", directory.display()))
+    })
 }
 
 impl Store {
@@ -138,10 +157,7 @@ impl Store {
                 );
                 return Err(StoreError::Refused(message));
             }
-            let parts = directory.join(PARTS);
-            fs::create_dir_all(&parts).map_err(|error| {
-                StoreError::Refused(format!("cannot make the directory {}: {error}", parts.display()))
-            })?;
+            make(&directory.join(PARTS))?;
             let text = serde_json::to_string_pretty(plan).unwrap_or_default() + "\n";
             let written = Unnamed::new(&path).and_then(|mut file| {
                 file.write_all(text.as_bytes())?;
@@ -158,6 +174,8 @@ impl Store {
             );
             return Err(StoreError::Refused(message));
         }
+        // A copy of the directory may lack it: archives leave out empty directories.
+        make(&directory.join(PARTS))?;
         Ok(Self { directory: directory.to_owned(), plan: plan.plan.clone() })
     }
 
@@ -261,7 +279,12 @@ impl Store {
         let mut waits = false;
         loop {
             match self.lock(&own)? {
-                Lock::Here(mut journal) | Lock::Unknown(mut journal) => {
+                Lock::Here(mut journal) => {
+                    journal.seal()?;
+                    return Ok(Some(journal));
+                }
+                Lock::Unknown(mut journal) => {
+                    (request.unlocked)();
                     journal.seal()?;
                     return Ok(Some(journal));
                 }
@@ -280,7 +303,10 @@ impl Store {
 
     /// Opens a journal and locks it.
     fn lock(&self, path: &Path) -> Done<Lock<'_>> {
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let file = match fs::metadata(path).map(|metadata| is_regular(&metadata)) {
+            Ok(Err(error)) => Err(error),
+            _ => OpenOptions::new().read(true).append(true).create(true).open(path),
+        };
         let mut file = file.map_err(|error| StoreError::failed("open", path, &error))?;
         let known = match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(Lock::Elsewhere),
@@ -303,7 +329,12 @@ impl Store {
         let parts = self.parts();
         let failed = |error: &io::Error| StoreError::failed("read", &parts, error);
         let mut files = Vec::new();
-        for entry in fs::read_dir(&parts).map_err(|error| failed(&error))? {
+        let entries = match fs::read_dir(&parts) {
+            // A directory without parts has no runs.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
+            entries => entries.map_err(|error| failed(&error))?,
+        };
+        for entry in entries {
             let path = entry.map_err(|error| failed(&error))?.path();
             if path.extension().is_some_and(|found| found == ending) {
                 files.push(path);
@@ -323,7 +354,7 @@ impl Store {
         // Journals first: a worker may turn one into a part meanwhile.
         for ending in ["open", "part"] {
             for path in self.files(ending)? {
-                let bytes = match fs::read(&path) {
+                let bytes = match regular(&path) {
                     Ok(bytes) => bytes,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => return Err(StoreError::failed("read", &path, &error)),
@@ -438,6 +469,7 @@ impl Index {
             let file = match files.entry(found.file) {
                 std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
                 std::collections::btree_map::Entry::Vacant(entry) => {
+                    fs::metadata(path).and_then(|found| is_regular(&found)).map_err(failed)?;
                     entry.insert(File::open(path).map_err(failed)?)
                 }
             };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use experiment::run::STACK;
 use experiment::size;
 use notation::number::bytes;
 use scenario::configuration::Configuration;
@@ -143,7 +144,9 @@ pub fn work(grid: &Grid, plan: &Plan, store: &Store, request: Request<'_>) -> Re
         kept: Mutex::default(),
     };
     std::thread::scope(|scope| {
-        let start = |_: &usize| std::thread::Builder::new().spawn_scoped(scope, || worker.thread()).is_ok();
+        let start = |_: &usize| {
+            std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || worker.thread()).is_ok()
+        };
         // A limit of threads or of memory may leave fewer of them, or only this one.
         if (0..request.jobs.max(1)).take_while(start).count() == 0 {
             worker.thread();

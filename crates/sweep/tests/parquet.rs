@@ -37,6 +37,7 @@ fn parquet_has_the_values_of_the_lines() {
         begin: &|_, _| (),
         progress: &|| (),
         waits: &|| (),
+        unlocked: &|| (),
     };
     work(&grid, &plan, &store, request).unwrap();
     assert!(matches!(merge(&store, &plan).unwrap(), Merged::Whole(24, files) if files.len() == 2));

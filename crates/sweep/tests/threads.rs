@@ -31,6 +31,7 @@ fn lines(until: Option<Until>, jobs: usize) -> String {
         begin: &|_, _| (),
         progress: &|| _ = ended.fetch_add(1, Ordering::Relaxed),
         waits: &|| (),
+        unlocked: &|| (),
     };
     let worked = work(&grid, &plan, &store, request).unwrap();
     assert_eq!(worked.runs, ended.into_inner());

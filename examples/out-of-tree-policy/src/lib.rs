@@ -13,6 +13,8 @@ pub const ENTRY: Entry = Entry {
     source: "own, after Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM \
         1999",
     level: Level::InKernel,
+    // False for a policy with an `order` of its own, or one that sets priority levels.
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("policy.md"),
     wins: Showcase::NONE,

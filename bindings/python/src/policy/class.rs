@@ -127,6 +127,8 @@ fn read(described: &Bound<'_, PyAny>) -> PyResult<(Entry, Vec<Parameter>, Vec<&'
         summary: interned(&text("summary")?)?,
         source: "a class in Python",
         level: if text("level")? == "user" { Level::UserLevel } else { Level::InKernel },
+        // A class that defines `order` may order the run queues itself.
+        task_groups: !described.get_item("orders")?.extract::<bool>()?,
         parameters: &[],
         text: interned(&format!("# {name}\n\n## How it works\n\n{about}\n"))?,
         wins: Showcase::NONE,

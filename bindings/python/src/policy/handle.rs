@@ -151,6 +151,13 @@ impl System {
         self.view(|view| view.nr_running(cpu))
     }
 
+    /// The task that has the cpu once the cpu has decided at this instant: the current one, or one that was
+    /// placed there at this instant, where the cpu is idle or the task preempts.
+    fn next_task(&self, cpu: u32) -> PyResult<Option<u32>> {
+        let cpu = self.cpu(cpu)?;
+        self.view(|view| view.next_task(cpu).map(|task| task.0))
+    }
+
     /// The sum of the weights of the runnable tasks of a cpu; 1,024 = one task of nice 0.
     fn load(&self, cpu: u32) -> PyResult<u64> {
         let cpu = self.cpu(cpu)?;
@@ -182,7 +189,8 @@ impl System {
         self.view(|view| view.best_dispatch_priority(cpu))
     }
 
-    /// The task that holds the cpu.
+    /// The task that holds the cpu. A task that was placed on an idle cpu at this instant does not hold it yet:
+    /// `next_task` shows it.
     fn current(&self, cpu: u32) -> PyResult<Option<u32>> {
         let cpu = self.cpu(cpu)?;
         self.system("current", always, |system| system.current(cpu).map(|task| task.0))

@@ -9,6 +9,7 @@ use sweep::unfinished::{Made, UnfinishedDirectory};
 
 use super::target::{Content, Target, accepts, write_together};
 use crate::failure::Failure;
+use crate::say;
 
 /// A directory that receives files.
 pub(crate) struct Folder {
@@ -79,10 +80,15 @@ impl Folder {
             made.make(&directory)
                 .map_err(|e| Failure::Output(format!("cannot make {}: {e}", directory.display())))?;
         }
-        // Another writer waits until this one has named its files. File systems without locks do without.
+        // Another writer waits until this one has named its files.
         let directory = File::open(&self.path);
-        if let Ok(directory) = &directory {
-            let _ = directory.lock();
+        if let Ok(directory) = &directory
+            && directory.lock().is_err()
+        {
+            say::note(format_args!(
+                "{}: this file system has no locks: let no other command write there at the same time",
+                self.path.display()
+            ));
         }
         let check = |name: &Path| match Target::check(&self.path.join(name), self.force) {
             Err(Failure::Input(why)) => Err(Failure::Output(why)),

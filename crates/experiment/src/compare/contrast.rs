@@ -140,8 +140,9 @@ pub fn policies(of: Named<'_>, wanted: &Wanted) -> Result<Contrasts, String> {
     };
     if others.is_empty() {
         return Err(format!(
-            "{first} is the only policy, and a comparison needs two: name another one, as in `--policy \
-                {first},PIN`"
+            "{}: {first} is the only policy, and a comparison needs two: name another one, as in `--policy \
+                {first},PIN`",
+            of.file
         ));
     }
     contrasts(of, of, &others.iter().map(|other| (first.clone(), other.clone())).collect::<Vec<_>>(), wanted)
@@ -238,28 +239,17 @@ fn contrasts(
     }
     let mut found = Vec::new();
     let mut unpaired = 0;
-    let (index_a, index_b) = (index(a.results), index(b.results));
+    let cells = [a, b].map(|of| Cells::of(of.results));
     for configuration in &a.results.provenance.configurations {
         for (policy_a, policy_b) in policies {
             for metric in &metrics {
                 for app in a.results.provenance.apps.iter().map(String::as_str).chain([ALL_APPS]) {
-                    let values = |of: Named<'_>, index: &Index<'_>, policy: &str| {
-                        let key = (configuration.label.as_str(), policy, app, metric.name);
-                        let cell = index.get(&key)?;
-                        Some((by_seed(of.results, &cell.values), cell.summary.sampling_error))
-                    };
-                    let Some((of_a, error_a)) = values(a, &index_a, policy_a) else { continue };
-                    let (of_b, error_b) = values(b, &index_b, policy_b).unwrap_or_default();
-                    let paired = paired(&pairs(&of_a, &of_b), [error_a, error_b]);
-                    match paired.map(|paired| contrast(metric, &paired, wanted.threshold)) {
-                        Some(contrast) => found.push(Contrast {
-                            configuration: configuration.label.clone(),
-                            app: app.into(),
-                            policy_a: policy_a.clone(),
-                            policy_b: policy_b.clone(),
-                            ..contrast
-                        }),
-                        None => unpaired += 1,
+                    let place = (configuration.label.as_str(), app);
+                    let sides = [policy_a, policy_b].map(String::as_str);
+                    match contrast_at([&cells[0], &cells[1]], place, metric, sides, wanted.threshold) {
+                        Some(Some(contrast)) => found.push(contrast),
+                        Some(None) => unpaired += 1,
+                        None => {}
                     }
                 }
             }
@@ -277,6 +267,59 @@ fn contrasts(
         contrasts: found,
         remarks: remarks(a, b, unpaired),
     })
+}
+
+/// The cells of a result, for comparisons of single ones.
+pub struct Cells<'a> {
+    results: &'a Results,
+    index: Index<'a>,
+}
+
+impl<'a> Cells<'a> {
+    /// The cells of a result. This takes time in proportion to their number.
+    #[must_use]
+    pub fn of(results: &'a Results) -> Self {
+        Self { results, index: index(results) }
+    }
+
+    /// The comparison of two policies at a configuration, of an application (or `all`) by a metric; none where
+    /// there are no pairs of values.
+    #[must_use]
+    pub fn contrast(
+        &self,
+        (configuration, app): (&str, &str),
+        metric: &str,
+        policies: [&str; 2],
+    ) -> Option<Contrast> {
+        let mut known = METRICS.iter().filter(|known| known.name == metric);
+        known.find_map(|metric| contrast_at([self, self], (configuration, app), metric, policies, 0.0)?)
+    }
+
+    /// Seed and value of each replicate of a cell, and its sampling error.
+    fn values(&self, key: (&str, &str, &str, &str)) -> Option<(Vec<(u64, f64)>, f64)> {
+        let cell = self.index.get(&key)?;
+        Some((by_seed(self.results, &cell.values), cell.summary.sampling_error))
+    }
+}
+
+/// The comparison of two cells; none if the first does not exist, none inside if they have no pairs.
+fn contrast_at(
+    [a, b]: [&Cells<'_>; 2],
+    (configuration, app): (&str, &str),
+    metric: &Metric,
+    [policy_a, policy_b]: [&str; 2],
+    threshold: f64,
+) -> Option<Option<Contrast>> {
+    let (of_a, error_a) = a.values((configuration, policy_a, app, metric.name))?;
+    let (of_b, error_b) = b.values((configuration, policy_b, app, metric.name)).unwrap_or_default();
+    let contrast = paired(&pairs(&of_a, &of_b), [error_a, error_b]).map(|paired| Contrast {
+        configuration: configuration.into(),
+        app: app.into(),
+        policy_a: policy_a.into(),
+        policy_b: policy_b.into(),
+        ..contrast(metric, &paired, threshold)
+    });
+    Some(contrast)
 }
 
 /// Values by configuration, policy, application and metric.

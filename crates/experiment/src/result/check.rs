@@ -1,9 +1,11 @@
-//! The texts of a result from a file: names as scenarios allow them, and no invisible characters.
+//! A result from a file: names as scenarios allow them, no invisible characters, and configurations that lie on
+//! the axes of its sweep.
 
 use notation::neutral::{first_invisible, is_invisible};
 use scenario::configuration::{Setting, Settings};
 
 use super::Results;
+use crate::provenance::Provenance;
 
 /// Longest name, in bytes: labels and names of copies are made of names of scenarios.
 const MOST: usize = 256;
@@ -124,6 +126,35 @@ fn provenance(results: &Results) -> Result<(), String> {
     for (at, configuration) in p.configurations.iter().enumerate() {
         one(Form::Line, &format!("configurations[{at}].label"), &configuration.label)?;
         settings(&configuration.settings, || format!("provenance.configurations[{at}].settings"))?;
+    }
+    Ok(())
+}
+
+/// Each configuration has a place on each swept axis, and each place is one of the values of the axis. What draws
+/// and sums up results relies on it.
+///
+/// # Errors
+/// A half-sentence with the field that is wrong.
+pub fn places(provenance: &Provenance) -> Result<(), String> {
+    let axes = &provenance.sweep;
+    for (at, configuration) in provenance.configurations.iter().enumerate() {
+        let places = &configuration.places;
+        if places.len() != axes.len() {
+            return Err(format!(
+                "`provenance.configurations[{at}].places` has length {}, and `provenance.sweep` has {} axes",
+                places.len(),
+                axes.len()
+            ));
+        }
+        if let Some((place, axis)) =
+            places.iter().zip(axes).find(|(place, axis)| **place >= axis.values.len())
+        {
+            return Err(format!(
+                "`provenance.configurations[{at}].places` has {place} for {}, which has {} values",
+                axis.path,
+                axis.values.len()
+            ));
+        }
     }
     Ok(())
 }

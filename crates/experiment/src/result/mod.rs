@@ -24,7 +24,7 @@ use crate::samples::{Place, Samples};
 use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
 
-pub use check::texts as check_texts;
+pub use check::{places as check_places, texts as check_texts};
 pub use drawn::{DrawnInput, InputError, Uncertainty};
 pub use jobs::Job;
 pub use read::{is_result, read};

@@ -55,6 +55,7 @@ fn understood(name: &str, text: &str) -> Result<Results, String> {
         None => return Err(format!("{name} is not a result, because it has no `schema`: {wanted}")),
     };
     check::texts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
+    check::places(&results.provenance).map_err(|wrong| format!("{name}: {wrong}"))?;
     counts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
     Ok(results)
 }
@@ -123,6 +124,34 @@ mod tests {
             refused(&uneven)
                 .contains("`numbers` of the swept threads_per_core has length 1, `values` has length 2")
         );
+    }
+
+    #[test]
+    fn places_that_are_not_on_the_axes_are_refused() {
+        let axis = |path: &str| Axis {
+            path: path.into(),
+            unit: String::new(),
+            values: vec!["1".to_owned(), "2".to_owned()],
+            numbers: Some(vec![1.0, 2.0]),
+        };
+        let mut results = fixture::two_apps();
+        results.provenance.sweep = vec![axis("threads_per_core"), axis("repeat")];
+        for configuration in &mut results.provenance.configurations {
+            configuration.places = vec![1, 0];
+        }
+        let said = |results: &Results| read("r.json", &serde_json::to_string(results).unwrap());
+        assert!(said(&results).is_ok(), "{:?}", said(&results));
+        for (places, wrong) in [
+            (vec![1, 2], "`provenance.configurations[0].places` has 2 for repeat, which has 2 values"),
+            (
+                vec![1],
+                "`provenance.configurations[0].places` has length 1, and `provenance.sweep` has 2 axes",
+            ),
+            (vec![0, 0, 0], "has length 3, and `provenance.sweep` has 2 axes"),
+        ] {
+            results.provenance.configurations[0].places = places;
+            assert!(said(&results).unwrap_err().contains(wrong), "{:?}", said(&results));
+        }
     }
 
     #[test]

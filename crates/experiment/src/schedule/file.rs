@@ -346,7 +346,7 @@ pub fn read(name: &str, from: &mut dyn BufRead, cpus: u32) -> Result<(Recording,
         neutral::line(&format!("{name}, line {}: {why}", lines.number)).into_owned()
     };
     let Some(origin) = lines.origin() else {
-        return Err(format!("{name} is not a schedule of oversim ({SCHEMA})"));
+        return Err(wrong(&lines, &format!("the file is not a schedule of oversim ({SCHEMA})")));
     };
     let mut runs = Vec::new();
     for _ in 0..origin.runs {

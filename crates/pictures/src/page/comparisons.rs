@@ -1,12 +1,14 @@
 //! Which policy is faster, by how much, and how sure that is.
 
+use std::collections::BTreeMap;
+
 use experiment::compare::Ratio;
-use experiment::compare::contrast::{self, Contrast, Named, Wanted};
+use experiment::compare::contrast::Cells;
 use experiment::metrics::ALL_APPS;
 use maud::{Markup, html};
 
+use super::Grid;
 use super::view::View;
-use super::{Grid, strings};
 use crate::figures::words::{self, number};
 
 /// The policy with the shortest mean of each application at each configuration, and every policy against the
@@ -36,9 +38,10 @@ fn fastest(view: &View<'_>) -> Grid {
     let whole = if apps.len() > 1 { Some((ALL_APPS, "makespan")) } else { None };
     let what: Vec<(&str, &str)> = apps.into_iter().map(|app| (app, "run_time")).chain(whole).collect();
     let mut rows: Vec<(f64, Vec<String>)> = Vec::new();
+    let cells = Cells::of(view.results);
     for configuration in &view.configurations {
         for (app, metric) in &what {
-            rows.extend(ahead(view, *configuration, app, metric));
+            rows.extend(ahead(view, &cells, *configuration, (app, metric)));
         }
     }
     let rest = ["Shortest mean", "Run time", "Next policy", "Times as fast (95 % interval)", "p", "Result"];
@@ -61,7 +64,12 @@ fn effect(ratio: f64) -> f64 {
 }
 
 /// First and second of an application at a configuration, with the size of the difference.
-fn ahead(view: &View<'_>, configuration: usize, app: &str, metric: &str) -> Option<(f64, Vec<String>)> {
+fn ahead(
+    view: &View<'_>,
+    cells: &Cells<'_>,
+    configuration: usize,
+    (app, metric): (&str, &str),
+) -> Option<(f64, Vec<String>)> {
     let mut order: Vec<(&str, f64)> = view
         .plane
         .policies
@@ -70,7 +78,7 @@ fn ahead(view: &View<'_>, configuration: usize, app: &str, metric: &str) -> Opti
         .collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));
     let [(first, time), (next, later), ..] = order[..] else { return None };
-    let found = contrasted(view, configuration, (app, metric), next, first);
+    let found = cells.contrast((view.label(configuration), app), metric, [next, first]);
     let ratio = found.as_ref().and_then(|found| found.speedup);
     let written = ratio.map_or_else(|| "-".into(), Ratio::written);
     let p = probability(found.as_ref().and_then(|found| found.p));
@@ -80,26 +88,12 @@ fn ahead(view: &View<'_>, configuration: usize, app: &str, metric: &str) -> Opti
     Some((effect, view.row(named(app), configuration, rest)))
 }
 
-/// The comparison of two policies, pair by pair.
-fn contrasted(
-    view: &View<'_>,
-    configuration: usize,
-    (app, metric): (&str, &str),
-    a: &str,
-    b: &str,
-) -> Option<Contrast> {
-    let wanted = Wanted { policies: strings(&[a, b]), metrics: strings(&[metric]), threshold: 0.0 };
-    let all = contrast::policies(Named { file: "result", results: view.results }, &wanted).ok()?;
-    let label = view.label(configuration);
-    all.contrasts
-        .into_iter()
-        .find(|c| c.configuration == label && c.app == app && c.metric == metric && c.policy_b == b)
-}
-
 /// Every policy against the first one.
 fn against(view: &View<'_>, first: &str) -> Grid {
+    let places: BTreeMap<&str, usize> =
+        view.plane.sweep().labels().enumerate().map(|(at, label)| (label, at)).collect();
     let of_policy = |c: &experiment::compare::Comparison| {
-        let configuration = view.plane.sweep().labels().position(|label| label == c.configuration)?;
+        let configuration = *places.get(c.configuration.as_str())?;
         let interval =
             c.ci95.map_or_else(|| "-".into(), |[lo, hi]| format!("{} to {}", number(lo), number(hi)));
         let rest =

@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
 others",
     source: "Li, Baumberger, Hahn: Distributed Weighted Round-Robin, PPoPP 2009 (constants uncertain)",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("dwrr.md"),
     wins: Showcase {

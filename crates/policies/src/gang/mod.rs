@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Feitelson, TPDS 2003; \
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("gang.md"),
     wins: Showcase {

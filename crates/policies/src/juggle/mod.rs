@@ -23,6 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "user-level proactive balancing: threads that are behind swap cores with threads that are ahead",
     source: "Hofmeyr, Colmenares, Iancu, Kubiatowicz: Juggle, HPDC 2011; Cluster Computing 16(2), 2013",
     level: Level::UserLevel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("juggle.md"),
     wins: Showcase {

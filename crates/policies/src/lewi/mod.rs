@@ -35,6 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP \
         2009",
     level: Level::UserLevel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("lewi.md"),
     wins: Showcase { scenario: "lewi", label: "LEWI", against: "PIN", app: "code", point: "" },

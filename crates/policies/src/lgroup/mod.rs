@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
         once",
     source: "illumos lgrp.c, disp.c and sun4u starcat platform file; Solaris 9 alike (uncertain)",
     level: Level::InKernel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("lgroup.md"),
     wins: Showcase {

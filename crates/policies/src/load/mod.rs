@@ -37,6 +37,7 @@ active balancing",
     source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, \
         include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
     level: Level::InKernel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("load.md"),
     wins: Showcase { scenario: "short_and_long", label: "LOAD", against: "PIN", app: "all", point: "" },

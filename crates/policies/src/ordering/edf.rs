@@ -3,7 +3,7 @@
 use notation::declare::{Duration, PerApp};
 use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
-use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Why};
+use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -18,6 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Liu and Layland 1973 (JACM 20(1)); Abeni and Buttazzo 1998 (constant bandwidth server); \
         SCHED_DEADLINE of Linux",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("edf.md"),
     wins: Showcase { scenario: "short_waits", label: "EDF", against: "MLFQ", app: "code", point: "" },
@@ -36,6 +37,8 @@ parameters! {
         budget: Duration = ms(20), in LEAST_SLICE..=s(1000);
     }
 }
+
+const EARLIEST: Why = Why::rule("dispatched: the earliest deadline");
 
 struct Edf {
     budget: Span,
@@ -94,14 +97,20 @@ impl Policy for Edf {
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry { preempts: true, ..QueueEntry::new(job.0, self.budget - job.1) });
         }
+        self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(job.0, task);
         None
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let why = Why::rule("dispatched: the earliest deadline");
         // A wrapper can have had the task run since it was queued.
-        self.queue.dispatch(system, cpu, why, |task| self.budget.saturating_sub(self.jobs[task.index()].1));
+        let left = |task: TaskId| self.budget.saturating_sub(self.jobs[task.index()].1);
+        self.queue.dispatch(system, cpu, EARLIEST, left);
+    }
+
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+        let left = |task: TaskId| self.budget.saturating_sub(self.jobs[task.index()].1);
+        self.queue.fill(system, &mut self.servers, EARLIEST, left);
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId) {
@@ -111,7 +120,7 @@ impl Policy for Edf {
     fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let used = self.used.since(system, task);
         slot(&mut self.jobs, task).1 += used;
-        self.servers.set(cpu, None);
+        self.servers.ends(cpu);
     }
 
     fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {

@@ -15,6 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "first come, first served on each cpu, with a slice; an idle cpu steals from the longest queue",
     source: "sched_ext of Linux 6.12: scx_simple with -f, here with one queue per cpu (SCX_DSQ_LOCAL)",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("fifo.md"),
     wins: Showcase { scenario: "polling_in_order", label: "FIFO", against: "LOAD", app: "first", point: "" },

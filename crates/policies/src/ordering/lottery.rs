@@ -4,7 +4,7 @@ use notation::declare::Duration;
 use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{
-    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, View, Why,
+    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, Timer, View, Why,
 };
 use sim_core::rng::Purpose;
 use sim_core::time::Span;
@@ -21,6 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Waldspurger and Weihl, Lottery scheduling: flexible proportional-share resource management, \
         OSDI 1994",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("lottery.md"),
     wins: Showcase { scenario: "one_queue_or_many", label: "LOTTERY", against: "FIFO", app: "ep", point: "" },
@@ -83,10 +84,17 @@ impl Policy for Lottery {
         self.servers.place(view, task, placement, None)
     }
 
-    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {
+    fn enqueue(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(0, self.slice));
         }
+        self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(0, task);
         None
     }
@@ -100,6 +108,13 @@ impl Policy for Lottery {
             if system.task(winner).priority < THROTTLED {
                 return;
             }
+        }
+    }
+
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+        while let Some((_, cpu)) = self.servers.fill(system, self.queue.tasks().map(|(_, task)| task)) {
+            self.dispatch(system, cpu);
+            self.servers.note(system, cpu);
         }
     }
 

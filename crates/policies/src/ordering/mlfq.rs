@@ -7,7 +7,7 @@ use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry,
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
-use crate::ordering::queue::{DispatchQueue, Servers};
+use crate::ordering::queue::{DispatchQueue, FILL, Servers};
 use crate::ordering::{LEAST_SLICE, Used, slot};
 
 /// Its entry in the registry.
@@ -18,6 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Corbato, Merwin-Daggett and Daley 1962 (CTSS); the rules as in Arpaci-Dusseau, Operating \
         Systems: Three Easy Pieces, chapter 8",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("mlfq.md"),
     wins: Showcase { scenario: "short_waits", label: "MLFQ", against: "VTIME", app: "code", point: "" },
@@ -54,6 +55,16 @@ struct Mlfq {
 /// What a task may use on a level in all.
 fn allotment(quantum: Span, level: i64) -> Span {
     quantum * (1 << level)
+}
+
+const HIGHEST: Why = Why::rule("dispatched: the highest level");
+
+/// What a task may still use on its level.
+fn left(levels_of: &[(i64, Span)], quantum: Span) -> impl Fn(TaskId) -> Span + '_ {
+    move |task| {
+        let (level, used) = levels_of[task.index()];
+        allotment(quantum, level).saturating_sub(used)
+    }
 }
 
 impl Mlfq {
@@ -96,21 +107,25 @@ impl Policy for Mlfq {
         self.servers.place(view, task, placement, Some(level))
     }
 
-    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {
+    fn enqueue(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
         let (level, left) = self.level(task);
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry { preempts: true, ..QueueEntry::new(level, left) });
         }
+        self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(level, task);
         None
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let left = |task: TaskId| {
-            let (level, used) = self.levels_of[task.index()];
-            allotment(self.quantum, level).saturating_sub(used)
-        };
-        self.queue.dispatch(system, cpu, Why::rule("dispatched: the highest level"), left);
+        let left = left(&self.levels_of, self.quantum);
+        self.queue.dispatch(system, cpu, HIGHEST, left);
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId) {
@@ -120,10 +135,14 @@ impl Policy for Mlfq {
     fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let used = self.used.since(system, task);
         slot(&mut self.levels_of, task).1 += used;
-        self.servers.set(cpu, None);
+        self.servers.ends(cpu);
     }
 
-    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        if timer == FILL {
+            let left = left(&self.levels_of, self.quantum);
+            return self.queue.fill(system, &mut self.servers, HIGHEST, left);
+        }
         self.levels_of.fill((0, Span::ZERO));
         for cpu in system.machine().cpu_ids().collect::<Vec<_>>() {
             if let Some(task) = system.current(cpu) {

@@ -8,7 +8,6 @@ use sim_core::machine::Machine;
 use sim_core::policy::{CpuChoice, Order, Placement, Policy, System, View, Why};
 
 use crate::queues::Queues;
-use crate::spread::unless_masked;
 
 /// The policy: who orders the queues, and their lengths.
 pub(super) struct PerCpu {
@@ -36,8 +35,13 @@ impl Policy for PerCpu {
         }
         let (shortest, _) = self.queues.extremes();
         let cpu = self.queues.first_at_most(0..view.machine().cpus(), shortest).unwrap_or(near);
-        let why = Why::rule("placed: the shortest queue").with("tasks there", u64::from(shortest));
-        unless_masked(view, task, (cpu, why))
+        let rule = Why::rule("placed: the shortest queue");
+        if view.allowed(task, cpu) {
+            return CpuChoice::new(cpu, rule.with("tasks there", u64::from(shortest)));
+        }
+        let allowed = view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
+        let cpu = allowed.min_by_key(|cpu| self.queues.length(*cpu)).unwrap_or(near);
+        CpuChoice::new(cpu, rule.with("tasks there", u64::from(self.queues.length(cpu))))
     }
 
     /// It takes the task that came last to the longest queue.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::Machine;
-use sim_core::policy::{CpuChoice, Placement, QueueEntry, System, THROTTLED, View, Why};
+use sim_core::policy::{CpuChoice, Enqueue, Placement, QueueEntry, System, THROTTLED, Timer, View, Why};
 use sim_core::time::Span;
 
 use crate::queues::Queues;
@@ -25,6 +25,10 @@ impl DispatchQueue {
         self.tasks.insert((key, self.entries, task));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
     /// The held tasks with their keys, the first one first.
     pub(super) fn tasks(&self) -> impl Iterator<Item = (i64, TaskId)> + '_ {
         self.tasks.iter().map(|(key, _, task)| (*key, *task))
@@ -40,6 +44,22 @@ impl DispatchQueue {
         let before = self.tasks.len();
         self.tasks.retain(|(_, _, held)| *held != task);
         self.tasks.len() < before
+    }
+
+    /// Gives idle cpus the held tasks that they may run ([`FILL`]).
+    pub(super) fn fill(
+        &mut self,
+        system: &mut dyn System,
+        servers: &mut Servers,
+        why: Why,
+        slice: impl Fn(TaskId) -> Span,
+    ) {
+        while let Some((_, cpu)) = servers.fill(system, self.tasks().map(|(_, task)| task)) {
+            if !self.dispatch(system, cpu, why, &slice) {
+                return;
+            }
+            servers.note(system, cpu);
+        }
     }
 
     /// Gives a cpu the first task that may run there, with its slice; false without one.
@@ -65,26 +85,80 @@ impl DispatchQueue {
     }
 }
 
-/// The cpus that serve a dispatch queue: which are idle, and with which keys the others run.
+/// The cpus that serve a dispatch queue: which are idle, and with which keys the others run. A task counts
+/// from the instant at which it is placed.
 pub(super) struct Servers {
     idle: Queues,
+    /// A cpu that goes idle takes held tasks of so many cpus around it.
+    reach: u32,
     running: BTreeSet<(i64, CpuId)>,
     keys: Vec<Option<i64>>,
     /// The task that was placed on an idle cpu, or on one where it preempts, and the cpu.
     direct: Option<(TaskId, CpuId)>,
 }
 
+/// The timer at which idle cpus take held tasks. Policies use smaller numbers for their own timers.
+pub(super) const FILL: Timer = Timer::Token(1 << 32);
+
 impl Servers {
     /// The cpus of a machine; those of a group of `span` are near each other.
     pub(super) fn new(machine: &Machine, span: u32) -> Self {
         let cpus = machine.cpus();
         let keys = vec![None; cpus as usize];
-        Self { idle: Queues::new(cpus, span), running: BTreeSet::new(), keys, direct: None }
+        let idle = Queues::new(cpus, span);
+        Self { idle, reach: cpus, running: BTreeSet::new(), keys, direct: None }
+    }
+
+    /// The same where a cpu that goes idle takes held tasks only of the group of so many cpus that it is in.
+    pub(super) fn within(self, reach: u32) -> Self {
+        Self { reach, ..self }
     }
 
     /// The queue of a cpu has changed.
     pub(super) fn note(&mut self, view: &dyn View, cpu: CpuId) {
         self.idle.note(view, cpu);
+        if view.nr_running(cpu) == 0 {
+            self.ends(cpu);
+        }
+    }
+
+    /// A cpu no longer runs the task that it ran. One that has just been placed there keeps its key.
+    pub(super) fn ends(&mut self, cpu: CpuId) {
+        if self.direct.is_none_or(|(_, sent)| sent != cpu) {
+            self.set(cpu, None);
+        }
+    }
+
+    /// A task that had a cpu is about to be held again, behind `others` or not. If another cpu is idle, [`FILL`]
+    /// fires at this instant: the task lost its cpu to one that was placed before that cpu became idle, or the
+    /// task that has the cpu next may not run on the idle one.
+    pub(super) fn went_back(&mut self, system: &mut dyn System, task: TaskId, why: Enqueue, others: bool) {
+        let displaced = match why {
+            Enqueue::Created | Enqueue::Woken => false,
+            Enqueue::Preempted => true,
+            Enqueue::Expired | Enqueue::Yielded => others,
+        };
+        if displaced && self.idle_for(system, task).is_some() {
+            system.at(system.now(), FILL);
+        }
+    }
+
+    /// An idle cpu on which a task may run, the nearest to its last one.
+    fn idle_for(&mut self, view: &dyn View, task: TaskId) -> Option<CpuId> {
+        self.idle.refresh(view);
+        let near = view.task(task).cpu.0;
+        let first = near / self.reach * self.reach;
+        let cpus = first..(first + self.reach).min(view.machine().cpus());
+        self.idle.idle_from(cpus, near, |cpu| view.allowed(task, cpu))
+    }
+
+    /// The first of these held tasks that an idle cpu may run, and the cpu.
+    pub(super) fn fill(
+        &mut self,
+        view: &dyn View,
+        mut held: impl Iterator<Item = TaskId>,
+    ) -> Option<(TaskId, CpuId)> {
+        held.find_map(|task| self.idle_for(view, task).map(|cpu| (task, cpu)))
     }
 
     /// A cpu runs a task with this key, or none.
@@ -111,29 +185,28 @@ impl Servers {
         self.idle.refresh(view);
         let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = placement;
         let fits = |cpu: CpuId| view.allowed(task, cpu);
-        let mut sent = |cpu: CpuId, rule: &'static str| {
-            self.direct = Some((task, cpu));
+        let sent = |servers: &mut Self, cpu: CpuId, rule: &'static str| {
+            servers.direct = Some((task, cpu));
+            servers.set(cpu, preempts);
             CpuChoice::new(cpu, Why::rule(rule))
         };
         if view.nr_running(near) == 0 && fits(near) {
-            return sent(near, "placed: its last cpu is idle");
+            return sent(self, near, "placed: its last cpu is idle");
         }
         let (cpus, span) = (view.machine().cpus(), self.idle.span());
         let first = near.0 / span * span;
         let group = first..(first + span).min(cpus);
         if let Some(cpu) = self.idle.idle_from(group, near.0, fits) {
-            return sent(cpu, "placed: an idle cpu of the same group");
+            return sent(self, cpu, "placed: an idle cpu of the same group");
         }
         if let Some(cpu) = self.idle.idle_from(0..cpus, near.0, fits) {
-            return sent(cpu, "placed: an idle cpu");
+            return sent(self, cpu, "placed: an idle cpu");
         }
         let worst = preempts.and_then(|key| {
             self.running.iter().rev().find(|(other, cpu)| *other > key && fits(*cpu)).copied()
         });
-        if let (Some((_, cpu)), key) = (worst, preempts) {
-            let choice = sent(cpu, "placed: it preempts the task that would run last");
-            self.set(cpu, key);
-            return choice;
+        if let Some((_, cpu)) = worst {
+            return sent(self, cpu, "placed: it preempts the task that would run last");
         }
         self.direct = None;
         let cpu = if fits(near) { near } else { first_allowed(view, task) };

@@ -10,7 +10,7 @@ use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry,
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
-use crate::ordering::queue::{DispatchQueue, Servers};
+use crate::ordering::queue::{DispatchQueue, FILL, Servers};
 use crate::ordering::{LEAST_SLICE, SCX_SLICE, Used, slot};
 
 /// Its entry in the registry.
@@ -21,6 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "scx_rusty of https://github.com/sched-ext/scx, in outline: dispatch queue per domain, load \
         balancer, greedy idle cpus",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("rusty.md"),
     wins: Showcase { scenario: "urgent_and_bulk", label: "RUSTY", against: "FIFO", app: "urgent", point: "" },
@@ -67,12 +68,13 @@ impl Rusty {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let span = crate::linux_6_18::cache_span(setting.machine);
         let domains = setting.machine.cpus().div_ceil(span);
+        let reach = if values.greedy { setting.machine.cpus() } else { span };
         Self {
             slice: Span::from_ns(values.slice.ns()),
             interval: Span::from_ns(values.interval.ns()),
             greedy: values.greedy,
             span,
-            servers: Servers::new(setting.machine, span),
+            servers: Servers::new(setting.machine, span).within(reach),
             domains: (0..domains).map(|_| Domain::default()).collect(),
             next: 0,
             tasks: Vec::new(),
@@ -95,6 +97,16 @@ impl Rusty {
     fn cpus(&self, domain: usize, machine: &Machine) -> impl Iterator<Item = CpuId> + use<> {
         let first = domain as u32 * self.span;
         (first..(first + self.span).min(machine.cpus())).map(CpuId)
+    }
+
+    /// Gives idle cpus held tasks: of their own domain, or of any.
+    fn fill(&mut self, system: &mut dyn System) {
+        loop {
+            let held = self.domains.iter().flat_map(|domain| domain.queue.tasks().map(|(_, task)| task));
+            let Some((_, cpu)) = self.servers.fill(system, held) else { return };
+            self.dispatch(system, cpu);
+            self.servers.note(system, cpu);
+        }
     }
 
     /// Moves held tasks, each from the domain with the most load to the one with the least, as long as that
@@ -142,12 +154,20 @@ impl Policy for Rusty {
         cpu.map_or(choice, |cpu| CpuChoice::new(cpu, Why::rule("placed: no cpu is idle, the next domain")))
     }
 
-    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {
+    fn enqueue(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
         let vtime = self.enter(task, cpu);
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(vtime, self.slice));
         }
-        self.domains[(cpu.0 / self.span) as usize].queue.hold(vtime, task);
+        let queue = &mut self.domains[(cpu.0 / self.span) as usize].queue;
+        self.servers.went_back(system, task, why, !queue.is_empty());
+        queue.hold(vtime, task);
         None
     }
 
@@ -172,7 +192,10 @@ impl Policy for Rusty {
         slot(&mut self.tasks, task).1 += (u128::from(used.ns()) * 1024 / u128::from(weight)) as i64;
     }
 
-    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        if timer == FILL {
+            return self.fill(system);
+        }
         self.balance(system);
         system.at(system.now() + self.interval, Timer::Token(0));
     }

@@ -17,6 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Waldspurger and Weihl, Stride scheduling: deterministic proportional-share resource \
         management, MIT/LCS/TM-528, 1995",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("stride.md"),
     wins: Showcase {

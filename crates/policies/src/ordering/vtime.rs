@@ -3,7 +3,7 @@
 use notation::declare::Duration;
 use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Why};
+use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -17,6 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
         scheduler",
     source: "sched_ext of Linux 6.12, tools/sched_ext/scx_simple.bpf.c",
     level: Level::InKernel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("vtime.md"),
     wins: Showcase { scenario: "one_queue_or_many", label: "VTIME", against: "FIFO", app: "ep", point: "" },
@@ -32,6 +33,8 @@ parameters! {
         slice: Duration = SCX_SLICE, in LEAST_SLICE..=s(1000);
     }
 }
+
+const LEAST: Why = Why::rule("dispatched: the least virtual time");
 
 struct Vtime {
     slice: Span,
@@ -65,7 +68,13 @@ impl Policy for Vtime {
         self.servers.place(view, task, placement, None)
     }
 
-    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, why: Enqueue) -> Option<QueueEntry> {
+    fn enqueue(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
         let vtime = slot(&mut self.vtime, task);
         // A created task begins now; one that slept has saved one slice at most.
         let credit = if why == Enqueue::Created { 0 } else { self.slice.ns() as i64 };
@@ -73,13 +82,19 @@ impl Policy for Vtime {
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(*vtime, self.slice));
         }
+        self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(*vtime, task);
         None
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let (slice, why) = (self.slice, Why::rule("dispatched: the least virtual time"));
-        self.queue.dispatch(system, cpu, why, |_| slice);
+        let slice = self.slice;
+        self.queue.dispatch(system, cpu, LEAST, |_| slice);
+    }
+
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+        let slice = self.slice;
+        self.queue.fill(system, &mut self.servers, LEAST, |_| slice);
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, _: CpuId) {

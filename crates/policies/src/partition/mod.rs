@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
         (static, by socket); \
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::UserLevel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("partition.md"),
     wins: Showcase { scenario: "space_or_time", label: "PARTITION", against: "LOAD", app: "fine", point: "" },

@@ -29,6 +29,7 @@ listed",
         KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::UserLevel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("pin.md"),
     wins: Showcase { scenario: "even_or_balanced", label: "PIN", against: "LOAD", app: "code", point: "" },

@@ -24,6 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
         cores",
     source: "Hofmeyr, Iancu, Blagojevic: Load Balancing on Speed, PPoPP 2010",
     level: Level::UserLevel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("speed.md"),
     wins: Showcase {

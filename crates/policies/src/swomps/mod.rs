@@ -24,6 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
         few",
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::UserLevel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("swomps.md"),
     wins: Showcase {

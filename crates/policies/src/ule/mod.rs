@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
         steal",
     source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
     level: Level::InKernel,
+    task_groups: true,
     parameters: Parameters::TABLE,
     text: include_str!("ule.md"),
     wins: Showcase {

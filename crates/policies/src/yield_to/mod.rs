@@ -31,6 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
         (future work); \
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::UserLevel,
+    task_groups: false,
     parameters: Parameters::TABLE,
     text: include_str!("yield_to.md"),
     wins: Showcase {

@@ -105,7 +105,7 @@ use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
 use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
-use crate::limits::MAX_ROUNDS_PER_INSTANT;
+use crate::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
 use crate::os::OsModel;
@@ -239,6 +239,8 @@ enum Change {
     Left,
     /// It had the cpu and has left it for good.
     Stopped,
+    /// It was the next task of the cpu, and one that preempts has gone before it.
+    Overtaken,
 }
 
 /// The state of a run.
@@ -264,6 +266,8 @@ pub(crate) struct Engine<'o> {
     preempted: Vec<(TaskId, CpuId, Preemption)>,
     predictions: Predictions,
     corrections: u64,
+    /// Timers that the policy has armed at this instant for this instant.
+    armed_now: u64,
     events: u64,
     entries: u64,
     /// How far the ticks of a cpu are behind those of the cpu before it, ns.
@@ -329,21 +333,23 @@ impl Engine<'_> {
                 self.shared.now
             );
             self.shared.now = at;
-            if !self.instant(policy) {
-                break Outcome::Livelock(format!(
-                    "{MAX_ROUNDS_PER_INSTANT} rounds at {at:?} did not end the instant"
-                ));
+            if let Err(endless) = self.instant(policy) {
+                break Outcome::Livelock(format!("{endless} at {at:?} did not end the instant"));
             }
         };
         self.finish(outcome)
     }
 
-    /// One instant, in the phases that the overview of this module lists. False when rounds of decisions do
-    /// not end.
-    fn instant(&mut self, policy: &mut dyn Policy) -> bool {
+    /// One instant, in the phases that the overview of this module lists. The error names what does not end.
+    fn instant(&mut self, policy: &mut dyn Policy) -> Result<(), String> {
         debug_assert!(self.deciding.is_none(), "{:?} decides between two instants", self.deciding);
         self.pass_all_ticks();
+        self.armed_now = 0;
+        let most = max_timers_per_instant(self.shared.machine.cpus());
         while let Some(timer) = self.timers.take(self.shared.now) {
+            if self.armed_now > most {
+                return Err(format!("{} timers that the policy armed", self.armed_now));
+            }
             self.events += 1;
             self.fire(timer, policy);
             self.notify(policy);
@@ -367,7 +373,7 @@ impl Engine<'_> {
         let mut rounds = 0;
         loop {
             if rounds == MAX_ROUNDS_PER_INSTANT {
-                return false;
+                return Err(format!("{MAX_ROUNDS_PER_INSTANT} rounds"));
             }
             rounds += 1;
             while let Some(app) = self.complete_apps.pop() {
@@ -393,7 +399,7 @@ impl Engine<'_> {
         let (cpus, sources) = (self.cpus.len(), &mut self.shared.sources);
         self.shared.memory.refresh(self.shared.now, |class, next| sources.set(cpus + class as usize, next));
         self.check_instant();
-        true
+        Ok(())
     }
 
     /// Nothing but the armed events is to be done at this instant.
@@ -524,6 +530,7 @@ impl Engine<'_> {
                 Change::Entered => policy.runnable(self, task, cpu),
                 Change::Left => policy.quiescent(self, task, cpu),
                 Change::Stopped => policy.stopping(self, task, cpu),
+                Change::Overtaken => self.requeue_overtaken(task, cpu, policy),
             }
         }
         self.notices.clear();

@@ -7,7 +7,7 @@ use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Verdict;
-use crate::policy::{Enqueue, Policy, QueueEntry};
+use crate::policy::{Enqueue, Policy, QueueEntry, TaskState, View};
 use crate::run_queue;
 use crate::time::Span;
 
@@ -29,6 +29,39 @@ impl Engine<'_> {
             self.notify(policy);
             policy.stopping(self, id, cpu);
             self.policy_enqueue(id, cpu, why, policy);
+        }
+    }
+
+    /// A task is about to enter the queue of a cpu, or to become runnable there: if it preempts one that was
+    /// to run next and does not run yet, the policy will be asked again where that one goes.
+    pub(crate) fn note_overtaken(&mut self, id: TaskId, cpu: CpuId) {
+        let tasks = &self.shared.tasks;
+        if !self.shared.policy_orders || !tasks[id].may_preempt() {
+            return;
+        }
+        let key = |id: TaskId| (tasks[id].priority, tasks[id].vruntime);
+        let waits = |next: &TaskId| tasks[*next].state == TaskState::Queued && key(id) < key(*next);
+        if let Some(next) = self.next_task(cpu).filter(waits) {
+            self.notices.push((next, cpu, Change::Overtaken));
+        }
+    }
+
+    /// Asks the policy again where a task goes that was to run next on a cpu and was overtaken.
+    pub(crate) fn requeue_overtaken(&mut self, id: TaskId, cpu: CpuId, policy: &mut dyn Policy) {
+        let waits = |engine: &Self| {
+            let task = &engine.shared.tasks[id];
+            task.state == TaskState::Queued && task.cpu == cpu && !task.is_held()
+        };
+        if !waits(self) {
+            return;
+        }
+        let entry = policy.enqueue(self, id, cpu, Enqueue::Preempted);
+        if waits(self) {
+            let (tasks, record) = (&mut self.shared.tasks, &mut self.cpus[cpu]);
+            run_queue::remove(tasks, record, id);
+            tasks[id].set_entry(entry);
+            self.shared.model.discipline.insert(tasks, record, id);
+            self.shared.dirty.note(cpu);
         }
     }
 
@@ -79,6 +112,8 @@ impl Engine<'_> {
         let idle = record.current.is_none() && !run_queue::anyone_waits(tasks, record);
         run_queue::remove(tasks, record, id);
         tasks[id].set_entry(Some(entry));
+        self.note_overtaken(id, to);
+        let (tasks, record) = (&mut self.shared.tasks, &mut self.cpus[to]);
         let discipline = &self.shared.model.discipline;
         discipline.insert(tasks, record, id);
         let picks = record.current.some().is_some_and(|current| tasks[current].is_held());

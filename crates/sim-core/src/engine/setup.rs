@@ -470,6 +470,7 @@ impl<'o> Engine<'o> {
             predictions: Predictions::new(cpus, &looks),
             complete_apps: Vec::new(),
             corrections: 0,
+            armed_now: 0,
             events: 0,
             entries: 0,
             tick_step: tick_step(&machine, &model),

@@ -43,6 +43,20 @@ impl View for Engine<'_> {
         self.cpus[cpu].running
     }
 
+    fn next_task(&self, cpu: CpuId) -> Option<TaskId> {
+        let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
+        let first = record.head.some().filter(|first| tasks[*first].priority < THROTTLED);
+        let Some(current) = record.current.some() else { return first };
+        if !self.shared.policy_orders {
+            return Some(current);
+        }
+        if tasks[current].is_held() {
+            return first;
+        }
+        let key = |id: TaskId| (tasks[id].priority, tasks[id].vruntime);
+        first.filter(|first| record.resched && key(*first) < key(current)).or(Some(current))
+    }
+
     fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
         self.notices.iter().skip(skip).for_each(|(_, cpu, _)| found(*cpu));
     }
@@ -333,6 +347,7 @@ impl System for Engine<'_> {
 
     fn at(&mut self, at: Time, timer: policy::Timer) {
         let at = at.max(self.shared.now);
+        self.armed_now += u64::from(at == self.shared.now);
         self.sampling.armed(at.since(self.shared.now));
         match timer {
             policy::Timer::Token(token) => self.timers.arm(at, Timer::Policy(token)),

@@ -630,6 +630,28 @@ fn an_instant_that_does_not_end_is_a_livelock() {
     assert_eq!(message, "10000 rounds at @500000ns did not end the instant");
 }
 
+/// Each timer arms the next one for the same instant.
+struct Rearmed;
+
+impl Policy for Rearmed {
+    fn init(&mut self, system: &mut dyn System) {
+        system.at(Time::from_ns(500_000), Timer::Token(0));
+    }
+    fn select_cpu(&mut self, _: &dyn View, _: TaskId, _: Placement) -> CpuChoice {
+        CpuId(0).into()
+    }
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        system.at(system.now(), timer);
+    }
+}
+
+#[test]
+fn timers_of_one_instant_without_end_are_a_livelock() {
+    let report = test_simulation(2, 1).run(&mut Rearmed, &mut ());
+    let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
+    assert_eq!(message, "10033 timers that the policy armed at @500000ns did not end the instant");
+}
+
 #[test]
 fn the_horizon_cuts_a_run_off() {
     let mut rig = Rig::of(1).app(app(1, WaitMode::Spin, vec![compute(10 * MS)]));

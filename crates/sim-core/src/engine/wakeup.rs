@@ -180,6 +180,8 @@ impl Engine<'_> {
         self.entered[id] = self.entries;
         record.running += 1;
         record.load += u64::from(task.weight);
+        self.note_overtaken(id, cpu);
+        let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
         discipline.insert(&mut self.shared.tasks, record, id);
         discipline.advance_minimum(&self.shared.tasks, record);
         if delayed {

@@ -39,6 +39,11 @@ impl Task {
         self.history.policy_entry.held.unwrap_or(self.priority)
     }
 
+    /// The policy lets it preempt, and it is not throttled.
+    pub(crate) fn may_preempt(&self) -> bool {
+        self.history.policy_entry.preempts && self.priority < THROTTLED
+    }
+
     /// Changes the level that it will have once the policy no longer holds it.
     pub(crate) fn set_held_level(&mut self, level: u8) {
         debug_assert!(self.is_held(), "a task of level {} is not held", self.priority);

@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::limits::MAX_ROUNDS_PER_INSTANT;
+use sim_core::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
 use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::os::{Discipline, OsModel};
@@ -104,6 +104,8 @@ struct Reference<'o> {
     /// Applications that have arrived and not started, in order.
     queue: Vec<usize>,
     corrections: u64,
+    /// Timers that the policy has armed at this instant for this instant.
+    armed_now: u64,
     entries: u64,
     steps: u64,
 }
@@ -115,6 +117,8 @@ enum News {
     Left,
     /// It had the cpu and has left it for good.
     Stopped,
+    /// It was to run next, and somebody who preempts has come before it.
+    Overtaken,
 }
 
 /// Runs a scenario on the reference kernel. The report equals the engine's except for `events`.
@@ -201,6 +205,7 @@ impl<'o> Reference<'o> {
             complete_apps: Vec::new(),
             queue: Vec::new(),
             corrections: 0,
+            armed_now: 0,
             entries: 0,
             steps: 0,
         }
@@ -235,7 +240,13 @@ impl<'o> Reference<'o> {
                 return Outcome::Livelock(format!("{repeats} rounds at {at:?} did not end the instant"));
             }
             self.advance(at);
-            self.instant(policy);
+            if !self.instant(policy) {
+                let at = Time::from_ns(at);
+                let timers = self.armed_now;
+                return Outcome::Livelock(format!(
+                    "{timers} timers that the policy armed at {at:?} did not end the instant"
+                ));
+            }
         }
     }
 
@@ -281,9 +292,13 @@ impl<'o> Reference<'o> {
     }
 
     /// Timers, then what is due on cpus, then the decisions of the cpus concerned in id order, then new
-    /// speeds.
-    fn instant(&mut self, policy: &mut dyn Policy) {
+    /// speeds. False when the policy arms timers for this instant without end.
+    fn instant(&mut self, policy: &mut dyn Policy) -> bool {
+        self.armed_now = 0;
         while let Some(timer) = self.take_timer() {
+            if self.armed_now > max_timers_per_instant(self.machine.cpus()) {
+                return false;
+            }
             self.steps += 1;
             self.fire(timer, policy);
             self.tell(policy);
@@ -314,6 +329,7 @@ impl<'o> Reference<'o> {
         }
         self.new_speeds();
         self.new_rates();
+        true
     }
 
     /// The first timer of this instant by class and order of arming.
@@ -398,6 +414,7 @@ impl<'o> Reference<'o> {
                 News::Entered => policy.runnable(self, task, cpu),
                 News::Left => policy.quiescent(self, task, cpu),
                 News::Stopped => policy.stopping(self, task, cpu),
+                News::Overtaken => self.ask_overtaken(t, c, policy),
             }
         }
     }

@@ -4,7 +4,7 @@ use sim_core::ids::{CpuId, NodeId, TaskId};
 use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::os::Discipline;
-use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskState};
+use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskState, View};
 
 use super::queue::Entry;
 use super::state::{KERNEL, MIGRATION};
@@ -102,6 +102,32 @@ impl Reference<'_> {
         }
     }
 
+    /// Somebody enters a queue and preempts: a task that was to run next there, and does not run yet, goes
+    /// where the policy says.
+    pub(super) fn note_overtaken(&mut self, t: usize, c: usize) {
+        if !self.by_policy() || !self.tasks[t].preempts || self.tasks[t].band == THROTTLED {
+            return;
+        }
+        let Some(next) = self.next_task(CpuId(c as u32)).map(|next| next.0 as usize) else { return };
+        if Some(next) != self.cpus[c].current && self.key(t) < self.key(next) {
+            self.notices.push((next, c, News::Overtaken));
+        }
+    }
+
+    /// The policy says again where somebody goes who was to run next.
+    pub(super) fn ask_overtaken(&mut self, t: usize, c: usize, policy: &mut dyn Policy) {
+        let waits = |all: &Self| all.cpus[c].queue.contains(&t) && all.tasks[t].held.is_none();
+        if !waits(self) {
+            return;
+        }
+        let entry = policy.enqueue(self, TaskId(t as u32), CpuId(c as u32), Enqueue::Preempted);
+        if waits(self) {
+            self.remove(c, t);
+            self.take_entry(t, entry);
+            self.insert(c, t);
+        }
+    }
+
     /// A held task stands in the queue like a throttled one.
     pub(super) fn take_entry(&mut self, t: usize, entry: Option<QueueEntry>) {
         let task = &mut self.tasks[t];
@@ -128,6 +154,7 @@ impl Reference<'_> {
         self.tasks[t].runnable_since.get_or_insert(self.now);
         self.tasks[t].cpu = c;
         self.tasks[t].entered = self.entries;
+        self.note_overtaken(t, c);
         self.insert(c, t);
         self.advance_minimum(c);
         if delayed {

@@ -43,6 +43,18 @@ impl View for Reference<'_> {
         self.runnable(cpu.0 as usize).filter(|t| self.counts(*t)).count() as u32
     }
 
+    fn next_task(&self, cpu: CpuId) -> Option<TaskId> {
+        let c = cpu.0 as usize;
+        let first = self.able(c).first().copied();
+        let Some(current) = self.cpus[c].current else { return first.map(|t| TaskId(t as u32)) };
+        let takes = |t: usize| {
+            let held = self.tasks[current].held.is_some();
+            self.by_policy() && (held || self.cpus[c].resched && self.key(t) < self.key(current))
+        };
+        let stays = Some(current).filter(|_| !(self.by_policy() && self.tasks[current].held.is_some()));
+        first.filter(|t| takes(*t)).or(stays).map(|t| TaskId(t as u32))
+    }
+
     fn load(&self, cpu: CpuId) -> u64 {
         self.load(cpu.0 as usize)
     }
@@ -216,6 +228,7 @@ impl System for Reference<'_> {
         let idle = current.is_none() && self.able(c).is_empty();
         self.remove(c, t);
         self.take_entry(t, Some(entry));
+        self.note_overtaken(t, c);
         self.insert(c, t);
         let picks = current.is_some_and(|current| self.tasks[current].held.is_some());
         if !picks && self.preempts(c, t) {
@@ -276,6 +289,7 @@ impl System for Reference<'_> {
 
     fn at(&mut self, at: Time, timer: policy::Timer) {
         let now = self.now;
+        self.armed_now += u64::from(at.ns() <= now);
         match timer {
             policy::Timer::Token(token) => self.arm(at.ns().max(now), Timer::Policy(token)),
             policy::Timer::Slot => self.arm(at.ns().max(now), Timer::Slot),

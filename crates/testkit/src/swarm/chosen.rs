@@ -7,11 +7,6 @@ use serde_json::{Map, Value, json};
 use super::source::Source;
 use super::values::{Frame, Limit, duration, settings, sparse};
 
-/// Policies that order the run queues themselves or have priority levels: task groups are rules of the run
-/// queue of Linux.
-pub(super) const WITHOUT_GROUPS: [&str; 10] =
-    ["DWRR", "gang", "YIELD_TO", "FIFO", "VTIME", "STRIDE", "LOTTERY", "MLFQ", "EDF", "RUSTY"];
-
 /// What the rest of the scenario allows.
 pub(super) struct Beside<'a> {
     /// Cpus of the machine.
@@ -28,7 +23,7 @@ pub(super) struct Beside<'a> {
 
 impl Beside<'_> {
     fn allows(&self, entry: &Entry) -> bool {
-        !(self.groups && WITHOUT_GROUPS.contains(&entry.name) || self.rebinds && entry.name == "DWRR")
+        !(self.groups && !entry.task_groups || self.rebinds && entry.name == "DWRR")
     }
 }
 

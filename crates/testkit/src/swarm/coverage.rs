@@ -240,7 +240,7 @@ impl Possible {
                 None => self.queues.values().any(|queue| *queue == other.1),
             },
             ("policy", "setting") if grouped(&other.1) => {
-                !super::chosen::WITHOUT_GROUPS.contains(&one.1.as_str())
+                ALL.iter().any(|entry| entry.name == one.1 && entry.task_groups)
             }
             ("policy", "setting") if other.1 == "affinity" => one.1 != "DWRR",
             ("kernel", "setting") if grouped(&other.1) => eevdf(&one.1),

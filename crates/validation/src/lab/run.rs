@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use experiment::provenance::MODEL;
-use experiment::run::simulate_one;
+use experiment::run::{STACK, simulate_one, thread_count};
 use experiment::snapshots::watch;
 use hmac_sha256::Hash;
 use policies::Choice;
@@ -62,7 +62,8 @@ pub fn simulate(
     cells: &[Cell],
     campaign: &Campaign<'_>,
 ) -> Result<BTreeMap<String, Arc<Vec<RunSample>>>, String> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(campaign.jobs).build();
+    let threads = thread_count(cells.len(), campaign.jobs);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build();
     let pool = pool.map_err(|e| format!("cannot start {} threads: {e}", campaign.jobs))?;
     let planned: Vec<Result<Vec<Task>, String>> =
         pool.install(|| cells.par_iter().map(|cell| tasks(cell, campaign)).collect());

@@ -6,11 +6,12 @@ mod shard;
 mod submit;
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use experiment::PolicyShelf;
+use experiment::neutral;
 use experiment::number::{bytes, plural};
 use scenario::Grid;
 use sweep::estimate::Estimate;
@@ -92,6 +93,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
         },
         progress: &|| bar.inc(1),
         waits: &|| say::note("another process works on this shard: this one waits until that one ends"),
+        unlocked: &|| say::note("this file system has no locks: start each shard only once at a time"),
     };
     let worked = work(&grid, &plan, &store, request);
     bar.finish_and_clear();
@@ -118,7 +120,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
             "shard {} of {}: all runs are there; `oversim sweep merge {}` puts those of all shards together",
             shard.index,
             shard.of,
-            directory.display()
+            neutral::line(&directory.display().to_string())
         )
     })?;
     Ok(ExitCode::SUCCESS)
@@ -227,7 +229,8 @@ fn merged(directory: &Path) -> Result<ExitCode, Failure> {
     match merge(&store, &plan).map_err(Failure::sweep)? {
         Merged::Whole(runs, files) => {
             output::to_stdout(|out| {
-                files.iter().try_for_each(|file| writeln!(out, "{}: {} runs", file.display(), runs))
+                let line = |file: &PathBuf| format!("{}: {runs} runs", file.display());
+                files.iter().try_for_each(|file| writeln!(out, "{}", neutral::line(&line(file))))
             })?;
             Ok(ExitCode::SUCCESS)
         }

@@ -56,6 +56,24 @@ fn policies_of_one_result_are_compared_with_the_first_one() {
 }
 
 #[test]
+fn single_comparisons_are_those_of_the_whole_table() {
+    let times = result(&[("LOAD", &[4.0, 8.0, 6.0]), ("PIN", &[2.0, 4.1, 3.0])], "run_time", "s", 1);
+    let all = policies(named("r.json", &times), &Wanted::default()).unwrap();
+    let cells = Cells::of(&times);
+    let place = ("threads_per_core=1", "cg");
+    assert_eq!(cells.contrast(place, "run_time", ["LOAD", "PIN"]).as_ref(), all.contrasts.first());
+    assert_eq!(cells.contrast(place, "makespan", ["LOAD", "PIN"]), None);
+    assert_eq!(cells.contrast(place, "run_time", ["LOAD", "ULE"]), None);
+}
+
+#[test]
+fn one_policy_alone_is_refused_with_the_name_of_the_file() {
+    let times = result(&[("LOAD", &[4.0, 8.0, 6.0])], "run_time", "s", 1);
+    let said = policies(named("r.json", &times), &Wanted::default()).unwrap_err();
+    assert!(said.starts_with("r.json: LOAD is the only policy"), "{said}");
+}
+
+#[test]
 fn a_slowdown_counts_when_all_of_its_interval_is_beyond_the_threshold() {
     let old = result(&[("LOAD", &[1.0, 2.0, 3.0])], "run_time", "s", 1);
     let new = result(&[("LOAD", &[1.05, 2.10, 3.16])], "run_time", "s", 1);
