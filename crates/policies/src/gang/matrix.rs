@@ -201,13 +201,17 @@ impl Matrix {
         Some((at, self.slots[at].gangs.is_empty()))
     }
 
-    /// Two slots that share no column, the earlier one first.
+    /// Two slots that share no column, the earlier one first. Where many gangs run, most slots are full, and
+    /// the least filled one does not fit to them.
     pub(super) fn disjoint_slots(&self) -> Option<(usize, usize)> {
-        let later = |into: usize| {
-            let mut rest = into + 1..self.slots.len();
-            rest.find(|from| self.slots[into].disjoint(&self.slots[*from])).map(|from| (into, from))
+        let filled: Vec<usize> = self.slots.iter().map(Slot::filled).collect();
+        let least = filled.iter().min().copied().unwrap_or(0);
+        let open: Vec<usize> = (0..filled.len()).filter(|at| filled[*at] + least <= self.cpus).collect();
+        let later = |(at, into): (usize, &usize)| {
+            let fits = |from: &&usize| self.slots[*into].disjoint(&self.slots[**from]);
+            open[at + 1..].iter().find(fits).map(|from| (*into, *from))
         };
-        (0..self.slots.len()).find_map(later)
+        open.iter().enumerate().find_map(later)
     }
 
     /// The gangs of slot `from` come into slot `into`, on their columns; `from` goes.
@@ -226,7 +230,13 @@ impl Matrix {
     pub(super) fn dissolve(&self) -> Option<(usize, Vec<Move>)> {
         let mut order: Vec<usize> = (0..self.slots.len()).collect();
         order.sort_by_key(|slot| self.slots[*slot].filled());
+        let free = |slot: usize| self.cpus - self.slots[slot].filled();
+        let all_free: usize = order.iter().map(|slot| free(*slot)).sum();
         order.iter().find_map(|from| {
+            let gangs = self.slots[*from].gangs.iter().filter_map(|app| self.gang(*app));
+            if gangs.map(Gang::width).sum::<usize>() > all_free - free(*from) {
+                return None;
+            }
             let others: Vec<usize> = order.iter().rev().copied().filter(|slot| slot != from).collect();
             Some((*from, self.resettle(*from, &others)?))
         })

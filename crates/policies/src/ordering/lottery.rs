@@ -2,7 +2,7 @@
 
 use notation::declare::Duration;
 use notation::parameters;
-use sim_core::ids::{CpuId, TaskId};
+use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, Timer, View, Why,
 };
@@ -10,8 +10,8 @@ use sim_core::rng::Purpose;
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
-use crate::ordering::LEAST_SLICE;
 use crate::ordering::queue::{DispatchQueue, Servers};
+use crate::ordering::{LEAST_SLICE, slot};
 use crate::spread::Draws;
 
 /// Its entry in the registry.
@@ -42,6 +42,8 @@ struct Lottery {
     slice: Span,
     servers: Servers,
     queue: DispatchQueue,
+    /// Of each task, its weight.
+    tickets: Vec<u64>,
     draws: Option<Draws>,
 }
 
@@ -51,23 +53,23 @@ impl Lottery {
             slice: Span::from_ns(values.slice.ns()),
             servers: Servers::new(setting.machine, setting.machine.cpus()),
             queue: DispatchQueue::default(),
+            tickets: Vec::new(),
             draws: None,
         }
     }
 
     /// The winner among the held tasks that may run on a cpu, and the tickets of all of them.
     fn draw(&mut self, system: &dyn System, cpu: CpuId) -> Option<(TaskId, u64)> {
-        let held = self.queue.tasks().map(|(_, task)| task).filter(|task| system.allowed(*task, cpu));
-        let tickets: Vec<(TaskId, u64)> =
-            held.map(|task| (task, u64::from(system.task(task).weight))).collect();
-        let total = tickets.iter().map(|(_, tickets)| tickets).sum();
+        let held = || self.queue.tasks().map(|(_, task)| task).filter(|task| system.allowed(*task, cpu));
+        let tickets = |task: TaskId| self.tickets[task.index()];
+        let total = held().map(tickets).sum();
         let mut drawn = self.draws.as_mut()?.below(total);
-        let winner = tickets.into_iter().find(|(_, tickets)| {
-            let wins = drawn < *tickets;
-            drawn = drawn.saturating_sub(*tickets);
+        let winner = held().find(|task| {
+            let wins = drawn < tickets(*task);
+            drawn = drawn.saturating_sub(tickets(*task));
             wins
         })?;
-        Some((winner.0, total))
+        Some((winner, total))
     }
 }
 
@@ -94,6 +96,7 @@ impl Policy for Lottery {
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(0, self.slice));
         }
+        *slot(&mut self.tickets, task) = u64::from(system.task(task).weight);
         self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(0, task);
         None

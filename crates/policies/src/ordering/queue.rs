@@ -41,9 +41,8 @@ impl DispatchQueue {
 
     /// True when it had this task, which it then no longer has.
     pub(super) fn remove(&mut self, task: TaskId) -> bool {
-        let before = self.tasks.len();
-        self.tasks.retain(|(_, _, held)| *held != task);
-        self.tasks.len() < before
+        let found = self.tasks.iter().find(|(_, _, held)| *held == task).copied();
+        found.is_some_and(|found| self.tasks.remove(&found))
     }
 
     /// Gives idle cpus the held tasks that they may run ([`FILL`]).

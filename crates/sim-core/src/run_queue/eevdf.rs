@@ -12,7 +12,7 @@ use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, Pick};
-use crate::run_queue::level::{Level, average, average_of, current, each_waiting, has_rivals};
+use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals};
 use crate::run_queue::{
     Entry, Growth, Keys, Rules, Tasks, at_least_1us, bandwidth, delayed_in, eevdf_polls, groups, insert_by,
     list, remove,
@@ -185,7 +185,7 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
     let current = current(tasks, cpu, level);
     let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].history.protection));
     let mut pick = Pick::new(&average, me);
-    each_waiting(tasks, cpu, level, |id, task| pick.consider(id, Contender::of(task)));
+    earliest_waiting(tasks, cpu, level, |id, task| pick.consider(id, Contender::of(task)));
     pick.result().or(current)
 }
 
@@ -391,7 +391,9 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
         // Tasks that a policy has throttled wait in the same level and stay.
         let delayed = list(tasks, cpu.rare.delayed).filter(|id| Level::of(tasks, cpu, *id) == level);
         let mut pick = Pick::new(&average, None);
-        delayed.for_each(|id| pick.consider(id, Contender::of(&tasks[id])));
+        for id in delayed {
+            pick.consider(id, Contender::of(&tasks[id]));
+        }
         let next = pick.result().unwrap_or(first);
         drop_delayed(params, tasks, cpu, next);
     }

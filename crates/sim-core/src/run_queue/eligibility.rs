@@ -80,6 +80,13 @@ impl Average {
         self.sum += i128::from(one.weight) * i128::from(one.vruntime);
     }
 
+    /// Adds a task without reading its history, which lies elsewhere in memory: queues can be long.
+    #[inline]
+    pub(crate) fn add_task(&mut self, task: &Task) {
+        self.load += i64::from(task.weight);
+        self.sum += i128::from(task.weight) * i128::from(task.vruntime);
+    }
+
     /// The average with one more.
     pub(crate) fn with(mut self, one: Contender) -> Self {
         self.add(one);
@@ -122,13 +129,17 @@ impl<'a> Pick<'a> {
         Self { average, current: current.map(|(one, _)| one), protected, best: None }
     }
 
-    /// Another one waits.
+    /// Another one waits. True when none with the same or a later deadline can be better.
     #[inline]
-    pub(crate) fn consider(&mut self, id: TaskId, one: Contender) {
-        let earlier = self.best.is_none_or(|(_, deadline)| one.vdeadline < deadline);
-        if earlier && !self.protected && self.average.allows(one.vruntime) {
+    pub(crate) fn consider(&mut self, id: TaskId, one: Contender) -> bool {
+        if self.protected {
+            return true;
+        }
+        let allowed = self.average.allows(one.vruntime);
+        if allowed && self.best.is_none_or(|(_, deadline)| one.vdeadline < deadline) {
             self.best = Some((id, one.vdeadline));
         }
+        allowed
     }
 
     pub(crate) fn result(self) -> Option<TaskId> {
