@@ -55,8 +55,8 @@ fn understood(name: &str, text: &str) -> Result<Results, String> {
         None => return Err(format!("{name} is not a result, because it has no `schema`: {wanted}")),
     };
     check::texts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
-    check::places(&results.provenance).map_err(|wrong| format!("{name}: {wrong}"))?;
     counts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
+    check::places(&results.provenance).map_err(|wrong| format!("{name}: {wrong}"))?;
     Ok(results)
 }
 
