@@ -280,7 +280,7 @@ fn baselines_are_shared_only_between_runs_with_equal_options() {
         apps: { a: { workload: { spmd: { work: 1s, intervals: 10 } } } }\n";
     let dedicated = |sweep: &str| {
         let text = format!("{base}sweep: {{ {sweep} }}\n");
-        let experiment = scenario::load("x.yaml", &text, &scenario::Overrides::default()).unwrap();
+        let experiment = resolved(&text, &Overrides::default());
         experiment.runs.iter().filter(|run| run.alone.is_some()).count()
     };
     for different in ["start_jitter: [0s, 1ms]", "horizon: [10s, 20s]", "fidelity: [exact, sampled]"] {
