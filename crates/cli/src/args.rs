@@ -385,6 +385,11 @@ pub(crate) struct Plot {
     #[arg(long = "figure", value_name = "NAME", value_delimiter = ',')]
     #[arg(add = Completer::new(complete::figures))]
     pub(crate) figures: Vec<String>,
+    /// Draw these metrics by policy (`oversim list metrics`): A,B or repeated. Default: that of the objective,
+    /// where no other figure shows it.
+    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
+    #[arg(add = Completer::new(complete::metrics))]
+    pub(crate) metrics: Vec<String>,
     /// Replace files that exist.
     #[arg(long)]
     pub(crate) force: bool,

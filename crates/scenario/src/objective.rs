@@ -155,4 +155,53 @@ mod tests {
         }
         assert_eq!(Objective::named("speed"), None);
     }
+
+    /// The objective of a scenario with these applications and keys, or what is wrong with it.
+    fn of(apps: &str, keys: &str) -> Result<Objective, String> {
+        let text = format!("name: x\nmachine: core:4\npolicies: [LOAD]\n{keys}\napps: {{ {apps} }}\n");
+        crate::load("x.yaml", &text, &crate::Overrides::default()).map(|experiment| experiment.objective)
+    }
+
+    #[test]
+    fn the_kind_of_a_scenario_decides() {
+        let users = "u: { workload: { interactive: { requests: 5 } }, tasks: 2 }";
+        let endless = "d: { workload: daemon }";
+        let (program, other) =
+            ("a: { workload: { spmd: { work: 1s } } }", "b: { workload: { spmd: { work: 1s } } }");
+        let job = |name: &str| format!("{name}: {{ workload: {{ spmd: {{ work: 1s }} }}, tasks: 1 }}");
+        let arriving = "j: { workload: { spmd: { work: 1s } }, copies: 3, arrival: { mean: 1s } }";
+        let queue = "j: { workload: { spmd: { work: 1s } }, copies: 3, arrival: queue }";
+        let two = format!("{program}, {other}");
+        let jobs = format!("{}, {}", job("a"), job("b"));
+        for (apps, keys, want) in [
+            (program.to_owned(), "", Objective::RunTime),
+            // What runs in the background does not count.
+            (format!("{program}, {endless}"), "", Objective::RunTime),
+            (format!("{program}, {users}"), "", Objective::ResponseP99),
+            (two.clone(), "", Objective::Throughput),
+            (two.clone(), "baseline: none", Objective::Makespan),
+            (two.clone(), "admission: { jobs: 1 }", Objective::Turnaround),
+            (two.clone(), "window: 100ms", Objective::Throughput),
+            (program.to_owned(), "window: 100ms", Objective::Rate),
+            (jobs, "", Objective::Turnaround),
+            (arriving.to_owned(), "", Objective::Turnaround),
+            (queue.to_owned(), "", Objective::Throughput),
+            (two, "objective: worst_slowdown", Objective::WorstSlowdown),
+        ] {
+            assert_eq!(of(&apps, keys), Ok(want), "{apps} {keys}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        let program = "a: { workload: { spmd: { work: 1s } } }";
+        let two = format!("{program}, b: {{ workload: {{ spmd: {{ work: 1s }} }} }}");
+        let said = |apps: &str, keys: &str| of(apps, keys).unwrap_err();
+        assert!(said(program, "objective: response").contains("needs an application that answers requests"));
+        assert!(said(program, "objective: rate").contains("add `window: 1s`"));
+        assert!(said(program, "objective: makespan\nwindow: 1s").contains("needs programs that end"));
+        assert!(said(&two, "objective: run_time").contains("a single program"));
+        assert!(said(&two, "objective: throughput\nbaseline: none").contains("dedicated runs"));
+        assert!(said(program, "objective: speed").contains("speed"));
+    }
 }

@@ -134,6 +134,7 @@ impl Plan {
             (a.scenario_sha256 != b.scenario_sha256, "the scenario or its machine files"),
             (a.policies != b.policies, "the policies"),
             (a.overrides != b.overrides, "the settings of the command line"),
+            (a.objective != b.objective, "the objective"),
             (a.seed != b.seed, "the seed"),
             (a.repeat != b.repeat, "the number of replicates"),
             (self.until != other.until, "the rule for more replicates"),

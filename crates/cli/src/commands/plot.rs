@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
+use experiment::metrics::METRICS;
 use experiment::number::plural;
+use experiment::result::Results;
 use experiment::{PolicyShelf, neutral};
 use pictures::figures::{self, Drawn, Figure};
 
@@ -31,7 +33,7 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
     if results.provenance.window {
         return Err(Failure::Input(NO_RUN_TIMES.into()));
     }
-    let drawn = figures::draw(&results, &args.figures);
+    let drawn = draw(args, &results);
     let files = files(args, &drawn)?;
     write(&folder, &files)?;
     output::to_stdout(|out| {
@@ -50,6 +52,31 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
     let count = results.notes.len();
     say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
     Ok(ExitCode::from(BAD_END))
+}
+
+/// The figures that are asked for: all kinds and the metric of the objective if none are named.
+fn draw(args: &Plot, results: &Results) -> Drawn {
+    let nothing = Drawn { figures: Vec::new(), omitted: Vec::new() };
+    let mut drawn = match (args.figures.is_empty(), args.metrics.is_empty()) {
+        (true, false) => nothing,
+        _ => figures::draw(results, &args.figures),
+    };
+    let asked = METRICS.iter().filter(|metric| args.metrics.iter().any(|name| name == metric.name));
+    let judged =
+        figures::of_objective(results).filter(|_| args.figures.is_empty() && args.metrics.is_empty());
+    let mut seen: Vec<&str> = Vec::new();
+    for metric in asked.chain(judged) {
+        // Some names belong to an application and to the whole run.
+        if seen.contains(&metric.name) {
+            continue;
+        }
+        seen.push(metric.name);
+        match figures::metric(results, metric) {
+            Ok(figure) => drawn.figures.push(figure),
+            Err(omitted) => drawn.omitted.push(omitted),
+        }
+    }
+    drawn
 }
 
 /// How many files there are, and where.
@@ -73,8 +100,17 @@ fn check(args: &Plot) -> Result<Folder, Failure> {
             return Err(Failure::Input(advice::unknown("figure", wanted, &all)));
         }
     }
+    let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+    if let Some(wanted) = args.metrics.iter().find(|wanted| !known.contains(&wanted.as_str())) {
+        return Err(Failure::Input(advice::unknown("metric", wanted, &known)));
+    }
     let wanted = |name: &&str| args.figures.is_empty() || args.figures.iter().any(|f| f == name);
-    let names: Vec<String> = figures::names().filter(wanted).flat_map(|name| both(args, name)).collect();
+    let mut all: Vec<String> = figures::names().filter(wanted).map(str::to_owned).collect();
+    all.extend(args.metrics.iter().cloned());
+    if args.figures.is_empty() && args.metrics.is_empty() {
+        all.extend(figures::objectives().map(str::to_owned));
+    }
+    let names: Vec<String> = all.iter().flat_map(|name| both(args, name)).collect();
     let (folder, _) = Folder::check(&args.output, args.force, names.iter().map(String::as_str))?;
     Ok(folder)
 }

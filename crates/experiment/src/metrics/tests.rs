@@ -1,5 +1,6 @@
 //! Tests of the metrics.
 
+use super::Scope::All;
 use super::*;
 use sim_core::account::{Account, Category};
 use sim_core::outcome::{Counters, Outcome};

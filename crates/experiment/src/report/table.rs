@@ -71,7 +71,7 @@ const COLUMNS: &str = "slowdown: run time over the run time of the dedicated run
     the dedicated \
     runs one after the other over the makespan; above 1, sharing finishes earlier. STP: sum of dedicated time / turnaround; \
     ANTT: mean of turnaround / dedicated time; Jain's index of progress, 1 = all alike. queue, turnaround, \
-    waiting, first run: from arrival. cpu share: of all cpus. recovered: how much of \
+    waiting, first run: from arrival. cpu share: of all programs. recovered: how much of \
     the difference in \
     makespan between the first policy and the fair share a policy recovers. variation: largest over \
     smallest run time of the \
@@ -127,7 +127,7 @@ impl Table<'_> {
     }
 
     /// Run time; with dedicated runs, slowdown; where an application waited for admission, how long; where it
-    /// has copies or answers requests, how these times are spread; the share of all cpus.
+    /// has copies or answers requests, how these times are spread; the share of the cpu time.
     fn app(&self, app: &str) -> Group {
         let slowdown =
             self.column([app, "slowdown"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));

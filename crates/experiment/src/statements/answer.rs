@@ -390,7 +390,8 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
             let others = rivals_sentence(&rivals(table, goal, last, all));
             text.push_str(&format!(" Worst: {}, {}.{others}", last.policy, goal.quantity(last.value)));
         }
-        lines.push(Line { label: if table.policies().len() > 1 { "Best" } else { "Result" }, text });
+        let several = table.policies().len() > 1 || rankings.len() > EACH;
+        lines.push(Line { label: if several { "Best" } else { "Result" }, text });
     }
     lines
 }

@@ -5,6 +5,7 @@
 
 mod answers;
 mod compared;
+mod goal;
 mod oracle;
 mod random;
 #[path = "../support/splitmix.rs"]

@@ -3,7 +3,8 @@
 use crate::canvas::axis::{Axis, extremes};
 use crate::canvas::palette::{Colour, GRID, MUTED, Mark, series};
 use crate::canvas::{Area, Canvas};
-use experiment::metrics::ALL_APPS;
+use experiment::metrics::{ALL_APPS, Metric};
+use experiment::number::{short, short_seconds};
 use experiment::result::Cell;
 use experiment::statements::titles;
 
@@ -64,6 +65,41 @@ pub(crate) fn slowdown(plane: &Plane<'_>) -> Attempt {
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: apps,
         reference: alone.then_some(1.0),
+    };
+    draw(plane, &plot)
+}
+
+/// Any metric by policy: of every application that has it, or of the whole run where only that has it.
+pub(crate) fn metric(plane: &Plane<'_>, metric: &'static Metric) -> Attempt {
+    let name = metric.name;
+    let has = |app: &&str| plane.index.measures(app, name);
+    let apps: Vec<&str> = plane.results.provenance.apps.iter().map(String::as_str).filter(has).collect();
+    let series = if apps.is_empty() { [ALL_APPS].into_iter().filter(has).collect() } else { apps };
+    let rows = plane.rows(name);
+    let cells = of_rows(plane, &rows, &series, name);
+    let Some((_, largest)) = extremes(cells.iter().map(|(.., cell)| cell.summary.mean)) else {
+        return Err(format!("no run under a policy has {name}"));
+    };
+    let (unit, scale) = match metric.unit {
+        "s" => words::time_unit(largest),
+        unit => (unit, 1.0),
+    };
+    let spot = |(configuration, row, series_at, cell): &Found<'_>| titles::Spot {
+        value: cell.summary.mean,
+        place: format!("{} under {}{}", series[*series_at], rows[*row].1, plane.index.with(*configuration)),
+    };
+    let spots: Vec<titles::Spot> = cells.iter().map(spot).collect();
+    let show = |value: f64| if metric.unit == "s" { short_seconds(value) } else { short(value) };
+    let plot = Plot {
+        name,
+        title: titles::range(name, &spots, show).unwrap_or_default(),
+        about: about(plane, metric.about, plane.work()),
+        axis: format!("{name}, {unit}"),
+        dots: cells.iter().map(|found| dot(found, scale)).collect(),
+        data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
+        rows,
+        series,
+        reference: None,
     };
     draw(plane, &plot)
 }

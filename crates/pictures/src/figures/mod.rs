@@ -19,7 +19,10 @@ pub(crate) mod words;
 pub use figure::{Figure, Omitted, Table};
 pub use origin::Origin;
 
+use experiment::metrics::{METRICS, Metric};
 use experiment::result::Results;
+use experiment::statements::ranking::Goal;
+use scenario::objective::Objective;
 
 /// The figures of a result, and those that make no sense for it.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,6 +52,28 @@ const KINDS: [Kind; 10] = [
     ("phase", phase::phase),
     ("effects", effects::effects),
 ];
+
+/// Metrics of objectives that no kind of figure shows.
+pub fn objectives() -> impl Iterator<Item = &'static str> {
+    let shown = ["run_time", "makespan", "throughput", "time_per_work"];
+    Objective::ALL.into_iter().map(Goal::metric_of).filter(move |name| !shown.contains(name))
+}
+
+/// The metric of the objective of a result, if no kind of figure shows it.
+#[must_use]
+pub fn of_objective(results: &Results) -> Option<&'static Metric> {
+    let metric = Goal::metric_of(results.provenance.objective?);
+    METRICS.iter().find(|known| known.name == metric && objectives().any(|name| name == metric))
+}
+
+/// Draws a metric of a result by policy.
+///
+/// # Errors
+/// Why there is nothing to draw.
+pub fn metric(results: &Results, metric: &'static Metric) -> Result<Figure, Omitted> {
+    let drawn = dots::metric(&plane::Plane::of(results), metric);
+    drawn.map_err(|why| Omitted { name: metric.name, why })
+}
 
 /// Names of all kinds of figures, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -13,7 +13,7 @@ use crate::lab::{self, Cell, Setting, Study};
 pub(super) const KEYS: [&str; 8] = ["study", "policy", "app", "metric", "at", "set", "over", "rising"];
 /// Texts that such a claim has, too.
 pub(super) const TEXTS: [&str; 6] = ["id", "group", "machine", "workload", "threads", "metric"];
-/// Cpu time of the application over that of all applications: no metric of a scenario's results.
+/// Cpu time of the application over that of all applications, as the metric of this name.
 pub const CPU_SHARE: &str = "cpu_share";
 
 /// What is measured in which cells.
@@ -117,7 +117,7 @@ impl Reader<'_> {
 
     fn metric(&self) -> Result<String, Diagnostic> {
         let name = self.word("metric", "a metric of an application")?;
-        let known: Vec<&str> = metrics().map(|metric| metric.name).chain([CPU_SHARE]).collect();
+        let known: Vec<&str> = metrics().map(|metric| metric.name).collect();
         if known.contains(&name.as_str()) {
             return Ok(name);
         }

@@ -90,7 +90,7 @@ pub(super) fn cpu_shares<'a>(
     let (rows, names, place) = rows(table, extremes, policies);
     let shown = ((width - NAME) / CELL).max(1);
     let heads: Vec<String> = apps.iter().take(shown).map(|app| cut(app, CELL - GAP)).collect();
-    let mut grid = Grid::new(format!("Share of the time of all cpus in %{place}"), vec![(names, heads)]);
+    let mut grid = Grid::new(format!("Cpu share of each program in %{place}"), vec![(names, heads)]);
     for (name, c, policy) in &rows {
         let entry = |app: &&String| {
             let share = table.get(*c, policy, app, "cpu_share");

@@ -225,7 +225,8 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
     let apps: Vec<&str> = table.results.foreground().collect();
     let slowdown = apps.iter().any(|app| table.measures(app, "slowdown"));
     let judged = extremes.goal.metric;
-    if apps.len() < 2 && (judged == table.time() || judged.starts_with("response_time")) {
+    let spread = ["response_time", "turnaround", "queue_time"].iter().any(|times| judged.starts_with(times));
+    if apps.len() < 2 && (judged == table.time() || spread) {
         return None;
     }
     let turnaround = judged == "turnaround" && apps.iter().any(|app| table.measures(app, judged));
