@@ -61,7 +61,8 @@ fn json_has_the_documented_shape() {
         words(
             "tool version model generator scenario about scenario_sha256 overrides machines kernels sweep \
                 configurations \
-             policies stacks apps background programs seed repeat runs outcomes digest"
+             policies stacks apps background programs requests objective seed repeat runs outcomes \
+                digest"
         )
     );
     assert_eq!(
@@ -233,7 +234,7 @@ fn a_directory_receives_every_form_and_is_not_overwritten() {
     let out = path.to_str().unwrap();
     let (code, stdout, err) = oversim(&["run", "-", "-o", out, "--format", "json"], TINY);
     assert_eq!(code, 0, "{err}");
-    let mut all = vec!["cells.csv", "report.md", "report.txt", "result.json", "samples.csv"];
+    let mut all = vec!["cells.csv", "jobs.ndjson", "report.md", "report.txt", "result.json", "samples.csv"];
     all.extend(cfg!(feature = "parquet").then_some("samples.parquet"));
     assert_eq!(listing(&path), all);
     assert_eq!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);
@@ -243,7 +244,7 @@ fn a_directory_receives_every_form_and_is_not_overwritten() {
     let (code, _, err) = oversim(&["run", "-", "-o", out, "--seed", "9", "--force"], TINY);
     assert_eq!(code, 0, "{err}");
     assert_ne!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);
-    assert_eq!(listing(&path).len(), 5, "no temporary file stays");
+    assert_eq!(listing(&path).len(), all.len(), "no temporary file stays");
 }
 
 #[test]
