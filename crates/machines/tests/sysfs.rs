@@ -102,7 +102,14 @@ fn a_server_is_read_with_its_numbering() {
     assert!(
         entry.summary.contains("Some Processor") && entry.about.contains("nodes 0-1 have 16384 MiB each")
     );
-    assert!(imported.remarks.is_empty(), "{:?}", imported.remarks);
+    let unknown = "no affinity mask and no control group is in the captured tree: all cpus that are online are imported";
+    assert_eq!(imported.remarks, [unknown]);
+    // The root of the cpusets limits nothing.
+    let tree = server();
+    tree.write("proc/self/cpuset", "/").write("proc/mounts", "none /dev/cpuset cpuset rw 0 0");
+    assert!(tree.read().remarks.is_empty(), "{:?}", tree.read().remarks);
+    tree.write("proc/self/cpuset", "/job");
+    assert!(tree.read().remarks[0].starts_with("the control group /job of the captured tree is not applied"));
 }
 
 #[test]
@@ -129,7 +136,7 @@ fn offline_and_forbidden_cpus_are_left_out() {
         "cpuset.cpus.effective",
         "1.5 cpus",
         "quota: 150000us, period: 100000us",
-        "NUMA node 0 left out",
+        "NUMA node 0 (16384 MiB) left out: none of the cpus 0-3,8-11 may be used",
     ] {
         assert!(all.contains(part), "{part}: {all}");
     }
@@ -190,7 +197,99 @@ fn missing_files_are_named_and_mark_the_shape() {
     bare.write(&format!("{CPU}/online"), "0-1");
     let imported = bare.read();
     assert_eq!(imported.entry.topology_text, "package:1 core:2");
-    assert_eq!(imported.remarks.len(), 4, "{:?}", imported.remarks);
+    assert_eq!(imported.remarks.len(), 5, "{:?}", imported.remarks);
+}
+
+#[test]
+fn cpus_without_a_node_use_the_nearest() {
+    // Core 3 is in no list: it uses the node of its cache.
+    let tree = server();
+    tree.write("sys/devices/system/node/node0/cpulist", "0-2,8-10");
+    let imported = tree.read();
+    assert_eq!(imported.entry.topology_text, "package:2 numa:1 cache:1 core:4 pu:2");
+    assert!(
+        imported
+            .remarks
+            .contains(&"cpus 3,11 have no NUMA node of their own: they use node 0, the nearest".into()),
+        "{:?}",
+        imported.remarks
+    );
+    // Four dies of which two have memory, as on a Threadripper WX: each other one uses one of the two.
+    let tree = Tree::new();
+    let dies = |write: &dyn Fn(String, String)| {
+        write(format!("{CPU}/online"), "0-15".into());
+        for cpu in 0..16 {
+            let file = |name: &str| format!("{CPU}/cpu{cpu}/{name}");
+            write(file("topology/physical_package_id"), "0".into());
+            write(file("topology/core_cpus_list"), cpu.to_string());
+        }
+        for node in 0..4 {
+            let file = |name: &str| format!("sys/devices/system/node/node{node}/{name}");
+            write(file("cpulist"), format!("{}-{}", 4 * node, 4 * node + 3));
+            let distances = (0..4).map(|other| if other == node { "10" } else { "16" });
+            write(file("distance"), distances.collect::<Vec<_>>().join(" "));
+            let memory = if node % 2 == 0 { 16 << 20 } else { 0 };
+            write(file("meminfo"), format!("Node {node} MemTotal:       {memory} kB"));
+        }
+    };
+    dies(&|path, text| {
+        tree.write(&path, &text);
+    });
+    let imported = tree.read();
+    assert_eq!(imported.entry.topology_text, "package:1 numa:2 core:8");
+    assert_eq!(imported.entry.lists.cpu_numbers, Vec::<u32>::new());
+    let all = imported.remarks.join("\n");
+    for said in ["NUMA node 1 left out: it has no memory: cpus 4-7 use node 0", "cpus 12-15 use node 2"] {
+        assert!(all.contains(said), "{said}: {all}");
+    }
+    // A cpuset with fewer nodes: the same rule.
+    tree.write("proc/mounts", "none /dev/cpuset cpuset rw 0 0").write("proc/self/cpuset", "/job");
+    tree.write("dev/cpuset/job/cpus", "0-7").write("dev/cpuset/job/mems", "2");
+    let imported = tree.read();
+    assert_eq!(imported.entry.topology_text, "package:1 core:8");
+    let all = imported.remarks.join("\n");
+    for said in
+        ["cpus 8-15 left out: the cgroup forbids them (cpus)", "NUMA node 0 left out: programs get no memory"]
+    {
+        assert!(all.contains(said), "{said}: {all}");
+    }
+}
+
+#[test]
+fn maps_count_as_lists_and_a_text_ends_at_a_nul() {
+    let lists = server().read();
+    let tree = server();
+    for cpu in 0..16 {
+        let file = |name: &str| format!("{CPU}/cpu{cpu}/{name}");
+        let siblings = 1_u32 << (cpu % 8) | 1 << (cpu % 8 + 8);
+        tree.without(&file("topology/thread_siblings_list"));
+        tree.write(&file("topology/thread_siblings"), &format!("00000000,{siblings:08x}"));
+        for index in 0..16 {
+            let of = |name: &str| file(&format!("cache/index{index}/{name}"));
+            let Ok(shared) = fs::read_to_string(tree.path(&of("shared_cpu_list"))) else { continue };
+            let bits = shared.trim().split(',').flat_map(|part| {
+                let (first, last) = part.split_once('-').unwrap_or((part, part));
+                first.parse::<u32>().unwrap()..=last.parse().unwrap()
+            });
+            let map = bits.fold(0_u32, |map, cpu| map | 1 << cpu);
+            tree.without(&of("shared_cpu_list"));
+            tree.write(&of("shared_cpu_map"), &format!("{map:x}"));
+        }
+    }
+    for (node, map) in [(0, "0f0f"), (1, "f0f0")] {
+        tree.without(&format!("sys/devices/system/node/node{node}/cpulist"));
+        tree.write(&format!("sys/devices/system/node/node{node}/cpumap"), map);
+    }
+    let same = |maps: &Imported, what: &str| {
+        assert_eq!(maps.entry.topology, lists.entry.topology, "{what}");
+        assert_eq!(maps.entry.values, lists.entry.values, "{what}");
+        assert_eq!(maps.entry.lists, lists.entry.lists, "{what}");
+        assert_eq!(maps.remarks, lists.remarks, "{what}");
+    };
+    same(&tree.read(), "maps");
+    let tree = server();
+    tree.write("sys/devices/system/node/node0/cpulist", "0-3,8-11\n\0");
+    same(&tree.read(), "a list that ends with NUL");
 }
 
 #[test]
@@ -206,7 +305,6 @@ fn broken_files_are_named() {
         ),
         (format!("{CPU}/cpu0/cache/index3/size"), "24X", "a size, as `32K`"),
         ("sys/devices/system/node/node0/distance".into(), "10 a", "`a`: Linux writes whole numbers"),
-        ("sys/devices/system/node/node0/cpulist".into(), "0-2,8-10", "cpus 3,11 have no NUMA node"),
         ("proc/self/status".into(), "Cpus_allowed_list: 77", "no cpu that a program may use"),
     ] {
         let tree = server();

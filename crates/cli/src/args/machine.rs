@@ -26,7 +26,7 @@ pub(crate) enum Machine {
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("description").required(true).args(["file", "synthetic", "host"])))]
 pub(crate) struct MachineImport {
-    /// XML file of hwloc 2 or 3, as `lstopo mine.xml` writes it; `-` reads standard input.
+    /// XML file of hwloc 1, 2 or 3, as `lstopo mine.xml` writes it; `-` reads standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// Synthetic description of hwloc, such as "pack:2 [numa(memory=64GB)] l3:1(size=32MB) core:8 pu:2".

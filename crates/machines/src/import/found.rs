@@ -1,9 +1,12 @@
 //! What a description of a computer holds, whatever its form: cpus with their core, package, NUMA node and
 //! caches, and facts with their sources.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use notation::lists;
+
+use super::near;
 
 /// Most cpus that are imported: 128 times as many as Linux supports.
 pub(super) const MAX_CPUS: usize = 1 << 20;
@@ -31,6 +34,9 @@ pub(super) struct Cpu {
     pub(super) number: u32,
     /// Position of its package in [`Found::packages`].
     pub(super) package: u32,
+    /// Its die, cluster or group, the innermost one: cpus with the same number share it. It only tells which
+    /// NUMA node is near.
+    pub(super) unit: u32,
     /// Position of its NUMA node in [`Found::nodes`].
     pub(super) node: u32,
     /// Its core: cpus with the same number share one.
@@ -45,17 +51,26 @@ pub(super) struct Cpu {
 impl Cpu {
     /// A cpu of which only the number is known.
     pub(super) const fn new(number: u32) -> Self {
-        Self { number, package: NONE, node: NONE, core: NONE, caches: [NONE; CACHE_LEVELS], speed: 0 }
+        let caches = [NONE; CACHE_LEVELS];
+        Self { number, package: NONE, unit: NONE, node: NONE, core: NONE, caches, speed: 0 }
     }
 }
 
 /// A NUMA node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct NumaNode {
     /// Its number under Linux.
     pub(super) number: u32,
     /// Its memory in bytes; 0 where it is unknown.
     pub(super) memory: u64,
+    /// Its bandwidth in bytes per second as stated; 0 where it is unknown.
+    pub(super) bandwidth: u64,
+    /// The kind of its memory where that is stated: DRAM, HBM, MCDRAM, NVM.
+    pub(super) kind: String,
+    /// Numbers of the cpus that it is local to, those that may not be used included.
+    pub(super) local: Vec<u32>,
+    /// A remark names it already.
+    pub(super) said: bool,
 }
 
 /// A cache.
@@ -84,6 +99,8 @@ pub(super) struct Places {
     pub(super) caches: String,
     /// Speeds of cpus.
     pub(super) speeds: String,
+    /// Bandwidths of NUMA nodes.
+    pub(super) bandwidth: String,
 }
 
 /// All that was found.
@@ -105,6 +122,10 @@ pub(super) struct Found {
     pub(super) model: Option<String>,
     /// The shape contains a default because a file is missing.
     pub(super) guessed: bool,
+    /// Cpus whose NUMA node is the nearest one, because they have none of their own.
+    pub(super) borrowed: BTreeSet<u32>,
+    /// What the description states and a machine file has no place for, in words.
+    pub(super) unused: BTreeSet<String>,
     /// What the user has to know: what was left out, ignored or missing.
     pub(super) remarks: Vec<String>,
 }
@@ -134,21 +155,27 @@ pub(super) fn named(cpus: &[u32]) -> String {
     format!("{word} {}", lists::ranges(cpus.iter().copied()))
 }
 
+/// A text with single spaces.
+pub(super) fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Clocks within this share of the fastest, in per cent, are those of one kind of core: favoured cores and
 /// rounding make small differences (hwloc has the same limit).
 const ONE_KIND: u64 = 10;
 
 impl Found {
     /// Completes what a description need not state: one package and one NUMA node for all cpus if there is
-    /// no other, and a core for each cpu without one.
+    /// no other, the nearest node for cpus without one, and a core for each cpu without one.
     ///
     /// # Errors
-    /// Only some of the cpus have a package or a NUMA node.
+    /// Only some of the cpus have a package.
     pub(super) fn complete(&mut self) -> Result<(), String> {
         let packages = &mut self.packages;
         single(&mut self.cpus, "package", |cpu| &mut cpu.package, || packages.push(0))?;
+        near::nodes(self);
         let nodes = &mut self.nodes;
-        let node = NumaNode { number: 0, memory: 0 };
+        let node = NumaNode { number: 0, ..NumaNode::default() };
         single(&mut self.cpus, "NUMA node", |cpu| &mut cpu.node, || nodes.push(node))?;
         let free = self.cpus.iter().map(|cpu| cpu.core).filter(|core| *core != NONE).max();
         let next = free.map_or(0, |core| core + 1);

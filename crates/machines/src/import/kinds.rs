@@ -44,6 +44,10 @@ pub(super) fn kind_of(name: &str, place: Place) -> Result<Kind, Problem> {
     if let Some(kind) = cache(&lower) {
         return Ok(kind);
     }
+    // hwloc writes the depth of groups behind their name.
+    if lower.strip_prefix("group").is_some_and(|depth| depth.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Ok(Kind::Group);
+    }
     if let Some((_, kind)) = NAMES.iter().find(|(whole, _)| begins(whole)) {
         return Ok(*kind);
     }

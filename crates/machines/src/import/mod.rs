@@ -5,11 +5,13 @@
 //! present-day server. Shapes that a regular tree cannot have are refused, or cut down on request.
 
 mod bitmap;
+mod cgroup;
 mod cores;
 mod elements;
 mod found;
 mod indexes;
 mod kinds;
+mod near;
 mod regular;
 mod synthetic;
 mod sysfs;
@@ -25,7 +27,9 @@ use notation::diagnostics::{Diagnostic, Place};
 
 use crate::entry::Entry;
 use crate::file;
+use cores::Core;
 use found::Found;
+use regular::Regular;
 
 pub use synthetic::Exported;
 pub use synthetic::export as export_synthetic;
@@ -103,12 +107,41 @@ fn build(found: &Found, name: &str, largest: bool) -> Result<Imported, String> {
     if cores.is_empty() {
         return Err("there is no cpu that a program may use".into());
     }
-    let regular = regular::regular(found, &cores, largest)?;
     let mut remarks = found.remarks.clone();
+    let regular = match regular::regular(found, &cores, largest) {
+        Ok(regular) => regular,
+        Err(why) => own_nodes(found, cores, largest, &why, &mut remarks)?,
+    };
     let text = write::machine_file(found, &regular, name, &mut remarks);
     let entry = file::read(0, &text).map_err(|problems| {
         let first = problems.first().map_or_else(String::new, |problem| problem.message.clone());
         format!("the machine does not fit into a machine file: {first}")
     })?;
     Ok(Imported { text, entry, remarks })
+}
+
+/// Packages and NUMA nodes that do not fit together may do so without the cpus that have no node of their own.
+fn own_nodes(
+    found: &Found,
+    mut cores: Vec<Core>,
+    largest: bool,
+    why: &str,
+    remarks: &mut Vec<String>,
+) -> Result<Regular, String> {
+    let borrows = |core: &Core| found.borrowed.contains(&core.first);
+    if regular::regular(found, &cores, true).is_ok() || !cores.iter().any(borrows) {
+        return Err(why.to_owned());
+    }
+    cores.retain(|core| !borrows(core));
+    let borrowed: Vec<u32> = found.borrowed.iter().copied().collect();
+    let regular = regular::regular(found, &cores, true).map_err(|_| why.to_owned())?;
+    let left_out = found::named(&borrowed);
+    if !largest {
+        return Err(format!(
+            "{why}. --largest-regular imports `{}`, without {left_out}, which have no NUMA node of their own",
+            regular.topology
+        ));
+    }
+    remarks.push(format!("{left_out} left out: they have no NUMA node of their own, and {why}"));
+    Ok(regular)
 }

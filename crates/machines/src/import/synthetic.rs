@@ -7,10 +7,10 @@ use notation::units;
 use sim_core::machine::Level;
 
 use super::elements::Problem;
-use super::found::{Cache, Cpu, DIES, Found, MAX_CPUS, NumaNode, Places};
+use super::found::{Cache, Cpu, DIES, Found, MAX_CPUS, NumaNode, Places, words};
 use super::indexes;
 use super::kinds::{Kind, kind_of, wrong};
-use super::xml::{left_out_nodes, words};
+use super::near::left_out_nodes;
 use crate::entry::Entry;
 
 /// Longest description, in bytes: a list of the numbers of some ten thousand cpus.
@@ -34,6 +34,7 @@ const PLAIN: [&[Kind]; 7] = [
 struct Attributes {
     size: u64,
     memory: u64,
+    memory_side_cache: bool,
     /// The text and its place.
     indexes: Option<(String, Place)>,
 }
@@ -189,9 +190,7 @@ impl<'a> Cursor<'a> {
                 "size" => found.size = bytes(value, at)?,
                 "memory" => found.memory = bytes(value, at)?,
                 "indexes" => found.indexes = Some((value.to_owned(), at)),
-                "memorysidecachesize" => {
-                    bytes(value, at)?;
-                }
+                "memorysidecachesize" => found.memory_side_cache = bytes(value, at)? > 0,
                 _ => {
                     let near = nearest(key, ["size", "memory", "indexes"]);
                     let hint = near.map_or_else(
@@ -219,7 +218,16 @@ fn set_kinds(steps: &mut [Step], text: &str) -> Result<(), Problem> {
         let place = if text.trim().is_empty() { Place::NONE } else { Place::range(0, 0..text.len()) };
         return Err(wrong(place, "the description has no level", hint));
     };
+    // As in hwloc, the type of the last level may be there or not, whatever the others have.
     let plain = first.kind.is_none();
+    let end = last.place;
+    if let Some(last) = steps.last_mut() {
+        match last.kind {
+            Some(Kind::Pu) if plain => last.kind = None,
+            None if !plain => last.kind = Some(Kind::Pu),
+            _ => {}
+        }
+    }
     if let Some(other) = steps.iter().find(|step| step.kind.is_none() != plain) {
         let hint = "give every level its type, as `core:4`, or none";
         return Err(wrong(other.place, "levels with and without a type are mixed", hint));
@@ -229,7 +237,7 @@ fn set_kinds(steps: &mut [Step], text: &str) -> Result<(), Problem> {
     }
     let Some(kinds) = PLAIN.get(steps.len() - 1) else {
         let message = format!("more than {} levels without types", PLAIN.len());
-        return Err(wrong(last.place, message, "give every level its type, as `core:4`"));
+        return Err(wrong(end, message, "give every level its type, as `core:4`"));
     };
     steps.iter_mut().zip(*kinds).for_each(|(step, kind)| step.kind = Some(*kind));
     Ok(())
@@ -266,12 +274,14 @@ fn check(steps: &[Step]) -> Result<usize, Problem> {
 fn expand(text: &str, root: &Step, steps: &[Step], total: usize) -> Result<Found, Problem> {
     let origin = format!("hwloc synthetic description {}", words(text));
     let places =
-        Places { shape: origin.clone(), caches: format!("{origin}, size of {{}}"), speeds: String::new() };
+        Places { shape: origin.clone(), caches: format!("{origin}, size of {{}}"), ..Places::default() };
     let mut found = Found { origin, places, ..Found::default() };
     let numbers = numbers(steps, steps.last().and_then(|pu| pu.attributes.indexes.as_ref()), total)?;
     found.cpus = numbers.into_iter().map(Cpu::new).collect();
     if root.attributes.memory > 0 && !has_nodes(root, steps) {
-        found.nodes.push(NumaNode { number: 0, memory: root.attributes.memory });
+        let local = found.cpus.iter().map(|cpu| cpu.number).collect();
+        let memory = root.attributes.memory;
+        found.nodes.push(NumaNode { number: 0, memory, local, ..NumaNode::default() });
         found.cpus.iter_mut().for_each(|cpu| cpu.node = 0);
     }
     let mut count = 1;
@@ -285,6 +295,7 @@ fn expand(text: &str, root: &Step, steps: &[Step], total: usize) -> Result<Found
             match step.kind {
                 Some(Kind::Package) => cpu.package = part,
                 Some(Kind::Core) => cpu.core = part,
+                Some(Kind::Die | Kind::Group) => cpu.unit = first as u32 + part,
                 Some(Kind::Cache(level)) => cpu.caches[level - 1] = first as u32 + part,
                 _ => {}
             }
@@ -304,6 +315,17 @@ fn expand(text: &str, root: &Step, steps: &[Step], total: usize) -> Result<Found
     }
     if steps.iter().any(|step| step.kind == Some(Kind::Die) && step.count > 1) {
         found.remark(DIES);
+    }
+    if steps.iter().any(|step| step.kind == Some(Kind::Group)) {
+        found.unused.insert("groups".into());
+    }
+    if steps.iter().any(|step| step.kind == Some(Kind::Instructions)) {
+        found.unused.insert("instruction caches".into());
+    }
+    if steps.iter().chain([root]).any(|step| {
+        step.nodes.iter().chain([&step.attributes]).any(|attributes| attributes.memory_side_cache)
+    }) {
+        found.unused.insert("memory-side caches".into());
     }
     left_out_nodes(&mut found);
     found.complete().map_err(|why| wrong(Place::NONE, why, ""))?;
@@ -330,7 +352,11 @@ fn attach(
         // Nodes of different levels are numbered one level after the other.
         let numbers = given.into_iter().map(|number| base + number * each + at);
         let memory = attributes.memory;
-        found.nodes.extend(numbers.map(|number| NumaNode { number, memory }));
+        for (part, number) in numbers.enumerate() {
+            let cpus = found.cpus.iter().skip(part * span).take(span);
+            let local = cpus.map(|cpu| cpu.number).collect();
+            found.nodes.push(NumaNode { number, memory, local, ..NumaNode::default() });
+        }
         if at == 0 {
             let cpus = found.cpus.iter_mut().enumerate();
             cpus.for_each(|(at, cpu)| cpu.node = first + (at / span) as u32);

@@ -5,10 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::bitmap::Bitmap;
-use super::found::{CACHE_LEVELS, Cache, Cpu, Distances, Found, NumaNode, Places, Sourced, named};
+use super::cgroup;
+use super::found::{
+    CACHE_LEVELS, Cache, Cpu, Distances, Found, NONE, NumaNode, Places, Sourced, named, words,
+};
+use super::near::left_out_nodes;
 use super::sysfs_files::Files;
-use super::xml::{left_out_nodes, words};
 
 /// Most caches of a cpu: Linux has up to about five.
 const MAX_CACHES: usize = 16;
@@ -28,7 +30,7 @@ pub(super) fn read(root: &Path) -> Result<Found, String> {
     let places = Places {
         shape: format!("sysfs {cpus}"),
         caches: format!("sysfs {cpus}/cpu*/cache, size of {{}}"),
-        speeds: String::new(),
+        ..Places::default()
     };
     let mut found = Found { origin, places, ..Found::default() };
     found.cpus = online(&files, &mut found)?.into_iter().map(Cpu::new).collect();
@@ -37,11 +39,14 @@ pub(super) fn read(root: &Path) -> Result<Found, String> {
     caches(&files, &mut found, &mut missing)?;
     nodes(&files, &mut found)?;
     speeds(&files, &mut found)?;
+    let lacking = (0..).zip(&found.nodes).filter(|(_, node)| node.said).map(|(at, _)| at).collect();
+    found.nodes.iter_mut().for_each(|node| node.said = false);
+    found.without_memory(&lacking, "it has no memory");
     for (what, (default, cpus)) in missing {
         found.guessed |= what != "cache";
         found.remark(format_args!("{what} is missing for {}: {default}", named(&cpus)));
     }
-    allowed(&files, &mut found)?;
+    cgroup::apply(&files, root != Path::new("/"), &mut found)?;
     if found.cpus.is_empty() {
         return Err(format!("below {cpus} there is no cpu that a program may use"));
     }
@@ -61,7 +66,8 @@ type Missing = BTreeMap<&'static str, (&'static str, Vec<u32>)>;
 fn online(files: &Files, found: &mut Found) -> Result<Vec<u32>, String> {
     const CPU: &str = "sys/devices/system/cpu";
     let set = |name: &str| files.set(&format!("{CPU}/{name}"));
-    let online = match set("online")? {
+    let mut off = Vec::new();
+    let online = match set("online")?.filter(|online| !online.is_empty()) {
         Some(online) => online.numbers().collect(),
         None => {
             let numbers = files.numbered(CPU, "cpu");
@@ -73,26 +79,43 @@ fn online(files: &Files, found: &mut Found) -> Result<Vec<u32>, String> {
                     files.shown(&format!("{CPU}/online"))
                 ));
             }
-            found.guessed = true;
-            found.remark("the file cpu/online is missing: every cpu is taken for online");
-            numbers
+            let state = |cpu: u32| files.number(&format!("{CPU}/cpu{cpu}/online"));
+            let mut online = Vec::new();
+            for cpu in numbers {
+                match state(cpu)? {
+                    Some(0) => off.push(cpu),
+                    _ => online.push(cpu),
+                }
+            }
+            if off.is_empty() {
+                found.guessed = true;
+                found.remark("the file cpu/online is missing: every cpu is taken for online");
+            }
+            online
         }
     };
     let present = set("present")?.map_or_else(|| set("possible"), |present| Ok(Some(present)))?;
     let is_online: BTreeSet<u32> = online.iter().copied().collect();
     let present = present.unwrap_or_default();
-    let offline: Vec<u32> = present.numbers().filter(|cpu| !is_online.contains(cpu)).collect();
+    off.extend(present.numbers().filter(|cpu| !is_online.contains(cpu)));
+    let offline: BTreeSet<u32> = off.into_iter().collect();
+    let offline: Vec<u32> = offline.into_iter().collect();
     if !offline.is_empty() {
         found.remark(format_args!("{} left out: offline", named(&offline)));
     }
     Ok(online)
 }
 
+/// Levels of sysfs that are none of the simulator: file and words.
+const LEVELS: [(&str, &str); 4] =
+    [("die_id", "dies"), ("cluster_id", "clusters"), ("book_id", "books"), ("drawer_id", "drawers")];
+
 /// Sets packages and cores.
 fn shape(files: &Files, found: &mut Found, missing: &mut Missing) -> Result<(), String> {
     let mut packages: BTreeMap<u32, u32> = BTreeMap::new();
     // By the siblings of a cpu, or by its package, die and core.
     let mut cores: BTreeMap<(bool, u32, u64, u64), u32> = BTreeMap::new();
+    let mut levels: BTreeMap<&str, BTreeSet<(u32, u64)>> = BTreeMap::new();
     for cpu in &mut found.cpus {
         let number = cpu.number;
         let file = |name: &str| format!("sys/devices/system/cpu/cpu{number}/topology/{name}");
@@ -104,14 +127,21 @@ fn shape(files: &Files, found: &mut Found, missing: &mut Missing) -> Result<(), 
         let package = package.and_then(|id| u32::try_from(id).ok()).unwrap_or(0);
         let next = packages.len() as u32;
         cpu.package = *packages.entry(package).or_insert(next);
-        let siblings = match files.set(&file("core_cpus_list"))? {
+        let siblings = match files.list_or_map(&file("core_cpus_list"), &file("core_cpus"))? {
             Some(siblings) => Some(siblings),
-            None => files.set(&file("thread_siblings_list"))?,
+            None => files.list_or_map(&file("thread_siblings_list"), &file("thread_siblings"))?,
         };
+        let die = files.number(&file("die_id"))?;
+        cpu.unit = die.and_then(|die| u32::try_from(die).ok()).unwrap_or(NONE);
+        for (name, words) in LEVELS {
+            let own = files.number(&file(name))?;
+            let levels = levels.entry(words).or_default();
+            levels.extend(own.map(|own| (cpu.package, own)));
+        }
         let first = siblings.and_then(|siblings| siblings.numbers().next());
         let key = match (first, files.number(&file("core_id"))?) {
             (Some(first), _) => (true, first, 0, 0),
-            (None, Some(core)) => (false, cpu.package, files.number(&file("die_id"))?.unwrap_or(0), core),
+            (None, Some(core)) => (false, cpu.package, die.unwrap_or(0), core),
             (None, None) => {
                 let one = ("each cpu is taken for a core", Vec::new());
                 missing.entry("topology/thread_siblings_list").or_insert(one).1.push(number);
@@ -120,6 +150,12 @@ fn shape(files: &Files, found: &mut Found, missing: &mut Missing) -> Result<(), 
         };
         let next = cores.len() as u32;
         cpu.core = *cores.entry(key).or_insert(next);
+    }
+    for (words, of) in levels {
+        // As many as packages: the level is that of the packages.
+        if of.len() > packages.len() {
+            found.unused.insert(format!("{} {words}", of.len()));
+        }
     }
     let mut numbers: Vec<(u32, u32)> = packages.into_iter().map(|(number, at)| (at, number)).collect();
     numbers.sort_unstable();
@@ -132,17 +168,19 @@ fn caches(files: &Files, found: &mut Found, missing: &mut Missing) -> Result<(),
     let mut known: BTreeMap<(usize, u32), u32> = BTreeMap::new();
     for cpu in &mut found.cpus {
         let mut any = false;
-        for index in 0..MAX_CACHES {
-            let file =
-                |name: &str| format!("sys/devices/system/cpu/cpu{}/cache/index{index}/{name}", cpu.number);
-            let Some(level) = files.number(&file("level"))? else { break };
+        let folder = format!("sys/devices/system/cpu/cpu{}/cache", cpu.number);
+        for index in files.numbered(&folder, "index").into_iter().take(MAX_CACHES) {
+            let file = |name: &str| format!("{folder}/index{index}/{name}");
+            let Some(level) = files.number(&file("level"))? else { continue };
             any = true;
             let instructions = files.text(&file("type")).is_some_and(|kind| kind.trim() == "Instruction");
             let level = usize::try_from(level).unwrap_or(usize::MAX);
             if instructions || !(1..=CACHE_LEVELS).contains(&level) {
+                let what = if instructions { "instruction caches" } else { "caches beyond level 5" };
+                found.unused.insert(what.into());
                 continue;
             }
-            let users = files.set(&file("shared_cpu_list"))?;
+            let users = files.list_or_map(&file("shared_cpu_list"), &file("shared_cpu_map"))?;
             let first = users.and_then(|users| users.numbers().next()).unwrap_or(cpu.number);
             let next = found.caches.len() as u32;
             let cache = *known.entry((level, first)).or_insert(next);
@@ -175,8 +213,22 @@ fn nodes(files: &Files, found: &mut Found) -> Result<(), String> {
         // Node 0 MemTotal:       24684068 kB
         let total = meminfo.lines().find_map(|line| line.split_once("MemTotal:"));
         let kib = total.and_then(|(_, rest)| rest.split_whitespace().next()?.parse::<u64>().ok());
-        found.nodes.push(NumaNode { number: *number, memory: kib.unwrap_or(0).saturating_mul(1 << 10) });
-        if let Some(cpus) = files.set(&file("cpulist"))? {
+        let cpus = files.list_or_map(&file("cpulist"), &file("cpumap"))?;
+        let local = cpus.as_ref().map_or_else(Vec::new, |cpus| cpus.numbers().collect());
+        let bandwidth = bandwidth(files, &file("access"), found)?;
+        found.nodes.push(NumaNode {
+            number: *number,
+            memory: kib.unwrap_or(0).saturating_mul(1 << 10),
+            bandwidth,
+            kind: String::new(),
+            local,
+            // Until its cpus have another node.
+            said: kib == Some(0),
+        });
+        if files.text(&file("memory_side_cache/index1/size")).is_some() {
+            found.unused.insert("memory-side caches".into());
+        }
+        if let Some(cpus) = cpus {
             let inside = found.cpus.iter_mut().filter(|cpu| cpus.contains(cpu.number));
             inside.for_each(|cpu| cpu.node = at);
         }
@@ -195,6 +247,23 @@ fn nodes(files: &Files, found: &mut Found) -> Result<(), String> {
         found.remark("the distances of NUMA nodes are incomplete: remote_factor has its default");
     }
     Ok(())
+}
+
+/// The bandwidth of a node for its nearest cpus (`access1`, else its nearest initiators) in bytes per second
+/// as firmware states it in MB/s; 0 without a statement.
+fn bandwidth(files: &Files, access: &str, found: &mut Found) -> Result<u64, String> {
+    for class in ["1", "0"] {
+        let file = |name: &str| format!("{access}{class}/initiators/{name}");
+        if files.text(&file("read_latency")).is_some() {
+            found.unused.insert("latencies of NUMA nodes (access*/initiators)".into());
+        }
+        if let Some(megabytes) = files.number(&file("read_bandwidth"))?.filter(|known| *known > 0) {
+            let shown = files.shown("sys/devices/system/node");
+            found.places.bandwidth = format!("sysfs {shown}/node*/access{class}/initiators/read_bandwidth");
+            return Ok(megabytes.saturating_mul(1_000_000));
+        }
+    }
+    Ok(0)
 }
 
 /// Sets the speeds of cores of different kinds: by the capacity that the kernel uses, else by the clock.
@@ -224,48 +293,6 @@ fn speeds(files: &Files, found: &mut Found) -> Result<(), String> {
     }
     found.cpus.iter_mut().for_each(|cpu| cpu.speed = 0);
     Ok(())
-}
-
-/// Leaves out the cpus that this process, or the captured one, may not use.
-fn allowed(files: &Files, found: &mut Found) -> Result<(), String> {
-    let status = files.text("proc/self/status").unwrap_or_default();
-    if let Some(list) = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")) {
-        let allowed = files.parse("proc/self/status", list)?;
-        keep(found, &allowed, "the affinity mask forbids them");
-    }
-    let groups = files.text("proc/self/cgroup").unwrap_or_default();
-    let Some(path) = groups.lines().find_map(|line| line.strip_prefix("0::")) else { return Ok(()) };
-    // The nearest group with the file: a group without the controller has the cpus of the one above.
-    let mut path = Path::new(path);
-    loop {
-        let folder: Vec<_> =
-            path.components().filter_map(|part| Some(part.as_os_str().to_str()?.trim_matches('/'))).collect();
-        let inside = folder.iter().filter(|part| !part.is_empty() && **part != "..");
-        let folder = inside.fold("sys/fs/cgroup".to_owned(), |folder, part| format!("{folder}/{part}"));
-        if let Some(quota) = files.text(&format!("{folder}/cpu.max")) {
-            let mut words = quota.split_whitespace().map(str::parse::<f64>);
-            if let (Some(Ok(time)), Some(Ok(period))) = (words.next(), words.next()) {
-                let cpus = time / period;
-                found.remark(format_args!(
-                    "the limit of {cpus:.1} cpus of {folder}/cpu.max is no part of a machine: a scenario has \
-                     it as `cgroups: {{ NAME: {{ quota: {time}us, period: {period}us }} }}`"
-                ));
-            }
-        }
-        if let Some(cpus) = files.set(&format!("{folder}/cpuset.cpus.effective"))? {
-            keep(found, &cpus, "the cgroup forbids them (cpuset.cpus.effective)");
-            return Ok(());
-        }
-        let Some(above) = path.parent() else { return Ok(()) };
-        path = above;
-    }
-}
-
-/// An empty set is that of a tree without its processes.
-fn keep(found: &mut Found, allowed: &Bitmap, why: &str) {
-    if !allowed.is_empty() {
-        found.keep(|number| allowed.contains(number), why);
-    }
 }
 
 /// The release of the kernel.

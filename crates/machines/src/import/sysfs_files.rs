@@ -37,6 +37,10 @@ impl Files {
         }
         let mut bytes = Vec::new();
         File::open(&path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+        // The end of a text of C, which some kernels write, too.
+        if let Some(end) = bytes.iter().position(|byte| *byte == 0) {
+            bytes.truncate(end);
+        }
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -50,7 +54,8 @@ impl Files {
     pub(super) fn number(&self, path: &str) -> Result<Option<u64>, String> {
         let Some(text) = self.text(path) else { return Ok(None) };
         match text.trim() {
-            "-1" => Ok(None),
+            // An attribute of the running kernel that cannot be copied leaves an empty file.
+            "-1" | "" => Ok(None),
             word => word.parse().map(Some).map_err(|_| self.refused(path, word, "a whole number")),
         }
     }
@@ -72,6 +77,18 @@ impl Files {
     /// The set of cpus in a file.
     pub(super) fn set(&self, path: &str) -> Result<Option<Bitmap>, String> {
         self.text(path).map(|text| self.parse(path, &text)).transpose()
+    }
+
+    /// The set of cpus of a list, or of a map (`00000000,0000000f`), which older kernels have alone.
+    pub(super) fn list_or_map(&self, list: &str, map: &str) -> Result<Option<Bitmap>, String> {
+        if let Some(set) = self.set(list)? {
+            return Ok(Some(set));
+        }
+        let Some(text) = self.text(map) else { return Ok(None) };
+        let set = Bitmap::hwloc(text.trim());
+        let set =
+            set.map_err(|_| self.refused(map, &text, "words of cpus in hexadecimal, as `00000000,0000000f`"));
+        set.map(Some)
     }
 
     /// A set of cpus in the form of Linux.

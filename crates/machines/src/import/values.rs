@@ -1,11 +1,12 @@
 //! The values and lists of a machine file that an import can state, each with its source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use notation::lists;
 use notation::parameter::Kind;
 
 use super::cores::{Core, Held};
-use super::found::{Found, Sourced};
+use super::found::{Found, NONE, Sourced};
 use super::regular::Regular;
 use crate::file::DISTANCES;
 use crate::os;
@@ -13,6 +14,9 @@ use crate::parameters::Parameters;
 
 /// Most NUMA nodes whose distances are written: the reader of machine files accepts no longer lists.
 const MAX_NODES: usize = 200;
+
+/// Most groups of cpus that a remark names.
+const SHOWN: usize = 4;
 
 /// A value of a machine file, as it is written there.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,6 +69,7 @@ pub(super) fn values(found: &Found, regular: &Regular, remarks: &mut Vec<String>
             uncertain: true,
         })
         .into();
+    values.extend(node_bandwidth(found, regular));
     values.extend(cache(found, regular, "private_cache", |core| core.private, remarks));
     let shared = cache(found, regular, "shared_cache", |core| core.shared, remarks);
     let none = !found.caches.is_empty() && regular.cores.iter().all(|core| core.shared.is_none());
@@ -85,6 +90,74 @@ pub(super) fn values(found: &Found, regular: &Regular, remarks: &mut Vec<String>
         }));
     }
     values
+}
+
+/// The bandwidth that is stated for the nodes of the machine: if they differ, that of most of them.
+fn node_bandwidth(found: &Found, regular: &Regular) -> Option<Datum> {
+    let used: BTreeSet<u32> = regular.cores.iter().map(|core| core.node).collect();
+    let mut nodes: BTreeMap<u64, usize> = BTreeMap::new();
+    for node in used.iter().filter_map(|at| found.nodes.get(*at as usize)) {
+        *nodes.entry(node.bandwidth).or_default() += 1;
+    }
+    let most = nodes.iter().filter(|(rate, _)| **rate > 0).map(|(_, count)| *count).max()?;
+    let (rate, _) = nodes.iter().find(|(rate, count)| **rate > 0 && **count == most)?;
+    let (least, largest) = (Parameters::node_bandwidth.min, Parameters::node_bandwidth.max);
+    let mut source = format!("{}; stated by firmware, not measured", found.places.bandwidth);
+    if nodes.len() > 1 {
+        let each = |(rate, count): (&u64, &usize)| {
+            let stated = if *rate == 0 { "none".into() } else { Kind::Rate.show(*rate) };
+            format!("{stated} for {count}")
+        };
+        source += &format!("; nodes differ: {}", nodes.iter().map(each).collect::<Vec<_>>().join(", "));
+    }
+    let value = shown(Kind::Rate, (*rate).clamp(least, largest));
+    Some(Datum { name: "node_bandwidth", value, source, uncertain: true })
+}
+
+/// What the description states of caches and a machine file has no place for: those inside the shared one that
+/// other cores use, those inside the private one, and those of other sizes.
+pub(super) fn unused_caches(found: &Found, regular: &Regular) -> (BTreeSet<String>, Vec<String>) {
+    let mut inner: BTreeSet<String> = BTreeSet::new();
+    let mut shared: BTreeMap<(usize, u64, u32), BTreeSet<u32>> = BTreeMap::new();
+    let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    let cpus = |core: &Core| core.cpus.iter().map(|at| found.cpus[*at as usize]).collect::<Vec<_>>();
+    for cpu in regular.cores.iter().flat_map(cpus) {
+        for cache in cpu.caches.iter().filter(|cache| **cache != NONE) {
+            users.entry(*cache).or_default().insert(cpu.core);
+        }
+    }
+    for core in &regular.cores {
+        let held = [core.private, core.shared].map(|held| held.map(|held| held.level));
+        for cpu in cpus(core) {
+            for (level, cache) in (1..).zip(cpu.caches).filter(|(_, cache)| *cache != NONE) {
+                if held.contains(&Some(level)) {
+                    continue;
+                }
+                let size = found.caches.get(cache as usize).map_or(0, |cache| cache.size);
+                if users.get(&cache).is_some_and(|users| users.len() > 1) {
+                    shared.entry((level, size, cache)).or_default().insert(cpu.number);
+                } else {
+                    inner.insert(format!("L{level} caches of {}", shown_size(size)));
+                }
+            }
+        }
+    }
+    let all: BTreeSet<u32> = shared.keys().map(|(level, ..)| *level as u32).collect();
+    let remarks = all.into_iter().map(|level| {
+        let groups = shared.iter().filter(|((of, ..), _)| *of as u32 == level);
+        let (sizes, cpus): (BTreeSet<u64>, Vec<String>) = groups
+            .map(|((_, size, _), cpus)| (*size, lists::ranges(cpus.iter().copied())))
+            .unzip();
+        let sizes: Vec<String> = sizes.into_iter().map(shown_size).collect();
+        let more = if cpus.len() > SHOWN { " and others" } else { "" };
+        format!(
+            "the L{level} cache of {} that cpus {} share is left out: a machine file has one shared cache, the \
+             outermost one",
+            sizes.join(" or "),
+            cpus.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(" and ") + more
+        )
+    });
+    (inner, remarks.collect())
 }
 
 /// The size of a cache that most cores have.
@@ -119,20 +192,35 @@ fn cache(
     if held.parts > 1 {
         source += &format!("; {} NUMA nodes or packages share it, and each has an equal part", held.parts);
     }
-    if sizes.len() > 1 {
+    let with: usize = sizes.values().sum();
+    let without = regular.cores.len() - with;
+    if sizes.len() > 1 || without > 0 {
         let each = |(held, count): (&Held, &usize)| {
             format!("L{} of {} in {count} cores", held.level, shown_size(held.size))
         };
-        source += &format!("; cores differ: {}", sizes.iter().map(each).collect::<Vec<_>>().join(", "));
+        let mut each: Vec<String> = sizes.iter().map(each).collect();
+        if without > 0 {
+            let none = if name == "private_cache" { "have none of their own" } else { "share none" };
+            each.push(format!("{without} cores {none}"));
+        }
+        let each = each.join(", ");
+        source += &format!("; cores differ: {each}");
+        remarks.push(format!("cores differ in their {name} ({each}): all get {}", shown_size(held.size)));
     }
-    let uncertain = held.parts > 1 || sizes.len() > 1;
+    let uncertain = held.parts > 1 || sizes.len() > 1 || without > 0;
     Some(Datum { name, value: shown_size(held.size), source, uncertain })
 }
 
 /// A size as a machine file writes it, exactly.
 fn shown_size(bytes: u64) -> String {
-    let shown = Kind::Size.show(bytes);
-    if notation::units::parse(Kind::Size, &shown) == Ok(bytes) { shown } else { format!("{bytes}B") }
+    shown(Kind::Size, bytes)
+}
+
+/// A size or a rate as a machine file writes it, exactly.
+fn shown(kind: Kind, bytes: u64) -> String {
+    let shown = kind.show(bytes);
+    let unit = if matches!(kind, Kind::Rate) { "B/s" } else { "B" };
+    if notation::units::parse(kind, &shown) == Ok(bytes) { shown } else { format!("{bytes}{unit}") }
 }
 
 /// The lists, and remarks on what has no place in them.
@@ -228,7 +316,7 @@ fn cpu_numbers(found: &Found, regular: &Regular) -> Option<Datum> {
     }
     Some(Datum {
         name: "cpu_numbers",
-        value: format!("\"{}\"", notation::lists::ranges(numbers)),
+        value: format!("\"{}\"", lists::ranges(numbers)),
         source: found.places.shape.clone(),
         uncertain: false,
     })

@@ -21,8 +21,11 @@ pub(super) fn machine_file(
 ) -> String {
     let values = values::values(found, regular, remarks);
     let lists = values::lists(found, regular, remarks);
+    let (mut unused, caches) = values::unused_caches(found, regular);
+    unused.extend(found.unused.iter().cloned());
+    remarks.extend(caches);
     if let Some(why) = &regular.why {
-        remarks.push(smaller(regular, why));
+        remarks.push(smaller(found, regular, why));
     }
     let mut text = String::from(
         "# Written by `oversim machine import`. A topology states the shape of a machine, not its speed:\n\
@@ -34,7 +37,7 @@ pub(super) fn machine_file(
     let summary = format!("{}{model}, imported from {}", regular.words, found.origin);
     text += &format!("name: {}\n", quoted(name, MAX_LINE));
     text += &format!("summary: {}\n", quoted(&summary, MAX_LINE));
-    text += &format!("about: {}\n", quoted(&about(found, regular), MAX_ABOUT));
+    text += &format!("about: {}\n", quoted(&about(found, regular, remarks, &unused), MAX_ABOUT));
     if let Some(kernel) = found.release.as_ref().and_then(values::kernel) {
         text += &line("", &kernel);
     }
@@ -56,17 +59,28 @@ pub(super) fn machine_file(
 }
 
 /// What the import left out to get equal parts.
-fn smaller(regular: &Regular, why: &str) -> String {
+fn smaller(found: &Found, regular: &Regular, why: &str) -> String {
     let without = if regular.left_out.is_empty() {
         "the cache groups are left out".to_owned()
     } else {
         format!("{} left out", named(&regular.left_out))
     };
-    format!("{without} for a machine of equal parts, because {why}")
+    let kept: BTreeSet<u32> = regular.cores.iter().flat_map(|core| &core.cpus).copied().collect();
+    let threads = found.cpus.iter().zip(0..).filter(|(_, at)| !kept.contains(at));
+    let cores: BTreeSet<u32> =
+        regular.cores.iter().flat_map(|core| &core.cpus).map(|at| found.cpus[*at as usize].core).collect();
+    let lost = threads.filter(|(cpu, _)| cores.contains(&cpu.core)).count();
+    let words = match lost {
+        0 => String::new(),
+        1 => ", one of them a second hardware thread of a core that stays".to_owned(),
+        _ if lost == regular.left_out.len() => ", the second hardware threads of cores that stay".to_owned(),
+        lost => format!(", {lost} of them second hardware threads of cores that stay"),
+    };
+    format!("{without}{words}, for a machine of equal parts, because {why}")
 }
 
 /// What the machine is, with what the simulator has no value for.
-fn about(found: &Found, regular: &Regular) -> String {
+fn about(found: &Found, regular: &Regular, remarks: &[String], unused: &BTreeSet<String>) -> String {
     let mut about = format!("This machine was imported from {}.", found.origin);
     let used: BTreeSet<u32> = regular.cores.iter().map(|core| core.node).collect();
     let mut sizes: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
@@ -84,11 +98,13 @@ fn about(found: &Found, regular: &Regular) -> String {
     if !memory.is_empty() {
         about += &format!(" Memory, which the simulator does not limit: {}.", memory.join(", "));
     }
-    for remark in &found.remarks {
+    for remark in remarks {
         about += &format!(" Import: {remark}.");
     }
-    if let Some(why) = &regular.why {
-        about += &format!(" Import: {}.", smaller(regular, why));
+    if !unused.is_empty() {
+        let unused: Vec<&str> = unused.iter().map(String::as_str).collect();
+        about +=
+            &format!(" Stated and left out, as a machine file has no place for it: {}.", unused.join(", "));
     }
     about
 }

@@ -1,4 +1,4 @@
-//! Reads the XML of hwloc 2 and 3, as `lstopo mine.xml` writes it.
+//! Reads the XML of hwloc 1, 2 and 3, as `lstopo mine.xml` writes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +6,14 @@ use notation::diagnostics::{Diagnostic, Place};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::elements::{Problem, info, number, set, wrong};
-use super::found::{CACHE_LEVELS, Cache, Cpu, DIES, Found, MAX_CPUS, NONE, NumaNode, Places, Sourced, named};
+use super::found::{
+    CACHE_LEVELS, Cache, Cpu, DIES, Found, MAX_CPUS, NONE, NumaNode, Places, Sourced, named, words,
+};
+use super::near::left_out_nodes;
 use super::xml_tables;
 
+/// `cache_type` of an instruction cache.
+const INSTRUCTIONS: &str = "2";
 /// Most elements and attributes' owners of a file: some times those of the largest machine.
 const MAX_NODES: u32 = 4_000_000;
 /// Deepest nesting of objects: hwloc has about 20 types, and Groups repeat.
@@ -25,12 +30,12 @@ pub(super) fn read(name: &str, text: &str) -> Result<Found, Problem> {
     let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| broken(text, &error))?;
     let root = document.root_element();
-    check_version(&root)?;
+    let first = check_version(&root)?;
     let origin = format!("hwloc XML file {name}");
     let places = Places {
         shape: origin.clone(),
         caches: format!("{origin}, {{}}Cache cache_size"),
-        speeds: String::new(),
+        ..Places::default()
     };
     let mut reader = Reader {
         found: Found { origin, places, ..Found::default() },
@@ -38,9 +43,13 @@ pub(super) fn read(name: &str, text: &str) -> Result<Found, Problem> {
         nodes: BTreeMap::new(),
         by_gp: BTreeMap::new(),
         dies: 0,
+        old: false,
+        objects: BTreeMap::new(),
     };
     let machine = root.children().find(|node| is_object(node, "Machine"));
     let machine = machine.ok_or_else(|| wrong(&root, "there is no object of type Machine"))?;
+    // hwloc 1 has no such number; a file of hwloc 2 may have lost its version.
+    reader.old = first && machine.attribute("gp_index").is_none();
     reader.walk(machine)?;
     reader.finish(&root, &machine)
 }
@@ -70,22 +79,21 @@ fn broken(text: &str, error: &roxmltree::Error) -> Problem {
     Diagnostic::new(Place::range(0, at..at), message).hint(hint).into()
 }
 
-fn check_version(root: &Node<'_, '_>) -> Result<(), Problem> {
+/// Whether the file is of hwloc 1, which writes no version.
+fn check_version(root: &Node<'_, '_>) -> Result<bool, Problem> {
     if !root.has_tag_name("topology") {
         let name = root.tag_name().name();
         let message = format!("the outermost element is `{name}`, and that of hwloc's XML is `topology`");
         return Err(wrong(root, message));
     }
     match root.attribute("version") {
-        Some(version) if version.starts_with("2.") || version.starts_with("3.") => Ok(()),
+        Some(version) if version.starts_with("2.") || version.starts_with("3.") => Ok(false),
+        Some(version) if version.starts_with("1.") => Ok(true),
         Some(version) => {
-            let message = format!("version {version} of hwloc's XML is unknown; versions 2 and 3 are read");
+            let message = format!("version {version} of hwloc's XML is unknown; versions 1 to 3 are read");
             Err(wrong(root, message))
         }
-        None => {
-            let hint = "export it again: `lstopo --input old.xml new.xml` with lstopo of hwloc 2";
-            Err(wrong(root, "this is the XML of hwloc 1, which is not read").hint(hint).into())
-        }
+        None => Ok(true),
     }
 }
 
@@ -93,12 +101,20 @@ fn is_object(node: &Node<'_, '_>, kind: &str) -> bool {
     node.has_tag_name("object") && node.attribute("type") == Some(kind)
 }
 
-/// The level of a data or unified cache.
-fn cache_level(kind: &str) -> Option<usize> {
+/// The level of a data or unified cache. hwloc 1 has one type of all caches and states the level as `depth`.
+fn cache_level(object: &Node<'_, '_>, kind: &str) -> Option<usize> {
+    if kind == "Cache" {
+        let level = object.attribute("depth")?.parse().ok()?;
+        let data = object.attribute("cache_type") != Some(INSTRUCTIONS);
+        return (data && (1..=CACHE_LEVELS).contains(&level)).then_some(level);
+    }
     let rest = kind.strip_prefix('L')?;
     let level = rest.get(..1)?.parse::<usize>().ok().filter(|level| (1..=CACHE_LEVELS).contains(level))?;
     matches!(rest.get(1..)?, "Cache" | "dCache" | "uCache").then_some(level)
 }
+
+/// Types of objects that the simulator has no counterpart of.
+const NOT_SIMULATED: [&str; 4] = ["Bridge", "PCIDev", "OSDev", "Misc"];
 
 struct Reader {
     found: Found,
@@ -109,6 +125,10 @@ struct Reader {
     /// Numbers of the NUMA nodes by `gp_index`.
     by_gp: BTreeMap<u64, u32>,
     dies: usize,
+    /// The file is of hwloc 1: NUMA nodes contain cpus.
+    old: bool,
+    /// How many objects of each type have no place in a machine file.
+    objects: BTreeMap<&'static str, usize>,
 }
 
 impl Reader {
@@ -134,7 +154,7 @@ impl Reader {
         let kind = object.attribute("type").ok_or_else(|| wrong(object, "an object without `type`"))?;
         let found = &mut self.found;
         match kind {
-            "Package" => {
+            "Package" | "Socket" => {
                 let next = found.packages.len() as u32;
                 around.package = next;
                 found.packages.push(os_index(object)?.unwrap_or(next));
@@ -142,22 +162,36 @@ impl Reader {
                     found.model = info(object, "CPUModel").map(words);
                 }
             }
-            "Die" => self.dies += 1,
+            "Die" => {
+                self.dies += 1;
+                around.unit = object.id().get();
+            }
+            "Group" => {
+                *self.objects.entry("Group").or_default() += 1;
+                around.unit = object.id().get();
+            }
             // The position of the element differs from core to core.
             "Core" => around.core = object.id().get(),
             "PU" => {
                 self.cpu(object, *around)?;
                 return Ok(true);
             }
+            "NUMANode" if self.old => around.node = self.node(object)?,
             "NUMANode" | "MemCache" => return Ok(true),
             _ => {
-                if let Some(level) = cache_level(kind) {
+                if let Some(level) = cache_level(object, kind) {
                     around.caches[level - 1] = found.caches.len() as u32;
                     found.caches.push(Cache { size: number(object, "cache_size")?.unwrap_or(0) });
+                } else if let Some(kind) = NOT_SIMULATED.iter().find(|known| **known == kind) {
+                    *self.objects.entry(kind).or_default() += 1;
+                } else if kind.starts_with('L') || kind == "Cache" {
+                    *self.objects.entry("instruction cache").or_default() += 1;
                 }
             }
         }
-        self.memory(object, around)?;
+        if !self.old {
+            self.memory(object, around)?;
+        }
         Ok(false)
     }
 
@@ -169,6 +203,7 @@ impl Reader {
             if is_object(&child, "NUMANode") {
                 attached.push(child);
             } else if is_object(&child, "MemCache") {
+                *self.objects.entry("memory-side cache").or_default() += 1;
                 left.extend(child.children().rev());
             }
         }
@@ -176,23 +211,33 @@ impl Reader {
         let main = |node: &Node<'_, '_>| node.attribute("subtype").is_none_or(|kind| kind == "DRAM");
         let chosen = attached.iter().position(main).unwrap_or(0);
         for (at, node) in attached.iter().enumerate() {
-            let number = os_index(node)?.ok_or_else(|| wrong(node, "a NUMANode without `os_index`"))?;
-            set(node, "cpuset")?;
-            set(node, "nodeset")?;
-            let memory = self::number(node, "local_memory")?.unwrap_or(0);
-            if let Some(gp) = self::number(node, "gp_index")? {
-                self.by_gp.insert(gp, number);
-            }
-            let next = self.found.nodes.len() as u32;
-            if self.nodes.insert(number, next).is_some() {
-                return Err(wrong(node, format!("NUMA node {number} appears twice")));
-            }
-            self.found.nodes.push(NumaNode { number, memory });
+            let next = self.node(node)?;
             if at == chosen {
                 around.node = next;
             }
         }
         Ok(())
+    }
+
+    /// Notes a NUMA node; its position.
+    fn node(&mut self, node: &Node<'_, '_>) -> Result<u32, Problem> {
+        let number = os_index(node)?.ok_or_else(|| wrong(node, "a NUMANode without `os_index`"))?;
+        // Without cpus that may be used: those that it has at all.
+        let cpus = set(node, "cpuset")?.filter(|cpus| !cpus.is_empty());
+        let cpus = cpus.map_or_else(|| set(node, "complete_cpuset"), |cpus| Ok(Some(cpus)))?;
+        let local = cpus.map_or_else(Vec::new, |cpus| cpus.numbers().collect());
+        set(node, "nodeset")?;
+        let memory = self::number(node, "local_memory")?.unwrap_or(0);
+        if let Some(gp) = self::number(node, "gp_index")? {
+            self.by_gp.insert(gp, number);
+        }
+        let next = self.found.nodes.len() as u32;
+        if self.nodes.insert(number, next).is_some() {
+            return Err(wrong(node, format!("NUMA node {number} appears twice")));
+        }
+        let kind = words(node.attribute("subtype").unwrap_or_default());
+        self.found.nodes.push(NumaNode { number, memory, kind, local, ..NumaNode::default() });
+        Ok(next)
     }
 
     fn cpu(&mut self, object: &Node<'_, '_>, around: Cpu) -> Result<(), Problem> {
@@ -218,52 +263,73 @@ impl Reader {
             let hint = "export it again without a filter: `lstopo mine.xml`";
             return Err(wrong(root, "there is no object of type PU").hint(hint).into());
         }
+        self.left_out_cpus(machine)?;
         let found = &mut self.found;
-        if let Some(complete) = set(machine, "complete_cpuset")? {
-            let offline: Vec<u32> =
-                complete.numbers().filter(|number| !self.numbers.contains(number)).collect();
-            if !offline.is_empty() {
-                found.remark(format_args!("{} left out: offline", named(&offline)));
-            }
-        }
-        if let Some(allowed) = set(machine, "allowed_cpuset")?.filter(|allowed| !allowed.is_empty()) {
-            found.keep(|number| allowed.contains(number), "programs may not use them (allowed_cpuset)");
-        }
         if found.cpus.iter().all(|cpu| cpu.node == NONE) {
             found.guessed = true;
-            found.remark("there is no NUMANode object: one NUMA node for all cpus is assumed");
+            let what = if found.nodes.is_empty() {
+                "the file states no NUMANode"
+            } else {
+                "no cpu is inside a NUMANode of the file"
+            };
+            found.remark(format_args!("{what}: one NUMA node for all cpus is assumed"));
         }
         if self.dies > found.packages.len() {
             found.remark(DIES);
         }
-        found.complete().map_err(|why| wrong(machine, why))?;
         let release = info(machine, "OSRelease").or_else(|| info(root, "OSRelease"));
         let linux = info(machine, "OSName").or_else(|| info(root, "OSName")).is_none_or(|os| os == "Linux");
         let source = format!("{}, OSRelease", found.origin);
         found.release =
             release.filter(|_| linux).map(|release| Sourced { value: release.to_owned(), source });
-        left_out_nodes(found);
         xml_tables::distances(found, root, &self.by_gp)?;
+        xml_tables::old_distances(found, root)?;
+        xml_tables::memory(found, root, &self.by_gp)?;
         xml_tables::kinds(found, root)?;
+        xml_tables::rest(found, root);
+        if let Some(allowed) = set(machine, "allowed_nodeset")?.filter(|allowed| !allowed.is_empty()) {
+            let nodes = (0..).zip(&found.nodes);
+            let lacking =
+                nodes.filter(|(_, node)| !allowed.contains(node.number)).map(|(at, _)| at).collect();
+            found.without_memory(&lacking, "programs may not use its memory (allowed_nodeset)");
+        }
+        for (kind, count) in &self.objects {
+            found.unused.insert(format!("{count} objects of type {kind}"));
+        }
+        found.complete().map_err(|why| wrong(machine, why))?;
+        left_out_nodes(found);
         Ok(self.found)
     }
-}
 
-/// Remarks on the NUMA nodes without cpus.
-pub(super) fn left_out_nodes(found: &mut Found) {
-    let used: BTreeSet<u32> = found.cpus.iter().map(|cpu| cpu.node).collect();
-    let nodes = (0..).zip(&found.nodes).filter(|(at, _)| !used.contains(at));
-    let mut numbers: Vec<u32> = nodes.map(|(_, node)| node.number).collect();
-    if numbers.is_empty() {
-        return;
+    /// Leaves out what is offline or forbidden. hwloc 2 and 3 do not tell the two apart.
+    fn left_out_cpus(&mut self, machine: &Node<'_, '_>) -> Result<(), Problem> {
+        let found = &mut self.found;
+        let online = set(machine, "online_cpuset")?;
+        if let Some(complete) = set(machine, "complete_cpuset")? {
+            let absent: Vec<u32> =
+                complete.numbers().filter(|number| !self.numbers.contains(number)).collect();
+            let is_online = |number: &u32| online.as_ref().map(|online| online.contains(*number));
+            let of = |state: Option<bool>| -> Vec<u32> {
+                absent.iter().copied().filter(|number| is_online(number) == state).collect()
+            };
+            for (cpus, why) in [
+                (of(Some(false)), "offline (online_cpuset)"),
+                (of(Some(true)), "programs may not use them (no PU object)"),
+                (of(None), "offline, or forbidden to the program that wrote the file (complete_cpuset)"),
+            ] {
+                if !cpus.is_empty() {
+                    found.remark(format_args!("{} left out: {why}", named(&cpus)));
+                }
+            }
+        }
+        if let Some(online) = online.filter(|online| !online.is_empty()) {
+            found.keep(|number| online.contains(number), "offline (online_cpuset)");
+        }
+        if let Some(allowed) = set(machine, "allowed_cpuset")?.filter(|allowed| !allowed.is_empty()) {
+            found.keep(|number| allowed.contains(number), "programs may not use them (allowed_cpuset)");
+        }
+        Ok(())
     }
-    numbers.sort_unstable();
-    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
-    let word = if numbers.len() == 1 { "node" } else { "nodes" };
-    found.remark(format_args!(
-        "NUMA {word} {} left out: no cpu that may be used is local to them",
-        numbers.join(",")
-    ));
 }
 
 /// The number that Linux gives to an object.
@@ -273,9 +339,4 @@ fn os_index(object: &Node<'_, '_>) -> Result<Option<u32>, Problem> {
         Some(Ok(number)) if number != NONE => Ok(Some(number)),
         Some(_) => Err(wrong(object, "`os_index` is too large")),
     }
-}
-
-/// A text with single spaces.
-pub(super) fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,12 +1,12 @@
-//! The tables behind the objects of hwloc's XML: distances of NUMA nodes and kinds of cores. Other tables
-//! (memory attributes, heterogeneous distances, support) are ignored.
+//! The tables of hwloc's XML: distances and bandwidths of NUMA nodes, kinds of cores. What other tables state is
+//! named as left out.
 
 use std::collections::BTreeMap;
 
 use roxmltree::Node;
 
 use super::elements::{Problem, info, number, set, wrong};
-use super::found::{Distances, Found};
+use super::found::{Distances, Found, words};
 
 /// hwloc's mark of distances that are latencies (HWLOC_DISTANCES_KIND_MEANS_LATENCY).
 const LATENCY: u64 = 4;
@@ -25,12 +25,14 @@ pub(super) fn distances(
     by_gp: &BTreeMap<u64, u32>,
 ) -> Result<(), Problem> {
     for table in root.children().filter(|child| child.has_tag_name("distances2")) {
-        if table.attribute("type") != Some("NUMANode") {
+        let name = words(table.attribute("name").unwrap_or("without name"));
+        let of = words(table.attribute("type").unwrap_or("objects"));
+        if of != "NUMANode" || found.distances.is_some() {
+            found.unused.insert(format!("the distances {name} between objects of type {of}"));
             continue;
         }
-        let name = table.attribute("name").unwrap_or("without name");
         if number(&table, "kind")?.is_none_or(|kind| kind & LATENCY == 0) {
-            found.remark(format_args!("the distances {name} are not latencies and are ignored"));
+            found.remark(format_args!("the distances {name} are not latencies and are left out"));
             continue;
         }
         let indexes = values(&table, "indexes")?;
@@ -52,9 +54,95 @@ pub(super) fn distances(
         let nodes = indexes.iter().map(node).collect::<Result<Vec<u32>, Problem>>()?;
         let source = format!("{}, distances2 {name}", found.origin);
         found.distances = Some(Distances { nodes, values, source });
-        return Ok(());
     }
     Ok(())
+}
+
+/// Reads the latencies between NUMA nodes in the form of hwloc 1: in the order of the nodes, over a base.
+pub(super) fn old_distances(found: &mut Found, root: &Node<'_, '_>) -> Result<(), Problem> {
+    for table in root.descendants().filter(|node| node.has_tag_name("distances")) {
+        let values: Vec<Node<'_, '_>> =
+            table.children().filter(|child| child.has_tag_name("latency")).take(MAX_VALUES).collect();
+        let count = number(&table, "nbobjs")?.unwrap_or(0);
+        let of_nodes = table.parent().is_some_and(|parent| parent.attribute("type") == Some("Machine"))
+            && count == found.nodes.len() as u64
+            && values.len() as u64 == count.saturating_mul(count);
+        if !of_nodes || found.distances.is_some() {
+            found.unused.insert(format!("the distances between {count} objects"));
+            continue;
+        }
+        let value = |latency: &Node<'_, '_>| {
+            let text = latency.attribute("value").unwrap_or_default();
+            let factor = text.parse::<f64>().ok().filter(|factor| (0.0..=1e6).contains(factor));
+            // In thousandths, so that the factors stay exact.
+            factor
+                .map(|factor| (factor * 1e3).round() as u64)
+                .ok_or_else(|| wrong(latency, format!("the latency `{text}` is not a number up to 1000000")))
+        };
+        let values = values.iter().map(value).collect::<Result<Vec<u64>, Problem>>()?;
+        let nodes = found.nodes.iter().map(|node| node.number).collect();
+        let source = format!("{}, distances", found.origin);
+        found.distances = Some(Distances { nodes, values, source });
+    }
+    Ok(())
+}
+
+/// Names of hwloc for the bandwidth of a node, the one of all accesses first.
+const BANDWIDTHS: [&str; 2] = ["Bandwidth", "ReadBandwidth"];
+/// Bytes per second of a unit of them: firmware states MB/s (HMAT; sysfs `access*/initiators/read_bandwidth`).
+const MEGABYTE: u64 = 1_000_000;
+
+/// Reads the bandwidths of NUMA nodes: the largest one that is stated for some of the cpus local to them.
+pub(super) fn memory(
+    found: &mut Found,
+    root: &Node<'_, '_>,
+    by_gp: &BTreeMap<u64, u32>,
+) -> Result<(), Problem> {
+    let tables: Vec<Node<'_, '_>> = root.children().filter(|child| child.has_tag_name("memattr")).collect();
+    let named = |name: &str| tables.iter().find(|table| table.attribute("name") == Some(name));
+    let used = BANDWIDTHS.iter().find_map(|name| Some((*name, named(name)?)));
+    for table in &tables {
+        let name = words(table.attribute("name").unwrap_or("without name"));
+        if used.is_none_or(|(used, _)| used != name) {
+            found.unused.insert(format!("the memory attribute {name}"));
+        }
+    }
+    let Some((name, table)) = used else { return Ok(()) };
+    let mut bandwidth: BTreeMap<u32, u64> = BTreeMap::new();
+    for value in table.children().filter(|child| child.has_tag_name("memattr_value")) {
+        let gp = number(&value, "target_obj_gp_index")?;
+        let Some(node) = gp.and_then(|gp| by_gp.get(&gp)) else { continue };
+        let local = found.nodes.iter().find(|other| other.number == *node).map(|node| &node.local);
+        let from = set(&value, "initiator_cpuset")?;
+        let near = local
+            .zip(from)
+            .is_none_or(|(local, from)| local.is_empty() || local.iter().any(|cpu| from.contains(*cpu)));
+        if near && let Some(megabytes) = number(&value, "value")? {
+            let known = bandwidth.entry(*node).or_default();
+            *known = (*known).max(megabytes.saturating_mul(MEGABYTE));
+        }
+    }
+    for node in &mut found.nodes {
+        node.bandwidth = bandwidth.get(&node.number).copied().unwrap_or(0);
+    }
+    found.places.bandwidth = format!("{}, memattr {name}", found.origin);
+    Ok(())
+}
+
+/// Names the kinds of facts that nothing here uses.
+pub(super) fn rest(found: &mut Found, root: &Node<'_, '_>) {
+    for table in root.children().filter(|child| child.has_tag_name("distances2hetero")) {
+        let name = words(table.attribute("name").unwrap_or("without name"));
+        found.unused.insert(format!("the distances {name} between objects of several types"));
+    }
+    if root.descendants().any(|node| node.has_tag_name("page_type")) {
+        found.unused.insert("sizes of pages".into());
+    }
+    let other =
+        |node: &Node<'_, '_>| ["cache_linesize", "cache_associativity"].map(|name| node.has_attribute(name));
+    if root.descendants().any(|node| other(&node).contains(&true)) {
+        found.unused.insert("line size and associativity of caches".into());
+    }
 }
 
 /// The whole numbers in all children of this name.
@@ -75,13 +163,26 @@ fn values(table: &Node<'_, '_>, name: &str) -> Result<Vec<u64>, Problem> {
 /// Reads the speeds of the kinds of cores.
 pub(super) fn kinds(found: &mut Found, root: &Node<'_, '_>) -> Result<(), Problem> {
     let kinds: Vec<Node<'_, '_>> = root.children().filter(|child| child.has_tag_name("cpukind")).collect();
+    let known = SPEEDS.iter().find(|(name, _)| kinds.iter().all(|kind| info(kind, name).is_some()));
+    for kind in &kinds {
+        for attribute in ["efficiency", "forced_efficiency"].iter().filter(|name| kind.has_attribute(**name))
+        {
+            found.unused.insert(format!("{attribute} of the kinds of cores"));
+        }
+        let infos = kind.children().filter(|child| child.has_tag_name("info"));
+        for name in infos.filter_map(|info| info.attribute("name")) {
+            if kinds.len() < 2 || known.is_none_or(|(used, _)| *used != name) {
+                found.unused.insert(format!("{} of the kinds of cores", words(name)));
+            }
+        }
+    }
     if kinds.len() < 2 {
         return Ok(());
     }
-    let known = SPEEDS.iter().find(|(name, _)| kinds.iter().all(|kind| info(kind, name).is_some()));
     let Some((name, is_clock)) = known else {
         found.remark(format_args!(
-            "there are {} kinds of cores, and their speeds are not stated: all cores get the same speed",
+            "there are {} kinds of cores without clocks or capacities (other facts are left out): all cores get \
+             the same speed",
             kinds.len()
         ));
         return Ok(());
