@@ -8,6 +8,7 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -52,7 +53,7 @@ fn a_measurement_has_its_form() {
     let (folder, _, scenario) = folder(20);
     let file = folder.path().join("out.json");
     let args = ["measure", scenario.to_str().unwrap(), "--repeat", "1", "-o", file.to_str().unwrap()];
-    let (code, out, err) = oversim(&args, "");
+    let (code, out, err) = oversim(&[&args[..], &["--force", "--wait", "0"]].concat(), "");
     assert_eq!(code, 0, "{err}");
     assert!(
         out.contains("small PIN p") && out.contains("small LOAD p") && out.contains("fair share"),
@@ -67,6 +68,33 @@ fn a_measurement_has_its_form() {
     // A second time the file is refused.
     let (code, _, err) = oversim(&args, "");
     assert!(code == 2 && err.contains("exists"), "{err}");
+}
+
+#[test]
+fn a_busy_host_is_not_measured() {
+    if !can_measure() {
+        return;
+    }
+    let (folder, _, scenario) = folder(20);
+    let file = folder.path().join("out");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..cpus() {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let wait = ["--wait", "0", "-o", file.to_str().unwrap()];
+        for args in [&["calibrate", "host", "--quick"][..], &["measure", scenario.to_str().unwrap()][..]] {
+            let (code, out, err) = oversim(&[args, &wait[..]].concat(), "");
+            assert_eq!((code, out.as_str()), (1, ""), "{err}");
+            assert!(err.contains("the host is busy: others use ") && err.contains("--force"), "{err}");
+            assert!(!file.exists());
+        }
+        over.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
@@ -130,7 +158,7 @@ fn no_process_is_left_when_the_parent_is_killed() {
     for signal in ["KILL", "TERM"] {
         let mark = format!("{}-{signal}", std::process::id());
         let mut child = Command::new(env!("CARGO_BIN_EXE_oversim"))
-            .args(["measure", scenario.to_str().unwrap(), "--repeat", "1", "--policy", "PIN"])
+            .args(["measure", scenario.to_str().unwrap(), "--repeat", "1", "--policy", "PIN", "--force"])
             .env("OVERSIM_TEST", &mark)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Nanoseconds of a unit of /proc/stat (USER_HZ is 100 on every architecture of Linux in use).
-const UNIT: u64 = 10_000_000;
+pub(crate) const UNIT: u64 = 10_000_000;
 
 /// The host of a measurement.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -109,7 +109,7 @@ pub fn visit(cpu: u32) -> Result<(), String> {
     sched_setaffinity(None, &own).map_err(|e| format!("cannot restore the affinity of a thread: {e}"))
 }
 
-/// Cpu time of the whole host at an instant, in nanoseconds since its boot.
+/// Cpu time of the cpus that this process may use at an instant, in nanoseconds since the boot of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// Time that all cpus were idle or waited for a device.
@@ -122,14 +122,24 @@ impl Usage {
     /// Now; zero where /proc/stat cannot be read.
     #[must_use]
     pub fn now() -> Self {
-        fs::read_to_string("/proc/stat").ok().and_then(|text| Self::parse(&text)).unwrap_or_default()
+        fs::read_to_string("/proc/stat").map_or_else(|_| Self::default(), |text| Self::parse(&text, &cpus()))
     }
 
-    fn parse(text: &str) -> Option<Self> {
-        let line = text.lines().next()?.strip_prefix("cpu ")?;
-        let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
-        let of = |at: usize| fields.get(at).copied().unwrap_or(0).saturating_mul(UNIT);
-        Some(Self { idle: of(3).saturating_add(of(4)), steal: of(7) })
+    fn parse(text: &str, cpus: &[u32]) -> Self {
+        let mut usage = Self::default();
+        for line in text.lines() {
+            let Some((cpu, rest)) = line.strip_prefix("cpu").and_then(|line| line.split_once(' ')) else {
+                continue;
+            };
+            if cpu.parse().is_ok_and(|cpu: u32| cpus.contains(&cpu)) {
+                let fields: Vec<u64> =
+                    rest.split_whitespace().map_while(|field| field.parse().ok()).collect();
+                let of = |at: usize| fields.get(at).copied().unwrap_or(0).saturating_mul(UNIT);
+                usage.idle = usage.idle.saturating_add(of(3)).saturating_add(of(4));
+                usage.steal = usage.steal.saturating_add(of(7));
+            }
+        }
+        usage
     }
 
     /// Cpu time of others and steal from an earlier instant to this one, in which `own` was used on `cpus`
@@ -157,11 +167,13 @@ mod tests {
 
     #[test]
     fn what_is_neither_idle_nor_own_is_of_others() {
-        let before = Usage::parse("cpu  1 2 3 100 10 0 0 5 0 0\n").unwrap();
-        let after = Usage::parse("cpu  9 2 3 110 12 0 0 6 0 0\n").unwrap();
+        // The third cpu is not one of this process.
+        let of = |text: &str| Usage::parse(&format!("cpu  7 7 7 7 7\n{text}cpu2 1 2 3 4 5\n"), &[0, 1]);
+        let before = of("cpu0 1 2 3 60 10 0 0 5 0 0\ncpu1 0 0 0 40 0\n");
+        let after = of("cpu0 9 2 3 65 12 0 0 6 0 0\ncpu1 0 0 0 45 0\n");
         // 400 ms of two cpus: 120 ms idle, 200 ms own, 10 ms stolen, 70 ms of others.
         assert_eq!(after.others(before, 200_000_000, 200_000_000, 2), (70_000_000, 10_000_000));
-        assert_eq!(Usage::parse("intr 5"), None);
+        assert_eq!(Usage::parse("intr 5", &[0]), Usage::default());
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod barrier;
 pub mod calibrate;
 pub mod facts;
 pub mod fair;
+pub mod load;
 pub mod measure;
 pub mod page;
 pub mod parent;

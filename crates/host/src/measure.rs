@@ -9,6 +9,7 @@ use scenario::plan::{Experiment, RunPlan};
 use sim_core::rng::{Purpose, draw, key};
 
 use crate::facts::{Host, bind, cpus, nice};
+use crate::load::{OTHERS, UNITS, Watch};
 use crate::parent::{Run, Starter, run};
 use crate::plan::{self, Program};
 use crate::refusal;
@@ -18,10 +19,6 @@ use crate::work::{Stream, rate};
 
 /// Predictions for each measured run: the spread of a prediction needs more values than its median.
 pub const PREDICTIONS: u32 = 3;
-/// A run is disturbed if others and the hypervisor used more than this share of the cpu time.
-const OTHERS: f64 = 0.03;
-/// Three units of /proc/stat, in nanoseconds: less cannot be distinguished from rounding.
-const UNITS: f64 = 30e6;
 /// A run is disturbed if the speed before it and after it differ by more than this share.
 const DRIFT: f64 = 0.03;
 /// A cell is uncertain if half the distance of its quartiles is wider than this share of the median, and the
@@ -145,13 +142,21 @@ struct Wanted {
 struct Executed {
     run: Run,
     disturbed: bool,
+    /// Others used the host meanwhile.
+    by_others: bool,
 }
 
-/// Executes all groups.
+/// Executes all groups, if the host is quiet.
 ///
 /// # Errors
-/// A sentence: a program cannot be executed. No process is left.
-pub fn measure(groups: &[Group], machine: &str, settings: &Settings<'_>) -> Result<Measurement, String> {
+/// A sentence: a program cannot be executed, or others use the host. No process is left.
+pub fn measure(
+    groups: &[Group],
+    machine: &str,
+    settings: &Settings<'_>,
+    watch: &mut Watch,
+) -> Result<Measurement, String> {
+    watch.quiet()?;
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let mut wanted: Vec<Wanted> = Vec::new();
     for (group, plan) in groups.iter().enumerate() {
@@ -170,6 +175,9 @@ pub fn measure(groups: &[Group], machine: &str, settings: &Settings<'_>) -> Resu
         let one = execute(&groups[run.group], run.replicate, &mut probe, settings)?;
         rates.push(probe.rate);
         let runs = &mut executed[run.group];
+        if one.by_others {
+            watch.quiet()?;
+        }
         if one.disturbed && runs.len() + 1 < ATTEMPTS * groups[run.group].runs.len() {
             wanted.push(run);
         }
@@ -193,6 +201,7 @@ pub fn measure(groups: &[Group], machine: &str, settings: &Settings<'_>) -> Resu
         disturbed: executed.iter().flatten().filter(|run| run.disturbed).count(),
         scenarios,
         cells,
+        disturbed_by: watch.disturbed_by(),
     })
 }
 
@@ -330,7 +339,7 @@ fn execute(
                 let whole = (run.elapsed.max(1) * u64::from(settings.host.cpus)) as f64;
                 let others = (run.others + run.steal) * whole > UNITS.max(OTHERS * whole);
                 let drift = (after / before - 1.0).abs() > DRIFT;
-                return Ok(Executed { run, disturbed: others || drift });
+                return Ok(Executed { run, disturbed: others || drift, by_others: others });
             }
             Err(_) if failures < 2 => {
                 failures += 1;

@@ -209,6 +209,7 @@ mod tests {
             rate: 1.0,
             runs: 16,
             disturbed: 1,
+            disturbed_by: None,
             scenarios: std::collections::BTreeMap::new(),
             cells: vec![cell("nice", 1e6, 1e6), cell("nice", 2e6, 1e6), cell("own", 1.05e6, 1e6)],
         };

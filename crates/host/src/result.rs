@@ -41,6 +41,9 @@ pub struct Measurement {
     pub runs: usize,
     /// Runs that others, steal or a change of speed disturbed.
     pub disturbed: usize,
+    /// Who used the host meanwhile, if anyone did (`--force`): a sentence without full stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed_by: Option<String>,
     /// The scenarios of the suite by kind and name, with [`MACHINE`] in place of the machine: they can be
     /// predicted again. Empty for other scenarios.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

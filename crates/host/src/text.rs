@@ -102,6 +102,9 @@ pub fn report(measurement: &Measurement) -> String {
                 the values are widely spread.\n"
         ));
     }
+    if let Some(who) = &measurement.disturbed_by {
+        text.push_str(&format!("Measured on a busy host: {who}.\n"));
+    }
     text
 }
 

@@ -19,6 +19,17 @@ pub struct Note {
     pub range: Option<(u64, u64)>,
 }
 
+/// Begins the source of a value that was measured while others used the host.
+pub const DISTURBED: &str = "disturbed";
+
+impl Note {
+    /// The value was measured while others used the host.
+    #[must_use]
+    pub fn disturbed(&self) -> bool {
+        self.source.starts_with(DISTURBED)
+    }
+}
+
 /// A machine of the shelf or a synthetic one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {

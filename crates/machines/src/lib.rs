@@ -14,7 +14,7 @@ mod shelf;
 mod topology;
 mod uncertain;
 
-pub use entry::{Entry, Note};
+pub use entry::{DISTURBED, Entry, Note};
 pub use file::read as read_file;
 pub use parameters::{GENERIC_NOTES, Lists, Parameters, build, generic_values};
 pub use shelf::{entries, names, resolve};

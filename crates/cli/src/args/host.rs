@@ -8,6 +8,11 @@ use clap_complete::engine::ArgValueCompleter as Completer;
 use super::{Edits, ListFormat, percent};
 use crate::{complete, help};
 
+/// Nanoseconds of `30s` or `0`.
+fn wait(text: &str) -> Result<u64, String> {
+    pictures::timeline::instant(text)
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct Measure {
     /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
@@ -32,9 +37,12 @@ pub(crate) struct Measure {
     /// Also write the measurement to this file, as JSON.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file of --output if it exists.
-    #[arg(long, requires = "output")]
+    /// Measure although other programs use the host, and replace the file of --output if it exists.
+    #[arg(long)]
     pub(crate) force: bool,
+    /// Longest time to wait for a host that other programs use.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = wait)]
+    pub(crate) wait: u64,
     /// Measure the built-in suite of more than two hundred cells instead of a scenario, in about 10 minutes.
     #[arg(long, requires = "machine", conflicts_with_all = ["file", "policies", "set", "sweep", "seed"])]
     pub(crate) suite: bool,
@@ -84,9 +92,13 @@ pub(crate) struct CalibrateHost {
     /// Write the machine file here. Default: print the measured values only.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file of --output if it exists.
-    #[arg(long, requires = "output")]
+    /// Measure although other programs use the host, mark what they disturbed, and replace the file of --output
+    /// if it exists.
+    #[arg(long)]
     pub(crate) force: bool,
+    /// Longest time to wait for a host that other programs use.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = wait)]
+    pub(crate) wait: u64,
     /// Compare the measured values with this machine file and report which have changed. The exit status is
     /// then 1.
     #[arg(long, value_name = "FILE")]

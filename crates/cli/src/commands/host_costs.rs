@@ -2,9 +2,12 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use host::calibrate::file::Comparison;
 use host::calibrate::{Costs, file, measure};
+use host::facts::cpus;
+use host::load::Watch;
 use host::parent::Starter;
 
 use crate::args::{CalibrateHost, ListFormat};
@@ -35,12 +38,18 @@ pub(crate) fn calibrate(args: &CalibrateHost) -> Result<ExitCode, Failure> {
     };
     let starter = Starter::of_this_program().map_err(Failure::Output)?;
     let bar = say::bar(0, "measurements");
-    let costs = measure(&starter, args.quick, &|done, all| {
+    let mut watch =
+        Watch::new(cpus(), Duration::from_nanos(args.wait), args.force, |text| say::warning(text));
+    let costs = measure(&starter, args.quick, &mut watch, &|done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
     let costs = costs.map_err(Failure::Output)?;
+    if let Some(who) = &costs.disturbed_by {
+        let (some, all) = (costs.disturbed(), costs.readings.len());
+        say::warning(format_args!("{some} of {all} measurements were disturbed: {who}"));
+    }
     if let Some(target) = &target {
         let text = file::text(&costs, &args.name);
         target.write(&|out| out.write_all(text.as_bytes()))?;

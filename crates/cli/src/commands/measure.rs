@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use experiment::PolicyShelf;
-use host::facts::Host;
+use host::facts::{Host, cpus};
+use host::load::Watch;
 use host::measure::{Group, PREDICTIONS, Settings, prepare};
 use host::page;
 use host::parent::Starter;
@@ -56,7 +58,9 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode
         bar.set_position(done as u64);
     };
     let settings = Settings { starter: &starter, host: &host, repeat: args.repeat, progress: &progress };
-    let measured = host::measure::measure(&groups, &machine, &settings);
+    let mut watch =
+        Watch::new(cpus(), Duration::from_nanos(args.wait), args.force, |text| say::warning(text));
+    let measured = host::measure::measure(&groups, &machine, &settings, &mut watch);
     bar.finish_and_clear();
     let measured = measured.map_err(Failure::Output)?;
     report(args, &measured, target.as_ref())

@@ -252,7 +252,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         compared: Compared::Form,
-        ..case("measure", &["measure", "here.yaml", "-r", "1", "-o", "m.json"])
+        ..case("measure", &["measure", "here.yaml", "-r", "1", "-o", "m.json", "--force", "--wait", "0"])
     },
     Case { weight: 0, ..finding("measure --write", &["measure", "--write", "."], sources) },
     Case {
@@ -263,7 +263,10 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         compared: Compared::Form,
         weight: 0,
-        ..case("calibrate host", &["calibrate", "host", "--quick", "-o", "mine.yaml"])
+        ..case(
+            "calibrate host",
+            &["calibrate", "host", "--quick", "-o", "mine.yaml", "--force", "--wait", "0"],
+        )
     },
     case(
         "machine import",

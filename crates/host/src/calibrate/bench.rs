@@ -7,12 +7,11 @@ use rustix::time::ClockId;
 use sim_core::rng::{Purpose, draw, key};
 
 use crate::facts::{Usage, bind};
+use crate::load::{OTHERS, UNITS, Watch};
 use crate::parent::Starter;
 use crate::statistics::Sample;
 use crate::work::{nanoseconds, now};
 
-/// A round is disturbed if others and the hypervisor used more than this share of the cpu time.
-const OTHERS: f64 = 0.03;
 /// A value is repeated, and then uncertain, if half the distance of its quartiles is wider than this share.
 const WIDE: f64 = 0.10;
 
@@ -60,17 +59,22 @@ pub(super) struct Task<'a> {
 pub(super) struct Value {
     pub(super) name: String,
     pub(super) sample: Sample,
+    /// Others used the host in some of the rounds that count, or the values are widely spread.
     pub(super) uncertain: bool,
+    /// Others used the host in some of the rounds that count.
+    pub(super) disturbed: bool,
 }
 
-/// Measures all values in so many rounds, each in another order.
+/// Measures all values in so many rounds, each in another order. After a round that others disturbed, the watch
+/// waits for a quiet host.
 ///
 /// # Errors
-/// A sentence: a value that could not be measured in any round.
+/// A sentence: a value that could not be measured in any round, or a host that stays busy.
 pub(super) fn values(
     bench: &Bench<'_>,
     tasks: &[Task<'_>],
     rounds: usize,
+    watch: &mut Watch,
     progress: &dyn Fn(usize, usize),
 ) -> Result<Vec<Value>, String> {
     let mut clean: Vec<Vec<f64>> = tasks.iter().map(|_| Vec::new()).collect();
@@ -99,21 +103,29 @@ pub(super) fn values(
         let elapsed = now() - begin;
         let (others, steal) = Usage::now().others(before, own, elapsed, bench.count());
         let whole = elapsed as f64 * f64::from(bench.count());
-        let quiet = ((others + steal) as f64) <= (OTHERS * whole).max(30e6);
+        let quiet = ((others + steal) as f64) <= (OTHERS * whole).max(UNITS);
         for (at, value) in found {
             if quiet { &mut clean[at] } else { &mut disturbed[at] }.push(value);
         }
         let done = clean.iter().map(|values| values.len().min(rounds)).sum();
         progress(done, tasks.len() * rounds);
+        if !quiet {
+            watch.quiet()?;
+        }
+        // A host that is never quiet is not measured three times as often.
+        if watch.forced() && round + 1 >= rounds && clean.iter().all(Vec::is_empty) {
+            break;
+        }
     }
     let value = |((task, mut values), others): ((&Task<'_>, Vec<f64>), Vec<f64>)| {
         let few = values.len() < rounds;
         if few {
             values.extend(others);
         }
-        let uncertain = few || wide(&values);
+        let (uncertain, disturbed) = (few || wide(&values), few);
         let name = task.name.clone();
-        Sample::of(values).map(|sample| Value { name, sample, uncertain }).ok_or_else(|| failure.clone())
+        let sample = Sample::of(values).ok_or_else(|| failure.clone())?;
+        Ok(Value { name, sample, uncertain, disturbed })
     };
     tasks.iter().zip(clean).zip(disturbed).map(value).collect()
 }
@@ -152,10 +164,10 @@ mod tests {
         let starter = Starter::with("/bin/false".into(), Vec::new());
         let bench = Bench::new(&starter, crate::facts::cpus());
         let good = Task { name: "good".into(), measure: Box::new(|_| Ok(2.0)) };
-        let done = values(&bench, &[good], 2, &|_, _| {}).unwrap();
+        let done = values(&bench, &[good], 2, &mut Watch::off(), &|_, _| {}).unwrap();
         assert!((done[0].sample.median - 2.0).abs() < 1e-9 && done[0].sample.values.len() >= 2);
         let bad = Task { name: "bad".into(), measure: Box::new(|_| Err("no".into())) };
-        assert_eq!(values(&bench, &[bad], 1, &|_, _| {}).err().unwrap(), "bad: no");
+        assert_eq!(values(&bench, &[bad], 1, &mut Watch::off(), &|_, _| {}).err().unwrap(), "bad: no");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use machines::{Entry, Parameters};
+use machines::{DISTURBED, Entry, Parameters};
 use notation::diagnostics::Sources;
 use notation::parameter::Kind;
 
@@ -15,6 +15,9 @@ const SMALL: f64 = 50.0;
 /// Cycles of one iteration of the counted loop on the nominal core (K10: shift, exclusive or, 64-bit
 /// multiplication of 4 cycles) and its clock: iterations per nanosecond.
 const NOMINAL: f64 = 2.0 / 6.0;
+/// Longest time to leave an idle state that is believed: the deepest states of servers take a third of a
+/// millisecond (`latency` of the C-states in sysfs), a virtual machine adds to it.
+const MOST_IDLE: f64 = 1e6;
 /// Nanoseconds of an inter-processor interrupt, a part of the measured latency that is not known alone.
 const IPI: f64 = 1_000.0;
 
@@ -29,6 +32,46 @@ pub struct Derived {
     pub source: String,
     /// True for estimates, and where a measurement was disturbed.
     pub uncertain: bool,
+    /// Others used the host while it was measured.
+    pub disturbed: bool,
+    /// The smallest and the largest value that are likely, of a disturbed one.
+    pub range: Option<(f64, f64)>,
+    /// Why no machine can have this value: the default stays.
+    pub impossible: Option<String>,
+}
+
+/// A cost or rate this many times smaller or larger than that of a present-day server has another cause than the
+/// host: the machines of twenty years in the registry differ from it by less.
+const IMPOSSIBLE: f64 = 20.0;
+
+/// Why a measured value is no property of a machine.
+fn impossible(parameter: &str, value: f64) -> Option<String> {
+    let known = Parameters::TABLE.iter().find(|known| known.name == parameter)?;
+    if !matches!(known.kind, Kind::Duration | Kind::Rate) || known.default == 0 {
+        return None;
+    }
+    let usual = known.default as f64;
+    let shown = |value| written(parameter, value);
+    if value.round() <= 0.0 {
+        return Some("is no cost of any machine".into());
+    }
+    let times = value / usual;
+    (times > IMPOSSIBLE || times < 1.0 / IMPOSSIBLE).then(|| {
+        let (factor, word) = if times > 1.0 { (times, "times") } else { (1.0 / times, "times smaller than") };
+        format!("is {factor:.0} {word} that of a present-day server ({})", shown(usual))
+    })
+}
+
+/// The interval that contains the value of the host although others disturbed it: from the least that was
+/// measured to the value, and the default.
+fn range(parameter: &str, value: f64, least: f64) -> Option<(f64, f64)> {
+    let known = Parameters::TABLE.iter().find(|known| known.name == parameter)?;
+    let factor = if matches!(known.kind, Kind::Factor) { 1_000.0 } else { 1.0 };
+    let usual = known.default as f64 / factor;
+    let ends = [value, least, usual];
+    let low = ends.iter().copied().fold(f64::INFINITY, f64::min).max(known.min as f64 / factor);
+    let high = ends.iter().copied().fold(0.0, f64::max).min(known.max as f64 / factor);
+    (low < high).then_some((low, high))
 }
 
 /// All parameters that follow from the measured values.
@@ -57,21 +100,31 @@ impl Derivation<'_> {
     ) {
         let readings: Option<Vec<_>> = names.iter().map(|name| self.costs.find(name)).collect();
         let Some(readings) = readings else { return };
-        let medians: Vec<f64> = readings.iter().map(|reading| reading.sample.median).collect();
+        let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
+        let least: Vec<f64> = readings.iter().map(|reading| reading.sample.min).collect();
         let parts: Vec<String> =
-            readings.iter().map(|r| format!("{} = {}", r.how, shown(r.sample.median, &r.unit))).collect();
+            readings.iter().map(|r| format!("{} = {}", r.how, shown(r.value, &r.unit))).collect();
+        let disturbed = readings.iter().any(|reading| reading.disturbed);
+        let mut quantiles: Vec<&str> = readings.iter().map(|reading| quantile(reading.quantile)).collect();
+        quantiles.dedup();
         let count = readings.iter().map(|reading| reading.sample.values.len()).min().unwrap_or(0);
         let day = self.costs.date.get(..10).unwrap_or_default();
         let from = if estimate { "derived from measurements" } else { "measured" };
+        let from = if disturbed { format!("{DISTURBED} by others: {from}") } else { from.to_owned() };
+        let result = value(&values).max(0.0);
         self.all.push(Derived {
             parameter,
-            value: value(&medians).max(0.0),
-            source: format!("{from} on {day}, median of {count}: {}", parts.join("; ")),
+            value: result,
+            source: format!("{from} on {day}, {} of {count}: {}", quantiles.join(" and "), parts.join("; ")),
             uncertain: estimate || readings.iter().any(|reading| reading.uncertain),
+            disturbed,
+            range: disturbed.then(|| range(parameter, result, value(&least).max(0.0))).flatten(),
+            impossible: impossible(parameter, result),
         });
     }
 
     fn switches(&mut self) {
+        // Differences of quantiles of one kind: what others add to both cancels.
         self.from("core_speed", &["speed"], true, |v| v[0] / NOMINAL);
         self.from("switch_thread", &["yield_switch_thread", "yield"], false, |v| v[0] - v[1]);
         self.from("switch_process", &["yield_switch_process", "yield"], false, |v| v[0] - v[1]);
@@ -114,8 +167,8 @@ impl Derivation<'_> {
         if let Some((name, cores)) = last.and_then(|r| Some((r.name.clone(), r.name.get(7..)?.parse().ok()?)))
         {
             let cores: f64 = cores;
-            let one = self.costs.median("stream_1").unwrap_or(0.0);
-            let all = self.costs.median(&name).unwrap_or(0.0);
+            let one = self.costs.value("stream_1").unwrap_or(0.0);
+            let all = self.costs.value(&name).unwrap_or(0.0);
             // Cores that do not reach the knee give a lower limit only.
             let knee = all < 0.9 * cores * one;
             self.from("node_bandwidth", &[&name], !knee, |v| if knee { v[0] } else { 2.0 * v[0] });
@@ -128,8 +181,21 @@ impl Derivation<'_> {
                 value: size as f64,
                 source: "sysfs, cache/index*/size".into(),
                 uncertain: virtual_share,
+                disturbed: false,
+                range: None,
+                impossible: None,
             });
         }
+    }
+}
+
+/// A quantile in words.
+fn quantile(share: f64) -> &'static str {
+    match share {
+        share if share < 0.2 => "lowest decile",
+        share if share < 0.4 => "first quartile",
+        share if share > 0.8 => "highest decile",
+        _ => "median",
     }
 }
 
@@ -171,17 +237,26 @@ pub fn text(costs: &Costs, name: &str) -> String {
     let mut text = format!(
         "# Measured by `oversim calibrate host` at {}. `uncertain: true` marks estimates and values that\n\
          # other programs disturbed. Values that are not listed are those of a present-day server.\n\
-         name: {name}\nsummary: {}\n\
+         {}name: {name}\nsummary: {}\n\
          kernel: {{ value: linux-6.18, source: {} }}\n\
          topology: {{ value: {}, source: \"sysfs\" }}\nvalues:\n",
         costs.date,
+        busy(costs),
         quoted(&summary),
         quoted(&format!("Linux {} runs on this machine; {}", host.release, kernel(costs))),
         quoted(&costs.topology),
     );
     for value in derived(costs) {
-        let uncertain = if value.uncertain { ", uncertain: true" } else { "" };
+        let mut uncertain = if value.uncertain { ", uncertain: true".to_owned() } else { String::new() };
+        if let Some((low, high)) = value.range.filter(|_| value.uncertain) {
+            let end = |end| quoted(&written(value.parameter, end));
+            let _ = write!(uncertain, ", range: [{}, {}]", end(low), end(high));
+        }
         let written = quoted(&written(value.parameter, value.value));
+        if let Some(why) = &value.impossible {
+            let _ = writeln!(text, "  # {} keeps its default: the measured {written} {why}", value.parameter);
+            continue;
+        }
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
@@ -195,29 +270,50 @@ pub fn text(costs: &Costs, name: &str) -> String {
             let _ = writeln!(text, "  {parameter}: {{ value: \"1\", source: \"one thread per core\" }}");
         }
     }
-    text + &idle_exits(costs)
+    let lists = [idle_exits(costs), cpu_numbers(costs)].concat();
+    if lists.is_empty() { text } else { format!("{text}lists:\n{lists}") }
+}
+
+/// The Linux numbers of the cpus, where they differ.
+fn cpu_numbers(costs: &Costs) -> String {
+    if costs.cpu_numbers.is_empty() {
+        return String::new();
+    }
+    let numbers = notation::lists::ranges(costs.cpu_numbers.iter().copied());
+    format!("  cpu_numbers: {{ value: \"{numbers}\", source: \"sysfs\" }}\n")
+}
+
+/// Who disturbed the measurement, as a comment.
+fn busy(costs: &Costs) -> String {
+    let Some(who) = &costs.disturbed_by else { return String::new() };
+    let who = notation::neutral::line(who);
+    format!("# Measured with --force on a busy host: {who}.\n")
 }
 
 /// The list of idle-exit times by idle time, where several were measured. A longer idle time has no shorter
 /// exit.
 fn idle_exits(costs: &Costs) -> String {
-    let (Some(nearest), Some(wake)) = (nearest(costs), costs.median("wake_call_same")) else {
+    let (Some(nearest), Some(wake)) = (nearest(costs), costs.value("wake_call_same")) else {
         return String::new();
     };
     let mut rows: Vec<String> = Vec::new();
     let mut longest = 0.0_f64;
     for (idle, _) in super::SLEEPS {
-        if let Some(latency) = costs.median(&format!("wake_latency_{idle}_{nearest}")) {
+        if let Some(latency) = costs.value(&format!("wake_latency_{idle}_{nearest}")) {
             longest = longest.max(latency - wake - IPI).round();
             rows.push(format!("[{idle}, {longest}ns]"));
         }
     }
-    if rows.len() < 2 {
+    let last = longest;
+    if rows.len() < 2 || impossible("idle_exit", last).is_some_and(|_| last > MOST_IDLE) {
         return String::new();
     }
+    let disturbed =
+        costs.readings.iter().any(|reading| reading.disturbed && reading.name.starts_with("wake_"));
+    let from = if disturbed { format!("{DISTURBED} by others: derived") } else { "derived".to_owned() };
     let day = costs.date.get(..10).unwrap_or_default();
     format!(
-        "lists:\n  idle_exit: {{ value: [{}], source: \"derived from measurements on {day}: from FUTEX_WAKE \
+        "  idle_exit: {{ value: [{}], source: \"{from} from measurements on {day}: from FUTEX_WAKE \
          to the sleeper after each idle time, minus the wake-up and {} us for the interrupt\", uncertain: \
          true }}\n",
         rows.join(", "),
@@ -237,7 +333,7 @@ pub fn read(name: &str, text: &str) -> Result<Entry, String> {
 /// Tick and slice as measured, beside what the model of the kernel assumes.
 #[must_use]
 pub fn kernel(costs: &Costs) -> String {
-    let time = |name| costs.median(name).map_or_else(|| "unknown".into(), crate::text::time);
+    let time = |name| costs.value(name).map_or_else(|| "unknown".into(), crate::text::time);
     format!(
         "two computing threads on one cpu run for {} each, a yield beside one takes {}",
         time("run_length"),
@@ -262,7 +358,7 @@ pub fn changed(costs: &Costs, entry: &Entry) -> Comparison {
         let Some(old) = entry.values.number(value.parameter) else { continue };
         let factor = if matches!(kind, Some(Kind::Factor)) { 1_000.0 } else { 1.0 };
         let old = old as f64 / factor;
-        if value.uncertain {
+        if value.uncertain || value.impossible.is_some() {
             continue;
         }
         compared += 1;
@@ -293,17 +389,27 @@ pub fn report(costs: &Costs) -> String {
     let mut row = |name: &str, value: &str, spread: &str, how: &str| {
         let _ = writeln!(text, "{name:<26} {value:>14}  {spread:<26} {how}");
     };
-    row("value", "median", "quartiles", "");
+    row("value", "", "quartiles", "");
     for reading in &costs.readings {
         let show = |value| shown(value, &reading.unit);
         let sample = &reading.sample;
-        let mark = if reading.uncertain { " (uncertain)" } else { "" };
+        let mark = match (reading.disturbed, reading.uncertain) {
+            (true, _) => " (disturbed)",
+            (_, true) => " (uncertain)",
+            _ => "",
+        };
+        let how = format!("{}, {}{mark}", reading.how, quantile(reading.quantile));
         let spread = format!("{} - {}", show(sample.q1), show(sample.q3));
-        row(&reading.name, &show(sample.median), &spread, &format!("{}{mark}", reading.how));
+        row(&reading.name, &show(reading.value), &spread, &how);
     }
     text.push_str("\nParameters of a machine file\n");
     for value in derived(costs) {
-        let mark = if value.uncertain { "  uncertain" } else { "" };
+        let mark = match &value.impossible {
+            Some(why) => format!("  keeps its default: the measured value {why}"),
+            None if value.disturbed => "  disturbed".to_owned(),
+            None if value.uncertain => "  uncertain".to_owned(),
+            None => String::new(),
+        };
         let _ =
             writeln!(text, "  {:<16} {:>12}{mark}", value.parameter, written(value.parameter, value.value));
     }
@@ -345,17 +451,56 @@ mod tests {
             how: "a \"test\"".into(),
             unit: (*unit).to_owned(),
             sample: Sample::of(vec![*value; 9]).unwrap(),
+            value: *value,
+            quantile: 0.1,
             uncertain: false,
+            disturbed: false,
         };
         Costs {
             schema: SCHEMA.into(),
             date: "2026-11-23T04:00:00Z".into(),
             host: Host { cpus: 2, release: "6.18.44".into(), ..Host::unknown() },
             topology: "package:1 core:2".into(),
+            cpu_numbers: vec![0, 2],
             private_cache: 1 << 20,
             shared_cache: 32 << 20,
             readings: values.iter().map(reading).collect(),
+            disturbed_by: None,
         }
+    }
+
+    #[test]
+    fn disturbed_values_carry_a_word_and_a_range_and_impossible_ones_are_left_out() {
+        let mut busy = costs();
+        busy.disturbed_by = Some("others use 1.90 of 2 cpus (make 95 % of a cpu)".into());
+        for reading in &mut busy.readings {
+            (reading.disturbed, reading.uncertain) = (true, true);
+            if reading.name == "yield" {
+                reading.value = 70_000.0;
+            }
+        }
+        let text = text(&busy, "mine");
+        assert!(
+            text.contains("# Measured with --force on a busy host: others use 1.90 of 2 cpus (make 95 %")
+        );
+        assert!(
+            text.contains("  # yield_call keeps its default: the measured \"70000ns\" is 191 times"),
+            "{text}"
+        );
+        // A switch that costs less than nothing.
+        assert!(
+            text.contains("  # switch_thread keeps its default: the measured \"0ns\" is no cost"),
+            "{text}"
+        );
+        let entry = read("mine.yaml", &text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        assert_eq!(entry.values.number("yield_call"), Some(367));
+        let note = entry.notes.iter().find(|note| note.parameter == "poll").unwrap();
+        assert!(
+            note.uncertain && note.disturbed() && note.source.contains("disturbed by others"),
+            "{note:?}"
+        );
+        assert_eq!(note.range, Some((40, 90)), "measured and usual");
+        assert!(report(&busy).contains("(disturbed)"));
     }
 
     #[test]
@@ -368,6 +513,7 @@ mod tests {
         assert_eq!((number("sleep"), number("idle_exit"), number("migration")), (800, 6_300, 3_000));
         assert_eq!(number("wake_remote"), 2_000);
         assert_eq!(entry.lists.idle_exit, [(20_000, 6_300), (200_000, 6_300), (2_000_000, 33_300)]);
+        assert_eq!(entry.lists.cpu_numbers, [0, 2]);
         assert_eq!((number("line_near"), number("core_bandwidth")), (55, 12_000_000_000));
         assert_eq!((number("core_speed"), number("private_cache")), (1_500, 1 << 20));
         assert_eq!(entry.kernel.as_deref(), Some("linux-6.18"));
@@ -388,7 +534,7 @@ mod tests {
         let mut other = costs();
         for reading in &mut other.readings {
             if matches!(reading.name.as_str(), "yield_switch_thread" | "barrier_same") {
-                reading.sample.median += 900.0 * if reading.name == "barrier_same" { 1.75 } else { 1.0 };
+                reading.value += 900.0 * if reading.name == "barrier_same" { 1.75 } else { 1.0 };
             }
         }
         let changed = changed(&other, &entry).changed;

@@ -13,8 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{Host, cpus};
+use crate::load::Watch;
 use crate::parent::Starter;
-use crate::statistics::Sample;
+use crate::statistics::{self, Sample};
 use bench::{Bench, Task, Value};
 use places::Places;
 use switches::{Meeting, WakeUp};
@@ -41,12 +42,18 @@ pub struct Costs {
     pub host: Host,
     /// Its shape as a description of machine files.
     pub topology: String,
+    /// The Linux number of each cpu in the order of the simulator; empty where both are the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_numbers: Vec<u32>,
     /// Private cache of a core in bytes, from sysfs; 0 if unknown.
     pub private_cache: u64,
     /// Cache shared by cores in bytes, from sysfs; 0 if unknown.
     pub shared_cache: u64,
     /// The measured values.
     pub readings: Vec<Reading>,
+    /// Who used the host meanwhile, if anyone did (`--force`): a sentence without full stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed_by: Option<String>,
 }
 
 /// A measured value.
@@ -60,8 +67,15 @@ pub struct Reading {
     pub unit: String,
     /// The values.
     pub sample: Sample,
+    /// The value that counts: this quantile of the sample.
+    pub value: f64,
+    /// Which quantile that is, 0.5 for the median.
+    pub quantile: f64,
     /// Others disturbed the measurement, or the values are widely spread.
     pub uncertain: bool,
+    /// Others used the host in some of the rounds that count.
+    #[serde(default)]
+    pub disturbed: bool,
 }
 
 impl Costs {
@@ -79,10 +93,56 @@ impl Costs {
         self.readings.iter().find(|reading| reading.name == name)
     }
 
-    /// The median of a measured value.
+    /// The value that counts of a measurement.
     #[must_use]
-    pub fn median(&self, name: &str) -> Option<f64> {
-        self.find(name).map(|reading| reading.sample.median)
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.find(name).map(|reading| reading.value)
+    }
+
+    /// How many values others disturbed.
+    #[must_use]
+    pub fn disturbed(&self) -> usize {
+        self.readings.iter().filter(|reading| reading.disturbed).count()
+    }
+}
+
+/// Which of the values of the rounds counts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Quantile {
+    /// A cost of one cpu. Other programs and interrupts can only lengthen it, so the low values are those of the
+    /// operation alone. A decile, since the smallest of all is that of a lucky clock.
+    Low,
+    /// A cost that crosses cpus. Others only lengthen it, but idle states and the hypervisor vary it on a quiet
+    /// host, too: the first quartile.
+    LowQuartile,
+    /// A rate, which others can only lower.
+    High,
+    /// A difference, ratio or count, which others move both ways.
+    Median,
+}
+
+impl Quantile {
+    const fn share(self) -> f64 {
+        match self {
+            Self::Low => 0.1,
+            Self::LowQuartile => 0.25,
+            Self::High => 0.9,
+            Self::Median => 0.5,
+        }
+    }
+
+    /// That of a value by its name and unit.
+    fn of(name: &str, unit: &str) -> Self {
+        let across = ["futex_leg_", "wake_", "migration_"];
+        match unit {
+            "bytes/s" | "iterations/ns" => Self::High,
+            "ns" if name.starts_with("refill") => Self::Median,
+            "ns" if name != "wake_call_same" && across.iter().any(|way| name.starts_with(way)) => {
+                Self::LowQuartile
+            }
+            "ns" => Self::Low,
+            _ => Self::Median,
+        }
     }
 }
 
@@ -109,11 +169,18 @@ impl<'a> List<'a> {
     }
 }
 
-/// Measures everything. `progress` is called with the number of finished and of all measurements.
+/// Measures everything, if the host is quiet. `progress` is called with the number of finished and of all
+/// measurements.
 ///
 /// # Errors
-/// A sentence: a value cannot be measured here.
-pub fn measure(starter: &Starter, quick: bool, progress: &dyn Fn(usize, usize)) -> Result<Costs, String> {
+/// A sentence: a value cannot be measured here, or others use the host.
+pub fn measure(
+    starter: &Starter,
+    quick: bool,
+    watch: &mut Watch,
+    progress: &dyn Fn(usize, usize),
+) -> Result<Costs, String> {
+    watch.quiet()?;
     let all = cpus();
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let places = Places::of(&all);
@@ -125,22 +192,39 @@ pub fn measure(starter: &Starter, quick: bool, progress: &dyn Fn(usize, usize)) 
     let rounds = if quick { QUICK } else { ROUNDS };
     let (tasks, texts): (Vec<Task<'_>>, Vec<(&str, String)>) =
         list.0.into_iter().map(|entry| (entry.task, (entry.unit, entry.how))).unzip();
-    let values = bench::values(&bench, &tasks, rounds, progress)?;
-    let reading = |(value, (unit, how)): (Value, (&str, String))| Reading {
-        name: value.name,
-        how,
-        unit: unit.to_owned(),
-        sample: value.sample,
-        uncertain: value.uncertain,
+    let values = bench::values(&bench, &tasks, rounds, watch, progress)?;
+    let reading = |(value, (unit, how)): (Value, (&str, String))| {
+        let quantile = Quantile::of(&value.name, unit).share();
+        Reading {
+            value: statistics::quantile(&value.sample.values, quantile),
+            quantile,
+            name: value.name,
+            how,
+            unit: unit.to_owned(),
+            sample: value.sample,
+            uncertain: value.uncertain,
+            disturbed: value.disturbed,
+        }
     };
+    let readings: Vec<Reading> = values.into_iter().zip(texts).map(reading).collect();
+    let disturbed = readings.iter().any(|reading| reading.disturbed);
+    if disturbed && !watch.forced() {
+        let who = watch.disturbed_by().unwrap_or_else(|| "others used the host".into());
+        return Err(format!(
+            "the measurement was disturbed: {who}. Nothing was written; --force keeps such values and marks each \
+             as disturbed"
+        ));
+    }
     Ok(Costs {
         schema: SCHEMA.into(),
         date,
         host: Host::here(),
         topology: places.topology.clone(),
+        cpu_numbers: places.cpu_numbers.clone(),
         private_cache: places.private_cache,
         shared_cache: places.shared_cache,
-        readings: values.into_iter().zip(texts).map(reading).collect(),
+        disturbed_by: disturbed.then(|| watch.disturbed_by()).flatten(),
+        readings,
     })
 }
 

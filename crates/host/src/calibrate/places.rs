@@ -1,6 +1,9 @@
 //! Which cpus of this host are near each other, from sysfs.
 
 use std::fs;
+use std::path::Path;
+
+use machines::import::{Description, import};
 
 const ROOT: &str = "/sys/devices/system/cpu";
 
@@ -18,6 +21,8 @@ pub(super) struct Places {
     pub(super) cores: Vec<u32>,
     /// Its shape as a description of machine files.
     pub(super) topology: String,
+    /// The Linux number of each cpu in the order of the simulator; empty where both are the same.
+    pub(super) cpu_numbers: Vec<u32>,
     /// Bytes of the level-2 cache; 0 if unknown.
     pub(super) private_cache: u64,
     /// Bytes of the last-level cache; 0 if unknown.
@@ -47,12 +52,15 @@ impl Places {
                 cores.push(*at);
             }
         }
+        let (shape, cpu_numbers) =
+            imported(all).unwrap_or_else(|| (topology(all, cores.len(), &own), Vec::new()));
         Self {
             sibling: among(&own.siblings, &[]),
             cache: among(&own.cache, &[&own.siblings]),
             near: among(&own.package, &[&own.siblings, &own.cache]),
             far: among(all, &[&own.package]),
-            topology: topology(all, cores.len(), &own),
+            topology: shape,
+            cpu_numbers,
             cores,
             private_cache: cache(first, 2).map_or(0, |(size, _)| size),
             shared_cache: cache(first, 3).map_or(0, |(size, _)| size),
@@ -67,6 +75,12 @@ impl Places {
     }
 }
 
+/// The shape and the numbers of the cpus as `machine import --host` writes them, if it imports all of them.
+fn imported(all: &[u32]) -> Option<(String, Vec<u32>)> {
+    let host = import(Description::Host(Path::new("/")), "host", false).ok()?.entry;
+    (host.topology.cpus() as usize == all.len()).then_some((host.topology_text, host.lists.cpu_numbers))
+}
+
 /// The shape of a uniform machine: packages, groups that share a cache, cores, hardware threads.
 fn topology(all: &[u32], cores: usize, own: &Cpu) -> String {
     let count = |list: &[u32]| all.iter().filter(|cpu| list.contains(cpu)).count().max(1);
@@ -79,8 +93,8 @@ fn topology(all: &[u32], cores: usize, own: &Cpu) -> String {
         return format!("package:1 core:{}", all.len());
     }
     let mut text = format!("package:{packages}");
-    // A cache of the whole package is no level of its own.
-    if group < package && group > threads {
+    // As `machine import` writes it: a cache of the whole package is a group, too.
+    if group > threads {
         text.push_str(&format!(" cache:{} core:{}", package / group, group / threads));
     } else {
         text.push_str(&format!(" core:{}", package / threads));
@@ -153,8 +167,9 @@ mod tests {
             cache: cache.to_vec(),
         };
         let all: Vec<u32> = (0..8).collect();
-        assert_eq!(topology(&[0, 1], 2, &own(&[0], &[0, 1], &[0, 1])), "package:1 core:2");
-        assert_eq!(topology(&all, 4, &own(&[0, 4], &all, &all)), "package:1 core:4 pu:2");
+        assert_eq!(topology(&[0, 1], 2, &own(&[0], &[0, 1], &[0, 1])), "package:1 cache:1 core:2");
+        assert_eq!(topology(&all, 4, &own(&[0, 4], &all, &all)), "package:1 cache:1 core:4 pu:2");
+        assert_eq!(topology(&[0, 1], 2, &own(&[0], &[0, 1], &[0])), "package:1 core:2");
         let shape = topology(&all, 8, &own(&[0], &[0, 1, 2, 3], &[0, 1]));
         assert_eq!(shape, "package:2 cache:2 core:2");
         assert_eq!(topology(&all[..3], 3, &own(&[0], &[0, 1], &[0, 1])), "package:1 core:3");
