@@ -492,7 +492,7 @@ pub(crate) struct Timeline {
     /// Show the run up to this instant.
     #[arg(long, value_name = "TIME", value_parser = pictures::timeline::instant)]
     pub(crate) to: Option<u64>,
-    /// Show only these cpus, for example `0-3,8`.
+    /// Show only these cpus, for example `0-3,8`, or `linux:0-3` in the numbers of Linux.
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// Stack two to four values of one setting, as `apps.code.runtime=spin,yield`, under one policy. A path

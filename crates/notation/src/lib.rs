@@ -2,6 +2,7 @@
 //!
 //! This crate knows nothing of simulation; it reads no file and no environment.
 
+pub mod cpus;
 pub mod declare;
 pub mod diagnostics;
 pub mod encoding;

@@ -13,9 +13,22 @@ pub const MAX_ITEMS: usize = 1 << 22;
 pub struct List {
     items: Vec<u64>,
     seen: BTreeSet<u64>,
+    repeats: bool,
 }
 
 impl List {
+    /// An empty list that may name a cpu several times.
+    #[must_use]
+    pub fn repeating() -> Self {
+        Self { repeats: true, ..Self::default() }
+    }
+
+    /// An empty list with the rules of this one.
+    #[must_use]
+    pub(crate) fn empty(&self) -> Self {
+        Self { repeats: self.repeats, ..Self::default() }
+    }
+
     /// What was read.
     #[must_use]
     pub fn items(self) -> Vec<u64> {
@@ -23,7 +36,7 @@ impl List {
     }
 
     /// Adds what a text stands for: one or more parts between commas, none above `max` nor below `min`; of
-    /// [`Kind::Cpus`] each at most once, ranges included.
+    /// [`Kind::Cpus`] each at most once, ranges included, unless the list is [`Self::repeating`].
     ///
     /// # Errors
     /// A sentence that says what is wrong and, where that helps, how to write it.
@@ -66,14 +79,19 @@ impl List {
         }
         let mut cpu = first;
         while cpu <= last {
-            if !self.seen.insert(cpu) {
-                return Err(format!("cpu {cpu} is named twice"));
-            }
-            self.push(cpu)?;
+            self.add_cpu(cpu)?;
             // No overflow: at most `max` plus a step.
             cpu = cpu.saturating_add(stride);
         }
         Ok(())
+    }
+
+    /// Adds a cpu.
+    pub(crate) fn add_cpu(&mut self, cpu: u64) -> Result<(), String> {
+        if !self.repeats && !self.seen.insert(cpu) {
+            return Err(format!("cpu {cpu} is named twice"));
+        }
+        self.push(cpu)
     }
 
     fn push(&mut self, value: u64) -> Result<(), String> {
@@ -146,6 +164,13 @@ mod tests {
         for text in ["", "0,", "-1", "1-", "a", "0-3:", "1.5", "99999999999999999999999", "0 1"] {
             assert!(said(text).contains("is not a cpu or a range of cpus"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_repeating_list_names_a_cpu_twice() {
+        let mut list = List::repeating();
+        list.add(Kind::Cpus, "0,0-1", 0, 15).unwrap();
+        assert_eq!(list.items(), [0, 0, 1]);
     }
 
     #[test]

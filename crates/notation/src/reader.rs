@@ -1,5 +1,6 @@
 //! Reads nodes as values and collects everything that is wrong on the way.
 
+use crate::cpus::{Numbering, linux};
 use crate::diagnostics::{Diagnostic, Place};
 use crate::lists::List;
 use crate::parameter::{Kind, Parameter, Values, original};
@@ -15,13 +16,14 @@ pub struct Reader<C = ()> {
     /// What else the functions that read a certain kind of file need.
     pub context: C,
     problems: Vec<Diagnostic>,
+    remarks: Vec<String>,
 }
 
 /// What values can refer to: the cpus of the machine, and the applications by name.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// Name and number of cpus of the machine; `None` when it is not known.
-    pub machine: Option<(String, u32)>,
+    /// The cpus of the machine; `None` when it is not known.
+    pub machine: Option<Numbering>,
     /// The names of the applications.
     pub apps: Vec<String>,
 }
@@ -40,7 +42,21 @@ pub struct Chosen<'a> {
 impl<C> Reader<C> {
     /// Nothing read yet.
     pub fn new(context: C) -> Self {
-        Self { scope: Scope::default(), context, problems: Vec::new() }
+        Self { scope: Scope::default(), context, problems: Vec::new(), remarks: Vec::new() }
+    }
+
+    /// Notes what the user should know although nothing is wrong: a sentence without full stop, once.
+    pub fn remark(&mut self, sentence: impl Into<String>) {
+        let sentence = sentence.into();
+        if !self.remarks.contains(&sentence) {
+            self.remarks.push(sentence);
+        }
+    }
+
+    /// All remarks so far.
+    #[must_use]
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// All errors.
@@ -228,13 +244,54 @@ impl<C> Reader<C> {
     fn numbers(&mut self, node: &Node, what: &str, parameter: Parameter) -> Option<Vec<u64>> {
         let Parameter { kind, min, max, .. } = parameter;
         match kind.of_one() {
-            kind @ (Kind::Cpus | Kind::Counts) => self.list(node, what, kind, (min, max)),
+            // An order in which ranks get cpus: two of them may share one.
+            kind @ (Kind::Cpus | Kind::Counts) => self.items(node, what, kind, (min, max), true),
             kind => self.value(node, what, kind, min, max).map(|value| vec![value]),
         }
     }
 
-    /// A list of cpus or counts: a YAML list, or a text like `0-3,8`; cpus are those of the machine.
-    pub fn list(&mut self, node: &Node, what: &str, kind: Kind, (min, max): (u64, u64)) -> Option<Vec<u64>> {
+    /// A list of counts, or of cpus that are each named once: a YAML list, or a text like `0-3,8` or
+    /// `linux:0-3`; cpus are those of the machine.
+    pub fn list(&mut self, node: &Node, what: &str, kind: Kind, range: (u64, u64)) -> Option<Vec<u64>> {
+        self.items(node, what, kind, range, false)
+    }
+
+    /// A list; with `ordered`, cpus have an order and may be named several times.
+    fn items(
+        &mut self,
+        node: &Node,
+        what: &str,
+        kind: Kind,
+        (min, max): (u64, u64),
+        ordered: bool,
+    ) -> Option<Vec<u64>> {
+        let texts = self.parts(node, what, kind)?;
+        let cpus = self.scope.machine.clone().filter(|_| kind == Kind::Cpus);
+        let mut list = if ordered { List::repeating() } else { List::default() };
+        for (part, text) in &texts {
+            let plain = linux(text).filter(|_| kind == Kind::Cpus).unwrap_or(text);
+            let added = match &cpus {
+                Some(cpus) => cpus.add(&mut list, text),
+                None => list.add(kind, plain, min, max),
+            };
+            if let Err(message) = added {
+                // Only a cpu that does not exist is a matter of the machine.
+                let missing = message.ends_with("does not exist");
+                let hint = cpus.as_ref().filter(|_| missing).map_or_else(String::new, Numbering::hint);
+                self.wrong_node(part, format!("{what}: {message}"), hint);
+                return None;
+            }
+        }
+        let items = list.items();
+        let text: Vec<&str> = texts.into_iter().map(|(_, text)| text).collect();
+        if let Some(remark) = cpus.and_then(|cpus| cpus.remark(&text.join(","), &items, ordered)) {
+            self.remark(format!("{what}: {remark}"));
+        }
+        Some(items)
+    }
+
+    /// The texts of a list, with their places.
+    fn parts<'a>(&mut self, node: &'a Node, what: &str, kind: Kind) -> Option<Vec<(&'a Node, &'a str)>> {
         let parts = match &node.content {
             Content::Scalar(_) => std::slice::from_ref(node),
             Content::List(items) if !items.is_empty() => items.as_slice(),
@@ -247,20 +304,17 @@ impl<C> Reader<C> {
                 return None;
             }
         };
-        let cpus = self.scope.machine.as_ref().filter(|_| kind == Kind::Cpus);
-        let last = cpus.map_or(max, |(_, cpus)| max.min(u64::from(cpus.saturating_sub(1))));
-        let hint =
-            cpus.map_or_else(String::new, |(name, _)| format!("the cpus of {name} are numbered 0 to {last}"));
-        let mut list = List::default();
+        let mut texts: Vec<(&Node, &str)> = Vec::with_capacity(parts.len());
         for part in parts {
             let text = self.text(part, &format!("each part of {what}"))?;
-            if let Err(message) = list.add(kind, text, min, last) {
-                // Only a cpu that does not exist is a matter of the machine.
-                let hint = if message.ends_with("does not exist") { hint.as_str() } else { "" };
-                self.wrong_node(part, format!("{what}: {message}"), hint);
+            let mixed = |(_, first): &(&Node, &str)| linux(first).is_some() != linux(text).is_some();
+            if kind == Kind::Cpus && texts.first().is_some_and(mixed) {
+                let message = format!("{what} mixes the numbers of Linux and those of oversim");
+                self.wrong_node(part, message, "write `linux:` before each part, or before none");
                 return None;
             }
+            texts.push((part, text));
         }
-        Some(list.items())
+        Some(texts)
     }
 }

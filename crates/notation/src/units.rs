@@ -49,7 +49,10 @@ pub fn expected(kind: Kind) -> String {
         Kind::Percent => "write a percentage, as `15%`".into(),
         Kind::Choice(words) => format!("write one of {}", listed(words)),
         Kind::Flag => "write `true` or `false`".into(),
-        Kind::Cpus => "write a list of cpus as `0-3,8`, `0-15:4` or `[0, 2, 4]`".into(),
+        Kind::Cpus => {
+            "write a list of cpus as `0-3,8`, `0-15:4` or `[0, 2, 4]`, or in Linux's numbers as `linux:0-3`"
+                .into()
+        }
         Kind::Counts => "write a list of whole numbers as `[12, 4]`".into(),
         Kind::PerApp(kind) => expected(*kind),
     }
@@ -66,7 +69,9 @@ pub const fn pattern(kind: Kind) -> Option<&'static str> {
         Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2}0*)?\s*%$"),
         // A number has its own type; this is the percentage that may replace it.
         Kind::Factor => Some(r"^[0-9]+(\.[0-9]0*)?\s*%$"),
-        Kind::Cpus => Some(r"^\s*[0-9]+(-[0-9]+(:[0-9]+)?)?(\s*,\s*[0-9]+(-[0-9]+(:[0-9]+)?)?)*\s*$"),
+        Kind::Cpus => {
+            Some(r"^\s*(linux:)?\s*[0-9]+(-[0-9]+(:[0-9]+)?)?(\s*,\s*[0-9]+(-[0-9]+(:[0-9]+)?)?)*\s*$")
+        }
         Kind::Counts => Some(r"^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$"),
         Kind::Count | Kind::Choice(_) | Kind::Flag => None,
         Kind::PerApp(kind) => pattern(*kind),

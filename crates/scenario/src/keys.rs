@@ -308,7 +308,7 @@ keys! {
         example: "job: { workload: { spmd: { work: 1s } }, copies: 3, arrival: { mean: 100ms } }",
     }
 
-    /// Cpus that it may use: a list, or a text such as `0-3,8`.
+    /// Cpus that it may use: a list, or a text such as `0-3,8`, or `linux:0-3` in the numbers of Linux.
     cpus: Cpus {
         more: "No policy moves the application to other cpus. Default: all cpus.",
         example: "hog: { workload: { hog: { work: 100ms } }, cpus: '0-3,8' }",

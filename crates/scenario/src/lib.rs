@@ -30,6 +30,7 @@ mod settable;
 pub mod subject;
 mod sweep;
 mod together;
+mod traps;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -99,8 +100,9 @@ pub fn examine(
             let (scenario_text, applied) = (opened.text, opened.applied);
             let mut done = Experiment { scenario_text, overrides: applied, best_partition, ..experiment };
             if overrides.warn {
+                let remarks = opened.reader.remarks().to_vec();
                 let load = |other: &Overrides| load_with(policies, name, text, other).ok();
-                done.warnings = overrides.without_effect(&done, load);
+                done.warnings = remarks.into_iter().chain(overrides.without_effect(&done, load)).collect();
             }
             Ok(done)
         }

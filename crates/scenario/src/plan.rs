@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use notation::cpus::Numbering;
 use notation::number::plural;
 use policies::Choice;
 use schemars::JsonSchema;
@@ -58,7 +59,8 @@ pub struct Experiment {
     pub runs: Vec<RunPlan>,
     /// Overrides from the command line as `path=value`, in the order applied.
     pub overrides: Vec<String>,
-    /// What the user should know before the runs: settings without effect.
+    /// What the user should know before the runs: lists in other numbers than those of Linux, settings
+    /// without effect.
     pub warnings: Vec<String>,
 }
 
@@ -67,6 +69,14 @@ impl Experiment {
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.runs.iter().map(|run| run.machine.cpus()).max().unwrap_or(0)
+    }
+
+    /// The cpus of one of its machines as lists name them.
+    #[must_use]
+    pub fn numbering(&self, machine: &Machine) -> Numbering {
+        let origin = self.machines.iter().find(|origin| origin.name == machine.name);
+        let linux = origin.map_or_else(Vec::new, |origin| origin.cpu_numbers.clone());
+        Numbering { machine: machine.name.clone(), cpus: machine.cpus(), linux }
     }
 
     /// How many runs it has: `60 runs (6 policies x 3 configurations x 3 replicates, 6 dedicated)`.
@@ -104,6 +114,9 @@ pub struct MachineOrigin {
     /// Those of the uncertain values that can act on this machine and that the scenario does not set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
+    /// The Linux number of each cpu, where these differ from the simulator's; no part of results.
+    #[serde(skip)]
+    pub cpu_numbers: Vec<u32>,
 }
 
 /// An uncertain value of a machine, as a scenario would write it.

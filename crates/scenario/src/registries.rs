@@ -34,6 +34,14 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Chosen
         return None;
     }
     let set: Vec<&str> = chosen.parameters.iter().map(|entry| entry.key.as_str()).collect();
+    let disturbed = entry.notes.iter().filter(|note| note.disturbed()).count();
+    if disturbed > 0 {
+        reader.remark(format!(
+            "{disturbed} values of the machine {} were measured while other programs used the host (calibrate host \
+             --force): measure again when it is quiet",
+            entry.name
+        ));
+    }
     let inputs = entry.inputs(&set);
     if let Some(draw) = reader.context.draw
         && let Err(message) = entry.set_drawn(draw, &set).and_then(|()| entry.check())
@@ -41,6 +49,7 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Chosen
         reader.wrong(chosen.place, message);
         return None;
     }
+    let in_order = (0..).eq(entry.lists.cpu_numbers.iter().copied());
     let origin = MachineOrigin {
         name: entry.name.clone(),
         cpus: Some(entry.topology.cpus()),
@@ -48,6 +57,7 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Chosen
         values: Some(entry.notes.len()),
         uncertain: Some(entry.notes.iter().filter(|note| note.uncertain).count()),
         inputs: inputs.iter().map(Input::of).collect(),
+        cpu_numbers: if in_order { Vec::new() } else { entry.lists.cpu_numbers.clone() },
     };
     Some(ChosenMachine { machine: Arc::new(entry.machine()), kernel: entry.kernel, origin })
 }

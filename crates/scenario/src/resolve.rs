@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ::policies::Choice;
+use notation::cpus::Numbering;
 use notation::diagnostics::Place;
 use notation::hash;
 use notation::number;
@@ -32,7 +33,7 @@ use crate::overrides::Overrides;
 use crate::plan::{Experiment, MachineOrigin, NO_POLICY, RunPlan, Shortened};
 use crate::resolved::Resolved;
 use crate::sweep::Sweep;
-use crate::{policies, registries, together};
+use crate::{policies, registries, together, traps};
 
 /// What holds for all configurations.
 #[derive(Clone)]
@@ -206,7 +207,11 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
     let times = times(reader, scenario);
     let apps = scenario.apps.required(reader);
     reader.scope = Scope {
-        machine: machine.as_ref().map(|machine| (machine.name.clone(), machine.cpus())),
+        machine: machine.as_ref().zip(origin.as_ref()).map(|(machine, origin)| Numbering {
+            machine: machine.name.clone(),
+            cpus: machine.cpus(),
+            linux: origin.cpu_numbers.clone(),
+        }),
         apps: apps.map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
     };
     let policies = scenario.policies.required(reader).and_then(|node| policies::all(reader, node));
@@ -234,6 +239,7 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
     together::check(reader, scenario, &resolved);
     Objective::check(reader, scenario, &resolved);
+    traps::remark(reader, scenario, &resolved);
     Some(resolved)
 }
 

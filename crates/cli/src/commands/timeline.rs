@@ -80,7 +80,8 @@ fn recorded(
         say::warning(format_args!("--set {pair} has no effect on the runs that are shown"));
     }
     let subjects = choice.subjects();
-    let request = Request { from: args.from, to: args.to, cpus: cpus(args, &subjects)?, aim: choice.aim };
+    let request =
+        Request { from: args.from, to: args.to, cpus: cpus(args, &experiment, &subjects)?, aim: choice.aim };
     for remark in &choice.remarks {
         say::note(remark);
     }
@@ -141,8 +142,13 @@ fn target(path: &Path, force: bool) -> Result<(Target, Form), Failure> {
 }
 
 /// The cpus asked for, of those that the machine has.
-fn cpus(args: &Args, subjects: &[Subject<'_>]) -> Result<Option<Vec<u32>>, Failure> {
-    let Some(list) = &args.cpus else { return Ok(None) };
-    let count = subjects.first().map_or(0, |subject| subject.plan.machine.cpus());
-    timeline::cpus(list, count).map(Some).map_err(|why| Failure::Input(format!("--cpus {list}: {why}")))
+fn cpus(args: &Args, experiment: &Experiment, subjects: &[Subject<'_>]) -> Result<Option<Vec<u32>>, Failure> {
+    let Some((list, first)) = args.cpus.as_ref().zip(subjects.first()) else { return Ok(None) };
+    let numbering = experiment.numbering(&first.plan.machine);
+    let refused = |why| Failure::Input(format!("--cpus {list}: {why}"));
+    let (cpus, remark) = timeline::cpus(list, &numbering).map_err(refused)?;
+    if let Some(remark) = remark {
+        say::warning(format_args!("--cpus: {remark}"));
+    }
+    Ok(Some(cpus))
 }

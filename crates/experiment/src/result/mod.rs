@@ -351,6 +351,7 @@ pub(crate) mod fixture {
                     values: Some(30),
                     uncertain: Some(9),
                     inputs: Vec::new(),
+                    cpu_numbers: Vec::new(),
                 }],
                 kernels: strings(&["linux-2.6.28"]),
                 sweep: vec![Axis::new("threads_per_core", strings(&["1"]))],

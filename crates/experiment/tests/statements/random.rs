@@ -134,6 +134,7 @@ fn machine(random: &mut Random) -> MachineOrigin {
                 high: "3".into(),
             })
             .collect(),
+        cpu_numbers: Vec::new(),
     }
 }
 

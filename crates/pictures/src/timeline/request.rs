@@ -1,7 +1,9 @@
 //! Reads what people write to say what they want to see: instants and lists of cpus.
 
+use notation::cpus::Numbering;
+use notation::lists::List;
 use notation::parameter::Kind;
-use notation::{lists, units};
+use notation::units;
 
 /// The nanoseconds of an instant written as `1.5s` or `20ms`; `0` needs no unit.
 ///
@@ -14,16 +16,17 @@ pub fn instant(text: &str) -> Result<u64, String> {
     units::parse(Kind::Duration, text)
 }
 
-/// The cpus of a list such as `0-3,8` or `0-15:4` on a machine of `count` cpus (at least 1), in the order
-/// written.
+/// The cpus of a list such as `0-3,8`, `0-15:4` or `linux:0-3` on a machine, in the order written, and what to
+/// say of its numbers.
 ///
 /// # Errors
 /// A sentence: no list, or a cpu that the machine does not have.
-pub fn cpus(text: &str, count: u32) -> Result<Vec<u32>, String> {
-    let most = u64::from(count.saturating_sub(1));
-    let list = lists::parse(Kind::Cpus, text, 0, most)
-        .map_err(|why| format!("{why}; the machine has the cpus 0-{most}"))?;
-    Ok(list.into_iter().map(|cpu| cpu as u32).collect())
+pub fn cpus(text: &str, machine: &Numbering) -> Result<(Vec<u32>, Option<String>), String> {
+    let mut list = List::default();
+    machine.add(&mut list, text).map_err(|why| format!("{why}; {}", machine.hint()))?;
+    let cpus = list.items();
+    let remark = machine.remark(text, &cpus, false);
+    Ok((cpus.into_iter().map(|cpu| cpu as u32).collect(), remark))
 }
 
 #[cfg(test)]
@@ -38,7 +41,12 @@ mod tests {
 
     #[test]
     fn cpus_exist() {
-        assert_eq!(cpus("0-2,7", 8), Ok(vec![0, 1, 2, 7]));
-        assert!(cpus("8", 8).is_err() && cpus("a", 8).is_err() && cpus("", 8).is_err());
+        let machine = Numbering { machine: "mine".into(), cpus: 8, linux: vec![0, 4, 1, 5, 2, 6, 3, 7] };
+        let shown = |text| cpus(text, &machine);
+        assert_eq!(shown("0-2,7").unwrap().0, [0, 1, 2, 7]);
+        assert!(shown("0-2,7").unwrap().1.unwrap().contains("Linux 0,4,1,7"));
+        assert_eq!(shown("linux:0-2"), Ok((vec![0, 2, 4], None)));
+        assert!(shown("8").unwrap_err().contains("numbered 0 to 7"));
+        assert!(shown("a").is_err() && shown("").is_err());
     }
 }

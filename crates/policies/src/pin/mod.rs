@@ -5,6 +5,7 @@
 //! Hofmeyr, Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010); scatter and gather as
 //! `KMP_AFFINITY`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use notation::declare::{Cpus, PerApp};
@@ -71,8 +72,8 @@ parameters! {
         /// Where a rank begins that is bound to several cpus: anywhere in its domain, as fork places it
         /// (`domain`), or on its own cpu as with `by: cpu`, until all ranks exist (`even`).
         start: PerApp<Start> = Start::Domain;
-        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN
-        /// uses all that the application may use.
+        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`, where a cpu may be
+        /// named several times. By default PIN uses all that the application may use.
         cpus: PerApp<Cpus> = 0, in 0..=(1 << 22) - 1;
         /// Position of rank 0 among the cpus of the layout.
         offset: PerApp<u64> = 0, in 0..=1 << 22;
@@ -139,6 +140,11 @@ impl Wish {
         let mut cpus: Vec<CpuId> = self.cpus.iter().copied().filter(|cpu| allowed.contains(*cpu)).collect();
         if cpus.is_empty() {
             cpus = allowed.iter().collect();
+        }
+        if self.layout != Layout::List {
+            // A set: only a listed order may give a cpu to several ranks.
+            let mut seen = BTreeSet::new();
+            cpus.retain(|cpu| seen.insert(*cpu));
         }
         match self.layout {
             Layout::List => {}

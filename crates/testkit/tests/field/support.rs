@@ -8,7 +8,7 @@ use experiment::run::run;
 use scenario::{Overrides, load};
 
 /// Where the scenario files of the cases are.
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/field/cases")
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use notation::cpus::Numbering;
 use notation::parameter::Kind;
 use notation::{lists, units};
 use pictures::timeline;
@@ -61,7 +62,9 @@ pub(crate) fn value(bytes: &[u8]) {
         let ranges = lists::ranges(sorted.iter().map(|cpu| *cpu as u32));
         assert_eq!(lists::parse(Kind::Cpus, &ranges, 0, 4_095), Ok(sorted));
     }
-    for refused in [timeline::instant(text).err(), timeline::cpus(text, 64).err()] {
+    let linux = (0..32).flat_map(|core| [core, core + 32]).collect();
+    let machine = Numbering { machine: "m".into(), cpus: 64, linux };
+    for refused in [timeline::instant(text).err(), timeline::cpus(text, &machine).err()] {
         assert!(refused.is_none_or(|why| !why.is_empty()));
     }
 }
