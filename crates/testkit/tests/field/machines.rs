@@ -32,7 +32,7 @@ fn refused(text: &str) -> String {
 #[test]
 fn a_mask_in_the_numbers_of_linux_means_eight_cores() {
     let file = "g06-linux-cpu-numbers.yaml";
-    let time = |settings: &[&str]| mean(&results(file, settings), "", "LOAD", "code", "time");
+    let time = |settings: &[&str]| mean(&results(file, settings), "", "LOAD", "code", "run_time");
     let (own, linux) = (time(&[]), time(&["apps.code.cpus=linux:0-7"]));
     assert!((0.99..1.03).contains(&linux), "Linux's numbers: {linux} s");
     assert!(own > 1.3, "four cores with both threads: {own} s");
@@ -81,7 +81,7 @@ fn a_listed_layout_may_name_a_cpu_twice() {
              apps: {{ code: {{ workload: {{ spmd: {{ work: 400ms }} }}, runtime: block, tasks: 4 }} }}\n"
         );
         let found = experiment::run::run(&read(&text), 1, &|_, _| {}).unwrap();
-        mean(&found, "", "PIN", "code", "time")
+        mean(&found, "", "PIN", "code", "run_time")
     };
     let (each, twice) = (time("0-3"), time("[0, 1, 2, 2]"));
     assert!((1.9..2.1).contains(&(twice / each)), "{each} s and {twice} s");
