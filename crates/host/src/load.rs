@@ -156,7 +156,7 @@ impl Load {
         let hidden = self.others - self.steal - listed.min(self.others - self.steal);
         // Shorter than the rounding of the counters of processes.
         if hidden > 0.05 {
-            parts.push(format!("processes that /proc does not show {}", percent(hidden)));
+            parts.push(format!("processes that have ended or that /proc does not show {}", percent(hidden)));
         }
         if !parts.is_empty() {
             text += &format!(" ({} of a cpu)", parts.join(", "));
@@ -324,8 +324,8 @@ mod tests {
         );
         assert_eq!(
             load.sentence(),
-            "others use 0.90 of 2 cpus (make (all) (2 processes) 70 %, the hypervisor 10 %, processes that /proc \
-             does not show 10 % of a cpu); tasks waited for a cpu in 45 % of the last 10 s"
+            "others use 0.90 of 2 cpus (make (all) (2 processes) 70 %, the hypervisor 10 %, processes that have \
+             ended or that /proc does not show 10 % of a cpu); tasks waited for a cpu in 45 % of the last 10 s"
         );
     }
 
@@ -336,7 +336,7 @@ mod tests {
         let load = Load::between(&Snapshot::default(), &read(&of(80)), 1, 50);
         assert_eq!(
             load.sentence(),
-            "others use 0.80 of 1 cpu (processes that /proc does not show 80 % of a cpu)"
+            "others use 0.80 of 1 cpu (processes that have ended or that /proc does not show 80 % of a cpu)"
         );
         assert!(Load::between(&Snapshot::default(), &read(&of(2)), 1, 50).quiet());
         // No /proc at all: nothing is known of others.

@@ -271,7 +271,10 @@ pub fn text(costs: &Costs, name: &str) -> String {
         }
     }
     let lists = [idle_exits(costs), cpu_numbers(costs)].concat();
-    if lists.is_empty() { text } else { format!("{text}lists:\n{lists}") }
+    match lists.lines().any(|line| !line.trim_start().starts_with('#')) {
+        true => format!("{text}lists:\n{lists}"),
+        false => text + &lists,
+    }
 }
 
 /// The Linux numbers of the cpus, where they differ.
@@ -304,16 +307,23 @@ fn idle_exits(costs: &Costs) -> String {
             rows.push(format!("[{idle}, {longest}ns]"));
         }
     }
-    let last = longest;
-    if rows.len() < 2 || impossible("idle_exit", last).is_some_and(|_| last > MOST_IDLE) {
+    if rows.len() < 2 {
         return String::new();
     }
+    // A list has no range that `--uncertainty` could draw from.
     let disturbed =
         costs.readings.iter().any(|reading| reading.disturbed && reading.name.starts_with("wake_"));
-    let from = if disturbed { format!("{DISTURBED} by others: derived") } else { "derived".to_owned() };
+    if disturbed || longest > MOST_IDLE {
+        let why = if disturbed {
+            "others disturbed its times"
+        } else {
+            "a time is longer than those of processors"
+        };
+        return format!("  # idle_exit has no list, because {why}: {}\n", rows.join(", "));
+    }
     let day = costs.date.get(..10).unwrap_or_default();
     format!(
-        "  idle_exit: {{ value: [{}], source: \"{from} from measurements on {day}: from FUTEX_WAKE \
+        "  idle_exit: {{ value: [{}], source: \"derived from measurements on {day}: from FUTEX_WAKE \
          to the sleeper after each idle time, minus the wake-up and {} us for the interrupt\", uncertain: \
          true }}\n",
         rows.join(", "),
@@ -501,6 +511,7 @@ mod tests {
         );
         assert_eq!(note.range, Some((40, 90)), "measured and usual");
         assert!(report(&busy).contains("(disturbed)"));
+        assert!(entry.lists.idle_exit.is_empty() && text.contains("# idle_exit has no list, because others"));
     }
 
     #[test]
