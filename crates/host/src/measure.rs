@@ -408,7 +408,7 @@ mod tests {
         let done = Done { started: vec![], ended: vec![], cpu: 0 };
         let times = vec![ms * 1_000_000, 0];
         let run = Run { times, programs: vec![done], elapsed: 1, others, steal: 0.0 };
-        Executed { run, disturbed }
+        Executed { run, disturbed, by_others: disturbed }
     }
 
     #[test]
