@@ -99,12 +99,12 @@ impl Load {
     /// What others used from `before` to `after`; `own` is this process, whose children are its own, too.
     #[must_use]
     pub fn between(before: &Snapshot, after: &Snapshot, cpus: usize, own: u32) -> Self {
-        let whole = after.whole.saturating_sub(before.whole).max(1);
+        let whole = after.whole.saturating_sub(before.whole);
         let used = |pid: &u32, (_, _, time): &(String, u32, u64)| {
             // A new process has used all its time since.
             time.saturating_sub(before.processes.get(pid).map_or(0, |(.., before)| *before))
         };
-        let share = |time: u64| time as f64 / whole as f64 * cpus as f64;
+        let share = |time: u64| time as f64 / whole.max(1) as f64 * cpus as f64;
         let mut programs: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
         let mut mine = 0_u64;
         for (pid, process) in &after.processes {
