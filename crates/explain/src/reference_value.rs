@@ -19,7 +19,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "Two programs of 16 tasks share 16 cpus. Their dedicated runs take 10 s and 4 s. While both run, \
             each gets half of the machine. The short program ends after 8 s. By then the long one has done \
         4 s of its work and needs 6 s more, so it ends after 14 s. If the first policy takes 18 s and \
-        another one 15 s, the other one has `recovered` (18 - 15) / (18 - 14) = 75 %.",
+        another one 15 s, the other one has `recovered` (18 - 15) / (18 - 14) = 75 %. A user who thinks 1 s \
+        between requests of 5 ms needs 1.005 s for each however many cpus there are. There is no value where \
+        a policy ended more than 2 % sooner: one that prefers the program that takes longest is not bound by \
+        equal shares.",
     ),
     (
         "lower-bound",

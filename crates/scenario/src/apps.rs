@@ -55,8 +55,8 @@ pub(crate) struct App {
     pub(crate) copies: Copies,
     /// The application of the scenario whose end it waits for.
     pub(crate) after: Option<usize>,
-    /// Alone, one thread per core (fewer when it has fewer); `None` for a background application and without
-    /// baseline.
+    /// Alone, one thread per core (fewer when it has fewer), or with all tasks where each has separate work;
+    /// `None` for a background application and without baseline.
     pub(crate) alone: Option<AppSpec>,
     /// The part of its iterations that is simulated, 0 to 1; `None` for workloads without such a parameter.
     pub(crate) scale: Option<f64>,
@@ -157,7 +157,8 @@ fn app(
     let alone = if background || !baseline {
         None
     } else {
-        let mut alone = draft.build(reader, (tasks as u32).min(cores), false)?;
+        let alone_tasks = if probe.own_work { tasks as u32 } else { (tasks as u32).min(cores) };
+        let mut alone = draft.build(reader, alone_tasks, false)?;
         alone.start = Time::ZERO;
         alone.rebinds.clear();
         Some(alone)

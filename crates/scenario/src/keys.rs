@@ -121,8 +121,9 @@ keys! {
         example: "threads_per_core: 2",
     }
 
-    /// `dedicated`: each application also runs alone, one thread per core, pinned. Slowdowns refer to
-    /// these runs. `none`: no such runs.
+    /// `dedicated`: each application also runs alone, pinned, with one thread per core, or with all its tasks
+    /// where each has separate work (`hog`, `interactive`, `critical-section`). Slowdowns refer to these
+    /// runs. `none`: no such runs.
     baseline: Baseline {
         default: "dedicated",
         edit: Edit::Set,
@@ -271,7 +272,7 @@ keys! {
     /// Number of tasks.
     tasks: Count<1, MAX_TASKS> {
         more: "Default: `threads_per_core` times the number of cores. A background application has \
-            one task, and some workloads define their own number.",
+            one task, and some workloads define their own number (`interactive` 1, `make` 16).",
         example: "code: { workload: { spmd: { work: 1s } }, tasks: 17 }",
     }
 

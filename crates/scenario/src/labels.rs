@@ -2,7 +2,8 @@
 
 /// Label of the best static partition.
 pub const BEST_PARTITION: &str = "best-partition";
-/// The policy named in cells of dedicated runs: one application alone, one thread per core, pinned.
+/// The policy named in cells of dedicated runs: one application alone, pinned: one thread per core,
+/// or all tasks where each has separate work.
 pub const DEDICATED: &str = "dedicated";
 /// Label of the fair share.
 pub const FAIR_SHARE: &str = "fair-share";

@@ -99,6 +99,8 @@ pub struct Counters {
     pub work_asked_ns: u64,
     /// Work done.
     pub work_done_ns: u64,
+    /// Length of the timed sleeps that it began, in nanoseconds, as its program asks for them.
+    pub sleep_asked_ns: u64,
     /// Bytes fetched from memory: work done x demand x its growth in shared caches, refills and page copies
     /// included.
     pub bytes_fetched: u64,
@@ -140,6 +142,7 @@ impl Counters {
             response_ns: join(self.response_ns, other.response_ns),
             work_asked_ns: join(self.work_asked_ns, other.work_asked_ns),
             work_done_ns: join(self.work_done_ns, other.work_done_ns),
+            sleep_asked_ns: join(self.sleep_asked_ns, other.sleep_asked_ns),
             bytes_fetched: join(self.bytes_fetched, other.bytes_fetched),
             page_copies: join(self.page_copies, other.page_copies),
         }

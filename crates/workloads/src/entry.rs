@@ -30,6 +30,9 @@ pub struct Built {
     pub team: u32,
     /// Its tasks are unrelated processes, whatever the runtime says.
     pub processes: bool,
+    /// Each task has separate work (a user, a service), so that more tasks have more work. Otherwise the
+    /// tasks share one problem.
+    pub own_work: bool,
     /// Number of tasks when the scenario says nothing; 0 = as many as there are cores, one if in the
     /// background.
     pub tasks: u32,
@@ -46,6 +49,7 @@ impl Built {
             rank_scale: Vec::new(),
             team: 0,
             processes: false,
+            own_work: false,
             tasks: 0,
         }
     }

@@ -66,7 +66,7 @@ fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
         }
     }
     let program = Program::new(ops, vec![profile])?;
-    Ok(Built { background: work == u64::MAX, ..Built::even(program) })
+    Ok(Built { background: work == u64::MAX, own_work: true, ..Built::even(program) })
 }
 
 #[cfg(test)]

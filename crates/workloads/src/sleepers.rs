@@ -25,7 +25,8 @@ parameters! {
 /// Users at terminals.
 pub(crate) const INTERACTIVE: Entry = Entry {
     name: "interactive",
-    summary: "users who think, request a short piece of work and wait for it",
+    summary: "users who think, request a short piece of work and wait for it; `tasks` is their number \
+        (default 1)",
     source: "the time-sharing model with exponential think and service times (Scherr 1967)",
     example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 \
         }\nhogs: { workload: hog, tasks: 16 }",
@@ -33,7 +34,14 @@ pub(crate) const INTERACTIVE: Entry = Entry {
     own: |values, _| {
         let Interactive { think, burst, requests } = values.into();
         let program = bursts(requests, think.ns(), burst.ns())?;
-        Ok(Built { background: requests == 0, requests: true, processes: true, ..Built::even(program) })
+        Ok(Built {
+            background: requests == 0,
+            requests: true,
+            processes: true,
+            own_work: true,
+            tasks: 1,
+            ..Built::even(program)
+        })
     },
 };
 
@@ -71,7 +79,14 @@ fn services(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
     let pause = (u128::from(burst) * (10_000 - busy) / busy).max(1) as u64;
     let work = u128::from(burst) * u128::from(core.thousandths()) / 1_000;
     let program = bursts(0, pause, work.clamp(1, u128::from(u64::MAX)) as u64)?;
-    Ok(Built { background: true, requests: true, processes: true, tasks: 5, ..Built::even(program) })
+    Ok(Built {
+        background: true,
+        requests: true,
+        processes: true,
+        own_work: true,
+        tasks: 5,
+        ..Built::even(program)
+    })
 }
 
 /// Sleep and work in turn, `times` times (0 = for ever), both exponential with these means in nanoseconds,

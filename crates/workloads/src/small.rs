@@ -75,7 +75,7 @@ fn critical(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
         Op::Unlock(LockId(0)),
         Op::End,
     ];
-    Ok(Built::even(Program::new(ops, vec![MemoryProfile::NONE])?))
+    Ok(Built { own_work: true, ..Built::even(Program::new(ops, vec![MemoryProfile::NONE])?) })
 }
 
 parameters! {
@@ -111,7 +111,7 @@ fn daemon(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
         Op::End,
     ];
     let program = Program::new(ops, vec![MemoryProfile::NONE])?;
-    Ok(Built { background: true, requests: true, ..Built::even(program) })
+    Ok(Built { background: true, requests: true, own_work: true, ..Built::even(program) })
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     fn job(arrival: Arrival, tasks: u32, demand: f64) -> Job {
-        Job { arrival, tasks, weight: 1.0, want: 1.0, demand, group: None }
+        Job { arrival, tasks, weight: 1.0, want: 1.0, demand, bytes: 0.0, allowed: None, group: None }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use sim_core::outcome::Admission;
 
 use super::grouped::{self, Capacity};
 use super::job::{Arrival, Job};
+use super::limits::Limits;
 
 /// Start and end of a job, seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,9 +25,9 @@ pub(crate) struct Stay {
 struct Running {
     job: usize,
     start: f64,
-    /// Cpu time it still needs, seconds.
+    /// Work that it still has to do, seconds.
     left: f64,
-    /// The cpus that it gets.
+    /// The work per second that it does.
     rate: f64,
     /// When it ends at this rate.
     end: f64,
@@ -52,11 +53,11 @@ struct States<'a> {
     ended: Vec<Option<Stay>>,
 }
 
-/// The stay of each job on a machine of this capacity; `None` for background jobs and those that never end.
+/// The stay of each job under these limits; `None` for background jobs and those that never end.
 pub(crate) fn stays(
     jobs: &[Job],
     groups: &[TaskGroup],
-    capacity: Capacity,
+    limits: &Limits,
     admission: Admission,
 ) -> Vec<Option<Stay>> {
     let mut states = States::new(jobs, groups);
@@ -65,7 +66,7 @@ pub(crate) fn stays(
     for _ in 0..=3 * jobs.len() {
         states.arrive(now);
         states.admit(now, admission);
-        states.share(capacity, now);
+        states.share(limits, now);
         let ends = states.running.iter().map(|running| running.end);
         let next = ends.chain(states.due.last().map(|(at, _)| *at)).fold(f64::INFINITY, f64::min);
         if !next.is_finite() {
@@ -141,16 +142,16 @@ impl<'a> States<'a> {
         self.running.push(running);
     }
 
-    /// Sets the cpus that each job gets: equal shares by weight, up to what its tasks can use.
-    fn share(&mut self, capacity: Capacity, now: f64) {
+    /// Sets what each job gets: equal parts by weight, up to what its tasks can use.
+    fn share(&mut self, limits: &Limits, now: f64) {
         if !self.groups.is_empty() {
             let jobs: Vec<&Job> = self.running.iter().map(|running| &self.jobs[running.job]).collect();
-            let rates = grouped::rates(&jobs, self.groups, capacity);
-            for (running, rate) in self.running.iter_mut().zip(rates) {
-                running.rate = rate;
-                running.end = if rate > 0.0 { now + running.left / rate } else { f64::INFINITY };
-            }
-            return;
+            let capacity = Capacity { all: limits.all, cpu: limits.cpu };
+            return self.set(&grouped::rates(&jobs, self.groups, capacity), now);
+        }
+        if !limits.is_plain(self.running.len()) {
+            let running: Vec<usize> = self.running.iter().map(|running| running.job).collect();
+            return self.set(&limits.rates(self.jobs, &running), now);
         }
         if !std::mem::replace(&mut self.ordered, true) {
             self.running.sort_unstable_by_key(|running| self.rank[running.job]);
@@ -158,7 +159,7 @@ impl<'a> States<'a> {
         // Tasks and weights are whole numbers: their sum is exact, in whichever order it is made.
         let weight_of = |job: &Job| f64::from(job.tasks) * job.weight;
         let mut weight: f64 = self.running.iter().map(|running| weight_of(&self.jobs[running.job])).sum();
-        let mut left = capacity.all;
+        let mut left = limits.all;
         for running in &mut self.running {
             let job = &self.jobs[running.job];
             let share = (left * job.weight / weight).min(job.want);
@@ -166,6 +167,14 @@ impl<'a> States<'a> {
             running.rate = share * f64::from(job.tasks);
             left = (left - running.rate).max(0.0);
             running.end = if running.rate > 0.0 { now + running.left / running.rate } else { f64::INFINITY };
+        }
+    }
+
+    /// Sets the rates of the running jobs in order.
+    fn set(&mut self, rates: &[f64], now: f64) {
+        for (running, rate) in self.running.iter_mut().zip(rates) {
+            running.rate = *rate;
+            running.end = if *rate > 0.0 { now + running.left / rate } else { f64::INFINITY };
         }
     }
 
@@ -200,11 +209,20 @@ mod tests {
     use super::*;
 
     fn job(tasks: u32, demand: f64) -> Job {
-        Job { arrival: Arrival::At(0.0), tasks, weight: 1.0, want: 1.0, demand, group: None }
+        Job {
+            arrival: Arrival::At(0.0),
+            tasks,
+            weight: 1.0,
+            want: 1.0,
+            demand,
+            bytes: 0.0,
+            allowed: None,
+            group: None,
+        }
     }
 
     fn ends(jobs: &[Job], capacity: f64) -> Vec<Option<f64>> {
-        stays(jobs, &[], Capacity { all: capacity, cpu: 1.0 }, Admission::UNLIMITED)
+        stays(jobs, &[], &Limits::plain(capacity), Admission::UNLIMITED)
             .into_iter()
             .map(|stay| Some(stay?.end))
             .collect()
@@ -238,7 +256,7 @@ mod tests {
         let next = Job { arrival: Arrival::After(0, 0.5), ..job(1, 1.0) };
         assert_eq!(ends(&[job(1, 2.0), next], 1.0), [Some(2.0), Some(3.5)]);
         let one = Admission { jobs: 1, ..Admission::UNLIMITED };
-        let both = stays(&[job(1, 2.0), job(1, 1.0)], &[], Capacity { all: 4.0, cpu: 1.0 }, one);
+        let both = stays(&[job(1, 2.0), job(1, 1.0)], &[], &Limits::plain(4.0), one);
         assert_eq!(both[1], Some(Stay { start: 2.0, end: 3.0 }));
     }
 

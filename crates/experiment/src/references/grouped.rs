@@ -81,7 +81,16 @@ mod tests {
     use crate::references::job::Arrival;
 
     fn job(tasks: u32, group: Option<u16>) -> Job {
-        Job { arrival: Arrival::At(0.0), tasks, weight: 1024.0, want: 1.0, demand: 1.0, group }
+        Job {
+            arrival: Arrival::At(0.0),
+            tasks,
+            weight: 1024.0,
+            want: 1.0,
+            demand: 1.0,
+            bytes: 0.0,
+            allowed: None,
+            group,
+        }
     }
 
     fn group(parent: Option<u16>, weight: u32) -> TaskGroup {

@@ -1,4 +1,11 @@
-//! An application in the models of the references.
+//! An application in the models of the references: what it needs, and what it can use at most.
+
+use sim_core::machine::{CpuSet, Memory};
+use sim_core::outcome::AppReport;
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program};
+
+use super::size::Size;
+use super::{Dedicated, NS_PER_S};
 
 /// When a job arrives.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -9,24 +16,157 @@ pub(crate) enum Arrival {
     After(usize, f64),
 }
 
-/// An application in the model of the fair share.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// An application in the models of the references. Work is in seconds of the nominal core.
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Job {
     pub(crate) arrival: Arrival,
     /// Its tasks.
     pub(crate) tasks: u32,
     /// Weight of a task; only ratios matter.
     pub(crate) weight: f64,
-    /// Most cpu a task can use, above 0.
+    /// Most work that a task does per second on average, above 0.
     pub(crate) want: f64,
-    /// Cpu time it needs in all, seconds; infinite for a background job.
+    /// Work of all tasks; infinite for a background job.
     pub(crate) demand: f64,
+    /// Bytes that it waits for, for each second of work.
+    pub(crate) bytes: f64,
+    /// The cpus that its tasks may ever use; all without a set.
+    pub(crate) allowed: Option<CpuSet>,
     /// Its task group.
     pub(crate) group: Option<u16>,
 }
 
 impl Job {
-    pub(crate) fn foreground(&self) -> bool {
+    pub(crate) const fn foreground(&self) -> bool {
         self.demand.is_finite()
+    }
+
+    /// An application by its work and its sleeps alone.
+    pub(super) fn of(spec: &AppSpec, app: &AppReport, memory: &Memory, size: &Size) -> Self {
+        let arrival = match spec.after {
+            Some(before) => Arrival::After(before.0 as usize, spec.start.ns() as f64 / NS_PER_S),
+            None => Arrival::At(app.arrived.ns() as f64 / NS_PER_S),
+        };
+        let mean = Mean::of(&spec.program, memory);
+        let asked = (super::asked(app), app.counters.sleep_asked_ns as f64 / NS_PER_S);
+        let (work, asleep) = if spec.background { (mean.work, mean.asleep) } else { asked };
+        // A mask that changes counts with all cpus that it ever allows.
+        let allowed = spec.allowed.as_ref().map(|first| {
+            CpuSet::of(first.iter().chain(spec.rebinds.iter().flat_map(|(_, later)| later.iter())))
+        });
+        // While it computes, a task has the fastest core to itself at best; else it sleeps.
+        let fastest = size.fastest(allowed.as_ref());
+        let awake = if asleep > 0.0 { work / (work + asleep * fastest) } else { 1.0 };
+        let tasks = f64::from(spec.tasks);
+        // Of several weights the mean counts: all tasks of an application want the same.
+        let weights: f64 = (0..spec.tasks).map(|rank| f64::from(spec.weight_of(rank))).sum();
+        Self {
+            arrival,
+            tasks: spec.tasks,
+            weight: if spec.rank_weights.is_empty() { spec.weight.into() } else { weights / tasks },
+            want: (fastest * awake).min(size.capacity(allowed.as_ref()) / tasks),
+            demand: if spec.background { f64::INFINITY } else { work },
+            bytes: mean.bytes,
+            allowed,
+            group: spec.group,
+        }
+    }
+
+    /// The same by its dedicated run: it advances no faster than there, and each of its tasks keeps no more
+    /// of a core busy.
+    pub(super) fn as_alone(mut self, alone: &Dedicated) -> Self {
+        if alone.work > 0.0 {
+            self.want = self.want.min(alone.work / alone.time / alone.tasks);
+        } else {
+            // A program without work, of barriers alone, takes the time of its dedicated run.
+            self.demand = alone.time * f64::from(self.tasks) * self.want;
+        }
+        self
+    }
+}
+
+/// The largest share of its time that any of these programs waits for memory, 0 to 1.
+pub(super) fn most_bound(apps: &[AppSpec], memory: &Memory) -> f64 {
+    let profiles = apps.iter().flat_map(|spec| spec.program.profiles());
+    profiles.map(|profile| bound(profile, memory)).fold(0.0, f64::max)
+}
+
+/// What a pass of a program through all its loops has on average, of one task.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Mean {
+    /// Seconds of work.
+    work: f64,
+    /// Seconds of sleep.
+    asleep: f64,
+    /// Bytes that it waits for, for each second of work.
+    bytes: f64,
+}
+
+impl Mean {
+    /// Loops without end count once.
+    fn of(program: &Program, memory: &Memory) -> Self {
+        let mut mean = Self::default();
+        let mut times = vec![1.0];
+        let mut bytes = 0.0;
+        for op in program.ops() {
+            let now: f64 = times.last().copied().unwrap_or(1.0);
+            match op {
+                Op::Repeat(count) | Op::RepeatShared(count) => times.push(now * f64::from((*count).max(1))),
+                Op::End => drop(times.pop()),
+                Op::Compute { work, profile, .. } | Op::Serial { work, profile, .. } => {
+                    let work = work.floor_ns() as f64 / NS_PER_S * now;
+                    mean.work += work;
+                    let profile = program.profiles().get(profile.0 as usize);
+                    bytes += work * profile.map_or(0.0, |profile| waited_for(profile, memory));
+                }
+                Op::Sleep { span, .. } => mean.asleep += span.ns() as f64 / NS_PER_S * now,
+                _ => {}
+            }
+        }
+        mean.bytes = if mean.work > 0.0 { bytes / mean.work } else { 0.0 };
+        mean
+    }
+}
+
+/// The part of its bytes per second that a task waits for. Tasks with demands d and memory-bound shares b are
+/// slowed so far that the sum of b x d stays below the bandwidth (see `sim_core::contention`); what they do
+/// not wait for is not limited.
+fn waited_for(profile: &MemoryProfile, memory: &Memory) -> f64 {
+    profile.demand as f64 * bound(profile, memory)
+}
+
+/// The share of its time that a task alone waits for memory.
+fn bound(profile: &MemoryProfile, memory: &Memory) -> f64 {
+    let full = memory.node_bandwidth as f64 * f64::from(memory.bound_demand) / 1_000.0;
+    let derived = match profile.demand {
+        0 => 0.0,
+        demand if full > 0.0 => (demand as f64 / full).min(1.0),
+        _ => 1.0,
+    };
+    profile.bound.map_or(derived, |bound| (f64::from(bound) / 65_536.0).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use sim_core::ids::ProfileId;
+    use sim_core::program::Spread;
+    use sim_core::time::{Span, Work};
+
+    use super::*;
+
+    #[test]
+    fn loops_multiply_what_is_in_them() {
+        let compute = |ms| Op::Compute {
+            work: Work::from_span(Span::from_ms(ms)),
+            spread: Spread::NONE,
+            profile: ProfileId(0),
+        };
+        let sleep = Op::Sleep { span: Span::from_ms(40), spread: Spread::NONE };
+        let ops = vec![Op::Repeat(5), compute(10), Op::Repeat(2), sleep, Op::End, Op::End, compute(50)];
+        let profile = MemoryProfile { demand: 1_000, bound: Some(1 << 15), ..MemoryProfile::NONE };
+        let program = Program::new(ops, vec![profile]).unwrap();
+        let mean = Mean::of(&program, &Memory::unlimited());
+        assert!((mean.work - 0.1).abs() < 1e-9 && (mean.asleep - 0.4).abs() < 1e-9, "{mean:?}");
+        assert!((mean.bytes - 500.0).abs() < 1e-9, "half of its accesses wait");
     }
 }

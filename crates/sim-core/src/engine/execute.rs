@@ -217,6 +217,8 @@ impl Engine<'_> {
             Op::Sleep { span, spread } => {
                 self.end_response(id);
                 let span = vary(&mut self.shared.tasks[id], span.ns(), spread).max(1);
+                let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
+                counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(span);
                 (sleep, After::Nap(Span::from_ns(span)))
             }
             Op::Respawn => {

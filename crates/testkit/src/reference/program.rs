@@ -85,6 +85,8 @@ impl Reference<'_> {
             Op::Sleep { span, spread } => {
                 self.responded(t);
                 let nap = self.vary(t, span.ns(), spread).max(1);
+                let counters = &mut self.apps[self.tasks[t].app].counters;
+                counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(nap);
                 self.call(c, sleep, Then::Nap(nap), lead);
             }
             _ => self.call(c, yielding, Then::Yield, lead),

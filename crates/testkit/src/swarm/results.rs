@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use experiment::references::{LOWER_BOUND, REFERENCES};
+use experiment::references::{FAIR_SHARE, FAIR_SHARE_TOLERANCE, LOWER_BOUND, REFERENCES};
 use experiment::result::{Cell, DEDICATED, Results};
 
 /// What rounding may add to a sum of shares or take from a bound.
@@ -39,20 +39,21 @@ pub(super) fn wrong(results: &Results) -> Option<String> {
     if let Some(((configuration, policy), sum)) = sum {
         return Some(format!("{configuration} {policy}: the breakdown sums to {sum}"));
     }
-    bound(results)
+    bound(results, LOWER_BOUND.label, ROUNDING)
+        .or_else(|| bound(results, FAIR_SHARE.label, FAIR_SHARE_TOLERANCE + ROUNDING))
 }
 
-/// A policy that is faster than is possible.
-fn bound(results: &Results) -> Option<String> {
+/// A policy that is faster than a reference allows, by more than this part of it.
+fn bound(results: &Results, label: &str, tolerance: f64) -> Option<String> {
     let makespans = || results.cells.iter().filter(|cell| cell.metric == "makespan" && cell.summary.n > 0);
-    for least in makespans().filter(|cell| cell.policy == LOWER_BOUND.label) {
+    for least in makespans().filter(|cell| cell.policy == label) {
         let reference = |cell: &&Cell| REFERENCES.iter().any(|reference| reference.label == cell.policy);
         let others = makespans().filter(|cell| cell.configuration == least.configuration && !reference(cell));
         for cell in others.filter(|cell| cell.policy != DEDICATED) {
-            if cell.summary.mean < least.summary.mean * (1.0 - ROUNDING) && cell.summary.n == least.summary.n
+            if cell.summary.mean < least.summary.mean * (1.0 - tolerance) && cell.summary.n == least.summary.n
             {
                 return Some(format!(
-                    "{}: the makespan {} is below the bound {}",
+                    "{}: the makespan {} is below the {label} of {}",
                     cell.policy, cell.summary.mean, least.summary.mean
                 ));
             }
