@@ -14,6 +14,7 @@ mod samples;
 pub mod schedule;
 pub mod schema;
 pub mod selftest;
+pub mod setups;
 mod simulate;
 pub mod size;
 pub mod snapshots;

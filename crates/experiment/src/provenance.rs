@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::{Outcome, RunReport};
 
+use crate::setups::{self, Setup, Unused};
 use crate::statistics::rounded;
 use scenario::configuration::{Axis, Configuration};
 use scenario::objective::Objective;
@@ -66,6 +67,12 @@ pub struct Provenance {
     /// older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
+    /// How the applications are set up; empty in results of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setups: Vec<Setup>,
+    /// Where policies left cpus without work while tasks shared others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<Unused>,
     /// Applications of which only a part of the iterations is simulated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Shortened>,
@@ -155,6 +162,8 @@ impl Provenance {
             programs: programs(experiment),
             requests: Some(requests(experiment)),
             objective: Some(experiment.objective),
+            setups: setups::of(experiment),
+            unused: setups::unused(experiment, reports),
             shortened: experiment.shortened.clone(),
             sampled: Sampled::of(experiment, reports),
             window: experiment.runs.iter().any(|run| run.window.is_some()),

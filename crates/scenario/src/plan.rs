@@ -130,12 +130,22 @@ pub struct Input {
     pub low: String,
     /// The largest one: as stated, else a fifth above the value.
     pub high: String,
+    /// Value, smallest and largest as numbers: nanoseconds, bytes (per second), thousandths or hundredths of
+    /// a per cent; zeros in results of older versions.
+    #[serde(default)]
+    pub numbers: [u64; 3],
 }
 
 impl Input {
     pub(crate) fn of(input: &machines::Input) -> Self {
         let machines::Input { parameter, kind, value, low, high } = *input;
-        Self { name: parameter.into(), value: kind.show(value), low: kind.show(low), high: kind.show(high) }
+        Self {
+            name: parameter.into(),
+            value: kind.show(value),
+            low: kind.show(low),
+            high: kind.show(high),
+            numbers: [value, low, high],
+        }
     }
 }
 
@@ -161,7 +171,8 @@ pub struct RunPlan {
     /// The configurations this run belongs to: its own, or for a baseline run all those that differ only in
     /// the number of threads.
     pub serves: Vec<usize>,
-    /// `Some(app)`: that application alone, one thread per core, pinned.
+    /// `Some(app)`: that application alone, pinned: one thread per core, or all tasks where each has work of
+    /// its own.
     pub alone: Option<usize>,
     /// The machine.
     pub machine: Arc<Machine>,

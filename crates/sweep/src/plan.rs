@@ -63,6 +63,7 @@ impl Plan {
         let until = until.map(|until| Until { most: until.most.max(grid.repeat()), ..until });
         let provenance = Provenance {
             configurations: Vec::new(),
+            setups: Vec::new(),
             repeat: if until.is_some() { grid.repeat().max(FEWEST) } else { grid.repeat() },
             ..Provenance::of(&grid.trial, &[])
         };

@@ -60,9 +60,9 @@ pub(super) fn legend(results: &Results) -> String {
 const WINDOW: &str = " Only a window of each run counts: in place of a run time and of the makespan there is \
     the time for each second of work.";
 
-const LEGEND: &str = "dedicated: each application runs alone, pinned, with one thread per core. fair-share: \
-    an ideal \
-    scheduler divides the cpus evenly among all tasks at every instant at no cost. lower-bound: no \
+const LEGEND: &str = "dedicated: each application runs alone, pinned, with one thread per core, or with all \
+    tasks where each has separate work. fair-share: an ideal scheduler divides the cpus evenly among the tasks \
+    that do not sleep at every instant at no cost; left out where a policy ended sooner. lower-bound: no \
     schedule ends sooner. ";
 
 const BEST_PARTITION: &str = "best-partition: the best static partition that the search found. ";

@@ -117,6 +117,12 @@ fn provenance(results: &Results) -> Result<(), String> {
             texts.into_iter().try_for_each(|text| one(Form::Line, &place, text))?;
         }
     }
+    for (at, setup) in p.setups.iter().enumerate() {
+        one(Form::Name, &format!("setups[{at}].app"), &setup.app)?;
+        one(Form::Line, &format!("setups[{at}].machine"), &setup.machine)?;
+        all(Form::Name, &format!("setups[{at}].beside"), &setup.beside)?;
+    }
+    p.unused.iter().try_for_each(|unused| one(Form::Name, "unused", &unused.policy))?;
     p.shortened.iter().try_for_each(|one_of| one(Form::Name, "shortened", &one_of.app))?;
     for (at, axis) in p.sweep.iter().enumerate() {
         one(Form::Line, &format!("sweep[{at}].path"), &axis.path)?;

@@ -367,6 +367,8 @@ pub(crate) mod fixture {
                 programs: Some(2),
                 requests: Some(Vec::new()),
                 objective: Some(scenario::objective::Objective::Throughput),
+                setups: Vec::new(),
+                unused: Vec::new(),
                 shortened: Vec::new(),
                 sampled: None,
                 window: false,

@@ -1,11 +1,14 @@
-//! What limits the trust in a result: seeds, runs that did not complete, uncertain inputs, shortened
-//! programs.
+//! What limits the trust in a result: seeds, runs that did not complete, the estimated input that moves it
+//! most, shortened programs, and what the model is known to be weak in.
 
 use std::collections::BTreeSet;
+
+use scenario::plan::Input;
 
 use super::answer::Extremes;
 use super::ranking::Standing;
 use super::table::Table;
+use super::{cautions, effects};
 use crate::number::{self, listed, plural};
 use crate::statistics::half_widths;
 
@@ -13,6 +16,8 @@ use crate::statistics::half_widths;
 const WIDE: f64 = 0.1;
 /// Numbers of seeds that are recommended.
 const ROUND: [usize; 8] = [3, 5, 10, 15, 20, 30, 50, 100];
+/// An effect of estimated inputs below this part of the value is not mentioned.
+const LITTLE: f64 = 0.01;
 /// Names in a list before the rest becomes a number.
 const NAMED: usize = 4;
 
@@ -36,7 +41,9 @@ pub fn doubts(table: &Table<'_>, extremes: Option<&Extremes<'_>>) -> Vec<String>
     doubts.extend(extremes.and_then(|extremes| seeds(table, extremes)));
     doubts.extend(shortened(table));
     doubts.extend(sampled(table));
-    doubts.extend(uncertain(table));
+    let best = extremes.map(|extremes| &extremes.best);
+    doubts.extend(best.map(|best| cautions::all(table, best)).unwrap_or_default());
+    doubts.extend(extremes.and_then(|extremes| inputs(table, extremes)));
     doubts
 }
 
@@ -64,9 +71,12 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     if repeat < 2 {
         let differ = all.len() > 1;
         return differ.then(|| {
-            "There is one seed, so there are no intervals. Small differences may be chance: try --repeat \
-                5."
-            .to_owned()
+            let intervals = if table.results.uncertainty.is_some() {
+                "the intervals are those of the inputs alone"
+            } else {
+                "there are no intervals"
+            };
+            format!("There is one seed, so {intervals}. Small differences may be chance: try --repeat 5.")
         });
     }
     let widest =
@@ -124,32 +134,32 @@ fn sampled(table: &Table<'_>) -> Option<String> {
     ))
 }
 
-/// Values of machines that are estimates, unless a line of the answer is about them.
-fn uncertain(table: &Table<'_>) -> Option<String> {
-    if table.results.uncertainty.is_some() {
+/// The estimated value of the machine that moves the best value most, where it can move it by more than the
+/// seeds do. Where the values were drawn, a line of the answer is about them.
+fn inputs(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
+    let best = &extremes.best;
+    let effect = effects::largest(table, best).filter(|_| table.results.uncertainty.is_none())?;
+    if effect.size < LITTLE.max(relative(best).unwrap_or(0.0)) {
         return None;
     }
-    let machines = table.results.provenance.machines.iter();
-    let each: Vec<String> = machines
-        .clone()
-        .filter_map(|machine| {
-            let (uncertain, values) = (machine.uncertain.filter(|n| *n > 0)?, machine.values?);
-            Some(format!("{uncertain} of {values} values of {}", machine.name))
-        })
-        .collect();
-    let shown = each.len().min(NAMED);
-    if shown == 0 {
-        return None;
-    }
-    let more = if each.len() > shown {
-        format!(" and values of {} more machines", each.len() - shown)
+    let Input { name, low, high, .. } = effect.input;
+    let size = if effect.size > 1.0 {
+        "more than 100 %".to_owned()
     } else {
-        String::new()
+        format!("up to about {} %", number::variation(effect.size * 100.0))
     };
-    let inputs = machines.flat_map(|machine| &machine.inputs).map(|input| input.name.as_str());
-    let act = match inputs.collect::<BTreeSet<&str>>().len() {
-        0 => String::new(),
-        acting => format!("; {acting} can act here (--uncertainty)"),
+    let through = match effect.part {
+        Some((part, share)) => {
+            format!(" ({part}: {} % of the busy cpu time)", number::variation(share * 100.0))
+        }
+        None => String::new(),
     };
-    Some(format!("{}{more} are estimates{act}.", listed(&each[..shown])))
+    Some(format!(
+        "{} {name} ({low} to {high}) can move {}{}{} by {size}{through}: try --uncertainty.",
+        if effect.others { "Estimates such as" } else { "The estimate" },
+        // Dedicated runs move as well, and with them what is relative to these.
+        if extremes.goal.higher() { "the run times of " } else { "" },
+        best.policy,
+        table.with(best.configuration)
+    ))
 }

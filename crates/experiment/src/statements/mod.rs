@@ -3,8 +3,10 @@
 
 pub mod answer;
 pub mod causes;
+pub mod cautions;
 pub mod doubts;
 pub mod each;
+pub mod effects;
 pub mod inputs;
 pub mod ranking;
 pub mod table;

@@ -6,6 +6,7 @@ use experiment::statements::causes::{Causes, PARTS};
 use experiment::statements::{Extremes, Line};
 use experiment::statistics::Summary;
 
+use crate::cautions;
 use crate::goal::{any_quantity, axis, goal, judged, standing};
 use crate::oracle::{Case, Oracle, Relation, Verdict, ensure, number, quantity};
 
@@ -450,6 +451,8 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
     let (app, metric, _) = goal(oracle);
     let relative = |s: &Summary| s.ci95.map(|[lo, hi]| (hi - lo) / 2.0 / s.mean);
     if text.starts_with("There is one seed") {
+        let drawn = oracle.results.uncertainty.is_some();
+        ensure(drawn == text.contains("intervals are those of the inputs"), || "intervals".into())?;
         return ensure(p.repeat == 1, || format!("{} seeds", p.repeat));
     }
     if text.contains(" did not complete ") {
@@ -474,13 +477,12 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
         ensure((runs as usize, all as usize) == (sampled.runs, p.runs), || "other numbers of runs".into())?;
         return ensure((sampled.error * 100.0 - error).abs() <= of_error + 1e-9, || "another error".into());
     }
-    if let Some((before, after)) = text.split_once(" are estimates") {
-        let (count, _, _) = number(before).ok_or("no number")?;
-        ensure(p.machines[0].uncertain == Some(count as usize), || "another number of values".into())?;
-        ensure(oracle.results.uncertainty.is_none(), || "they were drawn".into())?;
-        let inputs = &p.machines[0].inputs;
-        let acting = after.strip_prefix("; ").and_then(number).map_or(0, |acting| acting.0 as usize);
-        return ensure(acting == inputs.len(), || format!("{} can act", inputs.len()));
+    let estimate = ["The estimate ", "Estimates such as "].iter().find_map(|start| text.strip_prefix(start));
+    if let Some(rest) = estimate {
+        return cautions::input(oracle, extremes.ok_or("nothing is best")?, rest);
+    }
+    if let Some(verdict) = cautions::caution(oracle, extremes, text) {
+        return verdict;
     }
     let (seeds, _, rest) = number(text).ok_or("no number")?;
     ensure(seeds as u32 == p.repeat && extremes.is_some(), || format!("{} seeds", p.repeat))?;

@@ -4,6 +4,7 @@
 //! `OVERSIM_SWARM=100000` makes as many results, `OVERSIM_SEED=7` begins there.
 
 mod answers;
+mod cautions;
 mod compared;
 mod goal;
 mod oracle;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use experiment::compare::{Comparison, Ratio};
 use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Sampled, Shortened};
 use experiment::result::{Cell, DrawnInput, InputError, Note, Results, SCHEMA, Uncertainty};
+use experiment::setups::{Setup, Unused};
 use experiment::statistics::{single, summarise, variation_percent};
 use scenario::configuration::{Axis, Configuration, Setting, Settings};
 use scenario::objective::Objective;
@@ -21,6 +22,8 @@ const AXES: [(&str, &[&str]); 4] = [
     ("machine.switch_thread", &["500us", "2ms", "8ms"]),
     ("policies.PIN.layout", &["even", "scatter"]),
 ];
+const INPUTS: [&str; 7] =
+    ["switch_thread", "node_bandwidth", "line_far", "idle_exit", "remote_factor", "smt_compute", "tick"];
 const PARTS: [&str; 13] = [
     "compute",
     "memory_stall",
@@ -72,6 +75,7 @@ pub(crate) fn result(random: &mut Random) -> Results {
         count_in_window(&mut results);
     }
     results.notes = notes(random, &results);
+    set_up(random, &mut results);
     if random.chance(0.3) {
         draw_inputs(random, &mut results);
     }
@@ -102,6 +106,38 @@ fn draw_inputs(random: &mut Random, results: &mut Results) {
     results.uncertainty = Some(Uncertainty { draws: draws as u32, runs: 40 * draws, inputs });
 }
 
+/// How programs are set up: alike at all configurations, or else at each.
+fn set_up(random: &mut Random, results: &mut Results) {
+    let p = &mut results.provenance;
+    let each = random.chance(0.5);
+    let all: Vec<usize> = (0..p.configurations.len()).collect();
+    let groups: Vec<Vec<usize>> = if each { all.iter().map(|c| vec![*c]).collect() } else { vec![all] };
+    for (configurations, app) in groups.iter().flat_map(|group| p.apps.iter().map(move |app| (group, app))) {
+        let cpus = random.pick(&[1, 4, 16]);
+        p.setups.push(Setup {
+            configurations: configurations.clone(),
+            app: app.clone(),
+            machine: "box".into(),
+            tasks: random.pick(&[1, 4, 16, 17]),
+            cpus,
+            cores: cpus.div_ceil(2),
+            smt_compute: random.chance(0.5).then_some(620),
+            polls: random.chance(0.5),
+            beside: p.apps.iter().filter(|other| *other != app).cloned().collect(),
+            weighted: random.chance(0.2),
+            dedicated: None,
+        });
+    }
+    for configuration in groups.concat() {
+        for policy in &p.policies {
+            let [cpus, used, tasks] = random.pick(&[[3, 1, 2], [1, 1, 3]]);
+            if random.chance(0.1) {
+                p.unused.push(Unused { configuration, policy: policy.clone(), cpus, used, tasks });
+            }
+        }
+    }
+}
+
 /// The same numbers as those of windows: times for each second of work, and no references.
 fn count_in_window(results: &mut Results) {
     results.provenance.window = true;
@@ -128,10 +164,11 @@ fn machine(random: &mut Random) -> MachineOrigin {
         values: Some(30),
         inputs: (0..random.below(7))
             .map(|at| Input {
-                name: format!("value{at}"),
+                name: INPUTS[at].into(),
                 value: "2".into(),
                 low: "1".into(),
                 high: "3".into(),
+                numbers: [2_000, 1_000, 3_000],
             })
             .collect(),
         cpu_numbers: Vec::new(),
@@ -197,6 +234,8 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
             programs: random.chance(0.9).then_some(apps),
             requests: random.chance(0.7).then(|| strings(&APPS[..random.below(3).min(apps)])),
             objective: random.chance(0.7).then(|| random.pick(&Objective::ALL)),
+            setups: Vec::new(),
+            unused: Vec::new(),
             shortened,
             sampled,
             window: false,

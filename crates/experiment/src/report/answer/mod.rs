@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use super::View;
 use super::text::{footer, replay_line, setting, wrapped};
+use crate::number;
 use crate::result::Results;
 use crate::statements::causes::{Causes, causes, whole};
 use crate::statements::doubts::doubts;
@@ -20,6 +21,9 @@ use tables::grids;
 /// Most lines and columns.
 pub(super) const MOST_LINES: usize = 40;
 pub(super) const MOST_COLUMNS: usize = 100;
+
+/// Most lines of doubts.
+const MOST_DOUBTS: usize = 6;
 
 /// Columns of the labels at the left.
 const LABEL: usize = 10;
@@ -76,11 +80,27 @@ fn answers(
 
 /// Doubts, the fate of a replayed schedule, the next commands.
 fn tail(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>, width: usize) -> Vec<String> {
-    let mut tail = labelled("Doubts", &doubts(table, extremes).join(" "), width, view.colour);
+    let mut tail = doubted(doubts(table, extremes), width, view.colour);
     let replay = replay_line(table.results);
     tail.extend(replay.into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)));
     tail.extend(next(table, extremes, view));
     tail
+}
+
+/// The doubts that fit, the most serious ones, and how many more there are.
+fn doubted(mut doubts: Vec<String>, width: usize, colour: bool) -> Vec<String> {
+    let all = doubts.len();
+    loop {
+        let more = match all - doubts.len() {
+            0 => String::new(),
+            more => format!(" {}: --table full.", number::plural(more, "more doubt", "more doubts")),
+        };
+        let lines = labelled("Doubts", &(doubts.join(" ") + &more), width, colour);
+        if lines.len() <= MOST_DOUBTS || doubts.len() < 2 {
+            return lines;
+        }
+        doubts.pop();
+    }
 }
 
 /// Scenario, question, machine and number of runs.

@@ -6,6 +6,7 @@ use super::grid::{Entry, GAP, Grid, Ink, NAME};
 use super::spread;
 use crate::number;
 use crate::references::{BEST_PARTITION, FAIR_SHARE};
+use crate::result::Results;
 use crate::statements::doubts::is_wide;
 use crate::statements::ranking::{self, Mark, Standing};
 use crate::statements::table::{error, input_error, mean};
@@ -66,7 +67,11 @@ struct Ranked<'a, 'b> {
 /// where only that fits.
 fn ranking<'a>(table: &Table<'a>, extremes: &Extremes<'a>, rows: &[&'a str], width: usize) -> Grid {
     let goal = &extremes.goal;
-    let longest = extremes.rankings.iter().flatten().map(|s| s.value.mean).fold(0.0, f64::max);
+    let references = REFERENCE_ROWS.iter().filter_map(|(label, _)| {
+        Some(table.get(extremes.best.configuration, label, &goal.app, goal.metric)?.mean)
+    });
+    let measured = extremes.rankings.iter().flatten().map(|s| s.value.mean);
+    let longest = measured.chain(references).fold(0.0, f64::max);
     let (unit, scale) = goal.unit(longest);
     let title = match goal.metric {
         "throughput" => "Throughput in % of sequential runs (higher is better)".to_owned(),
@@ -117,7 +122,7 @@ fn by_policy<'a>(ranked: &Ranked<'a, '_>, title: String, rows: &[&'a str], colum
         if columns.iter().any(|c| of(c).is_some()) {
             grid.rows.push((name.to_owned(), columns.iter().map(|c| ranked.plain(of(c))).collect()));
             let own = of(&extremes.best.configuration);
-            grid.bars.push(own.map(|value| (value.mean / longest).min(1.0)));
+            grid.bars.push(own.map(|value| value.mean / longest));
         }
     }
     let missing = table.sweep.configurations.len() - columns.len();
@@ -246,12 +251,11 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
         .fold(0.0, f64::max);
     let (unit, scale) = if slowdown { ("", 1.0) } else { number::time_unit(longest) };
     let title = if slowdown && windowed {
-        "Slowdown: time over time alone for the same work (dedicated: whole machine, one thread per core)"
-            .to_owned()
+        format!("Slowdown: time over time alone for the same work ({})", dedicated(table.results))
     } else if windowed {
         format!("Time of each program for each second of its work in {unit}")
     } else if slowdown {
-        "Slowdown: run time over run time alone (dedicated: whole machine, one thread per core)".to_owned()
+        format!("Slowdown: run time over run time alone ({})", dedicated(table.results))
     } else if turnaround {
         format!("Turnaround of each program in {unit}")
     } else {
@@ -293,6 +297,20 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
         grid.remark = format!("{} more: --table full", number::plural(more, "program", "programs"));
     }
     (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// What dedicated runs have: one thread per core, or all tasks of programs whose tasks have separate work.
+fn dedicated(results: &Results) -> String {
+    const SPLIT: &str = "dedicated: whole machine, one thread per core";
+    let setups = results.provenance.setups.iter();
+    let own = setups.filter(|setup| setup.dedicated.is_some_and(|tasks| tasks > setup.cores));
+    let mut names: Vec<&str> = own.map(|setup| setup.app.as_str()).collect();
+    names.dedup();
+    match names.as_slice() {
+        [] => SPLIT.to_owned(),
+        [one] => format!("{SPLIT}; {one}: all tasks"),
+        _ => format!("{SPLIT}, or all tasks that have separate work"),
+    }
 }
 
 /// The means of a metric of all foreground programs.

@@ -1,0 +1,261 @@
+//! How the applications of a result are set up, and where policies left cpus unused: what the doubts about an
+//! answer need besides its numbers.
+
+use std::collections::BTreeMap;
+
+use scenario::plan::{Experiment, RunPlan};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sim_core::account::Category;
+use sim_core::machine::{CpuSet, Level};
+use sim_core::outcome::{Outcome, RunReport};
+use sim_core::program::AppSpec;
+
+/// An application as it runs at some configurations, copies alike.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Setup {
+    /// Positions of the configurations.
+    pub configurations: Vec<usize>,
+    /// The application.
+    pub app: String,
+    /// The machine.
+    pub machine: String,
+    /// Its tasks.
+    pub tasks: u32,
+    /// Cpus that it may use.
+    pub cpus: u32,
+    /// Cores that these belong to.
+    pub cores: u32,
+    /// Speed left to a hardware thread beside one that computes, in thousandths; absent on machines without
+    /// hardware threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smt_compute: Option<u32>,
+    /// Its tasks wait for each other and poll without giving up the cpu.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polls: bool,
+    /// Of a program that polls on all of its cpus: other applications that may run there, background ones
+    /// included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+    /// It is in a control group whose weight counts beside another group, and is bound to no cpus.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weighted: bool,
+    /// Tasks of its dedicated run; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedicated: Option<u32>,
+}
+
+/// A policy that left cpus without work while tasks shared others.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Unused {
+    /// Position of the configuration.
+    pub configuration: usize,
+    /// Label of the policy.
+    pub policy: String,
+    /// Cpus on which no program computed.
+    pub cpus: u32,
+    /// Cpus on which some did.
+    pub used: u32,
+    /// Tasks of foreground programs that were there at the same time and may use any of them.
+    pub tasks: u32,
+}
+
+/// A wait of at least this long without sleeping counts as polling: many times a wake-up, and about the slice
+/// of Linux (libgomp polls 3 ms, libomp 200 ms).
+const LONG_POLL_NS: u64 = 1_000_000;
+/// A cpu that is busy for this part of the run is contended.
+const BUSY: f64 = 0.9;
+
+/// The applications of all configurations; those that are alike once.
+pub(crate) fn of(experiment: &Experiment) -> Vec<Setup> {
+    let mut dedicated: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    for plan in &experiment.runs {
+        if let (Some(entry), Some(app)) = (plan.alone, plan.apps.first()) {
+            dedicated.extend(plan.serves.iter().map(|configuration| ((*configuration, entry), app.tasks)));
+        }
+    }
+    let mut setups: Vec<Setup> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut seen: Option<usize> = None;
+    for plan in experiment.runs.iter().filter(|plan| plan.alone.is_none()) {
+        if seen.replace(plan.configuration) == Some(plan.configuration) {
+            continue;
+        }
+        let mut last = None;
+        for (spec, entry) in plan.apps.iter().zip(&plan.entries) {
+            // Copies of an application follow each other.
+            if last.replace(*entry) == Some(*entry) {
+                continue;
+            }
+            let name = &experiment.apps[*entry];
+            let alone = dedicated.get(&(plan.configuration, *entry)).copied();
+            let setup = Setup::of(experiment, plan, (spec, *entry), alone);
+            let key = format!("{name} {setup:?}");
+            match places.get(&key) {
+                Some(at) => setups[*at].configurations.push(plan.configuration),
+                None => {
+                    places.insert(key, setups.len());
+                    setups.push(Setup { configurations: vec![plan.configuration], ..setup });
+                }
+            }
+        }
+    }
+    setups
+}
+
+impl Setup {
+    /// Whether it is about this configuration.
+    #[must_use]
+    pub fn is_at(&self, configuration: usize) -> bool {
+        self.configurations.contains(&configuration)
+    }
+
+    fn of(
+        experiment: &Experiment,
+        plan: &RunPlan,
+        (spec, entry): (&AppSpec, usize),
+        dedicated: Option<u32>,
+    ) -> Self {
+        let topology = &plan.machine.topology;
+        let (cpus, cores) = match &spec.allowed {
+            None => (topology.cpus(), topology.count(Level::Core)),
+            Some(set) => {
+                let mut cores: Vec<u32> = set.iter().map(|cpu| topology.group(Level::Core, cpu)).collect();
+                cores.dedup();
+                (set.len(), cores.len() as u32)
+            }
+        };
+        let wait = &spec.runtime.wait;
+        let stays = wait.sleeps_after().is_none_or(|limit| limit.ns() >= LONG_POLL_NS);
+        let polls = stays && !wait.yields() && spec.program.synchronises();
+        let others = || plan.apps.iter().any(|other| other.group.is_some() && other.group != spec.group);
+        Self {
+            configurations: Vec::new(),
+            app: experiment.apps[entry].clone(),
+            machine: plan.machine.name.clone(),
+            tasks: spec.tasks,
+            cpus,
+            cores,
+            smt_compute: (topology.span(Level::Core) > 1).then_some(plan.machine.smt.compute),
+            polls,
+            beside: if polls && spec.tasks == cpus {
+                beside(experiment, plan, (spec, entry))
+            } else {
+                Vec::new()
+            },
+            weighted: spec.group.is_some() && spec.allowed.is_none() && topology.cpus() > 1 && others(),
+            dedicated,
+        }
+    }
+}
+
+/// The other applications that may run on some cpu that this one may use.
+fn beside(experiment: &Experiment, plan: &RunPlan, (spec, entry): (&AppSpec, usize)) -> Vec<String> {
+    let meets = |other: &AppSpec| match (&spec.allowed, &other.allowed) {
+        (None, _) | (_, None) => true,
+        (Some(own), Some(its)) => own.iter().any(|cpu| its.contains(cpu)),
+    };
+    let others = plan.apps.iter().zip(&plan.entries).filter(|(other, at)| **at != entry && meets(other));
+    let mut entries: Vec<usize> = others.map(|(_, at)| *at).collect();
+    entries.dedup();
+    entries.into_iter().map(|at| experiment.apps[at].clone()).collect()
+}
+
+fn allows(spec: &AppSpec, cpu: sim_core::ids::CpuId) -> bool {
+    spec.allowed.as_ref().is_none_or(|set| set.contains(cpu))
+}
+
+/// Where policies left cpus without work while tasks shared others, in any replicate.
+pub(crate) fn unused(experiment: &Experiment, reports: &[RunReport]) -> Vec<Unused> {
+    let mut found: BTreeMap<(usize, usize), Unused> = BTreeMap::new();
+    for (plan, run) in experiment.runs.iter().zip(reports) {
+        if plan.alone.is_some() || run.outcome != Outcome::Completed {
+            continue;
+        }
+        let Some((cpus, used, tasks)) = unused_cpus(plan, run) else { continue };
+        let Some(policy) = experiment.policies.get(plan.policy).cloned() else { continue };
+        let place = (plan.configuration, plan.policy);
+        found.entry(place).or_insert(Unused { configuration: plan.configuration, policy, cpus, used, tasks });
+    }
+    found.into_values().collect()
+}
+
+/// Cpus without work, cpus with work, and the tasks of foreground programs at the same time: where there are
+/// fewer cpus with work than such tasks, and one of these cpus was busy nearly all the time.
+fn unused_cpus(plan: &RunPlan, run: &RunReport) -> Option<(u32, u32, u32)> {
+    let works = |cpu: &usize| run.cpus[*cpu].get(Category::Compute).ns() > 0;
+    let (used, idle): (Vec<usize>, Vec<usize>) = (0..run.cpus.len()).partition(|cpu| works(cpu));
+    let idle = CpuSet::of(idle.into_iter().map(|cpu| sim_core::ids::CpuId(cpu as u32)));
+    if idle.is_empty() {
+        return None;
+    }
+    let length = run.makespan.ns() as f64;
+    let busy = |cpu: &usize| 1.0 - run.cpus[*cpu].get(Category::Idle).ns() as f64 / length;
+    let contended = used.iter().filter(|cpu| busy(cpu) >= BUSY).count();
+    // Programs that may use all of the idle cpus.
+    let free = |spec: &AppSpec| !spec.background && idle.iter().all(|cpu| allows(spec, cpu));
+    let mut changes: Vec<(u64, i64)> = Vec::new();
+    for (spec, app) in plan.apps.iter().zip(&run.apps).filter(|(spec, _)| free(spec)) {
+        let end = app.end.unwrap_or(run.makespan);
+        changes.extend([(app.start.ns(), i64::from(spec.tasks)), (end.ns(), -i64::from(spec.tasks))]);
+    }
+    changes.sort_unstable();
+    let (mut now, mut most) = (0, 0);
+    for (_, change) in changes {
+        now += change;
+        most = most.max(now);
+    }
+    let (used, tasks) = (used.len() as u32, most as u32);
+    (contended > 0 && tasks > used).then(|| (idle.len(), used, tasks))
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{Overrides, load};
+
+    use crate::run;
+
+    fn results(text: &str) -> crate::result::Results {
+        let experiment = load("test.yaml", text, &Overrides::default()).unwrap();
+        run::run(&experiment, 1, &|_, _| ()).unwrap()
+    }
+
+    #[test]
+    fn setups_say_who_polls_beside_whom() {
+        let text = "
+name: s
+machine: { \"core:2\": {} }
+apps:
+  team: { tasks: 2, workload: { spmd: { intervals: 2, work: 2ms } }, runtime: spin }
+  other: { tasks: 1, workload: { spmd: { intervals: 2, work: 2ms } }, runtime: block, cpus: [1] }
+policies: [LOAD]
+sweep: { apps.team.tasks: [1, 2], kernel.tick: [1ms, 2ms] }
+";
+        let setups = results(text).provenance.setups;
+        let team: Vec<_> = setups.iter().filter(|setup| setup.app == "team").collect();
+        assert_eq!(team.len(), 2, "those of other ticks are alike");
+        assert_eq!((team[1].tasks, team[1].cpus, team[1].configurations.len()), (2, 2, 2));
+        assert!(team[1].polls && team[1].beside == ["other"] && team[1].dedicated == Some(2));
+        let other = setups.iter().find(|setup| setup.app == "other").unwrap();
+        assert!(!other.polls && other.cpus == 1);
+    }
+
+    #[test]
+    fn cpus_that_a_policy_leaves_alone_are_counted() {
+        let text = |policy: &str| {
+            format!(
+                "
+name: s
+machine: {{ \"core:4\": {{}} }}
+apps:
+  a: {{ tasks: 1, workload: {{ hog: {{ work: 20ms }} }} }}
+  b: {{ tasks: 1, workload: {{ hog: {{ work: 20ms }} }} }}
+policies: [{policy}]
+"
+            )
+        };
+        let unused = results(&text("PIN")).provenance.unused;
+        assert_eq!((unused[0].cpus, unused[0].used, unused[0].tasks), (3, 1, 2));
+        assert!(results(&text("LOAD")).provenance.unused.is_empty());
+    }
+}
