@@ -23,7 +23,7 @@ pub(super) const MOST_LINES: usize = 40;
 pub(super) const MOST_COLUMNS: usize = 100;
 
 /// Most lines of doubts.
-const MOST_DOUBTS: usize = 6;
+const MOST_DOUBTS: usize = 5;
 
 /// Columns of the labels at the left.
 const LABEL: usize = 10;
