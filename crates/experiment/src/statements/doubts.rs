@@ -16,6 +16,8 @@ use crate::statistics::half_widths;
 const WIDE: f64 = 0.1;
 /// Numbers of seeds that are recommended.
 const ROUND: [usize; 8] = [3, 5, 10, 15, 20, 30, 50, 100];
+/// Metrics that are times of whole programs.
+const TIMES: [&str; 3] = ["run_time", "makespan", "time_per_work"];
 /// An effect of estimated inputs below this part of the value is not mentioned.
 const LITTLE: f64 = 0.01;
 /// Names in a list before the rest becomes a number.
@@ -157,8 +159,8 @@ fn inputs(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     Some(format!(
         "{} {name} ({low} to {high}) can move {}{}{} by {size}{through}: try --uncertainty.",
         if effect.others { "Estimates such as" } else { "The estimate" },
-        // Dedicated runs move as well, and with them what is relative to these.
-        if extremes.goal.higher() { "the run times of " } else { "" },
+        // The effect is one on times of whole programs, not on ratios or on times of requests.
+        if TIMES.contains(&extremes.goal.metric) { "" } else { "the run times of " },
         best.policy,
         table.with(best.configuration)
     ))

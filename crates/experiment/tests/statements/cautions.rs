@@ -29,7 +29,8 @@ pub(crate) fn input(oracle: &Oracle<'_>, extremes: &Extremes<'_>, text: &str) ->
     let (range, rest) = rest.split_once(") can move ").ok_or("no range")?;
     ensure(range == format!("{} to {}", input.low, input.high), || "another range".into())?;
     let times = rest.strip_prefix("the run times of ");
-    ensure(times.is_some() == extremes.goal.higher(), || "another quantity".into())?;
+    let of_programs = ["run_time", "makespan", "time_per_work"].contains(&extremes.goal.metric);
+    ensure(times.is_none() == of_programs, || "another quantity".into())?;
     let (case, rest) = oracle.case(times.unwrap_or(rest)).ok_or("no case")?;
     let best = (extremes.best.policy.to_owned(), extremes.best.configuration);
     ensure(case == best, || format!("{best:?} is the best"))?;
