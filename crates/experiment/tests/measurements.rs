@@ -35,6 +35,7 @@ fn latencies_are_measured_when_they_are_asked_for() {
     assert_eq!(
         added,
         [
+            "wakeup_latency_mean",
             "wakeup_latency_median",
             "wakeup_latency_p90",
             "wakeup_latency_p99",
