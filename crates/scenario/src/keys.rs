@@ -266,7 +266,8 @@ keys! {
             processes do with each other, `openmp` for the threads of each process. Paths of sweeps reach \
             them: `apps.job.runtime.openmp`, `apps.job.runtime.mpi.yielding`. Default: `upc`.",
         example: "code: { workload: { spmd: { work: 1s } }, runtime: { openmp: { block_time: 0s } } }\n\
-            job: { workload: { hybrid: { work: 1s, processes: 2 } }, runtime: { mpi: openmpi, openmp: libgomp } }",
+            job: { workload: { hybrid: { work: 1s, processes: 2 } }, \
+            runtime: { mpi: openmpi, openmp: libgomp } }",
     }
 
     /// Number of tasks.

@@ -2,7 +2,8 @@
 //!
 //! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
 //! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`,
-//! `apps.<app>.runtime.<parameter>`, `apps.<app>.runtime.<role>`, `apps.<app>.runtime.<role>.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
+//! `apps.<app>.runtime.<parameter>`, `apps.<app>.runtime.<role>`, `apps.<app>.runtime.<role>.<parameter>`
+//! and `policies.<label>.<parameter>`, `policies.<label>.over`,
 //! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
 use notation::diagnostics::{Diagnostic, Place};

@@ -173,7 +173,8 @@ fn a_percentage_is_accepted_for_a_factor_and_a_bare_number_is_not_a_percentage()
 
 #[test]
 fn processes_and_their_threads_have_a_runtime_each() {
-    let text = "name: s\nmachine: core:4\nbaseline: none\npolicies: [LOAD]\napps:\n  a: { workload: { hybrid: { \
+    let text = "name: s\nmachine: core:4\nbaseline: none\npolicies: [LOAD]\napps:\n  a: { \
+        workload: { hybrid: { \
         processes: 3, threads_per_process: 2 } }, runtime: { mpi: openmpi, openmp: libgomp } }\n";
     let runs = |overrides: &Overrides| resolved(text, overrides).runs;
     let limits = |overrides: &Overrides| {

@@ -13,8 +13,8 @@ use crate::variation::Varies;
 parameters! {
     /// Parameters of `hybrid`.
     struct Parameters {
-        /// Number of processes (MPI ranks). The program then has this many times `threads_per_process` tasks; 0:
-        /// as many processes as `tasks` has room for.
+        /// Number of processes (MPI ranks). The program then has this many times `threads_per_process` tasks;
+        /// 0: as many processes as `tasks` has room for.
         processes: u32 = 0, in 0..=1 << 20;
         /// Threads of each process. `tasks` counts threads.
         threads_per_process: u32 = 4, in 1..=1 << 20;
@@ -39,7 +39,8 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on \
         clusters of \
         multi-core SMP nodes, PDP 2009",
-    example: "code: { workload: { hybrid: { work: 1s, intervals: 40, processes: 4, threads_per_process: 4 } }, \
+    example: "code: { workload: { hybrid: { work: 1s, intervals: 40, processes: 4, \
+        threads_per_process: 4 } }, \
         runtime: { mpi: openmpi, openmp: libgomp } }",
     parameters: Parameters::TABLE,
     own: build,

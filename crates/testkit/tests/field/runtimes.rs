@@ -61,7 +61,8 @@ fn whole(text: &str) -> f64 {
     mean(&found, "", "LOAD", "all", "makespan")
 }
 
-/// Without messages, the processes of a hybrid program are programs of their own, whatever their runtime counts.
+/// Without messages, the processes of a hybrid program are programs of their own, whatever their
+/// runtime counts.
 #[test]
 fn a_hybrid_program_takes_as_long_as_its_processes_as_programs() {
     let runtimes = ["libgomp", "{ libgomp: { spin_count: 0 } }", "libomp", "block", "yield"];
@@ -75,7 +76,8 @@ fn a_hybrid_program_takes_as_long_as_its_processes_as_programs() {
                 )
             };
             let hybrid = whole(&text(&format!(
-                "workload: {{ hybrid: {{ processes: {processes}, threads_per_process: {threads}, work: {work}ms, \
+                "workload: {{ hybrid: {{ processes: {processes}, threads_per_process: {threads}, \
+                 work: {work}ms, \
                  intervals: {intervals}, exchange_every: {} }} }}",
                 intervals + 1
             )));

@@ -1,5 +1,5 @@
-//! The registry of parallel runtimes: how the tasks of an application come up, how they wait and which barrier
-//! they use.
+//! The registry of parallel runtimes: how the tasks of an application come up, how they wait and which
+//! barrier they use.
 
 mod presets;
 mod table;

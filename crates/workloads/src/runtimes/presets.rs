@@ -141,9 +141,11 @@ in a read until the answer comes (simple_pmi.c, simple_pmiutil.c)",
     },
     Entry {
         name: "openmp",
-        summary: "Intel OpenMP (to 2015) on threads: polls with yields for 200 ms, then sleeps; tree gather, one \
+        summary: "Intel OpenMP (to 2015) on threads: polls with yields for 200 ms, then sleeps; tree gather, \
+            one \
             release flag",
-        source: "LLVM/Intel OpenMP runtime up to 2015, kmp_wait_release.h and kmp_barrier.cpp. With more threads in \
+        source: "LLVM/Intel OpenMP runtime up to 2015, kmp_wait_release.h and kmp_barrier.cpp. With more \
+threads in \
 the process than cpus that it may use (TCR_4(__kmp_nth) > __kmp_avail_proc) it yields at every poll. \
 Otherwise, in throughput mode, it yields after 512 polls and then at every 256th \
 (KMP_INIT_WAIT, KMP_NEXT_WAIT; the model: always after 256). Uncertain: a poll takes 20 to 30 ns, a load and \
