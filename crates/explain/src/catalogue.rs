@@ -251,9 +251,10 @@ const WIDEST: usize = 120;
 /// The built-in scenarios by the question that they ask; a test knows that each has a place.
 const GROUPS: [(&str, &[&str]); 7] = [
     (
-        "Waiting: spin, yield, block",
+        "Waiting: spin, yield, block, locks",
         &[
             "spin_yield_block",
+            "locks",
             "cfs_vs_posix_yield",
             "barrier_latency",
             "blocktime",

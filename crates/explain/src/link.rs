@@ -27,6 +27,13 @@ pub(crate) const FILES: &[(&str, &str, &str, &[Kind])] = &[
         &[Kind::Wait, Kind::Barrier],
     ),
     (
+        "locks.md",
+        "Locks",
+        "The kinds of locks that the parameter `lock` of the workload `critical-section` chooses. How they \
+            compare with more threads than cpus: [which lock?](../how-to/locks.md).",
+        &[Kind::Lock],
+    ),
+    (
         "workloads.md",
         "Workloads",
         "The names that an application's `workload:` accepts: the programs.",

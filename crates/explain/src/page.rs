@@ -26,6 +26,8 @@ pub enum Kind {
     Wait,
     /// Barrier algorithms, words of a runtime's `barrier`.
     Barrier,
+    /// Kinds of locks, words of the parameter `lock`.
+    Lock,
     /// Keys of scenarios.
     Key,
     /// Words of the field.
@@ -36,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds in the order of the overview.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Policy,
         Self::Kernel,
         Self::Runtime,
@@ -46,6 +48,7 @@ impl Kind {
         Self::Reference,
         Self::Wait,
         Self::Barrier,
+        Self::Lock,
         Self::Key,
         Self::Term,
         Self::Parameter,
@@ -69,6 +72,7 @@ impl Kind {
             Self::Reference => "reference",
             Self::Wait => "wait",
             Self::Barrier => "barrier",
+            Self::Lock => "lock",
             Self::Key => "key",
             Self::Term => "term",
             Self::Parameter => "parameter",
@@ -88,6 +92,7 @@ impl Kind {
             Self::Reference => "References",
             Self::Wait => "Ways to wait",
             Self::Barrier => "Barriers",
+            Self::Lock => "Locks",
             Self::Key => "Keys of a scenario",
             Self::Term => "Terms",
             Self::Parameter => "Parameters",

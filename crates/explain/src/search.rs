@@ -31,6 +31,7 @@ pub fn pages_with(policies: &PolicyShelf, kind: Kind) -> Vec<Page> {
         Kind::Reference => reference_value::pages(),
         Kind::Wait => waiting::waits(),
         Kind::Barrier => waiting::barriers(),
+        Kind::Lock => waiting::locks(),
         Kind::Key => key::pages(),
         Kind::Term => term::pages(),
         Kind::Parameter => parameter::pages(policies),

@@ -1,4 +1,4 @@
-//! Pages of the ways to wait and of the barriers.
+//! Pages of the ways to wait, of the barriers, and of the kinds of locks.
 
 use crate::example::scenario;
 use crate::page::{Block, Kind, Page};
@@ -84,6 +84,19 @@ pub(super) fn waits() -> Vec<Page> {
 pub(super) fn barriers() -> Vec<Page> {
     let shown = |(name, ..): &Text| format!("{{ yield: {{ barrier: {name} }} }}");
     pages(Kind::Barrier, BARRIERS, shown, "The parameter `barrier` of a runtime chooses it.")
+}
+
+pub(super) fn locks() -> Vec<Page> {
+    let page = |kind: &workloads::LockKind| {
+        let work = format!("{{ critical-section: {{ count: 200, lock: {} }} }}", kind.name);
+        let apps = format!("code: {{ workload: {work}, threads_per_core: 2 }}");
+        Page::new(Kind::Lock, kind.name, kind.summary)
+            .text("", kind.text)
+            .text("", "The parameter `lock` of the workload `critical-section` chooses it.")
+            .text("Source", kind.source)
+            .with("Example", vec![Block::Yaml(scenario("core:2", "", &apps, "LOAD"))])
+    };
+    workloads::LOCK_KINDS.iter().map(page).collect()
 }
 
 fn pages(kind: Kind, texts: &[Text], runtime: impl Fn(&Text) -> String, chosen: &str) -> Vec<Page> {

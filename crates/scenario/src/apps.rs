@@ -270,6 +270,7 @@ impl Draft<'_> {
         let of = |chosen: &Selected<&'static str>| runtimes::build_for(chosen.entry, &chosen.values, counts);
         let mut runtime = of(&self.runtimes.first);
         let team_runtime = self.runtimes.of_threads.as_ref().map(of);
+        let (with_enough, with_few) = built.lock;
         // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each
         // other at the start.
         runtime.startup.barrier &= built.program.synchronises();
@@ -292,6 +293,7 @@ impl Draft<'_> {
             rank_scale: built.rank_scale,
             team: built.team,
             team_runtime,
+            lock: if counts.threads_oversubscribed() { with_few } else { with_enough },
             allowed: self.allowed.clone(),
             rebinds: self.rebinds.clone(),
             ..AppSpec::new(self.name, tasks, Arc::new(built.program), runtime)

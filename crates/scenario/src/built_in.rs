@@ -48,6 +48,7 @@ pub const BUILT_IN: &[BuiltIn] = built_in! {
         "interactive_beside_hogs",
         "job_queue",
         "lgroup_homes",
+        "locks",
         "make_competitor",
         "numa_first_touch",
         "parbench_node",

@@ -16,8 +16,10 @@ pub enum Category {
     Smt,
     /// Refilling caches that others have used meanwhile, or after a migration.
     Refill,
-    /// Polling a flag.
+    /// Polling a flag at a barrier, or for a message.
     Spin,
+    /// Polling for a lock.
+    LockWait,
     /// `sched_yield` calls.
     Yield,
     /// Context switches.
@@ -36,7 +38,7 @@ pub enum Category {
 
 impl Category {
     /// Number of categories.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 14;
     /// All categories in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Compute,
@@ -45,6 +47,7 @@ impl Category {
         Self::Smt,
         Self::Refill,
         Self::Spin,
+        Self::LockWait,
         Self::Yield,
         Self::Switch,
         Self::Migration,
@@ -64,6 +67,7 @@ impl Category {
             Self::Smt => "smt",
             Self::Refill => "refill",
             Self::Spin => "spin",
+            Self::LockWait => "lock_wait",
             Self::Yield => "yield",
             Self::Switch => "switch",
             Self::Migration => "migration",

@@ -11,6 +11,7 @@ pub mod histogram;
 pub mod ids;
 pub mod latency;
 pub mod limits;
+pub mod lock;
 pub mod machine;
 pub mod observe;
 pub mod os;

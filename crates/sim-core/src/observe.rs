@@ -1,7 +1,7 @@
 //! What happened, reported as facts to observers that cannot steer, and the digest of all facts.
 
 use crate::account::Account;
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{AppId, CpuId, LockId, TaskId};
 use crate::policy::Decision;
 use crate::time::{Span, Time};
 use crate::wait::Scope;
@@ -88,6 +88,20 @@ pub enum Observation {
         scope: Scope,
         /// Number of the barrier episode.
         episode: u32,
+    },
+    /// A task found a lock taken, and waits for it.
+    LockAwaited {
+        /// Task.
+        task: TaskId,
+        /// The lock, of those of its application.
+        lock: LockId,
+    },
+    /// A task has got the lock for which it waited, and continues.
+    LockObtained {
+        /// Task.
+        task: TaskId,
+        /// The lock.
+        lock: LockId,
     },
 }
 
@@ -349,6 +363,8 @@ impl Observer for Digest {
             Observation::Released { task, scope, episode } => {
                 (9 + 2 * scope as u64, u64::from(task.0), u64::from(episode))
             }
+            Observation::LockAwaited { task, lock } => (14, u64::from(task.0), u64::from(lock.0)),
+            Observation::LockObtained { task, lock } => (15, u64::from(task.0), u64::from(lock.0)),
         };
         self.mix(at.ns() << 4 | kind);
         self.mix(a << 32 ^ b);

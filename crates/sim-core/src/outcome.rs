@@ -91,6 +91,14 @@ pub struct Counters {
     pub barriers: u64,
     /// Nanoseconds spent at barriers, from arrival to release.
     pub barrier_wait_ns: u64,
+    /// Locks taken.
+    pub locks: u64,
+    /// Those for which the task had to wait.
+    pub lock_waits: u64,
+    /// Nanoseconds spent waiting for locks, polling or asleep.
+    pub lock_wait_ns: u64,
+    /// Times a task that waited for a lock fell asleep.
+    pub lock_sleeps: u64,
     /// Wake-ups of tasks that slept for a time and then worked until they slept again or ended.
     pub responses: u64,
     /// Nanoseconds from those wake-ups to the end of the work.
@@ -138,6 +146,10 @@ impl Counters {
             runnable_ns: join(self.runnable_ns, other.runnable_ns),
             barriers: join(self.barriers, other.barriers),
             barrier_wait_ns: join(self.barrier_wait_ns, other.barrier_wait_ns),
+            locks: join(self.locks, other.locks),
+            lock_waits: join(self.lock_waits, other.lock_waits),
+            lock_wait_ns: join(self.lock_wait_ns, other.lock_wait_ns),
+            lock_sleeps: join(self.lock_sleeps, other.lock_sleeps),
             responses: join(self.responses, other.responses),
             response_ns: join(self.response_ns, other.response_ns),
             work_asked_ns: join(self.work_asked_ns, other.work_asked_ns),

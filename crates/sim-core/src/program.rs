@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ids::{AppId, LockId, NodeId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
+use crate::lock::LockRules;
 use crate::machine::CpuSet;
 use crate::rng;
 use crate::time::{Span, Time, Work};
@@ -169,7 +170,7 @@ pub enum Op {
         /// Order of the sources.
         order: TransferOrder,
     },
-    /// Take a lock of the application (first come, first served).
+    /// Take a lock of the application ([`AppSpec::lock`]).
     Lock(LockId),
     /// Give it back.
     Unlock(LockId),
@@ -470,7 +471,7 @@ pub struct Runtime {
     pub name: String,
     /// Barrier algorithm.
     pub barrier: BarrierKind,
-    /// What a waiting task does.
+    /// What a task does that waits at a barrier or for a message.
     pub wait: WaitMode,
     /// How it polls while it waits.
     pub polling: Polling,
@@ -505,8 +506,10 @@ pub struct AppSpec {
     pub tasks: u32,
     /// What each rank runs.
     pub program: Arc<Program>,
-    /// How it waits.
+    /// How it waits at barriers and for messages.
     pub runtime: Runtime,
+    /// The kind of its locks: who gets them, and how tasks wait for them.
+    pub lock: LockRules,
     /// When it arrives; with `after`, how long after the end of that application.
     pub start: Time,
     /// It arrives when this application, an earlier one of the run, has ended.
@@ -555,6 +558,7 @@ impl AppSpec {
             tasks,
             program,
             runtime,
+            lock: LockRules::MUTEX,
             start: Time::ZERO,
             after: None,
             background: false,

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use crate::ids::CpuId;
+use crate::lock::LockRules;
 use crate::time::Time;
 use crate::wait::BarrierKind;
 
@@ -239,37 +241,123 @@ impl Exchanges {
     }
 }
 
-/// Locks of an application: holder and queue of each, first come first served.
-#[derive(Default)]
+/// What follows when a lock is given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Given {
+    /// Nothing: nobody waits, or the rank did not have it.
+    Nothing,
+    /// This rank has it now.
+    To(u32),
+    /// Anyone may take it. Those that poll see it; this rank, which sleeps, is woken.
+    Free(Option<u32>),
+}
+
+/// A lock of an application.
+struct Lock {
+    holder: Option<u32>,
+    /// Ranks in the order in which they came to wait (handed over) or fell asleep (barging).
+    queue: VecDeque<u32>,
+    /// Barging: waiters that polled when the lock was last free, and those that began since.
+    pollers: Vec<u32>,
+    /// Barging: a waiter has announced that it sleeps, so that the next release wakes one (the futex has the
+    /// value 2).
+    contended: bool,
+    /// Barging: when it was last given back, and on which cpu.
+    freed: (Time, CpuId),
+}
+
+/// Locks of an application, all of one kind.
 pub(crate) struct Locks {
-    locks: Vec<(Option<u32>, VecDeque<u32>)>,
+    pub(crate) rules: LockRules,
+    locks: Vec<Lock>,
 }
 
 impl Locks {
-    pub(crate) fn new(locks: u32, ranks: u32) -> Self {
-        let lock = |_| (None, VecDeque::with_capacity(ranks as usize));
-        Self { locks: (0..locks).map(lock).collect() }
+    pub(crate) fn new(rules: LockRules, locks: u32) -> Self {
+        let lock = |_| Lock {
+            holder: None,
+            queue: VecDeque::new(),
+            pollers: Vec::new(),
+            contended: false,
+            freed: (Time::ZERO, CpuId(0)),
+        };
+        Self { rules, locks: (0..locks).map(lock).collect() }
     }
 
-    /// Takes a lock or joins its queue; true when taken.
+    /// Takes a lock that is free or has been handed over; true when taken. Otherwise the rank waits, in the
+    /// queue of a lock that is handed over.
     pub(crate) fn take(&mut self, lock: u32, rank: u32) -> bool {
-        let (holder, queue) = &mut self.locks[lock as usize];
-        if holder.is_none() || *holder == Some(rank) {
-            *holder = Some(rank);
-            return true;
+        let barges = self.rules.barges();
+        let lock = &mut self.locks[lock as usize];
+        match lock.holder {
+            None => {
+                lock.holder = Some(rank);
+                lock.contended = false;
+            }
+            Some(holder) if holder == rank => {}
+            Some(_) => {
+                if !barges {
+                    lock.queue.push_back(rank);
+                }
+                return false;
+            }
         }
-        queue.push_back(rank);
-        false
+        true
     }
 
-    /// Gives a lock back; the rank that has it now.
-    pub(crate) fn give(&mut self, lock: u32, rank: u32) -> Option<u32> {
-        let (holder, queue) = &mut self.locks[lock as usize];
-        if *holder != Some(rank) {
-            return None;
+    /// A waiter takes a free lock. `announced`: it had announced that it sleeps, and does not know whether it
+    /// was the only one.
+    pub(crate) fn seize(&mut self, lock: u32, rank: u32, announced: bool) {
+        let lock = &mut self.locks[lock as usize];
+        debug_assert!(lock.holder.is_none(), "rank {rank} takes a lock that {:?} has", lock.holder);
+        lock.holder = Some(rank);
+        lock.contended = announced;
+        lock.pollers.retain(|other| *other != rank);
+    }
+
+    /// Gives a lock back on a cpu, visible from an instant on.
+    pub(crate) fn give(&mut self, lock: u32, rank: u32, at: (Time, CpuId)) -> Given {
+        let barges = self.rules.barges();
+        let lock = &mut self.locks[lock as usize];
+        if lock.holder != Some(rank) {
+            return Given::Nothing;
         }
-        *holder = queue.pop_front();
-        *holder
+        lock.holder = None;
+        if barges {
+            lock.freed = at;
+            let wakes = std::mem::take(&mut lock.contended);
+            return Given::Free(if wakes { lock.queue.pop_front() } else { None });
+        }
+        lock.holder = lock.queue.pop_front();
+        lock.holder.map_or(Given::Nothing, Given::To)
+    }
+
+    /// When and on which cpu a lock was given back, if it is free.
+    pub(crate) fn free(&self, lock: u32) -> Option<(Time, CpuId)> {
+        let lock = &self.locks[lock as usize];
+        lock.holder.is_none().then_some(lock.freed)
+    }
+
+    /// A waiter announces that it sleeps, if the lock is held.
+    pub(crate) fn announce(&mut self, lock: u32) {
+        let lock = &mut self.locks[lock as usize];
+        lock.contended = lock.holder.is_some();
+    }
+
+    /// A waiter that has announced it falls asleep, unless the lock has been given back since; false then.
+    pub(crate) fn sleep(&mut self, lock: u32, rank: u32) -> bool {
+        let lock = &mut self.locks[lock as usize];
+        if !lock.contended {
+            return false;
+        }
+        lock.pollers.retain(|other| *other != rank);
+        lock.queue.push_back(rank);
+        true
+    }
+
+    /// The waiters that poll.
+    pub(crate) fn pollers(&mut self, lock: u32) -> &mut Vec<u32> {
+        &mut self.locks[lock as usize].pollers
     }
 }
 
@@ -368,13 +456,48 @@ mod tests {
         assert!(loops.take(4, 1, 3));
     }
 
+    const AT: (Time, CpuId) = (Time::ZERO, CpuId(0));
+
     #[test]
-    fn locks_are_handed_over_in_order() {
-        let mut locks = Locks::new(1, 3);
+    fn a_lock_is_handed_over_in_order() {
+        let mut locks = Locks::new(LockRules::TICKET, 1);
         assert!(locks.take(0, 2));
         assert!(!locks.take(0, 0) && !locks.take(0, 1));
-        assert_eq!(locks.give(0, 2), Some(0));
-        assert_eq!(locks.give(0, 1), None);
-        assert_eq!(locks.give(0, 0), Some(1));
+        assert_eq!(locks.give(0, 2, AT), Given::To(0));
+        assert_eq!(locks.give(0, 1, AT), Given::Nothing);
+        assert_eq!(locks.give(0, 0, AT), Given::To(1));
+        assert_eq!(locks.give(0, 1, AT), Given::Nothing);
+    }
+
+    #[test]
+    fn a_free_mutex_is_anyone_s_and_wakes_one_sleeper() {
+        let mut locks = Locks::new(LockRules::MUTEX, 1);
+        assert!(locks.take(0, 0) && !locks.take(0, 1) && !locks.take(0, 2));
+        for rank in [1, 2] {
+            locks.announce(0);
+            assert!(locks.sleep(0, rank));
+        }
+        assert_eq!(locks.give(0, 0, AT), Given::Free(Some(1)));
+        // Another one is faster. It has seen no waiter, so it wakes none.
+        assert!(locks.take(0, 3));
+        assert_eq!(locks.give(0, 3, AT), Given::Free(None));
+        // The woken one does not know whether others sleep.
+        locks.seize(0, 1, true);
+        assert_eq!(locks.give(0, 1, AT), Given::Free(Some(2)));
+    }
+
+    #[test]
+    fn no_waiter_sleeps_on_a_mutex_that_was_given_back_meanwhile() {
+        let mut locks = Locks::new(LockRules::MUTEX, 1);
+        assert!(locks.take(0, 0) && !locks.take(0, 1));
+        locks.announce(0);
+        assert_eq!(locks.give(0, 0, AT), Given::Free(None));
+        assert!(!locks.sleep(0, 1));
+        // Nor when a third one, which knows of no waiter, has it by now.
+        assert!(locks.take(0, 2));
+        assert!(!locks.sleep(0, 1));
+        locks.announce(0);
+        assert!(locks.sleep(0, 1));
+        assert_eq!(locks.give(0, 2, AT), Given::Free(Some(1)));
     }
 }

@@ -79,7 +79,7 @@ pub struct YieldCycle {
 /// How waiters poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Polling {
-    /// Polls before a yield at barriers and locks.
+    /// Polls before a yield at barriers.
     pub looks: Looks,
     /// Polls before a yield while a task waits for a message ([`crate::program::Op::Exchange`]).
     pub message_looks: Looks,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
+use sim_core::lock::{LockOrder, LockRules, LockWait};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, Limit, O1Params, OsModel, RoundRobinParams,
@@ -467,5 +468,59 @@ fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
     if rng.random_range(0..4) == 0 {
         app.rank_scale = (0..tasks).map(|_| rng.random_range(200..2_000)).collect();
     }
+    if app.program.locks() > 0 {
+        app.lock = lock(rng);
+    }
     app
+}
+
+/// Gives the tasks of a scenario a program of critical sections of two locks, of any kind.
+#[must_use]
+pub fn with_locks(mut small: Small, seed: u64) -> Small {
+    let mut rng = stream(seed, Purpose::Test, 12);
+    let step = [1, 1, 1_000, 4_000][rng.random_range(0..4)];
+    for app in &mut small.apps {
+        let profiles = vec![profile(&mut rng), profile(&mut rng)];
+        let mut ops = vec![Op::Repeat([5, 20, 60][rng.random_range(0..3)])];
+        let compute = |rng: &mut ChaCha8Rng, longest: u64| {
+            let work = Work::from_span(Span::from_ns(rng.random_range(1..=longest) / step * step + 1));
+            let profile = ProfileId(rng.random_range(0..2));
+            let spread = if step == 1 { spread(rng) } else { Spread::NONE };
+            Op::Compute { work, spread, profile }
+        };
+        for lock in 0..rng.random_range(1..=2) {
+            ops.push(compute(&mut rng, 60_000));
+            ops.push(Op::Lock(LockId(lock)));
+            let longest = [500, 8_000, 40_000][rng.random_range(0..3)];
+            ops.push(compute(&mut rng, longest));
+            match rng.random_range(0..12) {
+                0 => ops.push(Op::Yield),
+                1 => ops.push(Op::Sleep { span: Span::from_ns(5_000), spread: Spread::NONE }),
+                _ => {}
+            }
+            ops.push(Op::Unlock(LockId(lock)));
+        }
+        match rng.random_range(0..6) {
+            0 => ops.push(Op::Barrier),
+            1 => ops.push(Op::Yield),
+            _ => {}
+        }
+        ops.push(Op::End);
+        app.program = Arc::new(Program::new(ops, profiles).expect("the programs are legal"));
+        app.lock = lock(&mut rng);
+    }
+    small
+}
+
+/// Any kind of lock.
+fn lock(rng: &mut ChaCha8Rng) -> LockRules {
+    let order = [LockOrder::Barging, LockOrder::Barging, LockOrder::Arrival][rng.random_range(0..3)];
+    let sleep = |spins, again| LockWait::Sleep { spins, again };
+    let wait = match rng.random_range(0..6) {
+        0 => LockWait::Spin,
+        1 => LockWait::Yield,
+        2..=3 => sleep(0, false),
+        _ => sleep(rng.random_range(1..200), rng.random_range(0..2) == 0),
+    };
+    LockRules { order, wait }
 }

@@ -18,7 +18,7 @@ use sim_core::time::{Span, Time, Work};
 use testkit::differences::differences;
 use testkit::policies::{Fixed, Restless};
 use testkit::reference;
-use testkit::scenarios::{Small, random};
+use testkit::scenarios::{Small, random, with_locks};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -273,6 +273,20 @@ fn engine_and_reference_agree_when_everything_coincides() {
         compare(&format!("lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
         compare(&format!("lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
     }
+}
+
+#[test]
+fn engine_and_reference_agree_on_locks() {
+    let mut waits = 0;
+    for seed in seeds(600) {
+        let small = with_locks(scenario(seed), seed);
+        let report = compare(&format!("locks, seed {seed}"), &small, || policy(seed));
+        waits += report.apps.iter().map(|app| app.counters.lock_waits).sum::<u64>();
+        let small = with_locks(in_lock_step(seed), seed);
+        compare(&format!("locks in lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
+        compare(&format!("locks in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
+    }
+    assert!(waits > 0, "no task ever waited for a lock");
 }
 
 /// A policy of the shelf with values drawn from the seed, its intervals shortened to the length of the

@@ -15,7 +15,7 @@ use sim_core::time::Time;
 
 use crate::cast::{Cast, Guest};
 use crate::slices::{Mark, Occupant, Owners, Sink, Slice, Slices};
-use crate::sort::{Kind, Record, Sorter};
+use crate::sort::{Kind, LOCK, Record, Sorter};
 
 /// What a slice is of, as told in [`Record::b`].
 pub(crate) const WORKS: u32 = 0;
@@ -189,6 +189,13 @@ impl Observer for Tracer {
             }
             Observation::Released { task, scope, episode } => {
                 self.push(at, Kind::Released, scope as u32, task.0, episode);
+            }
+            Observation::LockAwaited { task, lock } => {
+                self.cast.meets(task.0);
+                self.push(at, Kind::Arrived, LOCK, task.0, lock.0);
+            }
+            Observation::LockObtained { task, lock } => {
+                self.push(at, Kind::Released, LOCK, task.0, lock.0);
             }
             _ => {}
         }

@@ -40,8 +40,8 @@ const PACKET: u8 = 1 << 3 | 2;
 /// Bytes that are gathered before they are written.
 const GATHERED: usize = 1 << 15;
 
-/// Names of barrier scopes in the order of their numbers.
-const SCOPES: [&str; 3] = ["barrier", "barrier of the team", "barrier of the first ones"];
+/// What tasks wait at or for: the scopes of barriers in the order of their numbers, then locks.
+const SCOPES: [&str; 4] = ["barrier", "barrier of the team", "barrier of the first ones", "lock"];
 
 /// Writes packets.
 pub(crate) struct Perfetto<'a> {

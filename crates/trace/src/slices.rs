@@ -412,7 +412,10 @@ impl<S: Sink> Observer for Slices<S> {
                 self.sink.mark(at, &Mark::Migrated { task, from, to });
             }
             Observation::Released { task, scope, episode } => self.released(at, task, scope, episode),
-            Observation::Polled { .. } | Observation::Arrived { .. } => {}
+            Observation::Polled { .. }
+            | Observation::Arrived { .. }
+            | Observation::LockAwaited { .. }
+            | Observation::LockObtained { .. } => {}
         }
     }
 

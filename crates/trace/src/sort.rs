@@ -7,6 +7,8 @@ use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
+use sim_core::wait::Scope;
+
 /// Records that are sorted at a time: 24 MB, and 16 MB for their order.
 const PIECE: usize = 1 << 20;
 /// Records of a piece that are read back at a time, at most and at least: all blocks together are no more
@@ -27,7 +29,7 @@ pub(crate) enum Kind {
     Exited = 2,
     /// Task `a` moved from `cpu` to cpu `b`.
     Migrated = 3,
-    /// Task `a` arrived at barrier `b` of scope `cpu`.
+    /// Task `a` arrived at barrier `b` of scope `cpu`, or waits for lock `b` where `cpu` is [`LOCK`].
     Arrived = 4,
     /// Task `a` went on from there.
     Released = 5,
@@ -44,6 +46,9 @@ pub(crate) enum Kind {
     /// A slice on `cpu` began.
     Begin = 11,
 }
+
+/// In place of the scope of a barrier: a lock.
+pub(crate) const LOCK: u32 = Scope::COUNT as u32;
 
 impl Kind {
     const ALL: [Self; 12] = [

@@ -39,7 +39,7 @@ pub(crate) enum Event {
     Queue { cpu: u32, length: u32 },
     /// Cpus of a node on which tasks compute, and on which they poll.
     Busy { node: u32, computing: u32, polling: u32 },
-    /// A task arrives at a barrier.
+    /// A task arrives at a barrier of a scope, or waits for a lock (`scope` is `sort::LOCK`).
     Waits { who: Who, scope: u32, episode: u32 },
     /// It goes on.
     GoesOn { who: Who },
@@ -277,7 +277,7 @@ impl<'a> Story<'a> {
         self.queued(task, None);
     }
 
-    /// The task waits at a barrier, or no longer.
+    /// The task waits at a barrier or for a lock, or no longer.
     fn meets(&mut self, task: u32, meets: bool) {
         let who = self.who(task);
         let Some(record) = self.tasks.get_mut(task as usize) else { return };

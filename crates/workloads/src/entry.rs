@@ -1,6 +1,7 @@
 //! What an entry of the registry is, and what it builds.
 
 use notation::parameter::Values;
+use sim_core::lock::LockRules;
 use sim_core::program::Program;
 
 /// What a workload is built for.
@@ -36,6 +37,8 @@ pub struct Built {
     /// Number of tasks when the scenario says nothing; 0 = as many as there are cores, one if in the
     /// background.
     pub tasks: u32,
+    /// The rules of its locks with a cpu for each thread, and with more threads than cpus.
+    pub lock: (LockRules, LockRules),
 }
 
 impl Built {
@@ -51,6 +54,7 @@ impl Built {
             processes: false,
             own_work: false,
             tasks: 0,
+            lock: (LockRules::MUTEX, LockRules::MUTEX),
         }
     }
 }

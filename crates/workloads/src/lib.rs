@@ -3,6 +3,7 @@
 mod entry;
 pub mod hog;
 mod hybrid;
+mod locks;
 mod make;
 pub mod npb;
 pub mod parbench;
@@ -17,5 +18,6 @@ pub mod spmd;
 mod variation;
 
 pub use entry::{Build, Built, Context, Entry};
+pub use locks::{LOCK_KINDS, LockKind};
 pub use profile::{Profile, Trial};
 pub use registry::WORKLOADS;

@@ -9,6 +9,7 @@ use sim_core::program::{MemoryProfile, Op, Program};
 use sim_core::time::{Span, Work};
 
 use crate::entry::{Built, Context, Entry};
+use crate::locks::{Kind, Polls, rules};
 use crate::profile::half_width;
 
 /// Longest time of a parameter, half an hour: one compute operation.
@@ -46,22 +47,34 @@ parameters! {
         inside: Duration = us(100), in 1..=LONGEST;
         /// Half-width of the uniform variation of the times.
         spread: Percent = 0, in 0..=percent(100);
+        /// The kind of lock: who gets it when it is given back, and how the others wait. `mutex` is
+        /// pthread_mutex_lock. It does not depend on the runtime, whose wait mode concerns barriers and
+        /// messages.
+        lock: Kind = Kind::Mutex;
+        /// Polls before a waiter of an `adaptive` lock sleeps (glibc.pthread.mutex_spin_count), each `poll` of
+        /// the machine.
+        mutex_spin_count: u64 = 100, in 0..=32_767;
+        /// Polls before a waiter of a `libgomp` lock sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000
+        /// with OMP_WAIT_POLICY=active, 0 with passive).
+        spin_count: u64 = 300_000, in 0..=1_000_000_000_000;
+        /// Largest number of polls of a `libgomp` lock when there are more threads than cpus (100 by default,
+        /// 1000 with OMP_WAIT_POLICY=active).
+        throttled_spin_count: u64 = 100, in 0..=1_000_000_000_000;
     }
 }
 
-/// A lock that all tasks take in turn.
+/// A lock that all tasks take, one at a time.
 pub(crate) const CRITICAL: Entry = Entry {
     name: "critical-section",
-    summary: "tasks that compute and then take the same lock, one after the other",
+    summary: "tasks that compute and then take the same lock, one at a time",
     source: "the lock-holder pre-emption problem (Ousterhout 1982; Zahorjan, Lazowska, Eager 1991)",
-    example: "locked: { workload: { critical-section: { count: 50, inside: 20us } }, runtime: block, tasks: \
-        8 }",
+    example: "locked: { workload: { critical-section: { count: 50, inside: 20us, lock: ticket } }, tasks: 8 }",
     parameters: Critical::TABLE,
     own: critical,
 };
 
 fn critical(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
-    let Critical { count, outside, inside, spread } = values.into();
+    let Critical { count, outside, inside, spread, lock, .. } = values.into();
     let compute = |time: Duration| Op::Compute {
         work: Work::from_span(Span::from_ns(time.ns())),
         spread: half_width(spread.hundredths()),
@@ -75,7 +88,11 @@ fn critical(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
         Op::Unlock(LockId(0)),
         Op::End,
     ];
-    Ok(Built { own_work: true, ..Built::even(Program::new(ops, vec![MemoryProfile::NONE])?) })
+    let program = Program::new(ops, vec![MemoryProfile::NONE])?;
+    let given = Critical::from(values);
+    let libgomp = (given.spin_count, given.throttled_spin_count);
+    let polls = Polls { adaptive: given.mutex_spin_count, libgomp };
+    Ok(Built { own_work: true, lock: rules(lock, polls), ..Built::even(program) })
 }
 
 parameters! {

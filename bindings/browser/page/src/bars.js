@@ -5,7 +5,7 @@ const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 const REFERENCES = { dedicated: "alone", "fair-share": "fair share, ideal", "lower-bound": "lower bound" };
 /// Values to choose from, the first that exists comes first.
 const METRICS = {
-  slowdown: "slowdown (1: as fast as alone)", run_time: "run time", turnaround: "turnaround", barrier_wait: "share of time at barriers",
+  slowdown: "slowdown (1: as fast as alone)", run_time: "run time", turnaround: "turnaround", barrier_wait: "share of time at barriers", lock_wait: "wait for a lock",
   migrations: "migrations", context_switches: "context switches", makespan: "makespan of all programs", throughput: "throughput of all programs",
 };
 /// Categories of the cpu-time breakdown: words and fill.
@@ -23,6 +23,7 @@ const CATEGORIES = {
   refill: ["cache refill", tile("#56B4E9", RISING, 2)],
   page_init: ["page initialisation", tile("#009E73", UPRIGHT, 1)],
   spin: ["spinning", "#D55E00"],
+  lock_wait: ["lock waiting", tile("#D55E00", UPRIGHT, 1.6)],
   yield: ["yielding", tile("#D55E00", FALLING, 1.6)],
   switch: ["context switches", "#F0E442"],
   migration: ["migration cost", "#CC79A7"],

@@ -141,6 +141,10 @@ pub const METRICS: &[Metric] = &[
         "share of the run_time of its tasks that they spend at barriers",
         barrier_wait,
     ),
+    metric(App, "lock_wait", "s", "mean time from asking for a lock to having it, asleep or polling", |s| {
+        let counters = &app(s)?.counters;
+        ratio(counters.lock_wait_ns as f64 / NS_PER_S, counters.locks as f64)
+    }),
     spread(
         App,
         "response_time",
@@ -464,26 +468,33 @@ pub const METRICS: &[Metric] = &[
         "refilling caches after switches and migrations",
         cpus::breakdown::<4>,
     ),
-    metric(All, "breakdown_spin", "share", "polling while waiting", cpus::breakdown::<5>),
-    metric(All, "breakdown_yield", "share", "sched_yield calls", cpus::breakdown::<6>),
-    metric(All, "breakdown_switch", "share", "context switches", cpus::breakdown::<7>),
-    metric(All, "breakdown_migration", "share", "moving tasks between cpus", cpus::breakdown::<8>),
+    metric(
+        All,
+        "breakdown_spin",
+        "share",
+        "polling while waiting at barriers and for messages",
+        cpus::breakdown::<5>,
+    ),
+    metric(All, "breakdown_lock_wait", "share", "polling while waiting for locks", cpus::breakdown::<6>),
+    metric(All, "breakdown_yield", "share", "sched_yield calls", cpus::breakdown::<7>),
+    metric(All, "breakdown_switch", "share", "context switches", cpus::breakdown::<8>),
+    metric(All, "breakdown_migration", "share", "moving tasks between cpus", cpus::breakdown::<9>),
     metric(
         All,
         "breakdown_page_init",
         "share",
         "first writes to fresh pages at program start",
-        cpus::breakdown::<9>,
+        cpus::breakdown::<10>,
     ),
     metric(
         All,
         "breakdown_kernel",
         "share",
         "other kernel work: ticks, wake-ups, sleeps, creation of tasks, interrupts",
-        cpus::breakdown::<10>,
+        cpus::breakdown::<11>,
     ),
-    metric(All, "breakdown_daemon", "share", "user-level scheduling daemons", cpus::breakdown::<11>),
-    metric(All, "breakdown_idle", "share", "no task to run", cpus::breakdown::<12>),
+    metric(All, "breakdown_daemon", "share", "user-level scheduling daemons", cpus::breakdown::<12>),
+    metric(All, "breakdown_idle", "share", "no task to run", cpus::breakdown::<13>),
     metric(
         All,
         "user_time_balance",

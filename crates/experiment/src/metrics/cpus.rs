@@ -17,13 +17,14 @@ pub(super) fn misses(s: &Sample<'_>) -> Option<f64> {
 
 /// What a kernel charges as user time: computing with everything that slows it down, refills, polling; not
 /// calls, switches or ticks.
-const USER: [Category; 6] = [
+const USER: [Category; 7] = [
     Category::Compute,
     Category::MemoryStall,
     Category::Remote,
     Category::Smt,
     Category::Refill,
     Category::Spin,
+    Category::LockWait,
 ];
 
 pub(super) fn user_time_balance(s: &Sample<'_>) -> Option<f64> {

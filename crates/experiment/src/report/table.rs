@@ -31,12 +31,13 @@ pub(super) struct Comparison {
 }
 
 /// Which parts of the cpu-time breakdown make a column of the table.
-const BREAKDOWN: [([&str; 2], &[&str]); 8] = [
+const BREAKDOWN: [([&str; 2], &[&str]); 9] = [
     (["useful", "work %"], &["breakdown_compute"]),
     (["memory", "stalls %"], &["breakdown_memory_stall"]),
     (["remote", "memory %"], &["breakdown_remote"]),
     (["shared", "core %"], &["breakdown_smt"]),
     (["waiting", "%"], &["breakdown_spin", "breakdown_yield"]),
+    (["lock", "waiting %"], &["breakdown_lock_wait"]),
     (["context", "switch %"], &["breakdown_switch"]),
     (["other", "%"], OTHER),
     (["idle", "%"], &["breakdown_idle"]),

@@ -20,13 +20,14 @@ const fn part(name: &'static str, head: [&'static str; 2], metrics: &'static [&'
 }
 
 /// All parts. They sum to the whole cpu time.
-pub const PARTS: [Part; 12] = [
+pub const PARTS: [Part; 13] = [
     part("useful work", ["useful", "work"], &["breakdown_compute"]),
     part("memory stalls", ["memory", "stalls"], &["breakdown_memory_stall"]),
     part("remote memory", ["remote", "memory"], &["breakdown_remote"]),
     part("shared cores (SMT)", ["shared", "core"], &["breakdown_smt"]),
     part("cache refills", ["cache", "refill"], &["breakdown_refill"]),
     part("waiting", ["waiting", ""], &["breakdown_spin", "breakdown_yield"]),
+    part("lock waiting", ["lock", "waiting"], &["breakdown_lock_wait"]),
     part("context switches", ["context", "switch"], &["breakdown_switch"]),
     part("migrations", ["migration", ""], &["breakdown_migration"]),
     part("page initialisation", ["page", "init"], &["breakdown_page_init"]),

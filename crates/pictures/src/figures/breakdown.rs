@@ -32,6 +32,7 @@ const LOOKS: [Look; PARTS.len()] = [
     (PURPLE, Hatch::Level),
     (ORANGE, Hatch::Upright),
     (SKY, Hatch::Crossed),
+    (SKY, Hatch::Level),
     (GREEN, Hatch::Upright),
     (VERMILLION, Hatch::Level),
     (PURPLE, Hatch::None),

@@ -34,7 +34,11 @@ pub const PARTS: [Part; 9] = [
         clause: ("Page initialisation takes", CPU_TIME),
         states: &[State::PageInit],
     },
-    Part { noun: "waiting", clause: ("Waiting threads use", CPU_TIME), states: &[State::Spin, State::Yield] },
+    Part {
+        noun: "waiting",
+        clause: ("Waiting threads use", CPU_TIME),
+        states: &[State::Spin, State::LockWait, State::Yield],
+    },
     Part { noun: "switching", clause: ("Context switches take", CPU_TIME), states: &[State::Switch] },
     Part { noun: "migrating", clause: ("Migrations take", CPU_TIME), states: &[State::Migrate] },
     Part { noun: "kernel", clause: ("The kernel takes", CPU_TIME), states: &[State::Kernel] },

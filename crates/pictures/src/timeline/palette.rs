@@ -98,6 +98,7 @@ impl Palette {
             State::SharedCore => Fill::hatched(Hatch::WideUpright, base, base.mixed(STALLED, PAPER)),
             State::PageInit => Fill::hatched(Hatch::Dots, base, base.mixed(PAGES, PAPER)),
             State::Spin => Fill::hatched(Hatch::WideRising, base, PAPER),
+            State::LockWait => Fill::hatched(Hatch::Level, base, PAPER),
             State::Yield => Fill::hatched(Hatch::Falling, base, PAPER),
             State::Switch => Colour(0x33, 0x33, 0x33).into(),
             State::Migrate => ON_LIGHT.into(),

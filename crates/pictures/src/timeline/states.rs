@@ -19,6 +19,8 @@ pub enum State {
     PageInit,
     /// Polling a flag.
     Spin,
+    /// Polling for a lock.
+    LockWait,
     /// `sched_yield` calls.
     Yield,
     /// Context switches.
@@ -32,16 +34,17 @@ pub enum State {
 }
 
 /// Number of states that have the colour of an application; they come first in [`State::ALL`].
-pub const COLOURED: usize = 6;
+pub const COLOURED: usize = 7;
 
 impl State {
     /// All states, in the order in which they are stacked from below.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Compute,
         Self::SharedCore,
         Self::Memory,
         Self::PageInit,
         Self::Spin,
+        Self::LockWait,
         Self::Yield,
         Self::Switch,
         Self::Migrate,
@@ -58,6 +61,7 @@ impl State {
             Category::MemoryStall | Category::Remote | Category::Refill => Self::Memory,
             Category::PageInit => Self::PageInit,
             Category::Spin => Self::Spin,
+            Category::LockWait => Self::LockWait,
             Category::Yield => Self::Yield,
             Category::Switch => Self::Switch,
             Category::Migration => Self::Migrate,
@@ -75,6 +79,7 @@ impl State {
             Self::Memory => "memory stall",
             Self::PageInit => "page initialisation",
             Self::Spin => "spins",
+            Self::LockWait => "spins for a lock",
             Self::Yield => "yields",
             Self::Switch => "switch",
             Self::Migrate => "migration cost",
@@ -92,7 +97,7 @@ impl State {
     /// True for the ways to wait by polling.
     #[must_use]
     pub const fn waits(self) -> bool {
-        matches!(self, Self::Spin | Self::Yield)
+        matches!(self, Self::Spin | Self::LockWait | Self::Yield)
     }
 }
 

@@ -51,7 +51,7 @@ impl Class {
             State::Memory => Self::Memory(owner),
             State::SharedCore => Self::SharedCore(owner),
             State::PageInit => Self::Pages(owner),
-            State::Spin | State::Yield => Self::Wait(owner),
+            State::Spin | State::LockWait | State::Yield => Self::Wait(owner),
             State::Idle => Self::Idle,
             State::Switch | State::Migrate | State::Kernel => Self::Overhead,
         }

@@ -98,7 +98,7 @@ impl Engine<'_> {
 
     /// The time at which the current task acts: now, plus its pending overhead.
     #[inline]
-    fn cursor(&self, cpu: CpuId) -> Time {
+    pub(crate) fn cursor(&self, cpu: CpuId) -> Time {
         self.shared.now + self.cpus[cpu].overhead.total()
     }
 

@@ -146,10 +146,19 @@ impl Engine<'_> {
             shared.apps[task.app()].counters.polls += 1;
         }
         record.take_deferred();
+        let locking = task.waiting == Waiting::Lock;
         if task.ready() > shared.now {
             let call = shared.machine.costs.sleep;
+            if locking {
+                self.announce_sleep(cpu);
+            }
             self.begin_syscall(cpu, call, After::WaitAsleep);
-        } else if let Some((step, rank)) = shared.end_wait(record) {
+            return;
+        }
+        if locking {
+            self.obtain(cpu);
+        }
+        if let Some((step, rank)) = self.shared.end_wait(&mut self.cpus[cpu]) {
             self.barrier_step(cpu, step, rank);
         } else {
             self.proceed(cpu, policy);
@@ -159,7 +168,7 @@ impl Engine<'_> {
     fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         match after {
-            After::WaitAsleep if self.shared.tasks[id].ready().is_never() => self.sleep(cpu, None),
+            After::WaitAsleep if self.falls_asleep(cpu) => self.sleep(cpu, None),
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it polls again.
                 self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
@@ -304,7 +313,7 @@ impl Engine<'_> {
         let mut at = record.head;
         while let Some(id) = at.some() {
             let task = &self.shared.tasks[id];
-            let unsuccessful = task.waiting != Waiting::No && task.visible > self.shared.now;
+            let unsuccessful = task.waiting != Waiting::No && !self.has_something_to_do(id);
             if task.app() == me.app()
                 && task.priority == me.priority
                 && me.priority < THROTTLED
@@ -315,6 +324,17 @@ impl Engine<'_> {
             at = task.next;
         }
         None
+    }
+
+    /// A waiting task that got the cpu now would observe the end of its wait, or of its polling.
+    fn has_something_to_do(&self, id: TaskId) -> bool {
+        let task = &self.shared.tasks[id];
+        let end = if task.waiting == Waiting::Lock {
+            self.shared.wait_ends(id).min(task.history.lock.deadline)
+        } else {
+            task.visible
+        };
+        end <= self.shared.now
     }
 
     /// The slice of the current task is over, or a preemption is due (`resched`): the queue picks again,

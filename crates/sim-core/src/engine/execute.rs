@@ -167,18 +167,11 @@ impl Engine<'_> {
                 return true;
             }
             Op::Lock(lock) => {
-                if !self.shared.apps[app].locks.take(lock.0, rank) {
-                    self.begin_wait(cpu, Waiting::Lock, Time::NEVER);
-                    return true;
-                }
-                self.shared.tasks[id].pc += 1;
+                return !self.lock(cpu, lock);
             }
             Op::Unlock(lock) => {
                 self.shared.tasks[id].pc += 1;
-                if let Some(yield_target) = self.shared.apps[app].locks.give(lock.0, rank) {
-                    let yield_target = self.shared.apps[app].task(yield_target);
-                    self.signal(cpu, yield_target, None);
-                }
+                self.unlock(cpu, lock);
             }
             Op::Sleep { .. } | Op::Yield | Op::Respawn => {
                 let (call, after) = self.call(id, op);
@@ -313,7 +306,11 @@ impl Engine<'_> {
         self.shared.dirty.note(cpu);
         let record = &mut self.cpus[cpu];
         record.since = self.shared.now;
-        let yields = self.shared.tasks[record.current].polls != 0;
+        let (id, from) = (record.current, self.shared.now + record.overhead.total());
+        if self.shared.tasks[id].waiting == Waiting::Lock {
+            self.shared.look_at_lock(cpu, id, from);
+        }
+        let yields = self.shared.tasks[id].polls != 0;
         record.activity = if yields { Activity::Poll } else { Activity::Spin };
     }
 

@@ -67,7 +67,8 @@
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `yields`, `shared`
+//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `locks`, `yields`,
+//! `shared`
 //! and `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
 //! `arrivals`, `update`, `bandwidth`, `caches` and `cores` (speeds), `setup` and `finish`, `sampling`,
 //! `invariants`.
@@ -83,6 +84,7 @@ mod dispatch;
 mod execute;
 mod finish;
 mod invariants;
+mod locks;
 mod ordering;
 pub(crate) mod polling;
 mod sampling;

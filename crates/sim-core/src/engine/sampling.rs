@@ -11,6 +11,7 @@
 
 use crate::account::{Account, Category};
 use crate::engine::Engine;
+use crate::engine::shared::polls_as;
 use crate::engine::state::{Activity, Stage};
 use crate::ids::{AppId, CpuId};
 use crate::outcome::Counters;
@@ -322,7 +323,9 @@ impl Engine<'_> {
         match self.cpus[CpuId(cpu as u32)].activity {
             Activity::Idle => Category::Idle,
             Activity::Compute => Category::Compute,
-            Activity::Poll | Activity::Spin => Category::Spin,
+            Activity::Poll | Activity::Spin => {
+                polls_as(&self.shared.tasks[self.cpus[CpuId(cpu as u32)].current])
+            }
             Activity::Syscall => Category::Kernel,
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use crate::account::Category;
 use crate::contention::Contention;
 use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
@@ -250,7 +251,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         team: spec.team.max(1),
         exchanges: Exchanges::new(exchanges, spec.tasks),
         loops: SharedLoops::new(loops, spec.tasks),
-        locks: Locks::new(spec.program.locks(), spec.tasks),
+        locks: Locks::new(spec.lock, spec.program.locks()),
         name: spec.name,
         background: spec.background,
         responses: spec.requests.then(Box::default),
@@ -270,7 +271,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         clock: None,
         fork_noise,
         started: false,
-        looks: [0; 3],
+        looks: [0; 4],
         yields,
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
@@ -297,7 +298,8 @@ fn build_cpus(
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     // Under 2.6.27 each yield is noted apart. Where tasks sleep, overhead often has several parts.
     let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
-    if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) {
+    let locks = |app: &App| app.program.locks() > 0 && app.locks.rules.sleeps_after().is_some();
+    if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());
     }
     if model.discipline.processes_ticks().is_some() {
@@ -335,7 +337,7 @@ fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
     let program = &spec.program;
     let apart = |op: &Op| {
         let teams = matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
-        teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. })
+        teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. } | Op::Lock(_))
     };
     let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
     let needed = discipline.keeps_history() || spec.team > 1 || program.ops().iter().any(apart) || nested();
@@ -430,7 +432,13 @@ impl Population {
         let polling = spec.runtime.polling;
         let of_team = spec.team_runtime.as_ref().map_or(polling, |runtime| runtime.polling);
         let of = [polling.looks, polling.message_looks, of_team.looks];
-        let looks = of.map(|of| numbered(looks, Look::of(&machine.costs, of)));
+        let of = of.map(|of| numbered(looks, Look::of(&machine.costs, of)));
+        let locks = if spec.program.locks() > 0 && spec.lock.yields() {
+            numbered(looks, Look { category: Category::LockWait, ..Look::plain(&machine.costs) })
+        } else {
+            0
+        };
+        let looks = [of[0], of[1], of[2], locks];
         apps.push(App { looks, ..build_app(spec, first, base, fork_noise, delay) });
     }
 }

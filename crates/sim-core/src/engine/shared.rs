@@ -24,6 +24,12 @@ use crate::run_queue::explanation::explain;
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
+/// The category of the polls of a waiting task.
+#[inline]
+pub(crate) const fn polls_as(task: &Task) -> Category {
+    if matches!(task.waiting, Waiting::Lock) { Category::LockWait } else { Category::Spin }
+}
+
 /// A run without the records of its cpus.
 pub(crate) struct Shared<'o> {
     pub(crate) machine: Arc<Machine>,
@@ -144,13 +150,14 @@ impl Shared<'_> {
         let mut account = record.account;
         if let Activity::Poll | Activity::Spin = record.activity {
             let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
-            let whole = self.look(&self.tasks[record.current]).poll;
+            let task = &self.tasks[record.current];
+            let (whole, polling) = (self.look(task).poll, polls_as(task));
             let rest = record.parts().pay(elapsed, &mut account);
             if record.activity == Activity::Spin {
-                account.add(Category::Spin, rest);
+                account.add(polling, rest);
             } else if rest <= whole + costs.yield_call {
                 let poll = rest.min(whole);
-                account.add(Category::Spin, poll);
+                account.add(polling, poll);
                 account.add(Category::Yield, rest - poll);
             } else {
                 // Several cycles that are not computed yet: reported once they are.
@@ -232,12 +239,13 @@ impl Shared<'_> {
                 self.stop_compute(record, record.class, rest, elapsed);
             }
             Activity::Poll => {
-                let poll = rest.min(self.look(&self.tasks[record.current]).poll);
-                record.account.add(Category::Spin, poll);
+                let task = &self.tasks[record.current];
+                let poll = rest.min(self.look(task).poll);
+                record.account.add(polls_as(task), poll);
                 record.account.add(Category::Yield, rest - poll);
             }
             Activity::Spin => {
-                record.account.add(Category::Spin, rest);
+                record.account.add(polls_as(&self.tasks[record.current]), rest);
                 let polls = rest.ns() / costs.poll.ns().max(1);
                 record.polled.0 += polls;
                 let app = self.tasks[record.current].app();
@@ -261,25 +269,34 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
         self.emit_stopping(record, LeaveReason::Waits);
-        let task = &mut self.tasks[record.current];
-        let app = &self.apps[task.app()];
-        let of_team = app.team_runtime.is_some() && app.is_of_team(waiting, task.scope());
+        let task = &self.tasks[record.current];
+        let (id, scope) = (task.app(), task.scope());
+        let app = &self.apps[id];
+        let of_team = app.team_runtime.is_some() && app.is_of_team(waiting, scope);
         let runtime = app.runtime_of(of_team);
         let starts = matches!(task.stage, Stage::LeadersBarrier | Stage::StartBarrier);
         let barrier = runtime.startup.sleeps && starts;
-        let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
+        let limit = if barrier {
+            Some(Span::ZERO)
+        } else if waiting == Waiting::Lock {
+            self.lock_patience(id)
+        } else {
+            runtime.wait.sleeps_after()
+        };
         self.dirty.note(record.id);
         if self.watched && ready.is_never() && !std::mem::replace(&mut self.notified[record.current], true) {
             self.waits.push((record.current, Some(awaited(waiting, task.scope()))));
         }
         let from = self.now + record.overhead.total();
-        // The end of a limit that the run does not reach is not predicted: it may be years away.
-        let deadline = limit.map(|limit| from.saturating_add(limit));
-        let deadline = deadline.filter(|deadline| *deadline <= self.options.horizon).unwrap_or(Time::NEVER);
+        let deadline = self.deadline(from, limit);
+        let task = &mut self.tasks[record.current];
         task.begin_wait(waiting, ready, deadline);
         record.since = self.now;
-        task.polls = self.apps[task.app()].polls(waiting, of_team);
+        task.polls = self.apps[id].polls(waiting, of_team);
         record.activity = if task.polls != 0 { Activity::Poll } else { Activity::Spin };
+        if waiting == Waiting::Lock {
+            self.await_lock(record.current, deadline);
+        }
     }
 
     /// The task observes that its wait is over. Returns the next step at its barrier, if the barrier has one.

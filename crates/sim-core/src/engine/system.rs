@@ -81,7 +81,7 @@ impl View for Engine<'_> {
             priority: record.level(),
             held: record.is_held(),
             dispatch_priority: self.dispatch_priority(task),
-            wait_ends: (record.waiting != Waiting::No).then(|| record.ready()),
+            wait_ends: (record.waiting != Waiting::No).then(|| self.shared.wait_ends(task)),
         }
     }
 
@@ -107,7 +107,7 @@ impl View for Engine<'_> {
 impl Engine<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         let cpu = &self.cpus[self.shared.tasks[task].cpu];
-        cpu.next_buddy == task || cpu.last_buddy == task
+        cpu.rare.next_buddy == task || cpu.rare.last_buddy == task
     }
 
     fn dispatch_priority(&self, task: TaskId) -> i64 {

@@ -41,7 +41,7 @@ impl Engine<'_> {
         let Some(cycle) = cycle.filter(|_| record.end.is_none()) else { return };
         let waits = |id: &TaskId| {
             let task = &self.shared.tasks[*id];
-            task.waiting != Waiting::No
+            !matches!(task.waiting, Waiting::No | Waiting::Lock)
                 && (record.team_runtime.is_none() || record.is_of_team(task.waiting, task.scope()) == of_team)
         };
         let waiters: Vec<TaskId> = (0..record.tasks).map(|rank| record.task(rank)).filter(waits).collect();

@@ -209,9 +209,9 @@ fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry
 fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
     if params.buddies {
         if params.release != CfsRelease::V27 {
-            cpu.last_buddy = cpu.current;
+            cpu.rare.last_buddy = cpu.current;
         }
-        cpu.next_buddy = id;
+        cpu.rare.next_buddy = id;
     }
     let behind = tasks[cpu.current].vruntime - tasks[id].vruntime;
     if params.release == CfsRelease::V30 {
@@ -241,7 +241,7 @@ fn buddy(
         there && tasks[buddy].priority == tasks[best].priority
     };
     if params.release == CfsRelease::V27 {
-        let next = cpu.next_buddy.some().filter(|next| able(*next)).filter(|next| {
+        let next = cpu.rare.next_buddy.some().filter(|next| able(*next)).filter(|next| {
             now.since(cpu.rare.pair_start) <= slice(params, cpu.running, tasks[*next].weight, cpu.load)
         });
         if next.is_none() {
@@ -253,7 +253,7 @@ fn buddy(
         let gap = tasks[*buddy].vruntime - tasks[best].vruntime;
         able(*buddy) && gap <= params.wakeup_granularity.ns() as i64
     };
-    [cpu.next_buddy, cpu.last_buddy].into_iter().filter_map(TaskId::some).find(near)
+    [cpu.rare.next_buddy, cpu.rare.last_buddy].into_iter().filter_map(TaskId::some).find(near)
 }
 
 impl CfsParams {
@@ -392,7 +392,8 @@ pub(crate) const fn yields_until_behind(lead: i64, each: i64) -> u64 {
 /// A task is no buddy any more.
 #[inline]
 pub(crate) fn forget(cpu: &mut Cpu, id: TaskId) {
-    for buddy in [&mut cpu.next_buddy, &mut cpu.last_buddy] {
+    let Some(rare) = cpu.rare.written() else { return };
+    for buddy in [&mut rare.next_buddy, &mut rare.last_buddy] {
         if *buddy == id {
             *buddy = TaskId::NONE;
         }

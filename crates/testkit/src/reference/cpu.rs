@@ -44,14 +44,16 @@ impl Reference<'_> {
     fn book(&mut self, c: usize, t: usize, doing: Doing, rest: u64) {
         let poll = self.machine.costs.poll.ns();
         let (looks, each) = self.looks(t);
+        let locks = self.tasks[t].waiting == Waiting::Lock;
+        let polling = if locks { Category::LockWait } else { Category::Spin };
         match doing {
             Doing::Nothing | Doing::Compute => self.cpus[c].add(Category::Idle, rest),
             Doing::Poll => {
-                self.cpus[c].add(Category::Spin, rest.min(looks * each));
+                self.cpus[c].add(polling, rest.min(looks * each));
                 self.cpus[c].add(Category::Yield, rest.saturating_sub(looks * each));
             }
             Doing::Spin => {
-                self.cpus[c].add(Category::Spin, rest);
+                self.cpus[c].add(polling, rest);
                 self.count_polls(c, t, rest / poll.max(1));
             }
             Doing::Call(_, Then::Yield | Then::YieldTo(_)) => self.cpus[c].add(Category::Yield, rest),
@@ -63,6 +65,9 @@ impl Reference<'_> {
     /// How often a waiting task looks before it yields, and how long one look takes.
     fn looks(&self, t: usize) -> (u64, u64) {
         let waiting = self.tasks[t].waiting;
+        if waiting == Waiting::Lock {
+            return (1, self.machine.costs.poll.ns());
+        }
         let polling = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting)).polling;
         let message = waiting == Waiting::Exchange;
         let looks = if message { polling.message_looks } else { polling.looks };
@@ -87,12 +92,12 @@ impl Reference<'_> {
             Doing::Poll => {
                 let (looks, each) = self.looks(t);
                 let mut seen = (1..=looks).map(|look| cpu.begun() + look * each);
-                let seen = seen.find(|look| self.tasks[t].relief() <= *look);
+                let seen = seen.find(|look| self.relief(t) <= *look);
                 seen.unwrap_or(cpu.begun() + looks * each + call)
             }
             Doing::Spin => {
                 // Looks that find nothing change nothing.
-                let relief = self.tasks[t].relief();
+                let relief = self.relief(t);
                 let first = cpu.begun() + poll;
                 if relief == NEVER {
                     NEVER
@@ -160,7 +165,7 @@ impl Reference<'_> {
         let look = self.cpus[c].begun() + looks * each;
         self.close(c);
         self.count_polls(c, t, 1);
-        if self.tasks[t].relief() <= look {
+        if self.relief(t) <= look {
             self.noticed(c, t, policy);
         } else {
             self.apps[self.tasks[t].app].counters.yields += 1;
@@ -171,16 +176,18 @@ impl Reference<'_> {
     /// The current task has looked: its wait or its patience is over.
     fn noticed(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
         let lead = self.take_debt(c);
-        if self.tasks[t].ready <= self.now {
+        if self.ready_at(t) <= self.now {
+            self.got_lock(c, t);
             self.wait_over(c, t, lead, policy);
         } else {
+            self.mark_lock(t);
             self.call(c, self.machine.costs.sleep.ns(), Then::WaitAsleep, lead);
         }
     }
 
     fn after_call(&mut self, c: usize, t: usize, then: Then, policy: &mut dyn Policy) {
         match then {
-            Then::WaitAsleep if self.tasks[t].ready == NEVER => self.sleep(c, t, None),
+            Then::WaitAsleep if self.may_sleep(t) => self.sleep(c, t, None),
             Then::WaitAsleep => {
                 // The flag was set meanwhile: it looks again.
                 self.renounce(c, LeaveReason::Waits);
@@ -282,12 +289,12 @@ impl Reference<'_> {
     fn directed(&self, c: usize, t: usize) -> Option<usize> {
         let me = &self.tasks[t];
         let runtime = self.runtime(me.app, self.waits_in_team(t, me.waiting));
-        if runtime.wait != WaitMode::YieldTo || me.waiting == Waiting::No {
+        if runtime.wait != WaitMode::YieldTo || matches!(me.waiting, Waiting::No | Waiting::Lock) {
             return None;
         }
         self.cpus[c].queue.iter().copied().find(|other| {
+            let in_vain = self.tasks[*other].waiting != Waiting::No && self.relief(*other) > self.now;
             let other = &self.tasks[*other];
-            let in_vain = other.waiting != Waiting::No && other.relief() > self.now;
             other.app == me.app && other.band == me.band && other.band != THROTTLED && !in_vain
         })
     }

@@ -1,4 +1,4 @@
-//! Barriers, neighbour exchanges and locks of the reference kernel: every signal is kept as the instant it is
+//! Barriers and neighbour exchanges of the reference kernel: every signal is kept as the instant it is
 //! seen.
 
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use sim_core::policy::{Policy, TaskState};
 use sim_core::program::Runtime;
 use sim_core::wait::{BarrierKind, Scope};
 
+use super::locks::RefLock;
 use super::state::{Doing, KERNEL, Lead, NEVER, RefTask, SPIN, Waiting};
 use super::{Reference, Timer};
 
@@ -38,13 +39,12 @@ impl Meeting {
 pub(super) struct Letters {
     /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
     letters: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
-    /// Locks: who has it, then who waits for it, first come first served.
-    locks: Vec<Vec<u32>>,
+    pub(super) locks: Vec<RefLock>,
 }
 
 impl Letters {
     pub(super) fn new(locks: u32) -> Self {
-        Self { letters: BTreeMap::new(), locks: vec![Vec::new(); locks as usize] }
+        Self { letters: BTreeMap::new(), locks: vec![RefLock::default(); locks as usize] }
     }
 
     /// When a rank sees its next unused signal; with several unused ones, now.
@@ -67,12 +67,12 @@ impl Reference<'_> {
         self.machine.node_of(CpuId(c as u32)).0
     }
 
-    fn latency(&self, from: usize, to: usize) -> u64 {
+    pub(super) fn latency(&self, from: usize, to: usize) -> u64 {
         self.machine.signal_latency(CpuId(from as u32), CpuId(to as u32)).ns()
     }
 
     /// When a store made after `lead` is seen by a task.
-    fn seen_at(&self, c: usize, other: usize, lead: &Lead) -> u64 {
+    pub(super) fn seen_at(&self, c: usize, other: usize, lead: &Lead) -> u64 {
         self.now + lead.total() + self.latency(c, self.tasks[other].cpu)
     }
 
@@ -84,8 +84,7 @@ impl Reference<'_> {
     pub(super) fn waits_in_team(&self, t: usize, waiting: Waiting) -> bool {
         let own = self.apps[self.tasks[t].app].spec.team_runtime.is_some();
         own && match waiting {
-            Waiting::Exchange => false,
-            Waiting::Lock => true,
+            Waiting::Exchange | Waiting::Lock => false,
             _ => self.tasks[t].scope == Scope::Team,
         }
     }
@@ -237,38 +236,8 @@ impl Reference<'_> {
         self.wait(c, Waiting::Exchange, ready, lead);
     }
 
-    /// Takes a lock (true) or begins to wait for it.
-    pub(super) fn lock(&mut self, c: usize, t: usize, lock: usize, lead: Lead) -> bool {
-        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
-        let line = &mut self.apps[app].letters.locks[lock];
-        if line.first().is_none_or(|holder| *holder == rank) {
-            if line.is_empty() {
-                line.push(rank);
-            }
-            self.tasks[t].pc += 1;
-            return true;
-        }
-        line.push(rank);
-        self.wait(c, Waiting::Lock, NEVER, lead);
-        false
-    }
-
-    pub(super) fn unlock(&mut self, c: usize, t: usize, lock: usize, lead: &mut Lead) {
-        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
-        let line = &mut self.apps[app].letters.locks[lock];
-        if line.first() != Some(&rank) {
-            return;
-        }
-        line.remove(0);
-        if let Some(heir) = line.first().copied() {
-            let heir = self.task(app, heir);
-            let seen = self.seen_at(c, heir, lead);
-            self.signal(c, heir, seen, lead);
-        }
-    }
-
     /// Lets a waiting task know; a sleeper is woken at the signaller's cost.
-    fn signal(&mut self, c: usize, other: usize, seen: u64, lead: &mut Lead) {
+    pub(super) fn signal(&mut self, c: usize, other: usize, seen: u64, lead: &mut Lead) {
         self.tasks[other].ready = seen;
         match self.tasks[other].state {
             TaskState::Sleeping => {

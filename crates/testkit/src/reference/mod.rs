@@ -13,6 +13,7 @@ mod cpu;
 mod eevdf;
 mod finish;
 mod groups;
+mod locks;
 mod meet;
 mod memory;
 mod place;

@@ -225,12 +225,18 @@ impl Reference<'_> {
         let Some(t) = self.cpus[c].current else { return };
         let runtime = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting));
         let meeting = runtime.startup.sleeps && !self.tasks[t].up;
-        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
+        let limit = if meeting {
+            Some(0)
+        } else if waiting == Waiting::Lock {
+            self.lock_patience(t)
+        } else {
+            runtime.wait.sleeps_after().map(Span::ns)
+        };
         let begins = self.now + lead.total();
         let task = &mut self.tasks[t];
         task.waiting = waiting;
         task.ready = ready;
-        task.deadline = limit.map_or(NEVER, |limit| begins.saturating_add(limit.ns()));
+        task.deadline = limit.map_or(NEVER, |limit| begins.saturating_add(limit));
         if self.watched && ready == NEVER && !task.notified {
             task.notified = true;
             let what = match waiting {
@@ -247,7 +253,11 @@ impl Reference<'_> {
     pub(super) fn poll(&mut self, c: usize, lead: Lead) {
         let Some(t) = self.cpus[c].current else { return };
         let of_team = self.waits_in_team(t, self.tasks[t].waiting);
-        let yields = self.apps[self.tasks[t].app].yields[usize::from(of_team)];
+        let mut yields = self.apps[self.tasks[t].app].yields[usize::from(of_team)];
+        if self.tasks[t].waiting == Waiting::Lock {
+            yields = self.lock_yields(t);
+            self.renew_patience(t, self.now + lead.total());
+        }
         let cpu = &mut self.cpus[c];
         cpu.since = self.now;
         cpu.lead = lead;

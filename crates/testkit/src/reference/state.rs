@@ -279,6 +279,11 @@ pub(super) struct RefTask {
     pub(super) notified: bool,
     pub(super) ready: u64,
     pub(super) deadline: u64,
+    /// For a lock: since when it waits; it has said that it will sleep; it has been in the kernel to sleep and
+    /// has not looked since.
+    pub(super) lock_since: u64,
+    pub(super) marks: bool,
+    pub(super) returned: bool,
     pub(super) pc: usize,
     /// Passes left of the loops around `pc`, the innermost last.
     pub(super) loops: Vec<u32>,
@@ -353,6 +358,9 @@ impl RefTask {
             notified: false,
             ready: NEVER,
             deadline: NEVER,
+            lock_since: 0,
+            marks: false,
+            returned: false,
             pc: 0,
             loops: Vec::new(),
             scope: Scope::All,
@@ -378,11 +386,6 @@ impl RefTask {
     pub(super) fn count_wakeup(&mut self, span: u64) {
         let step = (span as i64 - self.avg_wakeup as i64).div_euclid(8);
         self.avg_wakeup = (self.avg_wakeup as i64 + step) as u64;
-    }
-
-    /// When a look finds the wait over or the patience at an end.
-    pub(super) fn relief(&self) -> u64 {
-        self.ready.min(self.deadline)
     }
 }
 

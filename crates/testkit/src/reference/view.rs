@@ -75,7 +75,8 @@ impl View for Reference<'_> {
             priority: record.held.unwrap_or(record.band),
             held: record.held.is_some(),
             dispatch_priority: self.priority_of(task.0 as usize),
-            wait_ends: (record.waiting != Waiting::No).then_some(Time::from_ns(record.ready)),
+            wait_ends: (record.waiting != Waiting::No)
+                .then_some(Time::from_ns(self.ready_at(task.0 as usize))),
         }
     }
 

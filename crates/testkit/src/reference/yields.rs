@@ -44,7 +44,7 @@ impl Reference<'_> {
             let Some(t) = self.cpus[c].current else { continue };
             let looks = matches!(self.cpus[c].doing, Doing::Poll | Doing::Spin);
             let waiting = self.tasks[t].waiting;
-            let mine = self.tasks[t].app == app && waiting != Waiting::No;
+            let mine = self.tasks[t].app == app && !matches!(waiting, Waiting::No | Waiting::Lock);
             if mine && self.waits_in_team(t, waiting) == of_team && looks {
                 self.close(c);
                 let lead = self.take_debt(c);

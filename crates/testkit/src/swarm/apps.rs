@@ -136,7 +136,9 @@ fn sizes(source: &mut Source<'_>, workload: &str, mix: &Mix<'_>) -> Vec<(&'stati
         "barriers" => vec![("count", json!(source.magnitude(1, 100)))],
         "critical-section" => {
             let (outside, inside) = (span(1, 4), span(1, 1));
-            vec![("count", json!(source.magnitude(1, 30))), ("outside", outside), ("inside", inside)]
+            let (count, kinds) = (json!(source.magnitude(1, 30)), workloads::LOCK_KINDS);
+            let kind = kinds[source.between(0, kinds.len() as u64 - 1) as usize].name;
+            vec![("count", count), ("outside", outside), ("inside", inside), ("lock", json!(kind))]
         }
         "daemon" => vec![("burst", span(1, 4)), ("pause", span(1, 20))],
         "make" => {

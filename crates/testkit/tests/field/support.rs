@@ -14,10 +14,16 @@ pub(crate) fn folder() -> PathBuf {
 
 /// The results of one file of `cases`, with these settings (`path=value`).
 pub(crate) fn results(file: &str, settings: &[&str]) -> Results {
+    swept(file, settings, &[])
+}
+
+/// The same with these axes of the sweep (`path=a,b,c`).
+pub(crate) fn swept(file: &str, settings: &[&str], sweep: &[&str]) -> Results {
     let path = folder().join(file);
     let text = fs::read_to_string(&path).unwrap();
     let overrides = Overrides {
         set: settings.iter().map(|setting| (*setting).to_owned()).collect(),
+        sweep: sweep.iter().map(|axis| (*axis).to_owned()).collect(),
         ..Overrides::default()
     };
     let name = path.to_str().unwrap();

@@ -2,6 +2,7 @@
 //! of CFS.
 
 use sim_core::ids::{CpuId, LockId, TaskId};
+use sim_core::lock::LockOrder;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::program::{AppSpec, Op, Spread};
 use sim_core::time::Span;
@@ -181,6 +182,7 @@ fn who_wakes_others_often_preempts_sooner_in_2_6_30() {
         let section = [Op::Lock(LockId(0)), compute(Span::from_ms(1)), Op::Unlock(LockId(0))];
         let ops = [vec![Op::Repeat(300)], section.to_vec(), vec![Op::End]].concat();
         let mut pair = app(2, ops, WaitMode::Block);
+        pair.lock.order = LockOrder::Arrival;
         pair.rank_scale = vec![200, 20_000];
         let hogs = AppSpec { background: true, ..on_cpu(0, hogs(2, 100_000)) };
         let trial = Trial::on("package:1 core:16").under(kernel, &[TOGETHER, ("sleeper_credit", 0)]);

@@ -14,6 +14,7 @@ mod homes;
 mod jobs;
 mod kernels;
 mod latencies;
+mod locks;
 mod looks;
 mod memory;
 mod modern_balancing;

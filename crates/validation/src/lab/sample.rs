@@ -11,13 +11,14 @@ use sim_core::outcome::{AppReport, Outcome, RunReport};
 use sim_core::time::{Span, Time};
 
 /// What user time is made of: all but the kernel's work and idling.
-const USER: [Category; 6] = [
+const USER: [Category; 7] = [
     Category::Compute,
     Category::MemoryStall,
     Category::Remote,
     Category::Smt,
     Category::Refill,
     Category::Spin,
+    Category::LockWait,
 ];
 
 /// One run.

@@ -78,6 +78,12 @@ pub struct Counts {
 impl Counts {
     /// A cpu and a core for each task.
     pub const ONE: Self = Self { threads: 1, processes: 1, cpus: 1, cores: 1 };
+
+    /// A process has more threads than cpus that it may use.
+    #[must_use]
+    pub const fn threads_oversubscribed(&self) -> bool {
+        self.threads > self.cpus
+    }
 }
 
 /// The runtime with these values of its parameters, for an application that has a core for each of its tasks.

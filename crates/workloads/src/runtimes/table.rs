@@ -53,7 +53,7 @@ choices! {
 parameters! {
     /// Parameters of runtimes. The optional ones belong to some runtimes only.
     pub(super) struct Parameters {
-        /// What a waiting task does: `spin` polls, `yield` polls and yields, `block` sleeps at once,
+        /// What a task does that waits at a barrier or for a message: `spin` polls, `yield` polls and yields, `block` sleeps at once,
         /// `spin-then-block` polls for a while and then sleeps, `yield-to` yields to a task of the same
         /// application.
         wait: Wait = Wait::Spin;
@@ -80,7 +80,7 @@ parameters! {
         /// What counts as a slot: a core that the job may use, or with `--use-hwthread-cpus` of mpirun a
         /// hardware thread.
         slots: Option<Slots> = Slots::Cores;
-        /// Polls of a waiting task before each yield, at barriers and locks. It observes a flag that is set
+        /// Polls of a waiting task before each yield, at barriers. It observes a flag that is set
         /// meanwhile at the end of a poll and does not yield then. In `openmp` and `libomp` with at most as
         /// many threads in the process as cpus; with more they yield at every poll. At most 10ms in all.
         polls: u64 = 1, in 1..=10_000;

@@ -92,7 +92,7 @@ impl FairQueue {
             polls: 0,
             weight: 0,
             several: false,
-            look: Look { each: Span::ZERO, poll: Span::ZERO },
+            look: Look { each: Span::ZERO, poll: Span::ZERO, category: Category::Spin },
             prices: Prices::default(),
             cycle: Span::ZERO,
             cycle_charge: 0,
@@ -443,7 +443,7 @@ impl FairQueue {
         if self.cycles == 0 {
             return;
         }
-        record.account.add(Category::Spin, self.look.poll * self.cycles);
+        record.account.add(self.look.category, self.look.poll * self.cycles);
         record.account.add(Category::Yield, self.prices.call * self.cycles);
         record.pay_all();
         // The last switch is still pending when its dispatch has not completed a cycle.

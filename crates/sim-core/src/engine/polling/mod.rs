@@ -27,6 +27,7 @@ pub(crate) mod queue_copy;
 pub(crate) mod recurrence;
 pub(crate) mod rotation;
 
+use crate::account::Category;
 use crate::engine::Engine;
 use crate::engine::polling::fair::READ_FIRST;
 use crate::engine::state::{Activity, ProcessId, Task};
@@ -56,17 +57,20 @@ pub(crate) struct Look {
     pub(crate) each: Span,
     /// All up to the yield.
     pub(crate) poll: Span,
+    /// What it is accounted as. Waiters for locks never poll as those at a barrier do, even if it takes as
+    /// long.
+    pub(crate) category: Category,
 }
 
 impl Look {
     /// A poll of the machine.
     pub(crate) const fn plain(costs: &Costs) -> Self {
-        Self { each: costs.poll, poll: costs.poll }
+        Self { each: costs.poll, poll: costs.poll, category: Category::Spin }
     }
 
     pub(crate) fn of(costs: &Costs, looks: Looks) -> Self {
         let each = if looks.each == Span::ZERO { costs.poll } else { looks.each };
-        Self { each, poll: each * u64::from(looks.count) }
+        Self { each, poll: each * u64::from(looks.count), category: Category::Spin }
     }
 
     /// When a poll that begins at `start` observes what is visible from `visible` on: at the end of one of

@@ -133,7 +133,9 @@ fn store(copy: &QueueCopy, shared: &mut Shared, record: &mut Cpu) {
     if copy.cycles == 0 {
         return;
     }
-    record.account.add(Category::Spin, copy.polling());
+    for category in [Category::Spin, Category::LockWait] {
+        record.account.add(category, copy.polling(category));
+    }
     record.account.add(Category::Yield, copy.prices.call * copy.cycles);
     record.pay_all();
     // The last switch is still pending when its dispatch has not completed a cycle.

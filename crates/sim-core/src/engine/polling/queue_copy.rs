@@ -5,6 +5,7 @@
 //! of a copy are numbered from 0, the current one first, in the order of the queue. The records of the task
 //! groups on the cpu follow behind them.
 
+use crate::account::Category;
 use crate::engine::polling::recurrence::Mark;
 use crate::engine::polling::{Look, Prices, cycles_before, polls, polls_before, visible_at};
 use crate::engine::state::{App, Cpu, ProcessId, Task};
@@ -232,9 +233,12 @@ impl QueueCopy {
         self.looks[self.tasks[id].polls as usize].poll + self.prices.call
     }
 
-    /// The time of all polls.
-    pub(crate) fn polling(&self) -> Span {
-        let of = |(done, task): (&Done, &Task)| self.looks[task.polls as usize].poll * done.cycles;
+    /// The time of all polls that are accounted as this.
+    pub(crate) fn polling(&self, category: Category) -> Span {
+        let of = |(done, task): (&Done, &Task)| {
+            let look = self.looks[task.polls as usize];
+            if look.category == category { look.poll * done.cycles } else { Span::ZERO }
+        };
         self.done
             .iter()
             .zip(self.tasks.iter())

@@ -4,8 +4,8 @@
 //! The same as on a copy of the queue (`queue_copy`), without the copy: polls, dispatches and instants agree
 //! to the nanosecond.
 
-use crate::account::Category;
-use crate::engine::polling::{cycles_before, polls, polls_before, visible_at};
+use crate::account::{Account, Category};
+use crate::engine::polling::{Look, cycles_before, polls, polls_before, visible_at};
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
@@ -206,7 +206,8 @@ impl Shared<'_> {
         let Some(next) = record.head.some() else { return false };
         let (task, rival) = (&tasks[record.current], &tasks[next]);
         let poll_of = |task: &Task| looks[task.polls as usize].poll;
-        let poll = poll_of(task);
+        let look = looks[task.polls as usize];
+        let poll = look.poll;
         let check = record.since + record.overhead.total() + poll;
         let end = check + costs.yield_call;
         let cost = price(costs, record, task, rival);
@@ -217,7 +218,7 @@ impl Shared<'_> {
         }
         let place = Place { next, before: record.current, number: 1, cost };
         let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
-        end_cycle(&model.discipline, (poll, costs.yield_call), tasks, record, (Some(last), end));
+        end_cycle(&model.discipline, (look, costs.yield_call), tasks, record, (Some(last), end));
         let counters = &mut apps[tasks[place.before].app()].counters;
         counters.polls += 1;
         counters.yields += 1;
@@ -244,11 +245,11 @@ impl Shared<'_> {
         let (mut end, mut span) = (rounds.end, rounds.end - record.since);
         let (mut from, mut id, mut following) = (last, first, record.head);
         let (mut dispatches, mut place) = (0, NO_PLACE);
-        let (mut polling, mut switching) = (Span::ZERO, Span::ZERO);
+        let (mut polling, mut switching) = (Account::default(), Span::ZERO);
         for number in 0..rounds.members {
             let cost = price(&self.machine.costs, record, &self.tasks[from], &self.tasks[id]);
-            let poll = self.look(&self.tasks[id]).poll;
-            let cycle = poll + self.machine.costs.yield_call;
+            let look = self.look(&self.tasks[id]);
+            let cycle = look.poll + self.machine.costs.yield_call;
             if number > 0 {
                 (charge, span) = (switch_charge + cycle, cost + cycle);
                 end += span;
@@ -270,7 +271,7 @@ impl Shared<'_> {
             counters.yields += times;
             counters.voluntary_switches += times;
             dispatches += times;
-            polling += poll * times;
+            polling.add(look.category, look.poll * times);
             switching += cost * if number == 0 { times - 1 } else { times };
             from = id;
             id = following;
@@ -281,7 +282,7 @@ impl Shared<'_> {
             let cost = price(&self.machine.costs, record, &self.tasks[last], &self.tasks[first]);
             place = Place { next: first, before: last, number: 0, cost };
         }
-        self.charge_rotation(record, dispatches, (polling, switching));
+        self.charge_rotation(record, dispatches, (&polling, switching));
 
         relink(&mut self.tasks, record, last, &place);
         begin_dispatch(&self.model.discipline, &self.machine.costs, &self.tasks, record, &place);
@@ -290,10 +291,10 @@ impl Shared<'_> {
 
     /// The cpu-time accounting of a cpu after a number of dispatches, and of their switches except the
     /// pending overhead.
-    fn charge_rotation(&self, record: &mut Cpu, dispatches: u64, (polling, switching): (Span, Span)) {
+    fn charge_rotation(&self, record: &mut Cpu, dispatches: u64, (polling, switching): (&Account, Span)) {
         record.pay_all();
         record.account.add(Category::Switch, switching);
-        record.account.add(Category::Spin, polling);
+        record.account.merge(polling);
         record.account.add(Category::Yield, self.machine.costs.yield_call * dispatches);
         record.polled.0 += dispatches;
         record.polled.1 += dispatches;
@@ -302,15 +303,15 @@ impl Shared<'_> {
     /// The current task, alone in its priority, completes all its cycles that end before `limit` and before
     /// it observes the end of its wait.
     fn rotate_alone(&mut self, record: &mut Cpu, check: Time, limit: Time) {
-        let (poll, call) = (self.look(&self.tasks[record.current]).poll, self.machine.costs.yield_call);
-        let cycle = poll + call;
+        let (look, call) = (self.look(&self.tasks[record.current]), self.machine.costs.yield_call);
+        let cycle = look.poll + call;
         let unaware = polls_before(visible_at(&self.tasks[record.current]), check, cycle);
         let before = cycles_before(limit, check + call, cycle);
         let more = unaware.min(before) - 1;
 
         let priority = self.tasks[record.current].priority;
         let last = run_queue::last_of_priority(&self.tasks, record, priority);
-        end_cycle(&self.model.discipline, (poll, call), &mut self.tasks, record, (last, check + call));
+        end_cycle(&self.model.discipline, (look, call), &mut self.tasks, record, (last, check + call));
         let task = &mut self.tasks[record.current];
         if let Discipline::Cfs(_) = self.model.discipline {
             task.vruntime += weighted(cycle, task.weight) * more as i64;
@@ -323,7 +324,7 @@ impl Shared<'_> {
         record.picked = record.since;
         record.forget_buddies(record.since);
         record.polled.0 += more;
-        record.account.add(Category::Spin, poll * more);
+        record.account.add(look.category, look.poll * more);
         record.account.add(Category::Yield, call * more);
         let counters = &mut self.apps[self.tasks[record.current].app()].counters;
         counters.polls += 1 + more;
@@ -385,7 +386,7 @@ fn begin_dispatch(discipline: &Discipline, costs: &Costs, tasks: &Tasks, record:
 #[inline]
 fn end_cycle(
     discipline: &Discipline,
-    (poll, call): (Span, Span),
+    (look, call): (Look, Span),
     tasks: &mut Tasks,
     record: &mut Cpu,
     (last, end): (Option<TaskId>, Time),
@@ -407,6 +408,6 @@ fn end_cycle(
     record.forget_buddies(end);
     follow_minimum(discipline, tasks, record);
     record.polled.0 += 1;
-    record.account.add(Category::Spin, poll);
+    record.account.add(look.category, look.poll);
     record.account.add(Category::Yield, call);
 }

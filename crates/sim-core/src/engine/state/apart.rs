@@ -60,6 +60,28 @@ pub(crate) struct History {
     pub(crate) block: u32,
     /// Where the policy wants the pages that the task touches first.
     pub(crate) assigned_node: MaybeNode,
+    /// Of a task that waits for a lock.
+    pub(crate) lock: LockWaiter,
+}
+
+/// A task that waits for a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LockWaiter {
+    /// Since when it waits.
+    pub(crate) since: Time,
+    /// When it stops polling in order to sleep.
+    pub(crate) deadline: Time,
+    /// It has announced that it sleeps.
+    pub(crate) announced: bool,
+    /// It is among the pollers of the lock.
+    pub(crate) listed: bool,
+    /// It has been in the kernel to sleep, and has not polled since.
+    pub(crate) slept: bool,
+}
+
+impl LockWaiter {
+    const NONE: Self =
+        Self { since: Time::ZERO, deadline: Time::NEVER, announced: false, listed: false, slept: false };
 }
 
 impl History {
@@ -94,6 +116,7 @@ impl Unwritten for History {
         outer: [0; MAX_LOOP_DEPTH - 1],
         block: 0,
         assigned_node: MaybeNode::NONE,
+        lock: LockWaiter::NONE,
     };
 }
 

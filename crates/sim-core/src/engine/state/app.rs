@@ -81,11 +81,11 @@ pub(crate) struct App {
     pub(crate) runnable: (u32, Time),
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
-    /// How its tasks poll before each yield ([`Task::polls`](super::Task::polls)): at barriers and locks, for
-    /// messages, and under the runtime of teams.
-    pub(crate) looks: [u8; 3],
-    /// Its waiters yield: always, never, or as the clock of their runtime has it now; second those of the
-    /// runtime of teams.
+    /// How its tasks poll before each yield ([`Task::polls`](super::Task::polls)): at barriers, for messages,
+    /// under the runtime of teams, and for locks.
+    pub(crate) looks: [u8; 4],
+    /// Its waiters at barriers and for messages yield: always, never, or as the clock of their runtime has it
+    /// now; second those of the runtime of teams.
     pub(crate) yields: [bool; 2],
     /// Passes of outermost loops that rank 0 has ended.
     pub(crate) passes: u64,
@@ -136,8 +136,8 @@ impl App {
     #[inline]
     pub(crate) fn is_of_team(&self, waiting: Waiting, scope: Scope) -> bool {
         self.team_runtime.is_some()
-            && waiting != Waiting::Exchange
-            && (scope == Scope::Team || waiting == Waiting::Lock)
+            && !matches!(waiting, Waiting::Exchange | Waiting::Lock)
+            && scope == Scope::Team
     }
 
     /// The runtime that handles waits of teams, or of all others.
@@ -149,7 +149,9 @@ impl App {
     /// How a task of it polls that waits for this ([`Task::polls`](super::Task::polls)).
     #[inline]
     pub(crate) fn polls(&self, waiting: Waiting, of_team: bool) -> u8 {
-        if !self.yields[usize::from(of_team)] {
+        if waiting == Waiting::Lock {
+            if self.locks.rules.yields() { self.looks[3] } else { 0 }
+        } else if !self.yields[usize::from(of_team)] {
             0
         } else if of_team {
             self.looks[2]
@@ -161,7 +163,8 @@ impl App {
     /// Whether one of its tasks waits and yields to another one of its tasks.
     pub(crate) fn yields_to(&self, task: &Task) -> bool {
         let of_team = self.team_runtime.is_some() && self.is_of_team(task.waiting, task.scope());
-        task.waiting != Waiting::No && self.runtime_of(of_team).wait == WaitMode::YieldTo
+        !matches!(task.waiting, Waiting::No | Waiting::Lock)
+            && self.runtime_of(of_team).wait == WaitMode::YieldTo
     }
 
     /// Whether a launcher creates the first rank of each team, and this one the others.

@@ -93,8 +93,6 @@ pub(crate) struct Cpu {
     pub(crate) account: Account,
     pub(crate) filled: u64,
     pub(crate) filler_part: u64,
-    pub(crate) next_buddy: TaskId,
-    pub(crate) last_buddy: TaskId,
 }
 
 /// Deferred work is in [`Rare::deferred`].
@@ -113,6 +111,9 @@ pub(crate) struct Rare {
     pub(crate) next_tick: Time,
     /// Key of the lateness of its ticks.
     pub(crate) tick_key: u64,
+    /// The tasks that CFS prefers: the last one woken to preempt, and the one that it preempted.
+    pub(crate) next_buddy: TaskId,
+    pub(crate) last_buddy: TaskId,
     /// When a buddy was last not followed (2.6.27).
     pub(crate) pair_start: Time,
     /// Since when a task waits in the expired array (O(1)).
@@ -134,6 +135,8 @@ impl Unwritten for Rare {
         call: (Span::ZERO, After::Yield),
         next_tick: Time::NEVER,
         tick_key: 0,
+        next_buddy: TaskId::NONE,
+        last_buddy: TaskId::NONE,
         pair_start: Time::ZERO,
         expired_since: Time::NEVER,
         yield_target: TaskId::NONE,
@@ -176,8 +179,6 @@ impl Cpu {
             account: Account::default(),
             filled: 0,
             filler_part: 0,
-            next_buddy: TaskId::NONE,
-            last_buddy: TaskId::NONE,
         }
     }
 
@@ -255,9 +256,8 @@ impl Cpu {
     /// A yield leaves no buddies, and follows none.
     #[inline]
     pub(crate) fn forget_buddies(&mut self, now: Time) {
-        self.next_buddy = TaskId::NONE;
-        self.last_buddy = TaskId::NONE;
         if let Some(rare) = self.rare.written() {
+            (rare.next_buddy, rare.last_buddy) = (TaskId::NONE, TaskId::NONE);
             rare.pair_start = now;
         }
     }

@@ -7,7 +7,7 @@ mod overhead;
 mod process;
 mod task;
 
-pub(crate) use apart::{Apart, History, MaybeNode};
+pub(crate) use apart::{Apart, History, LockWaiter, MaybeNode};
 pub(crate) use app::{App, BarrierRank};
 pub(crate) use cpu::{Activity, After, Cpu, NOWHERE};
 pub(crate) use overhead::{Overhead, Part, Parts};

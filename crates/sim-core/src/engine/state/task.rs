@@ -168,6 +168,14 @@ impl Task {
         self.visible = ready.min(self.visible);
     }
 
+    /// What it waits for is visible to it then, as it finds now: not later than it stops polling.
+    #[inline]
+    pub(crate) fn look(&mut self, ready: Time, deadline: Time) {
+        debug_assert!(self.waiting == Waiting::Lock, "a task looks again and waits for {:?}", self.waiting);
+        self.remaining_or_ready = ready.ns();
+        self.visible = ready.min(deadline);
+    }
+
     /// It waits for this from now on, and stops polling and sleeps at `deadline`.
     #[inline]
     pub(crate) fn begin_wait(&mut self, waiting: Waiting, ready: Time, deadline: Time) {

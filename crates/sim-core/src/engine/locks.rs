@@ -1,0 +1,228 @@
+//! Locks: a task takes one, waits for it, gives it back.
+//!
+//! A lock of [`LockOrder::Arrival`](crate::lock::LockOrder) is handed over: the release names the next holder
+//! and signals it. One of `Barging` is free after a release. Those that poll see it as a flag; the first poll
+//! that ends after it is visible takes the lock, and takes the sight of it from all others. Sleepers see
+//! nothing: the release wakes one of them, if one has announced that it sleeps.
+//!
+//! Of waiters that poll without yielding only those with a cpu are told; another one looks when it gets one.
+//! Those that yield are all told, because their polls are computed without an event for each.
+
+use crate::engine::Engine;
+use crate::engine::shared::Shared;
+use crate::engine::state::{Activity, LockWaiter, Task, Waiting};
+use crate::ids::{AppId, CpuId, LockId, TaskId};
+use crate::observe::Observation;
+use crate::policy::TaskState;
+use crate::program::Op;
+use crate::sync::Given;
+use crate::time::{Span, Time};
+
+impl Shared<'_> {
+    /// How long a task of an application polls for a lock before it sleeps.
+    pub(crate) fn lock_patience(&self, app: AppId) -> Option<Span> {
+        let spins = self.apps[app].locks.rules.sleeps_after()?;
+        Some(Span::from_ns(self.machine.costs.poll.ns().saturating_mul(spins)))
+    }
+
+    /// The end of patience that begins at an instant. One that the run does not reach is not predicted: it may
+    /// be years away.
+    pub(crate) fn deadline(&self, from: Time, patience: Option<Span>) -> Time {
+        let end = patience.map(|patience| from.saturating_add(patience));
+        end.filter(|end| *end <= self.options.horizon).unwrap_or(Time::NEVER)
+    }
+
+    /// The lock that a task waits for or comes to.
+    fn lock_of(&self, task: &Task) -> LockId {
+        match self.apps[task.app()].program.ops().get(usize::from(task.pc)) {
+            Some(Op::Lock(lock)) => *lock,
+            _ => unreachable!("a task waits for a lock and is at no such operation"),
+        }
+    }
+
+    /// A task begins to wait for a lock.
+    pub(crate) fn await_lock(&mut self, id: TaskId, deadline: Time) {
+        let task = &self.tasks[id];
+        let (app, lock) = (task.app(), self.lock_of(task));
+        let app = &mut self.apps[app];
+        let (rank, rules) = (app.rank(id), app.locks.rules);
+        // A waiter that does not poll first marks the lock at its first look.
+        let announced = rules.sleeps_after() == Some(0);
+        let listed = rules.barges();
+        if listed {
+            app.locks.pollers(lock.0).push(rank);
+        }
+        self.tasks[id].history.lock =
+            LockWaiter { since: self.now, deadline, announced, listed, slept: false };
+    }
+
+    /// When what a waiting task waits for is visible to it, as far as is known: of a lock that is not handed
+    /// over, when it could see that the lock is free.
+    pub(crate) fn wait_ends(&self, id: TaskId) -> Time {
+        let task = &self.tasks[id];
+        let app = &self.apps[task.app()];
+        if task.waiting != Waiting::Lock || !app.locks.rules.barges() || app.locks.rules.yields() {
+            return task.ready();
+        }
+        let free = app.locks.free(self.lock_of(task).0);
+        free.map_or(Time::NEVER, |(at, there)| at + self.machine.signal_latency(there, task.cpu))
+    }
+
+    /// The current task of a cpu, which waits for a lock that is not handed over, gets the cpu: it looks for
+    /// itself from now on.
+    pub(crate) fn look_at_lock(&mut self, cpu: CpuId, id: TaskId, from: Time) {
+        let task = &self.tasks[id];
+        let (app, lock) = (task.app(), self.lock_of(task));
+        let rules = self.apps[app].locks.rules;
+        if !rules.barges() || rules.yields() {
+            return;
+        }
+        debug_assert!(task.cpu == cpu, "{id} looks on {cpu} and belongs to {}", task.cpu);
+        let again = matches!(rules.wait, crate::lock::LockWait::Sleep { again: true, .. });
+        let patience = if again && task.history.lock.slept { self.lock_patience(app) } else { None };
+        let ready = self.wait_ends(id);
+        let deadline = patience.map(|patience| self.deadline(from, Some(patience)));
+        let waiter = &mut self.tasks[id].history.lock;
+        waiter.slept = false;
+        waiter.deadline = deadline.unwrap_or(waiter.deadline);
+        if !std::mem::replace(&mut waiter.listed, true) {
+            let app = &mut self.apps[app];
+            let rank = app.rank(id);
+            app.locks.pollers(lock.0).push(rank);
+        }
+        let deadline = waiter.deadline;
+        self.tasks[id].look(ready, deadline);
+    }
+}
+
+impl Engine<'_> {
+    /// The current task takes a lock (true) or begins to wait for it.
+    pub(crate) fn lock(&mut self, cpu: CpuId, lock: LockId) -> bool {
+        let id = self.cpus[cpu].current;
+        let app = self.shared.tasks[id].app();
+        let record = &mut self.shared.apps[app];
+        if record.locks.take(lock.0, record.rank(id)) {
+            record.counters.locks += 1;
+            self.shared.tasks[id].pc += 1;
+            self.withdraw(cpu, app, lock);
+            return true;
+        }
+        self.shared.emit_running(&mut self.cpus[cpu]);
+        self.observe(Observation::LockAwaited { task: id, lock });
+        self.begin_wait(cpu, Waiting::Lock, Time::NEVER);
+        false
+    }
+
+    /// The current task gives a lock back.
+    pub(crate) fn unlock(&mut self, cpu: CpuId, lock: LockId) {
+        let id = self.cpus[cpu].current;
+        let app = self.shared.tasks[id].app();
+        let at = (self.cursor(cpu), cpu);
+        let record = &mut self.shared.apps[app];
+        match record.locks.give(lock.0, record.rank(id), at) {
+            Given::Nothing => {}
+            Given::To(rank) => {
+                let next = record.task(rank);
+                self.signal(cpu, next, None);
+            }
+            Given::Free(sleeper) => {
+                let sleeper = sleeper.map(|rank| record.task(rank));
+                self.tell_pollers(cpu, app, lock);
+                if let Some(sleeper) = sleeper {
+                    self.signal(cpu, sleeper, None);
+                }
+            }
+        }
+    }
+
+    /// A lock is free: those that poll see it. Waiters without a cpu that do not yield look when they have
+    /// one.
+    fn tell_pollers(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
+        let locks = &mut self.shared.apps[app].locks;
+        let yields = locks.rules.yields();
+        let mut pollers = std::mem::take(locks.pollers(lock.0));
+        pollers.retain(|rank| {
+            let id = self.shared.apps[app].task(*rank);
+            let tell = yields || self.shared.tasks[id].state == TaskState::Running;
+            if tell {
+                self.signal(cpu, id, None);
+            } else {
+                self.shared.tasks[id].history.lock.listed = false;
+            }
+            tell
+        });
+        *self.shared.apps[app].locks.pollers(lock.0) = pollers;
+    }
+
+    /// A lock has been taken: those that poll no longer see it free.
+    fn withdraw(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
+        let pollers = std::mem::take(self.shared.apps[app].locks.pollers(lock.0));
+        for rank in &pollers {
+            let id = self.shared.apps[app].task(*rank);
+            let task = &mut self.shared.tasks[id];
+            if task.ready().is_never() {
+                continue;
+            }
+            let (there, deadline) = (task.cpu, task.history.lock.deadline);
+            task.look(Time::NEVER, deadline);
+            self.shared.dirty.note(there);
+            let polling = matches!(self.cpus[there].activity, Activity::Poll | Activity::Spin);
+            if there != cpu && polling {
+                self.mark(there);
+            }
+        }
+        *self.shared.apps[app].locks.pollers(lock.0) = pollers;
+    }
+
+    /// The current task, which has waited for a lock, has got it.
+    pub(crate) fn obtain(&mut self, cpu: CpuId) {
+        let id = self.cpus[cpu].current;
+        let task = &self.shared.tasks[id];
+        let (app, lock, waiter) = (task.app(), self.shared.lock_of(task), task.history.lock);
+        let waited = self.shared.now.since(waiter.since);
+        let record = &mut self.shared.apps[app];
+        record.counters.locks += 1;
+        record.counters.lock_waits += 1;
+        record.counters.lock_wait_ns += waited.ns();
+        if record.locks.rules.barges() {
+            record.locks.seize(lock.0, record.rank(id), waiter.announced);
+            self.withdraw(cpu, app, lock);
+        }
+        self.report_polling(cpu);
+        self.observe(Observation::LockObtained { task: id, lock });
+    }
+
+    /// The current task has polled for a lock as long as it does, and marks the lock before it sleeps.
+    pub(crate) fn announce_sleep(&mut self, cpu: CpuId) {
+        let id = self.cpus[cpu].current;
+        let task = &self.shared.tasks[id];
+        let (app, lock) = (task.app(), self.shared.lock_of(task));
+        let locks = &mut self.shared.apps[app].locks;
+        if locks.rules.barges() {
+            locks.announce(lock.0);
+            self.shared.tasks[id].history.lock.announced = true;
+        }
+    }
+
+    /// The current task is in the kernel in order to sleep until what it waits for happens: true when it
+    /// does. The kernel looks whether a lock that is not handed over still has its mark (`futex_wait_setup`).
+    pub(crate) fn falls_asleep(&mut self, cpu: CpuId) -> bool {
+        let id = self.cpus[cpu].current;
+        let task = &self.shared.tasks[id];
+        let unready = task.ready().is_never();
+        if task.waiting != Waiting::Lock {
+            return unready;
+        }
+        let (app, lock) = (task.app(), self.shared.lock_of(task));
+        let record = &mut self.shared.apps[app];
+        let mut sleeps = unready;
+        if record.locks.rules.barges() {
+            sleeps = unready && record.locks.sleep(lock.0, record.rank(id));
+            let waiter = &mut self.shared.tasks[id].history.lock;
+            waiter.slept = true;
+            waiter.listed &= !sleeps;
+        }
+        record.counters.lock_sleeps += u64::from(sleeps);
+        sleeps
+    }
+}
