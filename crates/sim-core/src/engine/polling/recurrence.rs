@@ -304,7 +304,8 @@ mod tests {
     /// A queue of tasks whose keys are at most two cycles apart, with requests of all lengths; in two task
     /// groups and in none, or without groups.
     fn queue(params: &EevdfParams, tasks: u32, groups: u16, mut noise: u64) -> QueueCopy {
-        let (ns, look) = (Span::from_ns, Look { each: Span::from_ns(40), poll: Span::from_ns(40) });
+        let (ns, each) = (Span::from_ns, Span::from_ns(40));
+        let look = Look { each, poll: each, category: crate::account::Category::Spin };
         let mut copy = QueueCopy::new(&[look]);
         copy.prices = Prices { call: ns(300), thread: ns(900), process: ns(900) };
         copy.cpu.charged = Time::from_ns(1);
