@@ -94,23 +94,6 @@ fn flags_have_the_same_letter_and_words_may_look_like_flags() {
 }
 
 #[test]
-fn a_default_that_changes_the_question_is_said() {
-    let users = |more: &str| {
-        let text = format!(
-            "name: x\nmachine: 'core:4'\napps: {{ u: {{ workload: {{ interactive: {{ requests: 2 }} }}{more} }} }}\n\
-             policies: [LOAD]\n"
-        );
-        oversim(&["run", "-"], &text).2
-    };
-    assert!(
-        users("").contains("`u` has 4 users, one for each core, because `tasks` is not given"),
-        "{}",
-        users("")
-    );
-    assert!(!users(", tasks: 4").contains("is not given"));
-}
-
-#[test]
 fn files_of_other_programs_are_named() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, format) in [

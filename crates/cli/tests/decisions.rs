@@ -151,8 +151,15 @@ fn a_file_is_whole_or_not_there_and_is_not_overwritten() {
     let (code, _, err) = write(&["--force", "-o", dir, "--seed", "9"], TINY);
     assert_eq!(code, 0, "{err}");
     assert_eq!(fs::read_to_string(&path).unwrap(), explained(&["--seed", "9"]));
-    let mut all =
-        vec!["cells.csv", "decisions.ndjson", "report.md", "report.txt", "result.json", "samples.csv"];
+    let mut all = vec![
+        "cells.csv",
+        "decisions.ndjson",
+        "jobs.ndjson",
+        "report.md",
+        "report.txt",
+        "result.json",
+        "samples.csv",
+    ];
     all.extend(cfg!(feature = "parquet").then_some("samples.parquet"));
     assert_eq!(names(&out), all);
 }

@@ -345,7 +345,7 @@ fn two_writers_into_one_directory_do_not_mix() {
         for name in ["report.txt", "report.md"] {
             assert!(text(name).contains(digest), "round {round}: {name} is of another run");
         }
-        assert_eq!(names(&folder.join("D")).len(), 5);
+        assert_eq!(names(&folder.join("D")).len(), 6);
     }
 }
 

@@ -197,7 +197,7 @@ fn quiet_and_verbose_are_for_all_commands_and_touch_standard_error_only() {
     let (code, plain, err) = oversim(&["run", scenario], "");
     assert!(code == 0 && err.is_empty(), "{err}");
     let (_, loud, err) = oversim(&["run", scenario, "--verbose"], "");
-    assert!(loud == plain && err.contains("3 runs (") && err.contains(" s\n"), "{err}");
+    assert!(loud == plain && err.contains("4 runs (") && err.contains(" s\n"), "{err}");
     for args in [vec!["-q", "run", scenario], vec!["run", scenario, "-q"]] {
         assert_eq!(oversim(&args, ""), (0, plain.clone(), String::new()), "{args:?}");
     }

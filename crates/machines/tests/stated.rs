@@ -1,8 +1,6 @@
 //! Nothing that a description states is called missing: random XML files of hwloc 1 and 2 with random facts, each
 //! of which is either in the machine file or named as left out.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use machines::import::{Description, Imported, import};
 use sim_core::rng::{Purpose, draw, key};
 

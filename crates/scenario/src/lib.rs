@@ -103,7 +103,6 @@ pub fn examine(
                 let remarks = opened.reader.remarks().to_vec();
                 let load = |other: &Overrides| load_with(policies, name, text, other).ok();
                 done.warnings = remarks.into_iter().chain(overrides.without_effect(&done, load)).collect();
-                done.warnings.extend(defaults::silent(&opened.root, &done));
             }
             Ok(done)
         }

@@ -74,7 +74,7 @@ impl Job {
 
     /// The same by its dedicated run: it advances no faster than there, and each of its tasks keeps no more
     /// of a core busy.
-    pub(super) fn as_alone(mut self, alone: &Dedicated) -> Self {
+    pub(super) fn beside_alone(mut self, alone: &Dedicated) -> Self {
         if alone.work > 0.0 {
             self.want = self.want.min(alone.work / alone.time / alone.tasks);
         } else {

@@ -139,7 +139,7 @@ pub(crate) fn fair_share(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<u
     let mut jobs = nominal(plan, run, &size);
     for ((job, spec), entry) in jobs.iter_mut().zip(&plan.apps).zip(&plan.entries) {
         if let Some(alone) = dedicated.get(entry).filter(|_| !spec.background) {
-            *job = job.clone().as_alone(alone);
+            *job = job.clone().beside_alone(alone);
         }
     }
     let limits = Limits::of(&jobs, &size);

@@ -153,11 +153,12 @@ fn note_line(note: &Note) -> String {
     format!("Run without result: {}{at}, seed {}: {}.", note.policy, note.seed, note.text)
 }
 
-/// The comparison as one table, or as several next to none of which a group of columns is torn apart.
+/// The comparison as one table, or as several. Only a group of columns that is wider than `width` is torn apart.
 fn tables(comparison: &Comparison, width: usize) -> Vec<String> {
-    let mut chunks: Vec<Vec<&Group>> = Vec::new();
+    let mut chunks: Vec<Vec<&[Column]>> = Vec::new();
     let mut used = 0;
-    for group in &comparison.groups {
+    let room = width.saturating_sub(column_width(&comparison.rows) + GROUP_GAP - GAP);
+    for group in comparison.groups.iter().flat_map(|group| pieces(group, room)) {
         let columns: usize = group.iter().map(|c| column_width(c) + GAP).sum();
         let wide = columns + GROUP_GAP - GAP;
         match chunks.last_mut() {
@@ -174,11 +175,26 @@ fn tables(comparison: &Comparison, width: usize) -> Vec<String> {
     chunks.iter().map(|chunk| render(&comparison.rows, chunk)).collect()
 }
 
+/// A group in pieces of at most `room` columns of text, each with at least one column.
+fn pieces(group: &Group, room: usize) -> Vec<&[Column]> {
+    let (mut pieces, mut begin, mut used) = (Vec::new(), 0, 0);
+    for (at, column) in group.iter().enumerate() {
+        let wide = column_width(column) + GAP;
+        if at > begin && used + wide > room {
+            pieces.push(&group[begin..at]);
+            (begin, used) = (at, 0);
+        }
+        used += wide;
+    }
+    pieces.push(&group[begin..]);
+    pieces
+}
+
 fn column_width(column: &Column) -> usize {
     column.head.iter().chain(&column.entries).map(|e| e.chars().count()).max().unwrap_or(0)
 }
 
-fn render(rows: &Column, groups: &[&Group]) -> String {
+fn render(rows: &Column, groups: &[&[Column]]) -> String {
     let columns: Vec<&Column> = [rows].into_iter().chain(groups.iter().flat_map(|g| g.iter())).collect();
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
