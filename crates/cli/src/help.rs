@@ -152,8 +152,8 @@ Examples:
   oversim calibrate host --check mine.yaml
 
 The measurement needs a quiet host and no privileges. It waits for one (--wait), and refuses to go on if \
-other programs keep the cpus busy. With --force it goes on, and marks what they disturbed. A cost counts with a \
-low quantile of the rounds, a rate with a high one: others only make the host slower.
+other programs keep the cpus busy. With --force it goes on, and marks what they disturbed. A cost counts \
+with a low quantile of the rounds, a rate with a high one: others only make the host slower.
 
 Exit status: 0 done; 1 the host is busy, --check found a value that has changed, or output failed; 2 wrong \
 usage, a wrong machine file, or another system than Linux.";
@@ -170,7 +170,8 @@ binds the threads, LOAD leaves them to the kernel. Everything that has no counte
 refused by name: other \
 policies, kernels and sizes, workloads with exchanges, transfers or locks.
 
-Exit status: 0 done; 1 the host is busy, an error is larger than --tolerance, or a run failed; 2 wrong usage or scenario, or \
+Exit status: 0 done; 1 the host is busy, an error is larger than --tolerance, or a run failed; 2 wrong \
+usage or scenario, or \
 another system than \
 Linux.";
 

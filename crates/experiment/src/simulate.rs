@@ -50,7 +50,8 @@ fn simulate_until(
     if !plan.kernel.groups.is_empty() && policy.order() != Order::System {
         let name = plan.policy_choice.entry.name;
         return Err(format!(
-            "the policy {name} orders the run queues itself; task groups (`session`, `cgroup`) are rules of the \
+            "the policy {name} orders the run queues itself; task groups (`session`, `cgroup`) are rules of \
+             the \
              kernel's queues. Its entry has to say `task_groups: false`"
         ));
     }

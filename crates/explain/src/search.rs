@@ -148,9 +148,10 @@ perturb digest \
 pinning affinity polling busy_waiting preemption priority quantum time_slice work_stealing container turbo \
 Perfetto \
 GOMAXPROCS OPENBLAS_NUM_THREADS MKL MKL_NUM_THREADS I_MPI_WAIT_MODE mpi_yield_when_idle \
-OMPI_MCA_mpi_yield_when_idle cpu.max sched_ext slurm OverSubscribe nohz_full starvation convoy Gantt utilization \
-vruntime preempt SJF Amdahl false_sharing work_conserving scalability waiting_time srun --cpu-bind p99 perf_sched \
-libomp CG FT EP cpu.weight priority_inversion load_average \
+OMPI_MCA_mpi_yield_when_idle cpu.max sched_ext slurm OverSubscribe nohz_full starvation convoy \
+Gantt utilization vruntime preempt \
+SJF Amdahl false_sharing work_conserving scalability waiting_time srun --cpu-bind p99 \
+perf_sched libomp CG FT EP cpu.weight priority_inversion load_average \
 KMP_AFFINITY GOMP_CPU_AFFINITY KMP_LIBRARY p-value futex SCHED_FIFO MPI OpenMP NPB imbalance granularity";
 
     #[test]

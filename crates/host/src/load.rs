@@ -251,8 +251,10 @@ impl Watch {
             }
             if self.budget.is_zero() {
                 return Err(format!(
-                    "the host is busy: {sentence}. Nothing was written; costs of a busy host are wrong by large \
-                     factors. Stop these programs or wait longer (--wait 10m); --force measures anyway and marks \
+                    "the host is busy: {sentence}. Nothing was written; costs of a busy host are wrong by \
+                     large \
+                     factors. Stop these programs or wait longer (--wait 10m); --force measures anyway and \
+                     marks \
                      each value as disturbed"
                 ));
             }
@@ -324,8 +326,10 @@ mod tests {
         );
         assert_eq!(
             load.sentence(),
-            "others use 0.90 of 2 cpus (make (all) (2 processes) 70 %, the hypervisor 10 %, processes that have \
-             ended or that /proc does not show 10 % of a cpu); tasks waited for a cpu in 45 % of the last 10 s"
+            "others use 0.90 of 2 cpus (make (all) (2 processes) 70 %, the hypervisor 10 %, processes that \
+             have \
+             ended or that /proc does not show 10 % of a cpu); tasks waited for a cpu in 45 % of the last 10 \
+             s"
         );
     }
 

@@ -1,5 +1,5 @@
-//! Nothing that a description states is called missing: random XML files of hwloc 1 and 2 with random facts, each
-//! of which is either in the machine file or named as left out.
+//! Nothing that a description states is called missing: random XML files of hwloc 1 and 2 with random facts,
+//! each of which is either in the machine file or named as left out.
 
 use machines::import::{Description, Imported, import};
 use sim_core::rng::{Purpose, draw, key};
@@ -31,127 +31,194 @@ fn set(cpus: impl IntoIterator<Item = u64>) -> String {
     format!("0x{:08x}", cpus.into_iter().fold(0_u32, |set, cpu| set | 1 << cpu))
 }
 
-/// Packages with a node, an L3 and cores; in hwloc 1 the node contains its package.
-fn case(seed: u64) -> Case {
-    let random = &mut Random(seed, 0);
-    let old = random.flip();
-    let (packages, cores, threads) = (1 + random.below(3), 1 + random.below(3), 1 + random.below(2));
-    let each = cores * threads;
-    let has_cache = random.flip();
-    let small = has_cache && random.flip();
-    let bandwidth = !old && random.flip();
-    let (hbm, latency, groups, io) =
-        (!old && random.flip(), !old && random.flip(), random.flip(), random.flip());
-    let cpuless = random.flip();
-    let pages = random.flip();
-    let mut text = String::new();
-    for package in 0..packages {
-        let cpus = || package * each..(package + 1) * each;
-        let node = |number: u64, inside: &str| {
-            let close = if old { format!(">{inside}</object>") } else { "/>".to_owned() };
-            let kind = if number >= 50 { " subtype='HBM'" } else { "" };
-            let local = set(cpus());
-            let gp = if old { String::new() } else { format!(" gp_index='{}'", 100 + number) };
-            format!(
-                "<object type='NUMANode' os_index='{number}' cpuset='{local}' local_memory='1073741824'{kind}{gp}{close}"
-            )
+/// What a file has: packages with a node, an L3 and cores; in hwloc 1 the node contains its package.
+struct Facts {
+    /// hwloc 1.
+    old: bool,
+    packages: u64,
+    /// Cores of a package.
+    cores: u64,
+    /// Threads of a core.
+    threads: u64,
+    has_cache: bool,
+    /// An L2 inside the L3.
+    small: bool,
+    bandwidth: bool,
+    hbm: bool,
+    latency: bool,
+    groups: bool,
+    io: bool,
+    cpuless: bool,
+    pages: bool,
+}
+
+impl Facts {
+    /// Random facts.
+    fn draw(random: &mut Random) -> Self {
+        let old = random.flip();
+        let (packages, cores, threads) = (1 + random.below(3), 1 + random.below(3), 1 + random.below(2));
+        let has_cache = random.flip();
+        // Fields are drawn in this order.
+        Self {
+            old,
+            packages,
+            cores,
+            threads,
+            has_cache,
+            small: has_cache && random.flip(),
+            bandwidth: !old && random.flip(),
+            hbm: !old && random.flip(),
+            latency: !old && random.flip(),
+            groups: random.flip(),
+            io: random.flip(),
+            cpuless: random.flip(),
+            pages: random.flip(),
+        }
+    }
+
+    /// The cpus of a package.
+    fn each(&self) -> u64 {
+        self.cores * self.threads
+    }
+
+    /// All cpus.
+    fn cpus(&self) -> u64 {
+        self.packages * self.each()
+    }
+
+    /// A node with the cpus of a package; those from 50 on have HBM.
+    fn node(&self, package: u64, number: u64, inside: &str) -> String {
+        let close = if self.old { format!(">{inside}</object>") } else { "/>".to_owned() };
+        let kind = if number >= 50 { " subtype='HBM'" } else { "" };
+        let local = set(package * self.each()..(package + 1) * self.each());
+        let gp = if self.old { String::new() } else { format!(" gp_index='{}'", 100 + number) };
+        format!(
+            "<object type='NUMANode' os_index='{number}' cpuset='{local}' \
+             local_memory='1073741824'{kind}{gp}{close}"
+        )
+    }
+
+    /// A cache around other objects.
+    fn cache(&self, level: u64, size: u64, inside: &str) -> String {
+        let kind = if self.old { "Cache".to_owned() } else { format!("L{level}Cache") };
+        format!("<object type='{kind}' depth='{level}' cache_size='{size}' cache_type='0'>{inside}</object>")
+    }
+
+    /// The cores of a package.
+    fn core_objects(&self, package: u64) -> String {
+        let core_object = |core: u64| {
+            let first = package * self.each() + core * self.threads;
+            let pus = (first..first + self.threads)
+                .map(|cpu| format!("<object type='PU' os_index='{cpu}' cpuset='{}'/>", set([cpu])));
+            format!("<object type='Core' os_index='{core}'>{}</object>", pus.collect::<String>())
         };
-        let mut inside: String = (0..cores)
-            .map(|core| {
-                let first = package * each + core * threads;
-                let pus = (first..first + threads)
-                    .map(|cpu| format!("<object type='PU' os_index='{cpu}' cpuset='{}'/>", set([cpu])));
-                format!("<object type='Core' os_index='{core}'>{}</object>", pus.collect::<String>())
-            })
-            .collect();
-        let cache = |level: u64, size: u64, inside: String| {
-            let kind = if old { "Cache".to_owned() } else { format!("L{level}Cache") };
-            format!(
-                "<object type='{kind}' depth='{level}' cache_size='{size}' cache_type='0'>{inside}</object>"
-            )
-        };
-        if small {
+        (0..self.cores).map(core_object).collect()
+    }
+
+    /// A package with its nodes.
+    fn package(&self, package: u64) -> String {
+        let mut inside = self.core_objects(package);
+        if self.small {
             // Around all cores, and inside the outer one.
-            inside = cache(2, 1 << 20, inside);
+            inside = self.cache(2, 1 << 20, &inside);
         }
-        if has_cache {
-            inside = cache(3, 8 << 20, inside);
+        if self.has_cache {
+            inside = self.cache(3, 8 << 20, &inside);
         }
-        if groups {
+        if self.groups {
             inside = format!("<object type='Group'>{inside}</object>");
         }
-        if io {
+        if self.io {
             inside += "<object type='Bridge'><object type='PCIDev'/></object>";
         }
-        if old {
-            text += &node(package, &format!("<object type='Socket' os_index='{package}'>{inside}</object>"));
-        } else {
-            let second = if hbm { node(50 + package, "") } else { String::new() };
-            text += &format!(
-                "<object type='Package' os_index='{package}'>{}{second}{inside}</object>",
-                node(package, "")
-            );
+        if self.old {
+            let socket = format!("<object type='Socket' os_index='{package}'>{inside}</object>");
+            return self.node(package, package, &socket);
         }
+        let first = self.node(package, package, "");
+        let second = if self.hbm { self.node(package, 50 + package, "") } else { String::new() };
+        format!("<object type='Package' os_index='{package}'>{first}{second}{inside}</object>")
     }
-    if cpuless {
-        let gp = if old { "" } else { " gp_index='177'" };
-        text += &format!("<object type='NUMANode' os_index='77' cpuset='0x0'{gp}/>");
-    }
-    if pages {
-        text = format!("<page_type size='4096' count='1'/>{text}");
-    }
-    let mut tables = String::new();
-    let values = |value: u64| -> String {
+
+    /// The values of a memory attribute: this one for each node, four times as much with HBM.
+    fn values(&self, value: u64) -> String {
         let one = |node: u64, value: u64| {
             format!(
                 "<memattr_value target_obj_type='NUMANode' target_obj_gp_index='{}' value='{value}'/>",
                 100 + node
             )
         };
-        (0..packages)
-            .map(|node| one(node, value) + &if hbm { one(50 + node, 4 * value) } else { String::new() })
+        (0..self.packages)
+            .map(|node| one(node, value) + &if self.hbm { one(50 + node, 4 * value) } else { String::new() })
             .collect()
-    };
-    if bandwidth {
-        tables += &format!("<memattr name='Bandwidth' flags='5'>{}</memattr>", values(20_000));
     }
-    if latency {
-        tables += &format!("<memattr name='Latency' flags='6'>{}</memattr>", values(100));
+
+    /// The whole file.
+    fn text(&self) -> String {
+        let mut text: String = (0..self.packages).map(|package| self.package(package)).collect();
+        if self.cpuless {
+            let gp = if self.old { "" } else { " gp_index='177'" };
+            text += &format!("<object type='NUMANode' os_index='77' cpuset='0x0'{gp}/>");
+        }
+        if self.pages {
+            text = format!("<page_type size='4096' count='1'/>{text}");
+        }
+        let mut tables = String::new();
+        if self.bandwidth {
+            tables += &format!("<memattr name='Bandwidth' flags='5'>{}</memattr>", self.values(20_000));
+        }
+        if self.latency {
+            tables += &format!("<memattr name='Latency' flags='6'>{}</memattr>", self.values(100));
+        }
+        let all = set(0..self.cpus());
+        let (version, gp) = if self.old { ("", "") } else { (" version='2.0'", " gp_index='1'") };
+        format!(
+            "<topology{version}><object type='Machine' cpuset='{all}' \
+             complete_cpuset='{all}'{gp}>{text}</object>{tables}</topology>"
+        )
     }
-    let all = set(0..packages * each);
-    let (version, gp) = if old { ("", "") } else { (" version='2.0'", " gp_index='1'") };
-    let text = format!(
-        "<topology{version}><object type='Machine' cpuset='{all}' complete_cpuset='{all}'{gp}>{text}</object>{tables}</topology>"
-    );
-    let mut left_out: Vec<String> = Vec::new();
-    let mut never = vec!["no NUMANode", "is missing", "not stated", "is assumed"];
-    for (stated, words) in [
-        (hbm, "holds the same cpu"),
-        (hbm, "HBM, 1024 MiB"),
-        (hbm && bandwidth, "80GB/s"),
-        (latency, "the memory attribute Latency"),
-        (groups, "objects of type Group"),
-        (io, "objects of type PCIDev"),
-        (cpuless, "NUMA node 77 left out"),
-        (pages, "sizes of pages"),
-    ] {
-        if stated {
+
+    /// For each fact that no machine file holds some words of the sentence about it.
+    fn left_out(&self) -> Vec<String> {
+        let mut left_out: Vec<String> = Vec::new();
+        for (stated, words) in [
+            (self.hbm, "holds the same cpu"),
+            (self.hbm, "HBM, 1024 MiB"),
+            (self.hbm && self.bandwidth, "80GB/s"),
+            (self.latency, "the memory attribute Latency"),
+            (self.groups, "objects of type Group"),
+            (self.io, "objects of type PCIDev"),
+            (self.cpuless, "NUMA node 77 left out"),
+            (self.pages, "sizes of pages"),
+        ] {
+            if stated {
+                left_out.push(words.to_owned());
+            }
+        }
+        if self.small {
+            // The L2 of a package of one core is inside its private L3.
+            let words = if self.cores == 1 { "L2 caches of 1MiB" } else { "the L2 cache of 1MiB" };
             left_out.push(words.to_owned());
         }
+        if self.bandwidth {
+            left_out.push("node_bandwidth: { value: 20GB/s".to_owned());
+        }
+        if self.has_cache {
+            let name = if self.cores == 1 { "private_cache" } else { "shared_cache" };
+            left_out.push(format!("{name}: {{ value: 8MiB"));
+        }
+        left_out
     }
-    if small {
-        // The L2 of a package of one core is inside its private L3.
-        left_out.push(if cores == 1 { "L2 caches of 1MiB" } else { "the L2 cache of 1MiB" }.to_owned());
-    }
-    if bandwidth {
-        left_out.push("node_bandwidth: { value: 20GB/s".to_owned());
-    }
-    if has_cache {
-        let name = if cores == 1 { "private_cache" } else { "shared_cache" };
-        left_out.push(format!("{name}: {{ value: 8MiB"));
+}
+
+/// A file with random facts.
+fn case(seed: u64) -> Case {
+    let facts = Facts::draw(&mut Random(seed, 0));
+    let mut never = vec!["no NUMANode", "is missing", "not stated", "is assumed"];
+    if facts.has_cache {
         never.push("caches have their defaults");
     }
-    Case { text, left_out, never, cpus: (packages * each) as u32 }
+    Case { text: facts.text(), left_out: facts.left_out(), never, cpus: facts.cpus() as u32 }
 }
 
 fn read(case: &Case) -> Imported {

@@ -72,7 +72,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Kernel or user level.
     pub level: Level,
-    /// It works with task groups (`session`, `cgroup`) and with `scheduling: batch` and `idle`, which are rules
+    /// It works with task groups (`session`, `cgroup`) and with `scheduling: batch` and `idle`, which are
+    /// rules
     /// of the run queues of Linux: it leaves their order to the operating system ([`Policy::order`]), sets no
     /// priority levels ([`sim_core::policy::System::set_priority`]) and lets no task yield to another one. A
     /// scenario with them refuses the other policies.

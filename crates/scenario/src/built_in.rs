@@ -117,8 +117,8 @@ pub fn similar(name: &str) -> Option<&'static str> {
     nearest(stem(name), BUILT_IN.iter().map(|scenario| scenario.name))
 }
 
-/// Names of built-in scenarios that begin with this word, at least three letters long; else those that contain
-/// it.
+/// Names of built-in scenarios that begin with this word, at least three letters long; else those that
+/// contain it.
 pub fn beginning(word: &str) -> impl Iterator<Item = &'static str> {
     let word = stem(word).to_ascii_lowercase().replace(['-', ' '], "_");
     let long = word.len() >= 3;

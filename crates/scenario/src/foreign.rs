@@ -16,14 +16,18 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     }
     if json && quoted(text, "jobs") && quoted(text, "profiles") {
         return Some(
-            "it is a workload of Batsim (JSON with `jobs` and `profiles`). Write one application for each job, \
-                with `start` as its submission time, and limit them by `admission`; see `oversim explain admission`",
+            "it is a workload of Batsim (JSON with `jobs` and `profiles`). Write one application for each \
+             job, \
+                with `start` as its submission time, and limit them by `admission`; see `oversim explain \
+                admission`",
         );
     }
     if head().any(|line| line.contains("sched_switch") || line.starts_with("# tracer:")) {
         return Some(
-            "it is a trace of Linux's scheduler (ftrace, trace-cmd or perf script), and oversim writes such traces \
-                but reads none. Take the run and sleep times of a task from it and write them as `workload: { daemon: \
+            "it is a trace of Linux's scheduler (ftrace, trace-cmd or perf script), and oversim writes such \
+             traces \
+                but reads none. Take the run and sleep times of a task from it and write them as `workload: \
+                { daemon: \
                 { ... } }`; see `oversim explain 'perf sched'`",
         );
     }
@@ -31,14 +35,17 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
         && first().find(|line| !line.starts_with(';')).is_some_and(swf)
     {
         return Some(
-            "it is a job log in the Standard Workload Format (SWF: 18 numbers in each line). Write one application \
-                for each job: `start` is the second number, `tasks` the fifth, the work of a task the fourth; see \
+            "it is a job log in the Standard Workload Format (SWF: 18 numbers in each line). Write one \
+             application \
+                for each job: `start` is the second number, `tasks` the fifth, the work of a task the \
+                fourth; see \
                 `oversim explain admission`",
         );
     }
     if first().next().is_some_and(|line| line.starts_with("JobID")) {
         return Some(
-            "it is a table of sacct. Write one application for each job: `tasks` is AllocCPUS, the work of a task \
+            "it is a table of sacct. Write one application for each job: `tasks` is AllocCPUS, the work of a \
+             task \
                 TotalCPU divided by it, `start` the time since the first Start; see `oversim explain Slurm`",
         );
     }
@@ -51,13 +58,15 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     let key = |name: &str| text.lines().any(|line| line.starts_with(name));
     if key("apiVersion:") && key("kind:") {
         return Some(
-            "it is an object of Kubernetes. Write each container as an application with a `cgroup`: the cpu limit \
+            "it is an object of Kubernetes. Write each container as an application with a `cgroup`: the cpu \
+             limit \
                 is its `quota` in a `period`, the cpu request its `weight`; see `oversim explain cpu.max`",
         );
     }
     if key("<!DOCTYPE topology") || key("<topology") {
         return Some(
-            "it is a machine in hwloc's XML. `oversim machine import FILE -o mine.yaml` makes a machine file of it, \
+            "it is a machine in hwloc's XML. `oversim machine import FILE -o mine.yaml` makes a machine file \
+             of it, \
                 and a scenario names that file by `machine: mine.yaml`",
         );
     }

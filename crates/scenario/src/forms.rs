@@ -137,7 +137,8 @@ plain! {
         |reader, node, what| {
             let all = [Scheduling::Other, Scheduling::Batch, Scheduling::Idle];
             if let Content::Scalar(text) = &node.content && is_real_time(text) {
-                let hint = "not modelled; the policies `FIFO` and `EDF` order ordinary tasks, and `nice` sets weights";
+                let hint = "not modelled; the policies `FIFO` and `EDF` order ordinary tasks, and `nice` \
+                    sets weights";
                 reader.wrong_node(node, format!("{what}: `{text}` is a real-time class"), hint);
                 return None;
             }

@@ -11,6 +11,7 @@ mod forms;
 mod grid;
 mod groups;
 mod json;
+mod judged;
 mod key;
 pub mod keys;
 pub mod labels;

@@ -37,7 +37,8 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Chosen
     let disturbed = entry.notes.iter().filter(|note| note.disturbed()).count();
     if disturbed > 0 {
         reader.remark(format!(
-            "{disturbed} values of the machine {} were measured while other programs used the host (calibrate host \
+            "{disturbed} values of the machine {} were measured while other programs used the host \
+             (calibrate host \
              --force): measure again when it is quiet",
             entry.name
         ));

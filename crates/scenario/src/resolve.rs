@@ -24,6 +24,7 @@ use crate::arrivals;
 use crate::configuration::{Axis, Configuration};
 use crate::defaults::MACHINE_KERNEL;
 use crate::groups;
+use crate::judged;
 use crate::key::names;
 use crate::keys::{SCENARIO, Scenario};
 use crate::limits::{MAX_CONFIGURATIONS, MAX_RUNS};
@@ -238,7 +239,7 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
     };
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
     together::check(reader, scenario, &resolved);
-    Objective::check(reader, scenario, &resolved);
+    judged::check(reader, scenario, &resolved);
     traps::remark(reader, scenario, &resolved);
     Some(resolved)
 }
@@ -303,7 +304,7 @@ pub(crate) fn assemble(
     let runs = runs(&frame, resolved, 0..frame.repeat, stepwise);
     let first = resolved.first();
     let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
-    let of_kind = || first.map_or(Objective::Makespan, |first| Objective::of_kind(first, frame.baseline));
+    let of_kind = || first.map_or(Objective::Makespan, |first| judged::of_kind(first, frame.baseline));
     let objective = frame.objective.unwrap_or_else(of_kind);
     let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
     Experiment {

@@ -24,8 +24,8 @@ pub const MAX_POLL: Span = Span::from_ms(10);
 pub const MAX_ROUNDS_PER_INSTANT: u32 = 10_000;
 
 /// Timers that policies may arm for the present instant before the run ends as a livelock, on this many cpus.
-/// Beyond the rounds of [`MAX_ROUNDS_PER_INSTANT`] a policy may wake each cpu a few times at one instant; one that
-/// arms a timer each time one fires exceeds any number.
+/// Beyond the rounds of [`MAX_ROUNDS_PER_INSTANT`] a policy may wake each cpu a few times at one instant; one
+/// that arms a timer each time one fires exceeds any number.
 #[must_use]
 pub const fn max_timers_per_instant(cpus: u32) -> u64 {
     MAX_ROUNDS_PER_INSTANT as u64 + 16 * cpus as u64

@@ -84,8 +84,8 @@ pub struct Counters {
     pub far_migrations: u64,
     /// Cpu time in nanoseconds, polling included.
     pub cpu_ns: u64,
-    /// Nanoseconds for which tasks were in run queues or on cpus, summed over the tasks: what they were neither
-    /// asleep nor on a cpu (`cpu_ns`), they waited for a cpu.
+    /// Nanoseconds for which tasks were in run queues or on cpus, summed over the tasks: what they were
+    /// neither asleep nor on a cpu (`cpu_ns`), they waited for a cpu.
     pub runnable_ns: u64,
     /// Barrier episodes completed by a task.
     pub barriers: u64,
@@ -212,8 +212,8 @@ impl AppReport {
         self.end.map(|end| end - self.arrived)
     }
 
-    /// From arrival to the instant at which one of its tasks first has a cpu: the response time of textbooks on
-    /// operating systems.
+    /// From arrival to the instant at which one of its tasks first has a cpu: the response time of textbooks
+    /// on operating systems.
     #[must_use]
     pub fn first_response(&self) -> Option<Span> {
         self.first_run.map(|first| first - self.arrived)

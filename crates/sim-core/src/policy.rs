@@ -394,7 +394,8 @@ pub trait View {
     fn app(&self, app: AppId) -> AppView;
     /// The number of runnable tasks on a cpu, the running one included.
     fn nr_running(&self, cpu: CpuId) -> u32;
-    /// The task that has the cpu once the cpu has decided at this instant: the [current](System::current) one,
+    /// The task that has the cpu once the cpu has decided at this instant: the [current](System::current)
+    /// one,
     /// or one that was placed there at this instant, where the cpu is idle or the task preempts. None: the
     /// cpu will be idle, unless the policy gives it a task. A placed task is in this function and in
     /// [`View::nr_running`] from the same moment on; it becomes the current one only when its cpu decides,

@@ -530,7 +530,8 @@ pub struct AppSpec {
     /// one.
     pub team: u32,
     /// How the threads of a team wait for each other at its barriers and at locks, where that is not the
-    /// business of `runtime`: an OpenMP runtime beside an MPI library. It has no say in who creates the tasks.
+    /// business of `runtime`: an OpenMP runtime beside an MPI library. It has no say in who creates the
+    /// tasks.
     pub team_runtime: Option<Runtime>,
     /// Work of each rank in thousandths of the program's, at least 1; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,

@@ -10,47 +10,34 @@ use testkit::house::{self, root};
 /// Words and phrases that a reader of the Linux, POSIX, MPI and queueing literature does not know in the
 /// sense in which they were used here, and what to write instead. `|` separates forms.
 const AVOID: &[(&str, &str)] = &[
-    ("tell|tells|told|untold|telling", "report, notify, distinguish"),
-    ("say|says|said|saying", "state, report, give"),
     ("shelf|shelves", "built-in, list, registry"),
-    ("stand|stands|stood", "is stacked on, is listed, is queued"),
     ("book|books|booked", "cpu-time accounting, charged"),
-    ("account|accounts", "cpu-time breakdown"),
     ("yardstick|yardsticks", "reference"),
     ("fluid|ideal share", "fair share"),
     ("gap closed", "recovered"),
     ("main job", "the first example"),
     ("x alone|times alone", "slowdown"),
-    ("turn|turns", "time slice, one after the other, yield cycle"),
-    ("look|looks|looked|looking", "poll, check, balancing pass"),
     ("in vain", "without success"),
-    ("goes on|go on|went on|going on|gone on|comes back|come back", "continues, resumes"),
-    ("lead|leads", "pending overhead; causes"),
     ("ring|rings|circle|circles|seat|seats|meeting|meetings", "polling cycle, scope, rank, barrier"),
     ("heir|heirs", "next buddy, yield_to target"),
     ("displaced|lifted|drained", "preempted, boosted, emptied"),
     ("stirred", "dirty"),
     ("debt|debts|owe|owes|owed", "deferred kernel work"),
-    ("sight|blind|sees", "visibility, observes"),
     ("foretold|foretell|foretells|worked out|work out|works out", "predicted, computed"),
     ("world|worlds", "shared state"),
-    ("stretch|stretches|stretched|law|laws", "slowdown factor, contention model"),
+    ("stretch|stretches|stretched", "slowdown factor, interval"),
     ("ladder|ladders", "multilevel priority queue"),
     ("patience", "spin limit, block time"),
     ("crowded|dry|barren|to let", "overloaded, idle, lendable"),
     ("afar", "remote"),
     ("pace|paces", "effective speed"),
-    ("announce|announces|announced|renounce|renounces|renounced|embryo", "emit, new task"),
     ("cast|story|stories", "tracks, events"),
     ("band|bands|parked", "priority level, throttled"),
     (
         "point of the sweep|points of the sweep|point of a sweep|points of a sweep|sweep point|sweep points",
         "configuration",
     ),
-    ("somebody|nobody|everybody|anybody|whoever", "a task, no task, all tasks"),
     ("stranger|strangers", "another program"),
-    ("of its own|of their own|of one's own|of your own|as such|so many|by hand", "own, separate, manually"),
-    ("what it is|why it is|for ever|whither|thence|lest|for want of", "rewrite the sentence"),
 ];
 
 /// Files below a folder with one of these endings, in order.
@@ -305,9 +292,9 @@ fn comments_of_the_engine_and_the_bindings_have_the_words_of_the_field() {
 
 #[test]
 fn words_are_found_as_whole_words_outside_of_code() {
-    assert_eq!(avoided("It Stands there").map(|found| found.0), Some("stands"));
-    assert_eq!(avoided("understands the standard turbo of lawful bandwidth"), None);
-    assert_eq!(avoided(&prose("the key `turn` of [this](turn.md)")), None);
+    assert_eq!(avoided("A Debt is left").map(|found| found.0), Some("debt"));
+    assert_eq!(avoided("indebted to the whole bandwidth"), None);
+    assert_eq!(avoided(&prose("the key `debt` of [this](debt.md)")), None);
     assert_eq!(
         document("x", "a\n```text\nlook\n```\nthe books\n"),
         ["x:5: `books`: cpu-time accounting, charged"]

@@ -119,7 +119,8 @@ pub const LOCK_KINDS: &[LockKind] = &[
         "The release gives the lock to the thread that has slept longest and wakes it. Nobody can take it \
             meanwhile, so each contended section costs a wake-up and a switch, and a lock once contended \
         stays so: a lock convoy. No thread starves.",
-        "Blasgen, Gray, Mitoma, Price 1979 (the convoy phenomenon); java.util.concurrent ReentrantLock(true); \
+        "Blasgen, Gray, Mitoma, Price 1979 (the convoy phenomenon); java.util.concurrent \
+         ReentrantLock(true); \
             parking_lot unlock_fair; Go sync.Mutex in its starvation mode",
     ),
     row(
@@ -127,7 +128,7 @@ pub const LOCK_KINDS: &[LockKind] = &[
         "libgomp",
         "GNU OpenMP critical and omp_set_lock: polls 300,000 times, 100 when oversubscribed, then sleeps",
         "A thread polls `spin_count` times, or at most `throttled_spin_count` times with more threads than \
-            cpus, and then sleeps as in `mutex`. A thread that was woken in vain polls as often again.",
+            cpus, and then sleeps as in `mutex`. A thread that loses the race polls as often again.",
         "GCC libgomp: config/linux/mutex.c (gomp_mutex_lock_slow), config/linux/wait.h (do_spin, do_wait), \
             env.c (gomp_spin_count_var, gomp_throttled_spin_count_var)",
     ),

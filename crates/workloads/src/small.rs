@@ -51,8 +51,8 @@ parameters! {
         /// pthread_mutex_lock. It does not depend on the runtime, whose wait mode concerns barriers and
         /// messages.
         lock: Kind = Kind::Mutex;
-        /// Polls before a waiter of an `adaptive` lock sleeps (glibc.pthread.mutex_spin_count), each `poll` of
-        /// the machine.
+        /// Polls before a waiter of an `adaptive` lock sleeps (glibc.pthread.mutex_spin_count), each `poll`
+        /// of the machine.
         mutex_spin_count: u64 = 100, in 0..=32_767;
         /// Polls before a waiter of a `libgomp` lock sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000
         /// with OMP_WAIT_POLICY=active, 0 with passive).
@@ -68,7 +68,8 @@ pub(crate) const CRITICAL: Entry = Entry {
     name: "critical-section",
     summary: "tasks that compute and then take the same lock, one at a time",
     source: "the lock-holder pre-emption problem (Ousterhout 1982; Zahorjan, Lazowska, Eager 1991)",
-    example: "locked: { workload: { critical-section: { count: 50, inside: 20us, lock: ticket } }, tasks: 8 }",
+    example: "locked: { workload: { critical-section: { count: 50, inside: 20us, lock: ticket } }, tasks: 8 \
+        }",
     parameters: Critical::TABLE,
     own: critical,
 };

@@ -189,7 +189,8 @@ impl System {
         self.view(|view| view.best_dispatch_priority(cpu))
     }
 
-    /// The task that holds the cpu. A task that was placed on an idle cpu at this instant does not hold it yet:
+    /// The task that holds the cpu. A task that was placed on an idle cpu at this instant does not hold it
+    /// yet:
     /// `next_task` shows it.
     fn current(&self, cpu: u32) -> PyResult<Option<u32>> {
         let cpu = self.cpu(cpu)?;

@@ -92,8 +92,8 @@ pub(crate) struct CalibrateHost {
     /// Write the machine file here. Default: print the measured values only.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Measure although other programs use the host, mark what they disturbed, and replace the file of --output
-    /// if it exists.
+    /// Measure although other programs use the host, mark what they disturbed, and replace the file of
+    /// --output if it exists.
     #[arg(long)]
     pub(crate) force: bool,
     /// Longest time to wait for a host that other programs use.

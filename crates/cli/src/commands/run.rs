@@ -261,6 +261,16 @@ fn with_program(text: &str, program: &str) -> String {
     format!("{before}\nNext      {program} {next}")
 }
 
+/// Names the runs that did not complete.
+fn warn(results: &Results) {
+    let shown = if say::quiet() { 0 } else { NOTES_SHOWN };
+    let count = results.notes.len();
+    say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
+    for note in results.notes.iter().take(shown) {
+        say::line(format_args!("  {} {} seed {}: {}", note.policy, note.configuration, note.seed, note.text));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,15 +284,5 @@ mod tests {
             "Best MINE\nNext      mine timeline a.yaml\n          mine explain MINE | oversim 0.1.0\n"
         );
         assert_eq!(with_program("no advice", "mine"), "no advice");
-    }
-}
-
-/// Names the runs that did not complete.
-fn warn(results: &Results) {
-    let shown = if say::quiet() { 0 } else { NOTES_SHOWN };
-    let count = results.notes.len();
-    say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
-    for note in results.notes.iter().take(shown) {
-        say::line(format_args!("  {} {} seed {}: {}", note.policy, note.configuration, note.seed, note.text));
     }
 }

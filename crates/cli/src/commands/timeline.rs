@@ -18,7 +18,8 @@ use crate::failure::Failure;
 use crate::output::Target;
 use crate::{input, output, say};
 
-/// Operations of tasks up to which all runs of a scenario are simulated to find those to show: a second or two.
+/// Operations of tasks up to which all runs of a scenario are simulated to find those to show: a second or
+/// two.
 const QUICK: f64 = 5e5;
 
 /// Pixels of a PNG for each pixel of the SVG.

@@ -67,8 +67,8 @@ pub(crate) fn colours() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// A line of at most `width` columns, broken at its blanks where it is longer. What follows stands below the last
-/// column of the line, as far as there is room.
+/// A line of at most `width` columns, broken at its blanks where it is longer. What follows stands below the
+/// last column of the line, as far as there is room.
 pub(crate) fn folded(line: &str, width: usize) -> String {
     let columns: Vec<char> = line.chars().collect();
     if columns.len() <= width {

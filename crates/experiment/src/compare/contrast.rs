@@ -282,8 +282,8 @@ impl<'a> Cells<'a> {
         Self { results, index: index(results) }
     }
 
-    /// The comparison of two policies at a configuration, of an application (or `all`) by a metric; none where
-    /// there are no pairs of values.
+    /// The comparison of two policies at a configuration, of an application (or `all`) by a metric; none
+    /// where there are no pairs of values.
     #[must_use]
     pub fn contrast(
         &self,

@@ -62,7 +62,8 @@ const WINDOW: &str = " Only a window of each run counts: in place of a run time 
     the time for each second of work.";
 
 const LEGEND: &str = "dedicated: each application runs alone, pinned, with one thread per core, or with all \
-    tasks where each has separate work. fair-share: an ideal scheduler divides the cpus evenly among the tasks \
+    tasks where each has separate work. fair-share: an ideal scheduler divides the cpus evenly among the \
+    tasks \
     that do not sleep at every instant at no cost; left out where a policy ended sooner. lower-bound: no \
     schedule ends sooner. ";
 
@@ -70,7 +71,8 @@ const BEST_PARTITION: &str = "best-partition: the best static partition that the
 
 const COLUMNS: &str = "slowdown: run time over the run time of the dedicated run. throughput: run times of \
     the dedicated \
-    runs one after the other over the makespan; above 1, sharing finishes earlier. STP: sum of dedicated time / turnaround; \
+    runs one after the other over the makespan; above 1, sharing finishes earlier. STP: sum of dedicated \
+    time / turnaround; \
     ANTT: mean of turnaround / dedicated time; Jain's index of progress, 1 = all alike. queue, turnaround, \
     waiting, first run: from arrival. cpu share: of all programs. recovered: how much of \
     the difference in \

@@ -153,7 +153,8 @@ fn note_line(note: &Note) -> String {
     format!("Run without result: {}{at}, seed {}: {}.", note.policy, note.seed, note.text)
 }
 
-/// The comparison as one table, or as several. Only a group of columns that is wider than `width` is torn apart.
+/// The comparison as one table, or as several. Only a group of columns that is wider than `width` is torn
+/// apart.
 fn tables(comparison: &Comparison, width: usize) -> Vec<String> {
     let mut chunks: Vec<Vec<&[Column]>> = Vec::new();
     let mut used = 0;

@@ -1,5 +1,5 @@
-//! A result from a file: names as scenarios allow them, no invisible characters, and configurations that lie on
-//! the axes of its sweep.
+//! A result from a file: names as scenarios allow them, no invisible characters, and configurations that lie
+//! on the axes of its sweep.
 
 use notation::neutral::{first_invisible, is_invisible};
 use scenario::configuration::{Setting, Settings};
@@ -136,8 +136,8 @@ fn provenance(results: &Results) -> Result<(), String> {
     Ok(())
 }
 
-/// Each configuration has a place on each swept axis, and each place is one of the values of the axis. What draws
-/// and sums up results relies on it.
+/// Each configuration has a place on each swept axis, and each place is one of the values of the axis. What
+/// draws and sums up results relies on it.
 ///
 /// # Errors
 /// A half-sentence with the field that is wrong.

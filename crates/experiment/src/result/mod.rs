@@ -316,8 +316,8 @@ pub(crate) mod fixture {
         }
     }
 
-    /// Two applications under LOAD and PIN with dedicated runs of 5 s and 20 s.
-    pub(crate) fn two_apps() -> Results {
+    /// The cells of two applications under LOAD and PIN, and of their dedicated runs.
+    fn two_apps_cells() -> Vec<Cell> {
         let mut cells =
             vec![cell(DEDICATED, "cg", "run_time", "s", 5.0), cell(DEDICATED, "ft", "run_time", "s", 20.0)];
         for (policy, cg, spread, throughput) in [("LOAD", 15.0, 12.0, 0.9), ("PIN", 10.0, 0.5, 1.25)] {
@@ -332,6 +332,11 @@ pub(crate) mod fixture {
                 cells.push(cell(policy, "all", &format!("breakdown_{}", part.name()), "share", 1.0 / 9.0));
             }
         }
+        cells
+    }
+
+    /// Two applications under LOAD and PIN with dedicated runs of 5 s and 20 s.
+    pub(crate) fn two_apps() -> Results {
         let strings = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
         Results {
             schema: SCHEMA.into(),
@@ -379,7 +384,7 @@ pub(crate) mod fixture {
                 digest: "0123456789abcdef0123".into(),
                 replayed: None,
             },
-            cells,
+            cells: two_apps_cells(),
             comparisons: Vec::new(),
             best_partitions: Vec::new(),
             notes: Vec::new(),

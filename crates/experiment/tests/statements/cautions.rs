@@ -70,7 +70,7 @@ pub(crate) fn caution(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text
             let fewer = format!("--set apps.{app}.tasks={} ", setup.tasks - 1);
             setup.polls
                 && setup.tasks == setup.cpus
-                && number(rest).is_some_and(|tasks| tasks.0 == f64::from(setup.tasks))
+                && number(rest).is_some_and(|tasks| (tasks.0 - f64::from(setup.tasks)).abs() < 0.5)
                 && rest.contains(&fewer)
                 && setup.beside.is_empty() == rest.contains("another busy task")
         });

@@ -183,17 +183,11 @@ fn sampled(random: &mut Random) -> Sampled {
     }
 }
 
-/// Everything but the numbers.
-fn empty(random: &mut Random, shape: &Shape) -> Results {
-    let policies = 1 + random.below(POLICIES.len());
-    let apps = 1 + random.below(APPS.len());
-    let mut sweep: Vec<Axis> = Vec::new();
-    for (path, values) in AXES.iter().take(random.below(3)) {
-        sweep.push(Axis::new(path, strings(&values[..1 + random.below(values.len())])));
-    }
+/// All combinations of the values of a sweep.
+fn configurations(sweep: &[Axis]) -> Vec<Configuration> {
     let mut configurations =
         vec![Configuration { label: String::new(), settings: Settings::default(), places: Vec::new() }];
-    for axis in &sweep {
+    for axis in sweep {
         let next = |earlier: &Configuration| -> Vec<Configuration> {
             let each = axis.values.iter().enumerate().map(|(at, value)| {
                 let mut next = earlier.clone();
@@ -207,6 +201,18 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
         };
         configurations = configurations.iter().flat_map(next).collect();
     }
+    configurations
+}
+
+/// Everything but the numbers.
+fn empty(random: &mut Random, shape: &Shape) -> Results {
+    let policies = 1 + random.below(POLICIES.len());
+    let apps = 1 + random.below(APPS.len());
+    let mut sweep: Vec<Axis> = Vec::new();
+    for (path, values) in AXES.iter().take(random.below(3)) {
+        sweep.push(Axis::new(path, strings(&values[..1 + random.below(values.len())])));
+    }
+    let configurations = configurations(&sweep);
     let background = if apps > 2 && random.chance(0.3) { strings(&APPS[apps - 1..apps]) } else { Vec::new() };
     let machine = machine(random);
     let shortened =
@@ -333,15 +339,25 @@ fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration
         if let Some(value) = single((random.unit() - 0.3) * 150.0, 3).filter(|_| *policy != policies[0]) {
             push(results, configuration, policy, "all", "recovered", "%", value, Vec::new());
         }
-        let shares: Vec<f64> = PARTS.iter().map(|_| random.unit() * random.unit() * random.unit()).collect();
-        let sum: f64 = shares.iter().sum();
-        for (part, share) in PARTS.iter().zip(shares) {
-            let values: Vec<Option<f64>> = there.iter().map(|there| there.then_some(share / sum)).collect();
-            add(results, configuration, policy, "all", &format!("breakdown_{part}"), "share", &values);
-        }
+        break_down(random, results, (configuration, policy), &there);
     }
     let fair = vec![Some(shape.scale * work * 0.9); shape.repeat as usize];
     add(results, configuration, "fair-share", "all", "makespan", "s", &fair);
+}
+
+/// Random shares of the parts of cpu time, the same in each replicate that is there.
+fn break_down(
+    random: &mut Random,
+    results: &mut Results,
+    (configuration, policy): (&Configuration, &str),
+    there: &[bool],
+) {
+    let shares: Vec<f64> = PARTS.iter().map(|_| random.unit() * random.unit() * random.unit()).collect();
+    let sum: f64 = shares.iter().sum();
+    for (part, share) in PARTS.iter().zip(shares) {
+        let values: Vec<Option<f64>> = there.iter().map(|there| there.then_some(share / sum)).collect();
+        add(results, configuration, policy, "all", &format!("breakdown_{part}"), "share", &values);
+    }
 }
 
 /// Values of a run for each replicate, with this mean.

@@ -65,8 +65,8 @@ pub(super) struct Value {
     pub(super) disturbed: bool,
 }
 
-/// Measures all values in so many rounds, each in another order. After a round that others disturbed, the watch
-/// waits for a quiet host.
+/// Measures all values in so many rounds, each in another order. After a round that others disturbed, the
+/// watch waits for a quiet host.
 ///
 /// # Errors
 /// A sentence: a value that could not be measured in any round, or a host that stays busy.

@@ -40,8 +40,8 @@ pub struct Derived {
     pub impossible: Option<String>,
 }
 
-/// A cost or rate this many times smaller or larger than that of a present-day server has another cause than the
-/// host: the machines of twenty years in the registry differ from it by less.
+/// A cost or rate this many times smaller or larger than that of a present-day server has another cause than
+/// the host: the machines of twenty years in the registry differ from it by less.
 const IMPOSSIBLE: f64 = 20.0;
 
 /// Why a measured value is no property of a machine.
@@ -56,7 +56,8 @@ fn impossible(parameter: &str, value: f64) -> Option<String> {
         return Some("is no cost of any machine".into());
     }
     let times = value / usual;
-    (times > IMPOSSIBLE || times < 1.0 / IMPOSSIBLE).then(|| {
+    let usual_range = 1.0 / IMPOSSIBLE..=IMPOSSIBLE;
+    (!usual_range.contains(&times)).then(|| {
         let (factor, word) = if times > 1.0 { (times, "times") } else { (1.0 / times, "times smaller than") };
         format!("is {factor:.0} {word} that of a present-day server ({})", shown(usual))
     })

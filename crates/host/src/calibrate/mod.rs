@@ -109,11 +109,11 @@ impl Costs {
 /// Which of the values of the rounds counts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Quantile {
-    /// A cost of one cpu. Other programs and interrupts can only lengthen it, so the low values are those of the
-    /// operation alone. A decile, since the smallest of all is that of a lucky clock.
+    /// A cost of one cpu. Other programs and interrupts can only lengthen it, so the low values are those of
+    /// the operation alone. A decile, since the smallest of all is that of a lucky clock.
     Low,
-    /// A cost that crosses cpus. Others only lengthen it, but idle states and the hypervisor vary it on a quiet
-    /// host, too: the first quartile.
+    /// A cost that crosses cpus. Others only lengthen it, but idle states and the hypervisor vary it on a
+    /// quiet host, too: the first quartile.
     LowQuartile,
     /// A rate, which others can only lower.
     High,
@@ -211,7 +211,8 @@ pub fn measure(
     if disturbed && !watch.forced() {
         let who = watch.disturbed_by().unwrap_or_else(|| "others used the host".into());
         return Err(format!(
-            "the measurement was disturbed: {who}. Nothing was written; --force keeps such values and marks each \
+            "the measurement was disturbed: {who}. Nothing was written; --force keeps such values and marks \
+             each \
              as disturbed"
         ));
     }

@@ -6,8 +6,6 @@ use std::fmt;
 
 use notation::lists;
 
-use super::near;
-
 /// Most cpus that are imported: 128 times as many as Linux supports.
 pub(super) const MAX_CPUS: usize = 1 << 20;
 
@@ -165,25 +163,6 @@ pub(super) fn words(text: &str) -> String {
 const ONE_KIND: u64 = 10;
 
 impl Found {
-    /// Completes what a description need not state: one package and one NUMA node for all cpus if there is
-    /// no other, the nearest node for cpus without one, and a core for each cpu without one.
-    ///
-    /// # Errors
-    /// Only some of the cpus have a package.
-    pub(super) fn complete(&mut self) -> Result<(), String> {
-        let packages = &mut self.packages;
-        single(&mut self.cpus, "package", |cpu| &mut cpu.package, || packages.push(0))?;
-        near::nodes(self);
-        let nodes = &mut self.nodes;
-        let node = NumaNode { number: 0, ..NumaNode::default() };
-        single(&mut self.cpus, "NUMA node", |cpu| &mut cpu.node, || nodes.push(node))?;
-        let free = self.cpus.iter().map(|cpu| cpu.core).filter(|core| *core != NONE).max();
-        let next = free.map_or(0, |core| core + 1);
-        let without = self.cpus.iter_mut().filter(|cpu| cpu.core == NONE);
-        (next..).zip(without).for_each(|(core, cpu)| cpu.core = core);
-        Ok(())
-    }
-
     /// Gives cpus of nearly the same clock the same speed.
     pub(super) fn merge_clocks(&mut self) {
         let mut clocks: Vec<u64> = self.cpus.iter().map(|cpu| cpu.speed).collect();
@@ -203,7 +182,7 @@ impl Found {
 }
 
 /// Gives all cpus the part 0 if none has one.
-fn single(
+pub(super) fn single(
     cpus: &mut [Cpu],
     what: &str,
     mut of: impl FnMut(&mut Cpu) -> &mut u32,

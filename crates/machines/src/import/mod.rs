@@ -6,6 +6,7 @@
 
 mod bitmap;
 mod cgroup;
+mod complete;
 mod cores;
 mod elements;
 mod found;
@@ -120,7 +121,8 @@ fn build(found: &Found, name: &str, largest: bool) -> Result<Imported, String> {
     Ok(Imported { text, entry, remarks })
 }
 
-/// Packages and NUMA nodes that do not fit together may do so without the cpus that have no node of their own.
+/// Packages and NUMA nodes that do not fit together may do so without the cpus that have no node of their
+/// own.
 fn own_nodes(
     found: &Found,
     mut cores: Vec<Core>,

@@ -114,8 +114,8 @@ fn node_bandwidth(found: &Found, regular: &Regular) -> Option<Datum> {
     Some(Datum { name: "node_bandwidth", value, source, uncertain: true })
 }
 
-/// What the description states of caches and a machine file has no place for: those inside the shared one that
-/// other cores use, those inside the private one, and those of other sizes.
+/// What the description states of caches and a machine file has no place for: those inside the shared one
+/// that other cores use, those inside the private one, and those of other sizes.
 pub(super) fn unused_caches(found: &Found, regular: &Regular) -> (BTreeSet<String>, Vec<String>) {
     let mut inner: BTreeSet<String> = BTreeSet::new();
     let mut shared: BTreeMap<(usize, u64, u32), BTreeSet<u32>> = BTreeMap::new();
@@ -145,13 +145,13 @@ pub(super) fn unused_caches(found: &Found, regular: &Regular) -> (BTreeSet<Strin
     let all: BTreeSet<u32> = shared.keys().map(|(level, ..)| *level as u32).collect();
     let remarks = all.into_iter().map(|level| {
         let groups = shared.iter().filter(|((of, ..), _)| *of as u32 == level);
-        let (sizes, cpus): (BTreeSet<u64>, Vec<String>) = groups
-            .map(|((_, size, _), cpus)| (*size, lists::ranges(cpus.iter().copied())))
-            .unzip();
+        let (sizes, cpus): (BTreeSet<u64>, Vec<String>) =
+            groups.map(|((_, size, _), cpus)| (*size, lists::ranges(cpus.iter().copied()))).unzip();
         let sizes: Vec<String> = sizes.into_iter().map(shown_size).collect();
         let more = if cpus.len() > SHOWN { " and others" } else { "" };
         format!(
-            "the L{level} cache of {} that cpus {} share is left out: a machine file has one shared cache, the \
+            "the L{level} cache of {} that cpus {} share is left out: a machine file has one shared cache, \
+             the \
              outermost one",
             sizes.join(" or "),
             cpus.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(" and ") + more

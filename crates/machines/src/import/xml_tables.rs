@@ -1,5 +1,5 @@
-//! The tables of hwloc's XML: distances and bandwidths of NUMA nodes, kinds of cores. What other tables state is
-//! named as left out.
+//! The tables of hwloc's XML: distances and bandwidths of NUMA nodes, kinds of cores. What other tables state
+//! is named as left out.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,8 @@ pub(super) fn old_distances(found: &mut Found, root: &Node<'_, '_>) -> Result<()
 
 /// Names of hwloc for the bandwidth of a node, the one of all accesses first.
 const BANDWIDTHS: [&str; 2] = ["Bandwidth", "ReadBandwidth"];
-/// Bytes per second of a unit of them: firmware states MB/s (HMAT; sysfs `access*/initiators/read_bandwidth`).
+/// Bytes per second of a unit of them: firmware states MB/s (HMAT; sysfs
+/// `access*/initiators/read_bandwidth`).
 const MEGABYTE: u64 = 1_000_000;
 
 /// Reads the bandwidths of NUMA nodes: the largest one that is stated for some of the cpus local to them.
@@ -181,7 +182,8 @@ pub(super) fn kinds(found: &mut Found, root: &Node<'_, '_>) -> Result<(), Proble
     }
     let Some((name, is_clock)) = known else {
         found.remark(format_args!(
-            "there are {} kinds of cores without clocks or capacities (other facts are left out): all cores get \
+            "there are {} kinds of cores without clocks or capacities (other facts are left out): all cores \
+             get \
              the same speed",
             kinds.len()
         ));

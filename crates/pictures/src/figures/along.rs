@@ -110,8 +110,8 @@ impl Along {
         places.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min)
     }
 
-    /// Which values are written on an axis of this width, in lines: those at which a curve turns, the first and
-    /// the last, then those that have room.
+    /// Which values are written on an axis of this width, in lines: those at which a curve turns, the first
+    /// and the last, then those that have room.
     pub(crate) fn written(&self, width: f64) -> Vec<(f64, Vec<String>)> {
         let room = width / self.places.len() as f64;
         let lines = |text: &String| -> Vec<String> {

@@ -218,9 +218,9 @@ mod tests {
 
     #[test]
     fn small_parts_are_one_piece_and_large_ones_keep_their_names() {
-        let small = [(0, 0.9), (7, 0.01), (9, 0.01), (5, 0.08)];
+        let small = [(0, 0.9), (8, 0.01), (10, 0.01), (5, 0.08)];
         assert_eq!(names(&[bar(&small)]), ["useful work", "waiting", OTHER]);
-        let large = bar(&[(0, 0.5), (8, 0.3), (3, 0.2)]);
+        let large = bar(&[(0, 0.5), (9, 0.3), (3, 0.2)]);
         let all = [bar(&small), large];
         assert_eq!(
             names(&all),
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_single_small_part_keeps_its_name() {
         assert_eq!(
-            names(&[bar(&[(0, 0.98), (9, 0.01), (11, 0.01)])]),
+            names(&[bar(&[(0, 0.98), (10, 0.01), (12, 0.01)])]),
             ["useful work", "kernel work", "idle time"]
         );
     }

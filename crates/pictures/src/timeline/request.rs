@@ -16,8 +16,8 @@ pub fn instant(text: &str) -> Result<u64, String> {
     units::parse(Kind::Duration, text)
 }
 
-/// The cpus of a list such as `0-3,8`, `0-15:4` or `linux:0-3` on a machine, in the order written, and what to
-/// say of its numbers.
+/// The cpus of a list such as `0-3,8`, `0-15:4` or `linux:0-3` on a machine, in the order written, and what
+/// to say of its numbers.
 ///
 /// # Errors
 /// A sentence: no list, or a cpu that the machine does not have.

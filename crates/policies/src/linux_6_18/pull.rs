@@ -114,8 +114,8 @@ impl Linux618 {
     }
 
     /// Moves tasks to the cpu that balances, or to another one of its group where their mask allows only
-    /// that. Whether any was moved. Where masks leave some of the amount behind, the group is marked at the level
-    /// above.
+    /// that. Whether any was moved. Where masks leave some of the amount behind, the group is marked at the
+    /// level above.
     fn detach(&mut self, system: &mut dyn System, pull: &mut Pull, amount: Amount) -> bool {
         let (mut left, mut moved) = (amount, false);
         loop {

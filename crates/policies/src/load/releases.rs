@@ -164,8 +164,8 @@ pub(super) struct Release {
     /// A group with very different queues is worth a look even when it has few tasks (`__group_imb`, since
     /// 2.6.24).
     pub(super) group_imbalance: bool,
-    /// A queue whose tasks are all pinned elsewhere is left out and the search repeated (since 2.6.19); before,
-    /// the attempt ended there.
+    /// A queue whose tasks are all pinned elsewhere is left out and the search repeated (since 2.6.19);
+    /// before, the attempt ended there.
     pub(super) leaves_out_pinned: bool,
     /// The walk through a queue accepts a task of up to twice the amount (CFS); before, it had to fit.
     pub(super) halves: bool,

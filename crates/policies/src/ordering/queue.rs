@@ -128,9 +128,10 @@ impl Servers {
         }
     }
 
-    /// A task that had a cpu is about to be held again, behind `others` or not. If another cpu is idle, [`FILL`]
-    /// fires at this instant: the task lost its cpu to one that was placed before that cpu became idle, or the
-    /// task that has the cpu next may not run on the idle one.
+    /// A task that had a cpu is about to be held again, behind `others` or not. If another cpu is idle,
+    /// [`FILL`]
+    /// fires at this instant: the task lost its cpu to one that was placed before that cpu became idle, or
+    /// the task that has the cpu next may not run on the idle one.
     pub(super) fn went_back(&mut self, system: &mut dyn System, task: TaskId, why: Enqueue, others: bool) {
         let displaced = match why {
             Enqueue::Created | Enqueue::Woken => false,

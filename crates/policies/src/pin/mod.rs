@@ -72,8 +72,8 @@ parameters! {
         /// Where a rank begins that is bound to several cpus: anywhere in its domain, as fork places it
         /// (`domain`), or on its own cpu as with `by: cpu`, until all ranks exist (`even`).
         start: PerApp<Start> = Start::Domain;
-        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`, where a cpu may be
-        /// named several times. By default PIN uses all that the application may use.
+        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`, where a cpu may
+        /// be named several times. By default PIN uses all that the application may use.
         cpus: PerApp<Cpus> = 0, in 0..=(1 << 22) - 1;
         /// Position of rank 0 among the cpus of the layout.
         offset: PerApp<u64> = 0, in 0..=1 << 22;

@@ -20,15 +20,15 @@ use crate::time::{Span, Time};
 
 impl Shared<'_> {
     /// How long a task of an application polls for a lock before it sleeps.
-    pub(crate) fn lock_patience(&self, app: AppId) -> Option<Span> {
+    pub(crate) fn lock_spin_limit(&self, app: AppId) -> Option<Span> {
         let spins = self.apps[app].locks.rules.sleeps_after()?;
         Some(Span::from_ns(self.machine.costs.poll.ns().saturating_mul(spins)))
     }
 
-    /// The end of patience that begins at an instant. One that the run does not reach is not predicted: it may
-    /// be years away.
-    pub(crate) fn deadline(&self, from: Time, patience: Option<Span>) -> Time {
-        let end = patience.map(|patience| from.saturating_add(patience));
+    /// The end of a spin limit that begins at an instant. One that the run does not reach is not predicted:
+    /// it may be years away.
+    pub(crate) fn deadline(&self, from: Time, limit: Option<Span>) -> Time {
+        let end = limit.map(|limit| from.saturating_add(limit));
         end.filter(|end| *end <= self.options.horizon).unwrap_or(Time::NEVER)
     }
 
@@ -79,9 +79,9 @@ impl Shared<'_> {
         }
         debug_assert!(task.cpu == cpu, "{id} looks on {cpu} and belongs to {}", task.cpu);
         let again = matches!(rules.wait, crate::lock::LockWait::Sleep { again: true, .. });
-        let patience = if again && task.history.lock.slept { self.lock_patience(app) } else { None };
+        let limit = if again && task.history.lock.slept { self.lock_spin_limit(app) } else { None };
         let ready = self.wait_ends(id);
-        let deadline = patience.map(|patience| self.deadline(from, Some(patience)));
+        let deadline = limit.map(|limit| self.deadline(from, Some(limit)));
         let waiter = &mut self.tasks[id].history.lock;
         waiter.slept = false;
         waiter.deadline = deadline.unwrap_or(waiter.deadline);
@@ -92,6 +92,7 @@ impl Shared<'_> {
         }
         let deadline = waiter.deadline;
         self.tasks[id].look(ready, deadline);
+        self.dirty.note(cpu);
     }
 }
 

@@ -465,7 +465,6 @@ impl<'o> Engine<'o> {
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
-        let yields_fairly = !directed && model.discipline.yields_fairly();
         Self {
             cpus: build_cpus(&machine, &model, options.seed, (&apps, &mut tasks)),
             marks: Vec::with_capacity(cpus),
@@ -502,7 +501,7 @@ impl<'o> Engine<'o> {
                 waits: Vec::new(),
                 dirty: Dirty::default(),
                 rotates: !directed && rotates(&model.discipline),
-                yields_fairly,
+                yields_fairly: !directed && model.discipline.yields_fairly(),
                 directed,
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || limited(&model),

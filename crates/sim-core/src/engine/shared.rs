@@ -279,7 +279,7 @@ impl Shared<'_> {
         let limit = if barrier {
             Some(Span::ZERO)
         } else if waiting == Waiting::Lock {
-            self.lock_patience(id)
+            self.lock_spin_limit(id)
         } else {
             runtime.wait.sleeps_after()
         };

@@ -41,7 +41,8 @@ pub(crate) fn each_waiting(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: im
     }
 }
 
-/// As [`each_waiting`] for a search: the list is in the order of deadlines, and its part of the level ends where
+/// As [`each_waiting`] for a search: the list is in the order of deadlines, and its part of the level ends
+/// where
 /// `found` returns true. Delayed tasks and groups have no order, so all of them follow.
 #[inline]
 pub(crate) fn earliest_waiting(

@@ -158,9 +158,9 @@ impl Reference<'_> {
     }
 
     fn next_launched(&self, app: usize) -> Option<u32> {
-        let ranks = (0..self.apps[app].spec.tasks).filter(|rank| self.creator(app, *rank).is_none());
+        let mut ranks = (0..self.apps[app].spec.tasks).filter(|rank| self.creator(app, *rank).is_none());
         let launched = self.apps[app].launched as usize;
-        ranks.skip(launched).next()
+        ranks.nth(launched)
     }
 
     pub(super) fn create(&mut self, app: usize, policy: &mut dyn Policy) {

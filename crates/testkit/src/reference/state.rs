@@ -279,8 +279,8 @@ pub(super) struct RefTask {
     pub(super) notified: bool,
     pub(super) ready: u64,
     pub(super) deadline: u64,
-    /// For a lock: since when it waits; it has said that it will sleep; it has been in the kernel to sleep and
-    /// has not looked since.
+    /// For a lock: since when it waits; it has said that it will sleep; it has been in the kernel to sleep
+    /// and has not looked since.
     pub(super) lock_since: u64,
     pub(super) marks: bool,
     pub(super) returned: bool,
@@ -302,13 +302,17 @@ pub(super) struct RefTask {
     pub(super) last_ran: u64,
 }
 
+/// The rank of the first task of the process that a task of this rank begins in.
+fn leader(spec: &AppSpec, rank: u32) -> u32 {
+    match spec.team {
+        team if team > 1 => rank - rank % team,
+        _ if spec.runtime.processes => rank,
+        _ => 0,
+    }
+}
+
 impl RefTask {
     pub(super) fn new(app: usize, rank: u32, spec: &AppSpec, seed: u64) -> Self {
-        let leader = match spec.team {
-            team if team > 1 => rank - rank % team,
-            _ if spec.runtime.processes => rank,
-            _ => 0,
-        };
         let entity = (app as u64) << 32 | u64::from(rank);
         Self {
             app,
@@ -366,7 +370,7 @@ impl RefTask {
             scope: Scope::All,
             left: std::collections::BTreeMap::new(),
             arrived: 0,
-            process: (app, leader, 0),
+            process: (app, leader(spec, rank), 0),
             woken: None,
             visits: std::collections::BTreeMap::new(),
             noise: key(seed, Purpose::WorkNoise, entity),

@@ -19,7 +19,9 @@ pub(crate) fn results(results: &Results) {
             promise::visible(&text);
             if format.name == "json" {
                 let again = result::read("again.json", &text);
-                assert_eq!(again.as_ref(), Ok(results), "what was written is not what is read");
+                // The jobs have a form of their own.
+                let written = Results { jobs: Vec::new(), ..results.clone() };
+                assert_eq!(again.as_ref(), Ok(&written), "what was written is not what is read");
             }
         }
     }

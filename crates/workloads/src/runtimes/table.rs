@@ -53,7 +53,8 @@ choices! {
 parameters! {
     /// Parameters of runtimes. The optional ones belong to some runtimes only.
     pub(super) struct Parameters {
-        /// What a task does that waits at a barrier or for a message: `spin` polls, `yield` polls and yields, `block` sleeps at once,
+        /// What a task does that waits at a barrier or for a message: `spin` polls, `yield` polls and yields,
+        /// `block` sleeps at once,
         /// `spin-then-block` polls for a while and then sleeps, `yield-to` yields to a task of the same
         /// application.
         wait: Wait = Wait::Spin;
@@ -70,8 +71,8 @@ parameters! {
         /// 100 by default, 1000 with OMP_WAIT_POLICY=active).
         throttled_spin_count: Option<u64> = 100, in 0..=1_000_000_000_000;
         /// Time of one poll. With a pause instruction it is about 10ns on processors up to 2015, 45ns on
-        /// those after Skylake (2015), and 17.5ns measured on a Xeon of 2023. A bare load and compare (Open64)
-        /// takes 1 to 3ns. Uncertain.
+        /// those after Skylake (2015), and 17.5ns measured on a Xeon of 2023. A bare load and compare
+        /// (Open64) takes 1 to 3ns. Uncertain.
         spin_step: Option<Duration> = 10, in 1..=ms(1);
         /// Whether `spin-then-block` yields after each poll: never, always, or when the runtime finds itself
         /// oversubscribed: one of threads when its process has more of them than cpus that it may use, one of

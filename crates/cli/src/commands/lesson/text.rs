@@ -92,8 +92,8 @@ pub(super) fn commands(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.strip_prefix("$ oversim "))
 }
 
-/// Markdown without marks: links are their texts, and emphasis is gone. Code between backticks stays as it is,
-/// and so does a star between blanks, which is a sign of multiplication.
+/// Markdown without marks: links are their texts, and emphasis is gone. Code between backticks stays as it
+/// is, and so does a star between blanks, which is a sign of multiplication.
 fn plain(text: &str) -> String {
     // A tick stands for each span of code while the marks around it are taken off.
     let spans: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
@@ -181,7 +181,7 @@ fn block(text: &str, width: usize) -> Option<String> {
     for line in text.lines().skip(1) {
         match line.strip_prefix("$ ") {
             Some(command) => {
-                lines.push(format!("  $ {}", continued(command, width.saturating_sub(4), "        ")))
+                lines.push(format!("  $ {}", continued(command, width.saturating_sub(4), "        ")));
             }
             None if line == "..." || line.is_empty() => {}
             None => lines.push(cut(&format!("  {line}"), width)),

@@ -243,24 +243,13 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
     } else {
         table.time()
     };
-    let windowed = table.results.provenance.window;
     let values = |c: usize, policy: &str, app: &str| table.get(c, policy, app, metric);
     let longest = table
         .configurations()
         .flat_map(|c| rows.iter().flat_map(move |p| apps_of(table, c, p, metric)))
         .fold(0.0, f64::max);
     let (unit, scale) = if slowdown { ("", 1.0) } else { number::time_unit(longest) };
-    let title = if slowdown && windowed {
-        format!("Slowdown: time over time alone for the same work ({})", dedicated(table.results))
-    } else if windowed {
-        format!("Time of each program for each second of its work in {unit}")
-    } else if slowdown {
-        format!("Slowdown: run time over run time alone ({})", dedicated(table.results))
-    } else if turnaround {
-        format!("Turnaround of each program in {unit}")
-    } else {
-        format!("Run time of each program in {unit}")
-    };
+    let title = programs_title(table.results, metric, unit);
     let one = Cells { least: RATIO, tail: 0, times: 1 };
     let configurations =
         columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / RATIO), ..one });
@@ -297,6 +286,20 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
         grid.remark = format!("{} more: --table full", number::plural(more, "program", "programs"));
     }
     (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// The title of the table of programs, whose values are of this metric in this unit.
+fn programs_title(results: &Results, metric: &str, unit: &str) -> String {
+    let windowed = results.provenance.window;
+    match metric {
+        "slowdown" if windowed => {
+            format!("Slowdown: time over time alone for the same work ({})", dedicated(results))
+        }
+        _ if windowed => format!("Time of each program for each second of its work in {unit}"),
+        "slowdown" => format!("Slowdown: run time over run time alone ({})", dedicated(results)),
+        "turnaround" => format!("Turnaround of each program in {unit}"),
+        _ => format!("Run time of each program in {unit}"),
+    }
 }
 
 /// What dedicated runs have: one thread per core, or all tasks of programs whose tasks have separate work.
