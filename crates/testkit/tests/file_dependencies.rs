@@ -31,6 +31,8 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ),
     ("sim-core", "os", "run_queue", "an operating system has the parameters of its discipline"),
     ("testkit", "reference::meet", "reference::state", "the slow engine is one machine in several files"),
+    ("testkit", "reference::locks", "reference::state", "the slow engine is one machine in several files"),
+    ("testkit", "reference::locks", "reference::meet", "the slow engine is one machine in several files"),
 ];
 
 /// The modules of a crate with their texts, tests and comments left out.

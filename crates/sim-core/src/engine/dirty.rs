@@ -15,6 +15,11 @@ impl Dirty {
         Self { list: Vec::with_capacity(cpus), noted: vec![false; cpus] }
     }
 
+    /// True if a policy watches waits.
+    pub(crate) const fn watches(&self) -> bool {
+        !self.noted.is_empty()
+    }
+
     #[inline]
     pub(crate) fn note(&mut self, cpu: CpuId) {
         if let Some(noted) = self.noted.get_mut(cpu.index())

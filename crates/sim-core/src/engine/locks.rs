@@ -68,6 +68,19 @@ impl Shared<'_> {
         free.map_or(Time::NEVER, |(at, there)| at + self.machine.signal_latency(there, task.cpu))
     }
 
+    /// A lock that is not handed over has been taken or given back: the waits for it end at other instants.
+    fn note_waiters(&mut self, app: AppId, lock: LockId) {
+        if !self.dirty.watches() || !self.apps[app].locks.rules.barges() {
+            return;
+        }
+        for id in (0..self.apps[app].tasks).map(|rank| self.apps[app].task(rank)) {
+            let task = &self.tasks[id];
+            if task.waiting == Waiting::Lock && self.lock_of(task) == lock {
+                self.dirty.note(task.cpu);
+            }
+        }
+    }
+
     /// The current task of a cpu, which waits for a lock that is not handed over, gets the cpu: it looks for
     /// itself from now on.
     pub(crate) fn look_at_lock(&mut self, cpu: CpuId, id: TaskId, from: Time) {
@@ -139,6 +152,7 @@ impl Engine<'_> {
     /// A lock is free: those that poll see it. Waiters without a cpu that do not yield look when they have
     /// one.
     fn tell_pollers(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
+        self.shared.note_waiters(app, lock);
         let locks = &mut self.shared.apps[app].locks;
         let yields = locks.rules.yields();
         let mut pollers = std::mem::take(locks.pollers(lock.0));
@@ -157,6 +171,7 @@ impl Engine<'_> {
 
     /// A lock has been taken: those that poll no longer see it free.
     fn withdraw(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
+        self.shared.note_waiters(app, lock);
         let pollers = std::mem::take(self.shared.apps[app].locks.pollers(lock.0));
         for rank in &pollers {
             let id = self.shared.apps[app].task(*rank);
