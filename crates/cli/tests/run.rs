@@ -61,7 +61,7 @@ fn json_has_the_documented_shape() {
         words(
             "tool version model generator scenario about scenario_sha256 overrides machines kernels sweep \
                 configurations \
-             policies stacks apps background programs requests objective seed repeat runs outcomes \
+             policies stacks apps background programs requests objective setups seed repeat runs outcomes \
                 digest"
         )
     );
@@ -92,11 +92,12 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     let page = include_str!("../../../docs/reference/metrics.md");
     let documented = |of: &str| -> Vec<&str> {
         let sections = page.split("\n## ").skip(1).filter(|section| section.contains(of));
-        // No task answers requests here, so there is no response time. Applications without copies have no
+        // No task answers requests or takes a lock here. Applications without copies have no
         // percentiles of their times. The first policy is the reference of `recovered`.
         let lacks = |name: &str| {
             let copies = ["queue_time_", "turnaround_"].iter().any(|start| name.starts_with(start));
-            name.starts_with("response_time") || copies && of.contains("each") || name == "recovered"
+            let alone = ["lock_wait", "recovered"].contains(&name);
+            name.starts_with("response_time") || copies && of.contains("each") || alone
         };
         let names = sections.filter_map(|section| section.lines().next());
         names.filter(|name| !lacks(name) && !WINDOW.contains(name)).collect()

@@ -82,7 +82,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
         (&["--from", "100s"], "the longest run ends at"),
         (&["--from", "3"], "a duration needs a unit"),
         (&["--to", "soon"], "--to"),
-        (&["--cpus", "4"], "the machine has the cpus 0-3"),
+        (&["--cpus", "4"], "the cpus of package:1 numa:2 core:2 are numbered 0 to 3"),
         (&["--cpus", "x"], "is not a cpu or a range of cpus"),
         (&["--policy", "SPED"], "did you mean `SPEED`"),
         (&["--policy", "SPEED,PIN,LOAD,ULE,gang"], "at most 4"),
