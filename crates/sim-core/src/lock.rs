@@ -1,19 +1,19 @@
-//! Kinds of locks: who gets a lock that is given back, and what those do who wait for it.
+//! The rules of a lock: which task gets it after a release, and how the other tasks wait.
 //!
 //! The wait mode of a runtime ([`crate::wait::WaitMode`]) concerns barriers and messages; these rules concern
 //! locks only.
 
-/// Who gets a lock that is given back.
+/// Which task gets a lock after a release.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LockOrder {
-    /// The one that has waited longest, whether or not it has a cpu: the lock is handed over.
+    /// The task that has waited longest, whether or not it has a cpu: the lock is handed over.
     Arrival,
-    /// Whoever looks first when it is free (barging): a running waiter at its next poll, or a task that has
-    /// not waited at all. At one instant the lowest cpu is first.
+    /// The first task that finds it free (barging): a running waiter at its next poll, or a task that has not
+    /// waited at all. At one instant the lowest cpu is first.
     Barging,
 }
 
-/// What a task does that waits for a lock.
+/// How a task waits for a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LockWait {
     /// Polls, never yields.
@@ -26,7 +26,7 @@ pub enum LockWait {
     Sleep {
         /// Polls before it sleeps, each of [`crate::machine::Costs::poll`]; 0: it sleeps after one look.
         spins: u64,
-        /// It polls as often again when it has been woken in vain.
+        /// It polls as often again if another task has taken the lock before it runs.
         again: bool,
     },
 }
@@ -34,9 +34,9 @@ pub enum LockWait {
 /// The rules of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LockRules {
-    /// Who gets it.
+    /// Which task gets it.
     pub order: LockOrder,
-    /// How the others wait.
+    /// How the other tasks wait.
     pub wait: LockWait,
 }
 

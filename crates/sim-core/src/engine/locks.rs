@@ -1,12 +1,13 @@
 //! Locks: a task takes one, waits for it, gives it back.
 //!
-//! A lock of [`LockOrder::Arrival`](crate::lock::LockOrder) is handed over: the release names the next holder
-//! and signals it. One of `Barging` is free after a release. Those that poll see it as a flag; the first poll
-//! that ends after it is visible takes the lock, and takes the sight of it from all others. Sleepers see
-//! nothing: the release wakes one of them, if one has announced that it sleeps.
+//! A lock of [`LockOrder::Arrival`](crate::lock::LockOrder) is handed over: the release names the next
+//! holder and signals it. A lock of `Barging` is free after a release. Polling waiters see the release as
+//! they see any flag. The first poll that ends after the flag is visible takes the lock, and clears the flag
+//! for all other waiters. Sleeping waiters see nothing: the release wakes one of them if the lock is marked.
 //!
-//! Of waiters that poll without yielding only those with a cpu are told; another one looks when it gets one.
-//! Those that yield are all told, because their polls are computed without an event for each.
+//! A release signals waiters that poll without yielding only if they have a cpu; the others check the lock
+//! when they get one. It signals all waiters that yield, because their polls are computed without an event
+//! for each.
 
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
@@ -81,8 +82,8 @@ impl Shared<'_> {
         }
     }
 
-    /// The current task of a cpu, which waits for a lock that is not handed over, gets the cpu: it looks for
-    /// itself from now on.
+    /// The current task of a cpu has just got the cpu and waits for a lock that is not handed over: it checks
+    /// the lock itself from now on.
     pub(crate) fn look_at_lock(&mut self, cpu: CpuId, id: TaskId, from: Time) {
         let task = &self.tasks[id];
         let (app, lock) = (task.app(), self.lock_of(task));
@@ -149,8 +150,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A lock is free: those that poll see it. Waiters without a cpu that do not yield look when they have
-    /// one.
+    /// A lock is free: polling waiters see it. A waiter without a cpu that does not yield checks the lock
+    /// when it gets a cpu.
     fn tell_pollers(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
         self.shared.note_waiters(app, lock);
         let locks = &mut self.shared.apps[app].locks;
@@ -169,7 +170,7 @@ impl Engine<'_> {
         *self.shared.apps[app].locks.pollers(lock.0) = pollers;
     }
 
-    /// A lock has been taken: those that poll no longer see it free.
+    /// A lock has been taken: polling waiters no longer see it free.
     fn withdraw(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
         self.shared.note_waiters(app, lock);
         let pollers = std::mem::take(self.shared.apps[app].locks.pollers(lock.0));
