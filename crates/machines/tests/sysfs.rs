@@ -89,6 +89,22 @@ fn server() -> Tree {
 }
 
 #[test]
+fn the_cores_of_an_amd_module_are_threads_that_hardly_slow_each_other() {
+    let tree = server();
+    let cpu =
+        |vendor: &str, family: &str| format!("vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t: 1");
+    let speed = |text: &str| {
+        let imported = tree.write("proc/cpuinfo", text).read();
+        let told = imported.remarks.iter().any(|remark| remark.contains("modules of two integer cores"));
+        (imported.entry.values.shown("smt_compute"), imported.entry.values.shown("smt_poll"), told)
+    };
+    let usual = speed(&cpu("AuthenticAMD", "25"));
+    assert!(!usual.2);
+    assert_eq!(speed(&cpu("GenuineIntel", "21")), usual);
+    assert_eq!(speed(&cpu("AuthenticAMD", "21")), (Some("0.9".into()), Some("0.9".into()), true));
+}
+
+#[test]
 fn a_server_is_read_with_its_numbering() {
     let imported = server().read();
     let entry = &imported.entry;

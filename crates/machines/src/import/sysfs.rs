@@ -54,10 +54,19 @@ pub(super) fn read(root: &Path) -> Result<Found, String> {
     left_out_nodes(&mut found);
     found.release = release(&files);
     let info = files.text("proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    found.model = model.map(|(_, model)| words(model)).filter(|model| !model.is_empty());
+    let stated = |name: &str| {
+        let (_, value) = info.lines().find_map(|line| line.strip_prefix(name)?.split_once(':'))?;
+        Some(words(value)).filter(|value| !value.is_empty())
+    };
+    found.model = stated("model name");
+    let is = |name: &str, value: &str| stated(name).is_some_and(|stated| stated == value);
+    found.modules = is("vendor_id", "AuthenticAMD") && is("cpu family", AMD_WITH_MODULES);
     Ok(found)
 }
+
+/// Family 15h (Bulldozer to Excavator), as `/proc/cpuinfo` writes it. Linux has the two cores of its modules as
+/// hardware threads of one core (`arch/x86/kernel/cpu/amd.c`, `cu_id`).
+const AMD_WITH_MODULES: &str = "21";
 
 /// What is missing, with the default and the cpus that lack it.
 type Missing = BTreeMap<&'static str, (&'static str, Vec<u32>)>;

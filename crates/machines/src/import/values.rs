@@ -15,6 +15,9 @@ use crate::parameters::Parameters;
 /// Most NUMA nodes whose distances are written: the reader of machine files accepts no longer lists.
 const MAX_NODES: usize = 200;
 
+/// Speed of a core of an AMD module beside a busy one, against alone: half of the 1.8 that AMD states.
+const MODULE_SPEED: &str = "0.9";
+
 /// Most groups of cpus that a remark names.
 const SHOWN: usize = 4;
 
@@ -87,6 +90,19 @@ pub(super) fn values(found: &Found, regular: &Regular, remarks: &mut Vec<String>
             value: "1".into(),
             source: "one thread per core".into(),
             uncertain: false,
+        }));
+    } else if found.modules {
+        remarks.push(
+            "the processor has modules of two integer cores, which Linux schedules as the hardware threads of \
+                one core, and so does the machine file: hwloc counts each of them as a core"
+                .into(),
+        );
+        values.extend(["smt_compute", "smt_poll"].map(|name| Datum {
+            name,
+            value: MODULE_SPEED.into(),
+            source:
+                "AMD 2009 on Bulldozer: two threads of a module have 80 % more throughput than one".into(),
+            uncertain: true,
         }));
     }
     values
