@@ -3,6 +3,7 @@
 
 mod all;
 mod cpus;
+mod lateness;
 mod times;
 mod together;
 

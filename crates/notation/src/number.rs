@@ -3,10 +3,10 @@
 /// Units of time with their length in seconds, longest first.
 const TIME_UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)];
 
-/// The longest unit of time in which `seconds` is at least 1, and its length in seconds.
+/// The longest unit of time in which `seconds`, of either sign, is at least 1, and its length in seconds.
 #[must_use]
 pub fn time_unit(seconds: f64) -> (&'static str, f64) {
-    TIME_UNITS.into_iter().find(|(_, length)| seconds >= *length).unwrap_or(TIME_UNITS[0])
+    TIME_UNITS.into_iter().find(|(_, length)| seconds.abs() >= *length).unwrap_or(TIME_UNITS[0])
 }
 
 /// Three significant digits; powers of ten for very large and very small values.

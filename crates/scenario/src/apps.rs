@@ -38,6 +38,7 @@ struct Draft<'a> {
     /// Numbers of cpus that it may use, and of cores with such a cpu.
     usable: (u32, u32),
     copies: Copies,
+    deadline: Option<Span>,
 }
 
 /// How often an application runs, and when.
@@ -221,6 +222,7 @@ fn draft<'a>(
     let allowed = written.cpus.given(reader);
     let rebinds = written.affinity.given(reader);
     let copies = copies(reader, written);
+    let deadline = written.deadline.given(reader);
     let (place, workload) = workload??;
     let allowed = allowed?;
     Some(Draft {
@@ -241,6 +243,7 @@ fn draft<'a>(
         rebinds: rebinds?.unwrap_or_default(),
         allowed,
         copies: copies?,
+        deadline: deadline?,
     })
 }
 
@@ -287,6 +290,11 @@ impl Draft<'_> {
             start: self.start,
             background,
             requests: built.requests,
+            deadline: self.deadline.or(match self.copies.arrival {
+                // The implicit deadline of SCHED_DEADLINE: the next release.
+                Arrival::Every(period) if !built.requests => Some(period),
+                _ => None,
+            }),
             weight,
             rank_weights,
             scheduling: self.scheduling,

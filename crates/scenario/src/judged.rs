@@ -47,6 +47,9 @@ pub(crate) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
         Objective::Throughput | Objective::WorstSlowdown if !baseline => {
             Some(("refers to dedicated runs", "leave out `baseline: none`"))
         }
+        Objective::Lateness if !resolved.apps.iter().any(|app| app.spec.deadline.is_some()) => {
+            Some(("needs an application with a deadline", "add `deadline: 50ms` to one"))
+        }
         Objective::Rate if !window => Some(("counts work in a window", "add `window: 1s`")),
         Objective::RunTime | Objective::Makespan | Objective::Turnaround | Objective::QueueTime if window => {
             Some(("needs programs that end", "leave out `window`, or use `rate`"))
@@ -96,6 +99,11 @@ mod tests {
             (arriving.to_owned(), "", Objective::Turnaround),
             (queue.to_owned(), "", Objective::Throughput),
             (two, "objective: worst_slowdown", Objective::WorstSlowdown),
+            (
+                "j: { workload: { spmd: { work: 1ms } }, copies: 3, arrival: { every: 1s } }".to_owned(),
+                "objective: lateness",
+                Objective::Lateness,
+            ),
         ] {
             assert_eq!(of(&apps, keys), Ok(want), "{apps} {keys}");
         }
@@ -111,6 +119,7 @@ mod tests {
         assert!(said(program, "objective: makespan\nwindow: 1s").contains("needs programs that end"));
         assert!(said(&two, "objective: run_time").contains("a single program"));
         assert!(said(&two, "objective: throughput\nbaseline: none").contains("dedicated runs"));
+        assert!(said(program, "objective: lateness").contains("needs an application with a deadline"));
         assert!(said(program, "objective: speed").contains("speed"));
     }
 }

@@ -139,8 +139,9 @@ keys! {
             `throughput`, the work for each second in dedicated runs; `worst_slowdown` of a program; \
             `turnaround`, the mean time from the arrival of a program to its end; `queue_time`, the mean \
             time from its arrival to its start; `response` and `response_p99`, the mean and the 99th \
-            percentile of the times in which requests are answered; `rate`, the work in a `window`. The \
-            default depends on the kind of the scenario. The first rule that holds decides: \
+            percentile of the times in which requests are answered; `lateness`, the largest time from a \
+            `deadline` to the end of the work; `rate`, the work in a `window`. The default depends on the \
+            kind of the scenario. The first rule that holds decides: \
             `response_p99` if a foreground application answers requests (`interactive`, `services`, \
             `daemon`); `throughput` of several programs in a `window`, or else `rate`; `turnaround` of \
             several programs if copies arrive over time, if there is an `admission`, or if each program has \
@@ -308,6 +309,16 @@ keys! {
     arrival: Arrivals {
         more: "Default: all copies arrive together.",
         example: "job: { workload: { spmd: { work: 1s } }, copies: 3, arrival: { mean: 100ms } }",
+    }
+
+    /// How long after its release a piece of work should be done: a request after its wake-up, a program
+    /// after its arrival.
+    deadline: Duration<1, MAX_HORIZON_NS> {
+        more: "Results have the lateness (end - deadline, negative when early) and the share of missed \
+            deadlines; `EDF` runs the earliest deadline first. Nothing is stopped at its deadline. Default: \
+            the period of copies that arrive at one (`arrival: { every: 20ms }`), otherwise none.",
+        example: "job: { workload: { spmd: { work: 5ms } }, tasks: 1, copies: 3, arrival: { every: 20ms }, \
+            deadline: 10ms }",
     }
 
     /// Cpus that it may use: a list, or a text such as `0-3,8`, or `linux:0-3` in the numbers of Linux.

@@ -23,13 +23,15 @@ pub enum Objective {
     Response,
     /// The time in which 99 % of the requests are answered.
     ResponseP99,
+    /// The largest time from a deadline to the end of the work: negative when all are met.
+    Lateness,
     /// Work in the window for each second.
     Rate,
 }
 
 impl Objective {
     /// All objectives, in the order of lists.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::RunTime,
         Self::Makespan,
         Self::Throughput,
@@ -38,11 +40,12 @@ impl Objective {
         Self::QueueTime,
         Self::Response,
         Self::ResponseP99,
+        Self::Lateness,
         Self::Rate,
     ];
 
     /// Their names in files, in the same order.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 10] = [
         "run_time",
         "makespan",
         "throughput",
@@ -51,6 +54,7 @@ impl Objective {
         "queue_time",
         "response",
         "response_p99",
+        "lateness",
         "rate",
     ];
 
@@ -78,6 +82,7 @@ impl Objective {
             Self::QueueTime => "mean queue time",
             Self::Response => "mean response time",
             Self::ResponseP99 => "response p99",
+            Self::Lateness => "largest lateness",
             Self::Rate => "rate",
         }
     }

@@ -107,6 +107,12 @@ impl Histogram {
         }
     }
 
+    /// Each duration that occurs, within 1/128 of it, in ascending order, and how often it does.
+    pub fn each(&self) -> impl Iterator<Item = (Span, u64)> + '_ {
+        let occurring = self.counts.iter().zip(0..).filter(|(count, _)| **count > 0);
+        occurring.map(|(count, bucket)| (Span::from_ns(middle(bucket)).min(self.max), *count))
+    }
+
     /// The quantiles; `None` without durations.
     #[must_use]
     pub fn quantiles(&self) -> Option<Quantiles> {

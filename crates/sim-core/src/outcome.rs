@@ -103,6 +103,8 @@ pub struct Counters {
     pub responses: u64,
     /// Nanoseconds from those wake-ups to the end of the work.
     pub response_ns: u64,
+    /// Those of them that took longer than the deadline of the application.
+    pub late_responses: u64,
     /// Work asked for, in nanoseconds at nominal speed (rounded down per task).
     pub work_asked_ns: u64,
     /// Work done.
@@ -152,6 +154,7 @@ impl Counters {
             lock_sleeps: join(self.lock_sleeps, other.lock_sleeps),
             responses: join(self.responses, other.responses),
             response_ns: join(self.response_ns, other.response_ns),
+            late_responses: join(self.late_responses, other.late_responses),
             work_asked_ns: join(self.work_asked_ns, other.work_asked_ns),
             work_done_ns: join(self.work_done_ns, other.work_done_ns),
             sleep_asked_ns: join(self.sleep_asked_ns, other.sleep_asked_ns),
@@ -186,6 +189,8 @@ pub struct AppReport {
     pub task_cpu: Vec<Span>,
     /// Its tasks answer requests ([`crate::program::AppSpec::requests`]).
     pub requests: bool,
+    /// Its deadline, from the release of its work ([`crate::program::AppSpec::deadline`]).
+    pub deadline: Option<Span>,
     /// Times from those wake-ups that are requests to the end of the work; `None` without one.
     pub responses: Option<Box<Histogram>>,
     /// Its wake-up latencies and run lengths, if [`crate::latency::Latencies`] has observed the run.

@@ -519,6 +519,9 @@ pub struct AppSpec {
     /// Its tasks answer requests: each wake-up after a timed sleep is one, and somebody waits until its work
     /// is done.
     pub requests: bool,
+    /// How long after its release a piece of work should be done: of each request after its wake-up; of a
+    /// program without requests after its arrival. No policy has to meet it.
+    pub deadline: Option<Span>,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
     /// Load weight of each rank in place of `weight`; empty = `weight` for all.
@@ -564,6 +567,7 @@ impl AppSpec {
             after: None,
             background: false,
             requests: false,
+            deadline: None,
             weight: 1024,
             rank_weights: Vec::new(),
             scheduling: Scheduling::Other,

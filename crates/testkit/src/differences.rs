@@ -86,6 +86,7 @@ mod tests {
             counters: Counters::default(),
             task_cpu: vec![Span::ZERO; 2],
             requests: false,
+            deadline: None,
             responses: None,
             latencies: None,
         };

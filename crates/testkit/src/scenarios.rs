@@ -463,6 +463,7 @@ fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
     app.background = rng.random_range(0..5) == 0;
     // No draw of its own: the random programs stay what they were.
     app.requests = number.is_multiple_of(2);
+    app.deadline = app.requests.then_some(Span::from_us(100));
     app.weight = [1024, 1024, 1024, 335, 3121][rng.random_range(0..5)];
     app.team = [0, 0, 1, 2, 3][rng.random_range(0..5)];
     if rng.random_range(0..4) == 0 {

@@ -3,7 +3,7 @@
 use super::Scope::{All, App};
 use super::{
     Metric, NS_PER_S, app, barrier_interval, barrier_rate, barrier_wait, compared, count, cpus, latency,
-    makespan, metric, queue_time, ratio, run_time, slowdown, slowdown_paired, spread, throughput,
+    lateness, makespan, metric, queue_time, ratio, run_time, slowdown, slowdown_paired, spread, throughput,
     time_per_work, timed_run_time, times, turnaround, variation, work_rate,
 };
 
@@ -176,6 +176,40 @@ pub const METRICS: &[Metric] = &[
         "largest of the times in which requests are answered",
         times::response::<1000>,
     ),
+    spread(
+        App,
+        "lateness",
+        "mean time from the deadline to the end of its work, negative when early",
+        lateness::mean,
+    ),
+    spread(
+        App,
+        "lateness_median",
+        "median of the times from deadlines to the end of the work",
+        lateness::quantile::<500>,
+    ),
+    spread(
+        App,
+        "lateness_p90",
+        "90th percentile of the times from deadlines to the end of the work",
+        lateness::quantile::<900>,
+    ),
+    spread(
+        App,
+        "lateness_p99",
+        "99th percentile of the times from deadlines to the end of the work",
+        lateness::quantile::<990>,
+    ),
+    spread(
+        App,
+        "lateness_max",
+        "largest of the times from deadlines to the end of the work",
+        lateness::quantile::<1000>,
+    ),
+    Metric {
+        unit: "share",
+        ..spread(App, "missed_deadlines", "share of the deadlines that were missed", lateness::missed)
+    },
     metric(App, "cpu_time", "s", "cpu time of its tasks, polling included", |s| {
         Some(app(s)?.counters.cpu_ns as f64 / NS_PER_S)
     }),
@@ -418,6 +452,45 @@ pub const METRICS: &[Metric] = &[
         "largest of the times in which requests are answered, of all requests",
         times::response::<1000>,
     ),
+    spread(
+        All,
+        "lateness",
+        "mean time from the deadline to the end of its work, negative when early, over all deadlines",
+        lateness::mean,
+    ),
+    spread(
+        All,
+        "lateness_median",
+        "median of the times from deadlines to the end of the work, of all deadlines",
+        lateness::quantile::<500>,
+    ),
+    spread(
+        All,
+        "lateness_p90",
+        "90th percentile of the times from deadlines to the end of the work, of all deadlines",
+        lateness::quantile::<900>,
+    ),
+    spread(
+        All,
+        "lateness_p99",
+        "99th percentile of the times from deadlines to the end of the work, of all deadlines",
+        lateness::quantile::<990>,
+    ),
+    spread(
+        All,
+        "lateness_max",
+        "largest of the times from deadlines to the end of the work, of all deadlines",
+        lateness::quantile::<1000>,
+    ),
+    Metric {
+        unit: "share",
+        ..spread(
+            All,
+            "missed_deadlines",
+            "share of the deadlines that were missed, of all deadlines",
+            lateness::missed,
+        )
+    },
     variation(All, "largest / smallest makespan - 1 over the replicates", makespan),
     metric(
         All,

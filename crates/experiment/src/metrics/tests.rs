@@ -30,6 +30,7 @@ pub(crate) fn run_of(ns: u64) -> RunReport {
         counters,
         task_cpu: vec![Span::from_ns(ns / 2); 2],
         requests: false,
+        deadline: None,
         responses: None,
         latencies: None,
     };

@@ -160,15 +160,20 @@ impl Table<'_> {
             ("response p99", "response_time_p99"),
             ("response max", "response_time_max"),
             ("wake-up p99", "wakeup_latency_p99"),
+            ("lateness", "lateness"),
+            ("lateness p99", "lateness_p99"),
+            ("lateness max", "lateness_max"),
         ]);
-        let rest = [vec![slowdown], queued, jobs, requests, vec![share]].concat();
+        let missed = self
+            .column([app, "missed %"], |p| Some(number::percent(self.get(p, app, "missed_deadlines")?.mean)));
+        let rest = [vec![slowdown], queued, jobs, requests, vec![missed, share]].concat();
         [vec![time], rest.into_iter().filter(|column| !is_blank(column)).collect()].concat()
     }
 
     /// A column of times in the unit of the largest one.
     fn times(&self, app: &str, head: &str, metric: &str) -> Column {
         let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, metric)?.mean));
-        let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
+        let (unit, length) = number::time_unit(longest.map(f64::abs).fold(0.0, f64::max));
         self.column([app, &format!("{head}, {unit}")], |p| self.shown(p, app, metric, length))
     }
 

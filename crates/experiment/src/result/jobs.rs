@@ -45,6 +45,12 @@ pub struct Job {
     pub first_response: Option<f64>,
     /// start - arrival, and the mean over its tasks of the time in run queues; `null` when it was cut off.
     pub waiting: Option<f64>,
+    /// How long after its release each piece of its work should be done; absent without a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<f64>,
+    /// turnaround - deadline, of a program with a deadline that answers no requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<f64>,
     /// Cpu time of its tasks, polling included.
     pub cpu_time: f64,
     /// Requests that it answered; absent where it answers none.
@@ -67,6 +73,9 @@ pub struct Responses {
     pub p99: f64,
     /// The longest one.
     pub max: f64,
+    /// How many took longer than the deadline; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<u64>,
 }
 
 /// All programs of all runs, in run order.
@@ -105,6 +114,8 @@ fn at(time: Time) -> f64 {
 /// A program without its place.
 fn of(app: &AppReport) -> Job {
     let responses = app.responses.as_ref().and_then(|all| all.quantiles());
+    let late = app.deadline.filter(|_| !app.requests).zip(app.turnaround());
+    let lateness = late.map(|(deadline, took)| (took.ns() as f64 - deadline.ns() as f64) / 1e9);
     Job {
         configuration: String::new(),
         policy: String::new(),
@@ -122,6 +133,8 @@ fn of(app: &AppReport) -> Job {
         turnaround: app.turnaround().map(seconds),
         first_response: app.first_response().map(seconds),
         waiting: app.waiting_time().map(seconds),
+        deadline: app.deadline.map(seconds),
+        lateness: lateness.map(rounded),
         cpu_time: rounded(app.counters.cpu_ns as f64 / 1e9),
         responses: responses.map(|all| Responses {
             count: all.count,
@@ -130,6 +143,7 @@ fn of(app: &AppReport) -> Job {
             p90: seconds(all.p90),
             p99: seconds(all.p99),
             max: seconds(all.max),
+            late: app.deadline.map(|_| app.counters.late_responses),
         }),
     }
 }

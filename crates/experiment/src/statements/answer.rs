@@ -15,8 +15,10 @@ use crate::result::Cell;
 pub const FAIRNESS: &str = "Fairness";
 /// Names in a list before the rest becomes a number.
 const NAMED: usize = 6;
-/// Throughput that sharing must gain to count: smaller differences are not predicted.
+/// Throughput that sharing must gain or lose to count: smaller differences are not predicted.
 const MARGIN: f64 = 0.01;
+/// Behind the smallest time of a sweep over different work.
+const OTHER_WORK: &str = " It is the smallest of the sweep, whose configurations do different work.";
 /// Configurations of a sweep over different work that get a sentence each.
 const EACH: usize = 3;
 
@@ -61,6 +63,7 @@ impl<'a> Extremes<'a> {
         } else {
             // Where the policies differ most.
             let factor = |all: &Vec<Standing<'a>>| match (all.first(), all.last()) {
+                (Some(best), Some(worst)) if goal.signed() => worst.value.mean - best.value.mean,
                 (Some(best), Some(worst)) => libm::fabs(libm::log(worst.value.mean / best.value.mean)),
                 _ => -1.0,
             };
@@ -101,7 +104,7 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     let all: Vec<&Standing<'_>> = extremes.rankings.iter().flatten().collect();
     let (gains, losses) = (
         all.iter().filter(|s| s.cell.interval()[0] > 1.0 + MARGIN).count(),
-        all.iter().filter(|s| s.cell.interval()[1] < 1.0).count(),
+        all.iter().filter(|s| s.cell.interval()[1] < 1.0 - MARGIN).count(),
     );
     let interval = |s: &Standing<'_>| {
         let [lo, hi] = s.cell.interval();
@@ -195,7 +198,7 @@ fn with_equals(table: &Table<'_>, extremes: &Extremes<'_>) -> String {
             && table::relation(s.cell, best.cell) == Relation::Equal
     });
     let mut same: Vec<usize> = equal.map(|s| s.configuration).collect();
-    if same.is_empty() || !extremes.comparable {
+    if same.is_empty() {
         return table.with(best.configuration);
     }
     same.push(best.configuration);
@@ -217,13 +220,17 @@ fn beside(table: &Table<'_>, goal: &Goal, standing: &Standing<'_>) -> String {
         "response_time" => &[("p99", "response_time_p99"), ("max", "response_time_max")],
         "turnaround" => &[("max", "turnaround_max"), ("mean queue time", "queue_time")],
         "queue_time" => &[("max", "queue_time_max"), ("mean turnaround", "turnaround")],
+        "lateness_max" => &[("mean", "lateness"), ("p99", "lateness_p99")],
         _ => return slowdowns(table, standing),
     };
+    let missed = table.get(standing.configuration, standing.policy, &goal.app, "missed_deadlines");
+    let missed = missed.filter(|_| goal.signed());
     let value = |(name, metric): &(&str, &str)| {
         let found = table.get(standing.configuration, standing.policy, &goal.app, metric)?;
-        (found.mean > 0.0).then(|| format!("{name} {}", number::short_seconds(found.mean)))
+        (found.mean > 0.0 || goal.signed()).then(|| format!("{name} {}", number::short_seconds(found.mean)))
     };
-    let each: Vec<String> = metrics.iter().filter_map(value).collect();
+    let mut each: Vec<String> = metrics.iter().filter_map(value).collect();
+    each.extend(missed.map(|share| format!("{} % of the deadlines missed", number::percent(share.mean))));
     if each.is_empty() { String::new() } else { format!("; {}", each.join(", ")) }
 }
 
@@ -377,11 +384,12 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     };
     for all in measured.iter().filter(single) {
         let (best, last) = (&all[0], &all[all.len() - 1]);
+        let whole = best.configuration == extremes.best.configuration && rankings.len() > EACH;
         let mut text = format!(
             "{}{}{}: {}{}.{}",
             goal.by(),
             best.policy,
-            table.with(best.configuration),
+            if whole { with_equals(table, extremes) } else { table.with(best.configuration) },
             goal.words(best.value),
             if rankings.len() > EACH { beside(table, goal, best) } else { String::new() },
             rivals_sentence(&rivals(table, goal, best, all))
@@ -390,8 +398,13 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
             let others = rivals_sentence(&rivals(table, goal, last, all));
             text.push_str(&format!(" Worst: {}, {}.{others}", last.policy, goal.quantity(last.value)));
         }
-        let several = table.policies().len() > 1 || rankings.len() > EACH;
-        lines.push(Line { label: if several { "Best" } else { "Result" }, text });
+        let several = table.policies().len() > 1;
+        // Less work takes less time, which is no advice.
+        if !several && rankings.len() > EACH && !goal.higher() {
+            text.push_str(OTHER_WORK);
+        }
+        let best = several || rankings.len() > EACH && goal.higher();
+        lines.push(Line { label: if best { "Best" } else { "Result" }, text });
     }
     lines
 }

@@ -31,6 +31,10 @@ pub struct Standing<'a> {
 /// Objectives that are judged by the applications that answer requests.
 const OF_REQUESTS: [&str; 2] = ["response_time", "response_time_p99"];
 
+/// The metric of the objective `lateness`: the largest one, as in scheduling theory (Jackson 1955). Values
+/// are negative when deadlines are met early, so only their differences count.
+const LATENESS: &str = "lateness_max";
+
 impl Goal {
     /// What the objective of the result measures. Results of older versions have none: the work per second
     /// where several programs share the machine and also ran alone; else the run time of the only program, or
@@ -48,7 +52,20 @@ impl Goal {
         let foreground: Vec<&str> = table.results.foreground().collect();
         let answering: Vec<&str> =
             foreground.iter().copied().filter(|app| requests.iter().any(|name| name == app)).collect();
+        let dated: Vec<&str> = if metric == LATENESS {
+            let apps = table.results.provenance.apps.iter().map(String::as_str);
+            apps.filter(|app| table.measures(app, metric)).collect()
+        } else {
+            Vec::new()
+        };
         let only = match (OF_REQUESTS.contains(&metric), &answering[..], &foreground[..], requests) {
+            _ if metric == LATENESS => {
+                if let [one] = dated[..] {
+                    Some(one)
+                } else {
+                    None
+                }
+            }
             (true, [one], ..) => Some(*one),
             (true, [], _, [one]) => Some(one.as_str()),
             (false, _, [one], _) => Some(*one),
@@ -60,6 +77,7 @@ impl Goal {
         // Copies of the only application are several programs.
         let single = table.results.provenance.programs.is_none_or(|programs| programs < 2);
         let own_first = OF_REQUESTS.contains(&metric)
+            || metric == LATENESS
             || single && objective == Objective::Rate
             || !table.measures(ALL_APPS, metric);
         let found = if own_first { [own.as_slice(), &all].concat() } else { [&all, own.as_slice()].concat() };
@@ -79,6 +97,7 @@ impl Goal {
             Objective::QueueTime => "queue_time",
             Objective::Response => "response_time",
             Objective::ResponseP99 => "response_time_p99",
+            Objective::Lateness => LATENESS,
             Objective::Rate => "time_per_work",
         }
     }
@@ -130,6 +149,7 @@ impl Goal {
             "response_time" => format!("Mean response time{of}"),
             "response_time_p99" => format!("Response time{of}, 99th percentile"),
             "worst_slowdown" => "Largest slowdown of a program".to_owned(),
+            LATENESS => format!("Largest lateness{of}"),
             other => format!("{other}{of}"),
         }
     }
@@ -160,6 +180,12 @@ impl Goal {
         let per = if self.metric == "time_per_work" { " for each second of work" } else { "" };
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         format!("{}{unit}{per}", table::mean(value, length))
+    }
+
+    /// Whether values may be negative, so that they have no ratios.
+    #[must_use]
+    pub fn signed(&self) -> bool {
+        self.metric == LATENESS
     }
 
     /// Compares two means: less is the better one.
@@ -296,16 +322,17 @@ pub fn not_worse<'a>(ranking: &[Standing<'a>]) -> Vec<Standing<'a>> {
     ranking.iter().filter(|s| table::level(s.cell, best.cell)).copied().collect()
 }
 
-/// All policies, the best over all configurations first, by the geometric mean of what they reached; of
-/// equals the one that the scenario names first. Policies that were not measured at every configuration come
-/// after the others.
+/// All policies, the best over all configurations first, by the geometric mean of what they reached (of
+/// signed values the arithmetic one); of equals the one that the scenario names first. Policies that were not
+/// measured at every configuration come after the others.
 #[must_use]
 pub fn overall<'a>(table: &Table<'a>) -> Vec<&'a str> {
     let mut all: Vec<&'a str> = table.policies().iter().map(String::as_str).collect();
     let Some(goal) = Goal::of(table) else { return all };
     let score = |policy: &str| {
         let values = table.configurations().map(|c| table.get(c, policy, &goal.app, goal.metric));
-        let known: Vec<f64> = values.flatten().map(|s| libm::log(s.mean.max(f64::MIN_POSITIVE))).collect();
+        let scale = |mean: f64| if goal.signed() { mean } else { libm::log(mean.max(f64::MIN_POSITIVE)) };
+        let known: Vec<f64> = values.flatten().map(|s| scale(s.mean)).collect();
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
         (table.configurations().len() - known.len(), if goal.higher() { -mean } else { mean })
     };

@@ -46,7 +46,7 @@ fn sharing(oracle: &Oracle<'_>, text: &str) -> Verdict {
         if inputs == 0.0 { s.ci95.unwrap_or([s.mean; 2]) } else { [s.mean - all, s.mean + all] }
     };
     let gains = all.iter().filter(|(_, s)| ends(s)[0] > 1.01).count();
-    let losses = all.iter().filter(|(_, s)| ends(s)[1] < 1.0).count();
+    let losses = all.iter().filter(|(_, s)| ends(s)[1] < 0.99).count();
     if let Some(why) = text.strip_prefix("Does not pay: the programs ") {
         let window = oracle.results.provenance.window;
         let verb = if window { "do less work than" } else { "finish later than" };
@@ -143,6 +143,10 @@ fn best(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let all = oracle.cases(&app, metric);
     let here: Vec<(Case, &Summary)> = all.iter().filter(|(c, _)| c.1 == case.1).cloned().collect();
     is_extreme(&here, &case, higher)?;
+    if rest == " It is the smallest of the sweep, whose configurations do different work." {
+        let single = oracle.results.provenance.policies.len() == 1;
+        return ensure(single && !higher && oracle.configurations() > 3, || "it is no such sweep".into());
+    }
     let Some(rest) = rest.strip_prefix(" Worst: ") else {
         return ensure(rest.is_empty(), || format!("what is `{rest}`?"));
     };

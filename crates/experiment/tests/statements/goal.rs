@@ -23,6 +23,11 @@ pub(crate) fn goal(oracle: &Oracle<'_>) -> (String, &'static str, bool) {
             vec![("all", "time_per_work"), (only, "time_per_work")]
         }
         Some(Objective::Rate) => vec![(only, "time_per_work"), ("all", "time_per_work")],
+        Some(Objective::Lateness) => {
+            let own: Vec<&String> = p.apps.iter().filter(|app| any(app, "lateness_max")).collect();
+            let only = if let [one] = own[..] { one.as_str() } else { "" };
+            vec![(only, "lateness_max"), ("all", "lateness_max")]
+        }
         Some(objective @ (Objective::Response | Objective::ResponseP99)) => {
             let mean = objective == Objective::Response;
             let metric = if mean { "response_time" } else { "response_time_p99" };
@@ -61,6 +66,7 @@ pub(crate) fn judged<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<&'t str, 
         Objective::QueueTime => metric == "queue_time",
         Objective::Response => metric == "response_time",
         Objective::ResponseP99 => metric == "response_time_p99",
+        Objective::Lateness => metric == "lateness_max",
         Objective::Rate => metric == "time_per_work",
     };
     match text.strip_prefix("by ").and_then(|rest| rest.split_once(": ")) {
@@ -122,6 +128,7 @@ pub(crate) fn standing<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<(Case, 
         "response_time" => &[("p99", "response_time_p99"), ("max", "response_time_max")],
         "turnaround" => &[("max", "turnaround_max"), ("mean queue time", "queue_time")],
         "queue_time" => &[("max", "queue_time_max"), ("mean turnaround", "turnaround")],
+        "lateness_max" => &[("mean", "lateness"), ("p99", "lateness_p99")],
         _ => &[],
     };
     for (name, other) in beside {
@@ -129,6 +136,13 @@ pub(crate) fn standing<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<(Case, 
         let Some(after) = after.and_then(|after| after.strip_prefix(&format!("{name} "))) else { continue };
         let (value, tolerance, after) = quantity(after).ok_or("no value")?;
         oracle.is_value(&case, &app, other, (value, tolerance))?;
+        rest = after;
+    }
+    let shares = rest.trim_start_matches([';', ',', ' ']);
+    if metric == "lateness_max" && shares.starts_with(|c: char| c.is_ascii_digit()) {
+        let (value, tolerance, after) = quantity(shares).ok_or("no share")?;
+        let after = after.strip_prefix(" of the deadlines missed").ok_or("no share of deadlines")?;
+        oracle.is_value(&case, &app, "missed_deadlines", (value, tolerance))?;
         rest = after;
     }
     if let Some(after) = rest.strip_prefix("; slowdown ") {

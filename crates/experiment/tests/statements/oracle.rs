@@ -136,7 +136,11 @@ impl<'a> Oracle<'a> {
             return Relation::Level;
         }
         let pairs = values(a).iter().zip(values(b)).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-        let logs: Vec<f64> = pairs.map(|(a, b)| libm::log(a / b)).collect();
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        if pairs.len() > 1 && pairs.iter().any(|(a, b)| a.min(*b) <= 0.0) {
+            return Self::by_difference(&pairs);
+        }
+        let logs: Vec<f64> = pairs.iter().map(|(a, b)| libm::log(a / b)).collect();
         let Some([lo, hi]) = summarise(&logs).and_then(|s| s.ci95) else {
             let ends = |s: &Summary| s.ci95.unwrap_or([s.mean, s.mean]);
             let ([a_lo, a_hi], [b_lo, b_hi]) = (ends(a), ends(b));
@@ -147,6 +151,21 @@ impl<'a> Oracle<'a> {
         if lo > 1.0 || hi < 1.0 {
             Relation::Apart
         } else if lo * 1.1 < 1.0 || hi > 1.1 {
+            Relation::Undecided
+        } else {
+            Relation::Level
+        }
+    }
+
+    /// The relation of values that have no ratios: differences count, and a tenth of the larger mean.
+    fn by_difference(pairs: &[(f64, f64)]) -> Relation {
+        let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+        let size = mean(|pair| pair.0).abs().max(mean(|pair| pair.1).abs());
+        let Some([lo, hi]) = summarise(&differences).and_then(|s| s.ci95) else { return Relation::Undecided };
+        if lo > 0.0 || hi < 0.0 {
+            Relation::Apart
+        } else if hi.max(-lo) > 0.1 * size {
             Relation::Undecided
         } else {
             Relation::Level

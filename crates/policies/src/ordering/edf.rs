@@ -4,6 +4,7 @@ use notation::declare::{Duration, PerApp};
 use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
+use sim_core::program::AppSpec;
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -29,8 +30,9 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `EDF`.
     struct Parameters {
-        /// The deadline of a task is this long after it wakes, and the next deadline this long after the last
-        /// one. 100 ms is the largest period at which users see no delay.
+        /// The deadline of a task is this long after it wakes, unless its application states a `deadline`;
+        /// the next deadline is this long after the last one. 100 ms is the largest period at which users see
+        /// no delay.
         period: PerApp<Duration> = ms(100), in us(1)..=s(1000);
         /// Cpu time, up to the next timer tick, after which a task gets its next deadline (the runtime of
         /// SCHED_DEADLINE).
@@ -42,8 +44,8 @@ const EARLIEST: Why = Why::rule("dispatched: the earliest deadline");
 
 struct Edf {
     budget: Span,
-    /// Of each application.
-    periods: Vec<i64>,
+    /// Deadline and period of each application.
+    times: Vec<(i64, i64)>,
     servers: Servers,
     queue: DispatchQueue,
     /// The deadline of each task, ns, and what it has used of its budget.
@@ -53,9 +55,13 @@ struct Edf {
 
 impl Edf {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
+        let times = |app: &AppSpec| {
+            let period = values.period.of(&app.name).ns();
+            (app.deadline.map_or(period, Span::ns) as i64, period as i64)
+        };
         Self {
             budget: Span::from_ns(values.budget.ns()),
-            periods: setting.apps.iter().map(|app| values.period.of(&app.name).ns() as i64).collect(),
+            times: setting.apps.iter().map(times).collect(),
             servers: Servers::new(setting.machine, setting.machine.cpus()),
             queue: DispatchQueue::default(),
             jobs: Vec::new(),
@@ -63,8 +69,9 @@ impl Edf {
         }
     }
 
-    fn period(&self, view: &dyn View, task: TaskId) -> i64 {
-        self.periods.get(view.task(task).app.0 as usize).copied().unwrap_or(0)
+    /// Its deadline, from its release, and its period.
+    fn times(&self, view: &dyn View, task: TaskId) -> (i64, i64) {
+        self.times.get(view.task(task).app.0 as usize).copied().unwrap_or_default()
     }
 }
 
@@ -74,7 +81,7 @@ impl Policy for Edf {
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
-        let deadline = view.now().ns() as i64 + self.period(view, task);
+        let deadline = view.now().ns() as i64 + self.times(view, task).0;
         self.servers.place(view, task, placement, Some(deadline))
     }
 
@@ -85,11 +92,12 @@ impl Policy for Edf {
         cpu: CpuId,
         why: Enqueue,
     ) -> Option<QueueEntry> {
-        let (now, period) = (system.now().ns() as i64, self.period(system, task));
+        let (now, (after, period)) = (system.now().ns() as i64, self.times(system, task));
         let (deadline, used) = *slot(&mut self.jobs, task);
         let job = match why {
+            Enqueue::Created | Enqueue::Woken => (now + after, Span::ZERO),
             // A task that yields gives up the rest of its job.
-            Enqueue::Created | Enqueue::Woken | Enqueue::Yielded => (now + period, Span::ZERO),
+            Enqueue::Yielded => (now + period, Span::ZERO),
             _ if used >= self.budget => (now.max(deadline).saturating_add(period), Span::ZERO),
             Enqueue::Expired | Enqueue::Preempted => (deadline, used),
         };

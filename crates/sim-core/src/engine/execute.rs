@@ -233,6 +233,7 @@ impl Engine<'_> {
             let (record, took) = (&mut self.shared.apps[app], self.shared.now.since(woken));
             record.counters.responses += 1;
             record.counters.response_ns += took.ns();
+            record.counters.late_responses += u64::from(record.deadline.is_some_and(|most| took > most));
             if let Some(responses) = &mut record.responses {
                 responses.add(took);
             }

@@ -68,6 +68,7 @@ impl Engine<'_> {
             counters: app.counters,
             task_cpu: tasks.map(cpu_time).collect(),
             requests: app.responses.is_some(),
+            deadline: app.deadline,
             responses: app.responses.clone(),
             latencies: None,
         }

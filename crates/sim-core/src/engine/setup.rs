@@ -255,6 +255,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         name: spec.name,
         background: spec.background,
         responses: spec.requests.then(Box::default),
+        deadline: spec.deadline,
         runtime: spec.runtime,
         team_runtime: spec.team_runtime,
         program: spec.program,

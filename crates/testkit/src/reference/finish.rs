@@ -109,6 +109,7 @@ impl Reference<'_> {
             counters,
             task_cpu: tasks.iter().map(|task| Span::from_ns(task.cpu_time)).collect(),
             requests: record.spec.requests,
+            deadline: record.spec.deadline,
             responses: record.spec.requests.then(|| Box::new(record.responses.clone())),
             latencies: None,
         }

@@ -137,6 +137,11 @@ impl Reference<'_> {
         let app = &mut self.apps[self.tasks[t].app];
         app.counters.responses += 1;
         app.counters.response_ns += self.now - woken;
+        if let Some(deadline) = app.spec.deadline
+            && self.now > woken + deadline.ns()
+        {
+            app.counters.late_responses += 1;
+        }
         if app.spec.requests {
             app.responses.add(Span::from_ns(self.now - woken));
         }

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is a failed test")]
 
 mod answers;
+mod cautions;
+mod deadlines;
 mod locks;
 mod machines;
 mod masks;

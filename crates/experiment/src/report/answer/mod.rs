@@ -38,13 +38,25 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> 
     Ok(())
 }
 
-/// The lines of the answer.
+/// The lines of the answer, with as many doubts as fit.
 fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
+    let mut most = MOST_DOUBTS;
+    loop {
+        let lines = with_doubts(results, view, most);
+        if lines.len() <= MOST_LINES || most == 1 {
+            return lines;
+        }
+        most -= 1;
+    }
+}
+
+/// The lines of the answer with at most so many lines of doubts.
+fn with_doubts(results: &Results, view: &View<'_>, most: usize) -> Vec<String> {
     let width = view.width.min(MOST_COLUMNS);
     let table = Table::of(results);
     let extremes = Extremes::of(&table);
     let head = title(results, width, view.colour);
-    let tail = tail(&table, extremes.as_ref(), view, width);
+    let tail = tail(&table, extremes.as_ref(), view, (width, most));
     let reasons = extremes.as_ref().and_then(|e| causes(&table, &e.best, e.worst.as_ref()).map(|c| (e, c)));
     let why: Vec<String> = reasons.map(|(e, c)| why(&table, e, &c, width, view.colour)).unwrap_or_default();
     let grids: Vec<Grid> = extremes.iter().flat_map(|e| grids(&table, e, width)).collect();
@@ -79,8 +91,13 @@ fn answers(
 }
 
 /// Doubts, the fate of a replayed schedule, the next commands.
-fn tail(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>, width: usize) -> Vec<String> {
-    let mut tail = doubted(doubts(table, extremes), width, view.colour);
+fn tail(
+    table: &Table<'_>,
+    extremes: Option<&Extremes<'_>>,
+    view: &View<'_>,
+    (width, most): (usize, usize),
+) -> Vec<String> {
+    let mut tail = doubted(doubts(table, extremes), (width, most), view.colour);
     let replay = replay_line(table.results);
     tail.extend(replay.into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)));
     tail.extend(next(table, extremes, view));
@@ -88,7 +105,7 @@ fn tail(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>, wid
 }
 
 /// The doubts that fit, the most serious ones, and how many more there are.
-fn doubted(mut doubts: Vec<String>, width: usize, colour: bool) -> Vec<String> {
+fn doubted(mut doubts: Vec<String>, (width, most): (usize, usize), colour: bool) -> Vec<String> {
     let all = doubts.len();
     loop {
         let more = match all - doubts.len() {
@@ -96,7 +113,7 @@ fn doubted(mut doubts: Vec<String>, width: usize, colour: bool) -> Vec<String> {
             more => format!(" {}: --table full.", number::plural(more, "more doubt", "more doubts")),
         };
         let lines = labelled("Doubts", &(doubts.join(" ") + &more), width, colour);
-        if lines.len() <= MOST_DOUBTS || doubts.len() < 2 {
+        if lines.len() <= most || doubts.len() < 2 {
             return lines;
         }
         doubts.pop();

@@ -41,36 +41,42 @@ pub(super) fn distribution<'a>(
     policies: &[&'a str],
 ) -> Option<Grid> {
     let goal = &extremes.goal;
-    let family = ["response_time", "turnaround", "queue_time"].into_iter();
+    let family = ["response_time", "turnaround", "queue_time", "lateness"].into_iter();
     let family = family.into_iter().find(|family| goal.metric.starts_with(family))?;
     let parts = PARTS.iter().map(|(head, part)| (*head, format!("{family}{part}")));
-    let jobs = OF_JOBS.iter().filter(|_| family != "response_time");
+    let jobs = OF_JOBS.iter().filter(|_| !["response_time", "lateness"].contains(&family));
     let jobs =
         jobs.filter(|(_, metric)| *metric != family).map(|(head, metric)| (*head, (*metric).to_owned()));
     let (rows, names, place) = rows(table, extremes, policies);
     let get = |(_, c, policy): &(String, usize, &str), metric: &str| {
         Some(table.get(*c, policy, &goal.app, metric)?.mean)
     };
-    let measured = |metric: &str| rows.iter().any(|row| get(row, metric).is_some_and(|mean| mean > 0.0));
+    let measured = |metric: &str| rows.iter().any(|row| get(row, metric).is_some_and(|mean| mean != 0.0));
     let columns: Vec<(&str, String)> = parts.chain(jobs).filter(|(_, metric)| measured(metric)).collect();
     if columns.len() < 2 {
         return None;
     }
     let values = || rows.iter().flat_map(|row| columns.iter().filter_map(|(_, metric)| get(row, metric)));
-    let (unit, scale) = number::time_unit(values().fold(0.0, f64::max));
+    let (unit, scale) = number::time_unit(values().map(f64::abs).fold(0.0, f64::max));
     let what = match family {
         "response_time" => "Times in which requests are answered",
         "turnaround" => "Times from arrival to end",
+        "lateness" => "Times from the deadlines to the end of the work",
         _ => "Times from arrival to start",
     };
     let of = if goal.app == crate::metrics::ALL_APPS { String::new() } else { format!(" by {}", goal.app) };
-    let heads = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
+    let mut heads: Vec<String> = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
+    let missed = family == "lateness";
+    heads.extend(missed.then(|| "missed %".to_owned()));
     let mut grid = Grid::new(format!("{what}{of} in {unit}{place}"), vec![(names, heads)]);
     for row in &rows {
         let entry = |(_, metric): &(&str, String)| {
             get(row, metric).map_or_else(Entry::none, |mean| Entry::plain(number::short(mean / scale)))
         };
-        grid.rows.push((row.0.clone(), columns.iter().map(entry).collect()));
+        let share = missed.then(|| {
+            get(row, "missed_deadlines").map_or_else(Entry::none, |s| Entry::plain(number::percent(s)))
+        });
+        grid.rows.push((row.0.clone(), columns.iter().map(entry).chain(share).collect()));
     }
     Some(grid)
 }

@@ -71,8 +71,9 @@ fn ranking<'a>(table: &Table<'a>, extremes: &Extremes<'a>, rows: &[&'a str], wid
         Some(table.get(extremes.best.configuration, label, &goal.app, goal.metric)?.mean)
     });
     let measured = extremes.rankings.iter().flatten().map(|s| s.value.mean);
-    let longest = measured.chain(references).fold(0.0, f64::max);
-    let (unit, scale) = goal.unit(longest);
+    let values: Vec<f64> = measured.chain(references).collect();
+    let longest = values.iter().copied().fold(0.0, f64::max);
+    let (unit, scale) = goal.unit(values.iter().map(|value| value.abs()).fold(0.0, f64::max));
     let title = match goal.metric {
         "throughput" => "Throughput in % of sequential runs (higher is better)".to_owned(),
         _ if unit.is_empty() => format!("{} (lower is better)", goal.title()),
@@ -105,6 +106,11 @@ fn ranking<'a>(table: &Table<'a>, extremes: &Extremes<'a>, rows: &[&'a str], wid
     grid
 }
 
+/// The length of a bar, as a part of the longest one; none for what is below zero.
+fn bar(value: &Summary, longest: f64) -> Option<f64> {
+    (value.mean >= 0.0 && longest > 0.0).then(|| value.mean / longest)
+}
+
 /// A row per policy, the best first, and a column per configuration.
 fn by_policy<'a>(ranked: &Ranked<'a, '_>, title: String, rows: &[&'a str], columns: &[usize]) -> Grid {
     let Ranked { table, extremes, longest, .. } = ranked;
@@ -115,14 +121,14 @@ fn by_policy<'a>(ranked: &Ranked<'a, '_>, title: String, rows: &[&'a str], colum
         let entry = |c: &usize| ranked.entry(*c, policy, &extremes.rankings[*c]);
         grid.rows.push(((*policy).to_owned(), columns.iter().map(entry).collect()));
         let own = table.get(extremes.best.configuration, policy, &goal.app, goal.metric);
-        grid.bars.push(own.map(|value| value.mean / longest));
+        grid.bars.push(own.and_then(|value| bar(value, *longest)));
     }
     for (label, name) in ranked.references() {
         let of = |c: &usize| table.get(*c, label, &goal.app, goal.metric);
         if columns.iter().any(|c| of(c).is_some()) {
             grid.rows.push((name.to_owned(), columns.iter().map(|c| ranked.plain(of(c))).collect()));
             let own = of(&extremes.best.configuration);
-            grid.bars.push(own.map(|value| value.mean / longest));
+            grid.bars.push(own.and_then(|value| bar(value, *longest)));
         }
     }
     let missing = table.sweep.configurations.len() - columns.len();
@@ -170,7 +176,7 @@ fn by_configuration<'a>(ranked: &Ranked<'a, '_>, title: String, policies: &[&'a 
         grid.rows.push((table.sweep.values(c), entries.chain(others).collect()));
         if policies.len() == 1 {
             let own = table.get(c, policies[0], &goal.app, goal.metric);
-            grid.bars.push(own.map(|value| value.mean / longest));
+            grid.bars.push(own.and_then(|value| bar(value, *longest)));
         }
     }
     grid
@@ -230,7 +236,9 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
     let apps: Vec<&str> = table.results.foreground().collect();
     let slowdown = apps.iter().any(|app| table.measures(app, "slowdown"));
     let judged = extremes.goal.metric;
-    let spread = ["response_time", "turnaround", "queue_time"].iter().any(|times| judged.starts_with(times));
+    let spread = ["response_time", "turnaround", "queue_time", "lateness"]
+        .iter()
+        .any(|times| judged.starts_with(times));
     if apps.len() < 2 && (judged == table.time() || spread) {
         return None;
     }
