@@ -7,9 +7,9 @@ use scenario::plan::{Experiment, RunPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::account::Category;
-use sim_core::machine::{CpuSet, Level};
+use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, MemoryProfile};
 
 /// An application as it runs at some configurations, copies alike.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +30,14 @@ pub struct Setup {
     /// hardware threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smt_compute: Option<u32>,
+    /// Least and largest part of the time of its operations in which it waits for memory, in thousandths, on
+    /// machines with hardware threads: the rest shares a core by `smt_compute`, this by `smt_memory`. Absent
+    /// in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<[u32; 2]>,
+    /// Its tasks wait for each other and poll before they sleep, if they ever do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polls_first: bool,
     /// Its tasks wait for each other and poll without giving up the cpu.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polls: bool,
@@ -103,6 +111,19 @@ pub(crate) fn of(experiment: &Experiment) -> Vec<Setup> {
     setups
 }
 
+/// Least and largest memory-bound part of the operations of a program, in thousandths.
+fn bound(spec: &AppSpec, machine: &Machine) -> [u32; 2] {
+    let memory = &machine.memory;
+    let full = u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000;
+    let of = |profile: &MemoryProfile| match profile.bound {
+        Some(share) => (u64::from(share) * 1_000 / 65_536) as u32,
+        None if memory.node_bandwidth == 0 => 0,
+        None => (u128::from(profile.demand) * 1_000 / full.max(1)).min(1_000) as u32,
+    };
+    let all = spec.program.profiles().iter().map(of);
+    [all.clone().min().unwrap_or(0), all.max().unwrap_or(0)]
+}
+
 impl Setup {
     /// Whether it is about this configuration.
     #[must_use]
@@ -126,6 +147,10 @@ impl Setup {
             }
         };
         let wait = &spec.runtime.wait;
+        let smt = topology.span(Level::Core) > 1;
+        let polls_first = spec.program.synchronises()
+            && wait.sleeps_after().is_none_or(|limit| limit.ns() > 0)
+            || spec.program.locks() > 0 && spec.lock.sleeps_after() != Some(0);
         let stays = wait.sleeps_after().is_none_or(|limit| limit.ns() >= LONG_POLL_NS);
         let polls = stays && !wait.yields() && spec.program.synchronises();
         let others = || plan.apps.iter().any(|other| other.group.is_some() && other.group != spec.group);
@@ -136,7 +161,9 @@ impl Setup {
             tasks: spec.tasks,
             cpus,
             cores,
-            smt_compute: (topology.span(Level::Core) > 1).then_some(plan.machine.smt.compute),
+            smt_compute: smt.then_some(plan.machine.smt.compute),
+            bound: smt.then(|| bound(spec, &plan.machine)),
+            polls_first,
             polls,
             beside: if polls && spec.tasks == cpus {
                 beside(experiment, plan, (spec, entry))

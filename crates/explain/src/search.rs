@@ -99,6 +99,9 @@ fn unknown(policies: &PolicyShelf, name: &str) -> String {
     let mentions = mentions.map(|page| page.name.as_str()).filter(|name| seen.insert(*name));
     let mentions: Vec<&str> = mentions.take(MENTIONED).collect();
     if !mentions.is_empty() {
+        if !text.ends_with(['?', '.']) {
+            text.push('.');
+        }
         text.push_str(&format!(" These pages mention it: {}.", mentions.join(", ")));
     }
     let stop = if text.ends_with(['?', '.']) { "" } else { "." };

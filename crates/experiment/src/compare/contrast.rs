@@ -11,6 +11,7 @@ use super::{Ratio, Verdict};
 use crate::metrics::{ALL_APPS, METRICS, Metric, Scope};
 use crate::provenance::Provenance;
 use crate::result::{Cell, Results};
+use crate::statements::doubts;
 use crate::statements::table::Goal;
 
 /// Name and version of the JSON form.
@@ -243,7 +244,8 @@ fn contrasts(
     for configuration in &a.results.provenance.configurations {
         for (policy_a, policy_b) in policies {
             for metric in &metrics {
-                for app in a.results.provenance.apps.iter().map(String::as_str).chain([ALL_APPS]) {
+                let apps = a.results.provenance.apps.iter().map(String::as_str).chain([ALL_APPS]);
+                for app in apps.filter(|app| (*app == ALL_APPS) == (metric.scope == Scope::All)) {
                     let place = (configuration.label.as_str(), app);
                     let sides = [policy_a, policy_b].map(String::as_str);
                     match contrast_at([&cells[0], &cells[1]], place, metric, sides, wanted.threshold) {
@@ -350,7 +352,9 @@ fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
 
 /// The comparison of pairs, without the place.
 fn contrast(metric: &Metric, paired: &Paired, threshold: f64) -> Contrast {
-    let timed = metric.unit == "s" || LIKE_TIME.contains(&metric.name);
+    // Lateness is no duration: nothing takes it.
+    let timed =
+        metric.unit == "s" && !metric.name.starts_with("lateness") || LIKE_TIME.contains(&metric.name);
     let verdict = match paired.verdict() {
         Verdict::Faster if !timed => Verdict::Lower,
         Verdict::Slower if !timed => Verdict::Higher,
@@ -451,6 +455,11 @@ fn remarks(a: Named<'_>, b: Named<'_>, unpaired: usize) -> Vec<String> {
         let failed = of.results.notes.len();
         if failed > 0 {
             remarks.push(format!("{failed} runs of {} did not complete and are left out.", of.file));
+        }
+        for doubt in doubts::of_result(of.results) {
+            if !remarks.contains(&doubt) {
+                remarks.push(doubt);
+            }
         }
     }
     remarks

@@ -10,6 +10,7 @@ use super::ranking::Standing;
 use super::table::Table;
 use super::{cautions, effects};
 use crate::number::{self, listed, plural};
+use crate::result::Results;
 use crate::statistics::half_widths;
 
 /// An interval wider than this part of its mean is a doubt.
@@ -43,10 +44,23 @@ pub fn doubts(table: &Table<'_>, extremes: Option<&Extremes<'_>>) -> Vec<String>
     doubts.extend(extremes.and_then(|extremes| seeds(table, extremes)));
     doubts.extend(shortened(table));
     doubts.extend(sampled(table));
-    let best = extremes.map(|extremes| &extremes.best);
-    doubts.extend(best.map(|best| cautions::all(table, best)).unwrap_or_default());
-    doubts.extend(extremes.and_then(|extremes| inputs(table, extremes)));
+    doubts.extend(extremes.map(|extremes| of_best(table, extremes)).unwrap_or_default());
     doubts
+}
+
+/// The doubts that belong to whatever is said of a result, by its best standing: what its kind of answer must
+/// not be read without, and the estimate that moves it.
+fn of_best(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<String> {
+    let mut doubts = cautions::all(table, &extremes.best);
+    doubts.extend(inputs(table, extremes));
+    doubts
+}
+
+/// The same for comparisons and maps of a result.
+#[must_use]
+pub fn of_result(results: &Results) -> Vec<String> {
+    let table = Table::of(results);
+    Extremes::of(&table).map(|extremes| of_best(&table, &extremes)).unwrap_or_default()
 }
 
 /// Runs that did not complete.

@@ -106,17 +106,33 @@ pub fn largest<'a>(table: &Table<'a>, standing: &Standing<'_>) -> Option<Effect<
     let provenance = &table.results.provenance;
     let setup = provenance.setups.iter().find(|s| s.is_at(standing.configuration))?;
     let machines = provenance.machines.iter().filter(|machine| machine.name == setup.machine);
+    let here = || provenance.setups.iter().filter(|s| s.is_at(standing.configuration));
+    // Thousandths of what two hardware threads do at the same time that wait for memory.
+    let least = here().filter_map(|s| Some(s.bound?[0])).min().unwrap_or(0);
+    let most_bound = here().filter_map(|s| Some(s.bound?[1])).max().unwrap_or(1_000);
     let idle = of_all(table, standing, "idle time").unwrap_or(0.0) > 0.0;
     let acts = |input: &&Input| match input.name.as_str() {
         "wake_remote" | "ipi" => setup.cpus > 1,
         "idle_exit" => setup.cpus > 1 && idle,
+        "smt_poll" => here().any(|s| s.polls_first || s.bound.is_none()),
         _ => true,
     };
     let inputs: Vec<&Input> = machines.flat_map(|machine| &machine.inputs).filter(acts).collect();
-    let all = inputs.iter().rev().filter_map(|input| of(table, standing, input));
+    let part = |name: &str| match name {
+        "smt_compute" => f64::from(1_000 - least.min(1_000)) / 1e3,
+        "smt_memory" => f64::from(most_bound) / 1e3,
+        _ => 1.0,
+    };
+    let sized = |input: &&'a Input| {
+        let effect = of(table, standing, input)?;
+        let size = effect.size * part(&input.name);
+        (size > 0.0).then_some(Effect { size, ..effect })
+    };
+    let all = inputs.iter().rev().filter_map(sized);
     let mut most = all.max_by(|a, b| a.size.total_cmp(&b.size))?;
     let kind = |input: &Input| acts_on(input).map(Acts::kind);
-    let alike = inputs.iter().filter(|input| kind(input) == kind(most.input)).count();
+    let alike =
+        inputs.iter().filter(|input| kind(input) == kind(most.input) && part(&input.name) > 0.0).count();
     most.others = alike > 1;
     Some(most)
 }

@@ -26,6 +26,15 @@ pub(crate) fn input(oracle: &Oracle<'_>, extremes: &Extremes<'_>, text: &str) ->
     ensure(oracle.results.uncertainty.is_none(), || "inputs were drawn".into())?;
     let (name, rest) = text.split_once(" (").ok_or("no range")?;
     let input = p.machines[0].inputs.iter().find(|input| input.name == name).ok_or("no such input")?;
+    let setups = || p.setups.iter().filter(|s| s.configurations.contains(&extremes.best.configuration));
+    let bound = |at: usize| setups().filter_map(move |setup| Some(setup.bound?[at]));
+    let acts = match name {
+        "smt_memory" => bound(1).max() != Some(0),
+        "smt_compute" => bound(0).min() != Some(1_000),
+        "smt_poll" => setups().any(|setup| setup.polls_first || setup.bound.is_none()),
+        _ => true,
+    };
+    ensure(acts, || format!("{name} acts on nothing"))?;
     let (range, rest) = rest.split_once(") can move ").ok_or("no range")?;
     ensure(range == format!("{} to {}", input.low, input.high), || "another range".into())?;
     let times = rest.strip_prefix("the run times of ");

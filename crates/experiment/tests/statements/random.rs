@@ -22,8 +22,17 @@ const AXES: [(&str, &[&str]); 4] = [
     ("machine.switch_thread", &["500us", "2ms", "8ms"]),
     ("policies.PIN.layout", &["even", "scatter"]),
 ];
-const INPUTS: [&str; 7] =
-    ["switch_thread", "node_bandwidth", "line_far", "idle_exit", "remote_factor", "smt_compute", "tick"];
+const INPUTS: [&str; 9] = [
+    "switch_thread",
+    "node_bandwidth",
+    "line_far",
+    "idle_exit",
+    "remote_factor",
+    "smt_compute",
+    "tick",
+    "smt_memory",
+    "smt_poll",
+];
 const PARTS: [&str; 13] = [
     "compute",
     "memory_stall",
@@ -122,6 +131,8 @@ fn set_up(random: &mut Random, results: &mut Results) {
             cpus,
             cores: cpus.div_ceil(2),
             smt_compute: random.chance(0.5).then_some(620),
+            bound: random.chance(0.8).then(|| random.pick(&[[0, 0], [0, 600], [1_000, 1_000]])),
+            polls_first: random.chance(0.5),
             polls: random.chance(0.5),
             beside: p.apps.iter().filter(|other| *other != app).cloned().collect(),
             weighted: random.chance(0.2),
@@ -162,7 +173,7 @@ fn machine(random: &mut Random) -> MachineOrigin {
         cpus: Some(1 + random.below(64) as u32),
         topology: None,
         values: Some(30),
-        inputs: (0..random.below(7))
+        inputs: (0..random.below(10))
             .map(|at| Input {
                 name: INPUTS[at].into(),
                 value: "2".into(),
@@ -311,16 +322,7 @@ fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration
             let interval = sample(random, time / 100.0);
             add(results, configuration, policy, app, "barrier_interval", "s", &interval);
         }
-        // Requests of some applications and of all, with percentiles that may be far from the mean.
-        for app in [results.provenance.apps[0].clone(), "all".to_owned()] {
-            if random.chance(0.4) {
-                let mean = shape.scale * (0.1 + random.unit() * shape.contrast);
-                spread(random, results, (configuration, policy, &app), "response_time", mean, &sample);
-                let part = random.pick(&[0.001, 0.5]);
-                let wakeups = sample(random, mean * part);
-                add(results, configuration, policy, &app, "wakeup_latency_p99", "s", &wakeups);
-            }
-        }
+        fill_requests(random, shape, results, (configuration, policy), &sample);
         if apps.len() > 1 && random.chance(0.8) {
             for metric in ["turnaround", "queue_time"] {
                 let mean = shape.scale * work * factor * (1.0 + random.unit());
@@ -343,6 +345,35 @@ fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration
     }
     let fair = vec![Some(shape.scale * work * 0.9); shape.repeat as usize];
     add(results, configuration, "fair-share", "all", "makespan", "s", &fair);
+}
+
+/// Requests of some applications and of all, with percentiles that may be far from the mean. Lateness around
+/// zero, or all early, or all late, of one application, of some, or of all together.
+fn fill_requests(
+    random: &mut Random,
+    shape: &Shape,
+    results: &mut Results,
+    (configuration, policy): (&Configuration, &str),
+    sample: &Draws<'_>,
+) {
+    let applications = results.provenance.apps.clone();
+    let all = "all".to_owned();
+    for app in [&applications[0], &all] {
+        if random.chance(0.4) {
+            let mean = shape.scale * (0.1 + random.unit() * shape.contrast);
+            spread(random, results, (configuration, policy, app), "response_time", mean, sample);
+            let part = random.pick(&[0.001, 0.5]);
+            let wakeups = sample(random, mean * part);
+            add(results, configuration, policy, app, "wakeup_latency_p99", "s", &wakeups);
+        }
+    }
+    for app in applications.iter().take(2).chain([&all]) {
+        if random.chance(0.5) {
+            let shift = random.pick(&[-2.0, -0.5, 0.0, 1.0]);
+            let mean = shape.scale * (random.unit() - 0.5 + shift);
+            late(random, results, (configuration, policy, app), mean, sample);
+        }
+    }
 }
 
 /// Random shares of the parts of cpu time, the same in each replicate that is there.
@@ -379,6 +410,23 @@ fn spread(
     add(results, configuration, policy, app, &format!("{metric}_p99"), "s", &far);
     let most = sample(random, mean * 2_000.0);
     add(results, configuration, policy, app, &format!("{metric}_max"), "s", &most);
+}
+
+/// Lateness with this mean, of either sign, and the share of missed deadlines.
+fn late(
+    random: &mut Random,
+    results: &mut Results,
+    (configuration, policy, app): (&Configuration, &str, &str),
+    mean: f64,
+    sample: &Draws<'_>,
+) {
+    for (part, more) in [("", 0.0), ("_p99", 0.5), ("_max", random.pick(&[0.6, 5.0]))] {
+        let values = sample(random, mean + more * mean.abs());
+        add(results, configuration, policy, app, &format!("lateness{part}"), "s", &values);
+    }
+    let share = random.pick(&[0.0, 0.03, 0.5]);
+    let shares = sample(random, share);
+    add(results, configuration, policy, app, "missed_deadlines", "share", &shares);
 }
 
 fn add(

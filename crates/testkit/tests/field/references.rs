@@ -4,9 +4,11 @@
 //! `OVERSIM_SEED=7` begins there.
 
 use experiment::references::{FAIR_SHARE, FAIR_SHARE_TOLERANCE, LOWER_BOUND};
+use experiment::report::{self, View};
 use experiment::result::{DEDICATED, Results};
 use experiment::run::run;
 use experiment::statements::{Extremes, Table, doubts};
+use scenario::objective::Objective;
 use scenario::{Overrides, load};
 use testkit::swarm;
 
@@ -130,15 +132,53 @@ fn setting(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
+/// A random scenario: in turn with each objective that fits, with deadlines, and with lists of cpus in the
+/// numbers of Linux.
+fn drawn(seed: u64) -> Option<scenario::plan::Experiment> {
+    let written = swarm::write(&swarm::scenario(seed));
+    let read = |text: &str, set: &[String]| {
+        load("random.yaml", text, &Overrides { set: set.to_vec(), ..Overrides::default() }).ok()
+    };
+    let numbered = Some(in_linux_numbers(&written)).filter(|_| seed.is_multiple_of(3));
+    let text = numbered.filter(|text| read(text, &[]).is_some()).unwrap_or(written);
+    let plain = read(&text, &[])?;
+    let deadline = |app: &String| format!("apps.{app}.deadline={}us", 50 + seed % 5_000);
+    let deadlines: Vec<String> =
+        if seed.is_multiple_of(2) { plain.apps.iter().map(deadline).collect() } else { Vec::new() };
+    let objective = Objective::NAMES[seed as usize % Objective::NAMES.len()];
+    let judged = [&deadlines[..], &[format!("objective={objective}")]].concat();
+    read(&text, &judged).or_else(|| read(&text, &deadlines)).or(Some(plain))
+}
+
+/// Lists of cpus in the numbers of Linux: `cpus: 'linux:0,2'` for `cpus: [0, 2]`.
+fn in_linux_numbers(text: &str) -> String {
+    let mut parts = text.split("cpus: [");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (list, rest) = part.split_once(']').unwrap_or((part, ""));
+        whole.push_str(&format!("cpus: 'linux:{}'{rest}", list.replace(' ', "")));
+    }
+    whole
+}
+
+/// The answer can be written, and has no number that is none.
+fn answers(found: &Results, seed: u64) {
+    let view = View { width: 100, colour: false, full: seed.is_multiple_of(2), subject: Some("x.yaml") };
+    let mut out = Vec::new();
+    (report::format("text").unwrap().write)(found, &mut out, &view).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(!text.contains("NaN") && !text.contains("inf "), "seed {seed}\n{text}");
+}
+
 #[test]
 fn no_policy_beats_the_fair_share_of_random_scenarios() {
     let (first, count) = (setting("OVERSIM_SEED", 1), setting("OVERSIM_SWARM", USUAL));
     // Configurations with a fair share, those without one, and those of a single program that lack one.
     let (mut with, mut without, mut lonely) = (0_u64, 0_u64, Vec::new());
     for seed in first..first + count {
-        let text = swarm::write(&swarm::scenario(seed));
-        let Ok(experiment) = load("random.yaml", &text, &Overrides::default()) else { continue };
+        let Some(experiment) = drawn(seed) else { continue };
         let Ok(found) = run(&experiment, 1, &|_, _| {}) else { continue };
+        answers(&found, seed);
         if found.provenance.window || !found.all_completed() {
             continue;
         }

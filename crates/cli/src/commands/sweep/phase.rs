@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::response::{self, Response, map::Map, regions};
+use experiment::statements::doubts;
 use experiment::{PolicyShelf, neutral};
 use pictures::figures::{Figure, Origin, phase};
 
@@ -31,11 +32,12 @@ pub(crate) fn diagram(args: &PhaseDiagram, policies: &PolicyShelf) -> Result<Exi
     let results = opened.results;
     let response = Response::chosen(&results, args.app.as_deref(), args.metric.as_deref());
     let drawn = response.and_then(|response| drawn(response, args, &at, &Origin::of(&results)));
-    let (figure, sentences) = drawn.map_err(|why| Failure::Input(format!("{}: {why}", opened.name)))?;
+    let (figure, mut sentences) = drawn.map_err(|why| Failure::Input(format!("{}: {why}", opened.name)))?;
+    sentences.extend(doubts::of_result(&results));
     write(&targets, &figure)?;
     output::to_stdout(|out| {
         for sentence in &sentences {
-            writeln!(out, "{}", neutral::line(sentence))?;
+            writeln!(out, "{}", output::folded(&neutral::line(sentence), output::width()))?;
         }
         Ok(())
     })?;
