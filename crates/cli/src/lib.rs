@@ -50,6 +50,9 @@ pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
                 Ok(arguments) => {
                     say::speak(arguments.quiet, arguments.verbose);
                     signals::watch();
+                    if output::is_lost() {
+                        say::warning("standard output is closed or /dev/null: what it would show is lost");
+                    }
                     execute(&arguments.command, &policies)
                 }
                 Err(error) => return refused(error),

@@ -212,6 +212,19 @@ fn a_reader_that_goes_away_changes_neither_the_exit_code_nor_other_outputs() {
     }
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn a_closed_output_is_a_warning_and_one_that_goes_to_the_null_device_is_none() {
+    let warned = |redirection: &str| {
+        let line = format!("exec {} list policies {redirection}", env!("CARGO_BIN_EXE_oversim"));
+        let done = Command::new("sh").args(["-c", &line]).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{redirection}");
+        String::from_utf8(done.stderr).unwrap().contains("standard output is closed")
+    };
+    assert!(warned(">&-"));
+    assert!(!warned("> /dev/null") && !warned("| cat") && !warned("-q >&-"));
+}
+
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {

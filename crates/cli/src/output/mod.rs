@@ -39,6 +39,18 @@ pub(crate) fn standard() -> Stream {
     Stream::through(Box::new(io::stdout()))
 }
 
+/// Whether standard output is what the Rust runtime opens in the place of a closed one (`>&-`): /dev/null,
+/// for reading and writing. A program may start another one with the same on purpose (Python's `DEVNULL`), so
+/// this is no failure. Known from `/proc`; false without it.
+pub(crate) fn is_lost() -> bool {
+    let flags = std::fs::read_to_string("/proc/self/fdinfo/1").unwrap_or_default();
+    let flags =
+        flags.lines().find_map(|line| u32::from_str_radix(line.strip_prefix("flags:")?.trim(), 8).ok());
+    let file = std::fs::read_link("/proc/self/fd/1").unwrap_or_default();
+    // The access mode O_RDWR; a shell opens `> /dev/null` with O_WRONLY.
+    flags.is_some_and(|flags| flags & 3 == 2) && file == std::path::Path::new("/dev/null")
+}
+
 /// Calls `write` with standard output, buffered.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = standard();
