@@ -78,13 +78,19 @@ pub(crate) fn timeline(
         let panels = Panels { named: !asked.overrides.policies.is_empty(), vary: vary.as_deref() };
         let choice = choice::choose(&experiment, panels).map_err(Failure::Refused)?;
         let subjects: Vec<Subject<'_>> = choice.subjects();
-        let count = subjects.first().map_or(0, |subject| subject.plan.machine.cpus());
-        let cpus = cpus.as_deref().map(|list| pictured::cpus(list, count)).transpose();
-        let cpus = cpus.map_err(|why| Failure::Refused(format!("cpus: {why}")))?;
+        let wanted = cpus.as_deref().zip(subjects.first());
+        let read =
+            wanted.map(|(list, first)| pictured::cpus(list, &experiment.numbering(&first.plan.machine)));
+        let read = read.transpose().map_err(|why| Failure::Refused(format!("cpus: {why}")))?;
+        let (cpus, remark) = read.map_or((None, None), |(cpus, remark)| (Some(cpus), remark));
         let window = pictured::Request { from, to, cpus, aim: choice.aim };
         let recorded = pictured::record(&subjects, &window, Medium::Picture).map_err(Failure::Refused)?;
         let picture = draw::picture(&recorded, &choice.title);
-        Ok(Figure::timeline(format!("{} {}", recorded.message(), recorded.headline()), choice.title, picture))
+        let mut said = format!("{} {}", recorded.message(), recorded.headline());
+        if let Some(remark) = remark {
+            said.push_str(&format!(" {remark}."));
+        }
+        Ok(Figure::timeline(said, choice.title, picture))
     })
 }
 
