@@ -26,7 +26,7 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
-use crate::run_queue::groups;
+use crate::run_queue::{Average, groups};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
 use crate::wait::{BarrierKind, WaitMode};
@@ -306,6 +306,7 @@ fn build_cpus(
     if model.discipline.processes_ticks().is_some() {
         for cpu in machine.cpu_ids() {
             cpus[cpu].rare.next_tick = Time::ZERO;
+            cpus[cpu].rare.waiting = model.groups.is_empty().then(Average::default);
             cpus[cpu].rare.tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
         }
     }

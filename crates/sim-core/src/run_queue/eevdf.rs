@@ -321,11 +321,6 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
         }
         return;
     }
-    debug_assert_eq!(
-        lag_in(params, &average, &tasks[id]),
-        lag(params, tasks, cpu, id),
-        "{id} leaves its level"
-    );
     tasks[id].history.vlag = lag_in(params, &average, &tasks[id]);
     if reason == LeaveReason::Moved {
         tasks[id].history.vdeadline -= tasks[id].vruntime;
@@ -349,7 +344,6 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
             return;
         }
         let before = lag_in(params, &average, &tasks[entity]);
-        debug_assert_eq!(before, lag(params, tasks, cpu, entity), "{entity} leaves its level");
         dequeue_group(tasks, cpu, entity, before);
         inside = entity;
     }

@@ -108,11 +108,11 @@ fn forfeit(slice: Span, task: &mut Task, others: &Average) {
 fn waiting(tasks: &Tasks, cpu: &Cpu, level: Level, grouped: bool) -> Average {
     let mut average = Average::default();
     each_queued(tasks, cpu, level, grouped, |_, task| {
-        average.add(Contender::of(task));
+        average.add(task);
         true
     });
     if grouped {
-        each_group(tasks, cpu, level, |_, task| average.add(Contender::of(task)));
+        each_group(tasks, cpu, level, |_, task| average.add(task));
     }
     average
 }
@@ -236,7 +236,7 @@ pub(crate) fn yield_again(slice: Span, tasks: &mut Tasks, cpu: &Cpu, cycle: Span
 pub(crate) fn periods_kept(tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64 {
     let (mut others, mut earliest) = (Average::default(), i64::MAX);
     each_waiting(tasks, cpu, Level::of(tasks, cpu, id), |_, task| {
-        others.add(Contender::of(task));
+        others.add(task);
         earliest = earliest.min(task.history.vdeadline);
     });
     let (one, protection) = (Contender::of(&tasks[id]), tasks[id].history.protection);

@@ -68,28 +68,31 @@ impl Contender {
 }
 
 /// The weighted mean of virtual runtimes, V, as two sums: comparing with it needs no division.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Average {
     pub(crate) load: i64,
     sum: i128,
 }
 
 impl Average {
-    pub(crate) fn add(&mut self, one: Contender) {
-        self.load += i64::from(one.weight);
-        self.sum += i128::from(one.weight) * i128::from(one.vruntime);
-    }
-
-    /// Adds a task without reading its history, which lies elsewhere in memory: queues can be long.
+    /// Adds a task.
     #[inline]
-    pub(crate) fn add_task(&mut self, task: &Task) {
+    pub(crate) fn add(&mut self, task: &Task) {
         self.load += i64::from(task.weight);
         self.sum += i128::from(task.weight) * i128::from(task.vruntime);
     }
 
+    /// Takes a task out.
+    #[inline]
+    pub(crate) fn subtract(&mut self, task: &Task) {
+        self.load -= i64::from(task.weight);
+        self.sum -= i128::from(task.weight) * i128::from(task.vruntime);
+    }
+
     /// The average with one more.
     pub(crate) fn with(mut self, one: Contender) -> Self {
-        self.add(one);
+        self.load += i64::from(one.weight);
+        self.sum += i128::from(one.weight) * i128::from(one.vruntime);
         self
     }
 
@@ -157,9 +160,7 @@ mod tests {
     }
 
     fn of(all: &[Contender]) -> Average {
-        let mut average = Average::default();
-        all.iter().for_each(|one| average.add(*one));
-        average
+        all.iter().fold(Average::default(), |average, one| average.with(*one))
     }
 
     #[test]

@@ -20,19 +20,17 @@ impl Level {
 }
 
 /// Calls `found` for the tasks and groups of a level that wait on a cpu, the delayed tasks and then the
-/// groups last. Two loops: chained iterators take more instructions (docs/performance/history.md).
+/// groups last.
 #[inline]
 pub(crate) fn each_waiting(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: impl FnMut(TaskId, &Task)) {
-    for first in [cpu.head, cpu.rare.delayed] {
-        let mut next = first;
-        while let Some(id) = next.some() {
-            let task = &tasks[id];
-            if Level::of(tasks, cpu, id) == level {
-                found(id, task);
-            }
-            next = task.next;
-        }
-    }
+    each_listed(tasks, cpu, level, cpu.head, &mut found);
+    each_unordered(tasks, cpu, level, found);
+}
+
+/// Calls `found` for the delayed tasks and the groups of a level that wait.
+#[inline]
+fn each_unordered(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: impl FnMut(TaskId, &Task)) {
+    each_listed(tasks, cpu, level, cpu.rare.delayed, &mut found);
     for id in groups::all(cpu) {
         let task = &tasks[id];
         if task.history.queued && !task.history.chosen && Level::of(tasks, cpu, id) == level {
@@ -41,9 +39,22 @@ pub(crate) fn each_waiting(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: im
     }
 }
 
+/// Calls `found` for the tasks of a list in a level. No chained iterators: they take more instructions
+/// (docs/performance/history.md).
+#[inline(always)]
+fn each_listed(tasks: &Tasks, cpu: &Cpu, level: Level, first: TaskId, found: &mut impl FnMut(TaskId, &Task)) {
+    let mut next = first;
+    while let Some(id) = next.some() {
+        let task = &tasks[id];
+        if Level::of(tasks, cpu, id) == level {
+            found(id, task);
+        }
+        next = task.next;
+    }
+}
+
 /// As [`each_waiting`] for a search: the list is in the order of deadlines, and its part of the level ends
-/// where
-/// `found` returns true. Delayed tasks and groups have no order, so all of them follow.
+/// where `found` returns true. Delayed tasks and groups have no order, so all of them follow.
 #[inline]
 pub(crate) fn earliest_waiting(
     tasks: &Tasks,
@@ -59,19 +70,9 @@ pub(crate) fn earliest_waiting(
         }
         next = task.next;
     }
-    let mut next = cpu.rare.delayed;
-    while let Some(id) = next.some() {
-        if Level::of(tasks, cpu, id) == level {
-            found(id, &tasks[id]);
-        }
-        next = tasks[id].next;
-    }
-    for id in groups::all(cpu) {
-        let task = &tasks[id];
-        if task.history.queued && !task.history.chosen && Level::of(tasks, cpu, id) == level {
-            found(id, task);
-        }
-    }
+    each_unordered(tasks, cpu, level, |id, task| {
+        found(id, task);
+    });
 }
 
 /// What was picked last in a level of a cpu: the current task, or a group in which it is or was.
@@ -81,18 +82,38 @@ pub(crate) fn current(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> 
     cpu.current.some().filter(here).or_else(|| groups::all(cpu).find(|id| chosen(id) && here(id)))
 }
 
-/// The average of a level of a cpu without one task or group.
+/// The average of a level of a cpu without one task or group, which must not be in the list.
 pub(crate) fn average(tasks: &Tasks, cpu: &Cpu, level: Level, without: TaskId) -> Average {
-    let mut average = Average::default();
-    each_waiting(tasks, cpu, level, |id, task| {
+    let kept = listed(tasks, cpu, level);
+    let mut average = kept.unwrap_or_default();
+    let mut add = |id: TaskId, task: &Task| {
         if id != without {
-            average.add_task(task);
+            average.add(task);
         }
-    });
+    };
+    if kept.is_none() {
+        each_listed(tasks, cpu, level, cpu.head, &mut add);
+    }
+    each_unordered(tasks, cpu, level, add);
     if let Some(current) = current(tasks, cpu, level).filter(|id| *id != without) {
-        average.add_task(&tasks[current]);
+        average.add(&tasks[current]);
     }
     average
+}
+
+/// The sums of the waiting tasks, where they are kept and all tasks of the list are in this level.
+#[inline]
+fn listed(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<Average> {
+    let here = |id: TaskId| id.is_none() || tasks[id].priority == level.priority;
+    let kept = cpu.rare.waiting.filter(|_| here(cpu.head) && here(cpu.tail));
+    if cfg!(debug_assertions)
+        && let Some(kept) = kept
+    {
+        let mut sums = Average::default();
+        each_listed(tasks, cpu, level, cpu.head, &mut |_, task| sums.add(task));
+        assert_eq!(kept, sums, "the sums of the tasks that wait on {}", cpu.id);
+    }
+    kept
 }
 
 /// The average of the level of a task or group.
@@ -108,4 +129,47 @@ pub(crate) fn has_rivals(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
         true
     });
     rivals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::state::ProcessId;
+    use crate::ids::{AppId, CpuId};
+    use crate::rng;
+    use crate::run_queue::eevdf::EevdfParams;
+    use crate::run_queue::{insert_by, remove, sum_waiting};
+
+    #[test]
+    fn the_sums_follow_what_enters_leaves_and_changes() {
+        let (mut tasks, mut cpu, params) = (Tasks::default(), Cpu::new(CpuId(0)), EevdfParams::scaled(1));
+        cpu.rare.waiting = Some(Average::default());
+        let (mut state, mut inside) = (1, [false; 9]);
+        let mut draw = |bound: u64| (u64::from(rng::next(&mut state)) * bound) >> 32;
+        for _ in 0..9 {
+            let mut task = Task::new(AppId(0), [15, 1_024, 3_121][draw(3) as usize], ProcessId::NONE, 0);
+            task.priority = draw(2) as u8;
+            tasks.push(task);
+        }
+        for _ in 0..2_000 {
+            let id = TaskId(draw(9) as u32);
+            let queued = &mut inside[id.0 as usize];
+            if std::mem::replace(queued, !*queued) {
+                remove(&mut tasks, &mut cpu, id);
+            } else {
+                (tasks[id].vruntime, tasks[id].history.vdeadline) = (draw(99) as i64 - 50, draw(99) as i64);
+                insert_by(&params, &mut tasks, &mut cpu, id);
+            }
+            if let Some(head) = cpu.head.some().filter(|_| draw(5) == 0) {
+                tasks[head].vruntime += 7;
+                sum_waiting(&tasks, &mut cpu);
+            }
+            for priority in [0, 1] {
+                let level = Level { priority, group: 0 };
+                let mut sums = Average::default();
+                each_waiting(&tasks, &cpu, level, |_, task| sums.add(task));
+                assert_eq!(average(&tasks, &cpu, level, TaskId::NONE), sums);
+            }
+        }
+    }
 }

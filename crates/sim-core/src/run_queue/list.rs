@@ -3,7 +3,7 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::policy::THROTTLED;
-use crate::run_queue::{Rules, Tasks};
+use crate::run_queue::{Average, Rules, Tasks};
 
 /// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.
 #[inline(always)]
@@ -16,6 +16,24 @@ pub(crate) fn insert_by(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id
     let before = if after.is_none() { cpu.head } else { tasks[after].next };
     link(tasks, cpu, after, id);
     link(tasks, cpu, id, before);
+    if let Some(sums) = sums(cpu) {
+        sums.add(&tasks[id]);
+    }
+}
+
+/// The sums of the waiting tasks of a cpu, where they are kept.
+#[inline(always)]
+fn sums(cpu: &mut Cpu) -> Option<&mut Average> {
+    cpu.rare.written()?.waiting.as_mut()
+}
+
+/// The virtual runtimes of tasks in the list have changed.
+pub(crate) fn sum_waiting(tasks: &Tasks, cpu: &mut Cpu) {
+    let head = cpu.head;
+    if let Some(sums) = sums(cpu) {
+        *sums = Average::default();
+        list(tasks, head).for_each(|id| sums.add(&tasks[id]));
+    }
 }
 
 /// The last task of a list that does not go before a new one (`goes_before` tells which do); without any,
@@ -63,6 +81,9 @@ pub(crate) fn remove(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     link(tasks, cpu, previous, next);
     tasks[id].previous = TaskId::NONE;
     tasks[id].next = TaskId::NONE;
+    if let Some(sums) = sums(cpu) {
+        sums.subtract(&tasks[id]);
+    }
 }
 
 /// The last task of a priority, if any.

@@ -42,9 +42,11 @@ use ts::TsParams;
 use ule::UleParams;
 use virtual_time::VirtualTimeParams;
 
+pub(crate) use eligibility::Average;
 pub(crate) use keys::{FAR_KEY, Growth, Keys};
 pub(crate) use list::{
     anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,
+    sum_waiting,
 };
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;

@@ -40,5 +40,20 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         }
         add(&mut group, "applications", count, &scenario("core:2", "PIN", &apps));
     }
+    for kernel in ["linux-2.6.28", "linux-6.18"] {
+        for tasks in [4_096, 8_192, 16_384] {
+            let app = format!(
+                "  app: {{ workload: {{ hog: {{ work: 1ms }} }}, runtime: block, tasks: {tasks} }}\n"
+            );
+            let text = scenario("core:4", "PIN", &app).replace("linux-2.6.28", kernel);
+            add(&mut group, &format!("queue_{kernel}"), tasks, &text);
+        }
+    }
+    for copies in [1_024, 2_048, 4_096] {
+        let app = format!(
+            "  app: {{ workload: {{ hog: {{ work: 1ms }} }}, copies: {copies}, arrival: {{ every: 1us }} }}\n"
+        );
+        add(&mut group, "copies", copies, &scenario("core:4", "LOAD", &app));
+    }
     group.finish();
 }

@@ -174,6 +174,7 @@ fn relink(tasks: &mut Tasks, record: &mut Cpu, copy: &QueueCopy) {
         previous = id;
     }
     run_queue::link(tasks, record, previous, TaskId::NONE);
+    run_queue::sum_waiting(tasks, record);
     record.current = task_of(copy.cpu.current);
     let current = &mut tasks[record.current];
     current.state = TaskState::Running;

@@ -6,6 +6,7 @@ use crate::engine::state::apart::Unwritten;
 use crate::engine::state::{Apart, Overhead, Part, Parts, ProcessId};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
+use crate::run_queue::Average;
 use crate::time::{Span, Time};
 
 /// What the current task of a cpu does.
@@ -122,6 +123,8 @@ pub(crate) struct Rare {
     pub(crate) yield_target: TaskId,
     /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
     pub(crate) delayed: TaskId,
+    /// The sums of the waiting tasks, where they are kept: under EEVDF without task groups.
+    pub(crate) waiting: Option<Average>,
     /// The first of the records of the task groups on this cpu ([`crate::run_queue::groups`]).
     pub(crate) first_group: TaskId,
     /// Its task groups: all of the run.
@@ -141,6 +144,7 @@ impl Unwritten for Rare {
         expired_since: Time::NEVER,
         yield_target: TaskId::NONE,
         delayed: TaskId::NONE,
+        waiting: None,
         first_group: TaskId::NONE,
         group_count: 0,
     };
