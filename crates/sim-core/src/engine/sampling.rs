@@ -140,6 +140,13 @@ impl Length {
     }
 }
 
+/// Half-width of the 95 % interval of what the passes of a span would have taken, from the relative
+/// half-width of the mean length that was found in a window: a prediction interval. The mean of those passes
+/// varies, too, and its variance is to that of the window's mean as the window is to the span.
+fn half_of_rest(relative: f64, window: f64, span: f64) -> f64 {
+    relative * span * (1.0 + window / span).sqrt()
+}
+
 impl Engine<'_> {
     /// The end of an instant of a sampled run.
     #[cold]
@@ -253,7 +260,8 @@ impl Engine<'_> {
         // On the clock of the engine, which the span is not part of, the run ends earlier.
         *horizon = horizon.saturating_sub(length);
         let relative = |length: &Option<Length>| length.map_or(0.0, |length| length.half / length.mean);
-        let error = lengths.iter().map(relative).fold(0.0, f64::max) * span + rounding;
+        let known = lengths.iter().map(relative).fold(0.0, f64::max);
+        let error = half_of_rest(known, window.ns() as f64, span) + rounding;
         let mut added = state.grown(&mark.state, window, length, |cpu| self.present(cpu));
         let taken: Vec<(usize, u32)> =
             self.sampling.looping().map(|at| (at, taken(span, at) as u32)).collect();
@@ -653,6 +661,13 @@ mod tests {
         let thirds: Vec<u64> = (0..=30).map(|n| n * 10_000_001 / 3).collect();
         let length = Length::of(&at(&thirds)).unwrap();
         assert!(length.half < 1e-6 && length.is_known(), "{length:?}");
+    }
+
+    #[test]
+    fn what_is_extrapolated_varies_as_what_was_sampled() {
+        // The standard errors of two means of equal samples add up to the square root of two of one.
+        assert!((half_of_rest(0.01, 50.0, 50.0) - 0.5 * f64::sqrt(2.0)).abs() < 1e-12);
+        assert!((half_of_rest(0.01, 1.0, 3.0) - 0.03 * f64::sqrt(4.0 / 3.0)).abs() < 1e-12);
     }
 
     #[test]
