@@ -4,13 +4,14 @@
 //! Generalised processor sharing (Kleinrock, 1967; Parekh and Gallager, 1993) with a ceiling per task: of N
 //! tasks that all want a cpu, each runs at M / N. It is what proportional-share schedulers aim at.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use sim_core::os::TaskGroup;
 use sim_core::outcome::Admission;
 
 use super::grouped::{self, Capacity};
-use super::job::{Arrival, Job};
+use super::job::{Alike, Arrival, Job};
 use super::limits::Limits;
 
 /// Start and end of a job, seconds.
@@ -20,34 +21,36 @@ pub(crate) struct Stay {
     pub(crate) end: f64,
 }
 
-/// A job that runs.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Running {
+/// Jobs that want and use the same: while they run, they get the same at every instant.
+struct Kind {
+    /// The first of them.
     job: usize,
-    start: f64,
-    /// Work that it still has to do, seconds.
-    left: f64,
-    /// The work per second that it does.
+    /// The work that one of them does per second.
     rate: f64,
-    /// When it ends at this rate.
+    /// The work that one of them has done that runs since the kind last began to run, seconds.
+    served: f64,
+    /// When the first one ends at this rate.
     end: f64,
+    /// Those that run, and how much is served at their end: of positive numbers, the bits have their order.
+    running: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
 /// The jobs by what they do.
 struct States<'a> {
     jobs: &'a [Job],
     groups: &'a [TaskGroup],
-    /// Place of each job in the order in which jobs are satisfied.
-    rank: Vec<usize>,
+    /// In the order in which jobs are satisfied.
+    kinds: Vec<Kind>,
+    /// Of each job: its kind.
+    kind_of: Vec<usize>,
     /// Of each job: those that arrive after its end.
     followers: Vec<Vec<usize>>,
     /// Jobs that have not arrived and whose time is known, the next one last.
     due: Vec<(f64, usize)>,
     /// Jobs that have arrived and are not admitted, first come first.
     queue: VecDeque<usize>,
-    /// Jobs that run, by rank once they are ordered.
-    running: Vec<Running>,
-    ordered: bool,
+    /// Of each job: when it started.
+    started: Vec<f64>,
     /// Foreground jobs that run, and their tasks.
     inside: (u64, u64),
     ended: Vec<Option<Stay>>,
@@ -67,7 +70,7 @@ pub(crate) fn stays(
         states.arrive(now);
         states.admit(now, admission);
         states.share(limits, now);
-        let ends = states.running.iter().map(|running| running.end);
+        let ends = states.kinds.iter().map(|kind| kind.end);
         let next = ends.chain(states.due.last().map(|(at, _)| *at)).fold(f64::INFINITY, f64::min);
         if !next.is_finite() {
             break;
@@ -78,27 +81,44 @@ pub(crate) fn stays(
     states.ended
 }
 
+/// The jobs by kinds, those that are satisfied first in front: what they leave is shared by the others.
+fn kinds(jobs: &[Job]) -> (Vec<Kind>, Vec<usize>) {
+    let wish = |job: &Job| job.want / job.weight;
+    let before = |a: &Job, b: &Job| {
+        let numbers = wish(a).total_cmp(&wish(b)).then(a.weight.total_cmp(&b.weight));
+        numbers.then(a.bytes.total_cmp(&b.bytes)).then((a.tasks, a.group).cmp(&(b.tasks, b.group)))
+    };
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by(|a, b| before(&jobs[*a], &jobs[*b]));
+    let mut kinds: Vec<Kind> = Vec::new();
+    let mut kind_of = vec![0; jobs.len()];
+    for job in order {
+        let alike = kinds.iter().enumerate().rev();
+        let mut alike = alike.take_while(|(_, kind)| before(&jobs[kind.job], &jobs[job]).is_eq());
+        let known = alike.find(|(_, kind)| jobs[kind.job].allowed == jobs[job].allowed);
+        kind_of[job] = known.map_or(kinds.len(), |(at, _)| at);
+        if kind_of[job] == kinds.len() {
+            kinds.push(Kind { job, rate: 0.0, served: 0.0, end: f64::INFINITY, running: BinaryHeap::new() });
+        }
+    }
+    (kinds, kind_of)
+}
+
 impl<'a> States<'a> {
     fn new(jobs: &'a [Job], groups: &'a [TaskGroup]) -> Self {
-        // Who is satisfied first gets what it wants; what it leaves is shared by the others.
-        let mut order: Vec<usize> = (0..jobs.len()).collect();
-        let wish = |at: usize| jobs[at].want / jobs[at].weight;
-        order.sort_by(|a, b| wish(*a).total_cmp(&wish(*b)));
+        let (kinds, kind_of) = kinds(jobs);
         let mut states = Self {
             jobs,
             groups,
-            rank: vec![0; jobs.len()],
+            kinds,
+            kind_of,
             followers: vec![Vec::new(); jobs.len()],
             due: Vec::new(),
             queue: VecDeque::new(),
-            running: Vec::new(),
-            ordered: true,
+            started: vec![0.0; jobs.len()],
             inside: (0, 0),
             ended: vec![None; jobs.len()],
         };
-        for (rank, job) in order.into_iter().enumerate() {
-            states.rank[job] = rank;
-        }
         for (at, job) in jobs.iter().enumerate() {
             match job.arrival {
                 Arrival::At(time) => states.due.push((time, at)),
@@ -137,63 +157,57 @@ impl<'a> States<'a> {
     }
 
     fn start(&mut self, job: usize, now: f64) {
-        let running = Running { job, start: now, left: self.jobs[job].demand, rate: 0.0, end: f64::INFINITY };
-        self.ordered &= self.running.last().is_none_or(|last| self.rank[last.job] < self.rank[job]);
-        self.running.push(running);
+        self.started[job] = now;
+        let kind = &mut self.kinds[self.kind_of[job]];
+        kind.running.push(Reverse(((kind.served + self.jobs[job].demand).to_bits(), job)));
     }
 
     /// Sets what each job gets: equal parts by weight, up to what its tasks can use.
     fn share(&mut self, limits: &Limits, now: f64) {
-        if !self.groups.is_empty() {
-            let jobs: Vec<&Job> = self.running.iter().map(|running| &self.jobs[running.job]).collect();
-            let capacity = Capacity { all: limits.all, cpu: limits.cpu };
-            return self.set(&grouped::rates(&jobs, self.groups, capacity), now);
-        }
-        if !limits.is_plain(self.running.len()) {
-            let running: Vec<usize> = self.running.iter().map(|running| running.job).collect();
-            return self.set(&limits.rates(self.jobs, &running), now);
-        }
-        if !std::mem::replace(&mut self.ordered, true) {
-            self.running.sort_unstable_by_key(|running| self.rank[running.job]);
-        }
-        // Tasks and weights are whole numbers: their sum is exact, in whichever order it is made.
-        let weight_of = |job: &Job| f64::from(job.tasks) * job.weight;
-        let mut weight: f64 = self.running.iter().map(|running| weight_of(&self.jobs[running.job])).sum();
-        let mut left = limits.all;
-        for running in &mut self.running {
-            let job = &self.jobs[running.job];
-            let share = (left * job.weight / weight).min(job.want);
-            weight -= weight_of(job);
-            running.rate = share * f64::from(job.tasks);
-            left = (left - running.rate).max(0.0);
-            running.end = if running.rate > 0.0 { now + running.left / running.rate } else { f64::INFINITY };
-        }
-    }
-
-    /// Sets the rates of the running jobs in order.
-    fn set(&mut self, rates: &[f64], now: f64) {
-        for (running, rate) in self.running.iter_mut().zip(rates) {
-            running.rate = *rate;
-            running.end = if *rate > 0.0 { now + running.left / rate } else { f64::INFINITY };
+        let Self { jobs, groups, kinds, .. } = self;
+        let number = kinds.iter().map(|kind| kind.running.len()).sum();
+        let mut running: Vec<&mut Kind> = kinds.iter_mut().filter(|kind| !kind.running.is_empty()).collect();
+        let some: Vec<Alike> = running.iter().map(|kind| (kind.job, kind.running.len() as f64)).collect();
+        let rates = if !groups.is_empty() {
+            grouped::rates((jobs, &some), groups, Capacity { all: limits.all, cpu: limits.cpu })
+        } else if limits.is_plain(number) {
+            equal_parts((jobs, &some), limits.all)
+        } else {
+            limits.rates(jobs, &some)
+        };
+        for ((kind, rate), (_, number)) in running.iter_mut().zip(rates).zip(some) {
+            kind.rate = rate / number;
+            kind.end = match kind.running.peek() {
+                Some(Reverse((end, _))) if rate > 0.0 => {
+                    now + (f64::from_bits(*end) - kind.served).max(0.0) / kind.rate
+                }
+                _ => f64::INFINITY,
+            };
         }
     }
 
     /// Work is done from one instant to the next; the jobs that end then release those that follow them.
     fn advance(&mut self, now: f64, next: f64) {
         let mut released = Vec::new();
-        let Self { jobs, followers, running, inside, ended, .. } = self;
-        running.retain_mut(|running| {
-            running.left -= running.rate * (next - now);
+        let Self { jobs, kinds, followers, started, inside, ended, .. } = self;
+        for kind in kinds.iter_mut().filter(|kind| !kind.running.is_empty()) {
+            kind.served += kind.rate * (next - now);
             // The job that sets the pace ends exactly, whatever rounding leaves.
-            let ends = running.rate > 0.0 && running.end <= next;
-            if ends {
-                ended[running.job] = Some(Stay { start: running.start, end: next });
+            let first = kind.running.peek().filter(|_| kind.end <= next).map(|Reverse((end, _))| *end);
+            kind.served = kind.served.max(first.map_or(0.0, f64::from_bits));
+            while let Some(Reverse((end, job))) = kind.running.peek().copied()
+                && f64::from_bits(end) <= kind.served
+            {
+                kind.running.pop();
+                ended[job] = Some(Stay { start: started[job], end: next });
                 inside.0 -= 1;
-                inside.1 -= u64::from(jobs[running.job].tasks);
-                released.append(&mut followers[running.job]);
+                inside.1 -= u64::from(jobs[job].tasks);
+                released.append(&mut followers[job]);
             }
-            !ends
-        });
+            if kind.running.is_empty() {
+                (kind.served, kind.end) = (0.0, f64::INFINITY);
+            }
+        }
         for follower in released {
             if let Arrival::After(_, delay) = self.jobs[follower].arrival {
                 let at = next + delay;
@@ -202,6 +216,22 @@ impl<'a> States<'a> {
             }
         }
     }
+}
+
+/// The work per second of jobs of some kinds, those that are satisfied first in front, by weight.
+fn equal_parts((jobs, some): (&[Job], &[Alike]), mut left: f64) -> Vec<f64> {
+    // Tasks and weights are whole numbers: their sum is exact, in whichever order it is made.
+    let weight_of = |(job, number): &Alike| number * f64::from(jobs[*job].tasks) * jobs[*job].weight;
+    let mut weight: f64 = some.iter().map(weight_of).sum();
+    let part = |some: &Alike| {
+        let job = &jobs[some.0];
+        let share = (left * job.weight / weight).min(job.want);
+        weight -= weight_of(some);
+        let rate = share * f64::from(job.tasks) * some.1;
+        left = (left - rate).max(0.0);
+        rate
+    };
+    some.iter().map(part).collect()
 }
 
 #[cfg(test)]
@@ -247,6 +277,18 @@ mod tests {
         assert_eq!(ends(&[sleeper, job(3, 7.0)], 2.0), [None, Some(4.0)]);
         let heavy = Job { weight: 3.0, ..job(1, 3.0) };
         assert_eq!(ends(&[heavy, job(1, 1.0)], 1.0), [Some(4.0), Some(4.0)]);
+    }
+
+    #[test]
+    fn jobs_that_are_alike_end_by_what_is_left_to_them() {
+        // The first one has done half of its work when two more come: each has a third of the cpu until it
+        // ends, then a half.
+        let late = Job { arrival: Arrival::At(1.0), ..job(1, 2.0) };
+        assert_eq!(ends(&[job(1, 2.0), late.clone(), late], 1.0), [Some(4.0), Some(6.0), Some(6.0)]);
+        // More and more of them: two thirds of what comes each second is done.
+        let one = |at: u32| Job { arrival: Arrival::At(at.into()), ..job(1, 1.5) };
+        let ends = ends(&(0..2_000).map(one).collect::<Vec<_>>(), 1.0);
+        assert!(ends.is_sorted() && ends[1_999].is_some_and(|end| (end - 3_000.0).abs() < 1e-6), "{ends:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use sim_core::os::TaskGroup;
 
-use super::job::Job;
+use super::job::{Alike, Job};
 
 /// What shares with others: a job, or a group that has some.
 #[derive(Clone, Copy)]
@@ -20,9 +20,12 @@ pub(super) struct Capacity {
     pub(super) cpu: f64,
 }
 
-/// What each of these jobs gets of a capacity, in their order.
-pub(super) fn rates(jobs: &[&Job], groups: &[TaskGroup], capacity: Capacity) -> Vec<f64> {
-    let mut rates = vec![0.0; jobs.len()];
+/// Jobs, and those of them that run.
+type Running<'a> = (&'a [Job], &'a [Alike]);
+
+/// What the running jobs that are alike get of a capacity, in their order.
+pub(super) fn rates(jobs: Running<'_>, groups: &[TaskGroup], capacity: Capacity) -> Vec<f64> {
+    let mut rates = vec![0.0; jobs.1.len()];
     divide(jobs, (groups, capacity.cpu), None, capacity.all, &mut rates);
     rates
 }
@@ -32,16 +35,17 @@ type Groups<'a> = (&'a [TaskGroup], f64);
 
 /// Divides `left` cpus among what is directly in a group: each gets its part by weight, up to what it can
 /// use. Those that want least for their weight come first, and what they leave is shared by the others.
-fn divide(jobs: &[&Job], all: Groups<'_>, inside: Option<u16>, mut left: f64, rates: &mut [f64]) {
+fn divide(jobs: Running<'_>, all: Groups<'_>, inside: Option<u16>, mut left: f64, rates: &mut [f64]) {
     let (groups, _) = all;
-    let own = (0..jobs.len()).filter(|at| jobs[*at].group == inside).map(Sharer::Job);
+    let job = |at: usize| &jobs.0[jobs.1[at].0];
+    let own = (0..jobs.1.len()).filter(|at| job(*at).group == inside).map(Sharer::Job);
     let nested = (0..groups.len() as u16).filter(|group| groups[usize::from(*group)].parent == inside);
     let mut sharers: Vec<(Sharer, f64, f64)> = own
         .chain(nested.map(Sharer::Group))
         .map(|sharer| match sharer {
             Sharer::Job(at) => {
-                let tasks = f64::from(jobs[at].tasks);
-                (sharer, tasks * jobs[at].weight, tasks * jobs[at].want)
+                let tasks = f64::from(job(at).tasks) * jobs.1[at].1;
+                (sharer, tasks * job(at).weight, tasks * job(at).want)
             }
             Sharer::Group(group) => {
                 (sharer, f64::from(groups[usize::from(group)].weight), wanted(jobs, all, group))
@@ -63,10 +67,11 @@ fn divide(jobs: &[&Job], all: Groups<'_>, inside: Option<u16>, mut left: f64, ra
 }
 
 /// The cpus that all jobs of a group can use within its limit.
-fn wanted(jobs: &[&Job], (groups, cpu): Groups<'_>, group: u16) -> f64 {
-    let own = jobs.iter().filter(|job| job.group == Some(group));
+fn wanted(jobs: Running<'_>, (groups, cpu): Groups<'_>, group: u16) -> f64 {
+    let all = jobs.1.iter().map(|(job, number)| (&jobs.0[*job], number));
+    let own = all.filter(|(job, _)| job.group == Some(group));
     let nested = (0..groups.len() as u16).filter(|other| groups[usize::from(*other)].parent == Some(group));
-    let all = own.map(|job| f64::from(job.tasks) * job.want).sum::<f64>()
+    let all = own.map(|(job, number)| number * f64::from(job.tasks) * job.want).sum::<f64>()
         + nested.map(|other| wanted(jobs, (groups, cpu), other)).sum::<f64>();
     let limit = groups[usize::from(group)].limit;
     limit.map_or(all, |limit| all.min(cpu * limit.quota.ns() as f64 / limit.period.ns() as f64))
@@ -101,22 +106,27 @@ mod tests {
         Capacity { all, cpu }
     }
 
+    fn each(jobs: &[Job], groups: &[TaskGroup], capacity: Capacity) -> Vec<f64> {
+        let running: Vec<Alike> = (0..jobs.len()).map(|job| (job, 1.0)).collect();
+        rates((jobs, &running), groups, capacity)
+    }
+
     #[test]
     fn groups_share_first_and_their_jobs_then() {
         let groups = [group(None, 1024), group(None, 1024), group(Some(1), 512), group(Some(1), 512)];
         // Two sessions on 3 cpus, of 2 tasks and of 6: 1.5 cpus each.
-        assert_eq!(rates(&[&job(2, Some(0)), &job(6, Some(1))], &groups, of(3.0, 1.0)), [1.5, 1.5]);
+        assert_eq!(each(&[job(2, Some(0)), job(6, Some(1))], &groups, of(3.0, 1.0)), [1.5, 1.5]);
         // The first can use only one: the second has the rest.
-        assert_eq!(rates(&[&job(1, Some(0)), &job(6, Some(1))], &groups, of(3.0, 1.0)), [1.0, 2.0]);
+        assert_eq!(each(&[job(1, Some(0)), job(6, Some(1))], &groups, of(3.0, 1.0)), [1.0, 2.0]);
         // Beside two tasks outside of all groups, a group has a third; half of that in each group within.
         let jobs = [job(2, None), job(4, Some(2)), job(9, Some(3))];
-        assert_eq!(rates(&[&jobs[0], &jobs[1], &jobs[2]], &groups, of(1.5, 1.0)), [1.0, 0.25, 0.25]);
+        assert_eq!(each(&jobs, &groups, of(1.5, 1.0)), [1.0, 0.25, 0.25]);
         // A limited group leaves the rest to the others.
         let limit = Limit { quota: Span::from_ms(50), period: Span::from_ms(100) };
         let groups = [TaskGroup { limit: Some(limit), ..group(None, 1024) }, group(None, 1024)];
         let jobs = [job(2, Some(0)), job(6, Some(1))];
-        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, of(3.0, 1.0)), [0.5, 2.5]);
+        assert_eq!(each(&jobs, &groups, of(3.0, 1.0)), [0.5, 2.5]);
         // On cpus of twice the speed, a limit of cpu time is worth twice the work.
-        assert_eq!(rates(&[&jobs[0], &jobs[1]], &groups, of(6.0, 2.0)), [1.0, 5.0]);
+        assert_eq!(each(&jobs, &groups, of(6.0, 2.0)), [1.0, 5.0]);
     }
 }

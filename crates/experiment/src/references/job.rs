@@ -36,6 +36,9 @@ pub(crate) struct Job {
     pub(crate) group: Option<u16>,
 }
 
+/// A job, and how many like it run.
+pub(super) type Alike = (usize, f64);
+
 impl Job {
     pub(crate) const fn foreground(&self) -> bool {
         self.demand.is_finite()

@@ -2,7 +2,7 @@
 
 use sim_core::machine::CpuSet;
 
-use super::job::Job;
+use super::job::{Alike, Job};
 use super::size::Size;
 
 /// Masks that are combined with each other; of more, each counts by itself.
@@ -59,14 +59,14 @@ impl Limits {
         self.some.is_empty() || running > MOST
     }
 
-    /// The work per second of each running job, by number: all tasks get equal parts by weight until they
+    /// The work per second of the running jobs that are alike: all tasks get equal parts by weight until they
     /// have what they can use, or something that they use is used up; what they leave is shared by the others
     /// (max-min fairness by progressive filling; Bertsekas and Gallager, Data Networks, section 6.5).
-    pub(super) fn rates(&self, jobs: &[Job], running: &[usize]) -> Vec<f64> {
-        let weight = |job: usize| f64::from(jobs[job].tasks) * jobs[job].weight;
+    pub(super) fn rates(&self, jobs: &[Job], running: &[Alike]) -> Vec<f64> {
+        let weight = |(job, number): Alike| number * f64::from(jobs[job].tasks) * jobs[job].weight;
         let mut left: Vec<(f64, Option<&Limit>)> = vec![(self.all, None)];
         left.extend(self.some.iter().map(|limit| (limit.most, Some(limit))));
-        let uses = |limit: Option<&Limit>, job: usize| limit.map_or(1.0, |limit| limit.uses[job]);
+        let uses = |limit: Option<&Limit>, alike: Alike| limit.map_or(1.0, |limit| limit.uses[alike.0]);
         let mut rates = vec![0.0; running.len()];
         let mut open: Vec<usize> = (0..running.len()).collect();
         while !open.is_empty() {
@@ -76,7 +76,7 @@ impl Limits {
                 if rate > 0.0 { most / rate } else { f64::INFINITY }
             };
             let reaches: Vec<f64> = left.iter().map(reach).collect();
-            let enough = |at: usize| jobs[running[at]].want / jobs[running[at]].weight;
+            let enough = |at: usize| jobs[running[at].0].want / jobs[running[at].0].weight;
             let limits = reaches.iter().copied();
             let level = limits.chain(open.iter().map(|at| enough(*at))).fold(f64::INFINITY, f64::min);
             let limited = |at: usize| {
@@ -142,7 +142,7 @@ mod tests {
 
     fn rates(jobs: &[Job], bandwidth: f64) -> Vec<f64> {
         let size = Size::even(4, bandwidth);
-        let running: Vec<usize> = (0..jobs.len()).collect();
+        let running: Vec<Alike> = (0..jobs.len()).map(|job| (job, 1.0)).collect();
         Limits::of(jobs, &size).rates(jobs, &running)
     }
 
