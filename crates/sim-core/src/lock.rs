@@ -31,6 +31,16 @@ pub enum LockWait {
     },
 }
 
+/// Which word of memory waiting tasks poll. Whoever takes a lock or gives it back moves the cache line of its
+/// word to its cpu; after a release the line goes to each cpu that polls it, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LockWord {
+    /// The word of the lock (test-and-set, ticket, futex mutex).
+    Shared,
+    /// A word of each waiter, which only the task before it writes (MCS, CLH).
+    Own,
+}
+
 /// The rules of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LockRules {
@@ -38,16 +48,40 @@ pub struct LockRules {
     pub order: LockOrder,
     /// How the other tasks wait.
     pub wait: LockWait,
+    /// What they poll.
+    pub word: LockWord,
 }
 
 impl LockRules {
     /// A futex mutex (glibc, `nptl/lowlevellock.c`): one compare-and-exchange, then sleep.
-    pub const MUTEX: Self =
-        Self { order: LockOrder::Barging, wait: LockWait::Sleep { spins: 0, again: false } };
-    /// A spinlock that is handed over in order (ticket lock, MCS lock).
-    pub const TICKET: Self = Self { order: LockOrder::Arrival, wait: LockWait::Spin };
+    pub const MUTEX: Self = Self::barging(LockWait::Sleep { spins: 0, again: false });
+    /// A ticket lock: handed over in order, and all waiters poll one word.
+    pub const TICKET: Self = Self { order: LockOrder::Arrival, wait: LockWait::Spin, word: LockWord::Shared };
+    /// A queued spinlock (MCS): handed over in order, and each waiter polls a word of its own.
+    pub const QUEUED: Self = Self::queued(LockWait::Spin);
     /// A test-and-set spinlock.
-    pub const TEST_AND_SET: Self = Self { order: LockOrder::Barging, wait: LockWait::Spin };
+    pub const TEST_AND_SET: Self = Self::barging(LockWait::Spin);
+
+    /// A lock of one word that the first task to find it free takes.
+    #[must_use]
+    pub const fn barging(wait: LockWait) -> Self {
+        Self { order: LockOrder::Barging, wait, word: LockWord::Shared }
+    }
+
+    /// A lock with a queue of waiters, each with a word of its own, that is handed over in order.
+    #[must_use]
+    pub const fn queued(wait: LockWait) -> Self {
+        Self { order: LockOrder::Arrival, wait, word: LockWord::Own }
+    }
+
+    /// True when waiters poll the word of the lock, one poll right after the other. Those that yield between two
+    /// polls, or sleep after one look, do not queue for its line.
+    #[must_use]
+    #[inline]
+    pub const fn polls_its_word(&self) -> bool {
+        matches!(self.word, LockWord::Shared)
+            && !matches!(self.wait, LockWait::Yield | LockWait::Sleep { spins: 0, .. })
+    }
 
     /// True when a free lock is anyone's.
     #[must_use]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::ids::CpuId;
 use crate::lock::LockRules;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::wait::BarrierKind;
 
 /// A flag that becomes visible to a rank at an instant.
@@ -252,6 +252,40 @@ pub(crate) enum Given {
     Free(Option<u32>),
 }
 
+/// The cache line of a lock's word. It moves to one cpu at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Line {
+    /// The cpu that had it last; none before the first use.
+    cpu: Option<CpuId>,
+    /// Since when, and until when, moves follow each other without a gap.
+    busy: (Time, Time),
+}
+
+impl Line {
+    /// A cpu writes the word, and other cpus that poll it then fetch it again, all of them within `reads`. Returns
+    /// how long the writer waits for the line: for the moves before its own, and for its own, which takes
+    /// `latency` from the cpu that has it.
+    pub(crate) fn write(
+        &mut self,
+        at: Time,
+        cpu: CpuId,
+        latency: impl Fn(CpuId) -> Span,
+        reads: Span,
+    ) -> Span {
+        let own = self.cpu.filter(|had| *had != cpu).map_or(Span::ZERO, latency);
+        self.cpu = Some(cpu);
+        let (since, until) = self.busy;
+        if at < since {
+            // A writer that is busy until a later instant has asked for the line before: it comes behind this one.
+            self.busy.1 = until + own + reads;
+            return own;
+        }
+        let begins = at.max(until);
+        self.busy = (if at > until { at } else { since }, begins + own + reads);
+        begins.since(at) + own
+    }
+}
+
 /// A lock of an application.
 struct Lock {
     holder: Option<u32>,
@@ -264,6 +298,8 @@ struct Lock {
     contended: bool,
     /// Barging: when it was last given back, and on which cpu.
     freed: (Time, CpuId),
+    /// The line of its word.
+    line: Line,
 }
 
 /// Locks of an application, all of one kind.
@@ -280,6 +316,7 @@ impl Locks {
             pollers: Vec::new(),
             contended: false,
             freed: (Time::ZERO, CpuId(0)),
+            line: Line::default(),
         };
         Self { rules, locks: (0..locks).map(lock).collect() }
     }
@@ -353,6 +390,26 @@ impl Locks {
         lock.pollers.retain(|other| *other != rank);
         lock.queue.push_back(rank);
         true
+    }
+
+    /// The line of a lock's word.
+    pub(crate) fn line(&mut self, lock: u32) -> &mut Line {
+        &mut self.locks[lock as usize].line
+    }
+
+    /// True when a lock that is handed over has a next holder in line.
+    pub(crate) fn has_next(&self, lock: u32) -> bool {
+        !self.rules.barges() && !self.locks[lock as usize].queue.is_empty()
+    }
+
+    /// The waiters of which some poll.
+    pub(crate) fn waiters(&self, lock: u32) -> impl Iterator<Item = u32> {
+        let barges = self.rules.barges();
+        let lock = &self.locks[lock as usize];
+        let (pollers, queue) = if barges { (&*lock.pollers, None) } else { (&[][..], Some(&lock.queue)) };
+        // One to which it has been handed over polls until it sees that.
+        let next = lock.holder.filter(|_| !barges);
+        pollers.iter().chain(queue.into_iter().flatten()).copied().chain(next)
     }
 
     /// The waiters that poll.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
-use sim_core::lock::{LockOrder, LockRules, LockWait};
+use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, Limit, O1Params, OsModel, RoundRobinParams,
@@ -523,5 +523,7 @@ fn lock(rng: &mut ChaCha8Rng) -> LockRules {
         2..=3 => sleep(0, false),
         _ => sleep(rng.random_range(1..200), rng.random_range(0..2) == 0),
     };
-    LockRules { order, wait }
+    // Waiters have words of their own where they stand in a queue.
+    let own = order == LockOrder::Arrival && rng.random_range(0..2) == 0;
+    LockRules { order, wait, word: if own { LockWord::Own } else { LockWord::Shared } }
 }

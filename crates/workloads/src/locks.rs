@@ -1,7 +1,7 @@
 //! The kinds of locks: the rules of each as a row of data, with its source.
 
 use notation::choices;
-use sim_core::lock::{LockOrder, LockRules, LockWait};
+use sim_core::lock::{LockRules, LockWait};
 
 choices! {
     /// The kind of a lock.
@@ -48,14 +48,6 @@ impl Polls {
     pub(crate) const DEFAULT: Self = Self { adaptive: 100, libgomp: (300_000, 100) };
 }
 
-const fn barging(wait: LockWait) -> LockRules {
-    LockRules { order: LockOrder::Barging, wait }
-}
-
-const fn in_order(wait: LockWait) -> LockRules {
-    LockRules { order: LockOrder::Arrival, wait }
-}
-
 const fn sleep(spins: u64, again: bool) -> LockWait {
     LockWait::Sleep { spins, again }
 }
@@ -66,13 +58,16 @@ pub(crate) const fn rules(kind: Kind, polls: Polls) -> (LockRules, LockRules) {
     let few = if few < many { few } else { many };
     let always = match kind {
         Kind::Mutex => LockRules::MUTEX,
-        Kind::Adaptive => barging(sleep(polls.adaptive, false)),
-        Kind::Fair => in_order(sleep(0, false)),
-        Kind::Libgomp => return (barging(sleep(many, true)), barging(sleep(few, true))),
-        Kind::Libomp => return (in_order(LockWait::Spin), in_order(LockWait::Yield)),
+        Kind::Adaptive => LockRules::barging(sleep(polls.adaptive, false)),
+        Kind::Fair => LockRules::queued(sleep(0, false)),
+        Kind::Libgomp => {
+            return (LockRules::barging(sleep(many, true)), LockRules::barging(sleep(few, true)));
+        }
+        Kind::Libomp => return (LockRules::QUEUED, LockRules::queued(LockWait::Yield)),
         Kind::TestAndSet => LockRules::TEST_AND_SET,
-        Kind::TestAndYield => barging(LockWait::Yield),
-        Kind::Ticket | Kind::Queued => LockRules::TICKET,
+        Kind::TestAndYield => LockRules::barging(LockWait::Yield),
+        Kind::Ticket => LockRules::TICKET,
+        Kind::Queued => LockRules::QUEUED,
     };
     (always, always)
 }
@@ -166,8 +161,8 @@ pub const LOCK_KINDS: &[LockKind] = &[
         "a spinlock that is handed over in order of arrival",
         "Each thread draws a number and polls until it is its turn. The lock goes to the next number, even \
             if that thread has been pre-empted: all others then poll until it runs again. With more threads \
-        than cpus each section may cost a round of time slices. The model charges every hand-over one move \
-        of a cache line, however many poll the same word.",
+        than cpus each section may cost a round of time slices. All poll one word, so its cache line goes \
+        to half of the others, in the mean, before the next holder sees the release.",
         "Linux 2.6.25 to 4.1, arch/x86/include/asm/spinlock.h; Mellor-Crummey, Scott, ACM TOCS 9(1), 1991",
     ),
     row(

@@ -105,7 +105,7 @@ impl Engine<'_> {
     /// The visibility time, for a task, of a store that the current task of `cpu` makes after its pending
     /// overhead.
     #[inline(always)]
-    fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
+    pub(crate) fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
         self.cursor(cpu) + self.shared.machine.signal_latency(cpu, self.shared.tasks[task].cpu)
     }
 

@@ -8,11 +8,15 @@
 //! A release signals waiters that poll without yielding only if they have a cpu; the others check the lock
 //! when they get one. It signals all waiters that yield, because their polls are computed without an event
 //! for each.
+//!
+//! The word of a lock is on a cache line ([`crate::sync::Line`]). Who takes the lock or gives it back waits until
+//! it has the line, and each release sends the line round all cpus that poll it.
 
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
-use crate::engine::state::{Activity, LockWaiter, Task, Waiting};
+use crate::engine::state::{Activity, LockWaiter, Part, Task, Waiting};
 use crate::ids::{AppId, CpuId, LockId, TaskId};
+use crate::lock::LockWord;
 use crate::observe::Observation;
 use crate::policy::TaskState;
 use crate::program::Op;
@@ -111,6 +115,56 @@ impl Shared<'_> {
 }
 
 impl Engine<'_> {
+    /// How long it takes until the cpus that poll the word of a lock have fetched its line, one after the other.
+    /// `next`, and whoever runs on this cpu, are left out.
+    fn reads_of_pollers(&self, cpu: CpuId, app: AppId, lock: LockId, next: Option<TaskId>) -> Span {
+        let record = &self.shared.apps[app];
+        if !record.locks.rules.polls_its_word() {
+            return Span::ZERO;
+        }
+        let mut reads = Span::ZERO;
+        for id in record.locks.waiters(lock.0).map(|rank| record.task(rank)) {
+            let task = &self.shared.tasks[id];
+            let (there, other) = (task.cpu, &self.cpus[task.cpu]);
+            let polls = other.current == id && other.activity == Activity::Spin;
+            let waits = task.waiting == Waiting::Lock && self.shared.lock_of(task) == lock;
+            if polls && waits && there != cpu && next != Some(id) {
+                reads += self.shared.machine.signal_latency(cpu, there);
+            }
+        }
+        reads
+    }
+
+    /// The current task writes the word of a lock after its pending overhead, and other cpus then fetch its line
+    /// within `reads`. Returns how long it waits for the line; no time where waiters make a system call between
+    /// two polls.
+    fn write_word(&mut self, cpu: CpuId, app: AppId, lock: LockId, reads: Span) -> Span {
+        if self.shared.apps[app].locks.rules.yields() {
+            return Span::ZERO;
+        }
+        let at = self.cursor(cpu);
+        let shared = &mut self.shared;
+        let (machine, line) = (&shared.machine, shared.apps[app].locks.line(lock.0));
+        line.write(at, cpu, |had| machine.signal_latency(had, cpu), reads)
+    }
+
+    /// The current task takes the line of a lock that it has got.
+    fn take_line(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
+        let wait = self.write_word(cpu, app, lock, Span::ZERO);
+        self.cpus[cpu].pend(Part::Lock, wait);
+    }
+
+    /// The current task gives a lock back, and all that poll its word fetch the line.
+    fn give_line(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
+        let locks = &self.shared.apps[app].locks;
+        // A queued lock is handed over by a store to the word of the next one.
+        if locks.rules.word == LockWord::Shared || !locks.has_next(lock.0) {
+            let reads = self.reads_of_pollers(cpu, app, lock, None);
+            let wait = self.write_word(cpu, app, lock, reads);
+            self.cpus[cpu].pend(Part::Lock, wait);
+        }
+    }
+
     /// The current task takes a lock (true) or begins to wait for it.
     pub(crate) fn lock(&mut self, cpu: CpuId, lock: LockId) -> bool {
         let id = self.cpus[cpu].current;
@@ -119,9 +173,11 @@ impl Engine<'_> {
         if record.locks.take(lock.0, record.rank(id)) {
             record.counters.locks += 1;
             self.shared.tasks[id].pc += 1;
+            self.take_line(cpu, app, lock);
             self.withdraw(cpu, app, lock);
             return true;
         }
+        self.write_word(cpu, app, lock, Span::ZERO);
         self.shared.emit_running(&mut self.cpus[cpu]);
         self.observe(Observation::LockAwaited { task: id, lock });
         self.begin_wait(cpu, Waiting::Lock, Time::NEVER);
@@ -132,13 +188,17 @@ impl Engine<'_> {
     pub(crate) fn unlock(&mut self, cpu: CpuId, lock: LockId) {
         let id = self.cpus[cpu].current;
         let app = self.shared.tasks[id].app();
+        self.give_line(cpu, app, lock);
         let at = (self.cursor(cpu), cpu);
         let record = &mut self.shared.apps[app];
         match record.locks.give(lock.0, record.rank(id), at) {
             Given::Nothing => {}
             Given::To(rank) => {
                 let next = record.task(rank);
-                self.signal(cpu, next, None);
+                // Half of the other pollers fetch the line before it, in the mean.
+                let before = Span::from_ns(self.reads_of_pollers(cpu, app, lock, Some(next)).ns() / 2);
+                let visible = self.visible(cpu, next) + before;
+                self.signal(cpu, next, Some(visible));
             }
             Given::Free(sleeper) => {
                 let sleeper = sleeper.map(|rank| record.task(rank));
@@ -203,6 +263,7 @@ impl Engine<'_> {
         record.counters.lock_wait_ns += waited.ns();
         if record.locks.rules.barges() {
             record.locks.seize(lock.0, record.rank(id), waiter.announced);
+            self.take_line(cpu, app, lock);
             self.withdraw(cpu, app, lock);
         }
         self.report_polling(cpu);
@@ -217,6 +278,7 @@ impl Engine<'_> {
         let locks = &mut self.shared.apps[app].locks;
         if locks.rules.barges() {
             locks.announce(lock.0);
+            self.write_word(cpu, app, lock, Span::ZERO);
             self.shared.tasks[id].history.lock.announced = true;
         }
     }

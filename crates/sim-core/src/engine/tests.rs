@@ -8,7 +8,7 @@ use super::Simulation;
 use super::setup::{test_machine, test_simulation};
 use crate::account::Category;
 use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
-use crate::lock::{LockOrder, LockRules, LockWait};
+use crate::lock::{LockRules, LockWait};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams, TaskGroup};
@@ -376,7 +376,7 @@ fn the_polling_of_a_long_queue_is_skipped_by_whole_periods() {
 fn a_lock_is_handed_on_in_the_order_of_requests() {
     let lock = LockId(0);
     let held = vec![Op::Lock(lock), compute(MS), Op::Unlock(lock)];
-    let rules = |wait| LockRules { order: LockOrder::Arrival, wait };
+    let rules = |wait| LockRules::queued(wait);
     let fair = rules(LockWait::Sleep { spins: 0, again: false });
     let (report, log) = Rig::of(3).app(AppSpec { lock: fair, ..app(3, WaitMode::Block, held) }).run();
     let exits: Vec<u32> =

@@ -175,12 +175,12 @@ impl Reference<'_> {
 
     /// The current task has looked: its wait or its patience is over.
     fn noticed(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
-        let lead = self.take_debt(c);
+        let mut lead = self.take_debt(c);
         if self.ready_at(t) <= self.now {
-            self.got_lock(c, t);
+            self.got_lock(c, t, &mut lead);
             self.wait_over(c, t, lead, policy);
         } else {
-            self.mark_lock(t);
+            self.mark_lock(c, t, &lead);
             self.call(c, self.machine.costs.sleep.ns(), Then::WaitAsleep, lead);
         }
     }

@@ -2,13 +2,13 @@
 //! looks while it is free has it.
 
 use sim_core::ids::{LockId, TaskId};
-use sim_core::lock::{LockOrder, LockWait};
+use sim_core::lock::{LockOrder, LockWait, LockWord};
 use sim_core::observe::Observation;
 use sim_core::policy::TaskState;
 use sim_core::program::Op;
 
 use super::Reference;
-use super::state::{Lead, NEVER, Waiting};
+use super::state::{Doing, LOCK, Lead, NEVER, Waiting};
 
 /// A lock.
 #[derive(Clone, Default)]
@@ -20,6 +20,9 @@ pub(super) struct RefLock {
     marked: bool,
     /// When and where it was last given back.
     freed: (u64, usize),
+    /// Who has the cache line of its word; since when and until when the line is under way without a pause.
+    owner: Option<usize>,
+    moves: (u64, u64),
 }
 
 impl Reference<'_> {
@@ -85,15 +88,53 @@ impl Reference<'_> {
         }
     }
 
+    /// How long the line of a lock's word takes to all cpus that poll it, but not to this one nor to a task's.
+    fn round_of_pollers(&self, c: usize, app: usize, lock: usize, but: Option<usize>) -> u64 {
+        let rules = self.apps[app].spec.lock;
+        let sleeper = matches!(rules.wait, LockWait::Sleep { spins: 0, .. });
+        if rules.word == LockWord::Own || sleeper {
+            return 0;
+        }
+        let polls = |there: &usize| {
+            let (doing, current) = (self.cpus[*there].doing, self.cpus[*there].current);
+            let waits = |t: &usize| self.tasks[*t].app == app && self.awaited(*t) == Some(lock);
+            *there != c && doing == Doing::Spin && current != but && current.is_some_and(|t| waits(&t))
+        };
+        (0..self.cpus.len()).filter(polls).map(|there| self.latency(c, there)).sum()
+    }
+
+    /// A cpu writes the word of a lock after `lead`: how long it waits for the line. `round`: how long the line is
+    /// then under way to others.
+    fn fetch_line(&mut self, c: usize, app: usize, lock: usize, lead: &Lead, round: u64) -> u64 {
+        if self.apps[app].spec.lock.wait == LockWait::Yield {
+            // A system call between two polls: nobody queues for the line.
+            return 0;
+        }
+        let at = self.now + lead.total();
+        let owner = self.apps[app].letters.locks[lock].owner;
+        let own = owner.filter(|owner| *owner != c).map_or(0, |owner| self.latency(owner, c));
+        let record = &mut self.apps[app].letters.locks[lock];
+        record.owner = Some(c);
+        let (since, until) = record.moves;
+        let queued = if at < since { 0 } else { until.saturating_sub(at) };
+        if at > until {
+            record.moves = (at, at);
+        }
+        record.moves.1 += own + round;
+        queued + own
+    }
+
     /// Takes a lock (true) or begins to wait for it.
-    pub(super) fn lock(&mut self, c: usize, t: usize, lock: usize, lead: Lead) -> bool {
+    pub(super) fn lock(&mut self, c: usize, t: usize, lock: usize, lead: &mut Lead) -> bool {
         let (app, rank, barges) = (self.tasks[t].app, self.tasks[t].rank, self.barges(t));
+        let line = self.fetch_line(c, app, lock, lead, 0);
         let record = &mut self.apps[app].letters.locks[lock];
         if record.holder.is_none_or(|holder| holder == rank) {
             if record.holder.is_none() {
                 record.marked = false;
             }
             record.holder = Some(rank);
+            lead.0[LOCK] += line;
             self.apps[app].counters.locks += 1;
             self.tasks[t].pc += 1;
             if barges {
@@ -109,13 +150,19 @@ impl Reference<'_> {
         self.tasks[t].lock_since = self.now;
         self.tasks[t].marks = self.lock_patience(t) == Some(0);
         self.tasks[t].returned = false;
-        self.wait(c, Waiting::Lock, NEVER, lead);
+        self.wait(c, Waiting::Lock, NEVER, *lead);
         false
     }
 
     /// Gives a lock back: to the next in line, or to nobody, waking one of those that sleep.
     pub(super) fn unlock(&mut self, c: usize, t: usize, lock: usize, lead: &mut Lead) {
         let (app, rank, barges) = (self.tasks[t].app, self.tasks[t].rank, self.barges(t));
+        let own_words = self.apps[app].spec.lock.word == LockWord::Own;
+        let handed = !barges && !self.apps[app].letters.locks[lock].line.is_empty();
+        if !own_words || !handed {
+            let round = self.round_of_pollers(c, app, lock, None);
+            lead.0[LOCK] += self.fetch_line(c, app, lock, lead, round);
+        }
         let at = self.now + lead.total();
         let record = &mut self.apps[app].letters.locks[lock];
         if record.holder != Some(rank) {
@@ -137,13 +184,14 @@ impl Reference<'_> {
         }
         if let Some(next) = next {
             let next = self.task(app, next);
-            let seen = self.seen_at(c, next, lead);
+            let others = if barges { 0 } else { self.round_of_pollers(c, app, lock, Some(next)) };
+            let seen = self.seen_at(c, next, lead) + others / 2;
             self.signal(c, next, seen, lead);
         }
     }
 
     /// The current task, which has waited for a lock, has it.
-    pub(super) fn got_lock(&mut self, c: usize, t: usize) {
+    pub(super) fn got_lock(&mut self, c: usize, t: usize, lead: &mut Lead) {
         let Some(lock) = self.awaited(t) else { return };
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
         let waited = self.now - self.tasks[t].lock_since;
@@ -155,6 +203,7 @@ impl Reference<'_> {
             let record = &mut self.apps[app].letters.locks[lock];
             record.holder = Some(rank);
             record.marked = self.tasks[t].marks;
+            lead.0[LOCK] += self.fetch_line(c, app, lock, lead, 0);
             self.tell_yielders(app, lock, |_, _| NEVER);
         }
         self.tell_polling(c);
@@ -162,12 +211,13 @@ impl Reference<'_> {
     }
 
     /// The current task says that it will sleep, if it waits for a lock that is not handed over.
-    pub(super) fn mark_lock(&mut self, t: usize) {
+    pub(super) fn mark_lock(&mut self, c: usize, t: usize, lead: &Lead) {
         let Some(lock) = self.awaited(t).filter(|_| self.barges(t)) else { return };
         self.tasks[t].marks = true;
         let app = self.tasks[t].app;
         let record = &mut self.apps[app].letters.locks[lock];
         record.marked = record.holder.is_some();
+        self.fetch_line(c, app, lock, lead, 0);
     }
 
     /// The current task is in the kernel and wants to sleep: true when it does. It does not sleep on a lock

@@ -39,7 +39,7 @@ impl Reference<'_> {
                     self.turn_of_loop(t, *op);
                     true
                 }
-                Op::Lock(lock) => self.lock(c, t, lock.0 as usize, lead),
+                Op::Lock(lock) => self.lock(c, t, lock.0 as usize, &mut lead),
                 Op::Unlock(lock) => {
                     self.tasks[t].pc += 1;
                     self.unlock(c, t, lock.0 as usize, &mut lead);

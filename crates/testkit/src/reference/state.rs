@@ -19,7 +19,7 @@ pub(super) const NEVER: u64 = u64::MAX;
 
 /// Overhead before an activity proper, in nanoseconds, paid in the order of [`PAID_AS`].
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Lead(pub(super) [u64; 6]);
+pub(super) struct Lead(pub(super) [u64; 7]);
 
 pub(super) const SWITCH: usize = 0;
 pub(super) const MIGRATION: usize = 1;
@@ -27,15 +27,17 @@ pub(super) const KERNEL: usize = 2;
 pub(super) const DAEMON: usize = 3;
 pub(super) const REFILL: usize = 4;
 pub(super) const SPIN: usize = 5;
+pub(super) const LOCK: usize = 6;
 
 /// The category each part of a lead is booked under.
-pub(super) const PAID_AS: [Category; 6] = [
+pub(super) const PAID_AS: [Category; 7] = [
     Category::Switch,
     Category::Migration,
     Category::Kernel,
     Category::Daemon,
     Category::Refill,
     Category::Spin,
+    Category::LockWait,
 ];
 
 impl Lead {

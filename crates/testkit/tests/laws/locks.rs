@@ -2,7 +2,7 @@
 
 use sim_core::account::Category;
 use sim_core::ids::LockId;
-use sim_core::lock::{LockOrder, LockRules, LockWait};
+use sim_core::lock::{LockRules, LockWait};
 use sim_core::observe::Observation;
 use sim_core::outcome::RunReport;
 use sim_core::program::{AppSpec, Op};
@@ -11,16 +11,21 @@ use sim_core::wait::WaitMode;
 
 use crate::support::{Trial, app, compute, hogs, on_cpu, seconds};
 
-const FAIR: LockRules =
-    LockRules { order: LockOrder::Arrival, wait: LockWait::Sleep { spins: 0, again: false } };
-const ADAPTIVE: LockRules =
-    LockRules { order: LockOrder::Barging, wait: LockWait::Sleep { spins: 100, again: false } };
-const GOMP: LockRules =
-    LockRules { order: LockOrder::Barging, wait: LockWait::Sleep { spins: 100, again: true } };
-const YIELDING: LockRules = LockRules { order: LockOrder::Barging, wait: LockWait::Yield };
+const FAIR: LockRules = LockRules::queued(LockWait::Sleep { spins: 0, again: false });
+const ADAPTIVE: LockRules = LockRules::barging(LockWait::Sleep { spins: 100, again: false });
+const GOMP: LockRules = LockRules::barging(LockWait::Sleep { spins: 100, again: true });
+const YIELDING: LockRules = LockRules::barging(LockWait::Yield);
 const BARGING: [LockRules; 5] = [LockRules::MUTEX, ADAPTIVE, GOMP, LockRules::TEST_AND_SET, YIELDING];
-const ALL: [LockRules; 7] =
-    [LockRules::MUTEX, ADAPTIVE, GOMP, LockRules::TEST_AND_SET, YIELDING, LockRules::TICKET, FAIR];
+const ALL: [LockRules; 8] = [
+    LockRules::MUTEX,
+    ADAPTIVE,
+    GOMP,
+    LockRules::TEST_AND_SET,
+    YIELDING,
+    LockRules::TICKET,
+    LockRules::QUEUED,
+    FAIR,
+];
 
 /// Threads that take a lock this often, in microseconds outside and inside.
 fn sections(threads: u32, count: u32, (outside, inside): (u64, u64), lock: LockRules) -> AppSpec {
@@ -203,4 +208,61 @@ fn the_one_that_is_free_to_run_takes_a_lock_from_the_one_that_is_not() {
     let (alone, beside) = nice(LockRules::MUTEX);
     // The low one needs its 20 ms of work at 15 of 1,039 shares while the high one waits for it or has ended.
     assert!(beside > 20.0 * alone, "{beside} s beside a program of the middle, {alone} s without it");
+}
+
+/// Time per section in nanoseconds of threads with a cpu each that always want the lock, with cache lines that
+/// take this long from one core to another.
+fn hand_over(threads: u32, (line, inside): (u64, u64), lock: LockRules) -> f64 {
+    const SECTIONS: u32 = 2_000;
+    let ops = vec![
+        Op::Repeat(SECTIONS),
+        compute(Span::from_ns(100)),
+        Op::Lock(LockId(0)),
+        compute(Span::from_ns(inside)),
+        Op::Unlock(LockId(0)),
+        Op::End,
+    ];
+    let app = AppSpec { lock, ..app(threads, ops, WaitMode::Spin) };
+    let mut trial = trial("core:16", app).policy("PIN", &[]);
+    trial.machine.costs.line = [1, line, line, line, line].map(Span::from_ns);
+    trial.machine.costs.poll = Span::from_ns(5);
+    let report = trial.run();
+    assert_eq!(report.apps[0].counters.locks, u64::from(threads * SECTIONS));
+    seconds(&report, 0) * 1e9 / f64::from(threads * SECTIONS)
+}
+
+#[test]
+fn a_lock_that_all_poll_costs_a_move_of_its_line_for_each_poller() {
+    // Anderson 1990, Boyd-Wickizer and others 2012: each release sends the line of a test-and-set lock round all
+    // pollers. Of a ticket lock the next holder sees it after half of the round, but its own release waits for
+    // the other half if the section is short.
+    for line in [50, 100] {
+        let cost = |threads, lock| hand_over(threads, (line, 50), lock) - 50.0;
+        let slope = |lock| (cost(16, lock) - cost(8, lock)) / 8.0 / line as f64;
+        let all = slope(LockRules::TEST_AND_SET);
+        assert!((0.3..1.1).contains(&all), "test-and-set: {all} moves for each poller more");
+        let ticket = slope(LockRules::TICKET);
+        assert!((0.4..1.2).contains(&ticket), "ticket: {ticket} moves for each poller more");
+        // Mellor-Crummey, Scott 1991: a constant number of remote references for each section.
+        let own = slope(LockRules::QUEUED);
+        assert!(own.abs() < 0.1, "queued: {own} moves for each poller more");
+        assert!(cost(16, LockRules::QUEUED) < 3.0 * line as f64 + 20.0);
+    }
+}
+
+#[test]
+fn threads_that_sleep_leave_the_line_of_a_lock_alone() {
+    // With more work inside than the line takes round all pollers, they do not delay the holder.
+    for lock in [LockRules::TEST_AND_SET, LockRules::TICKET, LockRules::QUEUED] {
+        let long = hand_over(16, (50, 20_000), lock);
+        assert!((20_000.0..20_000.0 + 16.0 * 2.0 * 50.0).contains(&long), "{lock:?}: {long} ns");
+    }
+    // Short sections behind little work: the sleepers of a mutex do not count.
+    let [few, many] = [4, 16].map(|threads| hand_over(threads, (100, 50), LockRules::MUTEX));
+    let [few_poll, many_poll] = [4, 16].map(|threads| hand_over(threads, (100, 50), LockRules::TEST_AND_SET));
+    assert!(
+        many / few < many_poll / few_poll / 1.5,
+        "mutex {few} to {many} ns, polled {few_poll} to {many_poll} ns"
+    );
+    assert!(many < many_poll, "mutex {many} ns, polled {many_poll} ns");
 }

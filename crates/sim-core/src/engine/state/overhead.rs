@@ -16,10 +16,12 @@ pub(crate) enum Part {
     Refill,
     /// Waiting for a contended line while arriving at a barrier.
     Spin,
+    /// Waiting for the line of a lock's word.
+    Lock,
 }
 
 impl Part {
-    const COUNT: usize = 6;
+    const COUNT: usize = 7;
 
     /// The category of each, in order.
     const CATEGORIES: [Category; Self::COUNT] = [
@@ -29,6 +31,7 @@ impl Part {
         Category::Daemon,
         Category::Refill,
         Category::Spin,
+        Category::LockWait,
     ];
 }
 
@@ -200,22 +203,23 @@ mod tests {
     #[test]
     fn a_record_keeps_the_same_parts_as_a_list() {
         let (mut cpu, mut parts, mut account) = (Cpu::new(CpuId(0)), Parts::NONE, Account::default());
-        let all = [Part::Switch, Part::Migration, Part::Kernel, Part::Daemon, Part::Refill, Part::Spin];
+        let all =
+            [Part::Switch, Part::Migration, Part::Kernel, Part::Daemon, Part::Refill, Part::Spin, Part::Lock];
         for step in 0..crate::steps(20_000) {
             let draw = u64::from(crate::rng::draw(11, step));
             let span = Span::from_ns(if draw & 1023 == 0 { 1 << 33 } else { draw >> 24 });
             match draw % 16 {
-                0..6 => {
+                0..7 => {
                     let part = all[(draw % 16) as usize];
                     cpu.pend(part, span);
                     parts.grow(part, span);
                 }
-                6 => {
+                7 => {
                     cpu.set_switch(span);
                     parts = Parts::NONE;
                     parts.grow(Part::Switch, span);
                 }
-                7..12 => assert_eq!(cpu.pay(span), parts.pay(span, &mut account)),
+                8..13 => assert_eq!(cpu.pay(span), parts.pay(span, &mut account)),
                 _ => {
                     cpu.pay_all();
                     parts.pay(Span::MAX, &mut account);
