@@ -69,6 +69,43 @@ impl Parameter {
     }
 }
 
+/// A table with the same parameters as `base`, those of `changed` in place of the parameters with their names:
+/// what a release, a runtime or a machine has of its own.
+///
+/// A constant that names a parameter which the table lacks, or a table of another length, does not compile.
+///
+/// # Panics
+/// Outside constants, in these cases.
+#[must_use]
+pub const fn changed<const N: usize>(base: &[Parameter], changed: &[Parameter]) -> [Parameter; N] {
+    assert!(base.len() == N && N > 0, "the table has another length");
+    let mut all = [base[0]; N];
+    let (mut at, mut found) = (0, 0);
+    while at < N {
+        all[at] = base[at];
+        let mut other = 0;
+        while other < changed.len() {
+            if is_same(changed[other].name.as_bytes(), base[at].name.as_bytes()) {
+                all[at] = changed[other];
+                found += 1;
+            }
+            other += 1;
+        }
+        at += 1;
+    }
+    assert!(found == changed.len(), "the table has no parameter of this name");
+    all
+}
+
+/// Comparison in a constant.
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    match (a, b) {
+        ([], []) => true,
+        ([x, a @ ..], [y, b @ ..]) => *x == *y && is_same(a, b),
+        _ => false,
+    }
+}
+
 /// The values of a table of parameters: what carries them from a scenario to the struct that declares them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Values {

@@ -8,8 +8,8 @@ use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
-    Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, Limit, O1Params, OsModel, RoundRobinParams,
-    TaskGroup, TsParams, UleParams, YieldMode,
+    Balancer, BuddyLimit, CfsParams, Discipline, EevdfParams, Limit, O1Params, OsModel, RoundRobinParams,
+    StartDebit, TaskGroup, TsParams, UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -298,14 +298,23 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
         Discipline::Eevdf(eevdf(rng, tick))
     } else {
         // Short periods, so that slices, credits and granularities all matter within milliseconds.
+        // Each rule alone: a release is one row of them, and scenarios may mix them.
+        let mut rule = || rng.random_range(0..2) == 0;
+        let [normalized, period, with_current, last_buddy, slice, clear, adaptive] = [(); 7].map(|()| rule());
         Discipline::Cfs(CfsParams {
-            release: [CfsRelease::V27, CfsRelease::V28, CfsRelease::V30][rng.random_range(0..3)],
             latency: Span::from_ns(rng.random_range(50_000..500_000)),
             min_granularity: Span::from_ns(rng.random_range(10_000..100_000)),
             wakeup_granularity: Span::from_ns(rng.random_range(1_000..120_000)),
             nr_latency: rng.random_range(1..6),
             sleeper_credit: rng.random_range(0..2) == 0,
+            normalized_sleeper: normalized,
             start_debit: rng.random_range(0..2) == 0,
+            debit: if period { StartDebit::Period } else { StartDebit::Slice },
+            minimum_with_current: with_current,
+            last_buddy,
+            buddy_limit: if slice { BuddyLimit::Slice } else { BuddyLimit::Granularity },
+            clear_buddies: clear,
+            adaptive_gran: adaptive,
             buddies: rng.random_range(0..2) == 0,
             yield_mode: if rng.random_range(0..2) == 0 { YieldMode::Default } else { YieldMode::Posix },
         })

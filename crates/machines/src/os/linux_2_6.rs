@@ -1,9 +1,9 @@
 //! `linux-2.6.27`, `linux-2.6.28`, `linux-2.6.30`: the Completely Fair Scheduler of 2008 and 2009.
 
 use notation::declare::Duration;
-use notation::parameter::Values;
+use notation::parameter::{Parameter, Values, changed};
 use notation::{choices, parameters};
-use sim_core::os::{CfsParams, CfsRelease, Discipline, YieldMode};
+use sim_core::os::{BuddyLimit, CfsParams, Discipline, StartDebit, YieldMode};
 use sim_core::time::Span;
 
 use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
@@ -13,8 +13,18 @@ choices! {
     enum Yields { Default = "default", Posix = "posix" }
 }
 
+choices! {
+    /// The words of `debit`.
+    enum Debit { Slice = "slice", Period = "period" }
+}
+
+choices! {
+    /// The words of `buddy_limit`.
+    enum Limit { Granularity = "granularity", Slice = "slice" }
+}
+
 parameters! {
-    /// Parameters of `linux-2.6.28`.
+    /// Parameters of the releases with CFS; the defaults are those of 2.6.28.
     struct Parameters {
         /// Effect of sched_yield. `default` updates the caller's virtual runtime and picks the next task
         /// again (sched_compat_yield = 0). `posix` puts the caller behind all other tasks of its queue
@@ -36,14 +46,55 @@ parameters! {
         /// A woken task is placed up to one latency before the queue's minimum virtual runtime
         /// (FAIR_SLEEPERS).
         sleeper_credit: bool = true;
-        /// A new task starts one time slice (in 2.6.27 one period) behind the queue's minimum virtual runtime
-        /// (START_DEBIT).
+        /// The credit of a woken task is divided by its weight (NORMALIZED_SLEEPER, until 2.6.29).
+        normalized_sleeper: bool = true;
+        /// A new task starts behind the queue's minimum virtual runtime (START_DEBIT).
         start_debit: bool = true;
-        /// The scheduler prefers the last woken task, then the task that it pre-empted (NEXT_BUDDY,
-        /// LAST_BUDDY). 2.6.27 prefers the woken task only.
+        /// How far behind: one time slice of its own (sched_vslice), or one whole period (sched_vslice_add,
+        /// until 2.6.27).
+        debit: Debit = Debit::Slice;
+        /// The queue's minimum virtual runtime follows the running task as well as the waiting ones
+        /// (update_min_vruntime). Until 2.6.27 it follows the waiting ones only.
+        minimum_with_current: bool = true;
+        /// The scheduler prefers the last woken task (NEXT_BUDDY).
         buddies: bool = true;
+        /// After the last woken task the scheduler prefers the task that it met on the cpu (LAST_BUDDY, since
+        /// 2.6.28). It acts only with `buddies`.
+        last_buddy: bool = true;
+        /// Up to where buddies are preferred: while they are behind by at most one wake-up granularity
+        /// (wakeup_preempt_entity), or for one slice after the last ordinary pick (pair_start, until 2.6.27).
+        buddy_limit: Limit = Limit::Granularity;
+        /// A slice that is used up ends the claim of the running task as a buddy (clear_buddies, since 2.6.30).
+        clear_buddies: bool = false;
+        /// The lead that a woken task needs to pre-empt shrinks when it often wakes others (ADAPTIVE_GRAN,
+        /// since 2.6.30).
+        adaptive_gran: bool = false;
     }
 }
+
+/// Number of parameters.
+const COUNT: usize = Parameters::TABLE.len();
+
+/// The rules of 2.6.27 (kernel/sched_fair.c of that release).
+const ROW_27: [Parameter; COUNT] = changed(
+    Parameters::TABLE,
+    &[
+        Parameters::debit.with(Debit::Period as u64),
+        Parameters::minimum_with_current.with(false as u64),
+        Parameters::last_buddy.with(false as u64),
+        Parameters::buddy_limit.with(Limit::Slice as u64),
+    ],
+);
+
+/// The rules of 2.6.30 (kernel/sched_fair.c and sched_features.h of that release).
+const ROW_30: [Parameter; COUNT] = changed(
+    Parameters::TABLE,
+    &[
+        Parameters::normalized_sleeper.with(false as u64),
+        Parameters::clear_buddies.with(true as u64),
+        Parameters::adaptive_gran.with(true as u64),
+    ],
+);
 
 /// The entry of the shelf.
 pub(super) const LINUX_2_6_28: Entry = Entry {
@@ -52,7 +103,7 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.28: { yield: posix } }",
     parameters: Parameters::TABLE,
-    own: Kernel { balancer: linux("linux-2.6.28"), make: |values, cpus| cfs(values, cpus, CfsRelease::V28) },
+    own: Kernel { balancer: linux("linux-2.6.28"), make: cfs },
 };
 
 /// The entry of the release before.
@@ -62,8 +113,8 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
         preferred",
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.27: { yield: posix } }",
-    parameters: Parameters::TABLE,
-    own: Kernel { balancer: linux("linux-2.6.27"), make: |values, cpus| cfs(values, cpus, CfsRelease::V27) },
+    parameters: &ROW_27,
+    own: Kernel { balancer: linux("linux-2.6.27"), make: cfs },
 };
 
 /// The entry of the release after the next.
@@ -71,12 +122,12 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     name: "linux-2.6.30",
     summary: "like linux-2.6.28, but a task that often wakes others pre-empts sooner (ADAPTIVE_GRAN)",
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
-    example: "{ linux-2.6.30: { yield: default } }",
-    parameters: Parameters::TABLE,
-    own: Kernel { balancer: linux("linux-2.6.30"), make: |values, cpus| cfs(values, cpus, CfsRelease::V30) },
+    example: "{ linux-2.6.30: { adaptive_gran: false } }",
+    parameters: &ROW_30,
+    own: Kernel { balancer: linux("linux-2.6.30"), make: cfs },
 };
 
-fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Booted {
+fn cfs(values: &Values, cpus: u32) -> Booted {
     let values = Parameters::from(values);
     let boot = CfsParams::scaled(cpus);
     let set = |given: Duration, scaled: Span| match given.ns() {
@@ -89,14 +140,23 @@ fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Booted {
     let written = values.latency.ns() != 0 || values.min_granularity.ns() != 0;
     let shared = latency.ns().div_ceil(least.ns().max(1)).clamp(1, u64::from(u32::MAX)) as u32;
     let discipline = Discipline::Cfs(CfsParams {
-        release,
         latency,
         min_granularity: least,
         wakeup_granularity: set(values.wakeup_granularity, boot.wakeup_granularity),
         nr_latency: if written { shared } else { boot.nr_latency },
         sleeper_credit: values.sleeper_credit,
+        normalized_sleeper: values.normalized_sleeper,
         start_debit: values.start_debit,
+        debit: if values.debit == Debit::Period { StartDebit::Period } else { StartDebit::Slice },
+        minimum_with_current: values.minimum_with_current,
         buddies: values.buddies,
+        last_buddy: values.last_buddy,
+        buddy_limit: match values.buddy_limit {
+            Limit::Granularity => BuddyLimit::Granularity,
+            Limit::Slice => BuddyLimit::Slice,
+        },
+        clear_buddies: values.clear_buddies,
+        adaptive_gran: values.adaptive_gran,
         yield_mode: if values.r#yield == Yields::Posix { YieldMode::Posix } else { YieldMode::Default },
     });
     Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }

@@ -21,7 +21,7 @@ use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::os::{CfsRelease, Discipline, Limit, OsModel};
+use crate::os::{Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
@@ -297,8 +297,8 @@ fn build_cpus(
     (apps, tasks): (&IdVec<AppId, App>, &mut IdVec<TaskId, Task>),
 ) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
-    // Under 2.6.27 each yield is noted apart. Where tasks sleep, overhead often has several parts.
-    let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
+    // Some kernels note the instant of each ordinary pick. Where tasks sleep, overhead often has several parts.
+    let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.times_pairs());
     let locks = |app: &App| app.program.locks() > 0 && app.locks.rules.sleeps_after().is_some();
     if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());

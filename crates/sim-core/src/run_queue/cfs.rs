@@ -1,5 +1,5 @@
-//! The Completely Fair Scheduler of Linux 2.6.27, 2.6.28 and 2.6.30 (kernel/sched_fair.c): virtual runtime,
-//! slices, placement, wake-up pre-emption, buddies.
+//! The Completely Fair Scheduler of Linux (kernel/sched_fair.c, 2.6.27 to 2.6.30): virtual runtime, slices,
+//! placement, wake-up pre-emption, buddies. What differs between releases is a rule of its own.
 //!
 //! Deviations: virtual runtime is exact at every instant instead of brought up to date at ticks; on a cpu
 //! shared by several processes every switch is charged as one between processes; any yield on a queue forgets
@@ -22,25 +22,28 @@ pub enum YieldMode {
     Posix,
 }
 
-/// The kernel release whose CFS it is; kernel/sched_fair.c of each.
+/// How far a forked task starts behind the minimum (`place_entity`, `START_DEBIT`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CfsRelease {
-    /// The minimum follows the leftmost waiting task only; a forked task starts a whole period late; only the
-    /// woken task is a buddy, preferred whatever its lag for one slice after the last ordinary pick.
-    V27,
-    /// Both buddies, each within one wake-up granularity of the leftmost.
-    V28,
-    /// As 28, but the lead a woken task needs shrinks when it wakes others often (`ADAPTIVE_GRAN`), a slice
-    /// that is used up ends the current task's claim as a buddy, and the sleeper's credit is not scaled by
-    /// weight.
-    V30,
+pub enum StartDebit {
+    /// One slice of its own (`sched_vslice`, since 2.6.28).
+    Slice,
+    /// One whole period (`sched_vslice_add` of 2.6.27).
+    Period,
 }
 
-/// Tunables of CFS, as in force (after the kernel scaled them by the number of cpus).
+/// Up to where the scheduler prefers a buddy to the task with the least virtual runtime (`pick_next`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BuddyLimit {
+    /// While it is behind by at most one wake-up granularity (`wakeup_preempt_entity`, since 2.6.28).
+    Granularity,
+    /// For one slice after the last ordinary pick, whatever its lag (`pair_start` of 2.6.27).
+    Slice,
+}
+
+/// Tunables and rules of CFS, as in force (after the kernel scaled them by the number of cpus); the rules have
+/// the names of kernel/sched_features.h where they are there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CfsParams {
-    /// Whose rules.
-    pub release: CfsRelease,
     /// Period in which each of up to `nr_latency` tasks runs once.
     pub latency: Span,
     /// Slice per task beyond `nr_latency` tasks.
@@ -51,10 +54,26 @@ pub struct CfsParams {
     pub nr_latency: u32,
     /// A woken task is placed up to one latency before the minimum (fair sleepers).
     pub sleeper_credit: bool,
-    /// A forked task starts one slice behind the minimum (`START_DEBIT`).
+    /// The credit of a woken task is divided by its weight (`NORMALIZED_SLEEPER`, until 2.6.29).
+    pub normalized_sleeper: bool,
+    /// A forked task starts behind the minimum (`START_DEBIT`).
     pub start_debit: bool,
-    /// Prefer the last woken task, then the task it pre-empted (`NEXT_BUDDY`, `LAST_BUDDY`).
+    /// By how much.
+    pub debit: StartDebit,
+    /// The minimum follows the current task as well as the leftmost waiting one (`update_min_vruntime`, since
+    /// 2.6.28); the leftmost one alone before.
+    pub minimum_with_current: bool,
+    /// Prefer the last woken task (`NEXT_BUDDY`).
     pub buddies: bool,
+    /// After it, prefer the task it met on the cpu (`LAST_BUDDY`, since 2.6.28); only with `buddies`.
+    pub last_buddy: bool,
+    /// Up to where buddies are preferred.
+    pub buddy_limit: BuddyLimit,
+    /// A slice that is used up ends the current task's claim as a buddy (`clear_buddies` in
+    /// `check_preempt_tick`, since 2.6.30).
+    pub clear_buddies: bool,
+    /// The lead that a woken task needs shrinks when it wakes others often (`ADAPTIVE_GRAN` of 2.6.30).
+    pub adaptive_gran: bool,
     /// `sched_yield`.
     pub yield_mode: YieldMode,
 }
@@ -67,14 +86,20 @@ impl CfsParams {
         let factor = u64::from(cpus.max(1).ilog2() + 1);
         let cap = Span::from_ms(200);
         Self {
-            release: CfsRelease::V28,
             latency: (Span::from_ms(20) * factor).min(cap),
             min_granularity: (Span::from_ms(4) * factor).min(cap),
             wakeup_granularity: Span::from_ms(5) * factor,
             nr_latency: 5,
             sleeper_credit: true,
+            normalized_sleeper: true,
             start_debit: true,
+            debit: StartDebit::Slice,
+            minimum_with_current: true,
             buddies: true,
+            last_buddy: true,
+            buddy_limit: BuddyLimit::Granularity,
+            clear_buddies: false,
+            adaptive_gran: false,
             yield_mode: YieldMode::Default,
         }
     }
@@ -146,11 +171,11 @@ fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
     })
 }
 
-/// `min_vruntime` follows the smaller of the current and the leftmost task, in 2.6.27 the leftmost one alone;
-/// it never goes back.
+/// `min_vruntime` follows the smaller of the current and the leftmost task, or the leftmost one alone; it
+/// never goes back.
 #[inline]
 pub(crate) fn advance_minimum(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu) {
-    follow_least(tasks, cpu, params.release != CfsRelease::V27);
+    follow_least(tasks, cpu, params.minimum_with_current);
 }
 
 /// The minimum follows the smaller of the leftmost and, if it counts (`with_current`), the current task.
@@ -166,35 +191,34 @@ pub(crate) fn follow_least(tasks: &Tasks, cpu: &mut Cpu, with_current: bool) {
     cpu.min_vruntime = cpu.min_vruntime.max(least);
 }
 
-/// Places a task that enters (`place_entity`): a forked one a slice (2.6.27: a period) behind the minimum, a
-/// woken one up to one latency before it but never before its own past, a moved one where its relative
-/// position puts it.
+/// Places a task that enters (`place_entity`): a forked one a slice or a period behind the minimum, a woken one
+/// up to one latency before it but never before its own past, a moved one where its relative position puts it.
 fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
-    let leftmost = cpu.head.some().filter(|_| params.release == CfsRelease::V27).map(|id| tasks[id].vruntime);
+    let leftmost = cpu.head.some().filter(|_| !params.minimum_with_current).map(|id| tasks[id].vruntime);
     let least = leftmost.map_or(cpu.min_vruntime, |left| left.min(cpu.min_vruntime));
     let task: &mut Task = &mut tasks[id];
     let placed = match entry {
         Entry::Fork => {
             let average = params.wakeup_granularity.ns();
-            if params.release == CfsRelease::V30 {
+            if params.adaptive_gran {
                 task.history.waker = Waker { average, issued: None, woken: task.cpu_time.ns() };
             }
             let (running, load) = (cpu.running + 1, cpu.load + u64::from(task.weight));
-            let debit = match params.release {
+            let debit = match params.debit {
                 _ if !params.start_debit => 0,
-                CfsRelease::V27 => period(params, running).ns() as i64,
-                _ => weighted(slice(params, running, task.weight, load), task.weight),
+                StartDebit::Period => period(params, running).ns() as i64,
+                StartDebit::Slice => weighted(slice(params, running, task.weight, load), task.weight),
             };
             least + debit
         }
         Entry::Wake => {
-            if params.release == CfsRelease::V30 {
+            if params.adaptive_gran {
                 task.history.waker.woken = task.cpu_time.ns();
             }
-            let credit = match params.release {
-                _ if !params.sleeper_credit => 0,
-                CfsRelease::V30 => params.latency.ns() as i64,
-                _ => weighted(params.latency, task.weight),
+            let credit = match (params.sleeper_credit, params.normalized_sleeper) {
+                (false, _) => 0,
+                (true, true) => weighted(params.latency, task.weight),
+                (true, false) => params.latency.ns() as i64,
             };
             task.vruntime.max(least - credit)
         }
@@ -208,13 +232,13 @@ fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry
 /// whether it pre-empts or not.
 fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
     if params.buddies {
-        if params.release != CfsRelease::V27 {
+        if params.last_buddy {
             cpu.rare.last_buddy = cpu.current;
         }
         cpu.rare.next_buddy = id;
     }
     let behind = tasks[cpu.current].vruntime - tasks[id].vruntime;
-    if params.release == CfsRelease::V30 {
+    if params.adaptive_gran {
         return behind > adaptive(params, tasks, cpu, id, now);
     }
     behind > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
@@ -240,27 +264,34 @@ fn buddy(
         let there = Some(buddy) == current || buddy != cpu.current;
         there && tasks[buddy].priority == tasks[best].priority
     };
-    if params.release == CfsRelease::V27 {
-        let next = cpu.rare.next_buddy.some().filter(|next| able(*next)).filter(|next| {
-            now.since(cpu.rare.pair_start) <= slice(params, cpu.running, tasks[*next].weight, cpu.load)
-        });
-        if next.is_none() {
-            cpu.rare.pair_start = now;
+    let since = now.since(cpu.rare.pair_start);
+    let near = |buddy: &TaskId| match params.buddy_limit {
+        BuddyLimit::Slice => since <= slice(params, cpu.running, tasks[*buddy].weight, cpu.load),
+        BuddyLimit::Granularity => {
+            let gap = tasks[*buddy].vruntime - tasks[best].vruntime;
+            gap <= params.wakeup_granularity.ns() as i64
         }
-        return next;
-    }
-    let near = |buddy: &TaskId| {
-        let gap = tasks[*buddy].vruntime - tasks[best].vruntime;
-        able(*buddy) && gap <= params.wakeup_granularity.ns() as i64
     };
-    [cpu.rare.next_buddy, cpu.rare.last_buddy].into_iter().filter_map(TaskId::some).find(near)
+    let buddies = [cpu.rare.next_buddy, cpu.rare.last_buddy].into_iter().filter_map(TaskId::some);
+    let preferred = buddies.filter(|buddy| able(*buddy)).find(near);
+    if preferred.is_none() && params.times_pairs() {
+        cpu.rare.pair_start = now;
+    }
+    preferred
 }
 
 impl CfsParams {
-    /// In 2.6.27 the minimum follows the caller of a yield where no task waits.
+    /// True if the instant of the last ordinary pick matters.
     #[inline]
-    fn follow_alone(&self, tasks: &Tasks, cpu: &mut Cpu) {
-        if self.release == CfsRelease::V27 && cpu.head.is_none() {
+    pub(crate) fn times_pairs(&self) -> bool {
+        self.buddy_limit == BuddyLimit::Slice
+    }
+
+    /// Where the minimum follows the waiting tasks only, it follows the caller of a yield if no task waits:
+    /// for an instant that one is the leftmost.
+    #[inline]
+    pub(crate) fn follow_alone(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        if !self.minimum_with_current && cpu.head.is_none() {
             cpu.min_vruntime = cpu.min_vruntime.max(tasks[cpu.current].vruntime);
         }
     }
@@ -268,11 +299,11 @@ impl CfsParams {
 
 impl Rules for CfsParams {
     fn keeps_history(&self) -> bool {
-        self.release == CfsRelease::V30
+        self.adaptive_gran
     }
 
     fn leave(&self, tasks: &mut Tasks, _: &mut Cpu, id: TaskId, reason: LeaveReason) {
-        if reason == LeaveReason::Slept && self.release == CfsRelease::V30 {
+        if reason == LeaveReason::Slept && self.adaptive_gran {
             tasks[id].history.waker.sleeps(self);
         }
     }
@@ -295,17 +326,17 @@ impl Rules for CfsParams {
         advance_minimum(self, tasks, cpu);
     }
 
-    /// In 2.6.27 the minimum follows the leftmost of those that wait now.
+    /// A minimum that follows the leftmost task alone follows that of the tasks that wait now.
     #[inline]
     fn note_pick(&self, tasks: &Tasks, cpu: &mut Cpu) {
-        if self.release == CfsRelease::V27 {
+        if !self.minimum_with_current {
             advance_minimum(self, tasks, cpu);
         }
     }
 
     #[inline]
     fn interrupted(&self, _: &mut Tasks, cpu: &mut Cpu, _: Time, over: bool) {
-        if over && self.release == CfsRelease::V30 {
+        if over && self.clear_buddies {
             forget(cpu, cpu.current);
         }
     }
@@ -421,8 +452,8 @@ mod tests {
     fn a_woken_task_preempts_when_it_is_ahead_by_more_than_the_granularity() {
         use crate::engine::state::ProcessId;
         use crate::ids::{AppId, CpuId};
-        for release in [CfsRelease::V27, CfsRelease::V28] {
-            let params = CfsParams { release, ..CfsParams::scaled(1) };
+        for last_buddy in [false, true] {
+            let params = CfsParams { last_buddy, ..CfsParams::scaled(1) };
             let granularity = params.wakeup_granularity.ns() as i64;
             // The granularity is weighted as the current task is; the weight of the woken one does not count.
             for (weight, lead) in [(1_024, granularity), (3_072, granularity / 3), (512, granularity)] {
@@ -435,9 +466,12 @@ mod tests {
                 cpu.current = TaskId(0);
                 let mut preempts =
                     |tasks: &mut Tasks| params.preempts(tasks, &mut cpu, TaskId(1), Time::ZERO);
-                assert!(!preempts(&mut tasks), "{release:?}, weight {weight}, a lead of {lead}");
+                assert!(!preempts(&mut tasks), "last buddy {last_buddy}, weight {weight}, a lead of {lead}");
                 tasks[TaskId(1)].vruntime = -1;
-                assert!(preempts(&mut tasks), "{release:?}, weight {weight}, a lead of {lead} and 1 ns");
+                assert!(
+                    preempts(&mut tasks),
+                    "last buddy {last_buddy}, weight {weight}, a lead of {lead} and 1 ns"
+                );
             }
         }
     }

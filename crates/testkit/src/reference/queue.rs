@@ -1,6 +1,6 @@
 //! The run queue of a cpu as a sorted vector, and the disciplines' rules written down one by one.
 
-use sim_core::os::{CfsParams, CfsRelease, Discipline, YieldMode};
+use sim_core::os::{BuddyLimit, CfsParams, Discipline, StartDebit, YieldMode};
 use sim_core::policy::THROTTLED;
 
 use super::Reference;
@@ -36,8 +36,9 @@ impl Reference<'_> {
         matches!(self.model.discipline, Discipline::Cfs(_) | Discipline::VirtualTime(_))
     }
 
-    fn release(&self) -> Option<CfsRelease> {
-        self.cfs().map(|params| params.release)
+    /// The minimum follows the leftmost waiting task alone.
+    fn leftmost_alone(&self) -> bool {
+        self.cfs().is_some_and(|params| !params.minimum_with_current)
     }
 
     /// The discipline has priorities and slices that last over several turns.
@@ -100,7 +101,7 @@ impl Reference<'_> {
             return;
         }
         let (mut current, first) = (self.cpus[c].current, self.cpus[c].queue.first().copied());
-        if self.release() == Some(CfsRelease::V27) {
+        if self.leftmost_alone() {
             // It follows the leftmost of those that wait.
             current = None;
         }
@@ -190,7 +191,7 @@ impl Reference<'_> {
         };
         let (mut minimum, weight, past) =
             (self.cpus[c].minimum, self.tasks[t].weight, self.tasks[t].vruntime);
-        if params.release == CfsRelease::V27
+        if !params.minimum_with_current
             && let Some(first) = self.cpus[c].queue.first()
         {
             minimum = minimum.min(self.tasks[*first].vruntime);
@@ -208,13 +209,13 @@ impl Reference<'_> {
                 let count = self.runnable(c).count() as u64 + 1;
                 let slice = Self::slice(&params, count, weight, self.load(c) + u64::from(weight));
                 minimum
-                    + match params.release {
-                        CfsRelease::V27 => Self::period(&params, count) as i64,
-                        _ => weighted(slice, weight),
+                    + match params.debit {
+                        StartDebit::Period => Self::period(&params, count) as i64,
+                        StartDebit::Slice => weighted(slice, weight),
                     }
             }
             Entry::Fork => minimum,
-            Entry::Wake if params.sleeper_credit && params.release == CfsRelease::V30 => {
+            Entry::Wake if params.sleeper_credit && !params.normalized_sleeper => {
                 past.max(minimum - latency as i64)
             }
             Entry::Wake if params.sleeper_credit => past.max(minimum - weighted(latency, weight)),
@@ -250,14 +251,14 @@ impl Reference<'_> {
             // Interactive over not interactive.
             Discipline::Ule(_) => return mine.vruntime < 256 && theirs.vruntime == 256,
         };
-        let granularity = if params.release == CfsRelease::V30 {
+        let granularity = if params.adaptive_gran {
             let ran = self.now - self.cpus[c].picked;
             let expected = 2 * mine.avg_wakeup * self.runnable(c).count() as u64;
             weighted(expected.saturating_sub(ran).min(params.wakeup_granularity.ns()), mine.weight)
         } else {
             weighted(params.wakeup_granularity.ns(), theirs.weight.max(1024))
         };
-        let (buddies, both) = (params.buddies, params.release != CfsRelease::V27);
+        let (buddies, both) = (params.buddies, params.last_buddy);
         if buddies {
             self.cpus[c].next_buddy = Some(t);
         }
@@ -313,24 +314,23 @@ impl Reference<'_> {
             }
         };
         let Some(params) = self.cfs().filter(|_| !able.is_empty()) else { return Some(best) };
-        if params.release == CfsRelease::V27 {
-            let count = self.runnable(c).count() as u64;
-            let within = |t: &usize| {
-                let slice = Self::slice(params, count, self.tasks[*t].weight, self.load(c));
-                self.tasks[*t].band == self.tasks[best].band && pair_slice <= slice
-            };
-            let next = cpu.next_buddy.filter(within);
-            if next.is_none() {
-                self.cpus[c].pair_start = self.now;
-            }
-            return next.or(Some(best));
-        }
+        let count = self.runnable(c).count() as u64;
         let near = |buddy: &usize| {
             let (buddy, best) = (&self.tasks[*buddy], &self.tasks[best]);
-            buddy.band == best.band && buddy.vruntime - best.vruntime <= params.wakeup_granularity.ns() as i64
+            let close = match params.buddy_limit {
+                BuddyLimit::Slice => pair_slice <= Self::slice(params, count, buddy.weight, self.load(c)),
+                BuddyLimit::Granularity => {
+                    buddy.vruntime - best.vruntime <= params.wakeup_granularity.ns() as i64
+                }
+            };
+            buddy.band == best.band && close
         };
         let buddies = [cpu.next_buddy, cpu.last_buddy];
-        Some(buddies.into_iter().flatten().find(near).unwrap_or(best))
+        let preferred = buddies.into_iter().flatten().find(near);
+        if preferred.is_none() && params.buddy_limit == BuddyLimit::Slice {
+            self.cpus[c].pair_start = self.now;
+        }
+        Some(preferred.unwrap_or(best))
     }
 
     /// The key of the current task for going back into the queue after a pre-emption.
@@ -350,14 +350,14 @@ impl Reference<'_> {
             self.cpus[c].minimum = array;
             self.cpus[c].expired_since = None;
         }
-        if self.release() == Some(CfsRelease::V27) {
+        if self.leftmost_alone() {
             self.advance_minimum(c);
         }
     }
 
     /// The current task is interrupted; `over`: because its slice is.
     pub(super) fn interrupted(&mut self, c: usize, t: usize, over: bool) {
-        if over && self.release() == Some(CfsRelease::V30) {
+        if over && self.cfs().is_some_and(|params| params.clear_buddies) {
             let cpu = &mut self.cpus[c];
             cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
             cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
@@ -399,7 +399,7 @@ impl Reference<'_> {
                     self.tasks[t].vruntime = self.tasks[t].vruntime.max(behind);
                 }
                 self.charge(c);
-                if self.release() == Some(CfsRelease::V27) && self.cpus[c].queue.is_empty() {
+                if self.leftmost_alone() && self.cpus[c].queue.is_empty() {
                     // For an instant it was the leftmost itself.
                     self.cpus[c].minimum = self.cpus[c].minimum.max(self.tasks[t].vruntime);
                 }

@@ -10,7 +10,7 @@ use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::machine::Costs;
-use crate::os::{CfsRelease, Discipline, YieldMode};
+use crate::os::{Discipline, YieldMode};
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::{self, Tasks};
@@ -60,14 +60,11 @@ struct Place {
 
 const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
-/// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
-/// waits.
+/// The queue's minimum after a yield.
 pub(crate) fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     discipline.advance_minimum(tasks, cpu);
-    if cpu.head.is_none()
-        && matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27)
-    {
-        cpu.min_vruntime = cpu.min_vruntime.max(tasks[cpu.current].vruntime);
+    if let Discipline::Cfs(params) = discipline {
+        params.follow_alone(tasks, cpu);
     }
 }
 
