@@ -69,8 +69,8 @@ impl Parameter {
     }
 }
 
-/// A table with the same parameters as `base`, those of `changed` in place of the parameters with their names:
-/// what a release, a runtime or a machine has of its own.
+/// A table with the same parameters as `base`, those of `changed` in place of the parameters with their
+/// names: what a release, a runtime or a machine has of its own.
 ///
 /// A constant that names a parameter which the table lacks, or a table of another length, does not compile.
 ///

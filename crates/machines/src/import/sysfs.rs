@@ -64,8 +64,8 @@ pub(super) fn read(root: &Path) -> Result<Found, String> {
     Ok(found)
 }
 
-/// Family 15h (Bulldozer to Excavator), as `/proc/cpuinfo` writes it. Linux has the two cores of its modules as
-/// hardware threads of one core (`arch/x86/kernel/cpu/amd.c`, `cu_id`).
+/// Family 15h (Bulldozer to Excavator), as `/proc/cpuinfo` writes it. Linux has the two cores of its modules
+/// as hardware threads of one core (`arch/x86/kernel/cpu/amd.c`, `cu_id`).
 const AMD_WITH_MODULES: &str = "21";
 
 /// What is missing, with the default and the cpus that lack it.

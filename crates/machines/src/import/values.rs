@@ -93,8 +93,8 @@ pub(super) fn values(found: &Found, regular: &Regular, remarks: &mut Vec<String>
         }));
     } else if found.modules {
         remarks.push(
-            "the processor has modules of two integer cores, which Linux schedules as the hardware threads of \
-                one core, and so does the machine file: hwloc counts each of them as a core"
+            "the processor has modules of two integer cores, which Linux schedules as the hardware threads \
+                of one core, and so does the machine file: hwloc counts each of them as a core"
                 .into(),
         );
         values.extend(["smt_compute", "smt_poll"].map(|name| Datum {

@@ -64,7 +64,8 @@ parameters! {
         /// Up to where buddies are preferred: while they are behind by at most one wake-up granularity
         /// (wakeup_preempt_entity), or for one slice after the last ordinary pick (pair_start, until 2.6.27).
         buddy_limit: Limit = Limit::Granularity;
-        /// A slice that is used up ends the claim of the running task as a buddy (clear_buddies, since 2.6.30).
+        /// A slice that is used up ends the claim of the running task as a buddy (clear_buddies, since
+        /// 2.6.30).
         clear_buddies: bool = false;
         /// The lead that a woken task needs to pre-empt shrinks when it often wakes others (ADAPTIVE_GRAN,
         /// since 2.6.30).

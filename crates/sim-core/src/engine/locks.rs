@@ -9,8 +9,8 @@
 //! when they get one. It signals all waiters that yield, because their polls are computed without an event
 //! for each.
 //!
-//! The word of a lock is on a cache line ([`crate::sync::Line`]). Who takes the lock or gives it back waits until
-//! it has the line, and each release sends the line round all cpus that poll it.
+//! The word of a lock is on a cache line ([`crate::sync::Line`]). Who takes the lock or gives it back waits
+//! until it has the line, and each release sends the line round all cpus that poll it.
 
 use crate::engine::Engine;
 use crate::engine::shared::Shared;
@@ -115,7 +115,8 @@ impl Shared<'_> {
 }
 
 impl Engine<'_> {
-    /// How long it takes until the cpus that poll the word of a lock have fetched its line, one after the other.
+    /// How long it takes until the cpus that poll the word of a lock have fetched its line, one after the
+    /// other.
     /// `next`, and whoever runs on this cpu, are left out.
     fn reads_of_pollers(&self, cpu: CpuId, app: AppId, lock: LockId, next: Option<TaskId>) -> Span {
         let record = &self.shared.apps[app];
@@ -135,9 +136,9 @@ impl Engine<'_> {
         reads
     }
 
-    /// The current task writes the word of a lock after its pending overhead, and other cpus then fetch its line
-    /// within `reads`. Returns how long it waits for the line; no time where waiters make a system call between
-    /// two polls.
+    /// The current task writes the word of a lock after its pending overhead, and other cpus then fetch its
+    /// line within `reads`. Returns how long it waits for the line; no time where waiters make a system call
+    /// between two polls.
     fn write_word(&mut self, cpu: CpuId, app: AppId, lock: LockId, reads: Span) -> Span {
         if self.shared.apps[app].locks.rules.yields() {
             return Span::ZERO;

@@ -40,8 +40,8 @@ pub enum BuddyLimit {
     Slice,
 }
 
-/// Tunables and rules of CFS, as in force (after the kernel scaled them by the number of cpus); the rules have
-/// the names of kernel/sched_features.h where they are there.
+/// Tunables and rules of CFS, as in force (after the kernel scaled them by the number of cpus); the rules
+/// have the names of kernel/sched_features.h where they are there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CfsParams {
     /// Period in which each of up to `nr_latency` tasks runs once.
@@ -191,8 +191,9 @@ pub(crate) fn follow_least(tasks: &Tasks, cpu: &mut Cpu, with_current: bool) {
     cpu.min_vruntime = cpu.min_vruntime.max(least);
 }
 
-/// Places a task that enters (`place_entity`): a forked one a slice or a period behind the minimum, a woken one
-/// up to one latency before it but never before its own past, a moved one where its relative position puts it.
+/// Places a task that enters (`place_entity`): a forked one a slice or a period behind the minimum, a woken
+/// one up to one latency before it but never before its own past, a moved one where its relative position
+/// puts it.
 fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
     let leftmost = cpu.head.some().filter(|_| !params.minimum_with_current).map(|id| tasks[id].vruntime);
     let least = leftmost.map_or(cpu.min_vruntime, |left| left.min(cpu.min_vruntime));

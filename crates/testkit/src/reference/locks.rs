@@ -88,7 +88,8 @@ impl Reference<'_> {
         }
     }
 
-    /// How long the line of a lock's word takes to all cpus that poll it, but not to this one nor to a task's.
+    /// How long the line of a lock's word takes to all cpus that poll it, but not to this one nor to a
+    /// task's.
     fn round_of_pollers(&self, c: usize, app: usize, lock: usize, but: Option<usize>) -> u64 {
         let rules = self.apps[app].spec.lock;
         let sleeper = matches!(rules.wait, LockWait::Sleep { spins: 0, .. });
@@ -103,8 +104,8 @@ impl Reference<'_> {
         (0..self.cpus.len()).filter(polls).map(|there| self.latency(c, there)).sum()
     }
 
-    /// A cpu writes the word of a lock after `lead`: how long it waits for the line. `round`: how long the line is
-    /// then under way to others.
+    /// A cpu writes the word of a lock after `lead`: how long it waits for the line. `round`: how long the
+    /// line is then under way to others.
     fn fetch_line(&mut self, c: usize, app: usize, lock: usize, lead: &Lead, round: u64) -> u64 {
         if self.apps[app].spec.lock.wait == LockWait::Yield {
             // A system call between two polls: nobody queues for the line.
