@@ -22,8 +22,8 @@ class App:
     #: ``make``, ``interactive``, ``services``, ``pool``, ``hybrid``.
     workload: Choice
     #: How its tasks start, wait and meet at barriers (default upc).
-    #: One of ``upc``, ``upc-processes``, ``mpi``, ``mpich2``, ``openmpi``, ``openmp``, ``libgomp``, ``sun-openmp``,
-    #: ``open64``, ``spin``, ``yield``, ``block``, ``yield-to``.
+    #: One of ``upc``, ``upc-processes``, ``mpi``, ``mpich2``, ``openmpi``, ``openmp``, ``libomp``, ``libgomp``, ``sun-
+    #: openmp``, ``open64``, ``spin``, ``yield``, ``block``, ``yield-to``.
     runtime: Choice | None = None
     #: Number of tasks.
     tasks: int | None = None
@@ -38,7 +38,10 @@ class App:
     #: Arrival of the copies after the first one (default: all together).
     #: One of ``queue``.
     arrival: Choice | None = None
-    #: Cpus that it may use: a list, or a text such as `0-3,8`.
+    #: How long after its release a piece of work should be done: a request after its wake-up, a program after its
+    #: arrival.
+    deadline: str | None = None
+    #: Cpus that it may use: a list, or a text such as `0-3,8`, or `linux:0-3` in the numbers of Linux.
     cpus: Any | None = None
     #: Changes of the cpus that it may use, in the course of the run: a list of times and cpus.
     affinity: Sequence[Any] | None = None
@@ -85,14 +88,17 @@ class Scenario:
     #: `threads_per_core`, `fidelity`, `horizon`, `window`, `warm_up`, `start_jitter`, `admission.jobs`,
     #: `admission.threads`, `cgroups.NAME.weight`, `cgroups.NAME.quota`, `cgroups.NAME.period`, `machine.PARAMETER`,
     #: `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`,
-    #: `policies.LABEL.PARAMETER`, `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`,
-    #: `policies.LABEL.perturb.PARAMETER`.
+    #: `apps.APP.runtime.mpi.PARAMETER`, `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`,
+    #: `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.
     sweep: Mapping[str, Any] | None = None
     #: Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default 1).
     threads_per_core: int | None = None
-    #: `dedicated`: each application also runs alone, one thread per core, pinned. Slowdowns refer to these runs.
-    #: `none`: no such runs.
+    #: `dedicated`: each application also runs alone, pinned, with one thread per core, or with all its tasks where
+    #: each has separate work (`hog`, `interactive`, `critical-section`). Slowdowns refer to these runs. `none`: no
+    #: such runs.
     baseline: Literal['dedicated', 'none'] | None = None
+    #: What policies are judged by, in the answer and in comparisons.
+    objective: Literal['run_time', 'makespan', 'throughput', 'worst_slowdown', 'turnaround', 'queue_time', 'response', 'response_p99', 'lateness', 'rate'] | None = None
     #: How much of each run is simulated. `exact`: all of it. `sampled`: the passes of the loops of the programs
     #: until their mean length is known to 1 %; most of the others are extrapolated.
     fidelity: Literal['exact', 'sampled'] | None = None
