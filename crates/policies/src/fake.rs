@@ -41,6 +41,8 @@ pub(crate) struct FakeSystem {
     pub(crate) slots: Vec<Time>,
     pub(crate) dispatched: Vec<(TaskId, CpuId, QueueEntry)>,
     pub(crate) buddy: Option<TaskId>,
+    /// Tasks ahead of the mean of their queue.
+    pub(crate) ahead: Vec<TaskId>,
     /// What each task has used of its quantum, and what is left.
     pub(crate) quantum: Option<(Span, Span)>,
     /// Reasons and remarks in the order given.
@@ -104,6 +106,7 @@ impl FakeSystem {
             slots: Vec::new(),
             dispatched: Vec::new(),
             buddy: None,
+            ahead: Vec::new(),
             quantum: None,
             reasons: Vec::new(),
             quiet: false,
@@ -279,6 +282,9 @@ impl System for FakeSystem {
     }
     fn slice(&mut self, _: TaskId) -> Option<(Span, Span)> {
         self.quantum
+    }
+    fn is_eligible(&mut self, task: TaskId) -> bool {
+        !self.ahead.contains(&task)
     }
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
         self.reasons.push(why);

@@ -467,6 +467,12 @@ pub trait System: View {
         let _ = task;
         None
     }
+    /// False when a runnable task is ahead of the mean of its queue under a discipline that knows eligibility
+    /// (EEVDF). For LOAD of Linux 6.18 only: `task_is_ineligible_on_dst_cpu`.
+    fn is_eligible(&mut self, task: TaskId) -> bool {
+        let _ = task;
+        true
+    }
     /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread
     /// when it runs).
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool;

@@ -287,6 +287,9 @@ impl System for Tapped<'_> {
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
         self.system.slice(task)
     }
+    fn is_eligible(&mut self, task: TaskId) -> bool {
+        self.system.is_eligible(task)
+    }
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
         self.ask(Request::Migrate(task, to), why)
     }

@@ -5,12 +5,16 @@
 //! weight while it is runnable and fades while it sleeps; a cpu's is the sum of those of the tasks that
 //! belong to it.
 
-use sim_core::time::Time;
+use sim_core::time::{Span, Time};
+
+use super::domains::UNIT;
 
 /// Periods of the decay, nanoseconds (1,024 us).
 const PERIOD: u64 = 1_024_000;
 /// Averages carry this many binary digits behind the point, so that small steps do not get lost.
 pub(super) const FINE: u32 = 10;
+/// All of the time of one cpu, in fine units.
+pub(super) const WHOLE: u64 = UNIT << FINE;
 /// y^n for n below 32, in 2^-32 (`runnable_avg_yN_inv`): 2^(32 - n/32).
 const FACTORS: [u64; 32] = [
     0xffff_ffff,
@@ -60,6 +64,15 @@ fn faded(value: u64, periods: u64) -> u64 {
     ((value * u128::from(FACTORS[(periods % 32) as usize])) >> 32) as u64
 }
 
+/// A value after so many periods on its way to a target.
+fn approached(value: u64, target: u64, periods: u64) -> u64 {
+    if value > target {
+        target + faded(value - target, periods)
+    } else {
+        target - faded(target - value, periods)
+    }
+}
+
 /// A value that follows a target with a half-life of 32 ms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
@@ -76,11 +89,7 @@ impl Average {
         let missed = at.saturating_sub(self.periods);
         self.periods = at;
         if missed > 0 {
-            self.value = if self.value > self.target {
-                self.target + faded(self.value - self.target, missed)
-            } else {
-                self.target - faded(self.target - self.value, missed)
-            };
+            self.value = approached(self.value, self.target, missed);
         }
     }
 
@@ -107,15 +116,56 @@ impl Average {
         self.value = self.value.saturating_add(fine);
     }
 
-    /// No more than this from now on, until it grows again.
-    pub(super) fn cap(&mut self, fine: u64) {
-        self.value = self.value.min(fine);
-    }
-
     /// Takes away what a task that goes takes along.
     pub(super) fn remove(&mut self, now: Time, fine: u64) {
         self.update(now);
         self.value = self.value.saturating_sub(fine);
+    }
+}
+
+/// How much of its time a task runs (`util_avg`), and what is expected of it when it wakes (`util_est`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Utilisation {
+    /// With a half-life of 32 ms, in fine units.
+    value: u64,
+    /// The larger of `value` when it last fell asleep and the mean of such values, in fine units.
+    expected: u64,
+    /// Periods already counted, and the cpu time that the task had then.
+    periods: u64,
+    ran: Span,
+}
+
+impl Utilisation {
+    /// That of a new task on a cpu with this utilisation and load: its part of the load, at most half of what
+    /// is left of the cpu (`post_init_entity_util_avg`).
+    pub(super) fn start(&mut self, now: Time, weight: u64, (busy, load): (u64, u64)) {
+        let most = WHOLE.saturating_sub(busy) / 2;
+        let part = busy.saturating_mul(weight) / ((load >> FINE) + 1);
+        self.value = if busy == 0 { most } else { part.min(most) };
+        self.periods = now.ns() / PERIOD;
+    }
+
+    /// Brings it up to date with the cpu time that the task has used so far. Fine units.
+    pub(super) fn fine(&mut self, now: Time, ran: Span) -> u64 {
+        let at = now.ns() / PERIOD;
+        let missed = at.saturating_sub(self.periods);
+        if missed > 0 {
+            let part = (ran.ns() - self.ran.ns()).min(missed.saturating_mul(PERIOD)) / 1_000;
+            self.value = approached(self.value, WHOLE * part / (missed * (PERIOD / 1_000)), missed);
+            (self.periods, self.ran) = (at, ran);
+        }
+        self.value
+    }
+
+    /// It falls asleep (`util_est_update`): upwards at once, downwards by a quarter of the difference.
+    pub(super) fn sleeps(&mut self) {
+        let (old, new) = (self.expected, self.value);
+        self.expected = if new >= old { new } else { old - (old - new) / 4 };
+    }
+
+    /// What is expected of it, in fine units.
+    pub(super) const fn expected(&self) -> u64 {
+        self.expected
     }
 }
 
@@ -138,6 +188,23 @@ mod tests {
         average.follow(ms(3_200), 0);
         assert_eq!(average.get(ms(3_232)), 512);
         assert_eq!(average.get(ms(100_000)), 0);
+    }
+
+    #[test]
+    fn a_task_is_utilised_by_what_it_runs_and_expected_to_be_when_it_wakes() {
+        let mut task = Utilisation::default();
+        task.start(ms(0), 1024, (0, 0));
+        assert_eq!(task.fine(ms(0), Span::ZERO), WHOLE / 2);
+        // It gets half of a cpu: the value stays.
+        assert_eq!(task.fine(ms(64), Span::from_ns(32 * PERIOD)), WHOLE / 2);
+        task.sleeps();
+        assert_eq!(task.fine(ms(96), Span::from_ns(32 * PERIOD)), WHOLE / 4);
+        assert_eq!(task.expected(), WHOLE / 2);
+        task.sleeps();
+        assert_eq!(task.expected(), WHOLE / 16 * 7);
+        // On a cpu that another task has half of the time it gets its part of the load or half of the rest.
+        task.start(ms(96), 1024, (WHOLE / 2, WHOLE));
+        assert_eq!(task.fine(ms(96), Span::ZERO), WHOLE / 4);
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Linux618 {
             }
             let record = &mut self.cpus[cpu];
             load += record.load.get(now);
-            busy += record.busy.get(now);
+            busy += record.utilisation(now);
             runnable += record.runnable.get(now);
             tasks += u64::from(view.nr_running(cpu));
             idle += u64::from(view.nr_running(cpu) == 0);

@@ -1,8 +1,7 @@
 //! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle
 //! cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 6.x, simplified: utilisation is the share of time a cpu is busy, that
-//! of a task its part of it; no asymmetric capacity, no NUMA balancing, no limit on the wake-up scan, no
+//! Source: kernel/sched/fair.c of Linux 6.x, simplified: no asymmetric capacity, no NUMA balancing, no limit on the wake-up scan, no
 //! chains of wakers (`wake_wide`).
 
 mod average;
@@ -24,7 +23,7 @@ use crate::entry::Setting;
 use crate::load::{NewIdle, Parameters};
 use crate::spread::Draws;
 use crate::ticks::Ticks;
-use average::{Average, FINE};
+use average::{Average, FINE, Utilisation};
 use domains::{Domain, UNIT};
 
 pub(crate) use domains::{cache_span, levels};
@@ -48,9 +47,12 @@ struct Options {
 struct Cpu {
     /// Sum of the averages of its tasks.
     load: Average,
-    /// Share of time with a task, in 1,024ths.
+    /// Sum of the utilisations of its tasks, those that sleep included: follows the time with a task
+    /// (`util_avg`).
     busy: Average,
-    /// Runnable tasks on average, in 1,024ths.
+    /// Sum of what is expected of its runnable tasks (`util_est`), in fine units.
+    expected: u64,
+    /// Runnable tasks on average, in 1,024ths (`runnable_avg`).
     runnable: Average,
     /// Runnable tasks.
     count: u32,
@@ -77,7 +79,10 @@ struct Progress {
 struct Task {
     /// Its weight while runnable, fading while asleep.
     average: Average,
-    /// The cpu whose load it is part of.
+    /// 1,024 while runnable, fading while asleep.
+    runnable: Average,
+    utilisation: Utilisation,
+    /// The cpu whose averages it is part of.
     home: Option<CpuId>,
     /// The cpu before the last one it woke on (`recent_used_cpu`).
     recent: Option<CpuId>,
@@ -239,50 +244,95 @@ impl Policy for Linux618 {
     fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let now = system.now();
         let weight = u64::from(system.task(task).weight);
-        let record = self.task(task);
-        let home = record.home.replace(cpu);
+        let home = self.task(task).home;
         if home.is_none() {
-            // A new task counts in full at once (`init_entity_runnable_average`).
-            record.average.follow(now, 0);
-            record.average.add(now, weight << FINE);
+            self.start(now, task, (weight, cpu));
         }
-        let fine = record.average.fine(now);
-        record.average.follow(now, weight);
         if home != Some(cpu) {
+            let carried = self.carried(system, task);
             if let Some(old) = home {
-                self.cpus[old].load.remove(now, fine);
+                self.cpus[old].part(now, carried);
             }
-            self.cpus[cpu].load.add(now, fine);
-            // A task brings its utilisation to an idle cpu; a new one half of what is left
-            // (`post_init_entity_util_avg`).
-            let known = (fine * UNIT / weight.max(1)).min(UNIT << FINE);
-            let record = &mut self.cpus[cpu];
-            if record.count == 0 {
-                record.busy.add(now, if home.is_some() { known } else { (UNIT << FINE) / 2 });
-                record.busy.cap(UNIT << FINE);
-            }
+            self.cpus[cpu].join(now, carried);
         }
+        let record = self.task(task);
+        record.home = Some(cpu);
+        record.average.follow(now, weight);
+        record.runnable.follow(now, UNIT);
+        let expected = record.utilisation.expected();
+        self.cpus[cpu].expected += expected;
         self.note(system, cpu);
     }
 
     fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let now = system.now();
+        let carried = self.carried(system, task);
         let state = system.task(task).state;
-        let ended = state == TaskState::Exited;
         let record = self.task(task);
         record.average.follow(now, 0);
-        if ended {
-            let fine = record.average.fine(now);
-            if let Some(home) = record.home.take() {
-                self.cpus[home].load.remove(now, fine);
+        record.runnable.follow(now, 0);
+        let expected = record.utilisation.expected();
+        match state {
+            TaskState::Sleeping => record.utilisation.sleeps(),
+            TaskState::Exited => {
+                if let Some(home) = record.home.take() {
+                    self.cpus[home].part(now, carried);
+                }
             }
+            _ => {}
         }
+        self.cpus[cpu].expected = self.cpus[cpu].expected.saturating_sub(expected);
         self.note(system, cpu);
-        if state != TaskState::Sleeping && system.nr_running(cpu) == 0 {
-            // It takes its utilisation along; only that of sleepers stays and fades.
-            self.cpus[cpu].busy.cap(0);
-            self.cpus[cpu].runnable.cap(0);
-        }
+    }
+}
+
+/// What a task brings to a cpu and takes along: load, utilisation, runnable time, in fine units.
+type Carried = [u64; 3];
+
+impl Cpu {
+    /// Takes a task's part out of the averages (`detach_entity_load_avg`).
+    fn part(&mut self, now: Time, [load, busy, runnable]: Carried) {
+        self.load.remove(now, load);
+        self.busy.remove(now, busy);
+        self.runnable.remove(now, runnable);
+    }
+
+    /// Adds it (`attach_entity_load_avg`).
+    fn join(&mut self, now: Time, [load, busy, runnable]: Carried) {
+        self.load.add(now, load);
+        self.busy.add(now, busy);
+        self.runnable.add(now, runnable);
+    }
+
+    /// `cpu_util_cfs`, in 1,024ths.
+    fn utilisation(&mut self, now: Time) -> u64 {
+        (self.busy.fine(now).max(self.expected) >> FINE).min(UNIT)
+    }
+
+    /// `cpu_util_cfs_boost`, in 1,024ths.
+    fn boosted(&mut self, now: Time) -> u64 {
+        self.utilisation(now).max(self.runnable.get(now)).min(UNIT)
+    }
+}
+
+impl Linux618 {
+    /// A new task: its load counts in full at once (`init_entity_runnable_average`), its utilisation follows
+    /// from that of the cpu, and it was runnable as long as it ran.
+    fn start(&mut self, now: Time, task: TaskId, (weight, cpu): (u64, CpuId)) {
+        let there = &mut self.cpus[cpu];
+        let there = (there.busy.fine(now), there.load.fine(now));
+        let record = self.task(task);
+        record.average.follow(now, 0);
+        record.average.add(now, weight << FINE);
+        record.utilisation.start(now, weight, there);
+        let utilisation = record.utilisation.fine(now, Span::ZERO);
+        record.runnable.add(now, utilisation);
+    }
+
+    fn carried(&mut self, system: &mut dyn System, task: TaskId) -> Carried {
+        let (now, ran) = (system.now(), system.cpu_time(task));
+        let record = self.task(task);
+        [record.average.fine(now), record.utilisation.fine(now, ran), record.runnable.fine(now)]
     }
 }
 

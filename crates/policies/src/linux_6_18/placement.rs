@@ -121,7 +121,8 @@ impl Linux618 {
     }
 
     /// An idle cpu near `target` (`select_idle_sibling`): the target, the previous or the one before when
-    /// they share its cache, then an idle core, then any idle cpu of the cache.
+    /// they share its cache, then an idle core, a thread of the previous core (`select_idle_smt`), and any idle
+    /// cpu of the cache.
     fn idle_sibling(
         &self,
         view: &dyn View,
@@ -152,6 +153,13 @@ impl Linux618 {
         let core = around().find(|cpu| self.core > 1 && core_idle(cpu) && idle(*cpu));
         if let Some(cpu) = core {
             return said(cpu, rules::WAKE_CORE);
+        }
+        if self.share_cache(previous, target) {
+            let core = previous.0 / self.core * self.core;
+            let mut threads = (core..core + self.core).map(CpuId).filter(|cpu| *cpu != previous);
+            if let Some(cpu) = threads.find(|cpu| idle(*cpu)) {
+                return said(cpu, rules::WAKE_THREAD);
+            }
         }
         around()
             .find(|cpu| idle(*cpu))

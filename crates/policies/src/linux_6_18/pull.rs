@@ -1,11 +1,12 @@
 //! One attempt to pull tasks: `sched_balance_rq`, `detach_tasks` and `can_migrate_task` of Linux 6.x.
 
-use sim_core::ids::{CpuId, Id, TaskId};
+use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::policy::{System, View, Why};
 
+use super::average::FINE;
 use super::busiest::Finding;
-use super::domains::{Kind, UNIT};
+use super::domains::Kind;
 use super::group::{Amount, Situation};
 use super::{Linux618, rules};
 
@@ -103,7 +104,7 @@ impl Linux618 {
                     if running == 1 && own > load { 0 } else { own }
                 }
                 Amount::Utilisation(_) if running <= 1 => 0,
-                Amount::Utilisation(_) => self.cpus[cpu].busy.get(now).max(1),
+                Amount::Utilisation(_) => self.cpus[cpu].boosted(now),
                 Amount::Tasks(_) => running,
             };
             if running > 0 && measure > best.map_or(0, |(most, _)| most) {
@@ -148,6 +149,10 @@ impl Linux618 {
             if pull.as_a != Situation::Busy && system.nr_running(pull.from) <= 1 {
                 break;
             }
+            // `task_is_ineligible_on_dst_cpu`: not at a first attempt to a queue with tasks.
+            if pull.failed == 0 && system.nr_running(pull.to) > 0 && !system.is_eligible(task) {
+                continue;
+            }
             if !self.may_come(system, pull, task) || Some(task) == running || self.is_hot(system, pull, task)
             {
                 continue;
@@ -183,12 +188,10 @@ impl Linux618 {
     }
 
     /// What is left of an amount after a task, if it may go.
-    fn after(&self, view: &dyn View, pull: &Pull, left: Amount, task: TaskId) -> Option<Amount> {
-        let known = self.tasks.get(task.index()).copied();
-        let load = known.map_or(0, |mut known| known.average.get(view.now()));
-        let weight = u64::from(view.task(task).weight).max(1);
-        let part = (load * UNIT / weight).min(UNIT) / u64::from(view.nr_running(pull.from)).max(1);
-        left.after(load.max(1), part, pull.failed)
+    fn after(&mut self, system: &mut dyn System, pull: &Pull, left: Amount, task: TaskId) -> Option<Amount> {
+        let [load, used, _] = self.carried(system, task);
+        let used = used.max(self.task(task).utilisation.expected());
+        left.after((load >> FINE).max(1), used >> FINE, pull.failed)
     }
 
     /// The tasks of a cpu, least recently run first, the running one last.

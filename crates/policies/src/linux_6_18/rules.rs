@@ -21,6 +21,9 @@ pub(super) const WAKE_TARGET: &str = "wake: the target (last or waker's) cpu is 
 pub(super) const WAKE_KNOWN: &str = "wake: a cpu it used before is idle and shares the target's cache";
 /// An idle core.
 pub(super) const WAKE_CORE: &str = "wake: to an idle core that shares the target's cache";
+/// `select_idle_smt`.
+pub(super) const WAKE_THREAD: &str =
+    "wake: no core is idle, to an idle hardware thread of the core it used last";
 /// An idle cpu.
 pub(super) const WAKE_CPU: &str = "wake: to an idle cpu that shares the target's cache";
 /// No idle cpu in reach.

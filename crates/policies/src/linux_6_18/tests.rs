@@ -55,6 +55,15 @@ fn a_woken_task_finds_an_idle_cpu_in_the_shared_cache() {
 }
 
 #[test]
+fn a_woken_task_goes_to_the_other_thread_of_its_core_where_no_core_is_idle() {
+    let threads = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 4), (Tree::Thread, 2)];
+    let (mut system, mut policy) = steady(&threads, &[0, 1, 0, 1, 0, 1, 0, 1]);
+    system.add_app(1, false);
+    let why = Placement::Wake { waker: CpuId(5), previous: CpuId(5) };
+    assert_eq!(policy.place(&system, TaskId(4), why).cpu, CpuId(4), "6 and 0 are the next idle ones");
+}
+
+#[test]
 fn forks_within_a_tick_spread() {
     let mut system = FakeSystem::new(&SOCKETS);
     let mut policy = policy_on(&system);
@@ -136,6 +145,41 @@ fn loads_follow_their_tasks() {
     assert_eq!(policy.cpus[CpuId(0)].load.get(now), 1024);
     assert_eq!(policy.cpus[CpuId(1)].load.get(now), 1024);
     assert_eq!(policy.overloaded, 0);
+}
+
+#[test]
+fn utilisation_follows_its_tasks() {
+    let (mut system, mut policy) = steady(&TWO, &[2, 0]);
+    for task in &mut system.tasks {
+        task.cpu_time = Span::from_ms(5_000);
+    }
+    let start = system.now;
+    assert_eq!(policy.cpus[CpuId(0)].utilisation(start), 1024);
+    system.migrate(TaskId(1), CpuId(1), Why::NONE);
+    policy.quiescent(&mut system, TaskId(1), CpuId(0));
+    policy.runnable(&mut system, TaskId(1), CpuId(1));
+    let both = [0, 1].map(|cpu| policy.cpus[CpuId(cpu)].utilisation(start));
+    assert_eq!(both, [511, 512], "half of the source goes with it, fractions apart");
+    // The source counts as having spare capacity until 1024 / 1.17: 32 periods x log2(512 / 149).
+    let domain = policy.domains[0];
+    let mut state = |periods: u64| {
+        system.now = Time::from_ns(start.ns() + periods * 1_024_000);
+        policy.sum(&system, &domain, 0..1).state
+    };
+    assert_eq!([55, 59].map(&mut state), [group::State::HasSpare, group::State::FullyBusy]);
+}
+
+#[test]
+fn a_task_that_is_not_eligible_stays_at_a_busy_cpus_first_attempt() {
+    let (mut system, mut policy) = steady(&TWO, &[1, 4]);
+    system.ahead = (2..5).map(TaskId).collect();
+    let busy = group::Situation::Busy;
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Failed(CpuId(1)));
+    policy.progress[0][CpuId(0)].failed = 1;
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Moved);
+    let (mut system, mut policy) = steady(&TWO, &[0, 4]);
+    system.ahead = (1..4).map(TaskId).collect();
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), group::Situation::Idle), pull::Attempt::Moved);
 }
 
 #[test]
@@ -221,6 +265,27 @@ fn a_pull_that_masks_defeat_marks_the_group_above() {
         pull::Attempt::Balanced
     );
     assert!(!policy.marked[1][0]);
+}
+
+#[test]
+fn a_mark_is_cleared_by_cpus_that_find_balance_or_leave_the_balancing_to_another() {
+    let idle = group::Situation::Idle;
+    let threads = [(Tree::Package, 1), (Tree::Cache, 4), (Tree::Core, 2), (Tree::Thread, 2)];
+    let mut crowd = [0; 16];
+    (crowd[0], crowd[2], crowd[4]) = (1, 1, 3);
+    let (mut system, mut policy) = steady(&threads, &crowd);
+    let allowed = std::sync::Arc::new(CpuSet::of((0..5).map(CpuId)));
+    for task in &mut system.tasks {
+        task.affinity = Affinity::Set(std::sync::Arc::clone(&allowed));
+    }
+    // Cpu 6 is on an idle core of the cache: it looks, and none of the waiting tasks may come. Cpu 5 shares the
+    // core of the queue and finds nothing on the other one; cpu 7 leaves the look to cpu 6.
+    for (cpu, end) in [(5, pull::Attempt::Balanced), (7, pull::Attempt::NotDesignated)] {
+        policy.load_balance(&mut system, 1, CpuId(6), idle);
+        assert!(policy.marked[2][1]);
+        assert_eq!(policy.load_balance(&mut system, 1, CpuId(cpu), idle), end);
+        assert!(!policy.marked[2][1], "cpu {cpu}");
+    }
 }
 
 #[test]

@@ -202,6 +202,13 @@ impl System for Engine<'_> {
         self.shared.model.discipline.slice_used_and_left(&self.shared.tasks[task], &self.cpus[cpu])
     }
 
+    fn is_eligible(&mut self, task: TaskId) -> bool {
+        let cpu = self.shared.tasks[task].cpu;
+        self.catch_up(cpu);
+        let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
+        self.shared.model.discipline.request(tasks, record, task).is_none_or(|(request, _)| request.eligible)
+    }
+
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
         if !self.exists(task, to) {
             return self.refuse();

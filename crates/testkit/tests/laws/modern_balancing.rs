@@ -85,3 +85,18 @@ fn an_idle_cpu_evens_out_packages_by_pushing_running_tasks() {
     let (_, log) = on("package:2 core:4", &[0, 1, 2, 3]).app(hogs(4, 3_000)).until(2_900).log();
     assert_eq!(across(&log, 4), 2);
 }
+
+#[test]
+fn running_tasks_on_one_core_leave_no_mark() {
+    // Six tasks in each of two caches, two cores of the second one have two each. Idle cores of that cache take
+    // one of two, if the mask allows them; if not, no waiting task is looked at, and nothing tells the first
+    // cache, in which two allowed cores are idle.
+    let moves = |allowed: u32| {
+        let mut team = endless(12);
+        team.allowed = Some(CpuSet::of((0..allowed).map(CpuId)));
+        let placed = [0, 2, 4, 6, 8, 10, 16, 17, 18, 19, 20, 22];
+        let (_, log) = on("cache:2 core:8 pu:2", &placed).app(team).until(3_000).log();
+        log.moves().count()
+    };
+    assert_eq!((moves(24), moves(32)), (0, 2));
+}
