@@ -150,14 +150,25 @@ impl Load {
         // Group scheduling scales the amount by W / (W + 1): an amount of exactly half a task moves none.
         let (load, halves) = (system.load(busiest), self.release.halves);
         let mut remaining = if halves { imbalance.saturating_mul(load) / (load + 1) } else { imbalance };
-        let heavy =
-            |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
+        // The best task of `me`, which is idle or has one; not known where it does not matter.
+        let mut best_here = if halves { u64::MAX } else { heaviest(system, &mut self.waiting, me) };
+        let best_there = if halves { 0 } else { heaviest(system, &mut self.waiting, busiest) };
         let mut waiting = std::mem::take(&mut self.waiting);
         system.queued(busiest, self.options.nr_migrate, &mut waiting);
         // Tasks too heavy for the amount are passed over before their affinity is visible: they count as
         // pinned.
         let running = system.current(busiest);
-        let fits = |task: TaskId| !heavy(u64::from(system.task(task).weight), remaining);
+        let mut best_stays = running.is_some_and(|task| u64::from(system.task(task).weight) == best_there);
+        // 2.6.18: a task that would be the best one of `me` goes whatever its weight, unless it is the only
+        // one of `busiest` that is as good (`busiest_best_prio_seen`).
+        let heavy = |weight: u64, remaining: u64, best_here: u64, best_stays: bool| {
+            let over = if halves { weight / 2 > remaining } else { weight > remaining };
+            over && (weight <= best_here || (weight == best_there && !best_stays))
+        };
+        let fits = |task: TaskId| {
+            let weight = u64::from(system.task(task).weight);
+            !heavy(weight, remaining, best_here, best_stays)
+        };
         let running_allowed = running.is_some_and(|task| fits(task) && system.allowed(task, me));
         let mut result = if running_allowed || remaining == 0 { Pulled::None } else { Pulled::AllPinned };
         for task in waiting.iter().copied() {
@@ -165,10 +176,13 @@ impl Load {
             if remaining == 0 {
                 break;
             }
-            if heavy(weight, remaining) || !system.allowed(task, me) {
+            if heavy(weight, remaining, best_here, best_stays) || !system.allowed(task, me) {
+                best_stays |= weight == best_there;
                 continue;
             }
             let movable = self.movable(system, level, me, task) && system.migrate(task, me, self.why);
+            best_stays |= !movable && weight == best_there;
+            best_here = if movable { best_here.max(weight) } else { best_here };
             result = if movable || result == Pulled::Some { Pulled::Some } else { Pulled::None };
             remaining = if movable { remaining.saturating_sub(weight) } else { remaining };
         }
@@ -240,6 +254,16 @@ impl Load {
             self.next_balance[cpu] = next;
         }
     }
+}
+
+/// The largest weight of the tasks of a cpu.
+fn heaviest(system: &mut dyn System, waiting: &mut Vec<TaskId>, cpu: CpuId) -> u64 {
+    if system.nr_running(cpu) == 0 {
+        return 0;
+    }
+    system.queued(cpu, usize::MAX, waiting);
+    waiting.extend(system.current(cpu));
+    waiting.iter().map(|task| u64::from(system.task(*task).weight)).max().unwrap_or(0)
 }
 
 /// The longest queue (`find_busiest_queue`): a single task heavier than the amount to move is no candidate.

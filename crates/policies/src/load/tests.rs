@@ -228,6 +228,24 @@ fn a_queue_of_pinned_tasks_ends_an_attempt_of_2_6_18() {
 }
 
 #[test]
+fn an_idle_cpu_of_2_6_18_takes_a_heavy_task_unless_it_is_the_only_best_one() {
+    let pulled = |weights: [u32; 2], counts: &[u32]| {
+        let (mut system, mut policy) = steady(&TWO, counts);
+        policy.release = releases::RELEASES[0];
+        let there = system.tasks.len() - 2;
+        for (task, weight) in weights.into_iter().enumerate() {
+            system.tasks[there + task].view.weight = weight;
+        }
+        policy.pull(&mut system, 0, CpuId(0), CpuId(1), 100) == balance::Pulled::Some
+    };
+    // The first one runs. 3,121 is nice -5.
+    assert!(pulled([3121, 3121], &[0, 2]), "two as good");
+    assert!(pulled([3121, 1024], &[0, 2]), "the best one stays");
+    assert!(!pulled([1024, 3121], &[0, 2]), "the best one would go");
+    assert!(!pulled([1024, 1024], &[1, 2]), "one here is as good");
+}
+
+#[test]
 fn queues_of_pinned_tasks_are_passed_over() {
     let (mut system, mut policy) = steady(&SOCKET, &[0, 4, 3, 0]);
     for task in 0..4 {

@@ -126,7 +126,11 @@ impl Report {
             let from =
                 self.left(busiest.clone(), out).max_by_key(|cpu| (self.weight(*cpu), u32::MAX - cpu))?;
             // One task of the mean weight moves if that is an improvement; twice that weight is too much.
-            match self.queue(from, |weight| weight / 2 < each.max(most.min(average).saturating_sub(this))) {
+            // Under 2.6.18 an idle cpu takes the best task whatever its weight, if another one is as good.
+            let any = kernel.name == "linux-2.6.18";
+            match self
+                .queue(from, |weight| any || weight / 2 < each.max(most.min(average).saturating_sub(this)))
+            {
                 Ok(false) if kernel.name == "linux-2.6.18" => return Some(Idle::AnotherQueue),
                 Ok(false) => out |= 1 << from,
                 Ok(true) if most <= each || this + 2 * each > most + each => return Some(Idle::Loads),
