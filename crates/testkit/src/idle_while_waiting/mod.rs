@@ -52,6 +52,10 @@ pub struct Watch {
     /// The stretch of each cpu that has begun.
     open: Vec<Option<Stretch>>,
     last: Time,
+    /// The tasks of each cpu at the timer ticks at which a cpu idled beside a waiting task, and the period of
+    /// these ticks.
+    ticks: Vec<(Time, Vec<Vec<TaskId>>)>,
+    tick: Span,
     /// Stretches at least this long are kept.
     least: Span,
     /// Those that have ended.
@@ -59,10 +63,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches runs of these applications on so many cpus.
+    /// Watches runs of these applications on so many cpus with ticks of this period.
     #[must_use]
-    pub fn new(apps: &[AppSpec], cpus: u32, least: Span) -> Self {
+    pub fn new(apps: &[AppSpec], (cpus, tick): (u32, Span), least: Span) -> Self {
         Self {
+            ticks: Vec::new(),
+            tick,
             masks: apps.iter().flat_map(|app| vec![mask(app, cpus); app.tasks as usize]).collect(),
             tasks: vec![Vec::new(); cpus as usize],
             current: vec![None; cpus as usize],
@@ -88,12 +94,14 @@ impl Watch {
             return;
         }
         let mut wanted: Cpus = 0;
+        let mut idles = false;
         for (tasks, current) in self.tasks.iter().zip(&self.current).filter(|(tasks, _)| tasks.len() > 1) {
             let waiting = tasks.iter().filter(|task| Some(**task) != *current);
             wanted |= waiting.map(|task| self.masks[task.index()]).fold(0, |all, mask| all | mask);
         }
         for cpu in 0..self.tasks.len() {
             if self.tasks[cpu].is_empty() && wanted >> cpu & 1 == 1 {
+                idles = true;
                 let (cpu_id, from) = (CpuId::new(cpu), self.last);
                 let open = self.open[cpu].get_or_insert_with(|| Stretch {
                     cpu: cpu_id,
@@ -113,6 +121,13 @@ impl Watch {
                 && ended.to - ended.from >= self.least
             {
                 self.found.push(ended);
+            }
+        }
+        let next = |number: u64| Time::from_ns(number * self.tick.ns());
+        let first = self.last.ns() / self.tick.ns() + 1;
+        for number in first..=at.ns() / self.tick.ns() {
+            if idles {
+                self.ticks.push((next(number), self.tasks.clone()));
             }
         }
         self.last = at;
@@ -167,13 +182,16 @@ pub fn stretches(case: &Case) -> Result<Vec<Report>, String> {
     let mut policy = case.policy();
     let levels = case.levels();
     let least = levels.iter().map(|level| case.kernel.patience(level)).min().unwrap_or(Span::MAX);
-    let mut watch = Watch::new(&case.apps, machine.cpus(), least);
+    let mut watch = Watch::new(&case.apps, (machine.cpus(), case.model.tick), least);
     let simulation = Simulation::new(machine, model, case.apps.clone(), case.options)?;
     let report = simulation.run(&mut *policy, &mut watch);
     watch.end(report.makespan);
-    let masks = watch.masks.clone();
-    let reports = watch.found.into_iter().map(|stretch| Report::new(case, &levels, &masks, stretch));
-    Ok(reports.filter(|report| report.stretch.to - report.stretch.from > report.patience).collect())
+    let reports = watch.found.into_iter().map(|stretch| Report::new(case, &levels, &watch.masks, stretch));
+    let mut long: Vec<Report> = reports.filter(|report| report.length() > report.patience).collect();
+    for report in &mut long {
+        report.look(case.kernel, &watch.ticks, watch.tick);
+    }
+    Ok(long)
 }
 
 /// The stretches of a case that no rule of its kernel accounts for.

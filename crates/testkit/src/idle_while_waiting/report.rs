@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use policies::DomainLevel;
 use sim_core::ids::{CpuId, Id, TaskId};
-use sim_core::time::Span;
+use sim_core::time::{Span, Time};
 
-use super::{Case, Cpus, Stretch};
+use super::{Case, Cpus, Kernel, Stretch};
 
 /// A stretch longer than two balancing intervals.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Report {
     pub weights: Vec<u32>,
     /// Whether each task sleeps now and then.
     pub sleeps: Vec<bool>,
+    /// Ticks at which a look of the idle cpu would find a task to take, in time; under 6.18 only.
+    pub ripe: Span,
 }
 
 impl Report {
@@ -55,8 +57,26 @@ impl Report {
             masks: masks.to_vec(),
             weights: apps().map(|(app, rank)| app.weight_of(rank)).collect(),
             sleeps: apps().map(|(app, _)| case.sleeps(app)).collect(),
+            ripe: Span::ZERO,
             stretch,
         }
+    }
+
+    /// Looks at the queues as they were at each tick of the stretch.
+    pub(super) fn look(&mut self, kernel: Kernel, ticks: &[(Time, Vec<Vec<TaskId>>)], tick: Span) {
+        if kernel.name != "linux-6.18" {
+            return;
+        }
+        let shown = self.stretch.tasks.clone();
+        let from = ticks.partition_point(|(at, _)| *at <= self.stretch.from);
+        let until = ticks.partition_point(|(at, _)| *at <= self.stretch.to);
+        for (_, tasks) in &ticks[from..until.max(from)] {
+            self.stretch.tasks.clone_from(tasks);
+            if self.reasons(kernel).is_none() {
+                self.ripe += tick;
+            }
+        }
+        self.stretch.tasks = shown;
     }
 
     /// How long it lasts.
@@ -101,11 +121,12 @@ impl Display for Report {
             self.levels.iter().map(|l| format!("{} {}/{}", l.name, l.span, l.group_cpus)).collect();
         writeln!(
             f,
-            "  {}; level {}; patience {:?}; still {:?}",
+            "  {}; level {}; patience {:?}; still {:?}; ripe {:?}",
             names.join(", "),
             self.level,
             self.patience,
-            self.stretch.still
+            self.stretch.still,
+            self.ripe
         )?;
         for (cpu, tasks) in self.stretch.tasks.iter().enumerate() {
             let said = tasks.iter().map(|task| {

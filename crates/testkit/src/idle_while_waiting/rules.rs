@@ -23,7 +23,7 @@ pub const RULES: [Rule; 15] = [
         name: "no state of the queues lasts two intervals",
         source: "2.6 kernel/sched.c rebalance_domains; 6.18 kernel/sched/fair.c sched_balance_domains",
         of: is_linux,
-        holds: |_, report| report.stretch.still <= report.patience,
+        holds: |_, report| report.stretch.still <= report.patience && report.ripe <= attempts(report, 1),
     },
     Rule {
         name: "one cpu balances for its group, and the masks or loads keep it from helping",
@@ -86,9 +86,11 @@ pub const RULES: [Rule; 15] = [
         source: "6.18 fair.c sched_balance_rq: sgc->imbalance, out_balanced",
         of: |kernel| kernel.name == "linux-6.18",
         holds: |kernel, report| {
-            let set = 2 * MAX_PINNED_MS;
             let shown = report.masks_matter() && report.reasons(kernel).is_some();
-            shown && report.stretch.still <= Span::from_ms(2 * set)
+            // A cpu that leaves the balancing of its core to the other thread, or finds nothing beside it, clears
+            // the mark: then help comes when the phases of three cpus allow it, otherwise when the mark is set.
+            let cleared = report.level > 0 && report.levels[report.level - 1].group_cpus > 1;
+            shown && (cleared || report.stretch.still <= longest_pinned(report) * 2)
         },
     },
     Rule {
@@ -150,9 +152,21 @@ const MAX_INTERVAL_MS: u64 = 6_400;
 /// The longest tick of the kernels, milliseconds.
 const TICK_MS: u64 = 4;
 
+/// The longest interval of an idle cpu at a level whose tasks are all pinned.
+fn longest_pinned(report: &Report) -> Span {
+    let doubled = |least: u64| {
+        std::iter::successors(Some(least.max(1)), |ms| Some(2 * ms)).find(|ms| *ms >= MAX_PINNED_MS)
+    };
+    let longest = report.levels.iter().filter_map(|level| doubled(level.min_interval_ms)).max();
+    Span::from_ms(longest.unwrap_or(MAX_PINNED_MS))
+}
+
 /// Intervals of domains whose tasks are pinned, twice.
 fn pinned(kernel: Kernel, report: &Report) -> Span {
-    let keeps = was_busy(report) && !matches!(kernel.name, "linux-2.6.18" | "linux-6.18");
+    if kernel.name == "linux-6.18" {
+        return longest_pinned(report) * 2 + report.patience;
+    }
+    let keeps = was_busy(report) && kernel.name != "linux-2.6.18";
     let factor = if keeps { busy_factor(report) } else { 2 };
     Span::from_ms((2 * MAX_PINNED_MS * factor).min(MAX_INTERVAL_MS + 2 * MAX_PINNED_MS)) + report.patience
 }
