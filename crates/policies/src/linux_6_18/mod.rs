@@ -1,8 +1,8 @@
 //! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle
 //! cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 6.x, simplified: no asymmetric capacity, no NUMA balancing, no limit on the wake-up scan, no
-//! chains of wakers (`wake_wide`).
+//! Source: kernel/sched/fair.c of Linux 6.x, simplified: no asymmetric capacity, no NUMA balancing, no limit
+//! on the wake-up scan, no chains of wakers (`wake_wide`).
 
 mod average;
 mod balance;

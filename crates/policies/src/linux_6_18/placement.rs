@@ -121,8 +121,8 @@ impl Linux618 {
     }
 
     /// An idle cpu near `target` (`select_idle_sibling`): the target, the previous or the one before when
-    /// they share its cache, then an idle core, a thread of the previous core (`select_idle_smt`), and any idle
-    /// cpu of the cache.
+    /// they share its cache, then an idle core, a thread of the previous core (`select_idle_smt`), and any
+    /// idle cpu of the cache.
     fn idle_sibling(
         &self,
         view: &dyn View,

@@ -278,8 +278,8 @@ fn a_mark_is_cleared_by_cpus_that_find_balance_or_leave_the_balancing_to_another
     for task in &mut system.tasks {
         task.affinity = Affinity::Set(std::sync::Arc::clone(&allowed));
     }
-    // Cpu 6 is on an idle core of the cache: it looks, and none of the waiting tasks may come. Cpu 5 shares the
-    // core of the queue and finds nothing on the other one; cpu 7 leaves the look to cpu 6.
+    // Cpu 6 is on an idle core of the cache: it looks, and none of the waiting tasks may come. Cpu 5 shares
+    // the core of the queue and finds nothing on the other one; cpu 7 leaves the look to cpu 6.
     for (cpu, end) in [(5, pull::Attempt::Balanced), (7, pull::Attempt::NotDesignated)] {
         policy.load_balance(&mut system, 1, CpuId(6), idle);
         assert!(policy.marked[2][1]);
