@@ -87,8 +87,9 @@ pub const RULES: [Rule; 15] = [
         of: |kernel| kernel.name == "linux-6.18",
         holds: |kernel, report| {
             let shown = report.masks_matter() && report.reasons(kernel).is_some();
-            // A cpu that leaves the balancing of its core to the other thread, or finds nothing beside it, clears
-            // the mark: then help comes when the phases of three cpus allow it, otherwise when the mark is set.
+            // A cpu that leaves the balancing of its core to the other thread, or finds nothing beside it,
+            // clears the mark: then help comes when the phases of three cpus allow it, otherwise when the
+            // mark is set.
             let cleared = report.level > 0 && report.levels[report.level - 1].group_cpus > 1;
             shown && (cleared || report.stretch.still <= longest_pinned(report) * 2)
         },
