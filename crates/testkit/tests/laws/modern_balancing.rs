@@ -88,9 +88,9 @@ fn an_idle_cpu_evens_out_packages_by_pushing_running_tasks() {
 
 #[test]
 fn running_tasks_on_one_core_leave_no_mark() {
-    // Six tasks in each of two caches, two cores of the second one have two each. Idle cores of that cache take
-    // one of two, if the mask allows them; if not, no waiting task is looked at, and nothing tells the first
-    // cache, in which two allowed cores are idle.
+    // Six tasks in each of two caches, two cores of the second one have two each. Idle cores of that cache
+    // take one of two, if the mask allows them; if not, no waiting task is looked at, and nothing tells the
+    // first cache, in which two allowed cores are idle.
     let moves = |allowed: u32| {
         let mut team = endless(12);
         team.allowed = Some(CpuSet::of((0..allowed).map(CpuId)));
