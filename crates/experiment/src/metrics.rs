@@ -131,6 +131,12 @@ impl Metric {
         }
     }
 
+    /// Whether the values of a metric may be negative, so that their ratios mean nothing: lateness.
+    #[must_use]
+    pub fn is_signed(name: &str) -> bool {
+        name.starts_with("lateness")
+    }
+
     /// Whether it has a value for each replicate; the others are one value over all replicates.
     #[must_use]
     pub fn has_replicates(&self) -> bool {

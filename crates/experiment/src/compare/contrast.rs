@@ -85,8 +85,8 @@ pub struct Contrast {
     pub difference: f64,
     /// Its 95 % confidence interval; `null` with fewer than two pairs.
     pub difference_ci95: Option<[f64; 2]>,
-    /// a / b: 2 means that b is twice as fast; `null` when a value is not positive or the interval exceeds
-    /// what a number can hold.
+    /// a / b: 2 means that b is twice as fast; `null` when a value is not positive, of lateness, or when the
+    /// interval exceeds what a number can hold.
     pub speedup: Option<Ratio>,
     /// Two-sided p-value of "there is no difference"; `null` with fewer than two pairs.
     pub p: Option<f64>,
@@ -314,7 +314,7 @@ fn contrast_at(
 ) -> Option<Option<Contrast>> {
     let (of_a, error_a) = a.values((configuration, policy_a, app, metric.name))?;
     let (of_b, error_b) = b.values((configuration, policy_b, app, metric.name)).unwrap_or_default();
-    let contrast = paired(&pairs(&of_a, &of_b), [error_a, error_b]).map(|paired| Contrast {
+    let contrast = paired(metric.name, &pairs(&of_a, &of_b), [error_a, error_b]).map(|paired| Contrast {
         configuration: configuration.into(),
         app: app.into(),
         policy_a: policy_a.into(),
@@ -352,9 +352,8 @@ fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
 
 /// The comparison of pairs, without the place.
 fn contrast(metric: &Metric, paired: &Paired, threshold: f64) -> Contrast {
-    // Lateness is no duration: nothing takes it.
-    let timed =
-        metric.unit == "s" && !metric.name.starts_with("lateness") || LIKE_TIME.contains(&metric.name);
+    // Nothing takes a lateness.
+    let timed = metric.unit == "s" && !Metric::is_signed(metric.name) || LIKE_TIME.contains(&metric.name);
     let verdict = match paired.verdict() {
         Verdict::Faster if !timed => Verdict::Lower,
         Verdict::Slower if !timed => Verdict::Higher,

@@ -101,7 +101,7 @@ pub(crate) fn compare(experiment: &Experiment, samples: &Samples, windowed: bool
             for (policy, policy_name) in experiment.policies.iter().enumerate().skip(1) {
                 let pairs = times(policy).map(|other| pairs(baseline, other));
                 let errors = [0, policy].map(|policy| samples.error(configuration, policy));
-                let Some(paired) = pairs.and_then(|pairs| paired(&pairs, errors)) else { continue };
+                let Some(paired) = pairs.and_then(|pairs| paired(metric, &pairs, errors)) else { continue };
                 let Some(ratio) = paired.ratio else { continue };
                 comparisons.push(Comparison {
                     configuration: label.label.clone(),

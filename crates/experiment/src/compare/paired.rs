@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
+use crate::metrics::Metric;
 use crate::statistics::{Summary, needed, p_value, rounded, summarise, summarise_by};
 
 /// Decimals of a published ratio near 1: its significant digits are the ones of [`rounded`].
@@ -71,8 +72,8 @@ pub(crate) struct Paired {
     pub(crate) means: [f64; 2],
     /// b - a over the pairs.
     pub(crate) difference: Summary,
-    /// a / b over the pairs; `None` when one of the values is not positive or the interval exceeds what a
-    /// number can hold.
+    /// a / b over the pairs; `None` when one of the values is not positive, of a metric that may be negative,
+    /// or when the interval exceeds what a number can hold.
     pub(crate) ratio: Option<Ratio>,
     /// Two-sided p-value of "there is no difference" (paired t-test, on the logarithms where there is a
     /// ratio); `None` with fewer than two pairs.
@@ -99,8 +100,8 @@ impl Paired {
 }
 
 /// Compares pairs of a and b, as [`compared`], and says how certain that is; `None` without pairs.
-pub(crate) fn paired(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
-    let mut paired = compared(pairs, sampling)?;
+pub(crate) fn paired(metric: &str, pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
+    let mut paired = compared(metric, pairs, sampling)?;
     let [relative, absolute] = errors(paired.means, sampling);
     let pairs = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b)));
     // Where there is a ratio, both are positive.
@@ -119,15 +120,17 @@ fn errors(means: [f64; 2], sampling: [f64; 2]) -> [f64; 2] {
 
 /// Compares pairs of a and b, without p-value and the number of pairs needed; `None` without pairs.
 /// `sampling`: the relative errors of the two means because of extrapolation ([`Summary::sampling_error`]).
-pub(crate) fn compared(pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
+pub(crate) fn compared(metric: &str, pairs: &[(f64, f64)], sampling: [f64; 2]) -> Option<Paired> {
     // Published digits only, so that two files compare like two policies of one run.
     let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b))).collect();
     let mean_of = |side: fn(&(f64, f64)) -> f64| -> Option<f64> {
         Some(summarise(&pairs.iter().map(side).collect::<Vec<f64>>())?.mean)
     };
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
+    let signed = Metric::is_signed(metric);
     let logs: Option<Vec<f64>> =
-        pairs.iter().map(|(a, b)| (*a > 0.0 && *b > 0.0).then(|| libm::log(a / b))).collect();
+        pairs.iter().map(|(a, b)| (*a > 0.0 && *b > 0.0 && !signed).then(|| libm::log(a / b))).collect();
+
     let means = [mean_of(|pair| pair.0)?, mean_of(|pair| pair.1)?];
     let [relative, absolute] = errors(means, sampling);
     let ratio = logs.as_deref().and_then(|logs| ratio(logs, relative));
@@ -152,7 +155,7 @@ mod tests {
 
     fn of(a: &[f64], b: &[f64]) -> Paired {
         let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
-        paired(&pairs, [0.0; 2]).unwrap()
+        paired("run_time", &pairs, [0.0; 2]).unwrap()
     }
 
     fn verdict_of(a: &[f64], b: &[f64]) -> Verdict {
@@ -204,8 +207,8 @@ mod tests {
     #[test]
     fn extrapolation_widens_intervals_and_raises_p() {
         let pairs = [(1.1, 1.0), (1.11, 1.0), (1.09, 1.0)];
-        let exact = paired(&pairs, [0.0; 2]).unwrap();
-        let sampled = paired(&pairs, [0.03, 0.04]).unwrap();
+        let exact = paired("run_time", &pairs, [0.0; 2]).unwrap();
+        let sampled = paired("run_time", &pairs, [0.03, 0.04]).unwrap();
         assert_eq!((exact.means, exact.ratio.unwrap().mean), (sampled.means, sampled.ratio.unwrap().mean));
         let half = |pair: &Paired| {
             let [lo, hi] = pair.ratio.unwrap().ci95.unwrap();
@@ -214,7 +217,7 @@ mod tests {
         // 3 % and 4 % are 5 % together, at a right angle to what the replicates show.
         assert!((libm::hypot(half(&exact), 0.05) - half(&sampled)).abs() < 1e-9);
         assert!(exact.p.unwrap() < 0.05 && sampled.p.unwrap() > exact.p.unwrap());
-        let doubtful = paired(&pairs, [0.1, 0.0]).unwrap();
+        let doubtful = paired("run_time", &pairs, [0.1, 0.0]).unwrap();
         assert!(doubtful.p.unwrap() > 0.05 && doubtful.ratio.unwrap().verdict() == Verdict::Undecided);
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Point, Response};
 use crate::compare::{Ratio, paired};
-use crate::metrics::Better;
+use crate::metrics::{Better, Metric};
 use crate::statistics::{rounded, summarise};
 
 /// The best policy of some configurations.
@@ -27,8 +27,8 @@ pub struct Margin {
     /// By what factor the second one is worse, paired by replicate: 1.2 is 20 %. Over several configurations
     /// these are the pairs, each with the means over its replicates. `None` where a value is not positive.
     pub ratio: Option<Ratio>,
-    /// The same factor for the eye: that of the means where there is no ratio, infinite if one of them is 0.
-    /// It is at least 1.
+    /// The same factor for the eye: that of the means where there is no ratio, infinite if one of them is 0,
+    /// and 1 of lateness. It is at least 1.
     pub factor: f64,
     /// Number of pairs.
     pub pairs: usize,
@@ -92,13 +92,13 @@ impl Response {
         // In this order a ratio above 1 and a difference below 0 speak for the best policy.
         let (a, b) = if higher { (best, second) } else { (second, best) };
         let pairs: Vec<(f64, f64)> = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
-        let paired = paired(&pairs, [self.sampling_error; 2])?;
+        let paired = paired(&self.metric, &pairs, [self.sampling_error; 2])?;
         let significant = match paired.ratio {
             Some(ratio) => ratio.ci95.map(|[lo, _]| lo > 1.0),
             None => paired.difference.ci95.map(|[_, hi]| hi < 0.0),
         };
         let (over, under) = if higher { (mean, other) } else { (other, mean) };
-        let of_means = if over.total_cmp(&under).is_eq() {
+        let of_means = if over.total_cmp(&under).is_eq() || Metric::is_signed(&self.metric) {
             1.0
         } else if under > 0.0 {
             over / under

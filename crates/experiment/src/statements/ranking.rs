@@ -185,7 +185,7 @@ impl Goal {
     /// Whether values may be negative, so that they have no ratios.
     #[must_use]
     pub fn signed(&self) -> bool {
-        self.metric == LATENESS
+        Metric::is_signed(self.metric)
     }
 
     /// Compares two means: less is the better one.

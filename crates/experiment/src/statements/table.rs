@@ -154,7 +154,7 @@ pub fn relation(a: &Cell, b: &Cell) -> Relation {
     let pairs: Vec<(f64, f64)> =
         a.values.iter().zip(&b.values).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
     let errors = [one.sampling_error, other.sampling_error];
-    let paired = if pairs.len() > 1 { compared(&pairs, errors) } else { None };
+    let paired = if pairs.len() > 1 { compared(&a.metric, &pairs, errors) } else { None };
     match paired.map(|paired| paired.verdict()) {
         Some(Verdict::NoDifference) => Relation::Level,
         Some(Verdict::Undecided) => Relation::Undecided,

@@ -8,7 +8,16 @@ use experiment::statistics::{rounded, summarise};
 use super::oracle::{Verdict, ensure, number, quantity};
 
 /// Metrics of times and of other things.
-const METRICS: [&str; 6] = ["run_time", "makespan", "work", "slowdown", "throughput", "breakdown_spin"];
+const METRICS: [&str; 8] = [
+    "run_time",
+    "makespan",
+    "work",
+    "slowdown",
+    "throughput",
+    "breakdown_spin",
+    "lateness_max",
+    "missed_deadlines",
+];
 
 /// Comparisons of the policies of one result and of two results, at a threshold.
 pub(crate) fn all(a: &Results, b: &Results, threshold: f64) -> Vec<Contrasts> {
@@ -71,13 +80,20 @@ struct Known<'a> {
 impl<'a> Known<'a> {
     fn of(a: &Results, b: &Results, one: &'a Contrast) -> Self {
         let pairs = pairs(a, b, one);
-        let positive = pairs.iter().all(|(a, b)| *a > 0.0 && *b > 0.0);
+        let positive = one.metric != "lateness_max" && pairs.iter().all(|(a, b)| *a > 0.0 && *b > 0.0);
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
         let of_logs = summarise(&logs).filter(|_| positive);
         let ratio = of_logs.map(|s| (s.mean.exp(), s.ci95.map(|[lo, hi]| [lo.exp(), hi.exp()])));
         let same_policy = one.policy_a == one.policy_b;
         let (a, b) = if same_policy { ("old", "new") } else { (&*one.policy_a, &*one.policy_b) };
-        Self { one, pairs, ratio, timed: one.unit == "s" || one.metric == "slowdown", a, b }
+        Self {
+            one,
+            pairs,
+            ratio,
+            timed: one.unit == "s" && one.metric != "lateness_max" || one.metric == "slowdown",
+            a,
+            b,
+        }
     }
 
     /// The factor at the beginning of a text is the ratio: of b over a, or the inverse. Returns the interval

@@ -137,7 +137,8 @@ impl<'a> Oracle<'a> {
         }
         let pairs = values(a).iter().zip(values(b)).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
         let pairs: Vec<(f64, f64)> = pairs.collect();
-        if pairs.len() > 1 && pairs.iter().any(|(a, b)| a.min(*b) <= 0.0) {
+        let signed = self.cell(a).is_some_and(|cell| cell.metric.starts_with("lateness"));
+        if pairs.len() > 1 && (signed || pairs.iter().any(|(a, b)| a.min(*b) <= 0.0)) {
             return Self::by_difference(&pairs);
         }
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| libm::log(a / b)).collect();

@@ -86,6 +86,8 @@ pub(super) fn shade(margin: Margin) -> usize {
 pub(super) fn number(winner: &Winner) -> String {
     match winner.margin {
         None => String::new(),
+        // Lateness has no ratios.
+        Some(margin) if margin.ratio.is_none() && margin.factor <= 1.0 => String::new(),
         Some(margin) if margin.factor.is_infinite() => "x inf".into(),
         Some(margin) if margin.factor >= 10.0 => format!("x {:.0}", margin.factor),
         Some(margin) => format!("{} %", experiment::number::variation((margin.factor - 1.0) * 100.0)),
