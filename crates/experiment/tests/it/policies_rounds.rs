@@ -1,10 +1,10 @@
 //! DWRR, ULE and LGROUP through whole scenarios: who wins and loses where, and by how much.
 
-mod support;
+use crate::support;
 
 use experiment::result::Results;
 
-use support::mean;
+use crate::support::mean;
 
 fn results(name: &str, set: &[&str]) -> Results {
     support::results(&format!("policies/{name}"), &[], set, None)

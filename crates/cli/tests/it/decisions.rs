@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::oversim;
 use serde_json::Value;
-use support::oversim;
 
 const TINY: &str = "\
 name: tiny

@@ -5,15 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "support/splitmix.rs"]
-mod splitmix;
-
 use std::collections::BTreeSet;
 
+use crate::splitmix::Random;
 use experiment::response::map::{Map, MapCell};
 use experiment::response::{Point, Response, effects, regions};
 use scenario::configuration::Axis;
-use splitmix::Random;
 
 /// Responses of a usual run.
 const USUAL: u64 = 4_000;

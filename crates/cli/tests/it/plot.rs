@@ -2,12 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
-use support::oversim;
+use crate::support::oversim;
 
 const SCENARIO: &str = "\
 name: small

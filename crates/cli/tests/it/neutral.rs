@@ -3,10 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 
+use crate::support::oversim;
 use experiment::PolicyShelf;
 use experiment::compare::contrast::{self, Named, Wanted};
 use experiment::compare::report as comparison;
@@ -21,7 +20,6 @@ use pictures::timeline::{self, Medium, Request, Subject, draw, terminal};
 use scenario::plan::Experiment;
 use scenario::{Overrides, load};
 use serde_json::Value;
-use support::oversim;
 use validation::claims;
 use validation::report as claims_report;
 use validation::reproduce::Reproduction;

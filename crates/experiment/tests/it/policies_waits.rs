@@ -1,11 +1,11 @@
 //! Policies that know who waits: by how much directed yields and lent cpus help, or harm, where it can be
 //! derived.
 
-mod support;
+use crate::support;
 
 use experiment::result::Results;
 
-use support::mean;
+use crate::support::mean;
 
 fn results(scenario: &str) -> Results {
     support::results(&format!("policies/{scenario}"), &[], &[], Some(3))

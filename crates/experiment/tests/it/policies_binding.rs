@@ -1,11 +1,11 @@
 //! What the literature says of binding policies, in simulated runs: partitions isolate and cost throughput,
 //! planned bindings beat luck.
 
-mod support;
+use crate::support;
 
 use experiment::result::Results;
 
-use support::results_of;
+use crate::support::results_of;
 
 fn results(name: &str, set: &[&str], repeat: u32) -> Results {
     support::results(name, &[], set, Some(repeat))

@@ -1,11 +1,11 @@
 //! SPEED and JUGGLE in scenarios: how near they come to equal shares, and what beside `make` throws SPEED
 //! off.
 
-mod support;
+use crate::support;
 
 use experiment::result::Results;
 
-use support::results;
+use crate::support::results;
 
 /// A mean at the first configuration of the sweep.
 fn mean(results: &Results, policy: &str, app: &str, metric: &str) -> f64 {

@@ -1,12 +1,10 @@
 //! `oversim reproduce` as a user meets it: claims of one's own, interruptions, wrong input.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::oversim;
 use serde_json::Value;
-use support::oversim;
 
 /// A claim about one core: a computing task and a thread bound beside it have half of the core each.
 const CLAIM: &str = "

@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::oversim;
 use assert_cmd::Command;
-use support::oversim;
 
 /// What the program offers for the last of these words, as the script of a shell asks.
 fn offered_by(shell: &str, folder: &Path, words: &[&str]) -> Vec<String> {

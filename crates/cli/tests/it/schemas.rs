@@ -2,11 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::oversim;
 use notation::yaml::{Content, Node, tree};
 use serde_json::Value;
-use support::oversim;
 
 const TINY: &str = "\
 name: tiny

@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::oversim;
 use assert_cmd::Command;
 use serde_json::Value;
-use support::oversim;
 
 const TINY: &str = "\
 name: tiny
@@ -89,7 +87,7 @@ const WINDOW: [&str; 3] = ["work_rate", "barrier_rate", "time_per_work"];
 
 #[test]
 fn every_documented_metric_is_measured_and_every_measured_one_documented() {
-    let page = include_str!("../../../docs/reference/metrics.md");
+    let page = include_str!("../../../../docs/reference/metrics.md");
     let documented = |of: &str| -> Vec<&str> {
         let sections = page.split("\n## ").skip(1).filter(|section| section.contains(of));
         // No task answers requests or takes a lock here. Applications without copies have no

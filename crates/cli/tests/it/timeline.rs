@@ -1,10 +1,8 @@
 //! `oversim timeline` as a user sees it: text, pictures, remarks, refusals.
 
-mod support;
-
 use std::fs;
 
-use support::oversim;
+use crate::support::oversim;
 
 const ODD: &str = "\
 name: odd

@@ -2,14 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::oversim;
 use serde_json::Value;
-use support::oversim;
 
 const SCENARIO: &str = "\
 name: small

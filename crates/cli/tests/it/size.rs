@@ -3,12 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::oversim;
+use crate::support::oversim;
 
 const TEXT: &str = "\
 name: big

@@ -3,16 +3,14 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::support::oversim;
 use serde_json::Value;
-use support::oversim;
 
 fn cpus() -> usize {
     std::thread::available_parallelism().unwrap().get()

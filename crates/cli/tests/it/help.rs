@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::oversim;
 use assert_cmd::Command;
-use support::oversim;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.

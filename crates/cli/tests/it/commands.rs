@@ -1,6 +1,6 @@
 //! The commands that simulate nothing: check, schema, list, help.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 

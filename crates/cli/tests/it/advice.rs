@@ -1,8 +1,6 @@
 //! Mistyped words: the error names the nearest valid one, and lists are part of it where they are short.
 
-mod support;
-
-use support::oversim;
+use crate::support::oversim;
 
 /// The error, with the exit code of wrong usage.
 fn said(args: &[&str]) -> String {

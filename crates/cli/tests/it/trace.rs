@@ -1,10 +1,8 @@
 //! `oversim run --trace` as a user sees it: forms, choice of the run, files that are whole or not there.
 
-mod support;
-
 use std::fs;
 
-use support::oversim;
+use crate::support::oversim;
 
 const TINY: &str = "\
 name: tiny

@@ -1,0 +1,28 @@
+//! `oversim` as a user sees it: one program for the tests of all commands, which links faster than one for
+//! each.
+
+mod advice;
+mod columns;
+mod commands;
+mod compare;
+mod completions;
+mod decisions;
+mod files;
+mod help;
+mod lesson;
+mod machine;
+mod measure;
+mod neutral;
+mod new;
+mod plot;
+mod report;
+mod reproduce;
+mod run;
+mod scenarios;
+mod schemas;
+mod size;
+#[path = "../support/mod.rs"]
+mod support;
+mod sweep;
+mod timeline;
+mod trace;
