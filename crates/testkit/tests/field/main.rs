@@ -12,3 +12,4 @@ mod ordering;
 mod references;
 mod runtimes;
 mod support;
+mod teams;
