@@ -43,8 +43,10 @@ fn a_ticket_lock_collapses_as_soon_as_there_are_more_threads_than_cpus() {
 /// Run time under LOAD of threads that take one lock; outside and inside in nanoseconds.
 fn contended(machine: &str, threads: u32, lock: &str, (outside, inside): (u64, u64)) -> f64 {
     let text = format!(
-        "name: t\nmachine: \"{machine}\"\nkernel: linux-6.18\nbaseline: none\npolicies: [LOAD]\nrepeat: 3\napps:\n  \
-         p: {{ workload: {{ critical-section: {{ count: 2000, outside: {outside}ns, inside: {inside}ns, lock: {lock} }} \
+        "name: t\nmachine: \"{machine}\"\nkernel: linux-6.18\nbaseline: none\npolicies: \
+         [LOAD]\nrepeat: 3\napps:\n  \
+         p: {{ workload: {{ critical-section: {{ count: 2000, outside: {outside}ns, \
+         inside: {inside}ns, lock: {lock} }} \
          }}, tasks: {threads} }}\n"
     );
     let experiment = load("text", &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}"));
@@ -53,8 +55,8 @@ fn contended(machine: &str, threads: u32, lock: &str, (outside, inside): (u64, u
 
 #[test]
 fn a_short_contended_section_costs_more_than_it_works() {
-    // A host with two cpus, 100 ns outside and 50 inside: 0.076 s for 2 x 100,000 sections with a mutex, 0.105
-    // with test-and-set, 0.12 with MCS; alone 0.015 s of work a thread.
+    // A host with two cpus, 100 ns outside and 50 inside: 0.076 s for 2 x 100,000 sections with a mutex,
+    // 0.105 with test-and-set, 0.12 with MCS; alone 0.015 s of work a thread.
     for lock in ["test-and-set", "queued", "mutex"] {
         let (one, two) = (contended("core:2", 1, lock, (100, 50)), contended("core:2", 2, lock, (100, 50)));
         assert!(two > 1.25 * one, "{lock}: {one} s alone, {two} s for two");

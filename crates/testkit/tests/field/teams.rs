@@ -33,11 +33,14 @@ fn a_cap_on_the_threads_of_four_engines_saves_most_of_their_time() {
 
 #[test]
 fn small_products_on_a_pool_that_sleeps_between_calls_are_slower_with_two_threads() {
-    // OpenBLAS #71: two threads five times as slow as one for small matrices. Each call wakes the other thread.
+    // OpenBLAS #71: two threads five times as slow as one for small matrices. Each call wakes the other
+    // thread.
     let time = |tasks: u32, work: u32, runtime: &str| {
         whole(&format!(
-            "name: c37\nmachine: core:2\nkernel: linux-6.18\nbaseline: none\npolicies: [LOAD]\napps:\n  dgemm: {{ \
-             workload: {{ spmd: {{ work: {work}ms, intervals: 4000 }} }}, runtime: {runtime}, tasks: {tasks} }}\n"
+            "name: c37\nmachine: core:2\nkernel: linux-6.18\nbaseline: none\npolicies: \
+             [LOAD]\napps:\n  dgemm: {{ \
+             workload: {{ spmd: {{ work: {work}ms, intervals: 4000 }} }}, \
+             runtime: {runtime}, tasks: {tasks} }}\n"
         ))
     };
     // Calls of 2 us, and of 500 us.
@@ -51,7 +54,8 @@ fn small_products_on_a_pool_that_sleeps_between_calls_are_slower_with_two_thread
 
 #[test]
 fn workers_that_poll_between_regions_cost_cpu_time_and_little_else() {
-    // OpenROAD #11346: 150 s and 1,174 s of cpu time; 147 s and 405 s where idle workers sleep. A tenth of it.
+    // OpenROAD #11346: 150 s and 1,174 s of cpu time; 147 s and 405 s where idle workers sleep. A tenth
+    // of it.
     let of = |runtime: &str| {
         let set = ["apps.place.workload.work=40500ms", "apps.place.workload.intervals=8", runtime];
         let found = results("c40-idle-workers-poll.yaml", &set);
@@ -105,8 +109,10 @@ fn slow_cores_hold_up_a_team_with_equal_parts() {
     // max(1, 1 / s) of the time of a part: below 1/2 the slow half of the cores costs more than it gives.
     let time = |tasks: u32, slow: &str, cpus: &str| {
         whole(&format!(
-            "name: c26\nmachine: {{ \"core:8\": {{ slow_cores: 4, slow_speed: {slow} }} }}\nkernel: linux-6.18\n\
-             baseline: none\npolicies: [LOAD]\napps:\n  decode: {{ workload: {{ spmd: {{ work: 400ms, intervals: \
+            "name: c26\nmachine: {{ \"core:8\": {{ slow_cores: 4, slow_speed: {slow} }} \
+             }}\nkernel: linux-6.18\n\
+             baseline: none\npolicies: [LOAD]\napps:\n  decode: {{ workload: {{ spmd: {{ \
+             work: 400ms, intervals: \
              200 }} }}, runtime: libgomp, tasks: {tasks}, cpus: \"{cpus}\" }}\n"
         ))
     };

@@ -170,7 +170,8 @@ fn a_mutex_is_not_handed_over() {
 
 #[test]
 fn no_wake_up_is_lost() {
-    // Every thread ends, whoever sleeps when: with sleeps as long as sections, and sections as short as polls.
+    // Every thread ends, whoever sleeps when: with sleeps as long as sections, and sections as short as
+    // polls.
     for (outside, inside) in [(0, 1), (1, 1), (2, 3), (5, 1), (1, 7)] {
         for lock in [LockRules::MUTEX, ADAPTIVE, GOMP] {
             for threads in [2, 3, 7] {
@@ -210,8 +211,8 @@ fn the_one_that_is_free_to_run_takes_a_lock_from_the_one_that_is_not() {
     assert!(beside > 20.0 * alone, "{beside} s beside a program of the middle, {alone} s without it");
 }
 
-/// Time per section in nanoseconds of threads with a cpu each that always want the lock, with cache lines that
-/// take this long from one core to another.
+/// Time per section in nanoseconds of threads with a cpu each that always want the lock, with cache lines
+/// that take this long from one core to another.
 fn hand_over(threads: u32, (line, inside): (u64, u64), lock: LockRules) -> f64 {
     const SECTIONS: u32 = 2_000;
     let ops = vec![
@@ -233,9 +234,9 @@ fn hand_over(threads: u32, (line, inside): (u64, u64), lock: LockRules) -> f64 {
 
 #[test]
 fn a_lock_that_all_poll_costs_a_move_of_its_line_for_each_poller() {
-    // Anderson 1990, Boyd-Wickizer and others 2012: each release sends the line of a test-and-set lock round all
-    // pollers. Of a ticket lock the next holder sees it after half of the round, but its own release waits for
-    // the other half if the section is short.
+    // Anderson 1990, Boyd-Wickizer and others 2012: each release sends the line of a test-and-set lock
+    // round all pollers. Of a ticket lock the next holder sees it after half of the round, but its own
+    // release waits for the other half if the section is short.
     for line in [50, 100] {
         let cost = |threads, lock| hand_over(threads, (line, 50), lock) - 50.0;
         let slope = |lock| (cost(16, lock) - cost(8, lock)) / 8.0 / line as f64;
