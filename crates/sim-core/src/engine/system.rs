@@ -203,8 +203,9 @@ impl System for Engine<'_> {
     }
 
     fn is_eligible(&mut self, task: TaskId) -> bool {
+        // As of the last tick or change of the queue: a question charges nobody.
         let cpu = self.shared.tasks[task].cpu;
-        self.catch_up(cpu);
+        self.settle(cpu);
         let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
         self.shared.model.discipline.request(tasks, record, task).is_none_or(|(request, _)| request.eligible)
     }

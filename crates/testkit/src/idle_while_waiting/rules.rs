@@ -118,9 +118,11 @@ pub const RULES: [Rule; 15] = [
     },
     Rule {
         name: "threads that wait behind a better one are offered to idle cpus when they are queued again",
-        source: "Solaris disp.c setbackdq, disp_getbest",
+        source: "Solaris disp.c setbackdq, disp_getbest; ts.c ts_update queues waiting threads each second",
         of: |kernel| kernel.policy == "LGROUP",
-        holds: |_, report| report.masks_matter() && report.stretch.still <= Span::from_ms(1_000),
+        holds: |_, report| {
+            report.masks_matter() && report.stretch.still <= Span::from_ms(1_000) + report.patience
+        },
     },
 ];
 

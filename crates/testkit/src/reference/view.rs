@@ -151,7 +151,6 @@ impl System for Reference<'_> {
             return true;
         }
         let t = task.0 as usize;
-        Reference::charge(self, self.tasks[t].cpu);
         Reference::is_eligible(self, self.tasks[t].cpu, t)
     }
 

@@ -198,6 +198,9 @@ fn arrival(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>,
             _ => {}
         }
     }
+    if source.one_in(8) {
+        app.insert("deadline".into(), time(source.between(1, mix.horizon / 10)));
+    }
 }
 
 /// Where it may run, and its weight and group.

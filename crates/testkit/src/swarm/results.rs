@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use experiment::metrics::Metric;
 use experiment::references::{FAIR_SHARE, FAIR_SHARE_TOLERANCE, LOWER_BOUND, REFERENCES};
 use experiment::result::{Cell, DEDICATED, Results};
 
@@ -25,7 +26,8 @@ pub(super) fn wrong(results: &Results) -> Option<String> {
         if s.min > s.mean + room || s.mean > s.max + room || s.min > s.median || s.median > s.max {
             return Some(format!("{}: {all:?} are out of order", at()));
         }
-        if s.min < 0.0 && cell.metric != "recovered" {
+        let signed = cell.metric == "recovered" || Metric::is_signed(&cell.metric);
+        if s.min < 0.0 && !signed {
             return Some(format!("{}: {} is negative", at(), s.min));
         }
         if cell.unit == "share" && s.max > 1.0 + ROUNDING {
