@@ -72,10 +72,9 @@ impl Parameter {
 /// A table with the same parameters as `base`, those of `changed` in place of the parameters with their
 /// names: what a release, a runtime or a machine has of its own.
 ///
-/// A constant that names a parameter which the table lacks, or a table of another length, does not compile.
-///
 /// # Panics
-/// Outside constants, in these cases.
+/// The table lacks a parameter of `changed`, or `N` is not its length. In a constant, this is an error of the
+/// compiler.
 #[must_use]
 pub const fn changed<const N: usize>(base: &[Parameter], changed: &[Parameter]) -> [Parameter; N] {
     assert!(base.len() == N && N > 0, "the table has another length");

@@ -519,8 +519,8 @@ pub struct AppSpec {
     /// Its tasks answer requests: each wake-up after a timed sleep is one, and somebody waits until its work
     /// is done.
     pub requests: bool,
-    /// How long after its release a piece of work should be done: of each request after its wake-up; of a
-    /// program without requests after its arrival. No policy has to meet it.
+    /// Time in which a request should be done after its wake-up, or a program without requests after its
+    /// arrival.
     pub deadline: Option<Span>,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,

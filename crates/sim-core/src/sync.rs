@@ -264,8 +264,7 @@ pub(crate) struct Line {
 impl Line {
     /// A cpu writes the word, and other cpus that poll it then fetch it again, all of them within `reads`.
     /// Returns how long the writer waits for the line: for the moves before its own, and for its own, which
-    /// takes
-    /// `latency` from the cpu that has it.
+    /// takes `latency` from the cpu that has it.
     pub(crate) fn write(
         &mut self,
         at: Time,
@@ -277,8 +276,7 @@ impl Line {
         self.cpu = Some(cpu);
         let (since, until) = self.busy;
         if at < since {
-            // A writer that is busy until a later instant has asked for the line before: it comes behind this
-            // one.
+            // The moves in progress belong to a writer whose instant is later: they come after this one.
             self.busy.1 = until + own + reads;
             return own;
         }

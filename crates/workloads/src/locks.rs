@@ -169,9 +169,9 @@ pub const LOCK_KINDS: &[LockKind] = &[
         Kind::Queued,
         "queued",
         "an MCS lock or qspinlock: as `ticket`, each waiter polls a word of its own",
-        "The rules are those of `ticket`. On real machines it hands over faster with many pollers; with \
-            more threads than cpus it collapses in the same way, because the next in the queue may have no \
-        cpu.",
+        "The rules are those of `ticket`, but a release sends one cache line to one cpu, however many poll. \
+            With more threads than cpus it collapses in the same way, because the next in the queue may have \
+        no cpu.",
         "Mellor-Crummey, Scott, ACM TOCS 9(1), 1991; Linux 4.2 and later, kernel/locking/qspinlock.c",
     ),
 ];

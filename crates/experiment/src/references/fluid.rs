@@ -27,11 +27,12 @@ struct Kind {
     job: usize,
     /// The work that one of them does per second.
     rate: f64,
-    /// The work that one of them has done that runs since the kind last began to run, seconds.
+    /// The work done by a job that has run since the kind last began to run, seconds.
     served: f64,
     /// When the first one ends at this rate.
     end: f64,
-    /// Those that run, and how much is served at their end: of positive numbers, the bits have their order.
+    /// The running jobs, by the value of `served` at which each ends. Bits of positive numbers sort as the
+    /// numbers do.
     running: BinaryHeap<Reverse<(u64, usize)>>,
 }
 

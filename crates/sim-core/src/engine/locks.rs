@@ -116,8 +116,7 @@ impl Shared<'_> {
 
 impl Engine<'_> {
     /// How long it takes until the cpus that poll the word of a lock have fetched its line, one after the
-    /// other.
-    /// `next`, and whoever runs on this cpu, are left out.
+    /// other. This cpu and the task `next` do not count.
     fn reads_of_pollers(&self, cpu: CpuId, app: AppId, lock: LockId, next: Option<TaskId>) -> Span {
         let record = &self.shared.apps[app];
         if !record.locks.rules.polls_its_word() {
@@ -196,7 +195,7 @@ impl Engine<'_> {
             Given::Nothing => {}
             Given::To(rank) => {
                 let next = record.task(rank);
-                // Half of the other pollers fetch the line before it, in the mean.
+                // On average, half of the other pollers fetch the line first.
                 let before = Span::from_ns(self.reads_of_pollers(cpu, app, lock, Some(next)).ns() / 2);
                 let visible = self.visible(cpu, next) + before;
                 self.signal(cpu, next, Some(visible));

@@ -297,8 +297,8 @@ fn build_cpus(
     (apps, tasks): (&IdVec<AppId, App>, &mut IdVec<TaskId, Task>),
 ) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
-    // Some kernels note the instant of each ordinary pick. Where tasks sleep, overhead often has several
-    // parts.
+    // A discipline that times ordinary picks writes this record all the time; so do tasks that sleep, whose
+    // overhead often has several parts.
     let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.times_pairs());
     let locks = |app: &App| app.program.locks() > 0 && app.locks.rules.sleeps_after().is_some();
     if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {

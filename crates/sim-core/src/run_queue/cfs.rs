@@ -56,9 +56,9 @@ pub struct CfsParams {
     pub sleeper_credit: bool,
     /// The credit of a woken task is divided by its weight (`NORMALIZED_SLEEPER`, until 2.6.29).
     pub normalized_sleeper: bool,
-    /// A forked task starts behind the minimum (`START_DEBIT`).
+    /// A forked task starts behind the minimum (`START_DEBIT`), by `debit`.
     pub start_debit: bool,
-    /// By how much.
+    /// How far behind.
     pub debit: StartDebit,
     /// The minimum follows the current task as well as the leftmost waiting one (`update_min_vruntime`, since
     /// 2.6.28); the leftmost one alone before.

@@ -88,8 +88,8 @@ impl Reference<'_> {
         }
     }
 
-    /// How long the line of a lock's word takes to all cpus that poll it, but not to this one nor to a
-    /// task's.
+    /// How long it takes to send the line of a lock's word to all cpus that poll it, except this one and that
+    /// of the task `but`.
     fn round_of_pollers(&self, c: usize, app: usize, lock: usize, but: Option<usize>) -> u64 {
         let rules = self.apps[app].spec.lock;
         let sleeper = matches!(rules.wait, LockWait::Sleep { spins: 0, .. });

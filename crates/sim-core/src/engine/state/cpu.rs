@@ -115,7 +115,7 @@ pub(crate) struct Rare {
     /// The tasks that CFS prefers: the last one woken to preempt, and the one that it preempted.
     pub(crate) next_buddy: TaskId,
     pub(crate) last_buddy: TaskId,
-    /// When a buddy was last not followed (2.6.27).
+    /// When the scheduler last did not follow a buddy (`pair_start`).
     pub(crate) pair_start: Time,
     /// Since when a task waits in the expired array (O(1)).
     pub(crate) expired_since: Time,
