@@ -7,6 +7,7 @@ use scenario::plan::{Experiment, RunPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::account::Category;
+use sim_core::ids::{AppId, Id};
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile};
@@ -41,16 +42,23 @@ pub struct Setup {
     /// Its tasks wait for each other and poll without giving up the cpu.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polls: bool,
-    /// Of a program that polls on all of its cpus: other applications that may run there, background ones
-    /// included.
+    /// Of a program that polls: other applications that may run on its cpus, background ones included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
+    /// Tasks of these; 0 in older results.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beside_tasks: u32,
     /// It is in a control group whose weight counts beside another group, and is bound to no cpus.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weighted: bool,
     /// Tasks of its dedicated run; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedicated: Option<u32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A policy that left cpus without work while tasks shared others.
@@ -131,6 +139,18 @@ impl Setup {
         self.configurations.contains(&configuration)
     }
 
+    /// Whether several tasks that could have a cpu each do not, because of other applications.
+    #[must_use]
+    pub const fn is_crowded(&self) -> bool {
+        self.tasks > 1 && self.tasks <= self.cpus && self.tasks + self.beside_tasks > self.cpus
+    }
+
+    /// Whether several tasks fill all cpus, alone or with other applications.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.tasks > 1 && self.tasks + self.beside_tasks == self.cpus
+    }
+
     fn of(
         experiment: &Experiment,
         plan: &RunPlan,
@@ -154,6 +174,8 @@ impl Setup {
         let stays = wait.sleeps_after().is_none_or(|limit| limit.ns() >= LONG_POLL_NS);
         let polls = stays && !wait.yields() && spec.program.synchronises();
         let others = || plan.apps.iter().any(|other| other.group.is_some() && other.group != spec.group);
+        let (beside, beside_tasks) =
+            if polls { beside(experiment, plan, (spec, entry)) } else { (Vec::new(), 0) };
         Self {
             configurations: Vec::new(),
             app: experiment.apps[entry].clone(),
@@ -165,27 +187,31 @@ impl Setup {
             bound: smt.then(|| bound(spec, &plan.machine)),
             polls_first,
             polls,
-            beside: if polls && spec.tasks == cpus {
-                beside(experiment, plan, (spec, entry))
-            } else {
-                Vec::new()
-            },
+            beside,
+            beside_tasks,
             weighted: spec.group.is_some() && spec.allowed.is_none() && topology.cpus() > 1 && others(),
             dedicated,
         }
     }
 }
 
-/// The other applications that may run on some cpu that this one may use.
-fn beside(experiment: &Experiment, plan: &RunPlan, (spec, entry): (&AppSpec, usize)) -> Vec<String> {
+/// The other applications that may run on some cpu that this one may use, and their tasks.
+fn beside(experiment: &Experiment, plan: &RunPlan, (spec, entry): (&AppSpec, usize)) -> (Vec<String>, u32) {
     let meets = |other: &AppSpec| match (&spec.allowed, &other.allowed) {
         (None, _) | (_, None) => true,
         (Some(own), Some(its)) => own.iter().any(|cpu| its.contains(cpu)),
     };
-    let others = plan.apps.iter().zip(&plan.entries).filter(|(other, at)| **at != entry && meets(other));
+    // One that starts when the other has ended, or is admitted alone, is never beside it.
+    let alone = plan.options.admission.jobs < 2 && !spec.background;
+    let place = |at: Option<AppId>| at.and_then(|app| plan.entries.get(app.index()).copied());
+    let others = plan.apps.iter().zip(&plan.entries).filter(|(other, at)| {
+        let follows = place(other.after) == Some(entry) || place(spec.after) == Some(**at);
+        **at != entry && meets(other) && !follows && (!alone || other.background)
+    });
+    let tasks = others.clone().map(|(other, _)| other.tasks).fold(0, u32::saturating_add);
     let mut entries: Vec<usize> = others.map(|(_, at)| *at).collect();
     entries.dedup();
-    entries.into_iter().map(|at| experiment.apps[at].clone()).collect()
+    (entries.into_iter().map(|at| experiment.apps[at].clone()).collect(), tasks)
 }
 
 fn allows(spec: &AppSpec, cpu: sim_core::ids::CpuId) -> bool {
@@ -263,6 +289,7 @@ sweep: { apps.team.tasks: [1, 2], kernel.tick: [1ms, 2ms] }
         assert_eq!(team.len(), 2, "those of other ticks are alike");
         assert_eq!((team[1].tasks, team[1].cpus, team[1].configurations.len()), (2, 2, 2));
         assert!(team[1].polls && team[1].beside == ["other"] && team[1].dedicated == Some(2));
+        assert!(team[1].is_crowded() && team[1].beside_tasks == 1 && !team[0].is_crowded());
         let other = setups.iter().find(|setup| setup.app == "other").unwrap();
         assert!(!other.polls && other.cpus == 1);
     }

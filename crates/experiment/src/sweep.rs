@@ -85,6 +85,24 @@ impl Sweep {
         each.collect::<Vec<_>>().join(", ")
     }
 
+    /// The settings of a configuration that another one does not share.
+    #[must_use]
+    pub fn differing(&self, configuration: usize, other: usize) -> String {
+        self.described(configuration, &self.axes(configuration, other, false))
+    }
+
+    /// The settings that two configurations share.
+    #[must_use]
+    pub fn common(&self, configuration: usize, other: usize) -> String {
+        self.described(configuration, &self.axes(configuration, other, true))
+    }
+
+    /// The axes on which two configurations have the same value, or have different ones.
+    fn axes(&self, one: usize, other: usize, same: bool) -> Vec<usize> {
+        let alike = |axis: &usize| (self.place(one, *axis) == self.place(other, *axis)) == same;
+        (0..self.varied.len()).filter(alike).collect()
+    }
+
     /// The value of a configuration on an axis, without the signs of YAML around it.
     #[must_use]
     pub fn value(&self, configuration: usize, axis: usize) -> Option<String> {
@@ -172,6 +190,10 @@ mod tests {
         assert_eq!(sweep.short(1), "a.runtime=openmp x 1, y 2, threads_per_core=2");
         assert_eq!((sweep.place(2, 0), sweep.place(2, 1)), (Some(1), Some(0)));
         assert_eq!(sweep.values(2), "upc, 1");
+        assert_eq!(
+            (sweep.differing(2, 3), sweep.common(2, 3)),
+            ("threads_per_core=1".into(), "a.runtime=upc".into())
+        );
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub enum Inside {
     Keys(&'static [Key]),
     /// A name, and one of these keys behind it.
     Named(&'static [Key]),
+    /// One of these keys, which takes the place of the value: a value has one of them.
+    Either(&'static [Key]),
 }
 
 /// The type of a key's values, as editors know it.

@@ -534,6 +534,8 @@ pub(crate) enum Arrival {
 pub(crate) struct Arrivals;
 
 impl Form for Arrivals {
+    const INSIDE: Inside = Inside::Either(Intervals::KEYS);
+
     fn schema(key: &Key, policies: &PolicyShelf) -> Json {
         let mut any =
             vec![json!({ "enum": ["queue"], "description": "Each copy when the previous one has ended." })];
@@ -608,6 +610,13 @@ impl Sweep {
         let named = chosen(&mut APPLICATION.iter());
         let each = named.iter().map(|name| format!("apps.APP.{name}.PARAMETER")).collect();
         paths.push((format!(r"apps\.[^.]+\.({})\.[^.]+", named.join("|")), each));
+        for key in APPLICATION {
+            if let Inside::Either(keys) = key.inside {
+                let (name, keys) = (key.name, names(keys));
+                let each = keys.iter().map(|key| format!("apps.APP.{name}.{key}")).collect();
+                paths.push((format!(r"apps\.[^.]+\.{name}\.({})", keys.join("|")), each));
+            }
+        }
         let roles = Role::ALL.map(Role::name);
         let each = roles.iter().map(|role| format!("apps.APP.runtime.{role}.PARAMETER")).collect();
         paths.push((format!(r"apps\.[^.]+\.runtime\.({})\.[^.]+", roles.join("|")), each));

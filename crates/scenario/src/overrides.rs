@@ -13,6 +13,7 @@ use crate::key::Edit;
 use crate::memory::Limit;
 use crate::paths;
 use crate::plan::{Experiment, RunPlan};
+use crate::policies::label_of;
 
 /// Keys that `--set` may set without a change of the runs: names, and what is done besides them.
 const NOT_IN_RUNS: [&str; 5] = ["name", "about", "best_partition", "latencies", "objective"];
@@ -336,10 +337,7 @@ fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) -> 
             continue;
         }
         let known = |name: &str| {
-            given
-                .iter()
-                .find(|item| paths::label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(name)))
-                .cloned()
+            given.iter().find(|item| label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(name))).cloned()
         };
         let item = |name: &str| known(name).unwrap_or_else(|| Node::scalar(place, name));
         chosen.push(match name.split_once('/') {

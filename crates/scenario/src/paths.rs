@@ -1,19 +1,22 @@
 //! Dotted paths into a scenario, as `sweep:` and `--set` use them.
 //!
 //! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
-//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`,
-//! `apps.<app>.runtime.<parameter>`, `apps.<app>.runtime.<role>`, `apps.<app>.runtime.<role>.<parameter>`
-//! and `policies.<label>.<parameter>`, `policies.<label>.over`,
+//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.arrival.<interval>`,
+//! `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>`, `apps.<app>.runtime.<role>`,
+//! `apps.<app>.runtime.<role>.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
 //! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
+use ::policies::PolicyShelf;
 use notation::diagnostics::{Diagnostic, Place};
+use notation::number::listed;
 use notation::suggest::{advice, nearest};
 use notation::yaml::{Content, Entry, Node};
 
 use crate::forms::names_roles;
 use crate::key::{Edit, Inside, Key, names};
 use crate::keys::{APPLICATION, SCENARIO};
-use crate::policies::BESIDE;
+use crate::policies::{BESIDE, label_of};
+use crate::settable;
 
 /// Most paths that an error names.
 const MOST_NAMED: usize = 4;
@@ -85,6 +88,11 @@ fn set_key(
         ([named, inner], Inside::Named(keys)) if names(keys).contains(inner) => {
             let inside = mapping.child(name, at).ok_or(None)?;
             inside.child(named, at).ok_or(None)?.set(inner, at, value);
+        }
+        ([inner], Inside::Either(keys)) if names(keys).contains(inner) => {
+            let mut only = Node::empty_map(at);
+            only.set(inner, at, value);
+            mapping.set(name, at, only);
         }
         _ => return Err(None),
     }
@@ -160,14 +168,6 @@ fn policy<'a>(root: &'a mut Node, label: &str, at: Place) -> Option<&'a mut Node
     items.iter_mut().find(|item| label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(label)))
 }
 
-/// The label of an entry of `policies`: its `as`, or its name.
-pub(crate) fn label_of(item: &Node) -> Option<&str> {
-    match item.get("as").map(|entry| &entry.value.content) {
-        Some(Content::Scalar(label)) => Some(label),
-        _ => name_of(item),
-    }
-}
-
 /// The entry `upper` with the policy of the entry `beneath` under it, labelled after the names given for
 /// both.
 pub(crate) fn stacked(mut upper: Node, mut beneath: Node, place: Place, above: &str, below: &str) -> Node {
@@ -181,69 +181,56 @@ pub(crate) fn stacked(mut upper: Node, mut beneath: Node, place: Place, above: &
     upper
 }
 
-/// The name of a policy's entry: the key that is none of those beside it.
-fn name_of(item: &Node) -> Option<&str> {
-    match &item.content {
-        Content::Scalar(name) => Some(name),
-        Content::Map(entries) => {
-            let name = entries.iter().find(|entry| !BESIDE.contains(&entry.key.as_str()));
-            name.map(|entry| entry.key.as_str())
-        }
-        _ => None,
-    }
-}
-
-/// The nearest known path, or all of them when they are few. The parameter of the path may be right.
+/// The nearest known path, or all of them when they are few.
 fn near(path: &str, known: &[String]) -> String {
-    let parameter = path.rsplit('.').next().unwrap_or_default();
-    let filled: Vec<String> = known.iter().map(|known| known.replace("<parameter>", parameter)).collect();
-    match nearest(path, filled.iter().map(String::as_str)) {
+    match nearest(path, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => match inner(path, known) {
-            Some(longer) => longer,
-            None => advice(path, &known.iter().map(String::as_str).collect::<Vec<_>>()),
-        },
+        None => advice(path, &known.iter().map(String::as_str).collect::<Vec<_>>()),
     }
 }
 
-/// The paths of which this one is the end: `apps.cg.tasks` for `tasks`.
-fn inner(path: &str, known: &[String]) -> Option<String> {
-    let longer =
-        known.iter().filter(|known| known.strip_suffix(path).is_some_and(|rest| rest.ends_with('.')));
-    let longer: Vec<String> = longer.take(MOST_NAMED).map(|path| format!("`{path}`")).collect();
-    (!longer.is_empty()).then(|| format!("did you mean {}?", longer.join(" or ")))
+/// The paths that end with the last part of this one and begin as it does, as far as that is known:
+/// `apps.cg.tasks` for `tasks`, `apps.cg.workload.lock` for `apps.cg.lock`.
+fn same_end(path: &str, known: &[String]) -> Option<String> {
+    let (start, end) = path.rsplit_once('.').unwrap_or(("", path));
+    let of = |known: &&String| {
+        let (before, last) = known.rsplit_once('.').unwrap_or(("", known));
+        last == end
+            && before
+                .strip_prefix(start)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || start.is_empty())
+    };
+    let found: Vec<String> =
+        known.iter().filter(of).take(MOST_NAMED).map(|path| format!("`{path}`")).collect();
+    (!found.is_empty()).then(|| format!("did you mean {}?", found.join(" or ")))
 }
 
 /// An unknown path, with the nearest one that is known.
 fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
-    let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
-    let mut known: Vec<String> = allowed().map(|key| key.name.to_owned()).collect();
-    for key in allowed() {
-        if let Inside::Keys(keys) = key.inside {
-            known.extend(names(keys).iter().map(|inner| format!("{}.{inner}", key.name)));
-        }
-        if let Inside::Named(keys) = key.inside {
-            let written = root.get(key.name).map_or(&[][..], |entry| entry.value.entries());
-            for named in written {
-                known.extend(names(keys).iter().map(|inner| format!("{}.{}.{inner}", key.name, named.key)));
+    let known = settable::paths(&PolicyShelf::default(), Some(root), edit);
+    let known: Vec<String> = known.into_iter().map(|known| known.path).collect();
+    let parts: Vec<&str> = path.split('.').collect();
+    let hint = match parts.as_slice() {
+        ["sweep", ..] => "`--sweep PATH=a,b,c` changes the sweep".to_owned(),
+        ["policies" | "policy"] => "`--policy A,B` chooses policies".to_owned(),
+        ["policies", label, rest @ ..]
+            if policy_labels(root).iter().all(|l| !l.eq_ignore_ascii_case(label)) =>
+        {
+            let labels = policy_labels(root);
+            match nearest(label, labels.iter().copied()) {
+                Some(near) => format!("did you mean `{}`?", [&["policies", near], rest].concat().join(".")),
+                None => format!("the policies of this scenario are {}", listed(&labels)),
             }
         }
-    }
-    let chosen = allowed().filter(|key| matches!(key.inside, Inside::Parameters));
-    known.extend(chosen.map(|key| format!("{}.<parameter>", key.name)));
-    for app in root.get("apps").map_or(&[][..], |apps| apps.value.entries()) {
-        known.extend(names(APPLICATION).iter().map(|key| format!("apps.{}.{key}", app.key)));
-    }
-    if let Some(Content::List(items)) = root.get("policies").map(|policies| &policies.value.content) {
-        for label in items.iter().filter_map(label_of) {
-            let rest = ["<parameter>", "over", "over.<parameter>", "perturb.<parameter>"];
-            known.extend(rest.map(|rest| format!("policies.{label}.{rest}")));
-        }
-    }
-    let hint = match path.split('.').next() {
-        Some("sweep") => "`--sweep PATH=a,b,c` changes the sweep".to_owned(),
-        Some("policies" | "policy") if !path.contains('.') => "`--policy A,B` chooses policies".to_owned(),
-        _ => near(path, &known),
+        _ => same_end(path, &known).unwrap_or_else(|| near(path, &known)),
     };
     Diagnostic::new(at, format!("unknown path `{path}`")).hint(hint)
+}
+
+/// The labels of the policies of a scenario.
+fn policy_labels(root: &Node) -> Vec<&str> {
+    match root.get("policies").map(|policies| &policies.value.content) {
+        Some(Content::List(items)) => items.iter().filter_map(label_of).collect(),
+        _ => Vec::new(),
+    }
 }

@@ -16,6 +16,26 @@ pub(crate) const BESIDE: [&str; 3] = ["as", "over", "perturb"];
 /// Keys that are allowed next to the name of a policy under another one.
 const BESIDE_LOWER: [&str; 1] = ["perturb"];
 
+/// The label of an entry of `policies`: its `as`, or its name.
+pub(crate) fn label_of(item: &Node) -> Option<&str> {
+    match item.get("as").map(|entry| &entry.value.content) {
+        Some(Content::Scalar(label)) => Some(label),
+        _ => name_of(item),
+    }
+}
+
+/// The name of a policy's entry: the key that is none of those beside it.
+fn name_of(item: &Node) -> Option<&str> {
+    match &item.content {
+        Content::Scalar(name) => Some(name),
+        Content::Map(entries) => {
+            let name = entries.iter().find(|entry| !BESIDE.contains(&entry.key.as_str()));
+            name.map(|entry| entry.key.as_str())
+        }
+        _ => None,
+    }
+}
+
 /// The policies with their labels.
 pub(crate) fn all(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choice)>> {
     let Content::List(items) = &node.content else {

@@ -11,8 +11,7 @@ use crate::defaults::{DEFAULT_RUNTIME, default_kernel};
 use crate::forms::names_roles;
 use crate::key::{Edit, Inside, Key};
 use crate::keys::{APPLICATION, SCENARIO};
-use crate::paths::label_of;
-use crate::policies::BESIDE;
+use crate::policies::{BESIDE, label_of};
 
 /// A path that can be set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,13 +29,17 @@ pub struct SettablePath {
 #[must_use]
 pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<SettablePath> {
     let root = text.and_then(|text| tree(0, text).ok());
+    paths(policies, root.as_ref(), if swept { Edit::Sweep } else { Edit::Set })
+}
+
+/// The same for a scenario that has been read.
+pub(crate) fn paths(policies: &PolicyShelf, root: Option<&Node>, edit: Edit) -> Vec<SettablePath> {
     let mut paths = Paths::default();
-    let edit = if swept { Edit::Sweep } else { Edit::Set };
     let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
     for key in allowed() {
         paths.add(key.name.to_owned(), &key.about(), &[]);
     }
-    let node = |key: &str| Some(&root.as_ref()?.get(key)?.value);
+    let node = |key: &str| Some(&root?.get(key)?.value);
     for key in allowed() {
         let mut within = |keys: &[Key], name: &str| {
             keys.iter().for_each(|inner| paths.add(format!("{name}.{}", inner.name), &inner.about(), &[]));
@@ -47,7 +50,7 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
                 .map_or(&[][..], Node::entries)
                 .iter()
                 .for_each(|entry| within(keys, &format!("{}.{}", key.name, entry.key))),
-            Inside::Nothing | Inside::Parameters => {}
+            Inside::Nothing | Inside::Parameters | Inside::Either(_) => {}
         }
     }
     let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
@@ -102,6 +105,11 @@ impl Paths {
     fn app(&mut self, name: &str, app: &Node) {
         for key in APPLICATION {
             self.add(format!("apps.{name}.{}", key.name), &key.about(), &[]);
+            if let Inside::Either(keys) = key.inside {
+                for inner in keys {
+                    self.add(format!("apps.{name}.{}.{}", key.name, inner.name), &inner.about(), &[]);
+                }
+            }
         }
         let chosen = |key: &str| app.get(key).and_then(|entry| name_of(&entry.value));
         let workload = chosen("workload").and_then(|name| workloads::WORKLOADS.resolve(name).ok());

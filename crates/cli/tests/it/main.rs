@@ -14,6 +14,7 @@ mod machine;
 mod measure;
 mod neutral;
 mod new;
+mod next;
 mod plot;
 mod report;
 mod reproduce;

@@ -94,7 +94,7 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
         // percentiles of their times. The first policy is the reference of `recovered`.
         let lacks = |name: &str| {
             let copies = ["queue_time_", "turnaround_"].iter().any(|start| name.starts_with(start));
-            let alone = ["lock_wait", "recovered", "missed_deadlines"].contains(&name);
+            let alone = ["lock_wait", "lock_wait_share", "recovered", "missed_deadlines"].contains(&name);
             let late = name.starts_with("lateness");
             name.starts_with("response_time") || copies && of.contains("each") || alone || late
         };

@@ -145,6 +145,21 @@ pub const METRICS: &[Metric] = &[
         let counters = &app(s)?.counters;
         ratio(counters.lock_wait_ns as f64 / NS_PER_S, counters.locks as f64)
     }),
+    metric(
+        App,
+        "lock_wait_share",
+        "share",
+        "share of the run_time of its tasks that they wait for locks, asleep or polling",
+        |s| {
+            let app = app(s)?;
+            let waited = app.counters.lock_wait_ns as f64 / NS_PER_S;
+            if app.counters.locks == 0 {
+                None
+            } else {
+                ratio(waited, run_time(s)? * app.task_cpu.len() as f64)
+            }
+        },
+    ),
     spread(
         App,
         "response_time",

@@ -1,8 +1,11 @@
 //! An application in the models of the references: what it needs, and what it can use at most.
 
+use std::collections::BTreeMap;
+
 use sim_core::machine::{CpuSet, Memory};
 use sim_core::outcome::AppReport;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program};
+use sim_core::time::Work;
 
 use super::size::Size;
 use super::{Dedicated, NS_PER_S};
@@ -75,6 +78,16 @@ impl Job {
         }
     }
 
+    /// The same with what only one of its tasks can do at a time: serial parts and critical sections.
+    pub(super) fn one_at_a_time(mut self, spec: &AppSpec, size: &Size) -> Self {
+        let tasks = f64::from(self.tasks);
+        let alone = size.fastest(self.allowed.as_ref());
+        if self.want > 0.0 && alone > 0.0 {
+            self.want = Exclusive::of(&spec.program, tasks).most(self.want * tasks, alone) / tasks;
+        }
+        self
+    }
+
     /// The same by its dedicated run: it advances no faster than there, and each of its tasks keeps no more
     /// of a core busy.
     pub(super) fn beside_alone(mut self, alone: &Dedicated) -> Self {
@@ -85,6 +98,65 @@ impl Job {
             self.demand = alone.time * f64::from(self.tasks) * self.want;
         }
         self
+    }
+}
+
+/// Work that only one task of a program does at a time, of a run of all its tasks, in seconds.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Exclusive {
+    /// All work.
+    all: f64,
+    /// That of the first task alone.
+    serial: f64,
+    /// That below each lock.
+    locked: BTreeMap<u32, f64>,
+    /// The other tasks may take the parallel work of the one that does the serial one.
+    handed_out: bool,
+}
+
+impl Exclusive {
+    /// Loops without end count once.
+    fn of(program: &Program, tasks: f64) -> Self {
+        let mut found = Self::default();
+        // How often all tasks together do what comes next, and the locks that they hold meanwhile.
+        let (mut times, mut held) = (vec![tasks], Vec::new());
+        for op in program.ops() {
+            let now: f64 = times.last().copied().unwrap_or(tasks);
+            let seconds = |work: &Work| work.floor_ns() as f64 / NS_PER_S;
+            match op {
+                Op::Repeat(count) => times.push(now * f64::from((*count).max(1))),
+                Op::RepeatShared(count) => {
+                    found.handed_out = true;
+                    times.push(now / tasks * f64::from((*count).max(1)));
+                }
+                Op::End => drop(times.pop()),
+                Op::Lock(lock) => held.push(lock.0),
+                Op::Unlock(lock) => held.retain(|other| *other != lock.0),
+                Op::Compute { work, .. } => {
+                    found.all += seconds(work) * now;
+                    for lock in &held {
+                        *found.locked.entry(*lock).or_default() += seconds(work) * now;
+                    }
+                }
+                Op::Serial { work, .. } => {
+                    found.all += seconds(work) * now / tasks;
+                    found.serial += seconds(work) * now / tasks;
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The most work per second of all tasks, which do this much without exclusive work, where one task does
+    /// `alone` at most: after Amdahl (1967) for the serial part, and a lock serves one task at a time.
+    fn most(&self, all: f64, alone: f64) -> f64 {
+        let part = |work: f64| if self.all > 0.0 { work / self.all } else { 0.0 };
+        let serial = part(self.serial);
+        let parallel = if self.handed_out { 0.0 } else { (1.0 - serial) / all };
+        let by_serial = 1.0 / (serial / alone + parallel);
+        let locked = self.locked.values().map(|work| part(*work)).fold(0.0, f64::max);
+        all.min(by_serial).min(if locked > 0.0 { alone / locked } else { f64::INFINITY })
     }
 }
 
@@ -151,19 +223,46 @@ fn bound(profile: &MemoryProfile, memory: &Memory) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use sim_core::ids::LockId;
     use sim_core::ids::ProfileId;
     use sim_core::program::Spread;
-    use sim_core::time::{Span, Work};
+    use sim_core::time::Span;
 
     use super::*;
 
+    fn compute(ms: u64) -> Op {
+        Op::Compute { work: Work::from_span(Span::from_ms(ms)), spread: Spread::NONE, profile: ProfileId(0) }
+    }
+
     #[test]
-    fn loops_multiply_what_is_in_them() {
-        let compute = |ms| Op::Compute {
+    fn one_task_at_a_time_does_serial_work_and_what_is_below_a_lock() {
+        let most = |ops: Vec<Op>, tasks: f64| {
+            let program = Program::new(ops, vec![MemoryProfile::NONE]).unwrap();
+            Exclusive::of(&program, tasks).most(tasks, 1.0)
+        };
+        let serial = |ms| Op::Serial {
             work: Work::from_span(Span::from_ms(ms)),
             spread: Spread::NONE,
             profile: ProfileId(0),
         };
+        let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-9, "{got}, not {want}");
+        // Half of 20 ms is serial: four tasks do them in 10 ms + 10 ms / 4.
+        near(most(vec![Op::Repeat(3), serial(10), Op::Barrier, compute(2), Op::End], 5.0), 20.0 / 12.0);
+        // A tenth of each cycle is below the lock: ten tasks keep it busy, and more do no more.
+        let lock = |tasks| {
+            let taken = [Op::Lock(LockId(0)), compute(1), Op::Unlock(LockId(0))];
+            let ops = [vec![Op::Repeat(7), compute(9)], taken.into(), vec![Op::End]].concat();
+            most(ops, tasks)
+        };
+        near(lock(8.0), 8.0);
+        near(lock(16.0), 10.0);
+        // Portions are handed out: the others do them while one does the serial part.
+        near(most(vec![serial(10), Op::RepeatShared(10), compute(1), Op::End], 4.0), 2.0);
+        near(most(vec![compute(1)], 4.0), 4.0);
+    }
+
+    #[test]
+    fn loops_multiply_what_is_in_them() {
         let sleep = Op::Sleep { span: Span::from_ms(40), spread: Spread::NONE };
         let ops = vec![Op::Repeat(5), compute(10), Op::Repeat(2), sleep, Op::End, Op::End, compute(50)];
         let profile = MemoryProfile { demand: 1_000, bound: Some(1 << 15), ..MemoryProfile::NONE };

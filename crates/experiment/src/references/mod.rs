@@ -37,8 +37,9 @@ pub struct Reference {
 pub const FAIR_SHARE: Reference = Reference {
     label: labels::FAIR_SHARE,
     about: "an ideal scheduler that divides the cpus evenly among the tasks that do not sleep, at every \
-        instant and at no cost. No program advances faster than in its dedicated run, unless a policy shows \
-        that it can. It is left out where a policy still ended more than 2 % sooner",
+        instant and at no cost; one task at a time does serial parts and holds a lock. No program advances \
+        faster than in its dedicated run, unless a policy shows that it can. It is left out where a \
+        policy still ended more than 2 % sooner",
     policy: NO_POLICY - 1,
 };
 
@@ -138,6 +139,7 @@ pub(crate) fn fair_share(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<u
     let size = Size::of(&plan.machine, job::most_bound(&plan.apps, &plan.machine.memory));
     let mut jobs = nominal(plan, run, &size);
     for ((job, spec), entry) in jobs.iter_mut().zip(&plan.apps).zip(&plan.entries) {
+        *job = job.clone().one_at_a_time(spec, &size);
         if let Some(alone) = dedicated.get(entry).filter(|_| !spec.background) {
             *job = job.clone().beside_alone(alone);
         }

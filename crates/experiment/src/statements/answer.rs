@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::inputs;
 use super::ranking::{self, Goal, Rivals, Standing, not_worse, rivals};
 use super::table::{self, Relation, Table};
+use super::waits;
 use crate::metrics::ALL_APPS;
 use crate::number::{self, listed, plural};
 use crate::references::BEST_PARTITION;
@@ -21,6 +22,11 @@ const MARGIN: f64 = 0.01;
 const OTHER_WORK: &str = " It is the smallest of the sweep, whose configurations do different work.";
 /// Configurations of a sweep over different work that get a sentence each.
 const EACH: usize = 3;
+
+/// The label of the line about locks.
+const LOCKS: &str = "Locks";
+/// Lines that are left out first where there is no room: tables show the same, or more.
+pub const MINOR: [&str; 2] = [FAIRNESS, LOCKS];
 
 /// A statement with the word that it answers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,6 +97,11 @@ pub fn lines(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     lines.extend(of_inputs(table, extremes));
     lines.extend(worst_hit(table, extremes));
     lines.extend(response(table, extremes));
+    let best = extremes.best.configuration;
+    lines.extend(waits::locks(table, best).map(|text| Line { label: LOCKS, text }));
+    // Where deadlines are what is judged, the lines above are about them.
+    let deadlines = waits::deadlines(table, best).filter(|_| !extremes.goal.signed());
+    lines.extend(deadlines.map(|text| Line { label: "Deadlines", text }));
     lines.extend(partition(table));
     lines.extend(identical(table));
     lines

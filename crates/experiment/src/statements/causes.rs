@@ -1,7 +1,9 @@
-//! Why one standing is better than another: the largest differences between their cpu-time breakdowns.
+//! Why one case is better than another: which two are compared, and the largest differences between their
+//! cpu-time breakdowns.
 
+use super::answer::Extremes;
 use super::ranking::Standing;
-use super::table::Table;
+use super::table::{self, Table};
 use crate::metrics::ALL_APPS;
 
 /// A part of the cpu-time breakdown as tables name it, and its metrics.
@@ -36,22 +38,65 @@ pub const PARTS: [Part; 13] = [
     part("idle time", ["idle", ""], &["breakdown_idle"]),
 ];
 
-/// Differences below this share are not mentioned.
-const SMALL: f64 = 0.01;
-/// Parts besides useful work that are shown.
-const SHOWN: usize = 3;
+/// Shares below this one are written as 0 %.
+const SMALL: f64 = 0.005;
+/// Differences that the sentence names.
+const NAMED: usize = 3;
+/// The policy that others are measured against, where a result has it; else the first one of the scenario.
+const BASELINE: &str = "LOAD";
+
+/// Two cases whose breakdowns are compared, and what each is besides its name.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pair<'a> {
+    /// The first one: the baseline, or else the best.
+    pub from: Standing<'a>,
+    /// The second one: the best, or else the worst; none where nothing can be told from the best.
+    pub to: Option<Standing<'a>>,
+    /// What they are.
+    pub roles: [&'static str; 2],
+}
+
+impl<'a> Pair<'a> {
+    /// The pair of an answer: the baseline and the best policy at the configuration of the best; where the
+    /// baseline is the best, or is level with it, the best and the worst policy there; where all are level
+    /// there, the best and the worst of all cases.
+    #[must_use]
+    pub fn of(table: &Table<'a>, extremes: &Extremes<'a>) -> Self {
+        let best = extremes.best;
+        let here = extremes.rankings.get(best.configuration).map_or(&[][..], Vec::as_slice);
+        let named = |policy: &str| here.iter().find(|standing| standing.policy == policy);
+        let baseline = named(BASELINE).or_else(|| named(table.policies().first()?));
+        let apart = |other: &&Standing<'a>| !table::level(other.cell, best.cell);
+        if let Some(baseline) = baseline.filter(apart) {
+            return Self { from: *baseline, to: Some(best), roles: ["the baseline", "the best"] };
+        }
+        let worst = here.last().filter(apart).copied().or(extremes.worst);
+        Self { from: best, to: worst, roles: ["the best", "the worst"] }
+    }
+}
 
 /// Two cpu-time breakdowns side by side.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Causes {
-    /// Useful work first, then the parts that differ most.
+    /// Useful work first, then all parts that have a share, the most important first: the largest share or
+    /// difference.
     pub parts: Vec<Part>,
-    /// Shares of the first standing.
+    /// Shares of the first case.
     pub first: Vec<f64>,
     /// Shares of the second one; empty when there is none.
     pub second: Vec<f64>,
-    /// The difference in a sentence; empty without a second standing, or where nothing differs.
+    /// The difference in a sentence; empty without a second case, or where nothing differs.
     pub text: String,
+}
+
+impl Causes {
+    /// The part besides useful work that differs most between the two cases.
+    #[must_use]
+    pub fn largest(&self) -> Option<Part> {
+        let change = |at: &usize| (self.second[*at] - self.first[*at]).abs();
+        let all = (1..self.second.len()).rev().max_by(|a, b| change(a).total_cmp(&change(b)));
+        all.filter(|at| whole(change(at)) > 0).map(|at| self.parts[at])
+    }
 }
 
 /// The mean share of a part of a standing.
@@ -61,25 +106,23 @@ pub fn share(table: &Table<'_>, configuration: usize, policy: &str, part: &Part)
     each.sum()
 }
 
-/// The causes of the difference between two standings, or the breakdown of the only one.
+/// The causes of the difference between two cases, or the breakdown of the only one.
 #[must_use]
-pub fn causes(table: &Table<'_>, best: &Standing<'_>, worst: Option<&Standing<'_>>) -> Option<Causes> {
+pub fn causes(table: &Table<'_>, pair: &Pair<'_>) -> Option<Causes> {
     let of = |s: &Standing<'_>| -> Option<Vec<f64>> {
         // Results of older versions lack some parts.
         let known = PARTS.iter().map(|p| share(table, s.configuration, s.policy, p).unwrap_or(0.0));
         share(table, s.configuration, s.policy, &PARTS[0]).map(|_| known.collect())
     };
-    let first = of(best)?;
-    let second = worst.and_then(of).unwrap_or_default();
-    let weight = |at: usize| second.get(at).map_or(first[at], |share| (share - first[at]).abs());
+    let first = of(&pair.from)?;
+    let second = pair.to.as_ref().and_then(of).unwrap_or_default();
+    let weight = |at: usize| first[at].max(second.get(at).copied().unwrap_or(0.0));
     let mut order: Vec<usize> = (1..PARTS.len()).filter(|at| weight(*at) >= SMALL).collect();
     order.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)));
-    order.truncate(SHOWN);
-    order.sort_unstable();
     let shown: Vec<usize> = std::iter::once(0).chain(order).collect();
     let pick = |shares: &[f64]| shown.iter().filter_map(|at| shares.get(*at).copied()).collect::<Vec<f64>>();
-    let text = match worst.filter(|_| !second.is_empty()) {
-        Some(worst) => sentence(worst, best, &first, &second),
+    let text = match pair.to.filter(|_| !second.is_empty()) {
+        Some(to) => sentence(pair, &to, &first, &second),
         None => String::new(),
     };
     Some(Causes {
@@ -96,22 +139,23 @@ pub fn whole(share: f64) -> i64 {
     libm::round(share * 100.0) as i64
 }
 
-/// `From gang to LOAD, in points: useful work -31, waiting +17.` Points are those of the percentages beside
-/// it.
-fn sentence(worst: &Standing<'_>, best: &Standing<'_>, first: &[f64], second: &[f64]) -> String {
+/// `From LOAD (the baseline) to gang (the best), in points: useful work +31, waiting -17.` Points are those
+/// of the percentages beside it.
+fn sentence(pair: &Pair<'_>, to: &Standing<'_>, first: &[f64], second: &[f64]) -> String {
     let mut changes: Vec<(usize, i64)> =
         (0..PARTS.len()).map(|at| (at, whole(second[at]) - whole(first[at]))).filter(|c| c.1 != 0).collect();
     changes.sort_by_key(|(at, change)| (std::cmp::Reverse(change.abs()), *at));
-    changes.truncate(SHOWN);
+    changes.truncate(NAMED);
     let each: Vec<String> =
         changes.iter().map(|(part, change)| format!("{} {change:+}", PARTS[*part].name)).collect();
     if each.is_empty() {
         return String::new();
     }
-    let (from, to) = if worst.policy == best.policy {
-        ("the best", "the worst case")
+    let [one, other] = pair.roles;
+    let ends = if pair.from.policy == to.policy {
+        format!("{one} to {other} case")
     } else {
-        (best.policy, worst.policy)
+        format!("{} ({one}) to {} ({other})", pair.from.policy, to.policy)
     };
-    format!("From {from} to {to}, in points: {}.", each.join(", "))
+    format!("From {ends}, in points: {}.", each.join(", "))
 }

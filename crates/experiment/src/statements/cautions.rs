@@ -17,19 +17,35 @@ const MEMORY_BOUND: f64 = 0.2;
 const SHARED_CORES: f64 = 0.01;
 /// Names in a list.
 const NAMED: usize = 3;
+/// Hardware threads that lose: two of them do 0.9 times the work of one.
+const LOSS: &str = "machine.smt_compute=0.45";
 
 /// The best standing and how its programs are set up.
 struct Case<'a, 'b> {
     table: &'b Table<'a>,
     best: &'b Standing<'a>,
+    worst: Option<&'b Standing<'a>>,
     setups: Vec<&'a Setup>,
+}
+
+/// A sentence, and the change that shows what it is about.
+struct Said {
+    text: String,
+    /// `PATH=VALUE` for `--set`.
+    change: Option<String>,
+}
+
+impl Said {
+    const fn text(text: String) -> Self {
+        Self { text, change: None }
+    }
 }
 
 /// A caution: what it is about, and its sentence where it applies.
 pub struct Caution {
     /// What it is about.
     pub name: &'static str,
-    sentence: fn(&Case<'_, '_>) -> Option<String>,
+    sentence: fn(&Case<'_, '_>) -> Option<Said>,
 }
 
 /// All cautions.
@@ -41,41 +57,79 @@ pub const CAUTIONS: [Caution; 5] = [
     Caution { name: "unbound control groups", sentence: control_groups },
 ];
 
-/// The sentences that apply to the best standing.
-#[must_use]
-pub fn all<'a>(table: &Table<'a>, best: &Standing<'a>) -> Vec<String> {
-    let setups = table.results.provenance.setups.iter();
-    let setups = setups.filter(|setup| setup.is_at(best.configuration)).collect();
-    let case = Case { table, best, setups };
+fn said<'a>(table: &Table<'a>, best: &Standing<'a>, worst: Option<&Standing<'a>>) -> Vec<Said> {
+    let case = Case { table, best, worst, setups: setups_at(table, best) };
     CAUTIONS.iter().filter_map(|caution| (caution.sentence)(&case)).collect()
 }
 
-/// Tasks that poll on all cpus that they may use: another task that needs one stops a task for which all
-/// wait.
-fn full_team(case: &Case<'_, '_>) -> Option<String> {
-    let foreground: Vec<&str> = case.table.results.foreground().collect();
-    let full = |setup: &&&Setup| {
-        setup.polls
-            && setup.tasks > 1
-            && setup.tasks == setup.cpus
-            && foreground.contains(&setup.app.as_str())
-    };
+/// The sentences that apply to the best standing, or to what is told beside it of the worst.
+#[must_use]
+pub fn all<'a>(table: &Table<'a>, best: &Standing<'a>, worst: Option<&Standing<'a>>) -> Vec<String> {
+    said(table, best, worst).into_iter().map(|said| said.text).collect()
+}
+
+/// The change `PATH=VALUE` of the first caution that can be settled by another run.
+#[must_use]
+pub fn first_change<'a>(
+    table: &Table<'a>,
+    best: &Standing<'a>,
+    worst: Option<&Standing<'a>>,
+) -> Option<String> {
+    said(table, best, worst).into_iter().find_map(|said| said.change)
+}
+
+fn setups_at<'a>(table: &Table<'a>, standing: &Standing<'_>) -> Vec<&'a Setup> {
+    let all = table.results.provenance.setups.iter();
+    all.filter(|setup| setup.is_at(standing.configuration)).collect()
+}
+
+/// Tasks that poll, and that fill the cpus which they may use: alone, or together with others. One task more
+/// stops a task for which all wait.
+fn full_team(case: &Case<'_, '_>) -> Option<Said> {
+    let crowded = |setup: &&Setup| setup.polls && setup.is_crowded() && is_judged(case, setup);
+    let worst = case.worst.filter(|worst| worst.configuration != case.best.configuration);
+    let there = worst.into_iter().flat_map(|worst| {
+        let all = setups_at(case.table, worst);
+        all.into_iter().filter(crowded).map(|setup| (setup, case.table.with(worst.configuration)))
+    });
+    let here = case.setups.iter().copied().filter(crowded).map(|setup| (setup, String::new()));
+    if let Some((Setup { app, tasks, cpus, beside, beside_tasks, .. }, with)) = here.chain(there).next() {
+        let others: Vec<&str> = beside.iter().map(String::as_str).collect();
+        let most = cpus.saturating_sub(*beside_tasks);
+        let fewer = (most > 0).then(|| format!("--set apps.{app}.tasks={most} and "));
+        return Some(Said {
+            text: format!(
+                "{app} polls with {tasks} tasks on {cpus} cpus beside {}{with}: while these run, every \
+                 barrier waits for the task that shares its cpu; compare {}--set apps.{app}.runtime=block.",
+                some(&others),
+                fewer.unwrap_or_default()
+            ),
+            change: Some(format!("apps.{app}.runtime=block")),
+        });
+    }
+    let full = |setup: &&&Setup| setup.polls && setup.is_full() && is_judged(case, setup);
     let teams: Vec<&&Setup> = case.setups.iter().filter(full).collect();
-    let first = teams.first()?;
-    let Setup { app, tasks, beside, .. } = first;
+    let Setup { app, tasks, cpus, beside, .. } = teams.first()?;
     let also: Vec<&str> = teams[1..].iter().map(|team| team.app.as_str()).collect();
     let also = if also.is_empty() { String::new() } else { format!(" (as does {})", some(&also)) };
     let others: Vec<&str> = beside.iter().map(String::as_str).collect();
-    let what = if others.is_empty() {
-        ": another busy task there would delay every barrier, often several times over".to_owned()
+    let (with, fewer) = if others.is_empty() {
+        (String::new(), format!("--set apps.{app}.tasks={} and ", tasks - 1))
     } else {
-        format!(" beside {}: every barrier waits for the task that shares its cpu", some(&others))
+        (format!(", which it fills together with {}", some(&others)), String::new())
     };
-    Some(format!(
-        "{app} polls with {tasks} tasks on {tasks} cpus{also}{what}; compare --set apps.{app}.tasks={} and \
-         --set apps.{app}.runtime=block.",
-        tasks - 1
-    ))
+    Some(Said {
+        text: format!(
+            "{app} polls with {tasks} tasks on {cpus} cpus{with}{also}: another busy task there would delay \
+             every barrier, often several times over; compare {fewer}--set apps.{app}.runtime=block.",
+        ),
+        change: Some(format!("apps.{app}.runtime=block")),
+    })
+}
+
+/// Whether the answer is about this application.
+fn is_judged(case: &Case<'_, '_>, setup: &Setup) -> bool {
+    case.table.results.foreground().any(|app| app == setup.app)
 }
 
 /// Some names, and how many more.
@@ -87,60 +141,63 @@ fn some(names: &[&str]) -> String {
 }
 
 /// Policies that crowd tasks on some cpus and leave others without work.
-fn unused(case: &Case<'_, '_>) -> Option<String> {
+fn unused(case: &Case<'_, '_>) -> Option<Said> {
     let all = case.table.results.provenance.unused.iter();
     let here: Vec<_> = all.filter(|unused| unused.configuration == case.best.configuration).collect();
     let first = here.first()?;
     let like = here.iter().filter(|o| (o.cpus, o.used, o.tasks) == (first.cpus, first.used, first.tasks));
     let policies: Vec<&str> = like.map(|unused| unused.policy.as_str()).collect();
-    Some(format!(
+    Some(Said::text(format!(
         "Under {}{}, {} had no work while {} shared {}: give each program separate `cpus`.",
         some(&policies),
         case.table.with(case.best.configuration),
         plural(first.cpus as usize, "cpu", "cpus"),
         plural(first.tasks as usize, "task", "tasks"),
         plural(first.used as usize, "cpu", "cpus"),
-    ))
+    )))
 }
 
 /// The best standing shares cores between hardware threads, by an estimated factor.
-fn hardware_threads(case: &Case<'_, '_>) -> Option<String> {
+fn hardware_threads(case: &Case<'_, '_>) -> Option<Said> {
     let shared = of_busy(case.table, case.best, "shared cores (SMT)")?;
     let setup = case.setups.iter().find(|setup| setup.smt_compute.is_some())?;
     let machines = case.table.results.provenance.machines.iter();
     let mut inputs = machines.filter(|m| m.name == setup.machine).flat_map(|machine| &machine.inputs);
     let kept = &inputs.find(|input| input.name == "smt_compute")?.value;
     let together = 2.0 * f64::from(setup.smt_compute?) / 1_000.0;
-    (shared >= SHARED_CORES).then(|| {
-        format!(
+    (shared >= SHARED_CORES).then(|| Said {
+        text: format!(
             "Two hardware threads do {} times the work of one by the estimate machine.smt_compute={kept}; \
-             real programs range from a loss to +60 %: compare --set machine.smt_compute=0.45.",
+             real programs range from a loss to +60 %: compare --set {LOSS}.",
             number::ratio(together)
-        )
+        ),
+        change: Some(LOSS.to_owned()),
     })
 }
 
 /// Memory decides, where the model is weakest.
-fn memory_bound(case: &Case<'_, '_>) -> Option<String> {
+fn memory_bound(case: &Case<'_, '_>) -> Option<Said> {
     let stalls = of_busy(case.table, case.best, "memory stalls")?;
     let remote = of_busy(case.table, case.best, "remote memory").unwrap_or(0.0);
     (stalls + remote >= MEMORY_BOUND).then(|| {
-        format!(
+        Said::text(format!(
             "Memory stalls are {} % of the busy cpu time: predictions of memory-bound programs were off by \
              {MEMORY_BOUND_ERROR} % (median) on the measured host.",
             number::variation((stalls + remote) * 100.0)
-        )
+        ))
     })
 }
 
 /// Groups that are bound to no cpus share by weight within each cpu only.
-fn control_groups(case: &Case<'_, '_>) -> Option<String> {
+fn control_groups(case: &Case<'_, '_>) -> Option<Said> {
     let weighted: Vec<&&Setup> = case.setups.iter().filter(|setup| setup.weighted).collect();
     let cpus = weighted.first()?.cpus;
     let tasks: u64 = case.setups.iter().map(|setup| u64::from(setup.tasks)).sum();
     (tasks > u64::from(cpus)).then(|| {
-        "Balancing ignores control groups: without `cpus` they get their weights within each cpu only, and \
-         shares depend on which tasks meet there."
-            .to_owned()
+        Said::text(
+            "Balancing ignores control groups: without `cpus` they get their weights within each cpu only, \
+             and shares depend on which tasks meet there."
+                .to_owned(),
+        )
     })
 }

@@ -7,7 +7,7 @@ use scenario::plan::Input;
 
 use super::answer::Extremes;
 use super::ranking::Standing;
-use super::table::Table;
+use super::table::{self, Relation, Table};
 use super::{cautions, effects};
 use crate::number::{self, listed, plural};
 use crate::result::Results;
@@ -15,6 +15,8 @@ use crate::statistics::half_widths;
 
 /// An interval wider than this part of its mean is a doubt.
 const WIDE: f64 = 0.1;
+/// Seeds that are recommended after a single one.
+const USUAL: usize = 5;
 /// Numbers of seeds that are recommended.
 const ROUND: [usize; 8] = [3, 5, 10, 15, 20, 30, 50, 100];
 /// Metrics that are times of whole programs.
@@ -51,7 +53,7 @@ pub fn doubts(table: &Table<'_>, extremes: Option<&Extremes<'_>>) -> Vec<String>
 /// The doubts that belong to whatever is said of a result, by its best standing: what its kind of answer must
 /// not be read without, and the estimate that moves it.
 fn of_best(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<String> {
-    let mut doubts = cautions::all(table, &extremes.best);
+    let mut doubts = cautions::all(table, &extremes.best, extremes.worst.as_ref());
     doubts.extend(inputs(table, extremes));
     doubts
 }
@@ -80,43 +82,84 @@ fn incomplete(table: &Table<'_>) -> Option<String> {
     ))
 }
 
-/// How many seeds there are, and which intervals are wide.
+/// How many seeds there are, which differences may be chance, and which intervals are wide.
 fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     let repeat = table.results.provenance.repeat;
-    let all: Vec<&Standing<'_>> = extremes.rankings.iter().flatten().collect();
     if repeat < 2 {
-        let differ = all.len() > 1;
-        return differ.then(|| {
-            let intervals = if table.results.uncertainty.is_some() {
-                "the intervals are those of the inputs alone"
-            } else {
-                "there are no intervals"
-            };
-            format!("There is one seed, so {intervals}. Small differences may be chance: try --repeat 5.")
-        });
+        let drawn = table.results.uncertainty.is_some();
+        let of = if drawn { " the intervals are those of the inputs alone, and" } else { "" };
+        let [one, other] = closest(table, extremes)?;
+        let name = |s: &Standing<'_>| format!("{}{}", s.policy, table.with(s.configuration));
+        return Some(format!(
+            "With one seed{of} the {} % between {} and {} may be chance: try --repeat {USUAL}.",
+            number::variation(distance(&one, &other) * 100.0),
+            name(&one),
+            name(&other)
+        ));
     }
-    let widest =
-        *all.iter().max_by(|a, b| relative(a).unwrap_or(0.0).total_cmp(&relative(b).unwrap_or(0.0)))?;
-    let width = relative(widest).filter(|width| *width > WIDE)?;
+    let wide = widest(extremes)?;
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let wide = all.iter().filter(|s| is_wide(s)).map(|s| s.policy);
-    let mut policies: Vec<&str> = wide.filter(|policy| seen.insert(policy)).collect();
-    // The width follows Student's t for the number of seeds over its root, with the variation that was seen.
-    let width_of = |seeds: usize| width * half_widths(seeds) / half_widths(repeat as usize);
-    let count = ROUND.into_iter().find(|count| *count > repeat as usize && width_of(*count) <= WIDE);
-    let advice = match count {
+    let all = extremes.rankings.iter().flatten().filter(|s| is_wide(s)).map(|s| s.policy);
+    let mut policies: Vec<&str> = all.filter(|policy| seen.insert(policy)).collect();
+    let advice = match enough(repeat, relative(wide)?) {
         Some(count) => format!("--repeat {count} gives about ±10 %"),
         None => "±10 % needs more than 100 seeds".to_owned(),
     };
-    policies.retain(|policy| *policy != widest.policy);
+    policies.retain(|policy| *policy != wide.policy);
     let also =
         if policies.is_empty() { String::new() } else { format!(" Also wide: {}.", listed(&policies)) };
     Some(format!(
         "{repeat} seeds: ±{} % for {}{}; {advice}.{also}",
-        number::variation(width * 100.0),
-        widest.policy,
-        table.with(widest.configuration)
+        number::variation(relative(wide)? * 100.0),
+        wide.policy,
+        table.with(wide.configuration)
     ))
+}
+
+/// The number of seeds that settles the doubt about seeds; `None` without that doubt.
+#[must_use]
+pub fn seeds_needed(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<usize> {
+    let repeat = table.results.provenance.repeat;
+    if repeat < 2 {
+        return closest(table, extremes).map(|_| USUAL);
+    }
+    enough(repeat, relative(widest(extremes)?)?)
+}
+
+/// The standing with the widest interval, if that is a doubt.
+fn widest<'a, 'b>(extremes: &'b Extremes<'a>) -> Option<&'b Standing<'a>> {
+    let all = extremes.rankings.iter().flatten();
+    let width = |s: &Standing<'_>| relative(s).unwrap_or(0.0);
+    all.max_by(|a, b| width(a).total_cmp(&width(b))).filter(|s| is_wide(s))
+}
+
+/// The round number of seeds from which on an interval of this width is narrow: the width follows Student's t
+/// for the number of seeds over its root, with the variation that was seen.
+fn enough(repeat: u32, width: f64) -> Option<usize> {
+    let width_of = |seeds: usize| width * half_widths(seeds) / half_widths(repeat as usize);
+    ROUND.into_iter().find(|count| *count > repeat as usize && width_of(*count) <= WIDE)
+}
+
+/// The best and what comes next to it, where they are told apart by less than seeds usually differ by: among
+/// all cases where these are compared with each other, else at each configuration.
+fn closest<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<[Standing<'a>; 2]> {
+    let all: Vec<Standing<'a>> = extremes.rankings.iter().flatten().copied().collect();
+    let near = |best: &Standing<'a>, others: &[Standing<'a>]| {
+        let others = others.iter().filter(|other| table::relation(best.cell, other.cell) == Relation::Apart);
+        let next = others.min_by(|a, b| distance(best, a).total_cmp(&distance(best, b)))?;
+        (distance(best, next) <= WIDE).then_some([*best, *next])
+    };
+    if extremes.comparable && table.policies().len() == 1 {
+        return near(&extremes.best, &all);
+    }
+    let here = extremes.rankings.iter().filter_map(|all| near(all.first()?, all));
+    here.min_by(|a, b| distance(&a[0], &a[1]).total_cmp(&distance(&b[0], &b[1])))
+}
+
+/// By which part of the larger one two values differ.
+fn distance(one: &Standing<'_>, other: &Standing<'_>) -> f64 {
+    let (a, b) = (one.value.mean, other.value.mean);
+    (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
 }
 
 /// Programs of which only a part is simulated.

@@ -11,6 +11,7 @@ pub mod inputs;
 pub mod ranking;
 pub mod table;
 pub mod titles;
+mod waits;
 
 pub use answer::{Extremes, Line};
 pub use table::Table;

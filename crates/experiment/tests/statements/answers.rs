@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use experiment::statements::causes::{Causes, PARTS};
 use experiment::statements::{Extremes, Line};
 use experiment::statistics::Summary;
 
-use crate::cautions;
 use crate::goal::{any_quantity, axis, goal, judged, standing};
 use crate::oracle::{Case, Oracle, Relation, Verdict, ensure, number, quantity};
+use crate::{causes, cautions};
 
-fn better(higher: bool, a: &Summary, b: &Summary) -> bool {
+pub(crate) fn better(higher: bool, a: &Summary, b: &Summary) -> bool {
     if higher { a.mean > b.mean } else { a.mean < b.mean }
 }
 
@@ -413,51 +412,13 @@ fn identical(oracle: &Oracle<'_>, text: &str) -> Verdict {
     Ok(())
 }
 
-/// The share of a part in whole per cent.
-fn percent(oracle: &Oracle<'_>, case: &Case, part: usize) -> i64 {
-    let each =
-        PARTS[part].metrics.iter().map(|m| oracle.get(case.1, &case.0, "all", m).map_or(0.0, |s| s.mean));
-    (each.sum::<f64>() * 100.0).round() as i64
-}
-
-/// `From gang to LOAD, in points: useful work -31, waiting +17.`
-pub(crate) fn why(oracle: &Oracle<'_>, extremes: &Extremes<'_>, causes: &Causes) -> Verdict {
-    let text = causes.text.as_str();
-    let (Some(worst), false) = (&extremes.worst, text.is_empty()) else { return Ok(()) };
-    let case = |s: &experiment::statements::ranking::Standing<'_>| (s.policy.to_owned(), s.configuration);
-    let (worst, best) = (case(worst), case(&extremes.best));
-    let (ends, rest) = text.split_once(", in points: ").ok_or("no ends")?;
-    let ends = ends.strip_prefix("From ").and_then(|ends| ends.split_once(" to ")).ok_or("no ends")?;
-    let same = ("the best", "the worst case");
-    let want = if worst.0 == best.0 { same } else { (best.0.as_str(), worst.0.as_str()) };
-    ensure(ends == want, || format!("{ends:?} are not {best:?} and {worst:?}"))?;
-    let mut least = i64::MAX;
-    for clause in rest.trim_end_matches('.').split(", ") {
-        let (name, value) = clause.rsplit_once(' ').ok_or("no value")?;
-        let part =
-            PARTS.iter().position(|part| part.name == name).ok_or_else(|| format!("no part {name}"))?;
-        let change = percent(oracle, &worst, part) - percent(oracle, &best, part);
-        let stated: i64 = value.parse().map_err(|_| "no number")?;
-        ensure(change == stated, || format!("{name} changes by {change}"))?;
-        least = least.min(change.abs());
-    }
-    // No other part differs more than those that are named.
-    let named = |part: usize| rest.contains(PARTS[part].name);
-    let larger = (0..PARTS.len())
-        .filter(|part| !named(*part))
-        .find(|part| (percent(oracle, &worst, *part) - percent(oracle, &best, *part)).abs() > least);
-    ensure(larger.is_none(), || format!("{:?} differs more", larger.map(|part| PARTS[part].name)))
-}
-
 /// A doubt.
 pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: &str) -> Verdict {
     let p = &oracle.results.provenance;
     let (app, metric, _) = goal(oracle);
     let relative = |s: &Summary| s.ci95.map(|[lo, hi]| (hi - lo) / 2.0 / s.mean);
-    if text.starts_with("There is one seed") {
-        let drawn = oracle.results.uncertainty.is_some();
-        ensure(drawn == text.contains("intervals are those of the inputs"), || "intervals".into())?;
-        return ensure(p.repeat == 1, || format!("{} seeds", p.repeat));
+    if let Some(rest) = text.strip_prefix("With one seed") {
+        return causes::chance(oracle, extremes.ok_or("nothing is best")?, rest);
     }
     if text.contains(" did not complete ") {
         let (count, _, _) = number(text).ok_or("no number")?;

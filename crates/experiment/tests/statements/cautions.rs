@@ -75,15 +75,7 @@ pub(crate) fn caution(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text
     let here = |setup: &&Setup| setup.configurations.contains(&best.configuration);
     let setups: Vec<&Setup> = p.setups.iter().filter(here).collect();
     if let Some((app, rest)) = text.split_once(" polls with ") {
-        let holds = setups.iter().find(|setup| setup.app == app).is_some_and(|setup| {
-            let fewer = format!("--set apps.{app}.tasks={} ", setup.tasks - 1);
-            setup.polls
-                && setup.tasks == setup.cpus
-                && number(rest).is_some_and(|tasks| (tasks.0 - f64::from(setup.tasks)).abs() < 0.5)
-                && rest.contains(&fewer)
-                && setup.beside.is_empty() == rest.contains("another busy task")
-        });
-        return Some(ensure(holds && oracle.apps().contains(&app.to_owned()), || format!("{setups:?}")));
+        return Some(polls(oracle, extremes?, app, rest));
     }
     if text.contains(" had no work while ") {
         let (policy, _) = oracle.policy(text.strip_prefix("Under ")?)?;
@@ -111,4 +103,24 @@ pub(crate) fn caution(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text
         let weighted = setups.iter().find(|setup| setup.weighted);
         ensure(weighted.is_some_and(|setup| tasks > setup.cpus), || format!("{setups:?}"))
     })
+}
+
+/// `a polls with 8 tasks on 8 cpus beside b with x=1: ...`
+fn polls(oracle: &Oracle<'_>, extremes: &Extremes<'_>, app: &str, rest: &str) -> Verdict {
+    ensure(oracle.apps().iter().any(|known| known == app), || format!("{app} is in the background"))?;
+    let crowded = rest.contains("while these run");
+    let worst = extremes.worst.map(|worst| worst.configuration);
+    let place = worst.filter(|at| crowded && rest.contains(&format!("{}: ", oracle.with(*at))));
+    let at = place.filter(|at| !oracle.with(*at).is_empty()).unwrap_or(extremes.best.configuration);
+    let all = oracle.results.provenance.setups.iter();
+    let holds = all.filter(|s| s.app == app && s.configurations.contains(&at)).any(|setup| {
+        let together = setup.tasks + setup.beside_tasks;
+        let physical = match crowded {
+            true => setup.tasks <= setup.cpus && together > setup.cpus && !setup.beside.is_empty(),
+            false => together == setup.cpus,
+        };
+        let stated = format!("{} tasks on {} cpus", setup.tasks, setup.cpus);
+        setup.polls && setup.tasks > 1 && physical && rest.starts_with(&stated)
+    });
+    ensure(holds, || format!("{:?}", oracle.results.provenance.setups))
 }

@@ -4,6 +4,7 @@
 //! `OVERSIM_SWARM=100000` makes as many results, `OVERSIM_SEED=7` begins there.
 
 mod answers;
+mod causes;
 mod cautions;
 mod compared;
 mod goal;
@@ -12,9 +13,11 @@ mod random;
 #[path = "../support/splitmix.rs"]
 mod splitmix;
 mod titles;
+mod waits;
 
 use experiment::report::{self, View};
-use experiment::statements::{Extremes, Table, answer, causes, doubts, each};
+use experiment::statements::causes::{Pair, causes};
+use experiment::statements::{Extremes, Table, answer, doubts, each};
 
 use oracle::Oracle;
 use splitmix::Random;
@@ -44,15 +47,23 @@ fn no_sentence_contradicts_its_table() {
         let extremes = Extremes::of(&table);
         if let Some(extremes) = &extremes {
             for line in answer::lines(&table, extremes) {
-                check(line.label, &line.text, answers::line(&oracle, &line));
+                let verdict = match line.label {
+                    "Locks" => waits::locks(&oracle, extremes.best.configuration, &line.text),
+                    "Deadlines" => waits::deadlines(&oracle, extremes.best.configuration, &line.text),
+                    _ => answers::line(&oracle, &line),
+                };
+                check(line.label, &line.text, verdict);
             }
-            if let Some(causes) = causes::causes(&table, &extremes.best, extremes.worst.as_ref()) {
-                check("Why", &causes.text, answers::why(&oracle, extremes, &causes));
+            let pair = Pair::of(&table, extremes);
+            if let Some(causes) = causes(&table, &pair) {
+                check("Why", &causes.text, causes::why(&oracle, extremes, &pair, &causes));
             }
         }
-        for doubt in doubts::doubts(&table, extremes.as_ref()) {
-            check("Doubt", &doubt, answers::doubt(&oracle, extremes.as_ref(), &doubt));
+        let doubts = doubts::doubts(&table, extremes.as_ref());
+        for doubt in &doubts {
+            check("Doubt", doubt, answers::doubt(&oracle, extremes.as_ref(), doubt));
         }
+        check("Doubt", &doubts.join(" "), causes::silence(&oracle, extremes.as_ref(), &doubts));
         for configuration in table.configurations() {
             for sentence in each::at(&table, configuration) {
                 check("Each", &sentence, answers::each(&oracle, configuration, &sentence));
@@ -64,8 +75,20 @@ fn no_sentence_contradicts_its_table() {
         }
     }
     for label in [
-        "Sharing", "Best", "Avoid", "Policy", "Sweep", "Fairness", "Response", "Inputs", "Note", "Why",
-        "Doubt", "Each",
+        "Sharing",
+        "Best",
+        "Avoid",
+        "Policy",
+        "Sweep",
+        "Fairness",
+        "Response",
+        "Inputs",
+        "Note",
+        "Why",
+        "Doubt",
+        "Each",
+        "Locks",
+        "Deadlines",
     ] {
         assert!(count < USUAL || kinds.contains(label), "no {label} among {sentences} sentences");
     }

@@ -33,7 +33,7 @@ const INPUTS: [&str; 9] = [
     "smt_memory",
     "smt_poll",
 ];
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     "compute",
     "memory_stall",
     "remote",
@@ -41,6 +41,7 @@ const PARTS: [&str; 13] = [
     "refill",
     "spin",
     "yield",
+    "lock_wait",
     "switch",
     "migration",
     "page_init",
@@ -123,6 +124,7 @@ fn set_up(random: &mut Random, results: &mut Results) {
     let groups: Vec<Vec<usize>> = if each { all.iter().map(|c| vec![*c]).collect() } else { vec![all] };
     for (configurations, app) in groups.iter().flat_map(|group| p.apps.iter().map(move |app| (group, app))) {
         let cpus = random.pick(&[1, 4, 16]);
+        let beside: Vec<String> = p.apps.iter().filter(|other| *other != app).cloned().collect();
         p.setups.push(Setup {
             configurations: configurations.clone(),
             app: app.clone(),
@@ -134,7 +136,8 @@ fn set_up(random: &mut Random, results: &mut Results) {
             bound: random.chance(0.8).then(|| random.pick(&[[0, 0], [0, 600], [1_000, 1_000]])),
             polls_first: random.chance(0.5),
             polls: random.chance(0.5),
-            beside: p.apps.iter().filter(|other| *other != app).cloned().collect(),
+            beside_tasks: beside.len() as u32 * random.pick(&[1, 3, 12]),
+            beside,
             weighted: random.chance(0.2),
             dedicated: None,
         });
@@ -321,6 +324,11 @@ fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration
             }
             let interval = sample(random, time / 100.0);
             add(results, configuration, policy, app, "barrier_interval", "s", &interval);
+            if random.chance(0.5) {
+                let share = random.pick(&[0.0, 0.004, 0.3, 0.31]);
+                let shares = sample(random, share);
+                add(results, configuration, policy, app, "lock_wait_share", "share", &shares);
+            }
         }
         fill_requests(random, shape, results, (configuration, policy), &sample);
         if apps.len() > 1 && random.chance(0.8) {
@@ -383,7 +391,10 @@ fn break_down(
     (configuration, policy): (&Configuration, &str),
     there: &[bool],
 ) {
-    let shares: Vec<f64> = PARTS.iter().map(|_| random.unit() * random.unit() * random.unit()).collect();
+    let mut shares: Vec<f64> = PARTS.iter().map(|_| random.unit() * random.unit() * random.unit()).collect();
+    // Most programs have no locks that are polled for.
+    shares[PARTS.iter().position(|part| *part == "lock_wait").expect("a part")] *=
+        random.pick(&[0.0, 0.0, 1.0]);
     let sum: f64 = shares.iter().sum();
     for (part, share) in PARTS.iter().zip(shares) {
         let values: Vec<Option<f64>> = there.iter().map(|there| there.then_some(share / sum)).collect();

@@ -19,7 +19,8 @@ fn results(machine: &str, apps: &str, keys: &str) -> Results {
 /// The cautions of the best standing.
 fn cautions(results: &Results) -> Vec<String> {
     let table = Table::of(results);
-    cautions::all(&table, &Extremes::of(&table).unwrap().best)
+    let extremes = Extremes::of(&table).unwrap();
+    cautions::all(&table, &extremes.best, extremes.worst.as_ref())
 }
 
 const FULL_TEAM: &str = "team: { workload: { spmd: { work: 100ms, intervals: 50 } }, runtime: spin }";

@@ -2,16 +2,17 @@
 //! the next commands, in at most 40 lines of at most 100 columns.
 
 mod grid;
+mod next;
 mod spread;
 mod tables;
 
 use std::io::{self, Write};
 
 use super::View;
-use super::text::{footer, replay_line, setting, wrapped};
+use super::text::{replay_line, setting, wrapped};
 use crate::number;
 use crate::result::Results;
-use crate::statements::causes::{Causes, causes, whole};
+use crate::statements::causes::{Causes, PARTS, Pair, causes, whole};
 use crate::statements::doubts::doubts;
 use crate::statements::ranking::Standing;
 use crate::statements::{Extremes, Table, answer};
@@ -29,6 +30,12 @@ const MOST_DOUBTS: usize = 5;
 const LABEL: usize = 10;
 /// Lines of the title.
 const TITLE: usize = 2;
+/// Columns that the names of cases get beside their shares of the cpu time.
+const LEAST_ROW: usize = 12;
+const MOST_ROW: usize = 40;
+/// Columns of shares at most, and those that are shown however long the names are.
+const MOST_PARTS: usize = 6;
+const LEAST_PARTS: usize = 2;
 
 /// Writes the answer.
 pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
@@ -56,9 +63,11 @@ fn with_doubts(results: &Results, view: &View<'_>, most: usize) -> Vec<String> {
     let table = Table::of(results);
     let extremes = Extremes::of(&table);
     let head = title(results, width, view.colour);
-    let tail = tail(&table, extremes.as_ref(), view, (width, most));
-    let reasons = extremes.as_ref().and_then(|e| causes(&table, &e.best, e.worst.as_ref()).map(|c| (e, c)));
-    let why: Vec<String> = reasons.map(|(e, c)| why(&table, e, &c, width, view.colour)).unwrap_or_default();
+    let pair = extremes.as_ref().map(|extremes| Pair::of(&table, extremes));
+    let causes = pair.as_ref().and_then(|pair| causes(&table, pair));
+    let reasons = pair.as_ref().zip(causes.as_ref());
+    let tail = tail(&table, extremes.as_ref().zip(pair.as_ref()), causes.as_ref(), view, (width, most));
+    let why: Vec<String> = reasons.map(|(p, c)| why(&table, p, c, width, view.colour)).unwrap_or_default();
     let grids: Vec<Grid> = extremes.iter().flat_map(|e| grids(&table, e, width)).collect();
     // Empty lines: behind the title, before the causes and before the doubts.
     let fixed = head.len() + why.len() + tail.len() + 2 + usize::from(!why.is_empty());
@@ -74,7 +83,7 @@ fn with_doubts(results: &Results, view: &View<'_>, most: usize) -> Vec<String> {
     [head, blank(), answers, tables, why, blank(), tail].concat()
 }
 
-/// The statements, those about the program that is slowed most only where there is room.
+/// The statements, the minor ones only where there is room.
 fn answers(
     table: &Table<'_>,
     extremes: Option<&Extremes<'_>>,
@@ -86,21 +95,23 @@ fn answers(
         return labelled("Answer", "Nothing was measured: no run completed.", width, colour);
     };
     let all = answer::lines(table, extremes);
-    let shown = all.iter().filter(|line| room || line.label != answer::FAIRNESS);
+    let shown = all.iter().filter(|line| room || !answer::MINOR.contains(&line.label));
     shown.flat_map(|line| labelled(line.label, &line.text, width, colour)).collect()
 }
 
 /// Doubts, the fate of a replayed schedule, the next commands.
 fn tail(
     table: &Table<'_>,
-    extremes: Option<&Extremes<'_>>,
+    answer: Option<(&Extremes<'_>, &Pair<'_>)>,
+    causes: Option<&Causes>,
     view: &View<'_>,
     (width, most): (usize, usize),
 ) -> Vec<String> {
+    let extremes = answer.map(|(extremes, _)| extremes);
     let mut tail = doubted(doubts(table, extremes), (width, most), view.colour);
     let replay = replay_line(table.results);
     tail.extend(replay.into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)));
-    tail.extend(next(table, extremes, view));
+    tail.extend(next::lines(table, answer, causes, view));
     tail
 }
 
@@ -134,6 +145,24 @@ fn title(results: &Results, width: usize, colour: bool) -> Vec<String> {
     lines
 }
 
+/// The parts of the cpu time that get a column, in the order of tables: useful work and the most important
+/// ones that fit beside each other, with room for what has none.
+fn columns(causes: &Causes, room: usize) -> Vec<usize> {
+    let wide = |at: &usize| causes.parts[*at].head.iter().map(|head| head.len()).max().unwrap_or(0) + GAP;
+    let other = "other".len() + GAP;
+    let mut used = if causes.parts.len() > MOST_PARTS { other } else { 0 };
+    let mut shown: Vec<usize> = Vec::new();
+    for at in 0..causes.parts.len().min(MOST_PARTS) {
+        used += wide(&at);
+        if used <= room || at <= LEAST_PARTS {
+            shown.push(at);
+        }
+    }
+    let place = |at: &usize| PARTS.iter().position(|part| *part == causes.parts[*at]);
+    shown.sort_by_key(place);
+    shown
+}
+
 /// A label and a text beside it, in lines.
 fn labelled(label: &str, text: &str, width: usize, colour: bool) -> Vec<String> {
     let body = wrapped(text, width - LABEL);
@@ -146,24 +175,44 @@ fn labelled(label: &str, text: &str, width: usize, colour: bool) -> Vec<String> 
     each.collect()
 }
 
-/// Where the cpu time went under the best and the worst, and the largest differences in a sentence.
-fn why(
-    table: &Table<'_>,
-    extremes: &Extremes<'_>,
-    causes: &Causes,
-    width: usize,
-    colour: bool,
-) -> Vec<String> {
-    let name = |standing: &Standing<'_>| format!("{}{}", standing.policy, table.with(standing.configuration));
-    let mut rows = vec![(name(&extremes.best), &causes.first)];
-    rows.extend(
-        extremes.worst.as_ref().filter(|_| !causes.second.is_empty()).map(|w| (name(w), &causes.second)),
-    );
-    let head = |line: usize| {
-        (String::new(), causes.parts.iter().map(|part| part.head[line].to_owned()).collect::<Vec<String>>())
+/// Where the cpu time went in the two cases that are compared, and the largest differences in a sentence.
+fn why(table: &Table<'_>, pair: &Pair<'_>, causes: &Causes, width: usize, colour: bool) -> Vec<String> {
+    let to = pair.to.as_ref().filter(|_| !causes.second.is_empty());
+    // What both have in common stands in the title.
+    let place = |of: &Standing<'_>| {
+        let other = if of == &pair.from { to.unwrap_or(of) } else { &pair.from };
+        table.sweep.differing(of.configuration, other.configuration)
     };
-    let mut grid = Grid::new("Share of the cpu time in %".to_owned(), vec![head(0), head(1)]);
-    let entries = |shares: &Vec<f64>| shares.iter().map(|s| Entry::plain(whole(*s).to_string())).collect();
+    let name = |of: &Standing<'_>| match place(of) {
+        place if place.is_empty() => of.policy.to_owned(),
+        place => format!("{} with {place}", of.policy),
+    };
+    let mut rows = vec![(name(&pair.from), &causes.first)];
+    rows.extend(to.map(|to| (name(to), &causes.second)));
+    let common = match to {
+        Some(to) => table.sweep.common(pair.from.configuration, to.configuration),
+        None => table.sweep.short(pair.from.configuration),
+    };
+    let common = if common.is_empty() { common } else { format!(", {common}") };
+    let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let room = width.saturating_sub(names.clamp(LEAST_ROW, MOST_ROW));
+    let shown = columns(causes, room);
+    // What has no column: the rest of each row, so that the row adds up.
+    let rest = |shares: &[f64]| -> f64 {
+        shares.iter().enumerate().filter(|(at, _)| !shown.contains(at)).map(|(_, share)| share).sum()
+    };
+    let others = rows.iter().any(|(_, shares)| whole(rest(shares)) > 0);
+    let head = |line: usize| {
+        let parts = shown.iter().map(|at| causes.parts[*at].head[line].to_owned());
+        let other = others.then(|| if line == 0 { "other".to_owned() } else { String::new() });
+        (String::new(), parts.chain(other).collect::<Vec<String>>())
+    };
+    let mut grid = Grid::new(format!("Share of the cpu time in %{common}"), vec![head(0), head(1)]);
+    let entry = |share: f64| Entry::plain(whole(share).to_string());
+    let entries = |shares: &[f64]| {
+        let parts = shown.iter().map(|at| entry(shares[*at]));
+        parts.chain(others.then(|| entry(rest(shares)))).collect()
+    };
     grid.rows = rows.into_iter().map(|(name, shares)| (name, entries(shares))).collect();
     if grid.head[1].1.iter().all(String::is_empty) {
         grid.head.pop();
@@ -182,78 +231,4 @@ fn why(
         lines.extend(labelled("Why", &causes.text, width, colour));
     }
     lines
-}
-
-/// Two commands to go on with.
-fn next(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>) -> Vec<String> {
-    let Some(extremes) = extremes else { return vec![footer(table.results)] };
-    let mut commands = Vec::new();
-    if let Some(subject) = view.subject {
-        commands.extend(look(table, extremes, subject, view.width.min(MOST_COLUMNS) - LABEL));
-    }
-    commands.push(format!("{}   | all tables: --table full", page(extremes.best.policy)));
-    let label = |at: usize| if at == 0 { Ink::Bold.paint("Next", view.colour) } else { "    ".to_owned() };
-    let line = |(at, command): (usize, &String)| format!("{}{}{command}", label(at), " ".repeat(LABEL - 4));
-    let whole: Vec<String> = commands.iter().enumerate().map(line).collect();
-    let mut lines: Vec<String> = whole.iter().flat_map(|line| line.lines()).map(str::to_owned).collect();
-    let footer = footer(table.results);
-    let width = view.width.min(MOST_COLUMNS);
-    match lines.last_mut() {
-        // The footer has its place behind the last command.
-        Some(last)
-            if LABEL + commands[commands.len() - 1].chars().count() + 3 + footer.chars().count() <= width =>
-        {
-            last.push_str(&format!(" | {footer}"));
-        }
-        _ => lines.push(footer),
-    }
-    lines
-}
-
-/// The worst policy and the best one, at the configuration of the worst, in a timeline; `None` when that does
-/// not fit a line.
-fn look(table: &Table<'_>, extremes: &Extremes<'_>, subject: &str, width: usize) -> Option<String> {
-    let configuration = extremes.worst.as_ref().unwrap_or(&extremes.best).configuration;
-    let here = &extremes.rankings[configuration];
-    let (best, last) = (here.first()?, here.last()?);
-    let shown = if best.policy == last.policy {
-        best.policy.to_owned()
-    } else {
-        format!("{},{}", last.policy, best.policy)
-    };
-    let p = &table.results.provenance;
-    let swept = |path: &str| p.sweep.iter().any(|axis| axis.path == path);
-    let kept = p.overrides.iter().filter(|change| {
-        change.split_once('=').is_some_and(|(path, _)| {
-            !swept(path) && !path.starts_with("sweep.") && !["repeat", "seed", "policies"].contains(&path)
-        })
-    });
-    let at = p.sweep.iter().enumerate().filter_map(|(axis, swept)| {
-        let value = swept.values.get(*p.configurations.get(configuration)?.places.get(axis)?)?;
-        Some(format!("{}={value}", swept.path))
-    });
-    let mut words: Vec<String> =
-        ["oversim", "timeline", subject, "--policy", &shown].map(super::quoted).into();
-    for change in kept.cloned().chain(at) {
-        words.extend(["--set".to_owned(), super::quoted(&change)]);
-    }
-    if p.seed != 1 {
-        words.extend(["--seed".to_owned(), p.seed.to_string()]);
-    }
-    // A command without some of its settings would show another experiment: a long one continues on the next
-    // line.
-    let command = words.join(" ");
-    if command.chars().count() <= width {
-        return Some(command);
-    }
-    let (start, settings) = command.split_once(" --set ")?;
-    let lines = [format!("{start} \\"), format!("    --set {settings}")];
-    let fits = lines.iter().all(|line| line.chars().count() <= width);
-    fits.then(|| lines.join(&format!("\n{}", " ".repeat(LABEL))))
-}
-
-/// The page of the best policy; the list of all where its label is one of the scenario.
-fn page(label: &str) -> String {
-    let known = |name: &str| policies::ALL.iter().any(|entry| entry.name.eq_ignore_ascii_case(name));
-    if known(label) { format!("oversim explain {label}") } else { "oversim list policies".to_owned() }
 }

@@ -2,11 +2,15 @@
 
 use super::grid::{Entry, GAP, Grid, NAME};
 use crate::number;
+use crate::statements::table::{error, mean};
 use crate::statements::{Extremes, Table};
+use crate::statistics::Summary;
 use notation::text::cut;
 
 /// Columns of a cell with its gap.
 const CELL: usize = 10;
+/// The same with an interval.
+const WIDE_CELL: usize = 13;
 
 /// Heads and metrics of a distribution; the first word of each metric is that of the goal.
 const PARTS: [(&str, &str); 5] =
@@ -81,6 +85,14 @@ pub(super) fn distribution<'a>(
     Some(grid)
 }
 
+/// A share in per cent, with its interval where there are several seeds.
+fn with_error(share: &Summary) -> String {
+    match share.ci95 {
+        Some(_) => format!("{} {}", mean(share, 0.01), error(share, 0.01)),
+        None => number::percent(share.mean),
+    }
+}
+
 /// The share of the cpu time that each application has in a window; none without one.
 pub(super) fn cpu_shares<'a>(
     table: &Table<'a>,
@@ -94,16 +106,19 @@ pub(super) fn cpu_shares<'a>(
         return None;
     }
     let (rows, names, place) = rows(table, extremes, policies);
-    let shown = ((width - NAME) / CELL).max(1);
-    let heads: Vec<String> = apps.iter().take(shown).map(|app| cut(app, CELL - GAP)).collect();
+    let cell = if table.results.provenance.repeat > 1 { WIDE_CELL } else { CELL };
+    let shown = ((width - NAME) / cell).max(1);
+    let heads: Vec<String> = apps.iter().take(shown).map(|app| cut(app, cell - GAP)).collect();
     let mut grid = Grid::new(format!("Cpu share of each program in %{place}"), vec![(names, heads)]);
     for (name, c, policy) in &rows {
         let entry = |app: &&String| {
             let share = table.get(*c, policy, app, "cpu_share");
-            share.map_or_else(Entry::none, |share| Entry::plain(number::percent(share.mean)))
+            share.map_or_else(Entry::none, |share| Entry::plain(with_error(share)))
         };
         grid.rows.push((name.clone(), apps.iter().take(shown).map(entry).collect()));
     }
+    let intervals = grid.rows.iter().flat_map(|(_, entries)| entries).any(|entry| entry.text.contains('±'));
+    grid.title.push_str(if intervals { "; ±: 95 % interval" } else { "" });
     if apps.len() > shown {
         let more = number::plural(apps.len() - shown, "program", "programs");
         grid.remark = format!("{more} more: --table full");

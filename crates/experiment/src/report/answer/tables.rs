@@ -20,6 +20,8 @@ const CELLS: [usize; 2] = [15, 10];
 const INPUT: usize = 7;
 /// Columns of a cell of the second table with its gap.
 const RATIO: usize = 8;
+/// More columns where each value has its interval.
+const ERROR: usize = 6;
 /// Columns for the names of configurations where these are the rows.
 const WORDS: usize = 40;
 /// Longest value above a column.
@@ -89,12 +91,18 @@ fn ranking<'a>(table: &Table<'a>, extremes: &Extremes<'a>, rows: &[&'a str], wid
     let turned =
         count > 1 && (rows.len() == 1 || (needed(false) > width && rows.len() * CELLS[1] + WORDS <= width));
     let roomy = if turned { rows.len() * least(true) + WORDS <= width } else { needed(true) <= width };
-    let ranked = Ranked { table, extremes, scale, longest, roomy, errors: errors(roomy) };
-    let mut grid = if turned {
-        by_configuration(&ranked, title, rows)
-    } else {
-        by_policy(&ranked, title, rows, &columns(table, extremes, width, cells(roomy)))
+    let made = |roomy: bool, room: usize| {
+        let ranked = Ranked { table, extremes, scale, longest, roomy, errors: errors(roomy) };
+        match turned {
+            true => by_configuration(&ranked, title.clone(), rows),
+            false => by_policy(&ranked, title.clone(), rows, &columns(table, extremes, room, cells(roomy))),
+        }
     };
+    // Numbers of many digits need more than the usual columns: then errors go first, and configurations next.
+    let fits = |grid: &Grid| grid.lines(usize::MAX, width, false).iter().all(|l| l.chars().count() <= width);
+    let fewer = (0..width / CELLS[1]).map(|less| (false, width - less * CELLS[1]));
+    let mut tries = std::iter::once((roomy, width)).chain(fewer).map(|(roomy, room)| made(roomy, room));
+    let mut grid = tries.find(fits).unwrap_or_else(|| made(false, CELLS[1]));
     let entries = grid.rows.iter().flat_map(|(_, entries)| entries);
     let marked = |mark: &str| entries.clone().any(|entry| entry.text.contains(mark));
     let intervals =
@@ -257,10 +265,14 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
         .flat_map(|c| rows.iter().flat_map(move |p| apps_of(table, c, p, metric)))
         .fold(0.0, f64::max);
     let (unit, scale) = if slowdown { ("", 1.0) } else { number::time_unit(longest) };
-    let title = programs_title(table.results, metric, unit);
-    let one = Cells { least: RATIO, tail: 0, times: 1 };
+    // In a window every number differs between seeds.
+    let errors = table.results.provenance.window && table.results.provenance.repeat > 1;
+    let least = if errors { RATIO + ERROR } else { RATIO };
+    let intervals = if errors { "; ±: 95 % interval" } else { "" };
+    let title = programs_title(table.results, metric, unit) + intervals;
+    let one = Cells { least, tail: 0, times: 1 };
     let configurations =
-        columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / RATIO), ..one });
+        columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / least), ..one });
     let each: usize = configurations.iter().map(|c| one.wide(table, *c)).sum::<usize>() + GAP;
     let shown: Vec<&str> = apps.iter().copied().take(((width - NAME) / each).max(1)).collect();
     let mut grid = Grid::new(title, heads(table, &configurations, shown.len()));
@@ -278,9 +290,12 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
         let each = |app: &&str| {
             configurations
                 .iter()
-                .map(|c| {
-                    let value = values(*c, label, app);
-                    value.map_or_else(Entry::none, |value| Entry::plain(decimals(value, scale, slowdown)))
+                .map(|c| match values(*c, label, app) {
+                    Some(value) if errors && value.ci95.is_some() => {
+                        Entry::plain(format!("{} {}", mean(value, scale), error(value, scale)))
+                    }
+                    Some(value) => Entry::plain(decimals(value, scale, slowdown)),
+                    None => Entry::none(),
                 })
                 .collect::<Vec<_>>()
         };
