@@ -70,6 +70,12 @@ impl Draws {
         ((draw * u128::from(bound.max(1))) >> 32) as u64
     }
 
+    /// An exponential number with this mean.
+    pub(crate) fn exponential(&mut self, mean: u64) -> u64 {
+        self.next += 1;
+        rng::exponential(mean, rng::draw(self.key, self.next))
+    }
+
     /// Fisher-Yates shuffle.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {

@@ -437,6 +437,13 @@ impl CpuSet {
         self.words[word] |= 1 << (cpu.0 % 64);
     }
 
+    /// Takes a cpu out.
+    pub fn remove(&mut self, cpu: CpuId) {
+        if let Some(word) = self.words.get_mut(cpu.index() / 64) {
+            *word &= !(1 << (cpu.0 % 64));
+        }
+    }
+
     /// True when the cpu is in the set.
     #[must_use]
     pub fn contains(&self, cpu: CpuId) -> bool {

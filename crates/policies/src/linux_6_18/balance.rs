@@ -38,7 +38,7 @@ impl Linux618 {
                 let attempt = self.load_balance(system, level, cpu, situation);
                 designated = attempt != Attempt::NotDesignated;
                 idle = system.nr_running(cpu) == 0;
-                self.progress[level][cpu].last = now as i64;
+                self.progress[level][cpu].last = Some(now);
             }
             next = next.min(self.due(level, cpu, !idle));
             if !designated {
@@ -50,7 +50,8 @@ impl Linux618 {
 
     /// Tick number of the next attempt at a level.
     pub(super) fn due(&self, level: usize, cpu: CpuId, busy: bool) -> u64 {
-        self.progress[level][cpu].last.saturating_add_unsigned(self.interval(level, cpu, busy)).max(0) as u64
+        let interval = self.interval(level, cpu, busy);
+        self.progress[level][cpu].last.map_or(0, |last| last.saturating_add(interval))
     }
 
     /// Ticks between attempts at a level; a busy cpu's are one tick off, so that levels do not stay in step.

@@ -9,6 +9,7 @@ mod balance;
 mod busiest;
 mod domains;
 mod group;
+mod idle;
 mod placement;
 mod pull;
 mod rules;
@@ -41,6 +42,7 @@ struct Options {
     newidle_cost: Span,
     nr_migrate: usize,
     interval_scale: u64,
+    kernel_threads: Span,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,8 +71,8 @@ struct Cpu {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     interval_ms: u64,
-    /// Tick number of the last attempt; before the run it is negative.
-    last: i64,
+    /// Tick number of the last attempt. None yet: the machine was idle for longer than any interval.
+    last: Option<u64>,
     failed: u32,
 }
 
@@ -102,6 +104,9 @@ pub(crate) struct Linux618 {
     cache: u32,
     /// Idle cpus by shared cache.
     idle_in_cache: Vec<u32>,
+    /// Shared caches with two busy cpus or more.
+    crowded: u32,
+    idle: idle::Idle,
     /// Cpus with two tasks or more (`rd->overloaded` while there is one).
     overloaded: u32,
     /// Per level: the groups that masks kept the level below from evening out (`sgc->imbalance`).
@@ -133,9 +138,10 @@ impl Linux618 {
             newidle_cost: Span::from_ns(values.newidle_cost.ns()),
             nr_migrate: values.nr_migrate,
             interval_scale: values.interval_scale.thousandths(),
+            kernel_threads: Span::from_ns(values.kernel_threads.ns()),
         };
         let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * migration_cost.ns(), ..Cpu::default() };
-        let fresh = |d: &Domain| Progress { interval_ms: options.scaled(d.span), last: 0, failed: 0 };
+        let fresh = |d: &Domain| Progress { interval_ms: options.scaled(d.span), last: None, failed: 0 };
         Self {
             progress: domains.iter().map(|d| PerCpu::filled(cpus, fresh(d))).collect(),
             ticks: Ticks::new(setting.kernel, machine.cpus()),
@@ -143,6 +149,8 @@ impl Linux618 {
             tasks: Vec::new(),
             core: machine.topology.span(Level::Core),
             idle_in_cache: vec![cache; cpus.div_ceil(cache as usize)],
+            crowded: 0,
+            idle: idle::Idle::new(machine),
             cache,
             overloaded: 0,
             marked: domains.iter().map(|d| vec![false; cpus.div_ceil(d.group as usize)]).collect(),
@@ -155,9 +163,13 @@ impl Linux618 {
         }
     }
 
-    /// Asks for the tick at which `cpu` balances again, unless an earlier one is coming.
+    /// Asks for the tick at which a busy cpu balances again, unless an earlier one is coming.
     fn arm(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let at = self.ticks.due(cpu, self.cpus[cpu].next_balance);
+        if self.cpus[cpu].count == 0 {
+            return;
+        }
+        let coming = self.ticks.number(cpu, system.now()) + 1;
+        let at = self.ticks.due(cpu, self.cpus[cpu].next_balance.max(coming));
         if self.options.periodic && !self.domains.is_empty() && at < self.cpus[cpu].armed {
             self.cpus[cpu].armed = at;
             system.at(at, Timer::Tick(cpu));
@@ -165,22 +177,26 @@ impl Linux618 {
     }
 
     /// The queue of `cpu` has changed.
-    fn note(&mut self, view: &dyn View, cpu: CpuId) {
-        let (now, count) = (view.now(), view.nr_running(cpu));
+    fn note(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let (now, count) = (system.now(), system.nr_running(cpu));
         let limit = 2 * self.options.migration_cost.ns();
         let record = &mut self.cpus[cpu];
-        record.load.follow(now, view.load(cpu));
+        record.load.follow(now, system.load(cpu));
         record.runnable.follow(now, UNIT * u64::from(count));
         let before = std::mem::replace(&mut record.count, count);
         let idle = &mut self.idle_in_cache[(cpu.0 / self.cache) as usize];
         if before == 0 && count > 0 {
             *idle = idle.saturating_sub(1);
+            self.crowded += u32::from(*idle + 2 == self.cache);
+            self.idle.cpus.remove(cpu);
             record.busy.follow(now, UNIT);
             // `update_avg`: an eighth of the difference, at most twice the highest cost of a look.
             let span = now.since(record.idle_since).ns();
             record.avg_idle = (record.avg_idle - record.avg_idle / 8 + span / 8).min(limit);
         } else if before > 0 && count == 0 {
+            self.crowded -= u32::from(*idle + 2 == self.cache);
             *idle += 1;
+            self.idle.cpus.insert(cpu);
             record.busy.follow(now, 0);
             record.idle_since = now;
         }
@@ -189,6 +205,10 @@ impl Linux618 {
             (true, false) => self.overloaded = self.overloaded.saturating_sub(1),
             _ => {}
         }
+        if before == 0 {
+            self.arm(system, cpu);
+        }
+        self.kick(system);
     }
 
     fn task(&mut self, task: TaskId) -> &mut Task {
@@ -207,17 +227,8 @@ impl Options {
 }
 
 impl Policy for Linux618 {
-    /// The machine has been up: the attempts of its cpus are not in step.
     fn init(&mut self, system: &mut dyn System) {
-        let mut draws = Draws::new(system.seed(), Purpose::Policy, 0);
-        for cpu in system.machine().cpu_ids() {
-            for level in 0..self.domains.len() {
-                self.progress[level][cpu].last = -(draws.below(self.interval(level, cpu, false)) as i64);
-            }
-            let due = (0..self.domains.len()).map(|level| self.due(level, cpu, false)).min();
-            self.cpus[cpu].next_balance = due.unwrap_or(0);
-            self.arm(system, cpu);
-        }
+        self.idle.draws = Draws::new(system.seed(), Purpose::Policy, 0);
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
@@ -226,11 +237,15 @@ impl Policy for Linux618 {
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.new_idle(system, cpu);
-        self.arm(system, cpu);
+        self.stops_ticking(system, cpu);
     }
 
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {
-        let Timer::Tick(cpu) = timer else { return };
+        let cpu = match timer {
+            Timer::Tick(cpu) => cpu,
+            Timer::Token(idle::KERNEL_THREAD) => return self.kernel_thread(system),
+            _ => return self.balance_idle(system),
+        };
         if system.now() < self.cpus[cpu].armed {
             return;
         }

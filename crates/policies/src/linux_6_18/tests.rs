@@ -373,3 +373,59 @@ fn the_numa_allowance_grows_from_the_lowest_numa_level() {
         assert_eq!(slacks(4, caches, 1), [m]);
     }
 }
+
+/// Runs the timers that the policy has asked for until `until`, ticks and others in order.
+fn go_on(system: &mut FakeSystem, policy: &mut Linux618, until: Time) {
+    loop {
+        let tick = system.ticks.iter().map(|(cpu, at)| (*at, Timer::Tick(*cpu))).min_by_key(|(at, _)| *at);
+        let token =
+            system.timers.iter().map(|(at, token)| (*at, Timer::Token(*token))).min_by_key(|(at, _)| *at);
+        let Some((at, timer)) = [tick, token].into_iter().flatten().min_by_key(|(at, _)| *at) else { return };
+        if at > until {
+            return;
+        }
+        match timer {
+            Timer::Tick(cpu) => system.ticks.retain(|entry| *entry != (cpu, at)),
+            Timer::Token(token) => system.timers.retain(|entry| *entry != (at, token)),
+            Timer::Slot => {}
+        }
+        system.now = at.max(system.now);
+        policy.timer(system, timer);
+    }
+}
+
+#[test]
+fn the_first_idle_cpu_balances_for_all_itself_last() {
+    // Three tasks wait; of the idle cpus 1, 2 and 3 the first is sent for and serves 2 before 3 and itself.
+    let one = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 4)];
+    let (mut system, mut policy) = steady(&one, &[3, 0, 0, 0]);
+    policy.options.kernel_threads = Span::ZERO;
+    system.timers.clear();
+    policy.idle.armed = None;
+    policy.kick(&mut system);
+    let until = system.now + Span::from_ms(8);
+    go_on(&mut system, &mut policy, until);
+    assert_eq!(system.moves.iter().map(|(_, cpu)| cpu.0).collect::<Vec<_>>(), [2, 3]);
+}
+
+#[test]
+fn idle_cpus_are_left_alone_while_one_task_runs_behind_each_cache() {
+    let caches = [(Tree::Package, 1), (Tree::Cache, 2), (Tree::Core, 2)];
+    let (mut system, mut policy) = steady(&caches, &[1, 0, 1, 0]);
+    system.timers.clear();
+    policy.kick(&mut system);
+    assert!(system.timers.is_empty(), "nobody waits, and no cache has two busy cpus");
+    let (mut system, mut policy) = steady(&caches, &[1, 1, 0, 0]);
+    system.timers.clear();
+    policy.idle.armed = None;
+    policy.kick(&mut system);
+    assert!(!system.timers.is_empty(), "two busy cpus of a cache: one may have to go");
+}
+
+#[test]
+fn a_kernel_thread_that_ends_makes_its_cpu_look() {
+    let (mut system, mut policy) = steady(&TWO, &[0, 2]);
+    policy.options.periodic = false;
+    policy.kernel_thread(&mut system);
+    assert_eq!(system.counts(), [1, 1]);
+}

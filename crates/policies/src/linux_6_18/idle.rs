@@ -1,0 +1,127 @@
+//! Balancing for idle cpus, whose ticks are stopped: a busy cpu's tick sends for one of them, which balances for
+//! all.
+//!
+//! Source: `nohz_balancer_kick`, `find_new_ilb` and `_nohz_idle_balance` of kernel/sched/fair.c, Linux 6.x.
+
+use sim_core::ids::CpuId;
+use sim_core::machine::{CpuSet, Machine};
+use sim_core::policy::{System, Timer};
+use sim_core::rng::Purpose;
+use sim_core::time::{Span, Time};
+
+use super::Linux618;
+use crate::spread::Draws;
+
+/// The timer of the next run of a kernel thread; that of idle balancing is 0.
+pub(super) const KERNEL_THREAD: u64 = 1;
+
+/// What is known of the idle cpus (`nohz`).
+#[derive(Debug)]
+pub(super) struct Idle {
+    /// `idle_cpus_mask`.
+    pub(super) cpus: CpuSet,
+    /// The tick from which one of them is to balance (`next_balance`).
+    next: u64,
+    /// When the coming tick is that sends for one of them.
+    pub(super) armed: Option<Time>,
+    /// A kernel thread is to run on one of them.
+    expected: bool,
+    pub(super) draws: Draws,
+    /// Scratch: their order in a pass.
+    order: Vec<CpuId>,
+}
+
+impl Idle {
+    pub(super) fn new(machine: &Machine) -> Self {
+        Self {
+            cpus: CpuSet::of(machine.cpu_ids()),
+            next: 0,
+            armed: None,
+            expected: false,
+            draws: Draws::new(0, Purpose::Policy, 1),
+            order: Vec::new(),
+        }
+    }
+}
+
+impl Linux618 {
+    /// A cpu has gone idle: the next tick of a busy cpu takes note of when it is to balance, and the tick after
+    /// that can send for it.
+    pub(super) fn stops_ticking(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let known = self.ticks.number(cpu, system.now()) + 2;
+        self.idle.next = self.idle.next.min(self.cpus[cpu].next_balance.max(known));
+        self.kick(system);
+    }
+
+    /// Asks for the tick at which a busy cpu finds that an idle one is to balance: it has two tasks or more, or
+    /// another cpu of its shared cache is busy too.
+    pub(super) fn kick(&mut self, system: &mut dyn System) {
+        let wanted = self.overloaded > 0 || self.crowded > 0;
+        if !wanted || !self.options.periodic || self.domains.is_empty() || self.idle.cpus.is_empty() {
+            return;
+        }
+        self.expect_kernel_thread(system);
+        let coming = self.ticks.number(CpuId(0), system.now()) + 1;
+        let at = self.ticks.due(CpuId(0), self.idle.next.max(coming));
+        if self.idle.armed.is_none_or(|armed| at < armed) {
+            self.idle.armed = Some(at);
+            system.at(at, Timer::Token(0));
+        }
+    }
+
+    /// The first idle cpu balances for all that are due, in order after itself, itself last; it stops when a
+    /// task has come to it.
+    pub(super) fn balance_idle(&mut self, system: &mut dyn System) {
+        if self.idle.armed != Some(system.now()) {
+            return;
+        }
+        self.idle.armed = None;
+        let now = self.ticks.number(CpuId(0), system.now());
+        let due = now >= self.idle.next && (self.overloaded > 0 || self.crowded > 0);
+        let mut order = std::mem::take(&mut self.idle.order);
+        order.clear();
+        order.extend(self.idle.cpus.iter());
+        if due && let Some(balancer) = order.first().copied() {
+            order.rotate_left(1);
+            let mut next = now.saturating_add(self.ticks.of(Span::from_ms(60_000)));
+            for cpu in order.iter().copied() {
+                if system.nr_running(cpu) > 0 {
+                    continue;
+                }
+                if system.nr_running(balancer) > 0 {
+                    next = now;
+                    break;
+                }
+                if now >= self.cpus[cpu].next_balance {
+                    self.rebalance(system, cpu);
+                }
+                next = next.min(self.cpus[cpu].next_balance);
+            }
+            self.idle.next = next.max(now + 1);
+        }
+        self.idle.order = order;
+        self.kick(system);
+    }
+
+    /// While tasks wait somewhere, the looks of cpus on which kernel threads run matter. The time to the next
+    /// such run is exponential, so that it can be drawn anew whenever their number changes.
+    fn expect_kernel_thread(&mut self, system: &mut dyn System) {
+        let mean = self.options.kernel_threads.ns() / u64::from(self.idle.cpus.len().max(1));
+        if self.overloaded > 0 && mean > 0 && !self.idle.expected {
+            self.idle.expected = true;
+            let gap = self.idle.draws.exponential(mean);
+            system.at(system.now() + Span::from_ns(gap), Timer::Token(KERNEL_THREAD));
+        }
+    }
+
+    /// A kernel thread has run on one of the idle cpus.
+    pub(super) fn kernel_thread(&mut self, system: &mut dyn System) {
+        self.idle.expected = false;
+        let draw = self.idle.draws.below(u64::from(self.idle.cpus.len()));
+        let cpu = self.idle.cpus.iter().nth(draw as usize);
+        if let Some(cpu) = cpu {
+            self.new_idle(system, cpu);
+            self.stops_ticking(system, cpu);
+        }
+    }
+}
