@@ -77,7 +77,7 @@ pub struct Unused {
 }
 
 /// A wait of at least this long without sleeping counts as polling: many times a wake-up, and about the slice
-/// of Linux (libgomp polls 3 ms, libomp 200 ms).
+/// of Linux (libgomp polls 6 ms, libomp 200 ms).
 const LONG_POLL_NS: u64 = 1_000_000;
 /// A cpu that is busy for this part of the run is contended.
 const BUSY: f64 = 0.9;

@@ -37,7 +37,7 @@ const WAITS: &[Text] = &[
         "polls for `block_time` and then sleeps until it is woken",
         "Short waits cost as much as polling, and long waits end in sleep. If the limit equals the cost of \
             sleep and wake-up, the task never pays more than twice the cost of the better alternative. \
-        Intel OpenMP polls for 200 ms and yields between polls. GNU OpenMP polls for 3 ms without \
+        Intel OpenMP polls for 200 ms and yields between polls. GNU OpenMP polls for 6 ms without \
         yielding. The parameter `yielding` defines whether the task yields while it polls.",
     ),
     (

@@ -109,3 +109,88 @@ fn processes_and_threads_can_have_a_runtime_each() {
     let asleep = time("{ mpi: openmpi, openmp: { libgomp: { spin_count: 0 } } }");
     assert!(asleep < alone / 20.0, "{asleep} s, {alone} s");
 }
+
+/// A row of host-teams.csv.
+struct Row {
+    runtime: String,
+    policy: String,
+    programs: u32,
+    threads: u32,
+    hogs: u32,
+    barriers: u32,
+    work: f64,
+    median: f64,
+}
+
+fn host_rows() -> Vec<Row> {
+    let lines = include_str!("cases/host-teams.csv").lines().filter(|line| !line.starts_with('#')).skip(1);
+    let rows = lines.map(|line| {
+        let at: Vec<&str> = line.split(',').collect();
+        let number = |i: usize| at[i].parse::<f64>().unwrap();
+        let count = |i: usize| number(i) as u32;
+        let [runtime, policy] = [at[0].to_owned(), at[1].to_owned()];
+        let [programs, threads, hogs, barriers] = [2, 3, 4, 5].map(count);
+        Row { runtime, policy, programs, threads, hogs, barriers, work: number(6), median: number(7) }
+    });
+    rows.collect()
+}
+
+/// Milliseconds of the team of a row, the median of three seeds. The work is in units of a core of speed 1.
+fn simulated(row: &Row) -> f64 {
+    let options = match (row.runtime.as_str(), row.policy.as_str()) {
+        ("libgomp", "active") => "spin_step: 23ns, spin_count: 30000000000, throttled_spin_count: 1000",
+        ("libgomp", "passive") => "spin_count: 0",
+        ("libgomp", _) => "spin_step: 23ns",
+        (_, "active") => "block_time: infinite",
+        (_, "passive") => "block_time: 0s",
+        _ => "block_time: 200ms",
+    };
+    let machine = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/validation-host/epyc-2vcpu.yaml");
+    let hogs = if row.hogs == 0 {
+        String::new()
+    } else {
+        format!("  h: {{ workload: {{ hog: {{ work: 100s }} }}, tasks: {}, background: true }}\n", row.hogs)
+    };
+    let text = format!(
+        "name: t\nmachine: {machine}\nkernel: linux-6.18\nbaseline: none\nrepeat: 3\npolicies: [LOAD]\napps:\n  p: \
+         {{ workload: {{ spmd: {{ work: {:.3}ms, intervals: {} }} }}, runtime: {{ {}: {{ {options} }} }}, \
+         tasks: {}, copies: {} }}\n{hogs}",
+        row.work * 2.703,
+        row.barriers,
+        row.runtime,
+        row.threads,
+        row.programs
+    );
+    let experiment = load("text", &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}"));
+    let found = run(&experiment, 2, &|_, _| {}).unwrap();
+    mean(&found, "", "LOAD", "p", "timed_run_time") * 1e3
+}
+
+/// docs/how-to/teams.c on a host (docs/model.md, "Teams on a host").
+#[test]
+fn a_team_alone_takes_as_long_as_on_a_host() {
+    let rows = host_rows();
+    let alone = rows.iter().filter(|row| row.programs == 1 && row.hogs == 0);
+    let errors: Vec<f64> = alone.map(|row| (simulated(row) / row.median - 1.0).abs()).collect();
+    let within = |limit: f64| errors.iter().filter(|error| **error < limit).count();
+    assert_eq!(errors.len(), 90);
+    assert!(within(0.1) >= 68 && within(0.25) >= 89, "{} and {} of 90", within(0.1), within(0.25));
+}
+
+#[test]
+fn teams_beside_others_take_as_long_as_on_a_host_where_nobody_polls_for_long() {
+    let (mut sleep, mut poll) = (Vec::new(), Vec::new());
+    for row in host_rows().iter().filter(|row| row.programs > 1 || row.hogs > 0) {
+        let ratio = simulated(row) / row.median;
+        let polls = row.policy != "passive" && row.threads <= 2;
+        if polls { poll.push(ratio) } else { sleep.push(ratio) }
+    }
+    let within =
+        |ratios: &[f64], limit: f64| ratios.iter().filter(|ratio| (*ratio - 1.0).abs() < limit).count();
+    let (asleep, polling) = (within(&sleep, 0.25), within(&poll, 0.25));
+    eprintln!("{asleep} of {}, {polling} of {}", sleep.len(), poll.len());
+    assert!(asleep * 10 >= sleep.len() * 8, "{asleep} of {}: {sleep:.2?}", sleep.len());
+    // Whether a pair of polling threads shares a cpu or not is decided at the start: runs of the host differ by
+    // up to twenty times, too.
+    assert!(polling * 10 >= poll.len() * 4, "{polling} of {}: {poll:.2?}", poll.len());
+}

@@ -53,7 +53,7 @@ const LIBGOMP: &[Parameter] = &spinning(
     &Preset { wait: Wait::SpinThenBlock, yielding: Yielding::Never, barrier: Barrier::Central, ..THREADS },
     300_000,
     100,
-    10,
+    20,
 );
 const SUN: &[Parameter] = &timed(&Preset { wait: Wait::Spin, barrier: Barrier::Central, ..THREADS });
 const OPEN64: &[Parameter] = &spinning(
@@ -183,7 +183,7 @@ releases all, as in `openmp`",
     },
     Entry {
         name: "libgomp",
-        summary: "GNU OpenMP on threads: polls 300,000 times (3 ms) without yielding, or 100 times when \
+        summary: "GNU OpenMP on threads: polls 300,000 times (6 ms) without yielding, or 100 times when \
             its process has more threads than cpus, then sleeps",
         source: "GCC libgomp, config/linux/wait.h, bar.c, env.c and the manual on GOMP_SPINCOUNT: it never \
             yields, and it waits on a futex. The barrier is a counter barrier, and the last thread wakes all \

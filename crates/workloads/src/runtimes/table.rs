@@ -70,10 +70,11 @@ parameters! {
         /// Largest number of polls when the process has more threads than cpus that it may use (libgomp:
         /// 100 by default, 1000 with OMP_WAIT_POLICY=active).
         throttled_spin_count: Option<u64> = 100, in 0..=1_000_000_000_000;
-        /// Time of one poll. With a pause instruction it is about 10ns on processors up to 2015, 45ns on
-        /// those after Skylake (2015), and 17.5ns measured on a Xeon of 2023. A bare load and compare
-        /// (Open64) takes 1 to 3ns. Uncertain.
-        spin_step: Option<Duration> = 10, in 1..=ms(1);
+        /// Time of one poll. With a pause instruction it is about 10ns on processors up to 2015 and 45ns on
+        /// Skylake (2015) and its like; 17.5ns were measured on a Xeon of 2023, 22.7ns on an EPYC
+        /// (`oversim calibrate host` measures it as `poll`). A bare load and compare (Open64) takes 1 to 3ns.
+        /// Uncertain.
+        spin_step: Option<Duration> = 20, in 1..=ms(1);
         /// Whether `spin-then-block` yields after each poll: never, always, or when the runtime finds itself
         /// oversubscribed: one of threads when its process has more of them than cpus that it may use, one of
         /// processes when its job has more of them than slots.
