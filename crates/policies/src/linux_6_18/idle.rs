@@ -1,5 +1,5 @@
-//! Balancing for idle cpus, whose ticks are stopped: a busy cpu's tick sends for one of them, which balances for
-//! all.
+//! Balancing for idle cpus, whose ticks are stopped: a busy cpu's tick sends for one of them, which balances
+//! for all.
 //!
 //! Source: `nohz_balancer_kick`, `find_new_ilb` and `_nohz_idle_balance` of kernel/sched/fair.c, Linux 6.x.
 
@@ -45,16 +45,16 @@ impl Idle {
 }
 
 impl Linux618 {
-    /// A cpu has gone idle: the next tick of a busy cpu takes note of when it is to balance, and the tick after
-    /// that can send for it.
+    /// A cpu has gone idle: the next tick of a busy cpu takes note of when it is to balance, and the tick
+    /// after that can send for it.
     pub(super) fn stops_ticking(&mut self, system: &mut dyn System, cpu: CpuId) {
         let known = self.ticks.number(cpu, system.now()) + 2;
         self.idle.next = self.idle.next.min(self.cpus[cpu].next_balance.max(known));
         self.kick(system);
     }
 
-    /// Asks for the tick at which a busy cpu finds that an idle one is to balance: it has two tasks or more, or
-    /// another cpu of its shared cache is busy too.
+    /// Asks for the tick at which a busy cpu finds that an idle one is to balance: it has two tasks or more,
+    /// or another cpu of its shared cache is busy too.
     pub(super) fn kick(&mut self, system: &mut dyn System) {
         let wanted = self.overloaded > 0 || self.crowded > 0;
         if !wanted || !self.options.periodic || self.domains.is_empty() || self.idle.cpus.is_empty() {
