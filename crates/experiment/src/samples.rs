@@ -105,8 +105,9 @@ impl Samples {
                         && sources.get(&(plan.configuration, plan.replicate)) == Some(&at)
                     {
                         let dedicated = alone.replicate(plan.configuration, plan.replicate);
-                        let fair = references::fair_share(plan, run, &dedicated);
-                        samples.add_reading(experiment, &alone, plan, &fair);
+                        if let Some(fair) = references::fair_share(plan, run, &dedicated) {
+                            samples.add_reading(experiment, &alone, plan, &fair);
+                        }
                     }
                 }
             }
@@ -127,8 +128,8 @@ impl Samples {
             if beaten.contains(&plan.configuration)
                 && plan.window.is_none()
                 && sources.get(&(plan.configuration, plan.replicate)) == Some(&at)
+                && let Some(fair) = references::fair_share(plan, run, &BTreeMap::new())
             {
-                let fair = references::fair_share(plan, run, &BTreeMap::new());
                 samples.add_reading(experiment, &alone, plan, &fair);
             }
         }

@@ -1,7 +1,7 @@
 //! How the applications of a result are set up, and where policies left cpus unused: what the doubts about an
 //! answer need besides its numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scenario::plan::{Experiment, RunPlan};
 use schemars::JsonSchema;
@@ -84,39 +84,62 @@ const BUSY: f64 = 0.9;
 
 /// The applications of all configurations; those that are alike once.
 pub(crate) fn of(experiment: &Experiment) -> Vec<Setup> {
-    let mut dedicated: BTreeMap<(usize, usize), u32> = BTreeMap::new();
-    for plan in &experiment.runs {
-        if let (Some(entry), Some(app)) = (plan.alone, plan.apps.first()) {
-            dedicated.extend(plan.serves.iter().map(|configuration| ((*configuration, entry), app.tasks)));
+    let mut setups = Setups::default();
+    let mut seen = BTreeSet::new();
+    let alone = alone(&experiment.runs);
+    for plan in experiment.runs.iter().filter(|plan| plan.alone.is_none()) {
+        if seen.insert(plan.configuration) {
+            setups.add(&experiment.apps, plan.configuration, plan, &alone);
         }
     }
-    let mut setups: Vec<Setup> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    let mut seen: Option<usize> = None;
-    for plan in experiment.runs.iter().filter(|plan| plan.alone.is_none()) {
-        if seen.replace(plan.configuration) == Some(plan.configuration) {
-            continue;
+    setups.all
+}
+
+/// Tasks of dedicated runs, by configuration and application.
+type Alone = BTreeMap<(usize, usize), u32>;
+
+fn alone(runs: &[RunPlan]) -> Alone {
+    let dedicated = runs.iter().filter_map(|run| Some((run, run.alone?, run.apps.first()?.tasks)));
+    let each = dedicated.flat_map(|(run, app, tasks)| run.serves.iter().map(move |at| ((*at, app), tasks)));
+    each.collect()
+}
+
+/// The applications of configurations that are resolved one after the other.
+#[derive(Default)]
+pub struct Setups {
+    /// Those that are alike once.
+    pub all: Vec<Setup>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Setups {
+    /// Adds a configuration, which has these runs of one replicate. `apps`: the names of the applications.
+    pub fn add_runs(&mut self, apps: &[String], configuration: usize, runs: &[RunPlan]) {
+        if let Some(plan) = runs.iter().find(|plan| plan.alone.is_none()) {
+            self.add(apps, configuration, plan, &alone(runs));
         }
+    }
+
+    /// Adds the applications of a run, with the dedicated runs that serve its configuration.
+    fn add(&mut self, apps: &[String], configuration: usize, plan: &RunPlan, alone: &Alone) {
         let mut last = None;
         for (spec, entry) in plan.apps.iter().zip(&plan.entries) {
             // Copies of an application follow each other.
             if last.replace(*entry) == Some(*entry) {
                 continue;
             }
-            let name = &experiment.apps[*entry];
-            let alone = dedicated.get(&(plan.configuration, *entry)).copied();
-            let setup = Setup::of(experiment, plan, (spec, *entry), alone);
-            let key = format!("{name} {setup:?}");
-            match places.get(&key) {
-                Some(at) => setups[*at].configurations.push(plan.configuration),
+            let setup =
+                Setup::of(apps, plan, (spec, *entry), alone.get(&(plan.configuration, *entry)).copied());
+            let key = format!("{} {setup:?}", apps[*entry]);
+            match self.places.get(&key) {
+                Some(at) => self.all[*at].configurations.push(configuration),
                 None => {
-                    places.insert(key, setups.len());
-                    setups.push(Setup { configurations: vec![plan.configuration], ..setup });
+                    self.places.insert(key, self.all.len());
+                    self.all.push(Setup { configurations: vec![configuration], ..setup });
                 }
             }
         }
     }
-    setups
 }
 
 /// Least and largest memory-bound part of the operations of a program, in thousandths.
@@ -151,12 +174,7 @@ impl Setup {
         self.tasks > 1 && self.tasks + self.beside_tasks == self.cpus
     }
 
-    fn of(
-        experiment: &Experiment,
-        plan: &RunPlan,
-        (spec, entry): (&AppSpec, usize),
-        dedicated: Option<u32>,
-    ) -> Self {
+    fn of(apps: &[String], plan: &RunPlan, (spec, entry): (&AppSpec, usize), dedicated: Option<u32>) -> Self {
         let topology = &plan.machine.topology;
         let (cpus, cores) = match &spec.allowed {
             None => (topology.cpus(), topology.count(Level::Core)),
@@ -174,11 +192,10 @@ impl Setup {
         let stays = wait.sleeps_after().is_none_or(|limit| limit.ns() >= LONG_POLL_NS);
         let polls = stays && !wait.yields() && spec.program.synchronises();
         let others = || plan.apps.iter().any(|other| other.group.is_some() && other.group != spec.group);
-        let (beside, beside_tasks) =
-            if polls { beside(experiment, plan, (spec, entry)) } else { (Vec::new(), 0) };
+        let (beside, beside_tasks) = if polls { beside(apps, plan, (spec, entry)) } else { (Vec::new(), 0) };
         Self {
             configurations: Vec::new(),
-            app: experiment.apps[entry].clone(),
+            app: apps[entry].clone(),
             machine: plan.machine.name.clone(),
             tasks: spec.tasks,
             cpus,
@@ -196,7 +213,7 @@ impl Setup {
 }
 
 /// The other applications that may run on some cpu that this one may use, and their tasks.
-fn beside(experiment: &Experiment, plan: &RunPlan, (spec, entry): (&AppSpec, usize)) -> (Vec<String>, u32) {
+fn beside(apps: &[String], plan: &RunPlan, (spec, entry): (&AppSpec, usize)) -> (Vec<String>, u32) {
     let meets = |other: &AppSpec| match (&spec.allowed, &other.allowed) {
         (None, _) | (_, None) => true,
         (Some(own), Some(its)) => own.iter().any(|cpu| its.contains(cpu)),
@@ -211,7 +228,7 @@ fn beside(experiment: &Experiment, plan: &RunPlan, (spec, entry): (&AppSpec, usi
     let tasks = others.clone().map(|(other, _)| other.tasks).fold(0, u32::saturating_add);
     let mut entries: Vec<usize> = others.map(|(_, at)| *at).collect();
     entries.dedup();
-    (entries.into_iter().map(|at| experiment.apps[at].clone()).collect(), tasks)
+    (entries.into_iter().map(|at| apps[at].clone()).collect(), tasks)
 }
 
 fn allows(spec: &AppSpec, cpu: sim_core::ids::CpuId) -> bool {

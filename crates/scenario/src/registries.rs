@@ -117,7 +117,7 @@ fn meant(name: &str) -> Option<&'static str> {
         }
         "FCFS" => "`FIFO` with a long `slice` is first come, first served",
         "SJF" | "STCF" | "SRTF" | "SRPT" => {
-            "there is no shortest job first; `MLFQ` comes close to it without knowing run times"
+            "there is no shortest job first; `MLFQ` favours short jobs without knowing run times"
         }
         "CFS" | "EEVDF" => "this is a kernel: `kernel: linux-2.6.28` or `linux-6.18` with the policy `LOAD`",
         "RM" | "RATE-MONOTONIC" | "FP" | "PRIORITY" | "RT" => {

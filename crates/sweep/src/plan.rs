@@ -1,6 +1,7 @@
 //! The plan of a sweep: which runs there are, by number, and what identifies them.
 
 use experiment::provenance::Provenance;
+use experiment::setups::{Setup, Setups};
 use hmac_sha256::Hash;
 use scenario::Grid;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,25 @@ pub struct Place {
     pub slot: usize,
 }
 
+/// Configurations up to which a plan says how the applications are set up, for the doubts about its results.
+const MOST_SET_UP: u64 = 1_000;
+
+/// How the applications are set up at each configuration of a grid that is not too large; combinations that
+/// are not valid have none.
+fn setups(grid: &Grid) -> Vec<Setup> {
+    let mut setups = Setups::default();
+    let numbers = (0..grid.combinations()).filter(|number| grid.has(*number));
+    for (configuration, number) in numbers.enumerate() {
+        if configuration as u64 >= MOST_SET_UP {
+            return Vec::new();
+        }
+        if let Ok(configured) = grid.resolve(number) {
+            setups.add_runs(&grid.trial.apps, configuration, &configured.runs(0));
+        }
+    }
+    setups.all
+}
+
 impl Plan {
     /// The plan of a scenario. This counts all configurations.
     ///
@@ -63,7 +83,7 @@ impl Plan {
         let until = until.map(|until| Until { most: until.most.max(grid.repeat()), ..until });
         let provenance = Provenance {
             configurations: Vec::new(),
-            setups: Vec::new(),
+            setups: setups(grid),
             repeat: if until.is_some() { grid.repeat().max(FEWEST) } else { grid.repeat() },
             ..Provenance::of(&grid.trial, &[])
         };

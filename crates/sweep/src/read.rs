@@ -3,6 +3,7 @@
 use experiment::measured::{self, Measured};
 use experiment::provenance::{Outcomes, Provenance};
 use experiment::result::{DEDICATED, Note, Results, check_places, check_texts};
+use experiment::setups::Setup;
 use hmac_sha256::Hash;
 use scenario::configuration::{Axis, Configuration};
 
@@ -95,6 +96,7 @@ pub fn results(store: &Store, plan: &Plan, only: Option<(&str, &str)>) -> Result
         return Err(StoreError::Refused(message));
     }
     let provenance = Provenance {
+        setups: gathered.setups(&plan.provenance.setups),
         configurations: gathered.configurations,
         runs: gathered.count,
         repeat: gathered.replicates,
@@ -113,6 +115,8 @@ pub fn results(store: &Store, plan: &Plan, only: Option<(&str, &str)>) -> Result
 #[derive(Default)]
 struct Gathered {
     configurations: Vec<Configuration>,
+    /// The number of each of them in the plan.
+    numbers: Vec<u64>,
     runs: Vec<Measured>,
     notes: Vec<Note>,
     outcomes: Outcomes,
@@ -122,9 +126,20 @@ struct Gathered {
 }
 
 impl Gathered {
+    /// The setups of the plan at the configurations that have runs.
+    fn setups(&self, planned: &[Setup]) -> Vec<Setup> {
+        let place = |number: &usize| self.numbers.binary_search(&(*number as u64)).ok();
+        let here = |setup: &Setup| Setup {
+            configurations: setup.configurations.iter().filter_map(place).collect(),
+            ..setup.clone()
+        };
+        planned.iter().map(here).filter(|setup| !setup.configurations.is_empty()).collect()
+    }
+
     fn add(&mut self, plan: &Plan, rows: Vec<Row>) {
         let Some(first) = rows.first() else { return };
         let (settings, places) = (first.settings.clone(), first.places.clone());
+        self.numbers.push(first.configuration);
         let label = label(&plan.provenance.sweep, &places);
         for mut row in rows {
             self.count += 1;

@@ -90,7 +90,12 @@ impl Sink for Collector {
                 let task = decision.task.map_or(u32::MAX, |task| task.0);
                 pool.push(at, Kind::Decided, did(&decision.action), task, rule);
             }
-            Mark::Created { .. } | Mark::Woken { .. } | Mark::Exited { .. } => {}
+            // Waits for locks are collected with their locks.
+            Mark::Created { .. }
+            | Mark::Woken { .. }
+            | Mark::Exited { .. }
+            | Mark::LockAwaited { .. }
+            | Mark::LockObtained { .. } => {}
         }
     }
 }

@@ -171,6 +171,16 @@ pub enum Mark {
         /// Cpu.
         cpu: CpuId,
     },
+    /// A task found a lock taken, and waits for it, polling or asleep.
+    LockAwaited {
+        /// Task.
+        task: TaskId,
+    },
+    /// A task has got the lock for which it waited.
+    LockObtained {
+        /// Task.
+        task: TaskId,
+    },
     /// A task moved between cpus.
     Migrated {
         /// Task.
@@ -412,10 +422,9 @@ impl<S: Sink> Observer for Slices<S> {
                 self.sink.mark(at, &Mark::Migrated { task, from, to });
             }
             Observation::Released { task, scope, episode } => self.released(at, task, scope, episode),
-            Observation::Polled { .. }
-            | Observation::Arrived { .. }
-            | Observation::LockAwaited { .. }
-            | Observation::LockObtained { .. } => {}
+            Observation::LockAwaited { task, .. } => self.sink.mark(at, &Mark::LockAwaited { task }),
+            Observation::LockObtained { task, .. } => self.sink.mark(at, &Mark::LockObtained { task }),
+            Observation::Polled { .. } | Observation::Arrived { .. } => {}
         }
     }
 

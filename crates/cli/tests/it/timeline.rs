@@ -183,3 +183,37 @@ fn one_policy_is_shown_for_a_few_barriers() {
     let (_, count) = heading.split(" barriers").next().unwrap().rsplit_once(' ').unwrap();
     assert!((3..=9).contains(&count.parse::<u32>().unwrap()), "{heading}");
 }
+
+#[test]
+fn waits_for_locks_have_a_lane_and_nobody_disappears() {
+    let text = |lock: &str| {
+        format!(
+            "name: x\nmachine: core:4\nkernel: linux-6.18\npolicies: [LOAD]\nbaseline: none\napps: {{ queue: {{ tasks: 4, \
+             workload: {{ critical-section: {{ count: 20, outside: 100us, inside: 200us, lock: {lock} }} }} }} }}\n"
+        )
+    };
+    let lane = |lock: &str| -> String {
+        let (code, out, err) = oversim(&["timeline", "-", "--quiet"], &text(lock));
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("tasks that wait for a lock, asleep or polling"), "{out}");
+        let lane = out.lines().find(|line| line.contains("queue lock")).unwrap_or_else(|| panic!("{out}"));
+        lane.split_once("lock").unwrap().1.trim().to_owned()
+    };
+    // One task of four holds the lock, and one works outside it at most: two or three wait, however they do.
+    for lock in ["mutex", "ticket"] {
+        let lane = lane(lock);
+        let most = lane.chars().filter(|sign| ['2', '3'].contains(sign)).count();
+        assert!(most * 2 > lane.chars().count(), "{lock}: {lane}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.svg").to_str().unwrap().to_owned();
+    let (code, _, err) = oversim(&["timeline", "-", "--quiet", "-o", &file], &text("mutex"));
+    let svg = fs::read_to_string(&file).unwrap();
+    assert!(code == 0 && svg.contains(">queue lock waits<") && svg.contains(" tasks of queue wait"), "{err}");
+    // A daemon that never has most of a character is named.
+    let beside = "name: x\nmachine: core:1\npolicies: [LOAD]\nbaseline: none\napps:\n  hog: { tasks: 1, workload: \
+                  { hog: { work: 2s } } }\n  tiny: { tasks: 1, background: true, workload: { daemon: { burst: \
+                  2ms, pause: 60ms } } }\n";
+    let (code, out, err) = oversim(&["timeline", "-", "--quiet", "--from", "0s", "--to", "2s"], beside);
+    assert!(code == 0 && out.contains("In no character, but there: tiny ("), "{err}{out}");
+}

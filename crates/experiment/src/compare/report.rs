@@ -7,7 +7,7 @@ use notation::neutral::{self, markdown};
 
 use super::Verdict;
 use super::contrast::{Contrast, Contrasts};
-use crate::metrics::ALL_APPS;
+use crate::metrics::{ALL_APPS, Better, METRICS, Metric};
 use crate::number;
 
 /// A form of the comparison.
@@ -93,11 +93,39 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
         (Verdict::Undecided, None) => format!("{b} and {a}, without an interval"),
     };
     let pairs = if one.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", one.pairs) };
-    let p = one.p.map_or_else(String::new, |p| format!("{}, ", probability(p)));
+    // Where all pairs are alike, the seeds do not differ, and there is no probability.
+    let alike =
+        one.pairs > 1 && one.difference_ci95.is_some_and(|[low, high]| high - low <= 0.0 && low.abs() > 0.0);
+    let pairs = if alike { format!("{pairs}, all alike") } else { pairs };
+    let p = one.p.filter(|_| !alike).map_or_else(String::new, |p| format!("{}, ", probability(p)));
     let needed = one.pairs_needed.filter(|needed| *needed as usize > one.pairs);
     let needed = needed.map_or_else(String::new, |needed| format!(", about {needed} needed"));
     let opposed = if opposed(one) { "; the means differ the other way" } else { "" };
     format!("{words}: {mean_a} -> {mean_b} ({p}{pairs}{needed}{opposed})")
+}
+
+/// `worse: LOAD takes 2.83 (2.80 to 2.86) times as long as EDF: ...`: which of the two is better, or that the
+/// pairs show no difference, before the sentence.
+fn judged(all: &Contrasts, one: &Contrast) -> String {
+    let sentence = sentence(all, one);
+    let word = match (one.verdict, better(&one.metric)) {
+        (Verdict::Faster, _) | (Verdict::Higher, Some(Better::Higher)) => "better",
+        (Verdict::Lower, Some(Better::Lower)) => "better",
+        (Verdict::Slower, _) | (Verdict::Higher, Some(Better::Lower)) => "worse",
+        (Verdict::Lower, Some(Better::Higher)) => "worse",
+        (Verdict::Higher | Verdict::Lower, None) => "differs",
+        (Verdict::NoDifference, _) => "no difference",
+        (Verdict::Undecided, _) => "undecided",
+    };
+    // Some sentences say it themselves.
+    let said = ["no significant difference", "undecided"].iter().any(|word| sentence.starts_with(word))
+        || one.difference_ci95 == Some([0.0, 0.0]);
+    if said { sentence } else { format!("{word}: {sentence}") }
+}
+
+/// Which values of a metric are better.
+fn better(metric: &str) -> Option<Better> {
+    METRICS.iter().find(|known| known.name == metric).and_then(Metric::better)
 }
 
 /// Whether the mean ratio and the ratio of the means are on different sides of 1: one replicate is much
@@ -212,7 +240,7 @@ fn plain(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
         }
         for one in here {
             let mark = if one.too_slow { "!" } else { " " };
-            writeln!(out, "{mark} {:width$}  {}", place(one), sentence(all, one))?;
+            writeln!(out, "{mark} {:width$}  {}", place(one), judged(all, one))?;
         }
     }
     writeln!(out, "\n{}", conclusion(all))?;

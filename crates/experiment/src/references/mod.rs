@@ -134,8 +134,13 @@ pub(crate) fn lower_bound(plan: &RunPlan, run: &RunReport) -> Reading {
 }
 
 /// The fair share for the applications of a run that completed. `dedicated`: by entry of the scenario; of an
-/// application without one only its work and its sleeps count, not what it waits for.
-pub(crate) fn fair_share(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, Dedicated>) -> Reading {
+/// application without one only its work and its sleeps count, not what it waits for. None where nothing is
+/// known of a program that does no work.
+pub(crate) fn fair_share(
+    plan: &RunPlan,
+    run: &RunReport,
+    dedicated: &BTreeMap<usize, Dedicated>,
+) -> Option<Reading> {
     let size = Size::of(&plan.machine, job::most_bound(&plan.apps, &plan.machine.memory));
     let mut jobs = nominal(plan, run, &size);
     for ((job, spec), entry) in jobs.iter_mut().zip(&plan.apps).zip(&plan.entries) {
@@ -144,12 +149,15 @@ pub(crate) fn fair_share(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<u
             *job = job.clone().beside_alone(alone);
         }
     }
+    if jobs.iter().any(|job| job.demand <= 0.0) {
+        return None;
+    }
     let limits = Limits::of(&jobs, &size);
     let shares = fluid::stays(&jobs, &plan.kernel.groups, &limits, plan.options.admission);
     let ends = shares.iter().zip(&jobs).filter(|(_, job)| job.foreground());
     let ends: Option<Vec<f64>> = ends.map(|(stay, _)| Some(stay.as_ref()?.end)).collect();
     let makespan = ends.and_then(|ends| ends.into_iter().reduce(f64::max));
-    Reading::of(FAIR_SHARE, &shares, makespan)
+    Some(Reading::of(FAIR_SHARE, &shares, makespan))
 }
 
 const NS_PER_S: f64 = 1e9;

@@ -37,7 +37,40 @@ pub(crate) fn check(a: &Results, b: &Results, all: &Contrasts) -> Verdict {
     let mut text = Vec::new();
     (report::form("text").ok_or("no text")?.write)(all, &mut text).map_err(|e| e.to_string())?;
     let text = String::from_utf8(text).map_err(|e| e.to_string())?;
+    for one in &all.contrasts {
+        words(one, &text).map_err(|why| format!("{text}\n{why}"))?;
+    }
     conclusion(all, &text).map_err(|why| format!("{text}\n{why}"))
+}
+
+/// Each line says whether b is better or worse than a, or that no difference is found.
+fn words(one: &Contrast, text: &str) -> Verdict {
+    let more_is_better = one.metric == "throughput";
+    let word = match (one.verdict.word(), one.metric.as_str()) {
+        ("faster", _) => "better: ",
+        ("slower", _) => "worse: ",
+        ("higher" | "lower", "work") => "differs: ",
+        ("higher", _) => {
+            if more_is_better {
+                "better: "
+            } else {
+                "worse: "
+            }
+        }
+        ("lower", _) => {
+            if more_is_better {
+                "worse: "
+            } else {
+                "better: "
+            }
+        }
+        ("no difference", _) => "no ",
+        _ => "undecided",
+    };
+    let place = if one.app == "all" { "all programs" } else { &one.app };
+    let says = |line: &str| line.contains(&format!("  {word}")) || line.contains("exactly the same values");
+    let found = text.lines().any(|line| line.contains(place) && says(line));
+    ensure(found, || format!("no line of {place} says `{word}`"))
 }
 
 /// The values of both sides with equal seeds, as published.
@@ -244,6 +277,13 @@ fn means(pairs: &[(f64, f64)], one: &Contrast, text: &str) -> Verdict {
         let (needed, _, _) = number(needed).ok_or("no number of pairs")?;
         let open = ["no difference", "undecided"].contains(&one.verdict.word());
         ensure(needed > pairs.len() as f64 && open, || "needed".into())?;
+    }
+    let differences: Vec<f64> = pairs.iter().map(|(a, b)| rounded(b - a)).collect();
+    let alike = bracket.contains("all alike");
+    if alike {
+        let same = pairs.len() > 1
+            && differences.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= pair[0].abs() * 1e-9);
+        return ensure(same && !bracket.contains("p "), || format!("{differences:?} are not alike"));
     }
     let p = one.p.filter(|_| pairs.len() > 1);
     match (p, bracket.split_once("p ")) {

@@ -80,6 +80,7 @@ pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
         font::shortened(&format!("{} {what}", timeline.app(app)), LABEL, LANE_NAME)
     };
     let mut lanes: Vec<String> = meeting(timeline, palette).into_iter().map(lane).collect();
+    lanes.extend(locking(timeline).into_iter().map(|app| lock_lane(timeline, app)));
     if decided(timeline) {
         lanes.push(DECISIONS.into());
     }
@@ -87,6 +88,18 @@ pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
         lanes.push(MIGRATIONS.into());
     }
     lanes
+}
+
+/// The applications whose tasks wait for locks in the window.
+fn locking(timeline: &Timeline) -> Vec<usize> {
+    let all = timeline.tracks.iter().flat_map(|track| track.recording.locks.keys());
+    let apps: BTreeSet<usize> = all.map(|app| *app as usize).collect();
+    apps.into_iter().take(BARRIER_LANES).collect()
+}
+
+/// The label of the lane of an application's waits for locks.
+fn lock_lane(timeline: &Timeline, app: usize) -> String {
+    font::shortened(&format!("{} lock waits", timeline.app(app)), LABEL, LANE_NAME)
 }
 
 /// True when decisions that moved no task are shown: tasks migrate, or several policies decide differently.
@@ -176,6 +189,11 @@ impl Panels<'_> {
         }
         seen.barriers |= !track.recording.barriers.is_empty();
         seen.ends |= !track.recording.ends.is_empty();
+        for app in locking(timeline) {
+            lane_label(canvas, frame, &lock_lane(timeline, app), y);
+            waits(canvas, timeline, track, frame, (palette.of(Owner::App(app as u32)), app), y);
+            y += LANE;
+        }
         if has(DECISIONS) {
             lane_label(canvas, frame, DECISIONS, y);
             notes(canvas, track, frame, y);
@@ -289,6 +307,37 @@ fn ended(canvas: &mut Canvas, track: &Track, frame: &Frame, top: f64, bottom: f6
     if frame.right - x > width + 12.0 {
         canvas.fill(Area { x: x + 6.0, y: y - 10.0, width: width + 4.0, height: 20.0 }, PAPER);
         canvas.text((x + 8.0, y), text, FACTS);
+    }
+}
+
+/// The tasks of an application that wait for locks: the higher, the more of them.
+fn waits(
+    canvas: &mut Canvas,
+    timeline: &Timeline,
+    track: &Track,
+    frame: &Frame,
+    (colour, app): (Colour, usize),
+    y: f64,
+) {
+    let Some(sums) = track.recording.locks.get(&(app as u32)) else { return };
+    let most = track.recording.locks.values().flatten().copied().max().unwrap_or(0).max(1) as f64;
+    let (from, to) = frame.window;
+    let edge = |column: usize| from + ((to - from) as f64 * column as f64 / sums.len().max(1) as f64) as u64;
+    let mut column = 0;
+    while column < sums.len() {
+        // Columns with the same number of tasks are one area.
+        let same = sums[column..].iter().take_while(|sum| **sum == sums[column]).count();
+        let (begin, end) = (edge(column), edge(column + same));
+        let mean = sums[column] as f64 * sums.len() as f64 / (to - from) as f64;
+        if sums[column] > 0 {
+            let height = ((LANE - 3.0) * sums[column] as f64 / most).max(1.0);
+            let place = (frame.x(begin), y + LANE - 2.0 - height);
+            let area = Area { x: place.0, y: place.1, width: frame.x(end) - place.0, height };
+            let tasks = if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") };
+            let text = format!("{}: {tasks} tasks of {} wait for locks", instant(begin), timeline.app(app));
+            canvas.titled(&text, |canvas| canvas.fill(area, colour));
+        }
+        column += same;
     }
 }
 

@@ -96,6 +96,9 @@ pub struct Recording {
     pub moves: Vec<Move>,
     /// Other decisions in order.
     pub notes: Vec<Note>,
+    /// Of each application whose tasks wait for locks: for how long in each column, all tasks together, in
+    /// nanoseconds.
+    pub locks: BTreeMap<u32, Vec<u64>>,
     /// Complete barriers of each application, those of one column together.
     pub barriers: BTreeMap<u32, Vec<Completed>>,
     /// Instants at which applications ended, in nanoseconds.
@@ -124,6 +127,8 @@ pub struct Recorder<'a> {
     /// The last decision about each task: when, in words, and whether it names the place.
     decided: BTreeMap<TaskId, (Time, String, bool)>,
     recording: Recording,
+    /// Tasks of each application that wait for locks, and since when that many do.
+    waiting: BTreeMap<u32, (u32, u64)>,
     /// When the last slice ended.
     end: u64,
 }
@@ -150,8 +155,8 @@ impl<'a> Recorder<'a> {
         let rows = grid.rows.iter().map(|spec| columns(window, grid, spec)).collect();
         let recording = Recording { rows, ..Recording::default() };
         let open = vec![None; grid.rows.len()];
-        let decided = BTreeMap::new();
-        Self { words, owners, grid, row, counted, window, least, open, decided, recording, end: 0 }
+        let (decided, waiting) = (BTreeMap::new(), BTreeMap::new());
+        Self { words, owners, grid, row, counted, window, least, open, decided, recording, waiting, end: 0 }
     }
 
     /// The run is over.
@@ -159,6 +164,9 @@ impl<'a> Recorder<'a> {
     pub fn finish(mut self) -> Recording {
         for row in 0..self.open.len() {
             self.flush(row);
+        }
+        for app in self.waiting.keys().copied().collect::<Vec<_>>() {
+            self.waits(app, self.end, 0);
         }
         for (row, spec) in self.recording.rows.iter_mut().zip(&self.grid.rows) {
             if !whole(self.grid, spec) {
@@ -231,6 +239,26 @@ impl<'a> Recorder<'a> {
         match barriers.last_mut().filter(|last| column(last.at) == column(at)) {
             Some(last) => last.count += 1,
             None => barriers.push(Completed { at, count: 1 }),
+        }
+    }
+
+    /// From this instant on, so many more tasks of an application wait for locks, or fewer.
+    fn waits(&mut self, app: u32, at: u64, more: i32) {
+        let (count, since) = self.waiting.get(&app).copied().unwrap_or((0, at));
+        self.waiting.insert(app, (count.saturating_add_signed(more), at));
+        let (from, to) = (since.max(self.window.0), at.min(self.window.1));
+        if count == 0 || from >= to {
+            return;
+        }
+        let (begin, length) = (self.window.0, u128::from(self.window.1 - self.window.0));
+        let columns = u128::from(self.grid.columns.max(1));
+        let sums = self.recording.locks.entry(app).or_insert_with(|| vec![0; columns as usize]);
+        let edge = |column: u128| begin + (length * column).div_ceil(columns) as u64;
+        let mut column = u128::from(from - begin) * columns / length;
+        while column < columns && edge(column) < to {
+            let span = edge(column + 1).min(to).saturating_sub(edge(column).max(from));
+            sums[column as usize] += span * u64::from(count);
+            column += 1;
         }
     }
 
@@ -315,6 +343,11 @@ impl Sink for Recorder<'_> {
     }
 
     fn mark(&mut self, at: Time, mark: &Mark) {
+        // Those that wait when the window begins count in it.
+        if let Mark::LockAwaited { task } | Mark::LockObtained { task } = mark {
+            let more = if matches!(mark, Mark::LockAwaited { .. }) { 1 } else { -1 };
+            self.waits(self.owners.app(*task).index() as u32, at.ns(), more);
+        }
         if !self.within(at) {
             return;
         }
@@ -323,7 +356,12 @@ impl Sink for Recorder<'_> {
             Mark::Decided(decision) => self.noted(at, decision),
             Mark::BarrierCompleted { app, .. } => self.met(at.ns(), *app),
             Mark::AppExited(app) => self.recording.ends.push((*app, at.ns())),
-            Mark::AppStarted(_) | Mark::Created { .. } | Mark::Woken { .. } | Mark::Exited { .. } => {}
+            Mark::AppStarted(_)
+            | Mark::Created { .. }
+            | Mark::Woken { .. }
+            | Mark::Exited { .. }
+            | Mark::LockAwaited { .. }
+            | Mark::LockObtained { .. } => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The timeline as text: a character per piece of time, in colour where the terminal has it, else with
 //! letters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notation::neutral;
 use notation::text::lines;
@@ -17,6 +17,10 @@ use crate::timeline::states::{Mix, Owner, State};
 const GUTTER: usize = 12;
 /// Narrower windows get lines that are cut by the terminal.
 const LEAST: usize = 40;
+/// Owners that no character shows and that are named.
+const UNSEEN: usize = 4;
+/// Below this share of the time shown, an owner that no character shows is not named.
+const LITTLE: f64 = 0.0005;
 /// Letters for applications whose own first letter is taken.
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// Digits of thread ids without colours.
@@ -263,10 +267,15 @@ fn body(
 ) {
     let columns = columns(width) as usize;
     let at = |ns: u64| column(timeline, ns, columns);
+    let mut own = BTreeSet::new();
     for (app, barriers) in &track.recording.barriers {
         let name: String = timeline.app(*app as usize).chars().take(GUTTER - 4).collect();
         let counts = barriers.iter().map(|completed| (at(completed.at), completed.count));
         lines.push(counted(&format!("{name} ╷"), columns, counts, '╷'));
+    }
+    for (app, waits) in &track.recording.locks {
+        let name: String = timeline.app(*app as usize).chars().take(GUTTER - 6).collect();
+        lines.push(lane_of(&format!("{name} lock"), &waiting(timeline, waits, columns)));
     }
     let mut before = None;
     for (row, cells) in timeline.rows.iter().zip(&track.recording.rows) {
@@ -281,12 +290,52 @@ fn body(
         };
         let classes = classes(cells, columns, timeline);
         lines.push(name + &line(&script.glyphs(&classes)));
-        seen.extend(classes);
+        own.extend(classes);
     }
+    let mut unseen = unseen(timeline, track, &own);
+    if !unseen.is_empty() {
+        let more = unseen.len().saturating_sub(UNSEEN);
+        unseen.truncate(UNSEEN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        wrap(lines, &format!("In no character, but there: {}{more}.", unseen.join(", ")), width);
+    }
+    seen.extend(own);
     if !track.recording.moves.is_empty() {
         let moves = track.recording.moves.iter().map(|moved| (at(moved.at), 1));
         lines.push(counted("migrations", columns, moves, '1'));
     }
+}
+
+/// The mean number of tasks that wait for locks in each column: a dot below a half, `+` for ten and more.
+fn waiting(timeline: &Timeline, waits: &[u64], columns: usize) -> Vec<char> {
+    let length = (timeline.window.to - timeline.window.from) as f64 / columns.max(1) as f64;
+    let sign = |ns: &u64| match *ns as f64 / length {
+        mean if mean <= 0.0 => ' ',
+        mean if mean < 0.5 => '.',
+        mean => char::from_digit(mean.round() as u32, 10).unwrap_or('+'),
+    };
+    waits.iter().map(sign).collect()
+}
+
+/// What computes in a run and never fills most of a character, with its share of the cpu time shown.
+fn unseen(timeline: &Timeline, track: &Track, classes: &BTreeSet<Class>) -> Vec<String> {
+    let mut times: BTreeMap<Owner, u64> = BTreeMap::new();
+    let mut all = 0;
+    for (owner, _, ns) in track.recording.rows.iter().flatten().flat_map(|cell| cell.mix.parts()) {
+        *times.entry(owner).or_default() += ns;
+        all += ns;
+    }
+    let hidden = times.into_iter().filter(|(owner, _)| classes.iter().all(|c| c.owner() != Some(*owner)));
+    let named = |(owner, ns): (Owner, u64)| {
+        let name = match owner {
+            Owner::App(app) => timeline.app(app as usize).to_owned(),
+            Owner::Thread(rank) => format!("thread {rank}"),
+            Owner::Several | Owner::Nobody => return None,
+        };
+        let share = ns as f64 / all.max(1) as f64;
+        (share >= LITTLE).then(|| format!("{name} ({} %)", experiment::number::percent(share)))
+    };
+    hidden.filter_map(named).collect()
 }
 
 /// A lane with the number of events in each column: a sign for one, a digit for more, `+` for ten and more.
@@ -385,6 +434,10 @@ fn legend(
     }
     if several {
         entries.push(("2-9 +".into(), "barriers in one column, + for ten or more".into()));
+    }
+    if timeline.tracks.iter().any(|track| !track.recording.locks.is_empty()) {
+        let text = "tasks that wait for a lock, asleep or polling (mean of a column)";
+        entries.push((". 1-9 +".into(), text.into()));
     }
     laid(lines, &entries, width);
     wrap(lines, "A character shows what most of its time went into.", width);

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use experiment::PolicyShelf;
 use experiment::neutral;
 use experiment::number::{bytes, plural};
+use experiment::statements::doubts;
 use scenario::Grid;
 use sweep::estimate::Estimate;
 use sweep::merge::{Merged, merge};
@@ -223,6 +224,19 @@ fn show(directory: &Path) -> Result<ExitCode, Failure> {
     Ok(if status.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
 }
 
+/// Prints what the results of a sweep must not be read without, where it is small enough to look through.
+fn doubted(store: &Store, plan: &Plan) -> Result<(), Failure> {
+    if plan.provenance.setups.is_empty() {
+        return Ok(());
+    }
+    let doubts = doubts::of_result(&::sweep::read::results(store, plan, None).map_err(Failure::sweep)?);
+    output::to_stdout(|out| {
+        let line =
+            |doubt: &String| output::folded(&format!("Doubts  {}", neutral::line(doubt)), output::width());
+        doubts.iter().try_for_each(|doubt| writeln!(out, "{}", line(doubt)))
+    })
+}
+
 /// Merges all parts; exit code 1 if runs are missing.
 fn merged(directory: &Path) -> Result<ExitCode, Failure> {
     let (store, plan) = Store::open(directory).map_err(Failure::sweep)?;
@@ -232,6 +246,7 @@ fn merged(directory: &Path) -> Result<ExitCode, Failure> {
                 let line = |file: &PathBuf| format!("{}: {runs} runs", file.display());
                 files.iter().try_for_each(|file| writeln!(out, "{}", neutral::line(&line(file))))
             })?;
+            doubted(&store, &plan)?;
             Ok(ExitCode::SUCCESS)
         }
         Merged::Missing(status) => Err(Failure::Output(format!(
