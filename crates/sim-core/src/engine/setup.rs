@@ -504,7 +504,7 @@ impl<'o> Engine<'o> {
                 waits: Vec::new(),
                 dirty: Dirty::default(),
                 rotates: !directed && rotates(&model.discipline),
-                yields_fairly: !directed && model.discipline.yields_fairly(),
+                picks: model.discipline.picks().filter(|_| !directed),
                 directed,
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || limited(&model),

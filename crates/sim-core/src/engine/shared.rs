@@ -20,6 +20,7 @@ use crate::os::OsModel;
 use crate::outcome::{Counters, Options};
 use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
+use crate::run_queue::Picks;
 use crate::run_queue::explanation::explain;
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -64,8 +65,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) dirty: Dirty,
     /// Yields put their callers behind all others, and none is directed: polling is computed in place.
     pub(crate) rotates: bool,
-    /// Yields only charge their callers, and none is directed: polling needs only the keys of the tasks.
-    pub(crate) yields_fairly: bool,
+    /// By what tasks that poll are picked, if no yield is directed and polling needs only compact records.
+    pub(crate) picks: Option<Picks>,
     /// Some tasks poll with directed yields.
     pub(crate) directed: bool,
     /// The policy orders the queues: it is asked for each task that enters or goes back.

@@ -9,7 +9,7 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
-use crate::run_queue::{Entry, Rules, Tasks, last_of_priority};
+use crate::run_queue::{Entry, Picks, Rules, Tasks, last_of_priority};
 use crate::time::{Span, Time};
 
 /// What `sched_yield` does under CFS.
@@ -380,8 +380,8 @@ impl Rules for CfsParams {
         self.follow_alone(tasks, cpu);
     }
 
-    fn yields_fairly(&self) -> bool {
-        self.yield_mode == YieldMode::Default
+    fn picks(&self) -> Option<Picks> {
+        (self.yield_mode == YieldMode::Default).then_some(Picks::ByKey)
     }
 
     #[inline]

@@ -14,8 +14,8 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, Pick};
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals};
 use crate::run_queue::{
-    Entry, Growth, Keys, Rules, Tasks, at_least_1us, bandwidth, delayed_in, eevdf_polls, groups, insert_by,
-    list, remove,
+    Entry, Growth, Keys, Picks, Requests, Rules, Tasks, at_least_1us, bandwidth, delayed_in, eevdf_polls,
+    groups, insert_by, list, remove,
 };
 use crate::time::{Span, Time};
 
@@ -549,6 +549,10 @@ impl Rules for EevdfParams {
             yields(self, tasks, cpu, now);
             choose(self, tasks, cpu)
         })
+    }
+
+    fn picks(&self) -> Option<Picks> {
+        Some(Picks::ByDeadline(Requests { slice: self.slice, protected: self.protected }))
     }
 
     fn check(&self, tick: Span) -> Result<(), String> {

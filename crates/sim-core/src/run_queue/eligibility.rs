@@ -6,8 +6,25 @@ use crate::ids::TaskId;
 use crate::run_queue::cfs::weighted;
 use crate::time::Span;
 
-/// What a task competes with.
+/// How long the requests of tasks are, and up to how long one that was picked is protected.
 #[derive(Clone, Copy, Debug)]
+pub(crate) struct Requests {
+    pub(crate) slice: Span,
+    pub(crate) protected: Span,
+}
+
+/// By what tasks that poll are picked, where a yield and the pick read no more than a compact record of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Picks {
+    /// The first of all keys runs. A yield charges its caller by weight ([`weighted`]) and changes nothing
+    /// else; buddies aside.
+    ByKey,
+    /// The pick and the yield of EEVDF.
+    ByDeadline(Requests),
+}
+
+/// What a task competes with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Contender {
     pub(crate) weight: u32,
     pub(crate) vruntime: i64,

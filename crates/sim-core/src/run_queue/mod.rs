@@ -42,7 +42,7 @@ use ts::TsParams;
 use ule::UleParams;
 use virtual_time::VirtualTimeParams;
 
-pub(crate) use eligibility::Average;
+pub(crate) use eligibility::{Average, Contender, Picks, Requests};
 pub(crate) use keys::{FAR_KEY, Growth, Keys};
 pub(crate) use list::{
     anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,
@@ -244,10 +244,9 @@ pub(crate) trait Rules {
         self.choose(tasks, cpu, Some(current), now)
     }
 
-    /// True when a yield charges its caller by weight ([`cfs::weighted`]) and changes nothing else, and the
-    /// first of all keys runs then; buddies aside.
-    fn yields_fairly(&self) -> bool {
-        false
+    /// By what compact records of tasks that poll are picked, where these suffice.
+    fn picks(&self) -> Option<Picks> {
+        None
     }
 
     /// Yields of the current task, one every `cycle`, after all of which but the last it certainly keeps the
@@ -492,9 +491,9 @@ impl Discipline {
         each!(self, rules => copy.run(rules, limit))
     }
 
-    /// [`Rules::yields_fairly`].
-    pub(crate) fn yields_fairly(&self) -> bool {
-        each!(self, rules => rules.yields_fairly())
+    /// [`Rules::picks`].
+    pub(crate) fn picks(&self) -> Option<Picks> {
+        each!(self, rules => rules.picks())
     }
 
     /// Charges the current task for the time since it was last charged, and moves the queue's minimum on.

@@ -6,7 +6,7 @@
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
 use crate::run_queue::cfs::{fair_yields_kept, follow_least, weighted};
-use crate::run_queue::{Entry, Rules, Tasks, at_least_1us};
+use crate::run_queue::{Entry, Picks, Rules, Tasks, at_least_1us};
 use crate::time::{Span, Time};
 
 /// Parameters of plain virtual time.
@@ -62,8 +62,8 @@ impl Rules for VirtualTimeParams {
         cpu.charged = cpu.charged.max(now);
     }
 
-    fn yields_fairly(&self) -> bool {
-        true
+    fn picks(&self) -> Option<Picks> {
+        Some(Picks::ByKey)
     }
 
     #[inline]

@@ -9,19 +9,20 @@
 //! poll is picked. [`Engine::settle`] computes the state at an instant before that. Both agree to the
 //! nanosecond with the simulation of each poll ([`crate::outcome::Options::stepwise`]).
 //!
-//! There is one mechanism (`queue_copy`): the rules of the discipline act on a copy of the queue, dispatch by
-//! dispatch. Yields after which the caller keeps the cpu are done at once. When the state of the queue
-//! recurs, whole periods are skipped (`recurrence`). The discipline states how many yields and how many
+//! One mechanism covers all cases (`queue_copy`): the rules of the discipline act on a copy of the queue,
+//! dispatch by dispatch. Yields after which the caller keeps the cpu are done at once. When the state of the
+//! queue recurs, whole periods are skipped (`recurrence`). The discipline states how many yields and how many
 //! periods are alike ([`crate::run_queue::Rules::yields_kept`], [`crate::run_queue::Rules::periods`]). Task
 //! groups are copied with the queue, unless their cpu time is limited: then each poll is an event.
 //!
-//! Two frequent cases are computed without it, because a task-step takes up to twice the instructions
-//! otherwise (docs/performance/history.md). A yield that puts its caller behind all others makes a
-//! round-robin cycle (`rotation`), whose state after any number of dispatches follows from two passes over
-//! the queue. A yield that only charges its caller needs nothing of the waiting tasks but their keys
-//! (`fair`). A prediction is kept until it comes true (`prediction`), so that it is computed once.
+//! Frequent cases are computed without it, because a task-step takes up to twice the instructions otherwise
+//! (docs/performance/history.md). A yield that puts its caller behind all others makes a round-robin cycle
+//! (`rotation`), whose state after any number of dispatches follows from two passes over the queue. A yield
+//! that only charges its caller needs nothing of the waiting tasks but their keys, and EEVDF little more:
+//! both run on compact records (`members`). A prediction is kept until it comes true (`prediction`), so that
+//! it is computed once.
 
-pub(crate) mod fair;
+pub(crate) mod members;
 pub(crate) mod prediction;
 pub(crate) mod queue_copy;
 pub(crate) mod recurrence;
@@ -29,12 +30,12 @@ pub(crate) mod rotation;
 
 use crate::account::Category;
 use crate::engine::Engine;
-use crate::engine::polling::fair::READ_FIRST;
+use crate::engine::polling::members::READ_FIRST;
 use crate::engine::state::{Activity, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::policy::THROTTLED;
-use crate::run_queue::{Tasks, groups};
+use crate::run_queue::{Picks, Tasks, groups};
 use crate::time::{Span, Time};
 use crate::wait::Looks;
 
@@ -196,7 +197,7 @@ impl Engine<'_> {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
             return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
         }
-        let most = if shared.yields_fairly { READ_FIRST } else { usize::MAX };
+        let most = if matches!(shared.picks, Some(Picks::ByKey)) { READ_FIRST } else { usize::MAX };
         if all_unaware(&shared.tasks, (record.current, record.head), most) {
             return Time::NEVER;
         }

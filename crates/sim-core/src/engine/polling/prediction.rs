@@ -2,13 +2,15 @@
 //! already.
 
 use crate::account::Category;
-use crate::engine::polling::fair::FairQueue;
+use crate::engine::polling::members::Members;
 use crate::engine::polling::queue_copy::{self, QueueCopy};
 use crate::engine::polling::{Look, Prices};
 use crate::engine::shared::Shared;
 use crate::engine::state::Cpu;
 use crate::ids::{CpuId, TaskId};
 use crate::policy::TaskState;
+#[cfg(debug_assertions)]
+use crate::run_queue::Picks;
 use crate::run_queue::{self, Tasks};
 use crate::time::Time;
 
@@ -61,12 +63,17 @@ impl Predictions {
         self.again.run(shared, record, limit);
         let mask = self.kept.len() - 1;
         let (kept, again) = (&self.kept[record.id.0 as usize & mask], &self.again);
-        let same = match (kept.is_fair, again.is_fair) {
-            (true, true) => kept.fair.ends_like(&again.fair),
+        let same = match (kept.on_members, again.on_members) {
+            (true, true) => kept.members.ends_like(&again.members),
             (false, false) => kept.copy.ends_like(&again.copy),
             _ => false,
         };
         assert!(same, "{} has changed since a prediction", record.id);
+        if kept.on_members && matches!(shared.picks, Some(Picks::ByDeadline(_))) {
+            self.again.run_copy(shared, record, limit);
+            let mine = &self.kept[record.id.0 as usize & mask].members;
+            assert!(mine.ends_like_copy(&self.again.copy), "{} polls in another way on a copy", record.id);
+        }
     }
 }
 
@@ -75,16 +82,16 @@ pub(crate) struct Prediction {
     cpu: CpuId,
     /// The instant; nothing else has happened on the cpu since. It is never where nothing is kept.
     due: Time,
-    /// It was computed by `fair`, else by `copy`.
-    is_fair: bool,
-    fair: FairQueue,
+    /// It was computed by `members`, else by `copy`.
+    on_members: bool,
+    members: Members,
     copy: QueueCopy,
 }
 
 impl Prediction {
     fn new(looks: &[Look]) -> Self {
-        let (fair, copy) = (FairQueue::new(), QueueCopy::new(looks));
-        Self { cpu: CpuId(0), due: Time::NEVER, is_fair: false, fair, copy }
+        let (members, copy) = (Members::new(looks), QueueCopy::new(looks));
+        Self { cpu: CpuId(0), due: Time::NEVER, on_members: false, members, copy }
     }
 
     /// Another instant is armed, or none.
@@ -104,14 +111,15 @@ impl Prediction {
     }
 
     fn run(&mut self, shared: &Shared, record: &Cpu, limit: Time) -> Time {
-        if shared.yields_fairly {
-            self.fair.load(shared, record);
-            if let Some(due) = self.fair.run(&shared.tasks, limit) {
-                self.is_fair = true;
-                return due;
-            }
+        let due = self.members.run(shared, record, limit);
+        self.on_members = due.is_some();
+        if let Some(due) = due {
+            return due;
         }
-        self.is_fair = false;
+        self.run_copy(shared, record, limit)
+    }
+
+    fn run_copy(&mut self, shared: &Shared, record: &Cpu, limit: Time) -> Time {
         let how = (Prices::of(&shared.machine.costs), shared.directed);
         self.copy.load(record, &shared.tasks, &shared.apps, how);
         shared.model.discipline.run_polling(&mut self.copy, limit)
@@ -120,8 +128,8 @@ impl Prediction {
     /// Writes what has happened back to the cpu.
     fn store(&mut self, shared: &mut Shared, record: &mut Cpu) {
         self.due = Time::NEVER;
-        if self.is_fair {
-            self.fair.store(shared, record);
+        if self.on_members {
+            self.members.store(shared, record);
         } else {
             store(&self.copy, shared, record);
         }

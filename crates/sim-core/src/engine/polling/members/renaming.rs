@@ -1,0 +1,276 @@
+//! Finds that the polling of members by deadline repeats itself, and skips whole periods of it.
+//!
+//! The state has recurred when in each place of the queue, and on the cpu, there is a task that is as far
+//! ahead of the others as the one that was there at a marked state: whoever it is, it goes on as that one did
+//! if their weights, processes and polls are equal. Four equal tasks are in the same places only after 28
+//! dispatches, but others are in the place of each after 7.
+//!
+//! In each period a task does what the one in its place at the mark has done, and goes to the place to which
+//! that one went. Each task thus goes around in a circle of places, and its share of any number of periods is
+//! a sum over this circle.
+
+use crate::engine::polling::members::{Member, Members, NONE};
+use crate::run_queue::FAR_KEY;
+use crate::time::{Span, Time};
+
+/// The first mark, in dispatches; the next ones come after twice as many.
+const FIRST_MARK: usize = 4;
+
+/// Periods must be shorter than this number of cycles from the next event for a mark to be set.
+const WORTHWHILE: u64 = 8;
+
+/// A place in the order of the queue, the first one that of the current task.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Who was there at the mark, with keys and counts.
+    number: u32,
+    then: Member,
+    /// Who is there now, and where the one of the mark is now.
+    now: u32,
+    moves_to: u32,
+}
+
+/// What the task in a place at the beginning of a period does in it.
+#[derive(Clone, Copy)]
+struct Share {
+    cycles: u64,
+    switches: u64,
+    used: Span,
+    /// At the end of the first period, where it has run and where it was picked.
+    last_ran: Option<Time>,
+    protection: Option<i64>,
+}
+
+/// The state of polling at the beginning of a dispatch, to recognise it when it recurs.
+#[derive(Default)]
+pub(super) struct Mark {
+    is_set: bool,
+    /// The dispatch of the next one.
+    due: usize,
+    places: Vec<Place>,
+    groups: Vec<(i64, i64)>,
+    overhead: Span,
+    since: Time,
+    switching: Span,
+    cycles: u64,
+    switches: u64,
+    // For a circle of places: these, what happens in each, and who is there.
+    circle: Vec<u32>,
+    shares: Vec<Share>,
+    whose: Vec<u32>,
+}
+
+impl Mark {
+    /// There is none yet.
+    pub(super) fn clear(&mut self) {
+        (self.is_set, self.due) = (false, FIRST_MARK);
+    }
+}
+
+/// What is left of a protection.
+fn left(member: &Member) -> i64 {
+    (member.protection - member.key).max(0)
+}
+
+impl Members {
+    /// At the beginning of a dispatch: skips as many whole periods as pass without event; true when they
+    /// continue forever.
+    #[inline]
+    pub(super) fn skip_periods(&mut self, limit: Time, dispatches: usize) -> bool {
+        if self.mark.is_set && self.looks_the_same() && self.has_recurred() {
+            return self.skip(limit, dispatches);
+        }
+        if dispatches >= self.mark.due {
+            let room = self.soonest.min(limit).since(self.since);
+            if room > self.cycle * WORTHWHILE {
+                self.set_mark(dispatches);
+            } else {
+                self.mark.due = usize::MAX;
+            }
+        }
+        false
+    }
+
+    #[inline(never)]
+    pub(super) fn set_mark(&mut self, dispatches: usize) {
+        let Self { members, mark, groups, .. } = self;
+        mark.places.clear();
+        let mut number = self.current;
+        let mut next = self.first;
+        loop {
+            let member = &mut members[number as usize];
+            (member.place, member.renewed) = (mark.places.len() as u32, false);
+            mark.places.push(Place { number, then: *member, now: number, moves_to: 0 });
+            if next == NONE {
+                break;
+            }
+            (number, next) = (next, members[next as usize].next);
+        }
+        mark.groups.clear();
+        mark.groups.extend(groups.iter().map(|group| (group.one.vruntime, group.one.vdeadline)));
+        (mark.is_set, mark.due) = (true, 2 * dispatches);
+        (mark.overhead, mark.since, mark.switching) = (self.overhead, self.since, self.switching);
+        (mark.cycles, mark.switches) = (self.cycles, self.switches);
+    }
+
+    /// The current task and the first one that waits are to each other as those at the mark were.
+    #[inline]
+    fn looks_the_same(&self) -> bool {
+        let [then, behind, ..] = &*self.mark.places else { return false };
+        let (now, first) = (&self.members[self.current as usize], &self.members[self.first as usize]);
+        now.deadline - now.key == then.then.deadline - then.then.key
+            && first.key - now.key == behind.then.key - then.then.key
+            && self.overhead == self.mark.overhead
+    }
+
+    /// In each place there is a task like the one that was there at the mark, all keys having grown by the
+    /// same amount. Notes who is where.
+    #[inline(never)]
+    pub(super) fn has_recurred(&mut self) -> bool {
+        let Self { members, mark, .. } = self;
+        let growth = members[self.current as usize].key - mark.places[0].then.key;
+        if left(&members[self.current as usize]) != left(&mark.places[0].then) {
+            return false;
+        }
+        let (mut number, mut next) = (self.current, self.first);
+        for place in 0..mark.places.len() {
+            let (now, then) = (&members[number as usize], &mark.places[place].then);
+            let alike = (now.weight, now.polls, now.process) == (then.weight, then.polls, then.process);
+            if !alike || now.key - then.key != growth || now.deadline - then.deadline != growth {
+                return false;
+            }
+            mark.places[place].now = number;
+            mark.places[now.place as usize].moves_to = place as u32;
+            if next != NONE {
+                (number, next) = (next, members[next as usize].next);
+            }
+        }
+        true
+    }
+
+    /// How often what has happened since the mark happens again before anything else does.
+    fn skip(&mut self, limit: Time, dispatches: usize) -> bool {
+        let mark = &self.mark;
+        let growth = self.members[self.current as usize].key - mark.places[0].then.key;
+        let mut most = u64::MAX;
+        if growth > 0 {
+            let farthest = self.members.iter().map(|member| member.key).max().unwrap_or(0);
+            most = (FAR_KEY - 1 - farthest).max(0) as u64 / growth as u64;
+        }
+        for (group, (key, deadline)) in self.groups.iter().zip(&mark.groups) {
+            let (now, its) = (group.one.vruntime, group.one.vdeadline);
+            // A request of the group ends in between.
+            let periods = if its == *deadline { (its - 1 - now).max(0) / (now - key).max(1) } else { 0 };
+            most = most.min(periods as u64);
+        }
+        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
+        let end = self.soonest.min(limit);
+        if end.is_never() {
+            return true;
+        }
+        let period = self.since - mark.since;
+        let room = end.since(self.since).ns().saturating_sub(1) / period.ns();
+        let times = room.min(most);
+        if times > 0 {
+            self.repeat(times, growth);
+        }
+        self.mark.is_set = false;
+        self.mark.due = if times < room { dispatches + 1 } else { usize::MAX };
+        false
+    }
+
+    /// What has happened since the mark happens again, this number of times.
+    fn repeat(&mut self, times: u64, growth: i64) {
+        let mut mark = std::mem::take(&mut self.mark);
+        let period = self.since - mark.since;
+        mark.whose.clear();
+        mark.whose.resize(mark.places.len(), NONE);
+        for first in 0..mark.places.len() as u32 {
+            if mark.whose[first as usize] == NONE {
+                self.repeat_circle(&mut mark, first, times, (period, growth));
+            }
+        }
+        self.sum += i128::from(self.load) * i128::from(growth) * i128::from(times);
+        for (group, (key, _)) in self.groups.iter_mut().zip(&mark.groups) {
+            group.one.vruntime += (group.one.vruntime - key) * times as i64;
+        }
+        self.switching += (self.switching - mark.switching) * times;
+        self.cycles += (self.cycles - mark.cycles) * times;
+        self.switches += (self.switches - mark.switches) * times;
+        self.since += period * times;
+        self.charged = self.since;
+        (self.current, self.first) = (mark.whose[0], NONE);
+        self.last = NONE;
+        for number in &mark.whose[1..] {
+            self.insert(self.last, *number);
+        }
+        self.mark = mark;
+    }
+
+    /// The tasks in the circle of places to which one belongs do, period after period, what was done from the
+    /// place in which they are.
+    fn repeat_circle(&mut self, mark: &mut Mark, first: u32, times: u64, (period, growth): (Span, i64)) {
+        let Mark { places, circle, shares, whose, .. } = mark;
+        circle.clear();
+        shares.clear();
+        let mut place = first;
+        loop {
+            circle.push(place);
+            let Place { number, then, moves_to, .. } = &places[place as usize];
+            let now = &self.members[*number as usize];
+            shares.push(Share {
+                cycles: now.cycles - then.cycles,
+                switches: now.switches - then.switches,
+                used: now.used - then.used,
+                last_ran: (now.cycles > then.cycles).then_some(now.last_ran),
+                protection: now.renewed.then_some(now.protection),
+            });
+            place = *moves_to;
+            if place == first {
+                break;
+            }
+        }
+        let length = circle.len();
+        let sum = |from: usize, count: usize| {
+            (from..from + count).map(|at| shares[at % length]).fold((0, 0, Span::ZERO), |sum, share| {
+                (sum.0 + share.cycles, sum.1 + share.switches, sum.2 + share.used)
+            })
+        };
+        let (rounds, rest) = (times / length as u64, (times % length as u64) as usize);
+        let whole = sum(0, length);
+        let mut part = sum(0, rest);
+        for (at, place) in circle.iter().enumerate() {
+            let goes_to = circle[(at + rest) % length] as usize;
+            let number = places[*place as usize].now;
+            whose[goes_to] = number;
+            let member = &mut self.members[number as usize];
+            member.cycles += whole.0 * rounds + part.0;
+            member.switches += whole.1 * rounds + part.1;
+            member.used += whole.2 * rounds + part.2;
+            // The last periods in which it has run and in which it was picked.
+            let last = |of: &dyn Fn(&Share) -> bool| {
+                let back = (0..length.min(usize::try_from(times).unwrap_or(length)))
+                    .find(|back| of(&shares[(at + rest + length - 1 - back) % length]));
+                back.map(|back| (times - back as u64, shares[(at + rest + length - 1 - back) % length]))
+            };
+            if let Some((periods, Share { last_ran: Some(last_ran), .. })) =
+                last(&|share| share.last_ran.is_some())
+            {
+                member.last_ran = last_ran + period * periods;
+            }
+            if let Some((periods, Share { protection: Some(protection), .. })) =
+                last(&|share| share.protection.is_some())
+            {
+                member.protection = protection + growth * periods as i64;
+            }
+            let then = &places[goes_to].then;
+            member.key = then.key + growth * (times + 1) as i64;
+            member.deadline = then.deadline + growth * (times + 1) as i64;
+            // The window moves on by a place.
+            let (leaves, enters) = (shares[at], shares[(at + rest) % length]);
+            part.0 = part.0 + enters.cycles - leaves.cycles;
+            part.1 = part.1 + enters.switches - leaves.switches;
+            part.2 = part.2 + enters.used - leaves.used;
+        }
+    }
+}
