@@ -12,7 +12,7 @@ use super::{Linux618, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval
 /// (`MAX_PINNED_INTERVAL`).
-const MAX_PINNED_MS: u64 = 512;
+pub(super) const MAX_PINNED_MS: u64 = 512;
 
 /// What became of active balancing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,6 +10,7 @@ use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
 use super::Linux618;
+use super::balance::MAX_PINNED_MS;
 use crate::spread::Draws;
 
 /// The timer of the next run of a kernel thread; that of idle balancing is 0.
@@ -19,13 +20,16 @@ pub(super) const KERNEL_THREAD: u64 = 1;
 #[derive(Debug)]
 pub(super) struct Idle {
     /// `idle_cpus_mask`.
-    pub(super) cpus: CpuSet,
+    cpus: CpuSet,
+    count: u32,
     /// The tick from which one of them is to balance (`next_balance`).
     next: u64,
     /// When the coming tick is that sends for one of them.
     pub(super) armed: Option<Time>,
     /// A kernel thread is to run on one of them.
     expected: bool,
+    /// Until when what kernel threads cause is followed.
+    follow: Time,
     pub(super) draws: Draws,
     /// Scratch: their order in a pass.
     order: Vec<CpuId>,
@@ -35,12 +39,29 @@ impl Idle {
     pub(super) fn new(machine: &Machine) -> Self {
         Self {
             cpus: CpuSet::of(machine.cpu_ids()),
+            count: machine.cpus(),
             next: 0,
             armed: None,
             expected: false,
+            follow: Time::ZERO,
             draws: Draws::new(0, Purpose::Policy, 1),
             order: Vec::new(),
         }
+    }
+
+    pub(super) fn enter(&mut self, cpu: CpuId) {
+        self.cpus.insert(cpu);
+        self.count += 1;
+    }
+
+    pub(super) fn leave(&mut self, cpu: CpuId) {
+        self.cpus.remove(cpu);
+        self.count -= 1;
+    }
+
+    /// Masks have kept an attempt from moving a task.
+    pub(super) fn hindered(&mut self, now: Time) {
+        self.follow = now + Span::from_ms(2 * MAX_PINNED_MS);
     }
 }
 
@@ -57,7 +78,7 @@ impl Linux618 {
     /// or another cpu of its shared cache is busy too.
     pub(super) fn kick(&mut self, system: &mut dyn System) {
         let wanted = self.overloaded > 0 || self.crowded > 0;
-        if !wanted || !self.options.periodic || self.domains.is_empty() || self.idle.cpus.is_empty() {
+        if !wanted || !self.options.periodic || self.domains.is_empty() || self.idle.count == 0 {
             return;
         }
         self.expect_kernel_thread(system);
@@ -103,11 +124,13 @@ impl Linux618 {
         self.kick(system);
     }
 
-    /// While tasks wait somewhere, the looks of cpus on which kernel threads run matter. The time to the next
-    /// such run is exponential, so that it can be drawn anew whenever their number changes.
+    /// Looks of cpus on which kernel threads run are followed while masks keep tasks from moving; elsewhere
+    /// the ordinary attempts do the same within milliseconds. The time to the next such run is exponential,
+    /// so it can be drawn anew whenever their number changes.
     fn expect_kernel_thread(&mut self, system: &mut dyn System) {
-        let mean = self.options.kernel_threads.ns() / u64::from(self.idle.cpus.len().max(1));
-        if self.overloaded > 0 && mean > 0 && !self.idle.expected {
+        let mean = self.options.kernel_threads.ns() / u64::from(self.idle.count.max(1));
+        let matters = self.overloaded > 0 && system.now() < self.idle.follow;
+        if matters && mean > 0 && !self.idle.expected {
             self.idle.expected = true;
             let gap = self.idle.draws.exponential(mean);
             system.at(system.now() + Span::from_ns(gap), Timer::Token(KERNEL_THREAD));
@@ -117,7 +140,7 @@ impl Linux618 {
     /// A kernel thread has run on one of the idle cpus.
     pub(super) fn kernel_thread(&mut self, system: &mut dyn System) {
         self.idle.expected = false;
-        let draw = self.idle.draws.below(u64::from(self.idle.cpus.len()));
+        let draw = self.idle.draws.below(u64::from(self.idle.count));
         let cpu = self.idle.cpus.iter().nth(draw as usize);
         if let Some(cpu) = cpu {
             self.new_idle(system, cpu);

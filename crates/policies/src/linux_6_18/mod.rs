@@ -188,7 +188,7 @@ impl Linux618 {
         if before == 0 && count > 0 {
             *idle = idle.saturating_sub(1);
             self.crowded += u32::from(*idle + 2 == self.cache);
-            self.idle.cpus.remove(cpu);
+            self.idle.leave(cpu);
             record.busy.follow(now, UNIT);
             // `update_avg`: an eighth of the difference, at most twice the highest cost of a look.
             let span = now.since(record.idle_since).ns();
@@ -196,7 +196,7 @@ impl Linux618 {
         } else if before > 0 && count == 0 {
             self.crowded -= u32::from(*idle + 2 == self.cache);
             *idle += 1;
-            self.idle.cpus.insert(cpu);
+            self.idle.enter(cpu);
             record.busy.follow(now, 0);
             record.idle_since = now;
         }

@@ -130,6 +130,7 @@ impl Linux618 {
         }
         if self.flags.some_pinned && !left.is_done() {
             self.mark(pull.level, pull.me, true);
+            self.idle.hindered(system.now());
         }
         moved
     }
