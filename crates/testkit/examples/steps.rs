@@ -63,7 +63,7 @@ fn main() -> Result<(), String> {
     let apps = vec![AppSpec { group, ..job.app()? }];
     let mut policy = Choice::new(entry).build(&machine, &kernel, &apps);
     if spread {
-        policy = Box::new(Seated(policy));
+        policy = Box::new(Seated::evenly(policy));
     }
     let simulation = Simulation::new(Arc::new(machine), Arc::new(kernel), apps, Options::default())?;
     let report = simulation.run(policy.as_mut(), &mut ());

@@ -1,25 +1,45 @@
-//! A policy whose tasks begin evenly spread, whatever its own rule for new tasks: what its balancing costs,
+//! A policy whose tasks begin on given cpus, whatever its own rule for new tasks: what its balancing does,
 //! apart from what its placement does.
 
-use sim_core::ids::{CpuId, TaskId};
+use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Watches};
 use sim_core::wrap::{Notice, Wrapper};
 
-/// Rank r starts on cpu r modulo the number of cpus; everything else is up to the policy inside.
-pub struct Seated(pub Box<dyn Policy>);
+/// Each task starts on its seat; everything else is up to the policy inside.
+pub struct Seated {
+    policy: Box<dyn Policy>,
+    seats: Vec<CpuId>,
+}
+
+impl Seated {
+    /// Rank r starts on cpu r modulo the number of cpus.
+    #[must_use]
+    pub fn evenly(policy: Box<dyn Policy>) -> Self {
+        Self { policy, seats: Vec::new() }
+    }
+
+    /// Each task starts on the cpu of its number.
+    #[must_use]
+    pub fn at(seats: Vec<CpuId>, policy: Box<dyn Policy>) -> Self {
+        Self { policy, seats }
+    }
+}
 
 impl Wrapper for Seated {
     fn wants(&self) -> Watches {
-        self.0.watches()
+        self.policy.watches()
     }
     fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         match placement {
-            Placement::Fork { .. } => CpuId(view.task(task).rank % view.machine().cpus()).into(),
-            Placement::Wake { .. } => self.0.select_cpu(view, task, placement),
+            Placement::Fork { .. } => {
+                let evenly = || CpuId(view.task(task).rank % view.machine().cpus());
+                self.seats.get(task.index()).copied().unwrap_or_else(evenly).into()
+            }
+            Placement::Wake { .. } => self.policy.select_cpu(view, task, placement),
         }
     }
     fn ordering(&self) -> Order {
-        self.0.order()
+        self.policy.order()
     }
     fn insert(
         &mut self,
@@ -28,9 +48,9 @@ impl Wrapper for Seated {
         cpu: CpuId,
         why: Enqueue,
     ) -> Option<QueueEntry> {
-        self.0.enqueue(system, task, cpu, why)
+        self.policy.enqueue(system, task, cpu, why)
     }
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {
-        notice.deliver(&mut *self.0, system);
+        notice.deliver(&mut *self.policy, system);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn policy(name: &str, job: &Job) -> Box<dyn Policy> {
         return Box::new(Fixed);
     }
     if let Some(bare) = name.strip_suffix('+') {
-        return Box::new(Seated(policy(bare, job)));
+        return Box::new(Seated::evenly(policy(bare, job)));
     }
     let (bare, near) = name.strip_suffix("-same-cpu").map_or((name, false), |bare| (bare, true));
     let entry = policies::find(bare).expect("a policy of the shelf");

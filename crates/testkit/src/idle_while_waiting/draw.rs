@@ -1,5 +1,6 @@
 //! Random runs: machines, kernels with their balancers, masks, weights and ways to wait.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use notation::parameter::Values;
@@ -15,6 +16,8 @@ use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, St
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
+
+use crate::seated::Seated;
 
 /// A kernel and its balancer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,28 +63,33 @@ impl Kernel {
     }
 }
 
-/// Shapes of machines: packages, nodes, caches, hardware threads.
-const SHAPES: [&str; 20] = [
+/// Shapes of machines: packages, nodes, caches, hardware threads; small ones of each kind, which a few tasks
+/// crowd.
+const SHAPES: [&str; 24] = [
     "core:2",
     "core:4",
     "core:8",
     "core:16",
+    "package:2 core:2",
     "package:2 core:4",
     "package:2 core:8",
+    "package:4 core:2",
     "package:4 core:4",
+    "cache:2 core:2",
     "cache:2 core:4",
     "cache:4 core:2",
     "package:2 cache:3 core:3",
+    "numa:2 core:2",
     "numa:2 core:4",
     "numa:4 core:2",
     "package:2 numa:2 core:2",
     "package:2 numa:2 cache:2 core:2",
+    "core:2 pu:2",
     "core:4 pu:2",
+    "package:2 core:2 pu:2",
     "package:2 core:4 pu:2",
     "package:2 cache:2 core:2 pu:2",
     "numa:2 cache:2 core:2 pu:2",
-    "package:2 numa:4 core:2",
-    "package:2 core:16",
 ];
 
 /// A run to watch.
@@ -97,6 +105,8 @@ pub struct Case {
     pub model: OsModel,
     /// The programs.
     pub apps: Vec<AppSpec>,
+    /// Where each task begins, if that is not up to the policy.
+    pub seats: Vec<CpuId>,
     /// The options.
     pub options: Options,
 }
@@ -108,7 +118,8 @@ impl Case {
         if let Some((name, value)) = self.kernel.setting {
             values.set(name, value).expect("the setting is legal");
         }
-        Choice::with(entry, values).build(&self.machine, &self.model, &self.apps)
+        let policy = Choice::with(entry, values).build(&self.machine, &self.model, &self.apps);
+        if self.seats.is_empty() { policy } else { Box::new(Seated::at(self.seats.clone(), policy)) }
     }
 
     pub(super) fn levels(&self) -> Vec<DomainLevel> {
@@ -128,31 +139,131 @@ impl Case {
 pub fn case(seed: u64) -> Case {
     let mut rng = stream(seed, Purpose::Test, 30);
     let rng = &mut rng;
-    let kernel = KERNELS[rng.random_range(0..KERNELS.len())];
+    // Of twelve cases four are of 6.18, the kernel with the most rules.
+    let kernel = KERNELS.get(rng.random_range(0..12)).copied().unwrap_or(linux("linux-6.18"));
     let shape = SHAPES[rng.random_range(0..SHAPES.len())];
     let machine = machines::resolve(shape).expect("the shapes are legal").machine();
     let entry = machines::os::KERNELS.resolve(kernel.name).expect("the kernel is on the shelf");
     let model = machines::os::build(entry, &Values::defaults(entry.parameters), machine.cpus());
-    let cpus = machine.cpus();
-    let count = rng.random_range(1..=3);
-    let apps = (0..count).map(|number| app(rng, number, cpus)).collect();
-    let seconds = if kernel.policy == "ULE" { 12 } else { 5 };
+    let apps = if rng.random_range(0..3) == 0 { loose(rng, &machine) } else { left(rng, &machine) };
+    // What idle cpus steal from a queue as a thread enters it is part of LGROUP's own placement.
+    let seated = kernel.policy != "LGROUP" && rng.random_range(0..3) > 0;
+    let seats = if seated { seats(rng, &apps, machine.cpus()) } else { Vec::new() };
+    let loops = apps.iter().any(|app| app.program.ops().contains(&Op::End));
+    // Long enough for what a rule forbids to show; programs that only compute cost little.
+    let seconds = match (loops, kernel.policy) {
+        (false, _) => 20,
+        (true, "ULE") => 12,
+        (true, _) => 5,
+    };
     let options = Options { seed, horizon: Time::from_ns(seconds * 1_000_000_000), ..Options::default() };
-    Case { seed, kernel, machine, model, apps, options }
+    Case { seed, kernel, machine, model, apps, seats, options }
 }
 
-/// A program: tasks that compute for some time, that sleep between bursts, or that meet at barriers.
-fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
-    let mut ms = |from: u64, to: u64| Span::from_us(1_000 * rng.random_range(from..to) + 137);
-    let compute =
-        |span| Op::Compute { work: Work::from_span(span), spread: Spread::NONE, profile: ProfileId(0) };
-    let (short, long, nap) = (ms(1, 30), ms(100, 9_000), ms(1, 60));
+/// The tasks of each program begin spread over its cpus but for some that begin on a cpu that is drawn, or
+/// all on cpus that are: the balancer has to even them out.
+fn seats(rng: &mut ChaCha8Rng, apps: &[AppSpec], cpus: u32) -> Vec<CpuId> {
+    let mut seats = Vec::new();
+    for app in apps {
+        let may = |cpu: &u32| app.allowed.as_ref().is_none_or(|set| set.contains(CpuId(*cpu)));
+        let allowed: Vec<u32> = (0..cpus).filter(may).collect();
+        let drawn = if rng.random_range(0..3) == 0 { app.tasks } else { rng.random_range(1..4) };
+        let from = rng.random_range(0..allowed.len());
+        seats.extend((0..app.tasks).map(|rank| {
+            let at = if rank < drawn { rng.random_range(0..allowed.len()) } else { from + rank as usize };
+            CpuId(allowed[at % allowed.len()])
+        }));
+    }
+    seats
+}
+
+/// One to three programs with masks of their own.
+fn loose(rng: &mut ChaCha8Rng, machine: &Machine) -> Vec<AppSpec> {
+    let count = rng.random_range(1..=3);
+    let mut apps = Vec::new();
+    for number in 0..count {
+        let allowed = masked(rng, machine);
+        let size = allowed.as_ref().map_or(machine.cpus(), CpuSet::len);
+        let tasks = match rng.random_range(0..4) {
+            0 => rng.random_range(1..=machine.cpus() + 2),
+            _ => rng.random_range(size..=3 * size),
+        };
+        let ops = match rng.random_range(0..8) {
+            0..3 => computes(rng, 1_000..20_000),
+            3..5 => computes(rng, 20..900),
+            _ => loops(rng),
+        };
+        let start = rng.random_range(0..2) * rng.random_range(0..500);
+        apps.push(app(rng, number, (allowed, tasks), ops, start));
+    }
+    apps
+}
+
+/// About as many tasks as their mask has cpus; perhaps a program that leaves cpus of the mask after a
+/// while, and perhaps one that fills some cpus for good: cpus that are left over have to find what waits
+/// elsewhere.
+fn left(rng: &mut ChaCha8Rng, machine: &Machine) -> Vec<AppSpec> {
+    let cpus = machine.cpus();
+    let set = |cpus: Vec<u32>| Some(CpuSet::of(cpus.into_iter().map(CpuId)));
+    let mask = if rng.random_range(0..6) == 0 { None } else { parts(rng, machine) };
+    let may = |cpu: &u32| mask.as_ref().is_none_or(|set| set.contains(CpuId(*cpu)));
+    let members: Vec<u32> = (0..cpus).filter(may).collect();
+    let size = members.len() as u32;
+    let ops = if rng.random_range(0..4) == 0 { loops(rng) } else { computes(rng, 4_000..20_000) };
+    let tasks =
+        if rng.random_range(0..3) == 0 { size..=2 * size } else { size.saturating_sub(1).max(1)..=size + 1 };
+    let (tasks, start) = (rng.random_range(tasks), rng.random_range(1..40));
+    let mut apps = vec![app(rng, 0, (mask, tasks), ops, start)];
+    if rng.random_range(0..2) == 0 {
+        let mut leaves: Vec<u32> = members.iter().copied().filter(|_| rng.random_range(0..2) == 0).collect();
+        leaves.push(members[rng.random_range(0..members.len())]);
+        let tasks = leaves.len() as u32 * rng.random_range(1..=2);
+        let ops = computes(rng, 50..900);
+        apps.push(app(rng, 1, (set(leaves), tasks), ops, 0));
+    }
+    if rng.random_range(0..2) == 0 {
+        let (first, few) = (rng.random_range(0..cpus), rng.random_range(0..3) == 0);
+        let stays = (0..cpus).filter(|cpu| *cpu == first || (few && rng.random_range(0..3) == 0));
+        let stays: Vec<u32> = stays.collect();
+        let tasks = stays.len() as u32 * rng.random_range(1..=3);
+        let ops = computes(rng, 10_000..30_000);
+        apps.push(app(rng, 2, (set(stays), tasks), ops, 0));
+    }
+    apps
+}
+
+fn compute(span: Span) -> Op {
+    Op::Compute { work: Work::from_span(span), spread: Spread::NONE, profile: ProfileId(0) }
+}
+
+fn ms(rng: &mut ChaCha8Rng, range: Range<u64>) -> Span {
+    Span::from_us(1_000 * rng.random_range(range) + 137)
+}
+
+/// Tasks that compute for so many milliseconds.
+fn computes(rng: &mut ChaCha8Rng, range: Range<u64>) -> Vec<Op> {
+    vec![compute(ms(rng, range))]
+}
+
+/// Tasks that sleep between bursts, or that meet at barriers.
+fn loops(rng: &mut ChaCha8Rng) -> Vec<Op> {
+    if rng.random_range(0..3) == 0 {
+        let (short, nap) = (ms(rng, 1..30), ms(rng, 1..60));
+        return vec![Op::Repeat(0), compute(short), Op::Sleep { span: nap, spread: Spread::NONE }, Op::End];
+    }
     let grain = Span::from_us(rng.random_range(200..20_000));
-    let ops = match rng.random_range(0..6) {
-        0..3 => vec![compute(long)],
-        3 => vec![Op::Repeat(0), compute(short), Op::Sleep { span: nap, spread: Spread::NONE }, Op::End],
-        _ => vec![Op::Repeat(0), compute(grain), Op::Barrier, Op::End],
-    };
+    vec![Op::Repeat(0), compute(grain), Op::Barrier, Op::End]
+}
+
+/// A program of so many tasks on these cpus, which starts after so many milliseconds.
+fn app(
+    rng: &mut ChaCha8Rng,
+    number: u32,
+    (allowed, tasks): (Option<CpuSet>, u32),
+    ops: Vec<Op>,
+    start: u64,
+) -> AppSpec {
+    let program = Program::new(ops, vec![MemoryProfile::NONE]).expect("the programs are legal");
     let wait = match rng.random_range(0..4) {
         0 => WaitMode::Spin,
         1 => WaitMode::Yield,
@@ -167,11 +278,9 @@ fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
         processes: rng.random_range(0..2) == 0,
         startup: StartUp::PLAIN,
     };
-    let program = Program::new(ops, vec![MemoryProfile::NONE]).expect("the programs are legal");
-    let tasks = rng.random_range(1..=cpus + 2);
     let mut app = AppSpec::new(format!("app{number}"), tasks, Arc::new(program), runtime);
-    app.start = Time::from_ns(rng.random_range(0..2) * rng.random_range(0..500_000_000));
-    app.allowed = masked(rng, cpus);
+    app.start = Time::from_ns(start * 1_000_000);
+    app.allowed = allowed;
     app.weight = [1024, 1024, 1024, 335, 3121][rng.random_range(0..5)];
     if rng.random_range(0..4) == 0 {
         app.rank_weights = (0..tasks).map(|_| [15, 335, 1024, 3121][rng.random_range(0..4)]).collect();
@@ -179,19 +288,38 @@ fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
     app
 }
 
-/// No mask, a run of cpus, some cpus, or one.
-fn masked(rng: &mut ChaCha8Rng, cpus: u32) -> Option<CpuSet> {
+/// No mask, a run of cpus, some cpus, one, or [`parts`].
+fn masked(rng: &mut ChaCha8Rng, machine: &Machine) -> Option<CpuSet> {
+    let cpus = machine.cpus();
     let first = rng.random_range(0..cpus);
-    match rng.random_range(0..6) {
+    let set = |cpus: Vec<u32>| Some(CpuSet::of(cpus.into_iter().map(CpuId)));
+    match rng.random_range(0..8) {
         0..2 => None,
-        2..4 => {
-            let size = rng.random_range(1..=cpus - first);
-            Some(CpuSet::of((first..first + size).map(CpuId)))
-        }
-        4 => {
+        2 => set((first..first + rng.random_range(1..=cpus - first)).collect()),
+        3 => {
             let others = (0..cpus).filter(|_| rng.random_range(0..2) == 0);
-            Some(CpuSet::of(std::iter::once(first).chain(others.collect::<Vec<_>>()).map(CpuId)))
+            set(std::iter::once(first).chain(others.collect::<Vec<_>>()).collect())
         }
-        _ => Some(CpuSet::of([CpuId(first)])),
+        4 => set(vec![first]),
+        _ => parts(rng, machine),
     }
+}
+
+/// A part of an outermost unit of the machine (package, node, cache), or parts of two.
+fn parts(rng: &mut ChaCha8Rng, machine: &Machine) -> Option<CpuSet> {
+    let cpus = machine.cpus();
+    let outer = machine.topology.levels().first().map_or(1, |(level, _)| machine.topology.span(*level));
+    let unit = if outer > 1 && outer < cpus { outer } else { cpus.div_ceil(2) };
+    let start = rng.random_range(0..cpus) / unit * unit;
+    let mut part = |start: u32| {
+        let size = unit.min(cpus - start);
+        let wide = rng.random_range(size.div_ceil(2)..=size);
+        let from = start + rng.random_range(0..=size - wide);
+        from..from + wide
+    };
+    let near = part(start);
+    let far = part((start + unit) % cpus / unit * unit);
+    let far = far.start..far.start + rng.random_range(1..=far.end - far.start);
+    let all: Vec<u32> = if rng.random_range(0..4) == 0 { near.collect() } else { near.chain(far).collect() };
+    Some(CpuSet::of(all.into_iter().map(CpuId)))
 }

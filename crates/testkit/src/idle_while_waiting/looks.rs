@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use sim_core::ids::{Id, TaskId};
+use sim_core::ids::{CpuId, Id, TaskId};
 
 use super::{Kernel, Report};
 
@@ -20,6 +20,8 @@ pub(super) enum Idle {
     AnotherQueue,
     /// The waiting tasks are too heavy for what is to be moved.
     TooHeavy,
+    /// The waiting task may be the only one of its queue with the best priority.
+    OnlyBest,
 }
 
 /// The cpus that a look has left out.
@@ -32,7 +34,7 @@ impl Report {
     }
 
     fn may(&self, task: TaskId) -> bool {
-        self.masks[task.index()] >> self.stretch.cpu.0 & 1 == 1
+        self.allows(task, self.stretch.cpu.0)
     }
 
     /// The groups of the domain at a level but the own one, in order after it.
@@ -62,7 +64,9 @@ impl Report {
         let mut reasons = Vec::new();
         for level in 0..self.levels.len() {
             if kernel.name != "linux-2.6.18" && !self.balances(level, modern) {
-                reasons.push(Idle::NotDesignated);
+                // Since 3.5 the cpu that balances pulls for others of its group, too (`LBF_DST_PINNED`).
+                let found = if modern { self.modern(level) } else { None };
+                reasons.push(found.unwrap_or(Idle::NotDesignated));
                 break;
             }
             reasons.push(if modern { self.modern(level)? } else { self.old(level, kernel)? });
@@ -89,11 +93,25 @@ impl Report {
         if tasks.len() > 1 && allowed.peek().is_none() {
             return Ok(false);
         }
-        if tasks.len() <= 1 || tasks.iter().any(|task| !self.may(*task)) {
+        if tasks.len() <= 1 {
             return Err(Idle::AnotherQueue);
         }
-        let fitting = allowed.any(|task| fits(u64::from(self.weights[task.index()])));
-        if fitting { Ok(true) } else { Err(Idle::TooHeavy) }
+        let fitting = allowed.filter(|task| fits(u64::from(self.weights[task.index()]))).count();
+        // Of two that may come one waits, whichever has the cpu.
+        match fitting {
+            0 if tasks.iter().all(|task| self.may(*task)) => Err(Idle::TooHeavy),
+            0 | 1 if tasks.iter().any(|task| !self.may(*task)) => Err(Idle::AnotherQueue),
+            _ => Ok(true),
+        }
+    }
+
+    /// One task of a queue has the best priority, and at most one other one may come.
+    fn others_are_few(&self, cpu: u32) -> bool {
+        let weight = |task: &&TaskId| self.weights[task.index()];
+        let tasks = &self.stretch.tasks[cpu as usize];
+        let best = tasks.iter().map(|task| self.weights[task.index()]).max().unwrap_or(0);
+        let others = tasks.iter().filter(|task| weight(task) < best && self.may(**task)).count();
+        tasks.iter().filter(|task| weight(task) == best).count() == 1 && others < 2
     }
 
     /// `find_busiest_group` and `move_tasks` of 2.6.
@@ -104,16 +122,23 @@ impl Report {
         let mut out = 0;
         loop {
             let load = |cpus: &Range<u32>| self.load(cpus.clone(), out) * 1024 / shape.power;
-            let uneven = |cpus: &Range<u32>| {
+            let spread = |cpus: &Range<u32>| {
                 let each: Vec<u64> = self.left(cpus.clone(), out).map(|cpu| self.weight(cpu)).collect();
-                let (low, high) = (each.iter().min().copied(), each.iter().max().copied());
-                kernel.name != "linux-2.6.18" && high > low
+                each.iter().max().unwrap_or(&0) - each.iter().min().unwrap_or(&0)
             };
+            let uneven = |cpus: &Range<u32>| kernel.name != "linux-2.6.18" && spread(cpus) > 0;
             let crowded = |cpus: &&Range<u32>| self.tasks_of((*cpus).clone(), out) > units || uneven(cpus);
-            let Some(busiest) = groups.iter().filter(crowded).max_by_key(|cpus| load(cpus)) else {
+            // Of equals the first is the busiest.
+            let Some(busiest) = groups.iter().rev().filter(crowded).max_by_key(|cpus| load(cpus)) else {
                 return Some(Idle::NotOverloaded);
             };
-            let sure = self.tasks_of(busiest.clone(), out) > units;
+            // `__group_imb`: the queues differ by more than two tasks of the mean weight.
+            let means = self.left(busiest.clone(), out).map(|cpu| {
+                self.weight(cpu).checked_div(self.stretch.tasks[cpu as usize].len() as u64).unwrap_or(0)
+            });
+            let two = 2 * (means.sum::<u64>() * 1024 / shape.power);
+            let differs = uneven(busiest) && spread(busiest) > two;
+            let sure = self.tasks_of(busiest.clone(), out) > units || differs;
             let (this, most) = (load(&own), load(busiest));
             let all: u64 = groups.iter().map(|cpus| self.load(cpus.clone(), out)).sum();
             let average =
@@ -123,11 +148,15 @@ impl Report {
             }
             let tasks = self.tasks_of(busiest.clone(), out).max(1);
             let each = self.load(busiest.clone(), out) / tasks;
+            let each = if differs { each.min(average) } else { each };
             let from =
                 self.left(busiest.clone(), out).max_by_key(|cpu| (self.weight(*cpu), u32::MAX - cpu))?;
             // One task of the mean weight moves if that is an improvement; twice that weight is too much.
             // Under 2.6.18 an idle cpu takes the best task whatever its weight, if another one is as good.
             let any = kernel.name == "linux-2.6.18";
+            if any && self.others_are_few(from) {
+                return Some(Idle::OnlyBest);
+            }
             match self
                 .queue(from, |weight| any || weight / 2 < each.max(most.min(average).saturating_sub(this)))
             {
@@ -157,7 +186,12 @@ impl Report {
                     && (100 * size < shape.imbalance_pct * busy
                         || shape.imbalance_pct * size < 100 * tasks(cpus))
             };
-            let state = |cpus: &Range<u32>| if overloaded(cpus) { 2 } else { u8::from(tasks(cpus) >= size) };
+            // Overloaded, fully busy, or with capacity to spare.
+            let state = |cpus: &Range<u32>| match tasks(cpus) {
+                _ if overloaded(cpus) => 2,
+                tasks if tasks < size || 100 * size > shape.imbalance_pct * (size - idle(cpus) as u64) => 0,
+                _ => 1,
+            };
             let rank = |cpus: &&Range<u32>| match state(cpus) {
                 2 => (2, self.load((*cpus).clone(), out)),
                 state => (state, (64 - idle(cpus) as u64) * 1000 + tasks(cpus)),
@@ -168,11 +202,12 @@ impl Report {
             if state(&own) > state(busiest) {
                 return Some(Idle::Loads);
             }
-            if state(&own) == 2 {
-                let (this, most) = (self.load(own.clone(), out), self.load(busiest.clone(), out));
-                if this * shape.imbalance_pct >= 100 * most {
-                    return Some(Idle::Loads);
-                }
+            let (this, most) = (self.load(own.clone(), out), self.load(busiest.clone(), out));
+            let all = groups.iter().map(|cpus| self.load(cpus.clone(), out)).sum::<u64>() + this;
+            let near = state(&own) == 2 && this * shape.imbalance_pct >= 100 * most;
+            let above = this >= most || this * u64::from(shape.groups) >= all;
+            if near || (state(&own) > 0 && above) {
+                return Some(Idle::Loads);
             }
             let sibling = level > 0 && shape.name != "NUMA" && self.levels[level - 1].name != "NUMA";
             let evens = sibling && tasks(busiest) > tasks(&own) + 1;
@@ -183,6 +218,9 @@ impl Report {
                 return Some(Idle::NotOverloaded);
             }
             if state(busiest) < 2 && shape.name == "NUMA" && idle(&own) <= idle(busiest) + 3 {
+                return Some(Idle::NotOverloaded);
+            }
+            if state(&own) == 0 && self.moves_half_of_one(level, (&own, busiest), (state(busiest), out)) {
                 return Some(Idle::NotOverloaded);
             }
             let by_load = state(&own) > 0;
@@ -196,6 +234,50 @@ impl Report {
                 Err(why) => return Some(why),
             }
         }
+    }
+
+    /// `calculate_imbalance` of 6.18 for a group with capacity to spare: half of the difference, rounded
+    /// down, of tasks where the groups are cpus or the level below prefers to spread, else of idle cpus.
+    fn moves_half_of_one(
+        &self,
+        level: usize,
+        (own, busiest): (&Range<u32>, &Range<u32>),
+        (state, out): (u8, Out),
+    ) -> bool {
+        let shape = &self.levels[level];
+        let below = level.checked_sub(1).map(|below| self.levels[below].name);
+        let tasks = |cpus: &Range<u32>| self.tasks_of(cpus.clone(), out);
+        let idle =
+            |cpus: &Range<u32>| self.left(cpus.clone(), out).filter(|cpu| self.weight(*cpu) == 0).count();
+        let by_utilisation = state == 2 && !shape.flags.contains(&"SHARE_LLC");
+        let core = state < 2 && below == Some("SMT") && tasks(busiest) > 1;
+        let by_tasks = shape.group_cpus == 1 || below.is_some_and(|name| name != "NUMA");
+        let tasks = tasks(busiest).saturating_sub(tasks(own));
+        let idle = idle(own).saturating_sub(idle(busiest)) as u64;
+        !by_utilisation && !core && (if by_tasks { tasks } else { idle }) < 2
+    }
+
+    /// Under 6.18 masks mark the only group with waiting tasks, and the idle cpu takes one of them: an idle
+    /// cpu of that group may have none of them, and all may run on this one. The groups of the level below
+    /// are cpus.
+    pub(super) fn is_helped(&self) -> bool {
+        let Some(below) = self.level.checked_sub(1).filter(|below| self.levels[*below].group_cpus == 1)
+        else {
+            return false;
+        };
+        let me = self.stretch.cpu;
+        let crowded = |cpu: &u32| self.stretch.tasks[*cpu as usize].len() > 1;
+        let Some(first) = self.domain(self.level, me).find(crowded) else {
+            return false;
+        };
+        let group = self.domain(below, CpuId(first));
+        let beyond = self.domain(self.level, me).filter(|cpu| !group.contains(cpu)).any(|cpu| crowded(&cpu));
+        let idle = || group.clone().filter(|cpu| self.stretch.tasks[*cpu as usize].is_empty());
+        let pinned = |task: &TaskId| self.may(*task) && !idle().any(|cpu| self.allows(*task, cpu));
+        !beyond
+            && !group.contains(&me.0)
+            && idle().next().is_some()
+            && group.clone().filter(crowded).all(|cpu| self.stretch.tasks[cpu as usize].iter().all(pinned))
     }
 
     /// Cpus with a waiting task that may run on the idle one hold a task that may not run on some idle cpu.

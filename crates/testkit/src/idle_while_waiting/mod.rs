@@ -6,18 +6,24 @@
 
 mod draw;
 mod looks;
+mod promptly;
 mod report;
 pub mod rules;
+mod ule;
 
 use std::sync::Arc;
 
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::observe::{LeaveReason, Observation, Observer};
+use sim_core::policy::{Action, Decision, Placement};
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 
+use promptly::{Prompt, Reach};
+
 pub use draw::{Case, KERNELS, Kernel, case};
+pub use promptly::Late;
 pub use report::Report;
 
 /// Cpus as a set of bits; the machines of this module have at most 64.
@@ -38,6 +44,10 @@ pub struct Stretch {
     pub still: Span,
     /// How often tasks came to a cpu, left one or moved meanwhile.
     pub changes: u32,
+    /// When the part without a change began that lasts now, and how many changes the run had had by then.
+    part: (Time, u64),
+    /// The cpu went idle as it began, and would have taken a task at once.
+    pub takes: bool,
 }
 
 /// Observes the stretches of a run.
@@ -52,6 +62,8 @@ pub struct Watch {
     /// The stretch of each cpu that has begun.
     open: Vec<Option<Stretch>>,
     last: Time,
+    /// How often tasks came to a cpu or left one.
+    changes: u64,
     /// The tasks of each cpu at the timer ticks at which a cpu idled beside a waiting task, and the period of
     /// these ticks.
     ticks: Vec<(Time, Vec<Vec<TaskId>>)>,
@@ -60,14 +72,19 @@ pub struct Watch {
     least: Span,
     /// Those that have ended.
     pub found: Vec<Stretch>,
+    /// Woken tasks that were put behind others beside an idle cpu.
+    pub late: Vec<Late>,
+    prompt: Prompt,
 }
 
 impl Watch {
     /// Watches runs of these applications on so many cpus with ticks of this period.
-    #[must_use]
-    pub fn new(apps: &[AppSpec], (cpus, tick): (u32, Span), least: Span) -> Self {
+    fn new(apps: &[AppSpec], (cpus, tick): (u32, Span), least: Span, reach: Reach) -> Self {
         Self {
+            late: Vec::new(),
+            prompt: Prompt::new(reach, cpus as usize, apps),
             ticks: Vec::new(),
+            changes: 0,
             tick,
             masks: apps.iter().flat_map(|app| vec![mask(app, cpus); app.tasks as usize]).collect(),
             tasks: vec![Vec::new(); cpus as usize],
@@ -83,7 +100,7 @@ impl Watch {
     pub fn end(&mut self, end: Time) {
         self.advance(end);
         for open in &mut self.open {
-            let ended = open.take().filter(|stretch| stretch.to - stretch.from >= self.least);
+            let ended = open.take().filter(|stretch| stretch.lasts(self.least));
             self.found.extend(ended);
         }
     }
@@ -110,15 +127,20 @@ impl Watch {
                     tasks: Vec::new(),
                     still: Span::ZERO,
                     changes: 0,
+                    part: (from, self.changes),
+                    takes: self.prompt.takes(from, &self.tasks, &self.masks, cpu_id),
                 });
                 open.to = at;
-                open.changes += 1;
-                if at - self.last > open.still {
-                    open.still = at - self.last;
+                if open.part.1 != self.changes {
+                    open.part = (from, self.changes);
+                    open.changes += 1;
+                }
+                if at - open.part.0 > open.still {
+                    open.still = at - open.part.0;
                     open.tasks.clone_from(&self.tasks);
                 }
             } else if let Some(ended) = self.open[cpu].take()
-                && ended.to - ended.from >= self.least
+                && ended.lasts(self.least)
             {
                 self.found.push(ended);
             }
@@ -134,7 +156,14 @@ impl Watch {
     }
 
     fn leave(&mut self, task: TaskId, cpu: CpuId) {
-        self.tasks[cpu.index()].retain(|other| *other != task);
+        let tasks = &mut self.tasks[cpu.index()];
+        let before = tasks.len();
+        tasks.retain(|other| *other != task);
+        let after = tasks.len();
+        if after != before {
+            self.changes += 1;
+            self.prompt.changed(self.last, cpu, before, after);
+        }
     }
 }
 
@@ -144,7 +173,10 @@ impl Observer for Watch {
             Observation::Runnable { task, cpu } => {
                 self.advance(at);
                 self.leave(task, cpu);
-                self.tasks[cpu.index()].push(task);
+                let tasks = &mut self.tasks[cpu.index()];
+                tasks.push(task);
+                self.changes += 1;
+                self.prompt.changed(at, cpu, tasks.len() - 1, tasks.len());
             }
             Observation::Migrated { task, from, .. } => {
                 self.advance(at);
@@ -153,16 +185,39 @@ impl Observer for Watch {
             Observation::Running { task, cpu } => {
                 self.advance(at);
                 self.current[cpu.index()] = Some(task);
+                self.prompt.ran(task, at);
             }
             Observation::Stopping { task, cpu, reason } => {
                 self.advance(at);
                 self.current[cpu.index()] = None;
+                self.prompt.ran(task, at);
                 if matches!(reason, LeaveReason::Slept | LeaveReason::Exited) {
                     self.leave(task, cpu);
                 }
             }
             _ => {}
         }
+    }
+
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        let (Some(task), &Action::Placed { placement: Placement::Wake { .. }, cpu }) =
+            (decision.task, &decision.action)
+        else {
+            return;
+        };
+        if let Some(idle) = self.prompt.overlooked(&self.tasks, self.masks[task.index()], cpu) {
+            self.late.push(Late { at, task, cpu, idle });
+        }
+    }
+}
+
+/// A stretch that a cpu began with a look that takes a task may last as long as switches do.
+const AT_ONCE: Span = Span::from_ms(1);
+
+impl Stretch {
+    fn lasts(&self, least: Span) -> bool {
+        let length = self.to - self.from;
+        length >= least || (self.takes && length > AT_ONCE)
     }
 }
 
@@ -173,33 +228,39 @@ fn mask(app: &AppSpec, cpus: u32) -> Cpus {
         .fold(0, |mask, cpu| mask | 1 << cpu.0)
 }
 
-/// The stretches of a case that are longer than two balancing intervals.
+/// What is to be explained of a run.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// The stretches that are longer than two balancing intervals, or than a look that would end them.
+    pub stretches: Vec<Report>,
+    /// Woken tasks that were put behind others beside an idle cpu.
+    pub late: Vec<Late>,
+}
+
+/// Runs a case.
 ///
 /// # Errors
 /// Why the simulator refuses the case.
-pub fn stretches(case: &Case) -> Result<Vec<Report>, String> {
+pub fn findings(case: &Case) -> Result<Findings, String> {
     let (machine, model) = (Arc::new(case.machine.clone()), Arc::new(case.model.clone()));
     let mut policy = case.policy();
     let levels = case.levels();
-    let least = levels.iter().map(|level| case.kernel.patience(level)).min().unwrap_or(Span::MAX);
-    let mut watch = Watch::new(&case.apps, (machine.cpus(), case.model.tick), least);
+    let tick = case.model.tick;
+    let two_intervals = levels.iter().map(|level| case.kernel.patience(level)).min().unwrap_or(Span::MAX);
+    let least = if case.kernel.policy == "ULE" { tick * 3 } else { two_intervals };
+    let mut watch = Watch::new(&case.apps, (machine.cpus(), tick), least, Reach::of(case, &levels));
     let simulation = Simulation::new(machine, model, case.apps.clone(), case.options)?;
     let report = simulation.run(&mut *policy, &mut watch);
     watch.end(report.makespan);
     let reports = watch.found.into_iter().map(|stretch| Report::new(case, &levels, &watch.masks, stretch));
-    let mut long: Vec<Report> = reports.filter(|report| report.length() > report.patience).collect();
-    for report in &mut long {
+    let judged = reports.map(|mut report| {
+        report.overdue = report.stretch.takes || report.steals(case.kernel, tick);
+        report
+    });
+    let mut stretches: Vec<Report> =
+        judged.filter(|report| report.overdue || report.length() > report.patience).collect();
+    for report in &mut stretches {
         report.look(case.kernel, &watch.ticks, watch.tick);
     }
-    Ok(long)
-}
-
-/// The stretches of a case that no rule of its kernel accounts for.
-///
-/// # Errors
-/// Why the simulator refuses the case.
-pub fn unnamed(case: &Case) -> Result<Vec<Report>, String> {
-    let mut reports = stretches(case)?;
-    reports.retain(|report| rules::name(case.kernel, report).is_none());
-    Ok(reports)
+    Ok(Findings { stretches, late: watch.late })
 }

@@ -28,8 +28,14 @@ pub struct Report {
     pub weights: Vec<u32>,
     /// Whether each task sleeps now and then.
     pub sleeps: Vec<bool>,
-    /// Ticks at which a look of the idle cpu would find a task to take, in time; under 6.18 only.
+    /// The kernel acts at once in such a state.
+    pub overdue: bool,
+    /// Hardware threads of a core.
+    pub siblings: u32,
+    /// Ticks at which a look of the idle cpu would find a task to take, in time; under Linux only.
     pub ripe: Span,
+    /// Ticks at which a mark that masks set would bring the idle cpu a task, in time; under 6.18 only.
+    pub helped: Span,
 }
 
 impl Report {
@@ -57,14 +63,17 @@ impl Report {
             masks: masks.to_vec(),
             weights: apps().map(|(app, rank)| app.weight_of(rank)).collect(),
             sleeps: apps().map(|(app, _)| case.sleeps(app)).collect(),
+            siblings: case.machine.topology.span(sim_core::machine::Level::Core),
             ripe: Span::ZERO,
+            helped: Span::ZERO,
+            overdue: false,
             stretch,
         }
     }
 
     /// Looks at the queues as they were at each tick of the stretch.
     pub(super) fn look(&mut self, kernel: Kernel, ticks: &[(Time, Vec<Vec<TaskId>>)], tick: Span) {
-        if kernel.name != "linux-6.18" {
+        if kernel.policy != "LOAD" {
             return;
         }
         let shown = self.stretch.tasks.clone();
@@ -74,9 +83,17 @@ impl Report {
             self.stretch.tasks.clone_from(tasks);
             if self.reasons(kernel).is_none() {
                 self.ripe += tick;
+            } else if kernel.name == "linux-6.18" && self.is_helped() {
+                self.helped += tick;
             }
         }
         self.stretch.tasks = shown;
+    }
+
+    /// The mask of a task allows a cpu.
+    #[must_use]
+    pub fn allows(&self, task: TaskId, cpu: u32) -> bool {
+        self.masks[task.index()] >> cpu & 1 == 1
     }
 
     /// How long it lasts.
@@ -121,12 +138,13 @@ impl Display for Report {
             self.levels.iter().map(|l| format!("{} {}/{}", l.name, l.span, l.group_cpus)).collect();
         writeln!(
             f,
-            "  {}; level {}; patience {:?}; still {:?}; ripe {:?}",
+            "  {}; level {}; patience {:?}; still {:?}; ripe {:?}; helped {:?}",
             names.join(", "),
             self.level,
             self.patience,
             self.stretch.still,
-            self.ripe
+            self.ripe,
+            self.helped
         )?;
         for (cpu, tasks) in self.stretch.tasks.iter().enumerate() {
             let said = tasks.iter().map(|task| {

@@ -18,12 +18,14 @@ pub struct Rule {
 }
 
 /// All of them; the first that holds is the name of a stretch.
-pub const RULES: [Rule; 15] = [
+pub const RULES: [Rule; 17] = [
     Rule {
         name: "no state of the queues lasts two intervals",
         source: "2.6 kernel/sched.c rebalance_domains; 6.18 kernel/sched/fair.c sched_balance_domains",
         of: is_linux,
-        holds: |_, report| report.stretch.still <= report.patience && report.ripe <= attempts(report, 1),
+        holds: |kernel, report| {
+            report.stretch.still <= report.patience && (is_old(&kernel) || report.ripe <= attempts(report, 1))
+        },
     },
     Rule {
         name: "one cpu balances for its group, and the masks or loads keep it from helping",
@@ -33,14 +35,16 @@ pub const RULES: [Rule; 15] = [
     },
     Rule {
         name: "a group with no more tasks than cpus is not overloaded",
-        source: "2.6 kernel/sched.c find_busiest_group: sum_nr_running > group_capacity, or group_imb",
-        of: is_old,
+        source: "2.6 kernel/sched.c find_busiest_group: sum_nr_running > group_capacity, group_imb; 6.18 \
+            fair.c sched_balance_find_src_group, calculate_imbalance, adjust_numa_imbalance",
+        of: is_linux,
         holds: |kernel, report| shows(kernel, report, Idle::NotOverloaded),
     },
     Rule {
         name: "loads of groups are within imbalance_pct, or the own one is above the average",
-        source: "2.6 kernel/sched.c find_busiest_group: out_balanced",
-        of: is_old,
+        source: "2.6 kernel/sched.c find_busiest_group: out_balanced; 6.18 fair.c \
+            sched_balance_find_src_group, calculate_imbalance",
+        of: is_linux,
         holds: |kernel, report| shows(kernel, report, Idle::Loads),
     },
     Rule {
@@ -54,6 +58,15 @@ pub const RULES: [Rule; 15] = [
         source: "2.6 kernel/sched.c balance_tasks: skip_for_load",
         of: is_old,
         holds: |kernel, report| shows(kernel, report, Idle::TooHeavy),
+    },
+    Rule {
+        name: "the only task with the best priority of its queue stays while another one runs",
+        source: "2.6.18 kernel/sched.c move_tasks: busiest_best_prio_seen; task_timeslice: at most 800 ms",
+        of: |kernel| kernel.name == "linux-2.6.18",
+        holds: |kernel, report| {
+            let slice = Span::from_ms(800) + attempts(report, 1);
+            shows(kernel, report, Idle::OnlyBest) && report.stretch.still <= slice
+        },
     },
     Rule {
         name: "hot tasks: up to cache_nice_tries + 3 failed attempts before the running task is pushed",
@@ -87,28 +100,20 @@ pub const RULES: [Rule; 15] = [
         of: |kernel| kernel.name == "linux-6.18",
         holds: |kernel, report| {
             let shown = report.masks_matter() && report.reasons(kernel).is_some();
-            // A cpu that leaves the balancing of its core to the other thread, or finds nothing beside it,
-            // clears the mark: then help comes when the phases of three cpus allow it, otherwise when the
-            // mark is set.
-            let cleared = report.level > 0 && report.levels[report.level - 1].group_cpus > 1;
-            shown && (cleared || report.stretch.still <= longest_pinned(report) * 2)
+            shown && (is_cleared(report) || report.stretch.still <= helped(report))
         },
     },
     Rule {
         name: "idle cpus steal only from long queues, and the long-term balancer moves one thread a pass",
         source: "FreeBSD sched_ule.c tdq_idled (steal_thresh), sched_balance_pair, sched_balance_group",
         of: |kernel| kernel.policy == "ULE",
-        holds: |kernel, report| {
-            let crowded =
-                report.stretch.tasks.iter().map(|tasks| tasks.len().saturating_sub(1)).sum::<usize>();
-            report.stretch.still <= kernel.interval * (crowded as u64 + 1)
-        },
+        holds: |kernel, report| report.stretch.still <= kernel.interval + Span::from_ms(TICK_MS),
     },
     Rule {
         name: "the long-term balancer pairs the longest and the shortest queue, whatever the masks",
         source: "FreeBSD sched_ule.c sched_balance, sched_highest, sched_lowest",
         of: |kernel| kernel.policy == "ULE",
-        holds: |_, report| report.masks_matter(),
+        holds: |kernel, report| report.masks_matter() && !report.every_pass_moves(kernel),
     },
     Rule {
         name: "no state of the queues lasts two clock ticks",
@@ -123,6 +128,12 @@ pub const RULES: [Rule; 15] = [
         holds: |_, report| {
             report.masks_matter() && report.stretch.still <= Span::from_ms(1_000) + report.patience
         },
+    },
+    Rule {
+        name: "ties at random: an idle cpu looks as it goes idle; who ends a quantum is not offered to it",
+        source: "policies lgroup, parameter ties: the requeueing of setbackdq belongs to `last`",
+        of: |kernel| kernel.policy == "LGROUP" && kernel.setting.is_some(),
+        holds: |_, report| report.masks_matter(),
     },
 ];
 
@@ -187,8 +198,35 @@ fn shows(kernel: Kernel, report: &Report, reason: Idle) -> bool {
     report.reasons(kernel).is_some_and(|reasons| reasons.last() == Some(&reason))
 }
 
+/// A cpu that leaves the balancing of its core to the other thread, or finds nothing beside it, clears the
+/// mark of its group: then help comes when the phases of three cpus allow it, otherwise when the mark is
+/// set.
+fn is_cleared(report: &Report) -> bool {
+    report.level > 0 && report.levels[report.level - 1].group_cpus > 1
+}
+
+/// When a mark has brought help for sure. It is set at intervals of pinned tasks and stands until a
+/// balanced pass of a busy cpu of the group: two marks of three may be cleared before the level above
+/// looks.
+fn helped(report: &Report) -> Span {
+    longest_pinned(report) * 6 + attempts(report, 1)
+}
+
+/// Looks that would have found a task, or marks that would have brought one, came for longer than the
+/// intervals of pinned tasks, whatever moved on other cpus meanwhile.
+fn is_late(kernel: Kernel, report: &Report) -> bool {
+    if kernel.name != "linux-6.18" || is_cleared(report) {
+        return false;
+    }
+    let most = pinned(kernel, report) + attempts(report, 1);
+    report.ripe > most || report.helped > helped(report)
+}
+
 /// The first rule of the kernel that accounts for the stretch.
 #[must_use]
 pub fn name(kernel: Kernel, report: &Report) -> Option<&'static str> {
+    if report.overdue || is_late(kernel, report) {
+        return None;
+    }
     RULES.iter().find(|rule| (rule.of)(&kernel) && (rule.holds)(kernel, report)).map(|rule| rule.name)
 }
