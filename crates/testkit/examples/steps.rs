@@ -3,8 +3,9 @@
 //!
 //! Jobs: `16`, `256`, ... (cpus, central barrier), `dissemination`, `fair`, `block`, `alone` (one task per
 //! cpu), `compute` (no contention). `domain64`: 64 cpus on one memory controller, `domain64-off`: the same
-//! without contention. `eevdf`: `dissemination` on Linux 6.18; `groups`: `block` there, all tasks in one task
-//! group. `+` behind the name of a policy: its tasks begin evenly spread.
+//! without contention. `eevdf`: `dissemination` on Linux 6.18; `groups` and `group-polls`: `block` and
+//! `dissemination` there, all tasks in one task group; `rival-groups`: two teams of half the size instead, each
+//! in a group of its own. `+` behind the name of a policy: its tasks begin evenly spread.
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
@@ -26,6 +27,7 @@ fn job(name: &str, intervals: u32) -> Result<Job, String> {
         "dissemination" | "eevdf" | "group-polls" => {
             Job { intervals, ..Job::dissemination(4, YieldMode::Posix) }
         }
+        "rival-groups" => Job { intervals, ..Job::dissemination(2, YieldMode::Posix) },
         "fair" => Job { intervals, ..Job::dissemination(4, YieldMode::Default) },
         "block" | "groups" => Job { wait: WaitMode::Block, ..small },
         "alone" => Job { tasks_per_cpu: 1, ..small },
@@ -40,16 +42,21 @@ fn job(name: &str, intervals: u32) -> Result<Job, String> {
     })
 }
 
-/// The kernel of a job, and the task group of its tasks.
-fn kernel(name: &str, job: &Job) -> (OsModel, Option<u16>) {
+/// The kernel of a job, and the task group of each of its teams.
+fn kernel(name: &str, job: &Job) -> (OsModel, Vec<Option<u16>>) {
     let eevdf = Discipline::Eevdf(EevdfParams::scaled(job.cpus));
     let modern = OsModel { tick: Span::from_ms(4), tick_skew: false, discipline: eevdf, ..job.kernel() };
-    let group = TaskGroup { name: "group".into(), parent: None, weight: 1_024, limit: None };
-    match name {
-        "eevdf" => (modern, None),
-        "groups" | "group-polls" => (OsModel { groups: vec![group], ..modern }, Some(0)),
-        _ => (job.kernel(), None),
-    }
+    let teams = match name {
+        "groups" | "group-polls" => vec![Some(0)],
+        "rival-groups" => vec![Some(0), Some(1)],
+        _ => vec![None],
+    };
+    let group =
+        |number: &u16| TaskGroup { name: format!("{number}"), parent: None, weight: 1_024, limit: None };
+    let groups: Vec<TaskGroup> = teams.iter().flatten().map(group).collect();
+    let kernel =
+        if name == "eevdf" || !groups.is_empty() { OsModel { groups, ..modern } } else { job.kernel() };
+    (kernel, teams)
 }
 
 fn main() -> Result<(), String> {
@@ -59,14 +66,15 @@ fn main() -> Result<(), String> {
     let (bare, spread) = policy.strip_suffix('+').map_or((policy.as_str(), false), |bare| (bare, true));
     let entry = policies::find(bare).ok_or_else(|| format!("no policy {policy}"))?;
     let base = machines::resolve("barcelona")?.machine();
-    let (machine, (kernel, group)) = (job.machine(&base)?, kernel(name, &job));
-    let apps = vec![AppSpec { group, ..job.app()? }];
+    let (machine, (kernel, teams)) = (job.machine(&base)?, kernel(name, &job));
+    let team = |group: &Option<u16>| Ok(AppSpec { group: *group, ..job.app()? });
+    let apps = teams.iter().map(team).collect::<Result<Vec<_>, String>>()?;
     let mut policy = Choice::new(entry).build(&machine, &kernel, &apps);
     if spread {
         policy = Box::new(Seated::evenly(policy));
     }
     let simulation = Simulation::new(Arc::new(machine), Arc::new(kernel), apps, Options::default())?;
     let report = simulation.run(policy.as_mut(), &mut ());
-    println!("{} steps, digest {:016x}", job.steps(), report.digest);
+    println!("{} steps, digest {:016x}", job.steps() * teams.len() as u64, report.digest);
     Ok(())
 }

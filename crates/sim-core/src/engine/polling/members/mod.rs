@@ -471,7 +471,7 @@ mod tests {
             task.history.vdeadline = task.vruntime + 1 + draw(params.slice.ns()) as i64;
             task.history.protection = task.vruntime + draw(params.slice.ns()) as i64;
             if case % 5 == 1 {
-                // All are alike and go around in a circle.
+                // All are alike and change places in turn.
                 (task.vruntime, task.history.vdeadline) = (0, 2_000);
                 task.history.protection = i64::from(number == 0) * 2_000;
                 task.visible = if number == 0 { Time::from_ns(2_500_000) } else { task.visible };

@@ -6,8 +6,8 @@
 //! dispatches, but others are in the place of each after 7.
 //!
 //! In each period a task does what the one in its place at the mark has done, and goes to the place to which
-//! that one went. Each task thus goes around in a circle of places, and its share of any number of periods is
-//! a sum over this circle.
+//! that one went. Each task thus goes around in an orbit of places, and its share of any number of periods is
+//! a sum over this orbit.
 
 use crate::engine::polling::members::{Member, Members, NONE};
 use crate::run_queue::FAR_KEY;
@@ -54,8 +54,8 @@ pub(super) struct Mark {
     switching: Span,
     cycles: u64,
     switches: u64,
-    // For a circle of places: these, what happens in each, and who is there.
-    circle: Vec<u32>,
+    // For an orbit of places: these, what happens in each, and who is there.
+    orbit: Vec<u32>,
     shares: Vec<Share>,
     whose: Vec<u32>,
 }
@@ -187,7 +187,7 @@ impl Members {
         mark.whose.resize(mark.places.len(), NONE);
         for first in 0..mark.places.len() as u32 {
             if mark.whose[first as usize] == NONE {
-                self.repeat_circle(&mut mark, first, times, (period, growth));
+                self.repeat_orbit(&mut mark, first, times, (period, growth));
             }
         }
         self.sum += i128::from(self.load) * i128::from(growth) * i128::from(times);
@@ -207,15 +207,15 @@ impl Members {
         self.mark = mark;
     }
 
-    /// The tasks in the circle of places to which one belongs do, period after period, what was done from the
+    /// The tasks in the orbit of places to which one belongs do, period after period, what was done from the
     /// place in which they are.
-    fn repeat_circle(&mut self, mark: &mut Mark, first: u32, times: u64, (period, growth): (Span, i64)) {
-        let Mark { places, circle, shares, whose, .. } = mark;
-        circle.clear();
+    fn repeat_orbit(&mut self, mark: &mut Mark, first: u32, times: u64, (period, growth): (Span, i64)) {
+        let Mark { places, orbit, shares, whose, .. } = mark;
+        orbit.clear();
         shares.clear();
         let mut place = first;
         loop {
-            circle.push(place);
+            orbit.push(place);
             let Place { number, then, moves_to, .. } = &places[place as usize];
             let now = &self.members[*number as usize];
             shares.push(Share {
@@ -230,7 +230,7 @@ impl Members {
                 break;
             }
         }
-        let length = circle.len();
+        let length = orbit.len();
         let sum = |from: usize, count: usize| {
             (from..from + count).map(|at| shares[at % length]).fold((0, 0, Span::ZERO), |sum, share| {
                 (sum.0 + share.cycles, sum.1 + share.switches, sum.2 + share.used)
@@ -239,8 +239,8 @@ impl Members {
         let (rounds, rest) = (times / length as u64, (times % length as u64) as usize);
         let whole = sum(0, length);
         let mut part = sum(0, rest);
-        for (at, place) in circle.iter().enumerate() {
-            let goes_to = circle[(at + rest) % length] as usize;
+        for (at, place) in orbit.iter().enumerate() {
+            let goes_to = orbit[(at + rest) % length] as usize;
             let number = places[*place as usize].now;
             whose[goes_to] = number;
             let member = &mut self.members[number as usize];
