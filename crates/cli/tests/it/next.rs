@@ -74,7 +74,7 @@ fn commands_run_as_printed_and_answer_what_is_open() {
         (
             scenario("core:16", lock, "policies: [LOAD]\nsweep: { apps.l.tasks: [1, 16] }\nbaseline: none"),
             "",
-            "--set apps.l.tasks=16",
+            "--set apps.l.tasks=16\noversim explain lock_wait_share",
         ),
         // The part that differs, and the policy that does better.
         (

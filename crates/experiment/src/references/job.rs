@@ -1,10 +1,10 @@
 //! An application in the models of the references: what it needs, and what it can use at most.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use sim_core::machine::{CpuSet, Memory};
+use sim_core::machine::{CpuSet, Machine, Memory};
 use sim_core::outcome::AppReport;
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use sim_core::time::Work;
 
 use super::size::Size;
@@ -78,12 +78,17 @@ impl Job {
         }
     }
 
-    /// The same with what only one of its tasks can do at a time: serial parts and critical sections.
-    pub(super) fn one_at_a_time(mut self, spec: &AppSpec, size: &Size) -> Self {
+    /// The same with what only one of its tasks can do at a time, serial parts and critical sections, and
+    /// with the memory controllers of the nodes that its pages lie on.
+    pub(super) fn within_itself(mut self, spec: &AppSpec, machine: &Machine, size: &Size) -> Self {
         let tasks = f64::from(self.tasks);
         let alone = size.fastest(self.allowed.as_ref());
         if self.want > 0.0 && alone > 0.0 {
             self.want = Exclusive::of(&spec.program, tasks).most(self.want * tasks, alone) / tasks;
+        }
+        let served = homes(spec, self.allowed.as_ref(), machine) * machine.memory.node_bandwidth as f64;
+        if size.bandwidth > 0.0 && self.bytes > 0.0 {
+            self.want = self.want.min(served / (self.bytes * tasks));
         }
         self
     }
@@ -158,6 +163,22 @@ impl Exclusive {
         let locked = self.locked.values().map(|work| part(*work)).fold(0.0, f64::max);
         all.min(by_serial).min(if locked > 0.0 { alone / locked } else { f64::INFINITY })
     }
+}
+
+/// The most nodes that pages of a program lie on: those on which its tasks can touch them first, or those
+/// that the program names.
+fn homes(spec: &AppSpec, allowed: Option<&CpuSet>, machine: &Machine) -> f64 {
+    let touched = || {
+        let nodes = |set: &CpuSet| set.iter().map(|cpu| machine.node_of(cpu)).collect::<BTreeSet<_>>().len();
+        allowed.map_or(machine.nodes() as usize, nodes).min(spec.tasks as usize)
+    };
+    let of = |profile: &MemoryProfile| match profile.pages {
+        Pages::FirstTouch | Pages::NextTouch | Pages::Team => touched(),
+        Pages::Master | Pages::Node(_) => 1,
+        Pages::Interleaved => machine.nodes() as usize,
+    };
+    let waits = spec.program.profiles().iter().filter(|profile| profile.demand > 0);
+    waits.map(of).max().unwrap_or(1) as f64
 }
 
 /// The largest share of its time that any of these programs waits for memory, 0 to 1.

@@ -144,7 +144,7 @@ pub(crate) fn fair_share(
     let size = Size::of(&plan.machine, job::most_bound(&plan.apps, &plan.machine.memory));
     let mut jobs = nominal(plan, run, &size);
     for ((job, spec), entry) in jobs.iter_mut().zip(&plan.apps).zip(&plan.entries) {
-        *job = job.clone().one_at_a_time(spec, &size);
+        *job = job.clone().within_itself(spec, &plan.machine, &size);
         if let Some(alone) = dedicated.get(entry).filter(|_| !spec.background) {
             *job = job.clone().beside_alone(alone);
         }

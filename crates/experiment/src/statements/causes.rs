@@ -40,6 +40,8 @@ pub const PARTS: [Part; 13] = [
 
 /// Shares below this one are written as 0 %.
 const SMALL: f64 = 0.005;
+/// Below this part of the larger one, two values hardly differ.
+const HARDLY: f64 = 0.01;
 /// Differences that the sentence names.
 const NAMED: usize = 3;
 /// The policy that others are measured against, where a result has it; else the first one of the scenario.
@@ -58,19 +60,29 @@ pub struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// The pair of an answer: the baseline and the best policy at the configuration of the best; where the
-    /// baseline is the best, or is level with it, the best and the worst policy there; where all are level
-    /// there, the best and the worst of all cases.
+    /// baseline is the best, or hardly differs from it, the best and the worst policy there; where no policy
+    /// differs by more there, the best and the worst of all cases, and of cases with different work the ones
+    /// with the smallest and the largest value.
     #[must_use]
     pub fn of(table: &Table<'a>, extremes: &Extremes<'a>) -> Self {
         let best = extremes.best;
         let here = extremes.rankings.get(best.configuration).map_or(&[][..], Vec::as_slice);
         let named = |policy: &str| here.iter().find(|standing| standing.policy == policy);
         let baseline = named(BASELINE).or_else(|| named(table.policies().first()?));
-        let apart = |other: &&Standing<'a>| !table::level(other.cell, best.cell);
+        let apart = |other: &&Standing<'a>| {
+            let (a, b) = (other.value.mean, best.value.mean);
+            !table::level(other.cell, best.cell) && (a - b).abs() >= HARDLY * a.abs().max(b.abs())
+        };
         if let Some(baseline) = baseline.filter(apart) {
             return Self { from: *baseline, to: Some(best), roles: ["the baseline", "the best"] };
         }
         let worst = here.last().filter(apart).copied().or(extremes.worst);
+        if worst.is_none() && !extremes.comparable && !extremes.goal.higher() && table.policies().len() == 1 {
+            // Different work: none of them is better, and the largest value shows what grows.
+            let all = extremes.rankings.iter().flatten();
+            let largest = all.max_by(|a, b| a.value.mean.total_cmp(&b.value.mean)).filter(apart);
+            return Self { from: best, to: largest.copied(), roles: ["the smallest", "the largest"] };
+        }
         Self { from: best, to: worst, roles: ["the best", "the worst"] }
     }
 }

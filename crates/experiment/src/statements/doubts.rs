@@ -21,7 +21,7 @@ const USUAL: usize = 5;
 const ROUND: [usize; 8] = [3, 5, 10, 15, 20, 30, 50, 100];
 /// Metrics that are times of whole programs.
 const TIMES: [&str; 3] = ["run_time", "makespan", "time_per_work"];
-/// An effect of estimated inputs below this part of the value is not mentioned.
+/// A part of a value that nobody asks for: smaller effects of estimated inputs are not mentioned.
 const LITTLE: f64 = 0.01;
 /// Names in a list before the rest becomes a number.
 const NAMED: usize = 4;
@@ -116,12 +116,14 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     ))
 }
 
-/// The number of seeds that settles the doubt about seeds; `None` without that doubt.
+/// The number of seeds that settles the doubt about seeds; `None` without that doubt, and where so little is
+/// doubtful that nobody asks.
 #[must_use]
 pub fn seeds_needed(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<usize> {
     let repeat = table.results.provenance.repeat;
     if repeat < 2 {
-        return closest(table, extremes).map(|_| USUAL);
+        let doubtful = closest(table, extremes).filter(|[a, b]| distance(a, b) >= LITTLE);
+        return doubtful.map(|_| USUAL);
     }
     enough(repeat, relative(widest(extremes)?)?)
 }

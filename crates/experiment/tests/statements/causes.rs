@@ -24,7 +24,8 @@ fn compared(oracle: &Oracle<'_>, extremes: &Extremes<'_>) -> (Case, Option<Case>
     let best: Case = (extremes.best.policy.to_owned(), at);
     let here = |policy: &str| oracle.get(at, policy, &app, metric);
     let own = here(&best.0).expect("the best has a value");
-    let apart = |policy: &String| here(policy).is_some_and(|value| !oracle.level(value, own));
+    let differs = |value: &Summary| !oracle.level(value, own) && distance(value, own) >= 0.01;
+    let apart = |policy: &String| here(policy).is_some_and(differs);
     let load = "LOAD".to_owned();
     let baseline = if here(&load).is_some() { &load } else { &oracle.policies()[0] };
     if apart(baseline) {
@@ -34,6 +35,12 @@ fn compared(oracle: &Oracle<'_>, extremes: &Extremes<'_>) -> (Case, Option<Case>
     let last = all.reduce(|a, b| if better(higher, b.1, a.1) { a } else { b });
     let last = last.filter(|(policy, _)| apart(policy)).map(|(policy, _)| (policy.clone(), at));
     let worst = extremes.worst.map(|worst| (worst.policy.to_owned(), worst.configuration));
+    if last.is_none() && worst.is_none() && !extremes.comparable && !higher && oracle.policies().len() == 1 {
+        let all = oracle.cases(&app, metric).into_iter();
+        let largest = all.reduce(|a, b| if b.1.mean >= a.1.mean { b } else { a });
+        let largest = largest.filter(|(_, value)| differs(value)).map(|(case, _)| case);
+        return (best, largest, ["the smallest", "the largest"]);
+    }
     (best, last.or(worst), ["the best", "the worst"])
 }
 

@@ -110,6 +110,27 @@ fn the_fair_share_knows_hardware_threads_masks_and_bandwidth() {
 }
 
 #[test]
+fn the_fair_share_of_streams_has_the_controllers_of_their_pages() {
+    // Four streams of 3 GB/s on one node of four: its controller serves them, not those of all nodes.
+    let found = made(
+        "
+name: streams
+machine: { barcelona: { node_bandwidth: 6GB/s } }
+apps: { streams: { workload: { spmd: { grain: 50ms, intervals: 4, demand: 3GB/s, bound: 100% } }, cpus: 0-3 } }
+policies: [PIN]
+sweep: { apps.streams.tasks: [1, 4] }
+baseline: none
+",
+    );
+    let fair = |tasks: u32| {
+        mean(&found, &format!("apps.streams.tasks={tasks}"), "fair-share", "streams", "run_time")
+    };
+    let simulated = mean(&found, "apps.streams.tasks=4", "PIN", "streams", "run_time");
+    assert!((0.19..0.21).contains(&fair(1)), "{}", fair(1));
+    assert!((0.39..=simulated * 1.02).contains(&fair(4)), "{} {simulated}", fair(4));
+}
+
+#[test]
 fn a_policy_that_favours_a_program_leaves_no_fair_share() {
     // First in, first out with the long one first ends before equal shares do.
     let found = made(

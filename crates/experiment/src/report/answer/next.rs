@@ -8,10 +8,14 @@ use super::{LABEL, MOST_COLUMNS};
 use crate::references::FAIR_SHARE;
 use crate::result::Results;
 use crate::statements::causes::{Causes, Pair};
+use crate::statements::ranking::Standing;
 use crate::statements::{Extremes, Table, cautions, doubts};
 
 /// Commands at most.
 const MOST: usize = 2;
+/// The metric of waits for locks, and the share of their time from which on tasks wait long.
+const LOCKS: &str = "lock_wait_share";
+const LONG: f64 = 0.1;
 
 /// The lines with the label `Next`.
 pub(super) fn lines(
@@ -27,7 +31,7 @@ pub(super) fn lines(
         commands.extend(settle(table, extremes, subject, width - LABEL));
         commands.extend(look(table, extremes, pair, subject, width - LABEL));
     }
-    commands.push(page(extremes, pair, causes));
+    commands.push(page(table, extremes, pair, causes));
     commands.truncate(MOST);
     let mut behind = ["all tables: --table full".to_owned(), footer(table.results)].into_iter().peekable();
     if let Some(last) = commands.last_mut() {
@@ -155,14 +159,21 @@ fn slowest(table: &Table<'_>, extremes: &Extremes<'_>) -> usize {
     all.max_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(extremes.best.configuration)
 }
 
-/// The page about the best policy where it is another one than the baseline; else about the part of the cpu
-/// time that differs most; else about what is judged.
-fn page(extremes: &Extremes<'_>, pair: &Pair<'_>, causes: Option<&Causes>) -> String {
+/// The page about the best policy where it is another one than the baseline; else about waits for locks where
+/// these are long; else about the part of the cpu time that differs most; else about what is judged.
+fn page(table: &Table<'_>, extremes: &Extremes<'_>, pair: &Pair<'_>, causes: Option<&Causes>) -> String {
     let best = extremes.best.policy;
     let known = policies::ALL.iter().any(|entry| entry.name.eq_ignore_ascii_case(best));
     let other = pair.to.is_some_and(|to| to.policy != pair.from.policy && to.policy == best);
     if other && known {
         return format!("oversim explain {best}");
+    }
+    let waits = |case: &Standing<'_>| {
+        let share = |app| table.get(case.configuration, case.policy, app, LOCKS);
+        table.results.foreground().filter_map(share).any(|share| share.mean >= LONG)
+    };
+    if waits(&pair.from) || pair.to.as_ref().is_some_and(waits) {
+        return format!("oversim explain {LOCKS}");
     }
     let part = causes.and_then(Causes::largest).and_then(|part| part.metrics.first().copied());
     format!("oversim explain {}", part.unwrap_or(extremes.goal.metric))
