@@ -154,14 +154,12 @@ impl Report {
             // One task of the mean weight moves if that is an improvement; twice that weight is too much.
             // Under 2.6.18 an idle cpu takes the best task whatever its weight, if another one is as good.
             let any = kernel.name == "linux-2.6.18";
-            if any && self.others_are_few(from) {
-                return Some(Idle::OnlyBest);
-            }
             match self
                 .queue(from, |weight| any || weight / 2 < each.max(most.min(average).saturating_sub(this)))
             {
                 Ok(false) if kernel.name == "linux-2.6.18" => return Some(Idle::AnotherQueue),
                 Ok(false) => out |= 1 << from,
+                Ok(true) if any && self.others_are_few(from) => return Some(Idle::OnlyBest),
                 Ok(true) if most <= each || this + 2 * each > most + each => return Some(Idle::Loads),
                 Ok(true) => return if sure { None } else { Some(Idle::NotOverloaded) },
                 Err(why) => return Some(why),
