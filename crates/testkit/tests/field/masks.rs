@@ -64,7 +64,7 @@ fn forks_count_idle_cpus_that_the_mask_forbids() {
     assert!(four > 1.15 * six, "{four} s with 8 and 4 of the groups, {six} s with 6 and 6");
 }
 
-/// Means of five to ten runs of docs/how-to/masks.c under Linux 6.18.15 in an emulated machine
+/// Means of three to ten runs of docs/how-to/masks.c under Linux 6.18.15 in an emulated machine
 /// (docs/model.md).
 #[test]
 fn masks_cost_what_the_kernel_took_in_an_emulated_machine() {
@@ -77,6 +77,18 @@ fn masks_cost_what_the_kernel_took_in_an_emulated_machine() {
         ("package:2 core:4 pu:2", "0-4", 5, 4, 4.16),
         ("package:2 core:4 pu:2", "0-9", 10, 4, 4.99),
         ("package:2 numa:2 core:4", "0-9", 10, 4, 7.28),
+        ("package:2 core:4", "1-6", 9, 2, 3.22),
+        // All cpus, three runs each.
+        ("package:2 core:4", "0-7", 9, 2, 2.85),
+        ("package:2 core:4", "0-7", 10, 2, 2.72),
+        ("package:2 core:4", "0-7", 12, 2, 3.60),
+        ("package:2 core:4 pu:2", "0-15", 12, 2, 2.18),
+        ("package:2 core:4 pu:2", "0-15", 17, 2, 2.67),
+        ("package:2 core:4 pu:2", "0-15", 20, 2, 3.33),
+        ("package:2 numa:2 core:4", "0-15", 12, 2, 2.23),
+        ("package:2 numa:2 core:4", "0-15", 17, 2, 2.65),
+        ("package:2 numa:2 core:4", "0-15", 20, 2, 3.21),
+        ("package:2 numa:2 core:4", "0-15", 24, 1, 2.00),
     ];
     for (machine, cpus, tasks, work, measured) in rows {
         let full = "smt_compute: 1, smt_memory: 1, smt_poll: 1";
