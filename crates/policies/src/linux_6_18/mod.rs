@@ -177,11 +177,11 @@ impl Linux618 {
     }
 
     /// The queue of `cpu` has changed.
-    fn note(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let (now, count) = (system.now(), system.nr_running(cpu));
+    fn note(&mut self, view: &dyn View, cpu: CpuId) {
+        let (now, count) = (view.now(), view.nr_running(cpu));
         let limit = 2 * self.options.migration_cost.ns();
         let record = &mut self.cpus[cpu];
-        record.load.follow(now, system.load(cpu));
+        record.load.follow(now, view.load(cpu));
         record.runnable.follow(now, UNIT * u64::from(count));
         let before = std::mem::replace(&mut record.count, count);
         let idle = &mut self.idle_in_cache[(cpu.0 / self.cache) as usize];
@@ -205,10 +205,6 @@ impl Linux618 {
             (true, false) => self.overloaded = self.overloaded.saturating_sub(1),
             _ => {}
         }
-        if before == 0 {
-            self.arm(system, cpu);
-        }
-        self.kick(system);
     }
 
     fn task(&mut self, task: TaskId) -> &mut Task {
@@ -276,7 +272,12 @@ impl Policy for Linux618 {
         record.runnable.follow(now, UNIT);
         let expected = record.utilisation.expected();
         self.cpus[cpu].expected += expected;
+        let was_idle = self.cpus[cpu].count == 0;
         self.note(system, cpu);
+        if was_idle {
+            self.arm(system, cpu);
+        }
+        self.kick(system);
     }
 
     fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
