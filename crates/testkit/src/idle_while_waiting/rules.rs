@@ -85,7 +85,11 @@ pub const RULES: [Rule; 17] = [
         source: "2.6 kernel/sched.c load_balance: returns -1 under SD_SHARE_CPUPOWER (sd_idle)",
         of: is_old,
         holds: |_, report| {
-            smt_sibling_busy(report) && report.stretch.still <= attempts(report, busy_factor(report))
+            // Masks may have doubled its interval in an earlier state of the queues.
+            let masked = report.masks.iter().any(|mask| *mask != report.masks[0]);
+            let doubled = Span::from_ms(MAX_INTERVAL_MS + 2 * MAX_PINNED_MS);
+            let most = if masked { doubled } else { attempts(report, busy_factor(report)) };
+            smt_sibling_busy(report) && report.stretch.still <= most
         },
     },
     Rule {
