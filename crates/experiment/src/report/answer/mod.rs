@@ -111,7 +111,8 @@ fn tail(
     let mut tail = doubted(doubts(table, extremes), (width, most), view.colour);
     let replay = replay_line(table.results);
     tail.extend(replay.into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)));
-    tail.extend(next::lines(table, answer, causes, view));
+    // Where there is no room for doubts, one command is enough.
+    tail.extend(next::lines(table, answer, causes, view, if most > 1 { next::MOST } else { 1 }));
     tail
 }
 

@@ -12,17 +12,18 @@ use crate::statements::ranking::Standing;
 use crate::statements::{Extremes, Table, cautions, doubts};
 
 /// Commands at most.
-const MOST: usize = 2;
+pub(super) const MOST: usize = 2;
 /// The metric of waits for locks, and the share of their time from which on tasks wait long.
 const LOCKS: &str = "lock_wait_share";
 const LONG: f64 = 0.1;
 
-/// The lines with the label `Next`.
+/// The lines with the label `Next`, of so many commands at most.
 pub(super) fn lines(
     table: &Table<'_>,
     answer: Option<(&Extremes<'_>, &Pair<'_>)>,
     causes: Option<&Causes>,
     view: &View<'_>,
+    most: usize,
 ) -> Vec<String> {
     let Some((extremes, pair)) = answer else { return vec![footer(table.results)] };
     let width = view.width.min(MOST_COLUMNS);
@@ -32,7 +33,7 @@ pub(super) fn lines(
         commands.extend(look(table, extremes, pair, subject, width - LABEL));
     }
     commands.push(page(table, extremes, pair, causes));
-    commands.truncate(MOST);
+    commands.truncate(most);
     let mut behind = ["all tables: --table full".to_owned(), footer(table.results)].into_iter().peekable();
     if let Some(last) = commands.last_mut() {
         // The first line of a command has the label before it, the others their own blanks.
