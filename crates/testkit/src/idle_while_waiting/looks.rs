@@ -18,6 +18,8 @@ pub(super) enum Idle {
     Loads,
     /// The busiest queue is another one, and the masks keep some of its tasks there.
     AnotherQueue,
+    /// The queue with the most load has one task, which runs.
+    Lone,
     /// The waiting tasks are too heavy for what is to be moved.
     TooHeavy,
     /// The waiting task may be the only one of its queue with the best priority.
@@ -226,6 +228,9 @@ impl Report {
                 let tasks = self.stretch.tasks[*cpu as usize].len() as u64;
                 (if by_load { self.weight(*cpu) } else { tasks }, u32::MAX - cpu)
             })?;
+            if self.stretch.tasks[from as usize].len() <= 1 {
+                return Some(Idle::Lone);
+            }
             match self.queue(from, |_| true) {
                 Ok(false) => out |= 1 << from,
                 Ok(true) => return None,

@@ -18,7 +18,7 @@ pub struct Rule {
 }
 
 /// All of them; the first that holds is the name of a stretch.
-pub const RULES: [Rule; 17] = [
+pub const RULES: [Rule; 18] = [
     Rule {
         name: "no state of the queues lasts two intervals",
         source: "2.6 kernel/sched.c rebalance_domains; 6.18 kernel/sched/fair.c sched_balance_domains",
@@ -52,6 +52,12 @@ pub const RULES: [Rule; 17] = [
         source: "2.6 kernel/sched.c find_busiest_queue, can_migrate_task: no other cpu of the group is tried",
         of: is_old,
         holds: |kernel, report| shows(kernel, report, Idle::AnotherQueue),
+    },
+    Rule {
+        name: "the queue with the most load has one task, which is pushed only for numbers of tasks",
+        source: "6.18 fair.c sched_balance_find_src_rq (migrate_load), imbalanced_active_balance",
+        of: |kernel| kernel.name == "linux-6.18",
+        holds: |kernel, report| shows(kernel, report, Idle::Lone),
     },
     Rule {
         name: "a task of more than twice the amount to move stays",
