@@ -186,10 +186,10 @@ fn processes_and_their_threads_have_a_runtime_each() {
     assert_eq!((plain.tasks, plain.team, plain.runtimes().count()), (6, 2, 2));
     // Three ranks on four cores, and two threads on the four cpus of each process: neither has too many.
     assert!(!plain.runtime.wait.yields());
-    assert_eq!(limits(&Overrides::default()), [Some(Span::from_ms(3))]);
+    assert_eq!(limits(&Overrides::default()), [Some(Span::from_ms(6))]);
     let wide = runs(&set(&["apps.a.workload.processes=8", "apps.a.workload.threads_per_process=5"]));
     assert!(wide[0].apps[0].tasks == 40 && wide[0].apps[0].runtime.wait.yields());
-    assert_eq!(wide[0].apps[0].team_runtime.as_ref().unwrap().wait.sleeps_after(), Some(Span::from_us(1)));
+    assert_eq!(wide[0].apps[0].team_runtime.as_ref().unwrap().wait.sleeps_after(), Some(Span::from_us(2)));
     // Paths reach both, and what is chosen in each.
     let never = &runs(&set(&["apps.a.runtime.mpi.yielding=always"]))[0].apps[0].runtime;
     assert!(never.wait.yields());
@@ -197,7 +197,7 @@ fn processes_and_their_threads_have_a_runtime_each() {
         sweep: vec!["apps.a.runtime.openmp=libgomp,{libgomp: {spin_count: 0}},block".into()],
         ..Overrides::default()
     };
-    assert_eq!(limits(&swept), [Some(Span::from_ms(3)), Some(Span::ZERO), Some(Span::ZERO)]);
+    assert_eq!(limits(&swept), [Some(Span::from_ms(6)), Some(Span::ZERO), Some(Span::ZERO)]);
     let settings = resolved(text, &swept).configurations[1].settings.clone();
     assert_eq!(settings.get("apps.a.runtime.openmp"), Some(&Setting::Text("libgomp".into())));
     assert_eq!(settings.get("apps.a.runtime.openmp.spin_count"), Some(&Setting::Number(0.0)));
