@@ -1,8 +1,8 @@
 //! A cpu does not idle while a task waits that may run there: every long stretch in which one does is a named
 //! rule of the kernel, or a fault. Of tasks that only poll on one cpu each counts as waiting.
 //!
-//! [`Watch`] observes a run and keeps the stretches, [`case`] draws a random run of a kernel, and [`unnamed`]
-//! returns the stretches of it that no rule of [`rules`] accounts for.
+//! [`Watch`] observes a run and keeps the stretches, [`case`] draws a random run of a kernel, [`findings`]
+//! returns its stretches, and [`rules`] has the rules that account for one.
 
 mod draw;
 mod looks;
