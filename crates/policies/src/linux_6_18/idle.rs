@@ -1,5 +1,5 @@
-//! Balancing for idle cpus, whose ticks are stopped: a busy cpu's tick sends for one of them, which balances
-//! for all.
+//! Balancing for idle cpus, whose ticks are stopped: the tick of a busy cpu interrupts one of them, which
+//! balances for all.
 //!
 //! Source: `nohz_balancer_kick`, `find_new_ilb` and `_nohz_idle_balance` of kernel/sched/fair.c, Linux 6.x.
 
@@ -13,7 +13,9 @@ use super::Linux618;
 use super::balance::MAX_PINNED_MS;
 use crate::spread::Draws;
 
-/// The timer of the next run of a kernel thread; that of idle balancing is 0.
+/// The timer of the tick that interrupts an idle cpu.
+const PASS: u64 = 0;
+/// The timer of the next run of a kernel thread.
 pub(super) const KERNEL_THREAD: u64 = 1;
 
 /// What is known of the idle cpus (`nohz`).
@@ -21,14 +23,15 @@ pub(super) const KERNEL_THREAD: u64 = 1;
 pub(super) struct Idle {
     /// `idle_cpus_mask`.
     cpus: CpuSet,
+    /// How many they are: asked at every change of a queue.
     count: u32,
     /// The tick from which one of them is to balance (`next_balance`).
     next: u64,
-    /// When the coming tick is that sends for one of them.
+    /// The time of the tick that interrupts one of them, if one is coming.
     pub(super) armed: Option<Time>,
-    /// A kernel thread is to run on one of them.
+    /// The next run of a kernel thread on one of them has been drawn.
     expected: bool,
-    /// Until when what kernel threads cause is followed.
+    /// Runs of kernel threads matter until then.
     follow: Time,
     pub(super) draws: Draws,
     /// Scratch: their order in a pass.
@@ -59,7 +62,8 @@ impl Idle {
         self.count -= 1;
     }
 
-    /// Masks have kept an attempt from moving a task.
+    /// Masks have kept an attempt from moving a task. While they do, the next such attempt comes within
+    /// [`MAX_PINNED_MS`] and a tick.
     pub(super) fn hindered(&mut self, now: Time) {
         self.follow = now + Span::from_ms(2 * MAX_PINNED_MS);
     }
@@ -86,7 +90,7 @@ impl Linux618 {
         let at = self.ticks.due(CpuId(0), self.idle.next.max(coming));
         if self.idle.armed.is_none_or(|armed| at < armed) {
             self.idle.armed = Some(at);
-            system.at(at, Timer::Token(0));
+            system.at(at, Timer::Token(PASS));
         }
     }
 
