@@ -27,6 +27,8 @@ const EACH: usize = 3;
 const LOCKS: &str = "Locks";
 /// Lines that are left out first where there is no room: tables show the same, or more.
 pub const MINOR: [&str; 2] = [FAIRNESS, LOCKS];
+/// The label of the line about each axis of a sweep: the marks in the table show the same.
+pub const SWEEP: &str = "Sweep";
 
 /// A statement with the word that it answers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -340,7 +342,7 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
             .collect::<Vec<_>>()
             .join("; "),
     };
-    let sweep = Line { label: "Sweep", text: format!("Best or not distinguishable {short}: {text}.") };
+    let sweep = Line { label: SWEEP, text: format!("Best or not distinguishable {short}: {text}.") };
     vec![policy, sweep]
 }
 

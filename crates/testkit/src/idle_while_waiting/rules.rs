@@ -18,7 +18,7 @@ pub struct Rule {
 }
 
 /// All of them; the first that holds is the name of a stretch.
-pub const RULES: [Rule; 18] = [
+pub const RULES: [Rule; 19] = [
     Rule {
         name: "no state of the queues lasts two intervals",
         source: "2.6 kernel/sched.c rebalance_domains; 6.18 kernel/sched/fair.c sched_balance_domains",
@@ -103,6 +103,13 @@ pub const RULES: [Rule; 18] = [
         source: "2.6 kernel/sched.c load_balance; 6.18 fair.c sched_balance_rq: 512 ms",
         of: is_linux,
         holds: |kernel, report| report.masks_matter() && report.stretch.still <= pinned(kernel, report),
+    },
+    Rule {
+        name: "a task too heavy for the amount counts as pinned: the interval doubles to MAX_PINNED_INTERVAL",
+        source: "2.6 kernel/sched.c balance_tasks (2.6.18 move_tasks): skip_for_load is tested before \
+            can_migrate_task clears all_pinned; rebalance_domains: next_balance",
+        of: is_old,
+        holds: |kernel, report| report.ripe <= doubled(kernel, report),
     },
     Rule {
         name: "masks: the level above helps only while the mark stands, which balanced passes clear",
@@ -193,6 +200,14 @@ fn pinned(kernel: Kernel, report: &Report) -> Span {
     let keeps = was_busy(report) && kernel.name != "linux-2.6.18";
     let factor = if keeps { busy_factor(report) } else { 2 };
     Span::from_ms((2 * MAX_PINNED_MS * factor).min(MAX_INTERVAL_MS + 2 * MAX_PINNED_MS)) + report.patience
+}
+
+/// Until an interval has passed that too heavy tasks doubled in an earlier state of the queues; from 2.6.20 on
+/// a cpu may have become idle in the middle of the interval of a busy one.
+fn doubled(kernel: Kernel, report: &Report) -> Span {
+    let keeps = was_busy(report) && kernel.name != "linux-2.6.18";
+    let busy = Span::from_ms((MAX_PINNED_MS * busy_factor(report)).min(MAX_INTERVAL_MS));
+    attempts(report, 1) + if keeps { busy } else { longest_pinned(report) }
 }
 
 fn was_busy(report: &Report) -> bool {

@@ -45,20 +45,20 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> 
     Ok(())
 }
 
-/// The lines of the answer, with as many doubts as fit.
+/// The lines of the answer, with as many doubts as fit; on a full width, without the statement about each axis
+/// of a sweep where that alone makes it fit.
 fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
-    let mut most = MOST_DOUBTS;
-    loop {
-        let lines = with_doubts(results, view, most);
-        if lines.len() <= MOST_LINES || most == 1 {
+    for most in (1..=MOST_DOUBTS).rev() {
+        let lines = limited(results, view, most, &[]);
+        if lines.len() <= MOST_LINES || most == 1 && view.width < MOST_COLUMNS {
             return lines;
         }
-        most -= 1;
     }
+    limited(results, view, 1, &[answer::SWEEP])
 }
 
-/// The lines of the answer with at most so many lines of doubts.
-fn with_doubts(results: &Results, view: &View<'_>, most: usize) -> Vec<String> {
+/// The lines of the answer with at most `most` lines of doubts, without the statements of these labels.
+fn limited(results: &Results, view: &View<'_>, most: usize, without: &[&str]) -> Vec<String> {
     let width = view.width.min(MOST_COLUMNS);
     let table = Table::of(results);
     let extremes = Extremes::of(&table);
@@ -72,10 +72,11 @@ fn with_doubts(results: &Results, view: &View<'_>, most: usize) -> Vec<String> {
     // Empty lines: behind the title, before the causes and before the doubts.
     let fixed = head.len() + why.len() + tail.len() + 2 + usize::from(!why.is_empty());
     let full: usize = grids.iter().map(|grid| 1 + grid.height(usize::MAX, width)).sum();
-    let mut answers = answers(&table, extremes.as_ref(), width, view.colour, true);
+    let mut answers = answers(&table, extremes.as_ref(), width, view.colour, without);
     if grids.len() > 1 && fixed + answers.len() + full > MOST_LINES {
         // What the table of slowdowns shows as well is left out first.
-        answers = self::answers(&table, extremes.as_ref(), width, view.colour, false);
+        let without = [&answer::MINOR, without].concat();
+        answers = self::answers(&table, extremes.as_ref(), width, view.colour, &without);
     }
     let tables = fitted(&grids, MOST_LINES.saturating_sub(fixed + answers.len()), width, view.colour);
     let blank = || vec![String::new()];
@@ -83,19 +84,19 @@ fn with_doubts(results: &Results, view: &View<'_>, most: usize) -> Vec<String> {
     [head, blank(), answers, tables, why, blank(), tail].concat()
 }
 
-/// The statements, the minor ones only where there is room.
+/// The statements, without those of these labels.
 fn answers(
     table: &Table<'_>,
     extremes: Option<&Extremes<'_>>,
     width: usize,
     colour: bool,
-    room: bool,
+    without: &[&str],
 ) -> Vec<String> {
     let Some(extremes) = extremes else {
         return labelled("Answer", "Nothing was measured: no run completed.", width, colour);
     };
     let all = answer::lines(table, extremes);
-    let shown = all.iter().filter(|line| room || !answer::MINOR.contains(&line.label));
+    let shown = all.iter().filter(|line| !without.contains(&line.label));
     shown.flat_map(|line| labelled(line.label, &line.text, width, colour)).collect()
 }
 
