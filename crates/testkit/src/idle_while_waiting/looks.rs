@@ -223,11 +223,8 @@ impl Report {
             if state(&own) == 0 && self.moves_half_of_one(level, (&own, busiest), (state(busiest), out)) {
                 return Some(Idle::NotOverloaded);
             }
-            let by_load = state(&own) > 0;
-            let from = self.left(busiest.clone(), out).max_by_key(|cpu| {
-                let tasks = self.stretch.tasks[*cpu as usize].len() as u64;
-                (if by_load { self.weight(*cpu) } else { tasks }, u32::MAX - cpu)
-            })?;
+            let by_utilisation = state(busiest) == 2 && !shape.flags.contains(&"SHARE_LLC");
+            let from = self.busiest_queue(busiest, state(&own) > 0, by_utilisation, out)?;
             if self.stretch.tasks[from as usize].len() <= 1 {
                 return Some(Idle::Lone);
             }
@@ -237,6 +234,26 @@ impl Report {
                 Err(why) => return Some(why),
             }
         }
+    }
+
+    /// `sched_balance_find_src_rq` of 6.18: the queue with the most load, else tasks; by utilisation
+    /// the first of those with two tasks or more, which use their cpu fully.
+    fn busiest_queue(
+        &self,
+        group: &Range<u32>,
+        by_load: bool,
+        by_utilisation: bool,
+        out: Out,
+    ) -> Option<u32> {
+        self.left(group.clone(), out).max_by_key(|cpu| {
+            let tasks = self.stretch.tasks[*cpu as usize].len() as u64;
+            let amount = match (by_load, by_utilisation) {
+                (true, _) => self.weight(*cpu),
+                (false, true) => tasks.min(2),
+                (false, false) => tasks,
+            };
+            (amount, u32::MAX - cpu)
+        })
     }
 
     /// `calculate_imbalance` of 6.18 for a group with capacity to spare: half of the difference, rounded

@@ -105,7 +105,7 @@ pub const RULES: [Rule; 19] = [
         holds: |kernel, report| report.masks_matter() && report.stretch.still <= pinned(kernel, report),
     },
     Rule {
-        name: "a task too heavy for the amount counts as pinned: the interval doubles to MAX_PINNED_INTERVAL",
+        name: "a task too heavy for the amount counts as pinned: the interval doubles",
         source: "2.6 kernel/sched.c balance_tasks (2.6.18 move_tasks): skip_for_load is tested before \
             can_migrate_task clears all_pinned; rebalance_domains: next_balance",
         of: is_old,
@@ -202,8 +202,8 @@ fn pinned(kernel: Kernel, report: &Report) -> Span {
     Span::from_ms((2 * MAX_PINNED_MS * factor).min(MAX_INTERVAL_MS + 2 * MAX_PINNED_MS)) + report.patience
 }
 
-/// Until an interval has passed that too heavy tasks doubled in an earlier state of the queues; from 2.6.20 on
-/// a cpu may have become idle in the middle of the interval of a busy one.
+/// Until an interval has passed that too heavy tasks doubled in an earlier state of the queues; from 2.6.20
+/// on a cpu may have become idle in the middle of the interval of a busy one.
 fn doubled(kernel: Kernel, report: &Report) -> Span {
     let keeps = was_busy(report) && kernel.name != "linux-2.6.18";
     let busy = Span::from_ms((MAX_PINNED_MS * busy_factor(report)).min(MAX_INTERVAL_MS));
