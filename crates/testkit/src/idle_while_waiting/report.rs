@@ -32,7 +32,8 @@ pub struct Report {
     pub overdue: bool,
     /// Hardware threads of a core.
     pub siblings: u32,
-    /// Ticks at which a look of the idle cpu would find a task to take, in time; under Linux only.
+    /// Ticks at which a look of the idle cpu would find a task to take, in time; under Linux only. Under 6.18
+    /// the most between two pulls to its group.
     pub ripe: Span,
     /// Ticks at which a mark that masks set would bring the idle cpu a task, in time; under 6.18 only.
     pub helped: Span,
@@ -79,10 +80,20 @@ impl Report {
         let shown = self.stretch.tasks.clone();
         let from = ticks.partition_point(|(at, _)| *at <= self.stretch.from);
         let until = ticks.partition_point(|(at, _)| *at <= self.stretch.to);
+        let group = self.group(self.level, self.stretch.cpu);
+        let (mut ripe, mut before): (Span, Option<Vec<TaskId>>) = (Span::ZERO, None);
         for (_, tasks) in &ticks[from..until.max(from)] {
             self.stretch.tasks.clone_from(tasks);
+            let members = tasks[group.start as usize..group.end as usize].concat();
+            // Since 3.5 a look also pulls for the other cpus of its group: then the next look begins.
+            let pulled = |before: &Vec<TaskId>| members.iter().any(|task| !before.contains(task));
+            if kernel.name == "linux-6.18" && before.as_ref().is_some_and(pulled) {
+                ripe = Span::ZERO;
+            }
+            before = Some(members);
             if self.reasons(kernel).is_none() {
-                self.ripe += tick;
+                ripe += tick;
+                self.ripe = self.ripe.max(ripe);
             } else if kernel.name == "linux-6.18" && self.is_helped() {
                 self.helped += tick;
             }
