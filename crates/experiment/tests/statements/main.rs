@@ -110,7 +110,8 @@ fn comparisons_say_what_the_pairs_show() {
 
 #[test]
 fn the_answer_fits_a_terminal_and_marks_what_is_level() {
-    for seed in 1..=setting("OVERSIM_SWARM", USUAL) / 3 {
+    // Random result 670 once had 42 lines.
+    for seed in (1..=setting("OVERSIM_SWARM", USUAL) / 3).chain([670]) {
         let results = random::result(&mut Random(seed));
         let oracle = Oracle::of(&results);
         for width in [70, 80, 100, 200] {

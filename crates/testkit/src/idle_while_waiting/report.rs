@@ -33,7 +33,7 @@ pub struct Report {
     /// Hardware threads of a core.
     pub siblings: u32,
     /// Ticks at which a look of the idle cpu would find a task to take, in time; under Linux only. Under 6.18
-    /// the most between two pulls to its group.
+    /// the longest such time without a pull to its group.
     pub ripe: Span,
     /// Ticks at which a mark that masks set would bring the idle cpu a task, in time; under 6.18 only.
     pub helped: Span,

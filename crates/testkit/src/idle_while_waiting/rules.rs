@@ -202,8 +202,8 @@ fn pinned(kernel: Kernel, report: &Report) -> Span {
     Span::from_ms((2 * MAX_PINNED_MS * factor).min(MAX_INTERVAL_MS + 2 * MAX_PINNED_MS)) + report.patience
 }
 
-/// Until an interval has passed that too heavy tasks doubled in an earlier state of the queues; from 2.6.20
-/// on a cpu may have become idle in the middle of the interval of a busy one.
+/// The longest time to the next look of a cpu whose interval has doubled because tasks were too heavy in an
+/// earlier state of the queues. After 2.6.18 a cpu that was busy keeps the time of its next look.
 fn doubled(kernel: Kernel, report: &Report) -> Span {
     let keeps = was_busy(report) && kernel.name != "linux-2.6.18";
     let busy = Span::from_ms((MAX_PINNED_MS * busy_factor(report)).min(MAX_INTERVAL_MS));

@@ -45,8 +45,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> 
     Ok(())
 }
 
-/// The lines of the answer, with as many doubts as fit; on a full width, without the statement about each
-/// axis of a sweep where that alone makes it fit.
+/// The lines of the answer, with as many doubts as fit. At full width, the statement about each axis of a
+/// sweep is left out if there are still too many lines.
 fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
     for most in (1..=MOST_DOUBTS).rev() {
         let lines = limited(results, view, most, &[]);
