@@ -7,7 +7,7 @@ use ::policies::Choice;
 use notation::diagnostics::Place;
 use notation::yaml::Node;
 use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
-use sim_core::os::{Discipline, Limit, OsModel, TaskGroup};
+use sim_core::os::{Limit, OsModel, TaskGroup};
 use sim_core::program::Scheduling;
 
 use crate::Reader;
@@ -97,7 +97,7 @@ fn check(
         reader.wrong(place, message);
         return None;
     }
-    if !matches!(kernel.discipline, Discipline::Eevdf(_)) {
+    if !kernel.discipline.has_groups() {
         let message = format!("{what} need EEVDF, which {} does not have", kernel.name);
         reader.wrong_with_hint(place, message, "use `kernel: linux-6.18`");
         return None;

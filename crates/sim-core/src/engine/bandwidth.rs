@@ -4,21 +4,20 @@ use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
-use crate::run_queue::{self, bandwidth, groups};
+use crate::run_queue::{self, Rules, bandwidth, groups};
 use crate::time::{Span, Time};
 
 impl Engine<'_> {
     /// The task that is picked on a cpu; those whose groups are throttled leave the queue on the way.
     #[cold]
-    pub(crate) fn choose_unthrottled(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
+    pub(crate) fn choose_unthrottled(&mut self, cpu: CpuId) -> Option<TaskId> {
         let (discipline, tasks, now) =
             (&self.shared.model.discipline, &mut self.shared.tasks, self.shared.now);
         loop {
-            let next = discipline.choose(tasks, &mut self.cpus[cpu], stays, now)?;
-            if !bandwidth::stops(tasks, &self.cpus[cpu], next, now) {
-                return Some(next);
-            }
-            discipline.throttle(tasks, &mut self.cpus[cpu], next);
+            let next = discipline.pick_next(tasks, &mut self.cpus[cpu], now)?;
+            let groups = discipline.groups().filter(|_| bandwidth::stops(tasks, &self.cpus[cpu], next, now));
+            let Some(groups) = groups else { return Some(next) };
+            groups.throttle(tasks, &mut self.cpus[cpu], next);
             self.notices.push((next, cpu, Change::Left));
             self.shared.dirty.note(cpu);
         }
@@ -56,8 +55,11 @@ impl Engine<'_> {
         self.catch_up(cpu);
         let record = &mut self.cpus[cpu];
         let idle = record.current.is_none() && !run_queue::anyone_waits(&self.shared.tasks, record);
+        let Some(groups) = self.shared.model.discipline.groups() else {
+            unreachable!("tasks of groups wait on {cpu} under a discipline without groups");
+        };
         for id in bandwidth::released(&self.shared.tasks, record) {
-            self.shared.model.discipline.unthrottle(&mut self.shared.tasks, record, id);
+            groups.unthrottle(&mut self.shared.tasks, record, id);
             self.notices.push((id, cpu, Change::Entered));
         }
         let exit = if idle { self.shared.idle_exit(record) } else { Span::ZERO };

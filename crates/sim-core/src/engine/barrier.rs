@@ -6,6 +6,7 @@ use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::TaskState;
+use crate::run_queue::Rules;
 use crate::sync::BarrierStep;
 use crate::time::Time;
 use crate::wait::Scope;

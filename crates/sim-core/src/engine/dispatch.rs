@@ -6,7 +6,7 @@ use crate::engine::state::{Activity, After, Part, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{LeaveReason, Verdict};
 use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
-use crate::run_queue;
+use crate::run_queue::{self, Interrupted, Picked, Rules};
 use crate::time::{Span, Time};
 
 impl Engine<'_> {
@@ -220,7 +220,7 @@ impl Engine<'_> {
         let id = self.cpus[cpu].current;
         let record = &mut self.cpus[cpu];
         record.forget_buddies(self.shared.now);
-        self.shared.model.discipline.yield_key(&mut self.shared.tasks, record, self.shared.now);
+        self.shared.model.discipline.yields(&mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
         self.policy_requeue(cpu, Enqueue::Yielded, policy);
         let directed = if self.cpus[cpu].rare.yield_target.is_none() { self.directed(cpu) } else { None };
@@ -266,30 +266,27 @@ impl Engine<'_> {
     }
 
     /// Who runs next on a cpu. A preference is used up, followed or not.
-    pub(crate) fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
+    pub(crate) fn choose(&mut self, cpu: CpuId) -> Option<TaskId> {
         let rare = self.cpus[cpu].rare.written();
         let yield_target = rare.map(|rare| std::mem::replace(&mut rare.yield_target, TaskId::NONE));
         if let Some(yield_target) = yield_target.and_then(TaskId::some) {
-            let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
-            if discipline.prefers(&self.shared.tasks, record, yield_target, stays) {
+            let (discipline, record) = (&self.shared.model.discipline, &self.cpus[cpu]);
+            if discipline.follows_yield(&self.shared.tasks, record, yield_target) {
                 return Some(yield_target);
             }
         }
         if !self.shared.model.groups.is_empty() {
-            return self.choose_unthrottled(cpu, stays);
+            return self.choose_unthrottled(cpu);
         }
-        self.shared.model.discipline.choose(
-            &mut self.shared.tasks,
-            &mut self.cpus[cpu],
-            stays,
-            self.shared.now,
-        )
+        let record = &mut self.cpus[cpu];
+        self.shared.model.discipline.pick_next(&mut self.shared.tasks, record, self.shared.now)
     }
 
     /// The current task, between two activities, keeps the cpu.
     fn stay(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.cpus[cpu].picked = self.shared.now;
-        self.shared.model.discipline.note_pick(&self.shared.tasks, &mut self.cpus[cpu]);
+        let record = &mut self.cpus[cpu];
+        self.shared.model.discipline.picked(&mut self.shared.tasks, record, Picked::Again);
         self.cpus[cpu].take_deferred();
         self.notify_running(cpu, policy);
         self.resume(cpu, policy);
@@ -346,11 +343,13 @@ impl Engine<'_> {
         let over = now >= record.slice_end;
         record.slice_end = Time::NEVER;
         let asked = std::mem::replace(&mut record.resched, false);
-        if !asked && !discipline.picks_at_tick() {
+        if !asked && discipline.ticks().is_some() {
+            // A tick has asked if there is a reason.
             return false;
         }
         let id = record.current;
-        discipline.interrupted(&mut self.shared.tasks, record, now, over);
+        let why = if over { Interrupted::SliceOver } else { Interrupted::Asked };
+        discipline.interrupted(&mut self.shared.tasks, record, now, why);
         let first = self.shared.tasks[id].history.share.front;
         let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
         self.policy_requeue(cpu, why, policy);
@@ -362,7 +361,7 @@ impl Engine<'_> {
         if next == Some(id) {
             // It wins again: a new slice begins, nothing is switched.
             record.picked = now;
-            discipline.note_pick(&self.shared.tasks, record);
+            discipline.picked(&mut self.shared.tasks, record, Picked::Again);
             self.notify_running(cpu, policy);
             return false;
         }
@@ -424,8 +423,8 @@ impl Engine<'_> {
         record.picked = self.shared.now;
         record.charged =
             (self.shared.now + cost).saturating_sub(record.switch_charge(&self.shared.machine.costs));
-        self.shared.model.discipline.picked(&mut self.shared.tasks, record, self.shared.now);
-        self.shared.model.discipline.note_pick(&self.shared.tasks, record);
+        let how = Picked::Anew(self.shared.now);
+        self.shared.model.discipline.picked(&mut self.shared.tasks, record, how);
         self.shared.tasks[next].state = TaskState::Running;
         if self.shared.wants_dispatches {
             self.shared.report_dispatch(&self.cpus[cpu]);
@@ -455,7 +454,9 @@ impl Engine<'_> {
             self.notify(policy);
         }
         if !run_queue::anyone_waits(&self.shared.tasks, &self.cpus[cpu]) {
-            self.shared.model.discipline.emptied(&mut self.shared.tasks, &mut self.cpus[cpu]);
+            if let Some(groups) = self.shared.model.discipline.groups() {
+                groups.emptied(&mut self.shared.tasks, &mut self.cpus[cpu]);
+            }
             if std::mem::take(&mut self.cpus[cpu].newidle) {
                 self.notify(policy);
                 policy.idle(self, cpu);
@@ -466,7 +467,7 @@ impl Engine<'_> {
             self.notify(policy);
             policy.dispatch(self, cpu);
         }
-        let Some(next) = self.choose(cpu, false) else { return false };
+        let Some(next) = self.choose(cpu) else { return false };
         self.cpus[cpu].newidle = false;
         self.close_segment(cpu);
         self.run_next(cpu, next, policy);
@@ -498,6 +499,6 @@ impl Engine<'_> {
     fn slice_end(&self, cpu: CpuId) -> Time {
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
         let tick = |at| self.tick_at(cpu, at);
-        shared.model.discipline.slice_end(&shared.tasks, record, shared.now, tick)
+        shared.model.discipline.end_of_slice(&shared.tasks, record, shared.now, tick)
     }
 }

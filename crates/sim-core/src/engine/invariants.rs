@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::engine::state::{Activity, Cpu, Task};
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::{THROTTLED, TaskState};
+use crate::run_queue::Rules;
 use crate::time::{Span, Time};
 
 /// Builds without debug assertions check one cpu once per this number of instants.

@@ -115,6 +115,7 @@ use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::{self, Order, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
+use crate::run_queue::Rules;
 use crate::time::{Span, Time};
 use polling::prediction::Predictions;
 use sampling::Sampling;
@@ -302,7 +303,7 @@ impl Engine<'_> {
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
         self.watches_preemptions =
-            policy.watches().preemptions && self.shared.model.discipline.update_period().is_some();
+            policy.watches().preemptions && update::update_period(&self.shared.model).is_some();
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
@@ -621,13 +622,13 @@ impl Engine<'_> {
     /// The first timer tick of a cpu at or after an instant.
     fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
         let (period, phase) = (self.shared.model.tick.ns(), self.tick_step * u64::from(cpu.0));
-        let Some(jitter) = self.shared.model.discipline.processes_ticks() else {
+        let Some(ticks) = self.shared.model.discipline.ticks() else {
             let periods = at.ns().saturating_sub(phase).div_ceil(period);
             return Time::from_ns(phase.saturating_add(periods.saturating_mul(period)));
         };
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
-        let (key, choices) = (self.cpus[cpu].rare.tick_key, u128::from(jitter.ns()) + 1);
+        let (key, choices) = (self.cpus[cpu].rare.tick_key, u128::from(ticks.late.ns()) + 1);
         let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
         let tick =
             |n: u64| Time::from_ns(phase.saturating_add(n.saturating_mul(period)).saturating_add(late(n)));

@@ -69,10 +69,10 @@ impl Engine<'_> {
     /// may dispatch a task if none waits; it may also have moved the current one.
     pub(crate) fn pick(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> Option<TaskId> {
         let target = self.cpus[cpu].rare.yield_target;
-        let mut next = self.choose(cpu, true);
+        let mut next = self.choose(cpu);
         if next.is_none() && self.shared.policy_orders {
             policy.dispatch(self, cpu);
-            next = self.choose(cpu, true);
+            next = self.choose(cpu);
         }
         if self.shared.wants_queues
             && let Some(next) = next
@@ -117,7 +117,7 @@ impl Engine<'_> {
         let discipline = &self.shared.model.discipline;
         discipline.insert(tasks, record, id);
         let picks = record.current.some().is_some_and(|current| tasks[current].is_held());
-        if !picks && discipline.preempts(tasks, record, id, self.shared.now) {
+        if !picks && discipline.takes_cpu(tasks, record, id, self.shared.now) {
             let ipi = self.shared.machine.costs.ipi;
             let price = match idle {
                 // It picks its next task at this instant and has not been idle.

@@ -15,6 +15,7 @@ use crate::engine::polling::rotation::rotates;
 use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
+use crate::engine::update::update_period;
 use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers, Tournament};
 use crate::ids::{AppId, IdVec, TaskId};
@@ -26,7 +27,7 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
-use crate::run_queue::{Average, groups};
+use crate::run_queue::{Average, Rules, groups};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
 use crate::wait::{BarrierKind, WaitMode};
@@ -65,8 +66,8 @@ pub(crate) fn check(
     }
     check_groups(machine, model, apps)?;
     check_looks(machine, apps)?;
-    let eevdf = matches!(model.discipline, Discipline::Eevdf(_));
-    if let Some(app) = apps.iter().find(|app| app.scheduling != Scheduling::Other && !eevdf) {
+    let plain = !model.discipline.has_groups();
+    if let Some(app) = apps.iter().find(|app| app.scheduling != Scheduling::Other && plain) {
         return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
     }
     let mut numbered = apps.iter().enumerate();
@@ -115,7 +116,7 @@ fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<
     if groups.is_empty() && apps.iter().all(|app| app.group.is_none()) {
         return Ok(());
     }
-    if !matches!(model.discipline, Discipline::Eevdf(_)) {
+    if !model.discipline.has_groups() {
         return Err("only EEVDF has task groups".into());
     }
     if groups.len() as u64 * u64::from(machine.cpus()) > MAX_TASKS {
@@ -304,7 +305,7 @@ fn build_cpus(
     if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());
     }
-    if model.discipline.processes_ticks().is_some() {
+    if model.discipline.ticks().is_some() {
         for cpu in machine.cpu_ids() {
             cpus[cpu].rare.next_tick = Time::ZERO;
             cpus[cpu].rare.waiting = model.groups.is_empty().then(Average::default);
@@ -547,7 +548,7 @@ fn first_ticks(cpus: usize, model: &OsModel) -> Tournament {
 /// task group of limited cpu time: the phases of their periods are random (`init_cfs_bandwidth`).
 fn kernel_timers(model: &OsModel, seed: u64) -> Timers {
     let mut timers = Timers::with_capacity(1 << 10);
-    if let Some(period) = model.discipline.update_period() {
+    if let Some(period) = update_period(model) {
         timers.arm(Time::ZERO + period, Timer::Update);
     }
     for (number, group) in model.groups.iter().enumerate() {

@@ -477,6 +477,6 @@ impl Shared<'_> {
     /// Charges the task for the time until now, ticks apart.
     #[inline]
     pub(crate) fn charge(&mut self, record: &mut Cpu) {
-        self.model.discipline.charge(&mut self.tasks, record, self.now);
+        self.model.discipline.charge_current(&mut self.tasks, record, self.now);
     }
 }

@@ -9,8 +9,7 @@ use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
 use crate::program::{Touch, release_order};
 use crate::rng;
-use crate::run_queue::Entry;
-use crate::run_queue::multilevel::Multilevel;
+use crate::run_queue::{Entry, Rules};
 use crate::time::{Span, Time};
 use crate::wait::Scope;
 
@@ -199,8 +198,8 @@ impl Engine<'_> {
             let (discipline, now) = (&self.shared.model.discipline, self.shared.now);
             // It has slept for long: virtual time that it was charged when it was created is over. Levels of
             // priority are kept.
-            if Multilevel::of(discipline).is_some() {
-                discipline.place(&mut self.shared.tasks, &mut self.cpus[cpu], id, (Entry::Fork, now));
+            if discipline.levels().is_some() {
+                discipline.place(&mut self.shared.tasks, &mut self.cpus[cpu], id, Entry::Fork, now);
             }
             self.policy_enqueue(id, cpu, Enqueue::Created, policy);
             self.enqueue(id, cpu, Entry::Wake, None);
@@ -228,7 +227,7 @@ impl Engine<'_> {
                 *created += 1;
             }
             let master = record.task(creator);
-            if Multilevel::of(&self.shared.model.discipline).is_some() {
+            if self.shared.model.discipline.levels().is_some() {
                 self.shared.tasks[id].history.parent = master;
                 // Parent and child share a slice or a history: it has to be up to date.
                 self.catch_up(parent);

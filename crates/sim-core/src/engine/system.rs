@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::policy::{
     self, Action, Affinity, AppView, Decision, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
-use crate::run_queue::{self, groups};
+use crate::run_queue::{self, Rules, groups};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 impl View for Engine<'_> {
@@ -111,7 +111,8 @@ impl Engine<'_> {
     }
 
     fn dispatch_priority(&self, task: TaskId) -> i64 {
-        self.shared.model.discipline.dispatch_priority(&self.shared.tasks[task])
+        let levels = self.shared.model.discipline.levels();
+        levels.map_or(0, |levels| levels.dispatch_priority(&self.shared.tasks[task]))
     }
 
     /// Refuses an action: counts it and returns false.
@@ -196,10 +197,10 @@ impl System for Engine<'_> {
 
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
         let cpu = self.shared.tasks[task].cpu;
-        let shared = &self.shared;
-        shared.model.discipline.slice_used_and_left(&shared.tasks[task], &self.cpus[cpu])?;
+        let model = std::sync::Arc::clone(&self.shared.model);
+        let levels = model.discipline.levels()?;
         self.catch_up(cpu);
-        self.shared.model.discipline.slice_used_and_left(&self.shared.tasks[task], &self.cpus[cpu])
+        Some(levels.slice_used_and_left(&self.shared.tasks[task], &self.cpus[cpu]))
     }
 
     fn is_eligible(&mut self, task: TaskId) -> bool {
@@ -207,7 +208,8 @@ impl System for Engine<'_> {
         let cpu = self.shared.tasks[task].cpu;
         self.settle(cpu);
         let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
-        self.shared.model.discipline.request(tasks, record, task).is_none_or(|(request, _)| request.eligible)
+        let requests = self.shared.model.discipline.requests();
+        requests.is_none_or(|requests| requests.request(tasks, record, task).0.eligible)
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {

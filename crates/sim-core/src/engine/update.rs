@@ -3,13 +3,20 @@
 use crate::engine::Engine;
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
+use crate::os::OsModel;
 use crate::policy::{Preemption, TaskState};
-use crate::run_queue;
+use crate::run_queue::{self, Rules};
+use crate::time::Span;
+
+/// The period at which all priorities are updated, if they are.
+pub(crate) fn update_period(model: &OsModel) -> Option<Span> {
+    model.discipline.levels()?.update_period()
+}
 
 impl Engine<'_> {
     /// Boosts each task that has gone too long without a whole quantum, and arms the next update.
     pub(crate) fn update_priorities(&mut self) {
-        let Some(period) = self.shared.model.discipline.update_period() else {
+        let Some(period) = update_period(&self.shared.model) else {
             unreachable!("{} arms an update of all priorities", self.shared.model.name);
         };
         for cpu in 0..self.cpus.len() {
@@ -30,7 +37,8 @@ impl Engine<'_> {
 
     fn update_priority(&mut self, id: TaskId) {
         let task = &mut self.shared.tasks[id];
-        let Some(key) = self.shared.model.discipline.updated(task) else { return };
+        let Some(levels) = self.shared.model.discipline.levels() else { return };
+        let Some(key) = levels.updated(task) else { return };
         if task.state == TaskState::Running {
             task.vruntime = key;
         } else if task.vruntime != key {

@@ -8,7 +8,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
-use crate::run_queue::{self, Entry, groups};
+use crate::run_queue::{self, Entry, Rules, groups};
 use crate::time::Span;
 
 impl Engine<'_> {
@@ -93,7 +93,8 @@ impl Engine<'_> {
     pub(crate) fn end_delay(&mut self, id: TaskId) {
         let cpu = self.shared.tasks[id].cpu;
         self.catch_up(cpu);
-        self.shared.model.discipline.end_delay(&mut self.shared.tasks, &mut self.cpus[cpu], id);
+        let Some(groups) = self.shared.model.discipline.groups() else { return };
+        groups.end_delay(&mut self.shared.tasks, &mut self.cpus[cpu], id);
     }
 
     /// Processes the timer ticks of a cpu since the last time. One within a poll-and-yield cycle has no
@@ -144,11 +145,11 @@ impl Engine<'_> {
         self.shared.charge(&mut self.cpus[cpu]);
     }
 
-    /// The current task begins to wait and is charged up to here. Under EEVDF a task is not charged just
+    /// The current task begins to wait and is charged up to here. Where tasks are charged at ticks, not just
     /// because it changes from computing to polling.
     #[inline]
     pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
-        if self.shared.model.discipline.charges_waiters() {
+        if self.shared.model.discipline.ticks().is_none() {
             self.charge(cpu);
         }
     }
@@ -166,7 +167,7 @@ impl Engine<'_> {
         self.entries += 1;
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
-        discipline.place(&mut self.shared.tasks, record, id, (entry, self.shared.now));
+        discipline.place(&mut self.shared.tasks, record, id, entry, self.shared.now);
         let task = &mut self.shared.tasks[id];
         let enters = matches!(task.state, TaskState::New | TaskState::Sleeping)
             || entry == Entry::Move && task.state != TaskState::Exited;
@@ -191,7 +192,7 @@ impl Engine<'_> {
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
         let idle = record.current.is_none();
-        let preempts = discipline.preempts(&mut self.shared.tasks, record, id, self.shared.now);
+        let preempts = discipline.takes_cpu(&mut self.shared.tasks, record, id, self.shared.now);
         let remote = by.is_some_and(|by| by != cpu);
         if preempts {
             record.resched = true;

@@ -5,7 +5,7 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::policy::{QueueEntry, THROTTLED};
-use crate::run_queue::{Entry, Rules, Tasks};
+use crate::run_queue::{Entry, FastForward, Growth, Keys, Rules, Standing, Tasks, best};
 use crate::time::{Span, Time};
 
 /// The policy orders the run queues.
@@ -88,8 +88,8 @@ impl Rules for ByPolicy {
     }
 
     /// The current task has come last of all with its key.
-    fn keeps(&self, current: &Task, head: &Task) -> bool {
-        current.vruntime < head.vruntime
+    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, current: Option<TaskId>, _: Time) -> Option<TaskId> {
+        best(tasks, cpu, current, |mine, theirs| mine.vruntime < theirs.vruntime)
     }
 
     fn prefers(&self, _: &Tasks, _: &Cpu, _: TaskId, _: i64) -> bool {
@@ -98,4 +98,10 @@ impl Rules for ByPolicy {
 
     /// The policy is asked for a new entry.
     fn yield_key(&self, _: &mut Tasks, _: &mut Cpu, _: TaskId, _: Time) {}
+}
+
+impl FastForward for ByPolicy {
+    fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
+        true
+    }
 }

@@ -9,7 +9,10 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
-use crate::run_queue::{Entry, Picks, Rules, Tasks, last_of_priority};
+use crate::run_queue::{
+    Entry, FastForward, Growth, Interrupted, Keys, Picked, Picks, Rules, Standing, Tasks, anyone_waits, best,
+    last_of_priority,
+};
 use crate::time::{Span, Time};
 
 /// What `sched_yield` does under CFS.
@@ -329,15 +332,15 @@ impl Rules for CfsParams {
 
     /// A minimum that follows the leftmost task alone follows that of the tasks that wait now.
     #[inline]
-    fn note_pick(&self, tasks: &Tasks, cpu: &mut Cpu) {
+    fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Picked) {
         if !self.minimum_with_current {
             advance_minimum(self, tasks, cpu);
         }
     }
 
     #[inline]
-    fn interrupted(&self, _: &mut Tasks, cpu: &mut Cpu, _: Time, over: bool) {
-        if over && self.clear_buddies {
+    fn interrupted(&self, _: &mut Tasks, cpu: &mut Cpu, _: Time, why: Interrupted) {
+        if why == Interrupted::SliceOver && self.clear_buddies {
             forget(cpu, cpu.current);
         }
     }
@@ -353,14 +356,12 @@ impl Rules for CfsParams {
     }
 
     #[inline]
-    fn buddy(
-        &self,
-        tasks: &Tasks,
-        cpu: &mut Cpu,
-        picks: (Option<TaskId>, TaskId),
-        now: Time,
-    ) -> Option<TaskId> {
-        buddy(self, tasks, cpu, picks, now)
+    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, current: Option<TaskId>, now: Time) -> Option<TaskId> {
+        if !anyone_waits(tasks, cpu) {
+            return current;
+        }
+        let best = best(tasks, cpu, current, |mine, theirs| mine.vruntime < theirs.vruntime)?;
+        Some(buddy(self, tasks, cpu, (current, best), now).unwrap_or(best))
     }
 
     /// `wakeup_preempt_entity`.
@@ -379,7 +380,9 @@ impl Rules for CfsParams {
         cpu.charged = cpu.charged.max(now);
         self.follow_alone(tasks, cpu);
     }
+}
 
+impl FastForward for CfsParams {
     fn picks(&self) -> Option<Picks> {
         (self.yield_mode == YieldMode::Default).then_some(Picks::ByKey)
     }
@@ -399,9 +402,14 @@ impl Rules for CfsParams {
         advance_minimum(self, tasks, cpu);
         self.follow_alone(tasks, cpu);
     }
+
+    #[inline]
+    fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
+        true
+    }
 }
 
-/// [`Rules::yields_kept`] of a fair yield.
+/// [`FastForward::yields_kept`] of a fair yield.
 #[inline]
 pub(crate) fn fair_yields_kept(tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
     let (current, rival) = (&tasks[cpu.current], &tasks[cpu.head]);

@@ -14,8 +14,8 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, Pick};
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals};
 use crate::run_queue::{
-    Entry, Growth, Keys, Picks, Requests, Rules, Tasks, at_least_1us, bandwidth, delayed_in, eevdf_polls,
-    groups, insert_by, list, remove,
+    Entry, FastForward, Grouped, Growth, Keys, Picked, Picks, Requested, Requests, Rules, Standing, Tasks,
+    Ticks, at_least_1us, bandwidth, delayed_in, eevdf_polls, groups, insert_by, list, remove,
 };
 use crate::time::{Span, Time};
 
@@ -481,6 +481,33 @@ fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: T
 }
 
 impl Rules for EevdfParams {
+    fn check(&self, tick: Span) -> Result<(), String> {
+        at_least_1us("slice", self.slice)?;
+        if self.tick_jitter >= tick {
+            return Err("ticks must be late by less than their period".into());
+        }
+        Ok(())
+    }
+
+    /// A task takes its lag along instead.
+    fn has_relative_keys(&self) -> bool {
+        false
+    }
+
+    fn ticks(&self) -> Option<Ticks> {
+        Some(Ticks { late: self.tick_jitter })
+    }
+
+    /// `entity_tick`: the groups around the current task get their weights, too.
+    fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
+        charge(self, tasks, cpu, at);
+        if cpu.rare.group_count > 0
+            && let Some(current) = cpu.current.some()
+        {
+            reweigh_around(self, tasks, cpu, current);
+        }
+    }
+
     #[inline]
     fn key(&self, task: &Task) -> i64 {
         task.history.vdeadline
@@ -494,18 +521,10 @@ impl Rules for EevdfParams {
         charge(self, tasks, cpu, now);
     }
 
-    /// `entity_tick`: the groups around the current task get their weights, too.
-    fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
-        charge(self, tasks, cpu, at);
-        if cpu.rare.group_count > 0
-            && let Some(current) = cpu.current.some()
-        {
-            reweigh_around(self, tasks, cpu, current);
+    fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, how: Picked) {
+        if let Picked::Anew(now) = how {
+            picked(self, tasks, cpu, now);
         }
-    }
-
-    fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
-        picked(self, tasks, cpu, now);
     }
 
     /// With task groups each tick is processed in its time: it reads what is queued on other cpus.
@@ -515,11 +534,6 @@ impl Rules for EevdfParams {
 
     fn slice_end(&self, _: &Tasks, cpu: &Cpu, _: Time, _: impl Fn(Time) -> Time) -> Time {
         cpu.rare.next_tick
-    }
-
-    /// A tick finds out itself.
-    fn picks_at_tick(&self) -> bool {
-        false
     }
 
     fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
@@ -538,9 +552,22 @@ impl Rules for EevdfParams {
         yields(self, tasks, cpu, now);
     }
 
-    #[inline]
-    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
-        eevdf_polls::move_origin(self, tasks, cpu, id)
+    fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+        leave(self, tasks, cpu, id, reason);
+    }
+
+    fn groups(&self) -> Option<&dyn Grouped> {
+        Some(self)
+    }
+
+    fn requests(&self) -> Option<&dyn Requested> {
+        Some(self)
+    }
+}
+
+impl FastForward for EevdfParams {
+    fn picks(&self) -> Option<Picks> {
+        Some(Picks::ByDeadline(Requests { slice: self.slice, protected: self.protected }))
     }
 
     #[inline]
@@ -551,48 +578,20 @@ impl Rules for EevdfParams {
         })
     }
 
-    fn picks(&self) -> Option<Picks> {
-        Some(Picks::ByDeadline(Requests { slice: self.slice, protected: self.protected }))
-    }
-
-    fn check(&self, tick: Span) -> Result<(), String> {
-        at_least_1us("slice", self.slice)?;
-        if self.tick_jitter >= tick {
-            return Err("ticks must be late by less than their period".into());
-        }
-        Ok(())
-    }
-
-    /// A task takes its lag along instead.
-    fn has_relative_keys(&self) -> bool {
-        false
-    }
-
-    fn charges_waiters(&self) -> bool {
-        false
-    }
-
-    fn processes_ticks(&self) -> Option<Span> {
-        Some(self.tick_jitter)
-    }
-
-    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-        drop_delayed(self, tasks, cpu, id);
-    }
-
     fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
         eevdf_polls::yield_again(self.slice, tasks, cpu, cycle, more);
     }
 
-    fn periods_kept(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64 {
-        eevdf_polls::periods_kept(tasks, cpu, id, growth)
+    #[inline]
+    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
+        eevdf_polls::move_origin(self, tasks, cpu, id)
     }
 
     /// Picks depend on differences of virtual times, and the current task on what is left of its protection.
-    fn recurs(&self, task: &Task, then: &Keys, growth: Growth, is_current: bool) -> bool {
+    fn recurs(&self, task: &Task, then: &Keys, growth: Growth, standing: Standing) -> bool {
         let left = |keys: &Keys| (keys.protection - keys.vruntime).max(0);
         task.history.vdeadline - then.vdeadline == growth.key
-            && (!is_current || left(&Keys::of(task)) == left(then))
+            && (standing == Standing::Waiting || left(&Keys::of(task)) == left(then))
     }
 
     fn periods_aged(&self, task: &Task, then: &Keys, growth: i64) -> u64 {
@@ -614,17 +613,19 @@ impl Rules for EevdfParams {
             task.history.protection += growth;
         }
     }
+}
 
-    fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
-        leave(self, tasks, cpu, id, reason);
-    }
-
-    fn change_priority(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
-        change_priority(self, tasks, cpu, id, priority);
+impl Grouped for EevdfParams {
+    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        drop_delayed(self, tasks, cpu, id);
     }
 
     fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
         drop_all(self, tasks, cpu);
+    }
+
+    fn change_priority(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
+        change_priority(self, tasks, cpu, id, priority);
     }
 
     fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
@@ -635,12 +636,18 @@ impl Rules for EevdfParams {
         unthrottle(self, tasks, cpu, id);
     }
 
-    fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<(Request, i64)> {
+    fn periods_kept(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64 {
+        eevdf_polls::periods_kept(tasks, cpu, id, growth)
+    }
+}
+
+impl Requested for EevdfParams {
+    fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> (Request, i64) {
         let task = &tasks[id];
         let average = average_of(tasks, cpu, id);
         let protected_until = (cpu.current == id).then_some(task.history.protection);
         let eligible = average.allows(task.vruntime);
-        Some((Request { deadline: task.history.vdeadline, eligible, protected_until }, average.value()))
+        (Request { deadline: task.history.vdeadline, eligible, protected_until }, average.value())
     }
 
     fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {

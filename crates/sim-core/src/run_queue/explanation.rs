@@ -1,6 +1,6 @@
 //! Why a run queue decided as it did: the tasks that compete and the rule, for observers.
 
-use super::{Discipline, Tasks, list};
+use super::{Discipline, Rules, Tasks, list};
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
 use crate::observe::{Contender, QueueDecision, Verdict};
@@ -16,19 +16,20 @@ pub(crate) fn explain(
 ) -> QueueDecision {
     let waiting = list(tasks, cpu.head).filter(|id| tasks[*id].priority < THROTTLED);
     let all = cpu.current.some().into_iter().chain(waiting).chain(list(tasks, cpu.rare.delayed));
+    let request = |id: TaskId| discipline.requests().map(|requests| requests.request(tasks, cpu, id));
     let of = |id: TaskId| Contender {
         task: id,
         current: cpu.current == id,
         delayed: tasks[id].history.delayed,
         vruntime: tasks[id].vruntime,
-        request: discipline.request(tasks, cpu, id).map(|(request, _)| request),
+        request: request(id).map(|(request, _)| request),
     };
     QueueDecision {
         cpu: cpu.id,
         task,
         verdict,
         rule: rule(discipline, tasks, cpu, task, verdict),
-        mean: discipline.request(tasks, cpu, task).map(|(_, mean)| mean),
+        mean: request(task).map(|(_, mean)| mean),
         contenders: all.map(of).collect(),
     }
 }
@@ -42,7 +43,12 @@ fn rule(discipline: &Discipline, tasks: &Tasks, cpu: &Cpu, task: TaskId, verdict
         (Verdict::Waits, Some(_)) if priority(task) == THROTTLED => "it is throttled",
         (Verdict::Waits, Some(_)) => "its priority level is higher than that of the current task",
         _ if verdict == Verdict::Waits && priority(task) == THROTTLED => "it is throttled",
-        _ => discipline.rule(tasks, cpu, task, verdict),
+        _ => match (discipline.requests(), verdict) {
+            (Some(requests), _) => requests.rule(tasks, cpu, task, verdict),
+            (None, Verdict::Picked) => "the discipline prefers it to all others of the cpu",
+            (None, Verdict::Preempts) => "the discipline prefers it to the current task",
+            (None, Verdict::Waits) => "the discipline does not prefer it to the current task",
+        },
     }
 }
 

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::ids::CpuId;
     use crate::run_queue::eevdf::EevdfParams;
-    use crate::run_queue::{Entry, Rules};
+    use crate::run_queue::{Entry, Picked, Rules};
     use crate::time::Time;
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         add(&mut tasks, &mut cpus, &[group]);
         params.place(&mut tasks, &mut cpus[here], TaskId(0), Entry::Wake, Time::ZERO);
         cpus[here].current = TaskId(0);
-        params.picked(&mut tasks, &mut cpus[here], Time::ZERO);
+        params.picked(&mut tasks, &mut cpus[here], Picked::Anew(Time::ZERO));
         let entity = on(&cpus[here], 0);
         let left = |tasks: &Tasks| {
             let (vruntime, history) = (tasks[entity].vruntime, &tasks[entity].history);

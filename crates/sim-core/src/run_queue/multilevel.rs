@@ -7,8 +7,10 @@
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::os::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};
-use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, contested};
+use crate::os::NICE_WEIGHTS;
+use crate::run_queue::{
+    Entry, FastForward, Growth, Interrupted, Keys, Picked, Rules, Standing, Tasks, contested,
+};
 use crate::time::{Span, Time};
 
 /// Slice and history of a task.
@@ -31,14 +33,6 @@ pub(crate) struct Share {
 impl Share {
     /// Nothing used, nothing remembered.
     pub(crate) const NONE: Self = Self { used: 0, rest: 0, ran: 0, waited: 0, expired: false, front: false };
-}
-
-/// A discipline of this kind with its parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Multilevel {
-    O1(O1Params),
-    Ule(UleParams),
-    Ts(TsParams),
 }
 
 /// Where a task runs: what its slice and its next priority depend on.
@@ -73,19 +67,19 @@ pub(crate) trait Levels {
     /// See [`Rules::check`].
     fn check_parameters(&self) -> Result<(), String>;
 
-    /// See [`Rules::update_period`].
-    fn period(&self) -> Option<Span> {
+    /// The period at which all priorities are updated, if they are.
+    fn update_period(&self) -> Option<Span> {
         None
     }
 
-    /// See [`Rules::updated`].
-    fn update(&self, task: &mut Task) -> Option<i64> {
+    /// The new key of a task at an update of all priorities, if it changes.
+    fn updated(&self, task: &mut Task) -> Option<i64> {
         let _ = task;
         None
     }
 
-    /// See [`Rules::dispatch_priority`].
-    fn priority(&self, task: &Task) -> i64 {
+    /// See [`crate::policy::TaskView::dispatch_priority`].
+    fn dispatch_priority(&self, task: &Task) -> i64 {
         let _ = task;
         0
     }
@@ -134,6 +128,13 @@ pub(crate) trait Levels {
         let _ = (cpu, key, now);
     }
 
+    /// See [`crate::policy::System::slice`].
+    fn slice_used_and_left(&self, task: &Task, cpu: &Cpu) -> (Span, Span) {
+        let share = &task.history.share;
+        let room = self.room(share, task.vruntime, task.weight, cpu.running);
+        (Span::from_ns(share.used), Span::from_ns(room))
+    }
+
     /// The slice of a task.
     fn slice(&self, key: i64, weight: u32, running: u32) -> Span {
         self.quantum(key, weight, running).max(Span::from_ns(1))
@@ -169,22 +170,8 @@ impl<T: Levels> Rules for T {
         self.check_parameters()
     }
 
-    fn update_period(&self) -> Option<Span> {
-        self.period()
-    }
-
-    fn updated(&self, task: &mut Task) -> Option<i64> {
-        self.update(task)
-    }
-
-    fn dispatch_priority(&self, task: &Task) -> i64 {
-        self.priority(task)
-    }
-
-    fn slice_used_and_left(&self, task: &Task, cpu: &Cpu) -> Option<(Span, Span)> {
-        let share = &task.history.share;
-        let room = self.room(share, task.vruntime, task.weight, cpu.running);
-        Some((Span::from_ns(share.used), Span::from_ns(room)))
+    fn levels(&self) -> Option<&dyn Levels> {
+        Some(self)
     }
 
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
@@ -215,11 +202,11 @@ impl<T: Levels> Rules for T {
         self.run(&setting, *weight, vruntime, &mut history.share, now.since(cpu.charged));
     }
 
-    fn note_pick(&self, tasks: &Tasks, cpu: &mut Cpu) {
+    fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Picked) {
         self.note_key(cpu, tasks[cpu.current].vruntime);
     }
 
-    fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, _: bool) {
+    fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, _: Interrupted) {
         let task = &mut tasks[cpu.current];
         let expired = std::mem::replace(&mut task.history.share.expired, false);
         task.history.share.front = !expired;
@@ -246,8 +233,10 @@ impl<T: Levels> Rules for T {
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
         yields(self, tasks, cpu, now, 1);
     }
+}
 
-    /// Those of its slice, for a task that comes before its rival.
+impl<T: Levels> FastForward for T {
+    /// If the task precedes its rival, as many yields as its slice allows.
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
         let (current, key) = (&tasks[cpu.current], tasks[cpu.current].vruntime);
         if key >= tasks[cpu.head].vruntime || self.moves_at_yield() {
@@ -262,7 +251,7 @@ impl<T: Levels> Rules for T {
         yields(self, tasks, cpu, end, more as i64);
     }
 
-    fn recurs(&self, _: &Task, _: &Keys, growth: Growth, _: bool) -> bool {
+    fn recurs(&self, _: &Task, _: &Keys, growth: Growth, _: Standing) -> bool {
         growth.minimum == growth.key
     }
 
@@ -304,27 +293,4 @@ fn yields<T: Levels>(levels: &T, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, ti
 /// The nice value of a weight: the first that is not heavier.
 pub(crate) fn nice(weight: u32) -> i64 {
     NICE_WEIGHTS.partition_point(|w| *w > weight).min(NICE_WEIGHTS.len() - 1) as i64 - 20
-}
-
-impl Multilevel {
-    pub(crate) const fn of(discipline: &Discipline) -> Option<Self> {
-        match discipline {
-            Discipline::O1(params) => Some(Self::O1(*params)),
-            Discipline::Ule(params) => Some(Self::Ule(*params)),
-            Discipline::Ts(params) => Some(Self::Ts(*params)),
-            _ => None,
-        }
-    }
-}
-
-impl std::ops::Deref for Multilevel {
-    type Target = dyn Levels;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::O1(params) => params,
-            Self::Ule(params) => params,
-            Self::Ts(params) => params,
-        }
-    }
 }

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use crate::engine::state::ProcessId;
     use crate::ids::{AppId, CpuId, TaskId};
-    use crate::run_queue::{Rules, Tasks};
+    use crate::run_queue::{FastForward, Tasks};
 
     const PARAMS: O1Params =
         O1Params { timeslice: Span::from_ms(100), sleep_average: Span::from_ms(1_000), bonus: true };

@@ -5,7 +5,9 @@
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::run_queue::{Entry, Rules, Tasks, at_least_1us, last_of_priority};
+use crate::run_queue::{
+    Entry, FastForward, Growth, Keys, Rules, Standing, Tasks, at_least_1us, best, last_of_priority,
+};
 use crate::time::{Span, Time};
 
 /// Parameters of round robin.
@@ -41,8 +43,8 @@ impl Rules for RoundRobinParams {
         false
     }
 
-    fn keeps(&self, _: &Task, _: &Task) -> bool {
-        false
+    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, current: Option<TaskId>, _: Time) -> Option<TaskId> {
+        best(tasks, cpu, current, |_, _| false)
     }
 
     fn prefers(&self, _: &Tasks, _: &Cpu, _: TaskId, _: i64) -> bool {
@@ -55,5 +57,11 @@ impl Rules for RoundRobinParams {
 
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) {
         tasks[id].vruntime = behind_all(tasks, cpu, id);
+    }
+}
+
+impl FastForward for RoundRobinParams {
+    fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
+        true
     }
 }

@@ -147,11 +147,11 @@ impl Levels for TsParams {
         at_least_1us("update", self.update.min(self.clock_tick))
     }
 
-    fn period(&self) -> Option<Span> {
+    fn update_period(&self) -> Option<Span> {
         Some(self.update)
     }
 
-    fn update(&self, task: &mut Task) -> Option<i64> {
+    fn updated(&self, task: &mut Task) -> Option<i64> {
         let (running, asleep) = match task.state {
             TaskState::Running => (true, false),
             TaskState::Queued => (false, false),
@@ -165,7 +165,7 @@ impl Levels for TsParams {
         Some(key)
     }
 
-    fn priority(&self, task: &Task) -> i64 {
+    fn dispatch_priority(&self, task: &Task) -> i64 {
         match task.state {
             TaskState::New => i64::from(self.start),
             TaskState::Sleeping => -woken(self, task.vruntime, task.history.share.waited),
@@ -239,7 +239,7 @@ mod tests {
         task.vruntime = -19;
         let mut in_state = |state| {
             task.state = state;
-            params.priority(&task)
+            params.dispatch_priority(&task)
         };
         let states = [TaskState::New, TaskState::Queued, TaskState::Running, TaskState::Sleeping];
         assert_eq!(states.map(&mut in_state), [59, 19, 19, 51]);

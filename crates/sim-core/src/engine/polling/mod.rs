@@ -12,7 +12,7 @@
 //! One mechanism covers all cases (`queue_copy`): the rules of the discipline act on a copy of the queue,
 //! dispatch by dispatch. Yields after which the caller keeps the cpu are done at once. When the state of the
 //! queue recurs, whole periods are skipped (`recurrence`). The discipline states how many yields and how many
-//! periods are alike ([`crate::run_queue::Rules::yields_kept`], [`crate::run_queue::Rules::periods`]). Task
+//! periods are alike ([`crate::run_queue::FastForward`]). Task
 //! groups are copied with the queue, unless their cpu time is limited: then each poll is an event.
 //!
 //! Frequent cases are computed without it, because a task-step takes up to twice the instructions otherwise

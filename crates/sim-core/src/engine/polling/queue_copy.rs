@@ -11,7 +11,7 @@ use crate::engine::polling::{Look, Prices, cycles_before, polls, polls_before, v
 use crate::engine::state::{App, Cpu, ProcessId, Task};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::run_queue::multilevel::Share;
-use crate::run_queue::{self, Rules, Tasks, groups};
+use crate::run_queue::{self, FastForward, Picked, Tasks, groups};
 use crate::time::{Span, Time};
 
 /// Dispatches that are predicted one by one before an event is armed to continue the prediction; more by
@@ -160,7 +160,7 @@ impl QueueCopy {
     /// Runs until something other than polling is due and returns that instant: the current task's poll (it
     /// observes the end of its wait) or the end of its cycle (a task that does not poll follows). Cycles that
     /// end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
-    pub(crate) fn run(&mut self, rules: &impl Rules, limit: Time) -> Time {
+    pub(crate) fn run(&mut self, rules: &impl FastForward, limit: Time) -> Time {
         let most = DISPATCHES_PREDICTED + 2 * self.done.len();
         let mut dispatches = 0;
         loop {
@@ -250,7 +250,7 @@ impl QueueCopy {
     /// Yields of the current task, one each cycle, after all of which but the last it certainly keeps the
     /// cpu; `u64::MAX` when it has no rival.
     #[inline]
-    fn yields_kept(&self, rules: &impl Rules, first: Time) -> u64 {
+    fn yields_kept(&self, rules: &impl FastForward, first: Time) -> u64 {
         let (cpu, current) = (&self.cpu, &self.tasks[self.cpu.current]);
         let Some(head) = cpu.head.some().map(|head| &self.tasks[head]) else { return u64::MAX };
         if head.priority > current.priority {
@@ -277,7 +277,7 @@ impl QueueCopy {
 
     /// The current task's dispatch does not end before `limit`, or the task observes the end of its wait in
     /// it: runs up to there.
-    fn stop(&mut self, rules: &impl Rules, limit: Time, poll: Time, wanted: u64) -> Time {
+    fn stop(&mut self, rules: &impl FastForward, limit: Time, poll: Time, wanted: u64) -> Time {
         let (visible, cycle) = (visible_at(&self.tasks[self.cpu.current]), self.cycle(self.cpu.current));
         let unaware = polls_before(visible, poll, cycle);
         let before = cycles_before(limit, poll + self.prices.call, cycle);
@@ -294,7 +294,7 @@ impl QueueCopy {
 
     /// The current task goes through whole cycles and keeps the cpu.
     #[inline]
-    fn stay(&mut self, rules: &impl Rules, cycles: u64) {
+    fn stay(&mut self, rules: &impl FastForward, cycles: u64) {
         if cycles == 0 {
             return;
         }
@@ -302,10 +302,10 @@ impl QueueCopy {
         let cycle = self.cycle(id);
         let first = self.cpu.since + self.overhead + cycle;
         rules.yield_key(&mut self.tasks, &mut self.cpu, id, first);
-        rules.note_pick(&self.tasks, &mut self.cpu);
+        rules.picked(&mut self.tasks, &mut self.cpu, Picked::Again);
         if cycles > 1 {
             rules.yield_again(&mut self.tasks, &mut self.cpu, cycle, cycles - 1);
-            rules.note_pick(&self.tasks, &mut self.cpu);
+            rules.picked(&mut self.tasks, &mut self.cpu, Picked::Again);
         }
         self.count(cycles, charged, first + cycle * (cycles - 1));
     }
@@ -328,7 +328,7 @@ impl QueueCopy {
     /// The current task's cycle ends with a yield, and the next task is picked. False, with nothing changed,
     /// when that one does not poll.
     #[inline]
-    pub(super) fn yields(&mut self, rules: &impl Rules, end: Time) -> bool {
+    pub(super) fn yields(&mut self, rules: &impl FastForward, end: Time) -> bool {
         let (id, charged) = (self.cpu.current, self.cpu.charged);
         let saved = if self.others { Some(self.before_yield()) } else { None };
         let next = if self.directed {
@@ -346,7 +346,7 @@ impl QueueCopy {
         }
         self.count(1, charged, end);
         if next == id {
-            rules.note_pick(&self.tasks, &mut self.cpu);
+            rules.picked(&mut self.tasks, &mut self.cpu, Picked::Again);
         } else {
             self.switch(rules, next);
         }
@@ -408,7 +408,7 @@ impl QueueCopy {
 
     /// The current task, which has yielded, goes into the queue, and `next` takes the cpu.
     #[inline]
-    fn switch(&mut self, rules: &impl Rules, next: TaskId) {
+    fn switch(&mut self, rules: &impl FastForward, next: TaskId) {
         let old = self.cpu.current;
         let now = self.cpu.since;
         let cost = self.cost(&self.tasks[old], &self.tasks[next]);
@@ -421,8 +421,7 @@ impl QueueCopy {
         self.overhead = cost;
         self.switching += cost;
         self.cpu.charged = (now + cost).saturating_sub(self.switch_charge());
-        rules.picked(&mut self.tasks, &mut self.cpu, now);
-        rules.note_pick(&self.tasks, &mut self.cpu);
+        rules.picked(&mut self.tasks, &mut self.cpu, Picked::Anew(now));
     }
 }
 

@@ -15,7 +15,7 @@ use crate::engine::polling::queue_copy::{Done, QueueCopy};
 use crate::engine::polling::visible_at;
 use crate::engine::state::Task;
 use crate::ids::TaskId;
-use crate::run_queue::{self, FAR_KEY, Growth, Keys, Rules, groups};
+use crate::run_queue::{self, FAR_KEY, FastForward, Growth, Keys, Picked, Standing, groups};
 use crate::time::{Span, Time};
 
 /// Periods must be shorter than this number of cycles from the next event for a mark to be set.
@@ -59,7 +59,7 @@ impl QueueCopy {
     /// At the beginning of a dispatch: skips as many whole periods as pass without event; true when they
     /// continue forever.
     #[inline]
-    pub(crate) fn skip_periods(&mut self, rules: &impl Rules, limit: Time, dispatches: usize) -> bool {
+    pub(crate) fn skip_periods(&mut self, rules: &impl FastForward, limit: Time, dispatches: usize) -> bool {
         if self.mark.current.is_none() {
             if self.mark.dispatch <= dispatches && self.is_worthwhile(limit) {
                 self.set_mark(dispatches);
@@ -101,7 +101,7 @@ impl QueueCopy {
     }
 
     /// The task that was current at the mark is current again.
-    fn returns(&mut self, rules: &impl Rules, limit: Time, dispatches: usize) -> bool {
+    fn returns(&mut self, rules: &impl FastForward, limit: Time, dispatches: usize) -> bool {
         let Some(periods) = self.periods(rules) else {
             self.mark.returns += 1;
             if self.mark.returns >= self.mark.allowed {
@@ -133,7 +133,7 @@ impl QueueCopy {
         false
     }
 
-    /// For how many periods no key becomes so large that the origin moves ([`Rules::move_origin`]).
+    /// For how many periods no key becomes so large that the origin moves ([`FastForward::move_origin`]).
     fn most_by_keys(&self) -> u64 {
         let room = |(task, then): (&Task, &Earlier)| {
             let growth = task.vruntime - then.keys.vruntime;
@@ -156,7 +156,7 @@ impl QueueCopy {
     }
 
     /// How often what has happened since the mark will happen again, if the state has recurred.
-    fn periods(&self, rules: &impl Rules) -> Option<u64> {
+    fn periods(&self, rules: &impl FastForward) -> Option<u64> {
         if self.cpu.rare.group_count > 0 {
             let here =
                 |group: &u16| *group == 0 || self.tasks[groups::on(&self.cpu, group - 1)].history.queued;
@@ -187,7 +187,8 @@ impl QueueCopy {
                 }
                 continue;
             };
-            shifted &= rules.recurs(task, &then.keys, growth, id == current);
+            let standing = if id == current { Standing::Current } else { Standing::Waiting };
+            shifted &= rules.recurs(task, &then.keys, growth, standing);
             aged = aged.min(rules.periods_aged(task, &then.keys, growth.key));
             if task.vruntime - then.keys.vruntime != growth.key || !(shifted || aged > 0) {
                 return None;
@@ -207,7 +208,7 @@ impl QueueCopy {
 
     /// The same for those that compete in a task group, or beside all groups. Either all have run, or only
     /// the one that was picked last.
-    fn periods_of_level(&self, rules: &impl Rules, group: u16) -> Option<u64> {
+    fn periods_of_level(&self, rules: &impl FastForward, group: u16) -> Option<u64> {
         let (mut waits, mut ran, mut shifted, mut aged) = (false, 0, true, u64::MAX);
         let (mut first, mut last) = (None, TaskId::NONE);
         for (id, then) in self.tasks.ids().zip(&self.mark.tasks) {
@@ -222,9 +223,10 @@ impl QueueCopy {
             }
             let key = task.vruntime - then.keys.vruntime;
             let growth = Growth { key: *first.get_or_insert(key), minimum: 0 };
-            let is_current = id == self.cpu.current || task.history.chosen;
+            let current = id == self.cpu.current || task.history.chosen;
+            let standing = if current { Standing::Current } else { Standing::Waiting };
             let equal = key == growth.key;
-            shifted &= equal && rules.recurs(task, &then.keys, growth, is_current);
+            shifted &= equal && rules.recurs(task, &then.keys, growth, standing);
             aged = if equal { aged.min(rules.periods_aged(task, &then.keys, key)) } else { 0 };
             (ran, last) = (ran + 1, id);
         }
@@ -234,7 +236,8 @@ impl QueueCopy {
         }
         let (task, then) = (&self.tasks[last], &self.mark.tasks[last.0 as usize].keys);
         let kept = ran == 1 && task.history.chosen && then.only_aged(task);
-        kept.then(|| rules.periods_kept(&self.tasks, &self.cpu, last, growth))
+        let groups = rules.groups().filter(|_| kept)?;
+        Some(groups.periods_kept(&self.tasks, &self.cpu, last, growth))
     }
 
     /// Those of a task group that have run since the mark are queued in the same order; `group` is 0 for
@@ -247,7 +250,7 @@ impl QueueCopy {
 
     /// The list is in the order of the keys again, after those of each level have grown by an amount of their
     /// own.
-    fn sort(&mut self, rules: &impl Rules) {
+    fn sort(&mut self, rules: &impl FastForward) {
         let mut order = std::mem::take(&mut self.mark.order);
         order.clear();
         order.extend(self.queue());
@@ -261,7 +264,7 @@ impl QueueCopy {
     }
 
     /// What has happened since the mark happens again, this number of times.
-    fn repeat(&mut self, rules: &impl Rules, times: u64) {
+    fn repeat(&mut self, rules: &impl FastForward, times: u64) {
         let period = self.cpu.since - self.mark.since;
         for number in 0..self.mark.tasks.len() {
             let (then, done) = (&self.mark.tasks[number], &mut self.done[number]);
@@ -288,7 +291,7 @@ impl QueueCopy {
         self.cpu.since += period * times;
         self.cpu.charged += period * times;
         rules.advance_minimum(&self.tasks, &mut self.cpu);
-        rules.note_pick(&self.tasks, &mut self.cpu);
+        rules.picked(&mut self.tasks, &mut self.cpu, Picked::Again);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::machine::Costs;
 use crate::os::{Discipline, YieldMode};
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{self, Tasks};
+use crate::run_queue::{self, Rules, Tasks};
 use crate::time::{Span, Time};
 
 /// True when a yield under this discipline puts its caller behind every task of its priority.
