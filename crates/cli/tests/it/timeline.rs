@@ -210,6 +210,9 @@ fn waits_for_locks_have_a_lane_and_nobody_disappears() {
     let (code, _, err) = oversim(&["timeline", "-", "--quiet", "-o", &file], &text("mutex"));
     let svg = fs::read_to_string(&file).unwrap();
     assert!(code == 0 && svg.contains(">queue lock waits<") && svg.contains(" tasks of queue wait"), "{err}");
+    assert!(
+        svg.contains("Lock waits: height = tasks that wait for a lock, asleep or polling; full height: ")
+    );
     // A daemon that never has most of a character is named.
     let beside = "name: x\nmachine: core:1\npolicies: [LOAD]\nbaseline: none\napps:\n  hog: { tasks: 1, workload: \
                   { hog: { work: 2s } } }\n  tiny: { tasks: 1, background: true, workload: { daemon: { burst: \

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::canvas::palette::{Colour, Fill, MUTED, ON_LIGHT, PAPER};
 use crate::canvas::{Area, Canvas, Letters, font};
 use crate::timeline::palette::Palette;
+use crate::timeline::panel::{most_waiting, waiting_tasks};
 use crate::timeline::runs::Timeline;
 use crate::timeline::seen::Seen;
 use crate::timeline::states::{Owner, State};
@@ -138,6 +139,16 @@ impl Legend<'_> {
                 "Grey strokes: several applications wait."
             });
         }
+        let locks = self.timeline.tracks.iter().flat_map(|track| track.recording.locks.values());
+        let columns = locks.map(Vec::len).max().unwrap_or(0);
+        let full = (columns > 0).then(|| {
+            let window = (self.timeline.window.from, self.timeline.window.to);
+            let tasks = waiting_tasks(most_waiting(self.timeline), columns, window);
+            format!(
+                "Lock waits: height = tasks that wait for a lock, asleep or polling; full height: {tasks}."
+            )
+        });
+        hints.extend(full.as_deref());
         if self.seen.numbers {
             hints.push("Numbers are thread ids.");
         }

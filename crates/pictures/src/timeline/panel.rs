@@ -97,6 +97,13 @@ fn locking(timeline: &Timeline) -> Vec<usize> {
     apps.into_iter().take(BARRIER_LANES).collect()
 }
 
+/// The longest wait for locks of all tasks of an application in one column of any row: the full height of a
+/// lane, in nanoseconds.
+pub(super) fn most_waiting(timeline: &Timeline) -> u64 {
+    let columns = timeline.tracks.iter().flat_map(|track| track.recording.locks.values().flatten());
+    columns.copied().max().unwrap_or(0)
+}
+
 /// The label of the lane of an application's waits for locks.
 fn lock_lane(timeline: &Timeline, app: usize) -> String {
     font::shortened(&format!("{} lock waits", timeline.app(app)), LABEL, LANE_NAME)
@@ -320,7 +327,7 @@ fn waits(
     y: f64,
 ) {
     let Some(sums) = track.recording.locks.get(&(app as u32)) else { return };
-    let most = track.recording.locks.values().flatten().copied().max().unwrap_or(0).max(1) as f64;
+    let most = most_waiting(timeline).max(1) as f64;
     let (from, to) = frame.window;
     let edge = |column: usize| from + ((to - from) as f64 * column as f64 / sums.len().max(1) as f64) as u64;
     let mut column = 0;
@@ -328,17 +335,22 @@ fn waits(
         // Columns with the same number of tasks are one area.
         let same = sums[column..].iter().take_while(|sum| **sum == sums[column]).count();
         let (begin, end) = (edge(column), edge(column + same));
-        let mean = sums[column] as f64 * sums.len() as f64 / (to - from) as f64;
         if sums[column] > 0 {
             let height = ((LANE - 3.0) * sums[column] as f64 / most).max(1.0);
             let place = (frame.x(begin), y + LANE - 2.0 - height);
             let area = Area { x: place.0, y: place.1, width: frame.x(end) - place.0, height };
-            let tasks = if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") };
+            let tasks = waiting_tasks(sums[column], sums.len(), frame.window);
             let text = format!("{}: {tasks} tasks of {} wait for locks", instant(begin), timeline.app(app));
             canvas.titled(&text, |canvas| canvas.fill(area, colour));
         }
         column += same;
     }
+}
+
+/// The mean number of tasks that wait in a column, of the waits of all in nanoseconds.
+pub(super) fn waiting_tasks(waits: u64, columns: usize, (from, to): (u64, u64)) -> String {
+    let mean = waits as f64 * columns as f64 / (to - from).max(1) as f64;
+    if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
 }
 
 /// The barriers and the end of an application.
