@@ -323,3 +323,72 @@ fn ep_takes_the_same_time_with_eight_threads_per_core() {
     let [one, eight] = times[..] else { panic!("{times:?}") };
     assert!((eight / one - 1.0).abs() < 0.01, "{eight} s against {one} s");
 }
+
+/// A cell of the study of docs/sweeps.
+struct Cell {
+    cfs: bool,
+    noise: String,
+    grain_us: u64,
+    threads: u32,
+    best: String,
+    ratio: f64,
+    significant: bool,
+}
+
+/// The cells of docs/sweeps/policy_regions.csv.
+fn cells() -> Vec<Cell> {
+    let mut file = csv::Reader::from_path(root().join("docs/sweeps/policy_regions.csv")).unwrap();
+    let rows = file.deserialize::<BTreeMap<String, String>>().map(Result::unwrap);
+    rows.map(|row| {
+        let grain: u64 = row["x"].trim_end_matches(['u', 'm', 's']).parse().unwrap();
+        Cell {
+            cfs: row["panel"].contains("2.6.28"),
+            noise: row["panel"].rsplit_once('=').unwrap().1.into(),
+            grain_us: if row["x"].ends_with("us") { grain } else { grain * 1_000 },
+            threads: row["y"].parse().unwrap(),
+            best: row["best"].clone(),
+            ratio: row["ratio"].parse().unwrap(),
+            significant: row["significant"] == "yes",
+        }
+    })
+    .collect()
+}
+
+#[test]
+fn the_study_of_sweeps_counts_its_cells() {
+    let text = fs::read_to_string(root().join("docs/sweeps.md")).unwrap().replace('\n', " ");
+    let cells = cells();
+    // "20 of 21 (16)": cells in which a policy is best, all cells, and those with a significant margin.
+    let won = |best: &str, among: &dyn Fn(&Cell) -> bool| {
+        let all: Vec<&Cell> = cells.iter().filter(|cell| among(cell)).collect();
+        let best: Vec<&&Cell> = all.iter().filter(|cell| cell.best == best).collect();
+        (best.len(), all.len(), best.iter().filter(|cell| cell.significant).count())
+    };
+    let shared = |cfs: bool, noise: &str| {
+        let (best, all, clear) = won("PIN", &|c| c.threads > 1 && c.cfs == cfs && c.noise == noise);
+        format!("{best} of {all} ({clear})")
+    };
+    let (best, all, clear) = won("DWRR", &|cell| cell.threads == 1);
+    let long = |cell: &Cell| cell.cfs && cell.noise == "5ms" && cell.threads > 1;
+    let speed = won("SPEED", &|cell| long(cell) && cell.grain_us >= 2_000);
+    let open = |cell: &&Cell| !cell.cfs && cell.noise == "5ms";
+    let pin: Vec<&Cell> = cells.iter().filter(|cell| cell.best == "PIN").collect();
+    let load = won("LOAD", &|_| true);
+    let cfs = |noise| shared(true, noise).replace(" (", " cells (");
+    for sentence in [
+        format!("in {} with bursts of 10 us, and in {}", cfs("10us"), shared(true, "1ms")),
+        format!("Under EEVDF it is best in {} and in {}.", shared(false, "10us"), shared(false, "1ms")),
+        format!("`DWRR` is best**: in {best} of {all} cells ({clear})."),
+        format!("in {} of {} cells ({}). Below, no", speed.0, speed.1, speed.2),
+        format!(
+            "{} of {} cells have a significant margin",
+            cells.iter().filter(open).filter(|cell| cell.significant).count(),
+            cells.iter().filter(open).count()
+        ),
+        format!("below 5 % in {} of its {} cells", pin.iter().filter(|c| c.ratio < 1.05).count(), pin.len()),
+        format!("`LOAD` is best in {} cells, none of them significant", load.0),
+    ] {
+        assert!(text.contains(&sentence), "docs/sweeps.md does not say: {sentence}");
+    }
+    assert!(load.2 == 0 && !cells.iter().any(|cell| long(cell) && cell.grain_us < 2_000 && cell.significant));
+}
