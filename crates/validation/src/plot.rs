@@ -2,16 +2,21 @@
 
 use pictures::canvas::axis::{self, Axis, Kind};
 use pictures::canvas::palette::{BLUE, GRID, INK, MUTED, Mark, VERMILLION};
-use pictures::canvas::{self, Anchor, Area, Canvas, Letters};
+use pictures::canvas::{self, Anchor, Area, Canvas, Letters, font};
 
 /// Width and height of a picture in pixels.
 const SIZE: (f64, f64) = (460.0, 430.0);
-/// What lies within the picture.
+/// Width of the title of the axis upwards, with the gaps on both sides of the numbers.
+const BESIDE_NUMBERS: f64 = 34.0;
+/// What lies within the picture, further right where numbers are wide.
 const PANEL: Area = Area { x: 66.0, y: 62.0, width: 376.0, height: 310.0 };
 /// Font sizes: caption, axes, numbers.
 const CAPTION: f64 = 15.0;
 const AXIS: f64 = 12.0;
 const NUMBER: f64 = 11.0;
+
+/// Numbers on an axis, at most.
+const LABELS: usize = 6;
 
 /// A number to draw.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,13 +37,18 @@ pub struct Dot {
 /// What the drawing library says.
 pub fn svg(title: &str, unit: &str, dots: &[Dot]) -> Result<String, String> {
     let picture = canvas::picture(SIZE, &format!("{title}: published against simulated"), |canvas| {
-        let across = axis(dots).on(PANEL.x, PANEL.right());
-        let up = across.on(PANEL.bottom(), PANEL.y);
+        let range = axis(dots);
+        let widths =
+            range.labels(LABELS).into_iter().map(|(_, text)| font::width(&text, Letters::new(NUMBER)));
+        let left = widths.fold(PANEL.x, |left, width| left.max(BESIDE_NUMBERS + width));
+        let panel = Area { x: left, width: PANEL.right() - left, ..PANEL };
+        let across = range.on(panel.x, panel.right());
+        let up = across.on(panel.bottom(), panel.y);
         canvas.text((16.0, 18.0), title, Letters::new(CAPTION).bold());
         legend(canvas);
-        grid(canvas, &across, &up);
-        titles(canvas, unit);
-        canvas.line(&[(PANEL.x, PANEL.bottom()), (PANEL.right(), PANEL.y)], MUTED, 1.0);
+        grid(canvas, &panel, &across, &up);
+        titles(canvas, &panel, unit);
+        canvas.line(&[(panel.x, panel.bottom()), (panel.right(), panel.y)], MUTED, 1.0);
         for dot in dots {
             let x = across.place(dot.published);
             let ends = [dot.published - dot.tolerance, dot.published + dot.tolerance];
@@ -62,23 +72,23 @@ fn legend(canvas: &mut Canvas) {
     canvas.text((212.0, y), "tolerance", Letters::new(NUMBER));
 }
 
-fn grid(canvas: &mut Canvas, across: &Axis, up: &Axis) {
-    for (value, text) in across.labels(6) {
+fn grid(canvas: &mut Canvas, panel: &Area, across: &Axis, up: &Axis) {
+    for (value, text) in across.labels(LABELS) {
         let (x, y) = (across.place(value), up.place(value));
-        canvas.line(&[(x, PANEL.y), (x, PANEL.bottom())], GRID, 0.75);
-        canvas.line(&[(PANEL.x, y), (PANEL.right(), y)], GRID, 0.75);
-        canvas.text((x, PANEL.bottom() + 12.0), &text, Letters::new(NUMBER).at(Anchor::Middle));
-        canvas.text((PANEL.x - 6.0, y), &text, Letters::new(NUMBER).at(Anchor::End));
+        canvas.line(&[(x, panel.y), (x, panel.bottom())], GRID, 0.75);
+        canvas.line(&[(panel.x, y), (panel.right(), y)], GRID, 0.75);
+        canvas.text((x, panel.bottom() + 12.0), &text, Letters::new(NUMBER).at(Anchor::Middle));
+        canvas.text((panel.x - 6.0, y), &text, Letters::new(NUMBER).at(Anchor::End));
     }
-    canvas.line(&[(PANEL.x, PANEL.y), (PANEL.x, PANEL.bottom()), (PANEL.right(), PANEL.bottom())], INK, 1.0);
+    canvas.line(&[(panel.x, panel.y), (panel.x, panel.bottom()), (panel.right(), panel.bottom())], INK, 1.0);
 }
 
-fn titles(canvas: &mut Canvas, unit: &str) {
-    let middle = PANEL.x + PANEL.width / 2.0;
+fn titles(canvas: &mut Canvas, panel: &Area, unit: &str) {
+    let middle = panel.x + panel.width / 2.0;
     let letters = Letters::new(AXIS).at(Anchor::Middle);
     canvas.text((middle, SIZE.1 - 22.0), &format!("published, {unit}"), letters);
     let upwards = Letters { upwards: true, ..letters };
-    canvas.text((18.0, PANEL.y + PANEL.height / 2.0), &format!("simulated, {unit}"), upwards);
+    canvas.text((18.0, panel.y + panel.height / 2.0), &format!("simulated, {unit}"), upwards);
 }
 
 /// From the least to the largest number on either axis, with a margin.
@@ -100,6 +110,16 @@ mod tests {
         assert_eq!(picture.matches("<circle").count(), 2);
         assert!(picture.contains("#0072B2") && picture.contains("#D55E00"), "{picture}");
         assert!(picture.contains("published, ratio"));
+    }
+
+    #[test]
+    fn wide_numbers_do_not_meet_the_title_of_their_axis() {
+        let dot = Dot { published: 0.004, simulated: 0.004_01, tolerance: 0.001, pass: true };
+        let picture = svg("x", "s", &[dot]).unwrap();
+        assert!(picture.contains(">0.00400<"), "{picture}");
+        let widest = font::width("0.00400", Letters::new(NUMBER));
+        let left = BESIDE_NUMBERS + widest;
+        assert!(left > PANEL.x && picture.contains(&format!("{left:.1}")[..4]), "{left}: {picture}");
     }
 
     #[test]
