@@ -284,8 +284,8 @@ fn idle_exits(values: &Parameters, lists: &Lists) -> Vec<(Span, Span)> {
 }
 
 /// Cores of a package.
-pub(crate) const fn cores_per_package(topology: &Topology) -> u64 {
-    (topology.span(Level::Package) / topology.span(Level::Core)) as u64
+pub(crate) fn cores_per_package(topology: &Topology) -> u64 {
+    (topology.count(Level::Core) / topology.count(Level::Package)).into()
 }
 
 /// The speed of each core in billionths of the nominal one: `core_speed`, the entry of the list, the factor
@@ -311,6 +311,13 @@ pub(crate) fn check(topology: &Topology, values: &Values, lists: &Lists) -> Resu
     let (slow, cores) = (values.slow_cores, cores_per_package(topology));
     if slow > cores {
         return Err(format!("`slow_cores` is {slow}, but a package has {cores} cores"));
+    }
+    if values.cache_exponent.thousandths() > 0 && !topology.is_even() {
+        return Err(
+            "`cache_exponent` needs cores and caches that are all alike: what is shared by parts of \
+            different sizes is not modelled"
+                .into(),
+        );
     }
     // The range of `core_speed` itself, in billionths.
     let good = 1_000_000..=100_000_000_000;

@@ -1,6 +1,6 @@
 //! Synthetic machine descriptions in the manner of hwloc: `package:8 numa:1 core:64 pu:2`.
 
-use sim_core::machine::{Level, Topology};
+use sim_core::machine::{Arity, Level, Topology};
 
 use notation::suggest::hint;
 
@@ -30,6 +30,10 @@ const MAX_TEXT: usize = 256;
 /// Reads a synthetic description: `level:count` words, outermost first, counts per instance of the level
 /// above. Names are case-insensitive. A level left out has one instance per instance of the level above.
 ///
+/// Behind each `+` stands a further kind of cores or caches that lies in the same package: `core:2 pu:2 +
+/// core:4` has two cores with two hardware threads and four with one. Cores join the cache group before the
+/// `+`, unless a `cache` opens another one.
+///
 /// # Errors
 /// A sentence: an unknown level (with the nearest name), a missing or bad count, or a tree the machine model
 /// refuses.
@@ -37,7 +41,23 @@ pub fn parse_topology(text: &str) -> Result<Topology, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("a machine description has at most {MAX_TEXT} characters"));
     }
-    let mut levels: Vec<(Level, u32)> = Vec::new();
+    let mut kinds = text.split('+').map(levels);
+    let first = kinds.next().unwrap_or_else(|| Ok(Vec::new()))?;
+    let more = kinds.collect::<Result<Vec<_>, String>>()?;
+    if first.is_empty() {
+        return Err(
+            "the machine description is empty; write for example `package:2 numa:1 core:8 pu:2`".into()
+        );
+    }
+    if more.iter().any(Vec::is_empty) {
+        return Err("a `+` is followed by a further kind of cores, as `core:2 pu:2 + core:4`".into());
+    }
+    Topology::of_kinds(&first, &more)
+}
+
+/// The levels of one kind.
+fn levels(text: &str) -> Result<Vec<Arity>, String> {
+    let mut levels: Vec<Arity> = Vec::new();
     for (at, word) in text.split_whitespace().enumerate() {
         let (name, count) = split(word)?;
         match level_of(name)? {
@@ -46,12 +66,7 @@ pub fn parse_topology(text: &str) -> Result<Topology, String> {
             None => return Err("`machine` can only be the first level, as `machine:1`".into()),
         }
     }
-    if levels.is_empty() {
-        return Err(
-            "the machine description is empty; write for example `package:2 numa:1 core:8 pu:2`".into()
-        );
-    }
-    Topology::new(&levels)
+    Ok(levels)
 }
 
 fn split(word: &str) -> Result<(&str, u32), String> {
@@ -82,6 +97,8 @@ fn level_of(name: &str) -> Result<Option<Level>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim_core::ids::CpuId;
+    use sim_core::machine::Distance;
 
     #[test]
     fn descriptions_become_trees() {
@@ -89,6 +106,28 @@ mod tests {
         assert_eq!((tree.cpus(), tree.count(Level::Node), tree.count(Level::Core)), (1024, 8, 512));
         let tree = parse_topology("socket:4 l2:2 core:2").unwrap();
         assert_eq!((tree.cpus(), tree.count(Level::Cache), tree.count(Level::Node)), (16, 8, 1));
+    }
+
+    #[test]
+    fn kinds_of_cores_lie_side_by_side() {
+        let tree = parse_topology("package:1 cache:1 core:2 pu:2 + core:4").unwrap();
+        assert_eq!((tree.cpus(), tree.count(Level::Core), tree.count(Level::Cache)), (8, 6, 1));
+        let cores: Vec<_> = (0..6).map(|core| tree.members(Level::Core, core)).collect();
+        assert_eq!(cores, [0..2, 2..4, 4..5, 5..6, 6..7, 7..8]);
+        assert_eq!([0, 1, 4, 5].map(|cpu| tree.thread(CpuId(cpu))), [0, 1, 0, 0]);
+        assert_eq!(tree.distance(CpuId(0), CpuId(1)), Distance::Core);
+        assert_eq!(tree.distance(CpuId(4), CpuId(5)), Distance::Cache);
+        // Clusters of two large and four small cores, in two packages.
+        let arm = parse_topology("package:2 l2:1 core:2+l2:1 core:4").unwrap();
+        assert_eq!((arm.cpus(), arm.span(Level::Package), arm.count(Level::Cache)), (12, 6, 4));
+        assert_eq!(arm.distance(CpuId(1), CpuId(2)), Distance::Near);
+        assert_eq!((arm.group(Level::Cache, CpuId(8)), arm.members(Level::Cache, 3)), (3, 8..12));
+        // What turns out to be equal is an ordinary tree.
+        assert_eq!(
+            parse_topology("package:1 core:2 pu:2 + core:1 pu:2"),
+            parse_topology("package:1 core:3 pu:2")
+        );
+        assert_eq!(parse_topology("cache:1 core:4 + cache:2 core:4"), parse_topology("cache:3 core:4"));
     }
 
     #[test]
@@ -102,6 +141,10 @@ mod tests {
         assert!(error("package:2000 core:4000").contains("cpus"));
         assert!(error("core:2 package:2").contains("inside"));
         assert!(error("core:2 machine:1").contains("first"));
+        assert!(error("core:2 +").contains("further kind"));
+        assert!(error("core:2 + numa:2 core:4").contains("Node cannot stand in a further kind"));
+        assert!(error("core:2 + cache:2 core:4").contains("no cache level"));
+        assert!(error("core:2000000 + core:4000000").contains("more than"));
         assert!(error(" ").contains("empty"));
         assert!(error(&"core:1 ".repeat(100)).contains("characters"));
     }

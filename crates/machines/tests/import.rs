@@ -216,16 +216,13 @@ fn hybrid() -> String {
 
 #[test]
 fn hybrid_processors_keep_their_speeds_and_lose_threads_only_on_request() {
-    let refused = said(xml(&hybrid()));
-    assert!(
-        refused.contains("the core of cpu 4 has 1 hardware thread, and the core of cpus 0-1 has 2"),
-        "{refused}"
-    );
-    assert!(
-        refused.contains("--largest-regular imports `package:1 cache:1 core:4`")
-            && refused.contains("without cpus 1,3"),
-        "{refused}"
-    );
+    let whole = xml(&hybrid()).unwrap();
+    assert_eq!(whole.entry.topology_text, "package:1 cache:1 core:2 pu:2 + core:2");
+    assert_eq!(whole.entry.lists.core_speeds, [1_000, 1_000, 750, 750]);
+    assert!(whole.entry.lists.cpu_numbers.is_empty());
+    assert!(whole.remarks.iter().any(|remark| remark.contains("work that each does per clock")));
+    let exported = export_synthetic(&whole.entry);
+    assert!(exported.remarks.iter().any(|remark| remark.contains("equal parts")), "{exported:?}");
     let text = hybrid();
     let cut = import(Description::Xml { name: "x.xml", text: &text }, "m", true).unwrap();
     assert_eq!(cut.entry.topology_text, "package:1 cache:1 core:4");
@@ -242,8 +239,8 @@ fn hybrid_processors_keep_their_speeds_and_lose_threads_only_on_request() {
     let plain = xml(&plain).unwrap();
     assert_eq!(plain.entry.topology_text, "package:1 cache:1 core:4");
     // Nearly equal clocks are those of favoured cores.
-    let equal = xml(&hybrid().replace("3000", "3900"));
-    assert!(said(equal).contains("--largest-regular"));
+    let equal = xml(&hybrid().replace("3000", "3900")).unwrap();
+    assert!(equal.entry.lists.core_speeds.is_empty());
 }
 
 #[test]

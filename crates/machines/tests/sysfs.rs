@@ -190,7 +190,49 @@ fn big_and_little_cores_have_their_capacity() {
         let clock = if cpu < 2 { "1800000" } else { "2400000" };
         tree.write(&format!("{CPU}/cpu{cpu}/cpufreq/cpuinfo_max_freq"), clock);
     }
+    let clocks = tree.read();
+    assert_eq!(clocks.entry.lists.core_speeds, [750, 750, 1_000, 1_000]);
+    let warned = |imported: &Imported| imported.remarks.iter().any(|said| said.contains("per clock"));
+    assert!(warned(&clocks), "{:?}", clocks.remarks);
+    // What the firmware states counts work.
+    for (cpu, most) in [(0, 40), (1, 40), (2, 64), (3, 67)] {
+        tree.write(&format!("{CPU}/cpu{cpu}/acpi_cppc/highest_perf"), &most.to_string());
+    }
+    let stated = tree.read();
+    assert_eq!(stated.entry.lists.core_speeds, [597, 597, 1_000, 1_000]);
+    assert!(!warned(&stated) && stated.text.contains("acpi_cppc/highest_perf"));
+    tree.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
     assert_eq!(tree.read().entry.lists.core_speeds, [750, 750, 1_000, 1_000]);
+}
+
+#[test]
+fn one_large_core_and_four_small_ones_are_imported_whole_and_warned_about() {
+    let tree = Tree::new();
+    tree.write(&format!("{CPU}/online"), "0-5");
+    for cpu in 0..6 {
+        let siblings = if cpu < 2 { "0-1".to_owned() } else { cpu.to_string() };
+        tree.write(&format!("{CPU}/cpu{cpu}/topology/core_cpus_list"), &siblings);
+        tree.write(&format!("{CPU}/cpu{cpu}/topology/physical_package_id"), "0");
+        for (index, level, size, users) in [
+            (0, 1, "48K", siblings.clone()),
+            (1, 2, "2048K", if cpu < 2 { siblings.clone() } else { "2-5".to_owned() }),
+            (2, 3, "12288K", "0-5".to_owned()),
+        ] {
+            let file = |name: &str| format!("{CPU}/cpu{cpu}/cache/index{index}/{name}");
+            tree.write(&file("level"), &level.to_string());
+            tree.write(&file("size"), size);
+            tree.write(&file("shared_cpu_list"), &users);
+        }
+    }
+    let whole = tree.read();
+    assert_eq!(whole.entry.topology_text, "package:1 cache:1 core:1 pu:2 + core:4");
+    assert!(whole.entry.lists.core_speeds.is_empty());
+    let all = whole.remarks.join("\n");
+    assert!(all.contains("no speed is stated: all cores get the same speed"), "{all}");
+    assert!(
+        all.contains("(an equal part of L2 of 2MiB in 4 cores, L2 of 2MiB in 1 cores): all get 512KiB"),
+        "{all}"
+    );
 }
 
 #[test]

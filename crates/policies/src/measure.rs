@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::{Level, Machine};
+use sim_core::machine::Machine;
 use sim_core::policy::{System, TaskState, View};
 use sim_core::time::{Span, Time};
 
@@ -69,8 +69,8 @@ pub(crate) fn speed(gained: Span, real: Span) -> Option<u64> {
 /// to the nodes in proportion to their cpus (Sainte-Lagué's rule), so that the nodes fill evenly even where a
 /// mask leaves some of them fewer cpus.
 pub(crate) fn deal(machine: &Machine, cpus: &[CpuId], threads: usize) -> Vec<usize> {
-    let per_core = machine.topology.span(Level::Core);
-    let class = |cpu: CpuId| (cpu.0 % per_core, machine.node_of(cpu));
+    let thread = |cpu: CpuId| machine.topology.thread(cpu);
+    let class = |cpu: CpuId| (thread(cpu), machine.node_of(cpu));
     let mut sizes = BTreeMap::new();
     let numbered = |cpu: &CpuId| {
         let number: &mut u64 = sizes.entry(class(*cpu)).or_default();
@@ -80,7 +80,7 @@ pub(crate) fn deal(machine: &Machine, cpus: &[CpuId], threads: usize) -> Vec<usi
     let numbers: Vec<u64> = cpus.iter().map(numbered).collect();
     let turn = |i: usize| (2 * numbers[i] - 1) * SHARE / (2 * sizes[&class(cpus[i])]);
     let mut even: Vec<usize> = (0..cpus.len()).collect();
-    even.sort_by_cached_key(|i| (cpus[*i].0 % per_core, turn(*i), cpus[*i].0));
+    even.sort_by_cached_key(|i| (thread(cpus[*i]), turn(*i), cpus[*i].0));
     let whole = threads - threads.checked_rem(cpus.len()).unwrap_or(threads);
     let rounds = (0..whole).map(|thread| thread % cpus.len());
     rounds.chain(even.into_iter().take(threads - whole)).collect()
@@ -93,6 +93,7 @@ const SHARE: u64 = 1 << 32;
 mod tests {
     use super::*;
     use crate::fake::machine;
+    use sim_core::machine::Level;
 
     fn counts(levels: &[(Level, u32)], threads: usize) -> Vec<usize> {
         let machine = machine(levels);

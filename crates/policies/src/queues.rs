@@ -4,13 +4,13 @@
 use std::ops::Range;
 
 use sim_core::ids::CpuId;
-use sim_core::machine::PerCpu;
+use sim_core::machine::{Division, PerCpu};
 use sim_core::policy::View;
 
-/// Idle and overloaded cpus of groups of `span` cpus.
+/// Idle and overloaded cpus of groups.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
-    span: u32,
+    groups: Division,
     counts: PerCpu<u32>,
     /// Cpus without a task, by group.
     idle: Vec<u32>,
@@ -127,14 +127,17 @@ impl Lengths {
 }
 
 impl Queues {
+    /// Groups of `span` cpus.
     pub(crate) fn new(cpus: u32, span: u32) -> Self {
-        let groups = cpus.div_ceil(span.max(1)) as usize;
-        let size = |group: usize| span.min(cpus - group as u32 * span);
+        Self::by(cpus, Division::equal(cpus, span))
+    }
+
+    pub(crate) fn by(cpus: u32, groups: Division) -> Self {
         Self {
-            span: span.max(1),
             counts: PerCpu::filled(cpus as usize, 0),
-            idle: (0..groups).map(size).collect(),
-            overloaded: vec![0; groups],
+            idle: (0..groups.count()).map(|group| groups.members(group).len() as u32).collect(),
+            overloaded: vec![0; groups.count() as usize],
+            groups,
             all_idle: cpus,
             all_crowded: 0,
             lengths: Lengths::new(cpus),
@@ -214,7 +217,7 @@ impl Queues {
         self.changed = true;
         let before = std::mem::replace(&mut self.counts[cpu], after);
         self.lengths.set(cpu.0, after);
-        let group = (cpu.0 / self.span) as usize;
+        let group = self.groups.part(cpu) as usize;
         let change = |count: &mut u32, was: bool, is: bool| {
             *count = (*count + u32::from(is)).saturating_sub(u32::from(was));
         };
@@ -225,13 +228,13 @@ impl Queues {
     }
 
     /// The group of a cpu.
-    pub(crate) const fn group(&self, cpu: CpuId) -> u32 {
-        cpu.0 / self.span
+    pub(crate) fn group(&self, cpu: CpuId) -> u32 {
+        self.groups.part(cpu)
     }
 
-    /// Cpus per group; the last group may have fewer.
-    pub(crate) const fn span(&self) -> u32 {
-        self.span
+    /// The cpus of the group of a cpu.
+    pub(crate) fn near(&self, cpu: CpuId) -> Range<u32> {
+        self.groups.around(cpu)
     }
 
     /// Idle cpus of a group.

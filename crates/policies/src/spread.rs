@@ -2,7 +2,7 @@
 //! stream.
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::{Level, Topology};
+use sim_core::machine::{Division, Level, Topology};
 use sim_core::policy::{CpuChoice, View, Why};
 use sim_core::rng;
 
@@ -18,18 +18,21 @@ pub(crate) fn first_allowed(view: &dyn View, task: TaskId) -> CpuId {
 
 /// First hardware threads of all cores before the second ones; otherwise in the order given.
 pub(crate) fn threads_last(topology: &Topology, cpus: &mut [CpuId]) {
-    let threads = topology.span(Level::Core);
-    cpus.sort_by_key(|cpu| cpu.0 % threads);
+    cpus.sort_by_key(|cpu| topology.thread(*cpu));
 }
 
 /// Neighbours in the list far apart: another package (or board) first, then another node, cache and core of
 /// the same, the second hardware threads last. This is `KMP_AFFINITY=scatter` of Intel's OpenMP runtime.
 pub(crate) fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
-    let mut spans: Vec<u32> = Level::ALL.map(|level| topology.span(level)).to_vec();
-    spans.push(topology.cpus());
-    spans.sort_unstable();
-    // The digits of a cpu's number from the innermost level to the outermost: the innermost one changes last.
-    let digits = |cpu: &CpuId| -> Vec<u32> { spans.windows(2).map(|s| cpu.0 % s[1] / s[0]).collect() };
+    let mut levels = Level::ALL.map(|level| topology.division(level)).to_vec();
+    levels.push(Division::equal(topology.cpus(), topology.cpus()));
+    levels.sort_by_key(Division::largest);
+    // The place of each part of a cpu in the next larger one, from the innermost level to the outermost: the
+    // innermost one changes last.
+    let place = |cpu: CpuId, inner: &Division, outer: &Division| {
+        inner.part(cpu) - inner.part(CpuId(outer.around(cpu).start))
+    };
+    let digits = |cpu: &CpuId| -> Vec<u32> { levels.windows(2).map(|s| place(*cpu, &s[0], &s[1])).collect() };
     cpus.sort_by_cached_key(digits);
 }
 

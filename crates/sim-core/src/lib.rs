@@ -22,6 +22,7 @@ pub mod rng;
 mod run_queue;
 mod sync;
 pub mod time;
+pub mod topology;
 pub mod wait;
 pub mod wrap;
 

@@ -1,186 +1,11 @@
-//! Machines: a uniform tree of cpus with caches, memory controllers, buses and costs. Frozen once built,
-//! shared by all runs.
+//! Machines: a tree of cpus with caches, memory controllers, buses and costs. Frozen once built, shared by
+//! all runs.
 
 use crate::ids::{CpuId, Id, IdVec, NodeId};
 use crate::program::Spread;
 use crate::time::{Span, Speed};
 
-/// A level of the machine tree.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Level {
-    /// A NUMA node: the cpus near one memory controller.
-    Node,
-    /// A package (socket).
-    Package,
-    /// A group of cores that share a cache beyond their own (a last-level cache, or a pairwise shared L2).
-    Cache,
-    /// A core.
-    Core,
-    /// A hardware thread (a cpu of the operating system).
-    Thread,
-}
-
-impl Level {
-    /// All levels, outermost first (a node may also hold several packages).
-    pub const ALL: [Self; 5] = [Self::Node, Self::Package, Self::Cache, Self::Core, Self::Thread];
-
-    #[inline]
-    const fn slot(self) -> usize {
-        self as usize
-    }
-}
-
-/// How far apart two cpus are; smaller is nearer. Prices signals and migrations.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Distance {
-    /// The same cpu.
-    Same,
-    /// Two hardware threads of one core.
-    Core,
-    /// Two cores that share a cache.
-    Cache,
-    /// The same package or NUMA node.
-    Near,
-    /// Different packages and nodes.
-    Far,
-}
-
-impl Distance {
-    /// All distances, nearest first.
-    pub const ALL: [Self; 5] = [Self::Same, Self::Core, Self::Cache, Self::Near, Self::Far];
-}
-
-/// The shape of the tree: arities from the outermost level inwards.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Topology {
-    levels: Vec<(Level, u32)>,
-    cpus: u32,
-    /// Number of cpus within one instance of each level.
-    span: [u32; 5],
-    /// Number of cpus that share a core, share a cache, are near each other ([`Topology::distance`]).
-    reach: [u32; 3],
-    /// All three are powers of two: one operation compares the groups of two cpus.
-    powers_of_two: bool,
-}
-
-impl Topology {
-    /// The tree with these arities, outermost first; a level appears at most once and `Thread` may be
-    /// left out (one thread per core), as may any other level.
-    ///
-    /// # Errors
-    /// A sentence that names the error: a level twice, an order that is no tree (a core above a package), an
-    /// arity of 0, too many cpus.
-    pub fn new(levels: &[(Level, u32)]) -> Result<Self, String> {
-        let mut cpus: u64 = 1;
-        for (i, (level, arity)) in levels.iter().enumerate() {
-            if *arity == 0 {
-                return Err(format!("level {level:?} has an arity of 0; every level holds at least 1"));
-            }
-            for (above, _) in &levels[..i] {
-                if above == level {
-                    return Err(format!("level {level:?} is given twice"));
-                }
-                let node_in_package = *above == Level::Package && *level == Level::Node;
-                if above > level && !node_in_package {
-                    return Err(format!("level {level:?} cannot stand inside level {above:?}"));
-                }
-            }
-            cpus = cpus.saturating_mul(u64::from(*arity));
-            if cpus > crate::limits::MAX_CPUS {
-                return Err(format!("more than {} cpus", crate::limits::MAX_CPUS));
-            }
-        }
-        let cpus = cpus as u32;
-        let mut span = [0u32; 5];
-        let mut inside = cpus;
-        for (level, arity) in levels {
-            inside /= arity;
-            span[level.slot()] = inside;
-        }
-        if span[Level::Core.slot()] == 0 {
-            span[Level::Core.slot()] = 1;
-        }
-        span[Level::Thread.slot()] = 1;
-        if span[Level::Cache.slot()] == 0 {
-            span[Level::Cache.slot()] = span[Level::Core.slot()];
-        }
-        for outer in [Level::Node, Level::Package] {
-            if span[outer.slot()] == 0 {
-                span[outer.slot()] = cpus;
-            }
-        }
-        let [core, cache] = [Level::Core, Level::Cache].map(|level| span[level.slot()]);
-        let [node, package] = [Level::Node, Level::Package].map(|level| span[level.slot()]);
-        // A node of several packages counts, when it is not the whole machine.
-        let reach = [core, cache, if node < cpus { node.max(package) } else { package }];
-        let powers_of_two = reach.iter().all(|span| span.is_power_of_two());
-        Ok(Self { levels: levels.to_vec(), cpus, span, reach, powers_of_two })
-    }
-
-    /// The arities as given.
-    #[must_use]
-    pub fn levels(&self) -> &[(Level, u32)] {
-        &self.levels
-    }
-
-    /// The number of cpus.
-    #[must_use]
-    pub const fn cpus(&self) -> u32 {
-        self.cpus
-    }
-
-    /// The number of cpus within one instance of `level`.
-    #[must_use]
-    #[inline]
-    pub const fn span(&self, level: Level) -> u32 {
-        self.span[level.slot()]
-    }
-
-    /// The number of instances of `level`.
-    #[must_use]
-    #[inline]
-    pub const fn count(&self, level: Level) -> u32 {
-        self.cpus / self.span(level)
-    }
-
-    /// Which instance of `level` holds `cpu`.
-    #[must_use]
-    #[inline]
-    pub const fn group(&self, level: Level, cpu: CpuId) -> u32 {
-        cpu.0 / self.span(level)
-    }
-
-    /// The cpus of one instance of `level`.
-    #[must_use]
-    pub const fn members(&self, level: Level, group: u32) -> std::ops::Range<u32> {
-        let span = self.span(level);
-        group * span..(group + 1) * span
-    }
-
-    /// How far apart two cpus are.
-    #[must_use]
-    #[inline]
-    pub const fn distance(&self, a: CpuId, b: CpuId) -> Distance {
-        let [core, cache, near] = self.reach;
-        if a.0 == b.0 {
-            Distance::Same
-        } else if self.shared(core, a, b) {
-            Distance::Core
-        } else if self.shared(cache, a, b) {
-            Distance::Cache
-        } else if self.shared(near, a, b) {
-            Distance::Near
-        } else {
-            Distance::Far
-        }
-    }
-
-    /// Whether two cpus are in one group of `span` cpus.
-    #[inline]
-    const fn shared(&self, span: u32, a: CpuId, b: CpuId) -> bool {
-        if self.powers_of_two { (a.0 ^ b.0) < span } else { a.0 / span == b.0 / span }
-    }
-}
+pub use crate::topology::{Arity, Distance, Division, Level, Topology};
 
 /// What operations cost in time on a machine under its operating system. All in nanoseconds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -386,13 +211,13 @@ impl Machine {
 
     /// The number of NUMA nodes.
     #[must_use]
-    pub const fn nodes(&self) -> u32 {
+    pub fn nodes(&self) -> u32 {
         self.topology.count(Level::Node)
     }
 
     /// The NUMA node of a cpu.
     #[must_use]
-    pub const fn node_of(&self, cpu: CpuId) -> NodeId {
+    pub fn node_of(&self, cpu: CpuId) -> NodeId {
         NodeId(self.topology.group(Level::Node, cpu))
     }
 
@@ -476,53 +301,6 @@ pub type PerCpu<T> = IdVec<CpuId, T>;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn barcelona_like_tree() {
-        let tree = Topology::new(&[(Level::Package, 4), (Level::Node, 1), (Level::Core, 4)]).unwrap();
-        assert_eq!(tree.cpus(), 16);
-        assert_eq!(tree.count(Level::Node), 4);
-        assert_eq!(tree.group(Level::Package, CpuId(7)), 1);
-        assert_eq!(tree.members(Level::Package, 3), 12..16);
-        assert_eq!(tree.distance(CpuId(0), CpuId(3)), Distance::Near);
-        assert_eq!(tree.distance(CpuId(0), CpuId(4)), Distance::Far);
-    }
-
-    #[test]
-    fn uma_machine_with_cache_pairs() {
-        let tree = Topology::new(&[(Level::Package, 4), (Level::Cache, 2), (Level::Core, 2)]).unwrap();
-        assert_eq!(tree.count(Level::Node), 1);
-        assert_eq!(tree.distance(CpuId(0), CpuId(1)), Distance::Cache);
-        assert_eq!(tree.distance(CpuId(0), CpuId(2)), Distance::Near);
-        assert_eq!(tree.distance(CpuId(0), CpuId(4)), Distance::Far);
-    }
-
-    #[test]
-    fn nodes_may_hold_packages() {
-        let tree = Topology::new(&[(Level::Node, 18), (Level::Package, 4), (Level::Core, 2)]).unwrap();
-        assert_eq!(tree.cpus(), 144);
-        assert_eq!(tree.span(Level::Node), 8);
-        assert_eq!(tree.distance(CpuId(0), CpuId(2)), Distance::Near);
-        assert_eq!(tree.distance(CpuId(7), CpuId(8)), Distance::Far);
-    }
-
-    #[test]
-    fn distances_do_not_need_powers_of_two() {
-        let levels = [(Level::Package, 2), (Level::Cache, 3), (Level::Core, 2), (Level::Thread, 2)];
-        let tree = Topology::new(&levels).unwrap();
-        let from = |cpu| tree.distance(CpuId(13), CpuId(cpu));
-        let [same, core, cache, near, far] = [13, 12, 14, 16, 11].map(from);
-        assert_eq!((same, core, cache), (Distance::Same, Distance::Core, Distance::Cache));
-        assert_eq!((near, far), (Distance::Near, Distance::Far));
-    }
-
-    #[test]
-    fn bad_trees_are_refused() {
-        assert!(Topology::new(&[(Level::Core, 2), (Level::Package, 2)]).is_err());
-        assert!(Topology::new(&[(Level::Core, 0)]).is_err());
-        assert!(Topology::new(&[(Level::Core, 2), (Level::Core, 2)]).is_err());
-        assert!(Topology::new(&[(Level::Package, 1 << 20), (Level::Core, 1 << 20)]).is_err());
-    }
 
     #[test]
     fn sets_hold_what_was_put_in() {

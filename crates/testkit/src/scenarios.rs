@@ -181,8 +181,8 @@ fn idle_exits(exit: Span) -> Vec<(Span, Span)> {
     if exit.ns().is_multiple_of(2) { rows.to_vec() } else { Vec::new() }
 }
 
-fn machine(rng: &mut ChaCha8Rng) -> Machine {
-    let shapes: [&[(Level, u32)]; 8] = [
+fn topology(rng: &mut ChaCha8Rng) -> Topology {
+    let shapes: [&[(Level, u32)]; 10] = [
         &[(Level::Core, 1)],
         &[(Level::Core, 2)],
         &[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)],
@@ -191,8 +191,26 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         &[(Level::Node, 2), (Level::Package, 1), (Level::Core, 1)],
         &[(Level::Node, 2), (Level::Package, 2), (Level::Core, 1), (Level::Thread, 2)],
         &[(Level::Package, 2), (Level::Node, 1), (Level::Cache, 2), (Level::Core, 1), (Level::Thread, 2)],
+        // With a further kind of cores below.
+        &[(Level::Package, 2), (Level::Core, 1), (Level::Thread, 2)],
+        &[(Level::Node, 1), (Level::Cache, 1), (Level::Core, 2), (Level::Thread, 2)],
     ];
-    let topology = Topology::new(shapes[rng.random_range(0..shapes.len())]).expect("the shapes are legal");
+    // Half of the single cpus, and of the pairs of cores, are hybrid processors.
+    let shape = match rng.random_range(0..16usize) {
+        1 => 8,
+        3 => 9,
+        draw => draw / 2,
+    };
+    let more = match shape {
+        8 => vec![vec![(Level::Core, 2)]],
+        9 => vec![vec![(Level::Core, 1)], vec![(Level::Cache, 1), (Level::Core, 1)]],
+        _ => Vec::new(),
+    };
+    Topology::of_kinds(shapes[shape], &more).expect("the shapes are legal")
+}
+
+fn machine(rng: &mut ChaCha8Rng) -> Machine {
+    let topology = topology(rng);
     let cores = topology.count(Level::Core);
     let free = rng.random_range(0..4) == 0;
     let mut costs = Costs {

@@ -141,10 +141,10 @@ impl<'a> Search<'a> {
         let Some(pin) = policies::find("PIN") else { return Err("there is no policy PIN".into()) };
         let mut plan =
             RunPlan { policy_choice: Choice::new(pin), policy: super::BEST_PARTITION.policy, ..plan.clone() };
-        let threads = plan.machine.topology.span(Level::Core);
         let mut first = 0;
         for (at, cores) in self.apps.iter().zip(cut) {
-            let cpus = first * threads..(first + cores) * threads;
+            let cpus =
+                (first..first + cores).flat_map(|core| plan.machine.topology.members(Level::Core, core));
             plan.apps[*at].allowed = Some(CpuSet::of(cpus.map(CpuId)));
             first += cores;
         }
@@ -154,5 +154,5 @@ impl<'a> Search<'a> {
 }
 
 fn cores(machine: &Machine) -> u32 {
-    machine.cpus() / machine.topology.span(Level::Core).max(1)
+    machine.topology.count(Level::Core)
 }

@@ -1,7 +1,7 @@
 //! What a machine can do at most.
 
 use sim_core::ids::CpuId;
-use sim_core::machine::{CpuSet, Level, Machine};
+use sim_core::machine::{CpuSet, Division, Level, Machine};
 
 /// What a machine can do at most.
 #[derive(Clone, PartialEq, Debug)]
@@ -9,6 +9,8 @@ pub(super) struct Size {
     /// Seconds of nominal work per second of each core with one busy hardware thread, at the highest turbo
     /// clock.
     cores: Vec<f64>,
+    /// The cpus of each core.
+    threads: Division,
     /// What hardware threads of a core do together against one alone, by the number of busy ones, at their
     /// best.
     together: Vec<f64>,
@@ -33,25 +35,26 @@ impl Size {
         }
         let turbo = machine.turbo.iter().map(|t| f64::from(*t) / 1_000.0).reduce(f64::max).unwrap_or(1.0);
         let nominal = sim_core::time::Speed::NOMINAL.raw() as f64;
-        let firsts = machine.cpu_ids().step_by(threads as usize);
-        let cores = firsts.map(|cpu| machine.speed_of(cpu).raw() as f64 / nominal * turbo).collect();
+        let threads = machine.topology.division(Level::Core);
+        let speed = |core| machine.speed_of(CpuId(threads.members(core).start)).raw() as f64;
+        let cores = (0..threads.count()).map(|core| speed(core) / nominal * turbo).collect();
         let memory = &machine.memory;
         // Cores that wait for each load ask for bandwidth only meanwhile, so that the sum is no limit.
         let limited = if memory.blocking_loads { 0 } else { memory.node_bandwidth };
         let bandwidth = limited as f64 * f64::from(machine.nodes());
-        Self { cores, together, bandwidth }
+        Self { cores, threads, together, bandwidth }
     }
 
     /// Cores of speed 1.
     #[cfg(test)]
     pub(super) fn even(cores: usize, bandwidth: f64) -> Self {
-        Self { cores: vec![1.0; cores], together: vec![0.0, 1.0], bandwidth }
+        let threads = Division::equal(cores as u32, 1);
+        Self { cores: vec![1.0; cores], threads, together: vec![0.0, 1.0], bandwidth }
     }
 
     /// Cpus of a core that a mask allows.
     fn allowed(&self, core: usize, mask: Option<&CpuSet>) -> usize {
-        let threads = self.together.len() as u32 - 1;
-        let cpus = core as u32 * threads..(core as u32 + 1) * threads;
+        let cpus = self.threads.members(core as u32);
         cpus.filter(|cpu| mask.is_none_or(|set| set.contains(CpuId(*cpu)))).count()
     }
 

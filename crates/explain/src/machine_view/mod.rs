@@ -73,8 +73,11 @@ pub struct LevelRow {
     pub each: u32,
     /// Instances in the machine.
     pub count: u32,
-    /// Cpus of one instance; they are numbered consecutively.
+    /// Cpus of one instance, of the largest where they differ; they are numbered consecutively.
     pub cpus: u32,
+    /// Instances differ in size.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub uneven: bool,
     /// What belongs to one instance: caches, controllers, buses.
     pub holds: Vec<String>,
 }
@@ -207,6 +210,7 @@ fn levels(entry: &Entry) -> Vec<LevelRow> {
             each: count / above.max(1),
             count,
             cpus: tree.span(level),
+            uneven: !tree.division(level).is_equal(),
             holds: holds(entry, level),
         });
         above = count;

@@ -62,7 +62,8 @@ pub fn write_text(view: &View, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_level(row: &LevelRow, depth: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = 4 + 2 * depth;
-    write!(out, "{:indent$}{} x {}: {}", "", row.each, row.level, cpus(row.cpus, row.count))?;
+    let cpus = if row.uneven { format!("1 to {} cpus", row.cpus) } else { cpus(row.cpus, row.count) };
+    write!(out, "{:indent$}{} x {}: {cpus}", "", row.each, row.level)?;
     if row.holds.is_empty() { writeln!(out) } else { writeln!(out, "; {}", row.holds.join(", ")) }
 }
 

@@ -13,6 +13,10 @@ pub(super) struct Held {
     pub(super) size: u64,
     /// Number of NUMA nodes or packages that share the cache.
     pub(super) parts: u32,
+    /// Number of cores that share a cache which counts as private: each has an equal part.
+    pub(super) cores: u32,
+    /// Bytes of that whole cache.
+    pub(super) whole: u64,
 }
 
 /// A core.
@@ -27,7 +31,7 @@ pub(super) struct Core {
     pub(super) node: u32,
     /// Its group of cores that share a cache; cores that share none have different groups.
     pub(super) group: u32,
-    /// The outermost cache that no other core uses.
+    /// The outermost cache inside the shared one, or the core's part of it when other cores use it too.
     pub(super) private: Option<Held>,
     /// The outermost cache that other cores of its node and package use.
     pub(super) shared: Option<Held>,
@@ -90,13 +94,13 @@ fn share(found: &Found, cores: &mut [Core]) {
             }
             let shares = parts.get(&cache).copied().unwrap_or(1).max(1);
             let size = found.caches.get(cache as usize).map_or(0, |cache| cache.size) / u64::from(shares);
-            let this = Held { level: level + 1, size, parts: shares };
+            let this = Held { level: level + 1, size, parts: shares, cores: 1, whole: size };
             let part = part(core, cache);
-            if users.get(&part).is_some_and(|users| *users > 1) {
-                held.1 = held.1.or(Some(this));
-                held.2 = held.2.or(Some(part));
+            let users = users.get(&part).copied().unwrap_or(1).max(1);
+            if users > 1 && held.1.is_none() {
+                (held.1, held.2) = (Some(this), Some(part));
             } else {
-                held.0 = held.0.or(Some(this));
+                held.0 = held.0.or(Some(Held { size: size / u64::from(users), cores: users, ..this }));
             }
         }
         let lonely = (NONE, NONE, at as u32);

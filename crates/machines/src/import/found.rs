@@ -120,6 +120,8 @@ pub(super) struct Found {
     pub(super) model: Option<String>,
     /// What Linux has as the two threads of a core are the two integer cores of a module (AMD family 15h).
     pub(super) modules: bool,
+    /// Speeds of cores are known by their clocks only.
+    pub(super) clocks: bool,
     /// The shape contains a default because a file is missing.
     pub(super) guessed: bool,
     /// Cpus whose NUMA node is the nearest one, because they have none of their own.

@@ -1,5 +1,6 @@
-//! From cores to the regular tree of a machine: the same number of parts in every part. An irregular shape is
-//! refused with what differs, or cut down to the largest regular machine inside it.
+//! From cores to the tree of a machine: packages and NUMA nodes that are all alike. Cores and cache groups
+//! may differ within them, as on hybrid processors. Any other shape is refused with what differs, or cut down
+//! to the largest regular machine inside it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -47,6 +48,9 @@ pub(super) fn regular(found: &Found, cores: &[Core], largest: bool) -> Result<Re
     let order = order(found, cores)?;
     let plain = Tree::new(found, order, cores.to_vec(), true);
     let Some(why) = plain.irregular() else { return Ok(plain.finish(cores, None)) };
+    if !largest && let Some(kinds) = plain.kinds() {
+        return Ok(plain.uneven(&kinds));
+    }
     let best = [true, false].map(|grouped| Tree::new(found, order, cores.to_vec(), grouped).largest());
     let [with, without] = best;
     // Cache groups are kept unless they cost cpus.
@@ -56,8 +60,8 @@ pub(super) fn regular(found: &Found, cores: &[Core], largest: bool) -> Result<Re
         return Ok(best);
     }
     Err(format!(
-        "{why}. A machine of the simulator has equal parts. --largest-regular imports `{}`, the largest \
-            machine of equal parts inside this one, without {}",
+        "{why}. Packages and NUMA nodes of the simulator are all alike. --largest-regular imports `{}`, \
+            the largest machine of equal parts inside this one, without {}",
         best.topology,
         if best.left_out.is_empty() { "its cache groups".to_owned() } else { named(&best.left_out) }
     ))
@@ -304,15 +308,76 @@ impl<'a> Tree<'a> {
         self
     }
 
+    /// The groups of each innermost part as threads by core, if all packages and nodes have the same ones.
+    fn kinds(&self) -> Option<Vec<Vec<usize>>> {
+        let alike = |depth: usize| {
+            let parts = self.counted(depth);
+            parts.iter().all(|(_, count)| *count == parts[0].1)
+        };
+        let groups = self.parts(GROUP);
+        let of = |part: &Range<usize>| -> Vec<Vec<usize>> {
+            let inside = groups.iter().filter(|group| part.contains(&group.start));
+            inside
+                .map(|group| self.cores[group.clone()].iter().map(|core| core.cpus.len()).collect())
+                .collect()
+        };
+        let parts = self.parts(1);
+        let first = of(parts.first()?);
+        (alike(0) && parts.iter().all(|part| of(part) == first)).then_some(first)
+    }
+
+    /// The machine of a tree whose innermost packages or nodes have these groups.
+    fn uneven(self, kinds: &[Vec<usize>]) -> Regular {
+        let inner = self.counted(0).first().map_or(1, |(_, count)| *count);
+        let (mut levels, mut words) = (Vec::new(), Vec::new());
+        for (level, count, name) in self.outer(self.parts(0).len(), inner) {
+            levels.push(format!("{level}:{count}"));
+            words.push(counted(count, name));
+        }
+        let (mut shapes, mut told): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let groups = if self.grouped { kinds.to_vec() } else { vec![kinds.concat()] };
+        for same in groups.chunk_by(|one, other| one == other) {
+            let runs: Vec<&[usize]> = same[0].chunk_by(|one, other| one == other).collect();
+            // Groups of several kinds of cores have no count.
+            let repeats = if runs.len() > 1 { same.len() } else { 1 };
+            for _ in 0..repeats {
+                for (at, run) in runs.iter().enumerate() {
+                    let (mut shape, mut tell) = (Vec::new(), Vec::new());
+                    if self.grouped && at == 0 {
+                        shape.push(format!("cache:{}", same.len() / repeats));
+                        tell.push(counted(same.len() / repeats, "cache group"));
+                    }
+                    shape.push(format!("core:{}", run.len()));
+                    tell.push(counted(run.len(), "core"));
+                    if run[0] > 1 {
+                        shape.push(format!("pu:{}", run[0]));
+                        tell.push(counted(run[0], "hardware thread"));
+                    }
+                    shapes.push(shape.join(" "));
+                    told.push(tell.join(" x "));
+                }
+            }
+        }
+        levels.push(shapes.join(" + "));
+        words.push(told.join(" + "));
+        let (topology, words) = (levels.join(" "), words.join(" x "));
+        Regular { topology, words, cores: self.cores, left_out: Vec::new(), why: None }
+    }
+
+    /// Packages and NUMA nodes: level, number, name.
+    fn outer(&self, outer: usize, inner: usize) -> Vec<(&'static str, usize, &'static str)> {
+        match self.order {
+            Order::Packages => vec![("package", outer, "package")],
+            Order::PackageOfNodes => vec![("package", outer, "package"), ("numa", inner, "NUMA node")],
+            Order::NodeOfPackages => vec![("numa", outer, "NUMA node"), ("package", inner, "package")],
+        }
+    }
+
     /// The machine of a regular tree; `all` are the cores from which it was made.
     fn finish(self, all: &[Core], why: Option<String>) -> Regular {
         let arity = |depth: usize| self.counted(depth).first().map_or(1, |(_, count)| *count);
         let (outer, inner, in_inner) = (self.parts(0).len(), arity(0), arity(1));
-        let mut words: Vec<(&str, usize, &str)> = match self.order {
-            Order::Packages => vec![("package", outer, "package")],
-            Order::PackageOfNodes => vec![("package", outer, "package"), ("numa", inner, "NUMA node")],
-            Order::NodeOfPackages => vec![("numa", outer, "NUMA node"), ("package", inner, "package")],
-        };
+        let mut words = self.outer(outer, inner);
         if self.grouped {
             words.push(("cache", in_inner, "cache group"));
         }
@@ -322,9 +387,7 @@ impl<'a> Tree<'a> {
         }
         let topology: Vec<String> =
             words.iter().map(|(level, count, _)| format!("{level}:{count}")).collect();
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
-        let text: Vec<String> =
-            words.iter().map(|(_, count, name)| format!("{count} {name}{}", plural(*count))).collect();
+        let text: Vec<String> = words.iter().map(|(_, count, name)| counted(*count, name)).collect();
         let numbers = |cores: &[Core]| {
             let cpus = cores.iter().flat_map(|core| &core.cpus);
             cpus.map(|at| self.found.cpus[*at as usize].number).collect::<std::collections::BTreeSet<u32>>()
@@ -332,6 +395,11 @@ impl<'a> Tree<'a> {
         let left_out = numbers(all).difference(&numbers(&self.cores)).copied().collect();
         Regular { topology: topology.join(" "), words: text.join(" x "), cores: self.cores, left_out, why }
     }
+}
+
+/// `1 core`, `2 cores`
+fn counted(count: usize, name: &str) -> String {
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What tells the parts of a depth apart.

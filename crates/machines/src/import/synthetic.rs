@@ -434,9 +434,19 @@ pub fn export(entry: &Entry) -> Exported {
         None => words.push(format!("Core:{cores}")),
     }
     let numbers: Vec<String> = entry.lists.cpu_numbers.iter().map(u32::to_string).collect();
-    let indexes = if numbers.is_empty() { String::new() } else { format!("(indexes={})", numbers.join(",")) };
+    let indexes = if numbers.is_empty() || !tree.is_even() {
+        String::new()
+    } else {
+        format!("(indexes={})", numbers.join(","))
+    };
     words.push(format!("PU:{}{indexes}", tree.span(Level::Core)));
     let mut remarks = vec!["a synthetic description has no speeds, bandwidths and costs".to_owned()];
+    if !tree.is_even() {
+        remarks.push(format!(
+            "hwloc's synthetic descriptions have equal parts: all parts are as the largest ones of `{}`",
+            entry.topology_text
+        ));
+    }
     let lists = [("core_speeds", &entry.lists.core_speeds), ("distances", &entry.lists.distances)];
     remarks.extend(
         lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(name, _)| format!("{name} left out")),

@@ -275,9 +275,19 @@ fn bandwidth(files: &Files, access: &str, found: &mut Found) -> Result<u64, Stri
     Ok(0)
 }
 
-/// Sets the speeds of cores of different kinds: by the capacity that the kernel uses, else by the clock.
+/// What states the speed of a cpu, the best one first: file, and whether small differences are those of
+/// favoured cores of one kind. The capacity that the kernel uses and the highest performance of CPPC (ACPI
+/// 8.4.6.1.1.1) count work, clocks do not.
+const SPEEDS: [(&str, bool); 3] = [("cpu_capacity", false), (CPPC, true), ("cpufreq/cpuinfo_max_freq", true)];
+const CPPC: &str = "acpi_cppc/highest_perf";
+
+/// Sets the speeds of cores of different kinds: by the capacity that the kernel uses or the firmware states,
+/// else by the clock. On AMD's processors CPPC ranks cores of one kind (`amd_get_highest_perf`), so it counts
+/// elsewhere only.
 fn speeds(files: &Files, found: &mut Found) -> Result<(), String> {
-    for (name, is_clock) in [("cpu_capacity", false), ("cpufreq/cpuinfo_max_freq", true)] {
+    let info = files.text("proc/cpuinfo").unwrap_or_default();
+    let ranks = info.lines().any(|line| line.starts_with("vendor_id") && line.contains("AMD"));
+    for (name, merges) in SPEEDS.into_iter().filter(|(name, _)| !ranks || *name != CPPC) {
         let mut speeds = Vec::new();
         for cpu in &found.cpus {
             let file = format!("sys/devices/system/cpu/cpu{}/{name}", cpu.number);
@@ -291,12 +301,13 @@ fn speeds(files: &Files, found: &mut Found) -> Result<(), String> {
             continue;
         }
         found.cpus.iter_mut().zip(&speeds).for_each(|(cpu, speed)| cpu.speed = *speed);
-        if is_clock {
+        if merges {
             found.merge_clocks();
         }
         if found.cpus.windows(2).any(|pair| pair[0].speed != pair[1].speed) {
             let shown = files.shown("sys/devices/system/cpu");
             found.places.speeds = format!("sysfs {shown}/cpu*/{name}");
+            found.clocks = name.starts_with("cpufreq");
             return Ok(());
         }
     }

@@ -208,11 +208,22 @@ fn cache(
     if held.parts > 1 {
         source += &format!("; {} NUMA nodes or packages share it, and each has an equal part", held.parts);
     }
+    if held.cores > 1 {
+        source += &format!("; {} cores share it, and each has an equal part", held.cores);
+        let whole = shown_size(held.whole);
+        remarks.push(format!(
+            "the L{} cache of {whole} that {} cores share inside the outer one counts as private caches of \
+             equal size",
+            held.level, held.cores
+        ));
+    }
     let with: usize = sizes.values().sum();
     let without = regular.cores.len() - with;
     if sizes.len() > 1 || without > 0 {
         let each = |(held, count): (&Held, &usize)| {
-            format!("L{} of {} in {count} cores", held.level, shown_size(held.size))
+            let part = if held.cores > 1 { "an equal part of " } else { "" };
+            let of = shown_size(held.whole);
+            format!("{part}L{} of {of} in {count} cores", held.level)
         };
         let mut each: Vec<String> = sizes.iter().map(each).collect();
         if without > 0 {
@@ -223,7 +234,7 @@ fn cache(
         source += &format!("; cores differ: {each}");
         remarks.push(format!("cores differ in their {name} ({each}): all get {}", shown_size(held.size)));
     }
-    let uncertain = held.parts > 1 || sizes.len() > 1 || without > 0;
+    let uncertain = held.parts > 1 || held.cores > 1 || sizes.len() > 1 || without > 0;
     Some(Datum { name, value: shown_size(held.size), source, uncertain })
 }
 
@@ -242,7 +253,26 @@ fn shown(kind: Kind, bytes: u64) -> String {
 /// The lists, and remarks on what has no place in them.
 pub(super) fn lists(found: &Found, regular: &Regular, remarks: &mut Vec<String>) -> Vec<Datum> {
     let (distances, speeds) = (distances(found, regular, remarks), core_speeds(found, regular));
+    match &speeds {
+        Some(_) if found.clocks => remarks.push(
+            "cores differ in speed by their clocks only: the work that each does per clock is not \
+             stated, and small cores mostly do less, so set `core_speeds`"
+                .into(),
+        ),
+        None if found.places.speeds.is_empty() && two_kinds(regular) => remarks.push(
+            "cores differ in their hardware threads or caches, and no speed is stated: all cores get \
+             the same speed until `core_speeds` states their work per second"
+                .into(),
+        ),
+        _ => {}
+    }
     [distances, speeds, cpu_numbers(found, regular)].into_iter().flatten().collect()
+}
+
+/// Whether cores differ as those of two kinds do.
+fn two_kinds(regular: &Regular) -> bool {
+    let kind = |core: &Core| (core.cpus.len(), core.private.map(|held| (held.level, held.size, held.cores)));
+    regular.cores.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1]))
 }
 
 fn distances(found: &Found, regular: &Regular, remarks: &mut Vec<String>) -> Option<Datum> {

@@ -183,8 +183,7 @@ pub(super) fn kinds(found: &mut Found, root: &Node<'_, '_>) -> Result<(), Proble
     let Some((name, is_clock)) = known else {
         found.remark(format_args!(
             "there are {} kinds of cores without clocks or capacities (other facts are left out): all cores \
-             get \
-             the same speed",
+             get the same speed until `core_speeds` states their work per second",
             kinds.len()
         ));
         return Ok(());
@@ -206,6 +205,7 @@ pub(super) fn kinds(found: &mut Found, root: &Node<'_, '_>) -> Result<(), Proble
     if *is_clock {
         found.merge_clocks();
     }
+    found.clocks = *is_clock;
     found.places.speeds = format!("{}, cpukind {name}", found.origin);
     Ok(())
 }

@@ -28,8 +28,7 @@ impl Dwrr {
         let length = view.nr_running(previous).into();
         let cpus = view.machine().cpus();
         if self.queues.idle() > 0 {
-            let first = self.queues.group(previous) * self.queues.span();
-            let near = first..cpus.min(first + self.queues.span());
+            let near = self.queues.near(previous);
             let fits = |cpu: CpuId| view.allowed(task, cpu);
             let found = self.queues.idle_from(near, previous.0, fits);
             let found = found.or_else(|| self.queues.idle_from(0..cpus, previous.0, fits));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use sim_core::ids::CpuId;
-use sim_core::machine::{Level, PerCpu, Topology};
+use sim_core::machine::{Division, Level, PerCpu, Topology};
 
 /// The cpus by how many work there. One on which nothing was found to take is left out until something
 /// happens there.
@@ -103,13 +103,9 @@ impl Overloaded {
 pub(super) fn rings(topology: &Topology, cpu: CpuId) -> [Range<u32>; 4] {
     let (package, node) = (topology.span(Level::Package), topology.span(Level::Node));
     let near = if node < topology.cpus() { node.max(package) } else { package };
-    let core = topology.span(Level::Core);
-    let cache = topology.span(Level::Cache).max(core);
-    let around = |span: u32| {
-        let start = cpu.0 / span * span;
-        start..(start + span).min(topology.cpus())
-    };
-    [around(core), around(cache), around(near.max(cache)), 0..topology.cpus()]
+    let around = |level: Level| topology.division(level).around(cpu);
+    let near = Division::equal(topology.cpus(), near).around(cpu);
+    [around(Level::Core), around(Level::Cache), near, 0..topology.cpus()]
 }
 
 #[cfg(test)]

@@ -32,6 +32,9 @@ impl Linux618 {
         let mut idle = system.nr_running(cpu) == 0;
         let mut next = now.saturating_add(self.ticks.of(Span::from_ms(60_000)));
         for level in 0..self.domains.len() {
+            if !self.domains[level].divides(cpu) {
+                continue;
+            }
             let mut designated = true;
             if now >= self.due(level, cpu, !idle) {
                 let situation = if idle { Situation::Idle } else { Situation::Busy };
@@ -72,7 +75,7 @@ impl Linux618 {
         as_a: Situation,
     ) -> Attempt {
         let attempt = self.attempt(system, level, me, as_a);
-        let domain = self.domains[level];
+        let tries = self.domains[level].cache_nice_tries();
         let mut progress = self.progress[level][me];
         let mut longer = false;
         match attempt {
@@ -80,7 +83,6 @@ impl Linux618 {
             Attempt::Failed(busiest) => {
                 // A cpu about to go idle does this too often to count.
                 progress.failed += u32::from(as_a != Situation::NewlyIdle);
-                let tries = domain.cache_nice_tries();
                 if self.options.active && self.flags.by_tasks && progress.failed > tries + 2 {
                     match self.push(system, me, busiest, (progress.failed, tries)) {
                         Pushed::Yes => progress.failed = 0,
@@ -97,7 +99,7 @@ impl Linux618 {
                 }
             }
         }
-        let shortest = self.options.scaled(domain.span);
+        let shortest = self.options.scaled(self.domains[level].span(me));
         if !longer {
             progress.interval_ms = shortest;
         } else if as_a != Situation::NewlyIdle
@@ -113,8 +115,9 @@ impl Linux618 {
     /// Sets or clears the mark of the own group at the level above: the level below could not even it out
     /// because of masks.
     pub(super) fn mark(&mut self, level: usize, me: CpuId, uneven: bool) {
-        if let Some(above) = self.domains.get(level + 1) {
-            self.marked[level + 1][(me.0 / above.group) as usize] = uneven;
+        let above = self.domains.iter().skip(level + 1).find(|above| above.divides(me));
+        if let Some(above) = above {
+            self.marked[above.level][above.groups.part(me) as usize] = uneven;
         }
     }
 
@@ -150,8 +153,11 @@ impl Linux618 {
         let looks = self.options.newidle && self.overloaded > 0;
         let mut cost = 0;
         for level in 0..self.domains.len() {
+            if !self.domains[level].divides(cpu) {
+                continue;
+            }
             next = next.min(self.due(level, cpu, false));
-            cost += self.options.newidle_cost.ns() * u64::from(self.domains[level].span);
+            cost += self.options.newidle_cost.ns() * u64::from(self.domains[level].span(cpu));
             if !looks || self.cpus[cpu].avg_idle < cost {
                 break;
             }

@@ -43,13 +43,13 @@ impl Linux618 {
             idle += u64::from(view.nr_running(cpu) == 0);
         }
         let size = u64::from(cpus.end - cpus.start);
-        let capacity = domain.capacity();
+        let capacity = UNIT * size;
         // `group_is_overloaded`, `group_has_capacity`.
         let pct = domain.imbalance_pct();
         let overloaded = pct * capacity < 100 * runnable;
         let state = if tasks > size && (overloaded || 100 * capacity < pct * busy) {
             State::Overloaded
-        } else if self.marked[domain.level][(cpus.start / domain.group) as usize] {
+        } else if self.marked[domain.level][domain.groups.part(CpuId(cpus.start)) as usize] {
             State::Imbalanced
         } else if tasks < size || (!overloaded && 100 * capacity > pct * busy) {
             State::HasSpare
@@ -97,10 +97,7 @@ impl Linux618 {
     fn designated(&self, view: &dyn View, domain: &Domain, me: CpuId) -> CpuId {
         let group = domain.local(me);
         let idle = |cpu: u32| view.nr_running(CpuId(cpu)) == 0;
-        let core_idle = |cpu: u32| {
-            let start = cpu / self.core * self.core;
-            (start..start + self.core).all(idle)
-        };
+        let core_idle = |cpu: u32| self.cores.around(CpuId(cpu)).all(idle);
         let looks = |cpu: &u32| idle(*cpu) && !self.excluded.contains(CpuId(*cpu));
         let whole = group.clone().find(|cpu| looks(cpu) && (domain.kind == Kind::Smt || core_idle(*cpu)));
         CpuId(whole.or_else(|| group.clone().find(looks)).unwrap_or(group.start))

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use sim_core::ids::CpuId;
-use sim_core::machine::{Level, Machine};
+use sim_core::machine::{Division, Level, Machine};
 
 use crate::domain_level::DomainLevel;
 
@@ -23,16 +23,17 @@ pub(super) enum Kind {
     Numa,
 }
 
-/// A level; uniform, because machines are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A level. Where parts of a machine differ, the domain of a cpu may have one group only; the kernel has no
+/// such domain, and nothing looks at it.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Domain {
     pub(super) kind: Kind,
     /// Its number, the lowest is 0.
     pub(super) level: usize,
-    /// Cpus of one domain.
-    pub(super) span: u32,
-    /// Cpus of one group.
-    pub(super) group: u32,
+    /// The domains.
+    pub(super) domains: Division,
+    /// Their groups.
+    pub(super) groups: Division,
     /// The level below spreads over its groups (`SD_PREFER_SIBLING` of the child, all but NUMA).
     pub(super) prefer_sibling: bool,
     /// The groups are the threads of a core.
@@ -68,30 +69,32 @@ impl Domain {
         matches!(self.kind, Kind::Smt | Kind::Mc)
     }
 
-    /// Capacity of a group.
-    pub(super) const fn capacity(&self) -> u64 {
-        UNIT * self.group as u64
+    pub(super) fn members(&self, cpu: CpuId) -> Range<u32> {
+        self.domains.around(cpu)
     }
 
-    pub(super) const fn members(&self, cpu: CpuId) -> Range<u32> {
-        let start = cpu.0 / self.span * self.span;
-        start..start + self.span
+    /// Cpus of the domain of `cpu`.
+    pub(super) fn span(&self, cpu: CpuId) -> u32 {
+        let members = self.members(cpu);
+        members.end - members.start
     }
 
-    pub(super) const fn local(&self, cpu: CpuId) -> Range<u32> {
-        let start = cpu.0 / self.group * self.group;
-        start..start + self.group
+    pub(super) fn local(&self, cpu: CpuId) -> Range<u32> {
+        self.groups.around(cpu)
+    }
+
+    /// The domain of `cpu` has several groups.
+    pub(super) fn divides(&self, cpu: CpuId) -> bool {
+        (self.domains.is_equal() && self.groups.is_equal()) || self.members(cpu) != self.local(cpu)
     }
 
     /// The other groups of the domain of `cpu`, in circular order after its own.
     pub(super) fn remote(&self, cpu: CpuId) -> impl Iterator<Item = Range<u32>> + use<> {
-        let (first, size) = (self.members(cpu).start, self.group);
-        let groups = self.span / size;
-        let own = (cpu.0 - first) / size;
-        (1..groups).map(move |i| {
-            let start = first + (own + i) % groups * size;
-            start..start + size
-        })
+        let members = self.members(cpu);
+        let groups = self.groups.clone();
+        let (first, own) = (groups.part(CpuId(members.start)), groups.part(cpu));
+        let last = groups.part(CpuId(members.end - 1));
+        (own + 1..last + 1).chain(first..own).map(move |group| groups.members(group))
     }
 
     fn level(&self) -> DomainLevel {
@@ -103,14 +106,15 @@ impl Domain {
             flags.push("SHARE_LLC");
         }
         flags.push(if self.kind == Kind::Numa { "NUMA" } else { "PREFER_SIBLING" });
+        let span = self.domains.largest();
         DomainLevel {
             name: self.name(),
-            span: self.span,
-            groups: self.span / self.group,
-            group_cpus: self.group,
-            power: self.capacity(),
-            min_interval_ms: u64::from(self.span),
-            max_interval_ms: 2 * u64::from(self.span),
+            span,
+            groups: 1 + self.remote(CpuId(0)).count() as u32,
+            group_cpus: self.groups.largest(),
+            power: UNIT * u64::from(self.groups.largest()),
+            min_interval_ms: u64::from(span),
+            max_interval_ms: 2 * u64::from(span),
             busy_factor: BUSY_FACTOR,
             imbalance_pct: self.imbalance_pct(),
             flags,
@@ -120,49 +124,52 @@ impl Domain {
 
 /// Cpus that share the last-level cache: the innermost `cache` level of the tree; without one the package or
 /// node when it has a shared cache, else the core.
-pub(crate) fn cache_span(machine: &Machine) -> u32 {
+pub(crate) fn caches(machine: &Machine) -> Division {
     let topology = &machine.topology;
     let named = topology.levels().iter().any(|(level, _)| *level == Level::Cache);
-    if named || machine.memory.shared_cache == 0 {
-        topology.span(Level::Cache)
-    } else {
-        topology.span(Level::Package).min(topology.span(Level::Node))
-    }
+    let inner = topology.span(Level::Node) < topology.span(Level::Package);
+    topology.division(match (named || machine.memory.shared_cache == 0, inner) {
+        (true, _) => Level::Cache,
+        (false, true) => Level::Node,
+        (false, false) => Level::Package,
+    })
 }
 
 /// The domains above each cpu, lowest first, without levels of one group. PKG spans a NUMA node, whatever
 /// packages it holds (`cpu_cpu_mask`); a package that holds several nodes is a NUMA level.
 pub(super) fn build(machine: &Machine) -> Vec<Domain> {
     let topology = &machine.topology;
-    let (package, node) = (topology.span(Level::Package), topology.span(Level::Node));
-    let cache = cache_span(machine);
-    let spans = [
-        (Kind::Smt, topology.span(Level::Core)),
+    let node = topology.span(Level::Node);
+    let cache = caches(machine);
+    let in_node = cache.count() / topology.count(Level::Node);
+    let divisions = [
+        (Kind::Smt, topology.division(Level::Core)),
         (Kind::Mc, cache),
-        (Kind::Pkg, node),
-        (Kind::Numa, package),
-        (Kind::Numa, topology.cpus()),
+        (Kind::Pkg, topology.division(Level::Node)),
+        (Kind::Numa, topology.division(Level::Package)),
+        (Kind::Numa, Division::equal(topology.cpus(), topology.cpus())),
     ];
     let mut domains: Vec<Domain> = Vec::new();
-    let mut below = 1;
+    let mut below = Division::equal(topology.cpus(), 1);
     let mut lowest_numa = None;
-    for (kind, span) in spans {
-        if span > below {
+    for (kind, division) in divisions {
+        let span = division.largest();
+        if division.count() < below.count() {
             let child = domains.last().map(|child| child.kind);
             let mut numa_slack = 0;
             if kind == Kind::Numa {
-                numa_slack = slack(node, cache) * u64::from(span / *lowest_numa.get_or_insert(span));
+                numa_slack = slack(node, in_node) * u64::from(span / *lowest_numa.get_or_insert(span));
             }
             domains.push(Domain {
                 kind,
                 level: domains.len(),
-                span,
-                group: below,
+                domains: division.clone(),
+                groups: below,
                 prefer_sibling: child.is_some_and(|child| child != Kind::Numa),
                 smt_groups: child == Some(Kind::Smt),
                 numa_slack,
             });
-            below = span;
+            below = division;
         }
     }
     domains
@@ -171,9 +178,8 @@ pub(super) fn build(machine: &Machine) -> Vec<Domain> {
 /// `imb_numa_nr` of the lowest NUMA level: an eighth of a node with one last-level cache, else the number of
 /// its caches, at least one. Higher levels have it times their span over that of the lowest NUMA level
 /// (`build_sched_domains`).
-fn slack(node: u32, cache: u32) -> u64 {
-    let caches = (node / cache).max(1);
-    u64::from(if caches == 1 { node / 8 } else { caches }.max(1))
+fn slack(node: u32, caches: u32) -> u64 {
+    u64::from(if caches <= 1 { node / 8 } else { caches }.max(1))
 }
 
 /// The levels as data for people.

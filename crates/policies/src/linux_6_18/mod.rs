@@ -15,7 +15,7 @@ mod pull;
 mod rules;
 
 use sim_core::ids::{CpuId, Id, TaskId};
-use sim_core::machine::{CpuSet, Level, PerCpu};
+use sim_core::machine::{CpuSet, Division, Level, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, Timer, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
@@ -27,7 +27,7 @@ use crate::ticks::Ticks;
 use average::{Average, FINE, Utilisation};
 use domains::{Domain, UNIT};
 
-pub(crate) use domains::{cache_span, levels};
+pub(crate) use domains::{caches, levels};
 
 /// The kernel whose balancer this is.
 pub(crate) const NAME: &str = "linux-6.18";
@@ -99,9 +99,9 @@ pub(crate) struct Linux618 {
     tasks: Vec<Task>,
     /// Per level: what each cpu remembers.
     progress: Vec<PerCpu<Progress>>,
-    /// Cpus of a core and of a shared cache.
-    core: u32,
-    cache: u32,
+    /// The cores, and the cpus that share a cache.
+    cores: Division,
+    caches: Division,
     /// Idle cpus by shared cache.
     idle_in_cache: Vec<u32>,
     /// Shared caches with two busy cpus or more.
@@ -127,7 +127,7 @@ impl Linux618 {
         let machine = setting.machine;
         let cpus = machine.cpus() as usize;
         let domains = domains::build(machine);
-        let cache = cache_span(machine);
+        let caches = caches(machine);
         let migration_cost = Span::from_ns(values.migration_cost.ns());
         let options = Options {
             periodic: values.periodic,
@@ -141,19 +141,20 @@ impl Linux618 {
             kernel_threads: Span::from_ns(values.kernel_threads.ns()),
         };
         let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * migration_cost.ns(), ..Cpu::default() };
-        let fresh = |d: &Domain| Progress { interval_ms: options.scaled(d.span), last: None, failed: 0 };
+        let fresh =
+            |d: &Domain, cpu| Progress { interval_ms: options.scaled(d.span(cpu)), last: None, failed: 0 };
         Self {
-            progress: domains.iter().map(|d| PerCpu::filled(cpus, fresh(d))).collect(),
+            progress: domains.iter().map(|d| machine.cpu_ids().map(|cpu| fresh(d, cpu)).collect()).collect(),
             ticks: Ticks::new(setting.kernel, machine.cpus()),
             cpus: PerCpu::filled(cpus, cpu),
             tasks: Vec::new(),
-            core: machine.topology.span(Level::Core),
-            idle_in_cache: vec![cache; cpus.div_ceil(cache as usize)],
+            cores: machine.topology.division(Level::Core),
+            idle_in_cache: (0..caches.count()).map(|cache| caches.members(cache).len() as u32).collect(),
             crowded: 0,
             idle: idle::Idle::new(machine),
-            cache,
+            caches,
             overloaded: 0,
-            marked: domains.iter().map(|d| vec![false; cpus.div_ceil(d.group as usize)]).collect(),
+            marked: domains.iter().map(|d| vec![false; d.groups.count() as usize]).collect(),
             waiting: Vec::new(),
             excluded: CpuSet::default(),
             flags: pull::Flags::default(),
@@ -184,17 +185,19 @@ impl Linux618 {
         record.load.follow(now, view.load(cpu));
         record.runnable.follow(now, UNIT * u64::from(count));
         let before = std::mem::replace(&mut record.count, count);
-        let idle = &mut self.idle_in_cache[(cpu.0 / self.cache) as usize];
+        let cache = self.caches.part(cpu);
+        let size = self.caches.members(cache).len() as u32;
+        let idle = &mut self.idle_in_cache[cache as usize];
         if before == 0 && count > 0 {
             *idle = idle.saturating_sub(1);
-            self.crowded += u32::from(*idle + 2 == self.cache);
+            self.crowded += u32::from(*idle + 2 == size);
             self.idle.leave(cpu);
             record.busy.follow(now, UNIT);
             // `update_avg`: an eighth of the difference, at most twice the highest cost of a look.
             let span = now.since(record.idle_since).ns();
             record.avg_idle = (record.avg_idle - record.avg_idle / 8 + span / 8).min(limit);
         } else if before > 0 && count == 0 {
-            self.crowded -= u32::from(*idle + 2 == self.cache);
+            self.crowded -= u32::from(*idle + 2 == size);
             *idle += 1;
             self.idle.enter(cpu);
             record.busy.follow(now, 0);

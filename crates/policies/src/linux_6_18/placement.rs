@@ -27,7 +27,7 @@ impl Linux618 {
     fn idlest(&mut self, view: &dyn View, task: TaskId, parent: CpuId) -> (CpuId, Why) {
         let (mut cpu, mut why) = (parent, Why::rule(rules::FORK_STAYS));
         for level in (0..self.domains.len()).rev() {
-            let domain = self.domains[level];
+            let domain = self.domains[level].clone();
             if let Some((group, compared)) = self.idlest_group(view, &domain, task, cpu) {
                 why = compared;
                 cpu = self.idlest_cpu(view, task, group).unwrap_or(cpu);
@@ -116,8 +116,8 @@ impl Linux618 {
         if 100 * here < margin * there { waker } else { previous }
     }
 
-    const fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
-        a.0 / self.cache == b.0 / self.cache
+    fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
+        self.caches.part(a) == self.caches.part(b)
     }
 
     /// An idle cpu near `target` (`select_idle_sibling`): the target, the previous or the one before when
@@ -140,23 +140,19 @@ impl Linux618 {
         if let Some(cpu) = near.into_iter().find(|cpu| self.share_cache(*cpu, target) && idle(*cpu)) {
             return said(cpu, if cpu == target { rules::WAKE_TARGET } else { rules::WAKE_KNOWN });
         }
-        let group = target.0 / self.cache;
+        let group = self.caches.part(target);
         if self.idle_in_cache[group as usize] == 0 {
             return said(target, rules::WAKE_NONE);
         }
-        let first = group * self.cache;
-        let around = || (1..self.cache).map(|i| CpuId(first + (target.0 - first + i) % self.cache));
-        let core_idle = |cpu: &CpuId| {
-            let start = cpu.0 / self.core * self.core;
-            (start..start + self.core).all(|cpu| view.nr_running(CpuId(cpu)) == 0)
-        };
-        let core = around().find(|cpu| self.core > 1 && core_idle(cpu) && idle(*cpu));
+        let near = self.caches.members(group);
+        let around = || (target.0 + 1..near.end).chain(near.start..target.0).map(CpuId);
+        let core_idle = |cpu: &CpuId| self.cores.around(*cpu).all(|cpu| view.nr_running(CpuId(cpu)) == 0);
+        let core = around().find(|cpu| self.cores.largest() > 1 && core_idle(cpu) && idle(*cpu));
         if let Some(cpu) = core {
             return said(cpu, rules::WAKE_CORE);
         }
         if self.share_cache(previous, target) {
-            let core = previous.0 / self.core * self.core;
-            let mut threads = (core..core + self.core).map(CpuId).filter(|cpu| *cpu != previous);
+            let mut threads = self.cores.around(previous).map(CpuId).filter(|cpu| *cpu != previous);
             if let Some(cpu) = threads.find(|cpu| idle(*cpu)) {
                 return said(cpu, rules::WAKE_THREAD);
             }

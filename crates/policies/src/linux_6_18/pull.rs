@@ -61,7 +61,7 @@ impl Linux618 {
     ) -> Attempt {
         self.excluded = CpuSet::default();
         self.flags = Flags::default();
-        let domain = self.domains[level];
+        let domain = self.domains[level].clone();
         let failed = self.progress[level][me].failed;
         let mut pull = Pull { level, as_a, me, from: me, to: me, failed };
         loop {

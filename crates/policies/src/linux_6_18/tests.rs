@@ -106,7 +106,7 @@ fn an_odd_task_moves_after_a_failure() {
     // Three on two: half a task is to move, which only a failure makes enough for a whole one.
     let (mut system, mut policy) = steady(&TWO, &[1, 2]);
     let busy = group::Situation::Busy;
-    let domain = policy.domains[0];
+    let domain = policy.domains[0].clone();
     let finding = policy.find_busiest(&system, &domain, CpuId(0), busy);
     assert_eq!(finding, busiest::Finding::Pull(1..2, group::Amount::Load(512)));
     assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Failed(CpuId(1)));
@@ -122,14 +122,14 @@ fn idle_cpus_are_evened_out_over_nodes_beyond_the_slack() {
     let idle = group::Situation::Idle;
     let find = |busy: usize| {
         let (system, mut policy) = steady(&SOCKETS, &counts(0..busy));
-        let domain = policy.domains[1];
+        let domain = policy.domains[1].clone();
         policy.find_busiest(&system, &domain, CpuId(8), idle)
     };
     assert_eq!(find(2), busiest::Finding::Balanced, "two tasks may stay together");
     assert_eq!(find(6), busiest::Finding::Pull(0..8, group::Amount::Tasks(3)));
     // A full, overloaded socket beside an idle one: as much as fits.
     let (system, mut policy) = steady(&SOCKETS, &[2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let domain = policy.domains[1];
+    let domain = policy.domains[1].clone();
     let finding = policy.find_busiest(&system, &domain, CpuId(8), idle);
     assert_eq!(finding, busiest::Finding::Pull(0..8, group::Amount::Utilisation(8 * 1024)));
 }
@@ -161,7 +161,7 @@ fn utilisation_follows_its_tasks() {
     let both = [0, 1].map(|cpu| policy.cpus[CpuId(cpu)].utilisation(start));
     assert_eq!(both, [511, 512], "half of the source goes with it, fractions apart");
     // The source counts as having spare capacity until 1024 / 1.17: 32 periods x log2(512 / 149).
-    let domain = policy.domains[0];
+    let domain = policy.domains[0].clone();
     let mut state = |periods: u64| {
         system.now = Time::from_ns(start.ns() + periods * 1_024_000);
         policy.sum(&system, &domain, 0..1).state
@@ -217,7 +217,7 @@ fn a_lone_task_heavier_than_the_amount_is_not_pulled_from() {
 fn a_group_with_an_idle_cpu_has_spare_capacity_however_busy_the_others_are() {
     let state = |busy| {
         let (system, mut policy) = steady(&SOCKETS, &counts(0..busy));
-        let domain = policy.domains[1];
+        let domain = policy.domains[1].clone();
         policy.sum(&system, &domain, 0..8).state
     };
     use group::State::{FullyBusy, HasSpare};
@@ -239,7 +239,7 @@ fn bound_and_free() -> (FakeSystem, Linux618) {
 fn a_pull_that_masks_defeat_marks_the_group_above() {
     let idle = group::Situation::Idle;
     let find = |system: &FakeSystem, policy: &mut Linux618| {
-        let domain = policy.domains[1];
+        let domain = policy.domains[1].clone();
         policy.excluded = CpuSet::default();
         policy.find_busiest(system, &domain, CpuId(1), idle)
     };
@@ -254,7 +254,7 @@ fn a_pull_that_masks_defeat_marks_the_group_above() {
     assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::Failed(CpuId(4)));
     assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::Moved);
     // Seen from the other package the marked group gives one task, if one may come.
-    let domain = policy.domains[1];
+    let domain = policy.domains[1].clone();
     policy.excluded = CpuSet::default();
     system.leave(&mut policy, TaskId(8), TaskState::Exited);
     let one = busiest::Finding::Pull(0..4, group::Amount::Tasks(1));

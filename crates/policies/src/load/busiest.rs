@@ -70,7 +70,7 @@ impl Load {
         {
             return Finding::NotDesignated;
         }
-        if domain.group == 1 && !self.anyone_crowded(&domain, me) {
+        if domain.groups.largest() == 1 && !self.anyone_crowded(&domain, me) {
             return Finding::Balanced;
         }
         let local = self.sum_group(view, &domain, domain.local(me), index, true);
@@ -78,14 +78,13 @@ impl Load {
             return Finding::Balanced;
         }
         let mut total = local.estimate;
-        let power = domain.power * domain.groups(me);
+        let power = domain.power * domain.count(me);
         let mut busiest: Option<Group> = None;
         // A group without tasks adds nothing to the total and is never the busiest.
         for part in domain.others(me) {
             let mut at = part.start;
             while let Some(busy) = self.next_busy(at..part.end) {
-                let start = busy - (busy - at) % domain.group;
-                let cpus = start..start + domain.group;
+                let cpus = domain.local(CpuId(busy));
                 at = cpus.end;
                 let group = self.sum_group(view, &domain, cpus, index, false);
                 total += group.estimate;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use sim_core::ids::CpuId;
-use sim_core::machine::{Level, Topology};
+use sim_core::machine::{Division, Level, Topology};
 
 use crate::domain_level::DomainLevel;
 
@@ -17,66 +17,61 @@ pub(super) const UNIT: u64 = 1024;
 /// Nodes that one NODE domain spans at most (`SD_NODES_PER_DOMAIN`).
 const NODES_PER_DOMAIN: u32 = 16;
 
-/// A level of the domain hierarchy; every cpu has one domain of each. Uniform, because machines are.
+/// A level of the domain hierarchy; every cpu has one domain of each. Where parts of a machine differ, the
+/// domain of a cpu may have one group only, in which nothing happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Domain {
     pub(super) template: Template,
-    /// Cpus of one domain (the last one may be smaller).
-    pub(super) span: u32,
-    /// Cpus of one of its groups.
-    pub(super) group: u32,
+    /// The domains (the last one may be smaller).
+    pub(super) domains: Division,
+    /// Their groups.
+    pub(super) groups: Division,
     /// Power of one of its groups; 1,024 = one task.
     pub(super) power: u64,
-    /// Cpus of the machine.
-    cpus: u32,
 }
 
 impl Domain {
     /// The cpus of the domain that holds `cpu`.
-    pub(super) const fn members(&self, cpu: CpuId) -> Range<u32> {
-        let start = cpu.0 / self.span * self.span;
-        let end = start + self.span;
-        start..if end < self.cpus { end } else { self.cpus }
+    pub(super) fn members(&self, cpu: CpuId) -> Range<u32> {
+        self.domains.around(cpu)
     }
 
     /// True when both cpus are in one domain of this level.
-    pub(super) const fn shared(&self, a: CpuId, b: CpuId) -> bool {
-        a.0 / self.span == b.0 / self.span
+    pub(super) fn shared(&self, a: CpuId, b: CpuId) -> bool {
+        self.domains.part(a) == self.domains.part(b)
     }
 
     /// The cpus of the group that holds `cpu`.
-    pub(super) const fn local(&self, cpu: CpuId) -> Range<u32> {
-        let start = cpu.0 / self.group * self.group;
-        start..start + self.group
+    pub(super) fn local(&self, cpu: CpuId) -> Range<u32> {
+        self.groups.around(cpu)
+    }
+
+    /// The groups of the domain of `cpu` by number.
+    fn numbers(&self, cpu: CpuId) -> Range<u32> {
+        let members = self.members(cpu);
+        self.groups.part(CpuId(members.start))..self.groups.part(CpuId(members.end - 1)) + 1
     }
 
     /// The other groups of the domain of `cpu`, in the kernel's circular order after its own.
-    pub(super) fn remote(&self, cpu: CpuId) -> impl Iterator<Item = Range<u32>> + use<> {
-        let members = self.members(cpu);
-        let (first, size) = (members.start, self.group);
-        let groups = (members.end - members.start) / size;
-        let own = (cpu.0 - first) / size;
-        (1..groups).map(move |i| {
-            let start = first + (own + i) % groups * size;
-            start..start + size
-        })
+    pub(super) fn remote(&self, cpu: CpuId) -> impl Iterator<Item = Range<u32>> + use<'_> {
+        let (numbers, own) = (self.numbers(cpu), self.groups.part(cpu));
+        (own + 1..numbers.end).chain(numbers.start..own).map(|group| self.groups.members(group))
     }
 
     /// The cpus of the other groups in the same order, as two ranges.
-    pub(super) const fn others(&self, cpu: CpuId) -> [Range<u32>; 2] {
+    pub(super) fn others(&self, cpu: CpuId) -> [Range<u32>; 2] {
         let (members, local) = (self.members(cpu), self.local(cpu));
         [local.end..members.end, members.start..local.start]
     }
 
     /// The number of groups of the domain of `cpu`.
-    pub(super) const fn groups(&self, cpu: CpuId) -> u64 {
-        let members = self.members(cpu);
-        ((members.end - members.start) / self.group) as u64
+    pub(super) fn count(&self, cpu: CpuId) -> u64 {
+        self.numbers(cpu).len() as u64
     }
 
     /// Which domain of this level holds `cpu`.
-    pub(super) const fn instance(&self, cpu: CpuId) -> usize {
-        (cpu.0 / self.span) as usize
+    pub(super) fn instance(&self, cpu: CpuId) -> usize {
+        self.domains.part(cpu) as usize
     }
 
     /// The level as data for people.
@@ -84,9 +79,9 @@ impl Domain {
         let t = &self.template;
         DomainLevel {
             name: t.name,
-            span: self.span,
-            groups: self.span.min(self.cpus).div_ceil(self.group),
-            group_cpus: self.group,
+            span: self.domains.largest(),
+            groups: self.count(CpuId(0)) as u32,
+            group_cpus: self.groups.largest(),
             power: self.power,
             min_interval_ms: t.min_ms,
             max_interval_ms: t.max_ms,
@@ -97,8 +92,8 @@ impl Domain {
     }
 
     /// The number of domains of this level.
-    pub(super) const fn instances(&self) -> usize {
-        self.cpus.div_ceil(self.span) as usize
+    pub(super) fn instances(&self) -> usize {
+        self.domains.count() as usize
     }
 }
 
@@ -110,22 +105,23 @@ impl Domain {
 /// cache or a core counts as one unit of power, so on pairs that share an L2 two tasks already crowd a group.
 /// Simplification: NODE domains are fixed blocks of 16 nodes, where the kernel takes the 16 nearest nodes of
 /// each.
-pub(super) fn build(topology: &Topology, templates: &Templates, cache: u32) -> Vec<Domain> {
+pub(super) fn build(topology: &Topology, templates: &Templates, cache: &Division) -> Vec<Domain> {
     let cpus = topology.cpus();
-    let (core, node) = (topology.span(Level::Core), topology.span(Level::Node));
-    let cache = cache.clamp(core, node.max(core));
-    let nodes_power = UNIT * u64::from((node / cache).max(1));
-    let block = node.saturating_mul(NODES_PER_DOMAIN).min(cpus);
-    let all_span = if cpus > block { cpus } else { node };
+    let [core, node] = [Level::Core, Level::Node].map(|level| topology.division(level));
+    let cache = if cache.largest() > node.largest() { &node } else { cache };
+    let nodes_power = UNIT * u64::from((cache.count() / node.count()).max(1));
+    let block = Division::equal(cpus, node.largest().saturating_mul(NODES_PER_DOMAIN).min(cpus));
+    let all = if cpus > block.largest() { Division::equal(cpus, cpus) } else { node.clone() };
+    let single = Division::equal(cpus, 1);
     let levels = [
-        (templates.smt, core, 1, UNIT),
-        (templates.mc, cache, core, UNIT),
-        (templates.cpu, node, cache, UNIT),
-        (templates.node, block, node, nodes_power),
-        (templates.all_nodes, all_span, node, nodes_power),
+        (templates.smt, core.clone(), single, UNIT),
+        (templates.mc, cache.clone(), core, UNIT),
+        (templates.cpu, node.clone(), cache.clone(), UNIT),
+        (templates.node, block, node.clone(), nodes_power),
+        (templates.all_nodes, all, node, nodes_power),
     ];
-    let useful = levels.into_iter().filter(|(_, span, group, _)| span > group);
-    useful.map(|(template, span, group, power)| Domain { template, span, group, power, cpus }).collect()
+    let useful = levels.into_iter().filter(|(_, domains, groups, _)| domains.count() < groups.count());
+    useful.map(|(template, domains, groups, power)| Domain { template, domains, groups, power }).collect()
 }
 
 #[cfg(test)]
@@ -136,7 +132,7 @@ mod tests {
 
     fn built(release: &Release, levels: &[(Level, u32)]) -> Vec<Domain> {
         let topology = Topology::new(levels).unwrap();
-        build(&topology, &release.templates, release.cache_span(&topology, CacheLevel::Auto))
+        build(&topology, &release.templates, &release.caches(&topology, CacheLevel::Auto))
     }
 
     fn shape(levels: &[(Level, u32)]) -> Vec<(&'static str, u32, u32, u64)> {
@@ -144,7 +140,10 @@ mod tests {
     }
 
     fn shape_of(release: &Release, levels: &[(Level, u32)]) -> Vec<(&'static str, u32, u32, u64)> {
-        built(release, levels).iter().map(|d| (d.template.name, d.span, d.group, d.power)).collect()
+        built(release, levels)
+            .iter()
+            .map(|d| (d.template.name, d.domains.largest(), d.groups.largest(), d.power))
+            .collect()
     }
 
     #[test]
@@ -178,8 +177,11 @@ mod tests {
     fn a_package_is_one_unit_when_its_cores_are_said_to_share_a_cache() {
         let topology = Topology::new(&[(Level::Package, 4), (Level::Node, 1), (Level::Core, 6)]).unwrap();
         let old = RELEASES[0];
-        let domains = build(&topology, &old.templates, old.cache_span(&topology, CacheLevel::On));
-        let shape: Vec<_> = domains.iter().map(|d| (d.template.name, d.span, d.group, d.power)).collect();
+        let domains = build(&topology, &old.templates, &old.caches(&topology, CacheLevel::On));
+        let shape: Vec<_> = domains
+            .iter()
+            .map(|d| (d.template.name, d.domains.largest(), d.groups.largest(), d.power))
+            .collect();
         assert_eq!(shape, [("MC", 6, 1, 1024), ("NODE", 24, 6, 1024)]);
     }
 

@@ -222,8 +222,8 @@ impl Load {
 }
 
 fn domains_of(values: &Parameters, machine: &Machine, release: &Release) -> Vec<Domain> {
-    let cache = release.cache_span(&machine.topology, values.mc);
-    let mut domains = domains::build(&machine.topology, &release.templates, cache);
+    let cache = release.caches(&machine.topology, values.mc);
+    let mut domains = domains::build(&machine.topology, &release.templates, &cache);
     let scale = |ms: u64| (ms.saturating_mul(values.interval_scale.thousandths()) / 1_000).max(1);
     for domain in &mut domains {
         let template = &mut domain.template;

@@ -7,7 +7,7 @@
 
 use super::{CacheLevel, Kernel, Parameters};
 use notation::declare::Choice;
-use sim_core::machine::{Level, Topology};
+use sim_core::machine::{Division, Level, Topology};
 use sim_core::os::OsModel;
 
 /// What the balancer does at a level (the `SD_*_INIT` macros). Intervals in milliseconds, `*_index` select a
@@ -240,19 +240,24 @@ pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Release {
 }
 
 impl Release {
-    /// Cpus of a domain of cores that share a cache; that of a core when the release has no such level here.
+    /// The domains of cores that share a cache; single cores when the release has no such level here.
     /// Asked for (`on`) on a machine whose tree has no caches below the package, it is the package: its cores
     /// share the last-level cache.
-    pub(super) fn cache_span(&self, topology: &Topology, wanted: CacheLevel) -> u32 {
+    pub(super) fn caches(&self, topology: &Topology, wanted: CacheLevel) -> Division {
         if wanted == CacheLevel::On && !topology.levels().iter().any(|(level, _)| *level == Level::Cache) {
-            return topology.span(Level::Package).min(topology.span(Level::Node));
+            let inner = if topology.span(Level::Node) < topology.span(Level::Package) {
+                Level::Node
+            } else {
+                Level::Package
+            };
+            return topology.division(inner);
         }
         let seen = match (wanted, self.shared_caches) {
             (CacheLevel::On, _) | (_, SharedCaches::Known) => true,
             (_, SharedCaches::OneNode) => topology.count(Level::Node) == 1,
             (_, SharedCaches::Ignored) => false,
         };
-        topology.span(if seen && wanted != CacheLevel::Off { Level::Cache } else { Level::Core })
+        topology.division(if seen && wanted != CacheLevel::Off { Level::Cache } else { Level::Core })
     }
 }
 

@@ -62,7 +62,7 @@ impl Edf {
         Self {
             budget: Span::from_ns(values.budget.ns()),
             times: setting.apps.iter().map(times).collect(),
-            servers: Servers::new(setting.machine, setting.machine.cpus()),
+            servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
             jobs: Vec::new(),
             used: Used::default(),

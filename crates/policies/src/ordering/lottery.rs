@@ -51,7 +51,7 @@ impl Lottery {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         Self {
             slice: Span::from_ns(values.slice.ns()),
-            servers: Servers::new(setting.machine, setting.machine.cpus()),
+            servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
             tickets: Vec::new(),
             draws: None,

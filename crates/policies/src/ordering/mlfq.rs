@@ -73,7 +73,7 @@ impl Mlfq {
             levels: values.levels,
             quantum: Span::from_ns(values.quantum.ns()),
             boost: Span::from_ns(values.boost.ns()),
-            servers: Servers::new(setting.machine, setting.machine.cpus()),
+            servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
             levels_of: Vec::new(),
             used: Used::default(),

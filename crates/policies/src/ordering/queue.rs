@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::Machine;
+use sim_core::machine::{Division, Machine};
 use sim_core::policy::{CpuChoice, Enqueue, Placement, QueueEntry, System, THROTTLED, Timer, View, Why};
 use sim_core::time::Span;
 
@@ -88,8 +88,8 @@ impl DispatchQueue {
 /// from the instant at which it is placed.
 pub(super) struct Servers {
     idle: Queues,
-    /// A cpu that goes idle takes held tasks of so many cpus around it.
-    reach: u32,
+    /// A cpu that goes idle takes held tasks of the part that it is in.
+    reach: Division,
     running: BTreeSet<(i64, CpuId)>,
     keys: Vec<Option<i64>>,
     /// The task that was placed on an idle cpu, or on one where it preempts, and the cpu.
@@ -100,16 +100,21 @@ pub(super) struct Servers {
 pub(super) const FILL: Timer = Timer::Token(1 << 32);
 
 impl Servers {
-    /// The cpus of a machine; those of a group of `span` are near each other.
-    pub(super) fn new(machine: &Machine, span: u32) -> Self {
+    /// The cpus of a machine; those of a group are near each other.
+    pub(super) fn new(machine: &Machine, groups: Division) -> Self {
         let cpus = machine.cpus();
         let keys = vec![None; cpus as usize];
-        let idle = Queues::new(cpus, span);
-        Self { idle, reach: cpus, running: BTreeSet::new(), keys, direct: None }
+        let idle = Queues::by(cpus, groups);
+        Self { idle, reach: Division::equal(cpus, cpus), running: BTreeSet::new(), keys, direct: None }
     }
 
-    /// The same where a cpu that goes idle takes held tasks only of the group of so many cpus that it is in.
-    pub(super) fn within(self, reach: u32) -> Self {
+    /// The cpus of a machine, all near each other.
+    pub(super) fn whole(machine: &Machine) -> Self {
+        Self::new(machine, Division::equal(machine.cpus(), machine.cpus()))
+    }
+
+    /// The same where a cpu that goes idle takes held tasks only of the part that it is in.
+    pub(super) fn within(self, reach: Division) -> Self {
         Self { reach, ..self }
     }
 
@@ -146,10 +151,8 @@ impl Servers {
     /// An idle cpu on which a task may run, the nearest to its last one.
     fn idle_for(&mut self, view: &dyn View, task: TaskId) -> Option<CpuId> {
         self.idle.refresh(view);
-        let near = view.task(task).cpu.0;
-        let first = near / self.reach * self.reach;
-        let cpus = first..(first + self.reach).min(view.machine().cpus());
-        self.idle.idle_from(cpus, near, |cpu| view.allowed(task, cpu))
+        let near = view.task(task).cpu;
+        self.idle.idle_from(self.reach.around(near), near.0, |cpu| view.allowed(task, cpu))
     }
 
     /// The first of these held tasks that an idle cpu may run, and the cpu.
@@ -193,10 +196,8 @@ impl Servers {
         if view.nr_running(near) == 0 && fits(near) {
             return sent(self, near, "placed: its last cpu is idle");
         }
-        let (cpus, span) = (view.machine().cpus(), self.idle.span());
-        let first = near.0 / span * span;
-        let group = first..(first + span).min(cpus);
-        if let Some(cpu) = self.idle.idle_from(group, near.0, fits) {
+        let cpus = view.machine().cpus();
+        if let Some(cpu) = self.idle.idle_from(self.idle.near(near), near.0, fits) {
             return sent(self, cpu, "placed: an idle cpu of the same group");
         }
         if let Some(cpu) = self.idle.idle_from(0..cpus, near.0, fits) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use notation::declare::Duration;
 use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::Machine;
+use sim_core::machine::Division;
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
@@ -46,7 +46,7 @@ struct Rusty {
     interval: Span,
     greedy: bool,
     /// Cpus per domain.
-    span: u32,
+    caches: Division,
     servers: Servers,
     domains: Vec<Domain>,
     /// The domain of the last created task that found no idle cpu (`dom_rr_cur`).
@@ -66,16 +66,16 @@ struct Domain {
 
 impl Rusty {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
-        let span = crate::linux_6_18::cache_span(setting.machine);
-        let domains = setting.machine.cpus().div_ceil(span);
-        let reach = if values.greedy { setting.machine.cpus() } else { span };
+        let caches = crate::linux_6_18::caches(setting.machine);
+        let cpus = setting.machine.cpus();
+        let reach = if values.greedy { Division::equal(cpus, cpus) } else { caches.clone() };
         Self {
             slice: Span::from_ns(values.slice.ns()),
             interval: Span::from_ns(values.interval.ns()),
             greedy: values.greedy,
-            span,
-            servers: Servers::new(setting.machine, span).within(reach),
-            domains: (0..domains).map(|_| Domain::default()).collect(),
+            servers: Servers::new(setting.machine, caches.clone()).within(reach),
+            domains: (0..caches.count()).map(|_| Domain::default()).collect(),
+            caches,
             next: 0,
             tasks: Vec::new(),
             used: Used::default(),
@@ -85,7 +85,7 @@ impl Rusty {
     /// The virtual time of a task in the domain of a cpu: one that comes from another domain keeps its
     /// distance to the clock there.
     fn enter(&mut self, task: TaskId, cpu: CpuId) -> i64 {
-        let (domain, slice) = (cpu.0 / self.span, self.slice.ns() as i64);
+        let (domain, slice) = (self.caches.part(cpu), self.slice.ns() as i64);
         let (from, vtime) = *slot(&mut self.tasks, task);
         let now = self.domains[domain as usize].now;
         let vtime = (vtime - self.domains[from as usize].now + now).max(now - slice);
@@ -94,9 +94,8 @@ impl Rusty {
     }
 
     /// The cpus of a domain.
-    fn cpus(&self, domain: usize, machine: &Machine) -> impl Iterator<Item = CpuId> + use<> {
-        let first = domain as u32 * self.span;
-        (first..(first + self.span).min(machine.cpus())).map(CpuId)
+    fn cpus(&self, domain: usize) -> impl Iterator<Item = CpuId> + use<> {
+        self.caches.members(domain as u32).map(CpuId)
     }
 
     /// Gives idle cpus held tasks: of their own domain, or of any.
@@ -112,7 +111,7 @@ impl Rusty {
     /// Moves held tasks, each from the domain with the most load to the one with the least, as long as that
     /// makes loads more equal.
     fn balance(&mut self, system: &mut dyn System) {
-        let load = |domain| self.cpus(domain, system.machine()).map(|cpu| system.load(cpu)).sum();
+        let load = |domain| self.cpus(domain).map(|cpu| system.load(cpu)).sum();
         let mut loads: Vec<u64> = (0..self.domains.len()).map(load).collect();
         let mut moved = BTreeSet::new();
         loop {
@@ -121,7 +120,7 @@ impl Rusty {
             let fitting = self.domains[most].queue.tasks().find_map(|(_, task)| {
                 let weight = u64::from(system.task(task).weight);
                 let better = loads[most] > loads[least] + weight && !moved.contains(&task);
-                let mut cpus = self.cpus(least, system.machine()).filter(|_| better);
+                let mut cpus = self.cpus(least).filter(|_| better);
                 cpus.find(|cpu| system.allowed(task, *cpu)).map(|cpu| (task, weight, cpu))
             });
             let Some((task, weight, cpu)) = fitting else { return };
@@ -150,7 +149,7 @@ impl Policy for Rusty {
         }
         // A created task that finds no idle cpu waits in the next domain.
         self.next = (self.next + 1) % self.domains.len();
-        let cpu = self.cpus(self.next, view.machine()).find(|cpu| view.allowed(task, *cpu));
+        let cpu = self.cpus(self.next).find(|cpu| view.allowed(task, *cpu));
         cpu.map_or(choice, |cpu| CpuChoice::new(cpu, Why::rule("placed: no cpu is idle, the next domain")))
     }
 
@@ -165,14 +164,14 @@ impl Policy for Rusty {
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(vtime, self.slice));
         }
-        let queue = &mut self.domains[(cpu.0 / self.span) as usize].queue;
+        let queue = &mut self.domains[self.caches.part(cpu) as usize].queue;
         self.servers.went_back(system, task, why, !queue.is_empty());
         queue.hold(vtime, task);
         None
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let (own, domains, slice) = ((cpu.0 / self.span) as usize, self.domains.len(), self.slice);
+        let (own, domains, slice) = (self.caches.part(cpu) as usize, self.domains.len(), self.slice);
         let why = Why::rule("dispatched: the least virtual time of the domain");
         let mut found = self.domains[own].queue.dispatch(system, cpu, why, |_| slice);
         for other in (1..domains).take_while(|_| self.greedy) {
@@ -202,7 +201,7 @@ impl Policy for Rusty {
 
     fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         self.servers.note(system, cpu);
-        let (from, to) = (slot(&mut self.tasks, task).0 as usize, (cpu.0 / self.span) as usize);
+        let (from, to) = (slot(&mut self.tasks, task).0 as usize, self.caches.part(cpu) as usize);
         if from != to && system.task(task).held && self.domains[from].queue.remove(task) {
             let vtime = self.enter(task, cpu);
             self.domains[to].queue.hold(vtime, task);

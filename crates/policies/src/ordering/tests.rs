@@ -228,7 +228,10 @@ fn rusty_shares_by_weight_on_a_cpu() {
 #[test]
 fn a_task_goes_to_an_idle_cpu_of_its_last_group_first() {
     let mut system = fake::FakeSystem::new(&[(Tree::Cache, 3), (Tree::Core, 2)]);
-    let mut servers = super::queue::Servers::new(&system.machine, 2);
+    let mut servers = super::queue::Servers::new(
+        &system.machine,
+        sim_core::machine::Division::equal(system.machine.cpus(), 2),
+    );
     system.add_app(4, false);
     // The cpus 0, 2 and 4 are idle, one of each group.
     for (task, cpu) in [(1, 1), (2, 3), (3, 5)] {

@@ -50,7 +50,7 @@ impl Vtime {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         Self {
             slice: Span::from_ns(values.slice.ns()),
-            servers: Servers::new(setting.machine, setting.machine.cpus()),
+            servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
             now: 0,
             vtime: Vec::new(),

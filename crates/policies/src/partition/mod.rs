@@ -175,7 +175,7 @@ impl Partition {
         } else {
             cut::portions(units, &vec![1; weights.len()], &cores)
         };
-        let width = topology.span(unit) / topology.span(Tree::Core).max(1);
+        let width = topology.count(Tree::Core) / units;
         let mut sets = vec![Vec::new(); weights.len()];
         for (at, party) in cut::deal(&portions, width, &owner).into_iter().enumerate() {
             if let Some(party) = party {

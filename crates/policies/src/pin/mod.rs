@@ -219,7 +219,8 @@ impl Pin {
             let place = topology.group(wish.by, *seat) as usize;
             let affinity =
                 masks[place].get_or_insert_with(|| wish.affinity(&topology, *seat, allowed)).clone();
-            let why = wish.why(rank, *seat).with("domain cpus", u64::from(topology.span(wish.by)));
+            let cpus = topology.members(wish.by, topology.group(wish.by, *seat)).len();
+            let why = wish.why(rank, *seat).with("domain cpus", cpus as u64);
             system.set_affinity(task, affinity, why);
         }
     }

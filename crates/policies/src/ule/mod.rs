@@ -11,7 +11,7 @@ mod twelve;
 use notation::declare::Duration;
 use notation::{choices, parameters};
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::{Level as Tree, Machine, PerCpu};
+use sim_core::machine::{Division, Level as Tree, Machine, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::Span;
@@ -88,10 +88,9 @@ struct Ule {
     threshold: u32,
     affinity: Span,
     /// Cpus per group, nearest level first, the machine last.
-    spans: Vec<u32>,
+    spans: Vec<Division>,
     /// Cpus per core.
-    siblings: u32,
-    cache: u32,
+    cores: Division,
     queues: Queues,
     /// Idle cpus that look again at their next tick.
     looking: PerCpu<bool>,
@@ -102,7 +101,6 @@ struct Ule {
 impl Ule {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
-        let cache = crate::linux_6_18::cache_span(machine);
         let seven = values.release == Release::V7;
         let threshold = match values.steal_threshold {
             // `sched_initticks`: fls(mp_ncpus) - 1, at most 3.
@@ -118,9 +116,8 @@ impl Ule {
             threshold: u32::try_from(threshold).unwrap_or(u32::MAX).max(2),
             affinity: Span::from_ns(values.affinity.ns()),
             spans: spans(machine),
-            siblings: machine.topology.span(Tree::Core),
-            cache,
-            queues: Queues::new(machine.cpus(), cache),
+            cores: machine.topology.division(Tree::Core),
+            queues: Queues::by(machine.cpus(), crate::linux_6_18::caches(machine)),
             looking: PerCpu::filled(machine.cpus() as usize, false),
             draws: None,
             waiting: Vec::new(),
@@ -158,7 +155,7 @@ impl Ule {
 impl Policy for Ule {
     fn init(&mut self, system: &mut dyn System) {
         self.arm(system, ALL);
-        if self.seven && self.siblings > 1 {
+        if self.seven && self.cores.largest() > 1 {
             self.arm(system, SIBLINGS);
         }
     }
@@ -203,7 +200,7 @@ impl Policy for Ule {
 
     fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
         self.queues.note(system, cpu);
-        let least = if self.siblings > 1 { 2 } else { self.threshold };
+        let least = if self.cores.largest() > 1 { 2 } else { self.threshold };
         if self.seven && self.steal && self.queues.idle() > 0 && system.nr_running(cpu) >= least {
             let cpus = system.machine().cpus();
             let mut next = self.queues.first_at_most(0..cpus, 0);
@@ -220,13 +217,14 @@ impl Policy for Ule {
 }
 
 /// The groups an idle cpu searches, nearest first: core, shared cache, package or node, machine.
-fn spans(machine: &Machine) -> Vec<u32> {
+fn spans(machine: &Machine) -> Vec<Division> {
     let topology = &machine.topology;
-    let mut spans = vec![topology.span(Tree::Core), crate::linux_6_18::cache_span(machine)];
-    spans.extend([topology.span(Tree::Package), topology.span(Tree::Node), topology.cpus()]);
-    spans.sort_unstable();
+    let mut spans = vec![topology.division(Tree::Core), crate::linux_6_18::caches(machine)];
+    spans.extend([Tree::Package, Tree::Node].map(|level| topology.division(level)));
+    spans.push(Division::equal(topology.cpus(), topology.cpus()));
+    spans.sort_by_key(Division::largest);
     spans.dedup();
-    spans.retain(|span| *span > 1);
+    spans.retain(|span| span.largest() > 1);
     spans
 }
 
@@ -248,7 +246,7 @@ pub(crate) fn levels(machine: &Machine) -> Vec<DomainLevel> {
             flags: vec!["IDLE_STEAL"],
         }
     };
-    spans(machine).into_iter().map(level).collect()
+    spans(machine).iter().map(Division::largest).map(level).collect()
 }
 
 #[cfg(test)]

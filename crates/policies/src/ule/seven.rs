@@ -40,15 +40,14 @@ impl Ule {
 
     /// The cpus that share a core with this one.
     fn core(&self, cpu: CpuId) -> impl Iterator<Item = CpuId> + Clone + use<> {
-        let first = cpu.0 / self.siblings * self.siblings;
-        (first..first + self.siblings).map(CpuId)
+        self.cores.around(cpu).map(CpuId)
     }
 
     /// The idle loop calls `tdq_idled` after each interrupt, so an idle cpu looks again at its next tick
     /// while there is a queue to steal from.
     pub(super) fn look_again(&mut self, system: &mut dyn System, cpu: CpuId) {
         let (longest, looking) = (self.queues.extremes().1, self.looking[cpu]);
-        let sibling = self.siblings > 1 && self.core(cpu).any(|other| system.nr_running(other) >= 2);
+        let sibling = self.cores.largest() > 1 && self.core(cpu).any(|other| system.nr_running(other) >= 2);
         if self.steal && !looking && system.nr_running(cpu) == 0 && (longest >= self.threshold || sibling) {
             self.looking[cpu] = true;
             system.at(system.now(), Timer::Tick(cpu));
@@ -75,13 +74,13 @@ impl Ule {
     /// `sched_balance`: of all cores, from a random one on, the first with the most threads, some of them
     /// waiting, and the first with the fewest.
     pub(super) fn balance_pair(&mut self, system: &mut dyn System) {
-        let cores = system.machine().cpus() / self.siblings;
+        let cores = self.cores.count();
         let start = self.draw(system, cores.into()) as u32;
         let mut high: Option<(u32, CpuId)> = None;
         let mut low: Option<(u32, CpuId)> = None;
         for core in (0..cores).map(|i| (start + i) % cores) {
             // Lists grow at the head: the first member is the last by number.
-            let head = CpuId(core * self.siblings + self.siblings - 1);
+            let head = CpuId(self.cores.members(core).end - 1);
             let load = self.core(head).map(|cpu| system.nr_running(cpu)).sum();
             let waits = self.core(head).any(|cpu| system.nr_running(cpu) >= 2);
             if waits && high.is_none_or(|(most, _)| load > most) {
@@ -107,8 +106,8 @@ impl Ule {
     /// `sched_balance_groups`: the same within each core.
     pub(super) fn balance_siblings(&mut self, system: &mut dyn System) {
         let why = Why::rule("moved: the long-term balancer halves the difference on a core");
-        for core in 0..system.machine().cpus() / self.siblings {
-            let of_core = self.core(CpuId(core * self.siblings));
+        for core in 0..self.cores.count() {
+            let of_core = self.cores.members(core).map(CpuId);
             let high = of_core.clone().max_by_key(|cpu| (system.nr_running(*cpu), cpu.0));
             let low = of_core.min_by_key(|cpu| (system.nr_running(*cpu), Reverse(cpu.0)));
             if let (Some(high), Some(low)) = (high, low) {

@@ -33,12 +33,11 @@ impl Ule {
             return CpuChoice::new(previous, why("placed: its last cpu is idle and warm"));
         }
         let group = self.queues.group(previous);
-        if away <= self.affinity * 3 && self.queues.idle_in(group) > 0 {
-            let first = group * self.cache;
-            let near = first..(first + self.cache).min(view.machine().cpus());
-            if let Some(cpu) = self.lowest(view, near, previous, idle) {
-                return CpuChoice::new(cpu, why("placed: idle cpu that shares its warm cache"));
-            }
+        if away <= self.affinity * 3
+            && self.queues.idle_in(group) > 0
+            && let Some(cpu) = self.lowest(view, self.queues.near(previous), previous, idle)
+        {
+            return CpuChoice::new(cpu, why("placed: idle cpu that shares its warm cache"));
         }
         let all = 0..view.machine().cpus();
         let Some(lowest) = self.lowest(view, all, previous, |cpu| view.allowed(task, cpu)) else {
@@ -85,12 +84,10 @@ impl Ule {
     pub(super) fn steal_near(&mut self, system: &mut dyn System, cpu: CpuId) {
         let mut done = CpuSet::default();
         for level in 0..self.spans.len() {
-            let span = self.spans[level];
-            let start = cpu.0 / span * span;
-            let group = start..(start + span).min(system.machine().cpus());
+            let group = self.spans[level].around(cpu);
             while let Some(victim) = Self::highest(system, group.clone(), self.threshold, &done) {
                 let why = Why::rule("stolen: from the longest queue of the nearest level")
-                    .with("cpus of the level", span.into());
+                    .with("cpus of the level", group.len() as u64);
                 if self.take(system, victim, cpu, why) {
                     return;
                 }

@@ -117,7 +117,8 @@ pub(super) struct CacheLaw {
     pub(super) span: u32,
 }
 
-/// Number of cpus that share a cache: of one [`Level::Cache`], or of a package where there is no such level.
+/// Number of cpus that share a cache: of the largest [`Level::Cache`], or of a package where there is no such
+/// level.
 pub(crate) fn cache_span(machine: &Machine) -> u32 {
     let topology = &machine.topology;
     let has_level = topology.levels().iter().any(|(level, _)| *level == Level::Cache);
@@ -127,7 +128,7 @@ pub(crate) fn cache_span(machine: &Machine) -> u32 {
 impl CacheLaw {
     pub(super) fn new(machine: &Machine) -> Self {
         let memory = &machine.memory;
-        let on = memory.cache_exponent > 0 && memory.shared_cache > 0;
+        let on = memory.cache_exponent > 0 && memory.shared_cache > 0 && machine.topology.is_even();
         Self {
             table: if on { kept(&CACHES, memory.cache_exponent, cache_table) } else { Arc::new([]) },
             capacity: memory.shared_cache,

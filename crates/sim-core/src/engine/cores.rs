@@ -9,7 +9,7 @@ use crate::contention::ONE;
 use crate::engine::Engine;
 use crate::engine::state::Activity;
 use crate::ids::CpuId;
-use crate::machine::{Level, Machine, Topology};
+use crate::machine::{Division, Level, Machine};
 use crate::time::{Span, Speed};
 
 /// What a hardware thread does, as far as it slows its siblings.
@@ -28,9 +28,10 @@ enum Thread {
 
 /// Speeds of cpus and the state of cores and packages they follow from.
 pub(crate) struct Cores {
-    /// Cpus of a core and of a package.
-    core: u32,
-    package: u32,
+    /// The cpus of each core.
+    cores: Division,
+    /// Cores of a package.
+    in_package: u32,
     /// Left to a thread by a busy sibling, 1/65,536: both compute, both wait for memory, the sibling polls.
     compute: i64,
     memory: i64,
@@ -67,10 +68,10 @@ impl Cores {
         };
         let varies = topology.span(Level::Core) > 1 || !turbo.is_empty() || !machine.core_speed.is_empty();
         let speeds = machine.cpu_ids().take(if varies { cpus } else { 1 }).map(speed_of).collect();
-        let cores = topology.count(Level::Core) as usize;
+        let [cores, packages] = [Level::Core, Level::Package].map(|level| topology.count(level) as usize);
         Self {
-            core: topology.span(Level::Core),
-            package: package_span(topology),
+            cores: topology.division(Level::Core),
+            in_package: (cores / packages.max(1)) as u32,
             compute: fixed(smt.compute) as i64,
             memory: fixed(smt.memory) as i64,
             poll: fixed(smt.poll),
@@ -79,7 +80,7 @@ impl Cores {
             speeds,
             index_mask: if varies { u32::MAX } else { 0 },
             busy: vec![false; cores],
-            busy_cores: vec![0; cpus / package_span(topology) as usize],
+            busy_cores: vec![0; packages],
             dirty: Vec::with_capacity(cores),
             is_dirty: vec![false; cores],
         }
@@ -117,8 +118,8 @@ impl Cores {
     /// Something has happened on a cpu.
     #[inline]
     pub(crate) fn touch(&mut self, cpu: CpuId) {
-        if self.core > 1 || !self.turbo.is_empty() {
-            self.mark_core(cpu.0 / self.core);
+        if self.cores.largest() > 1 || !self.turbo.is_empty() {
+            self.mark_core(self.cores.part(cpu));
         }
     }
 
@@ -152,7 +153,7 @@ impl Cores {
         if std::mem::replace(&mut self.busy[core as usize], busy) == busy || self.turbo.is_empty() {
             return;
         }
-        let package = core * self.core / self.package;
+        let package = core / self.in_package;
         let before = self.busy_cores[package as usize];
         debug_assert!(
             busy || before > 0,
@@ -161,8 +162,7 @@ impl Cores {
         let after = if busy { before + 1 } else { before - 1 };
         self.busy_cores[package as usize] = after;
         if self.boost(before) != self.boost(after) {
-            let cores = self.package / self.core;
-            for core in package * cores..(package + 1) * cores {
+            for core in package * self.in_package..(package + 1) * self.in_package {
                 self.mark_core(core);
             }
         }
@@ -180,11 +180,6 @@ pub(crate) struct CpuSpeed {
     pub(crate) factor: u64,
     /// The product of both.
     pub(crate) speed: Speed,
-}
-
-/// Cpus that share a clock: of a package, or of the machine without such a level.
-fn package_span(topology: &Topology) -> u32 {
-    topology.span(Level::Package)
 }
 
 /// Share of a cycle of one poll and one call that is the call, 1/65,536.
@@ -215,12 +210,12 @@ impl Engine<'_> {
     }
 
     fn threads(&self, core: u32) -> std::ops::Range<u32> {
-        core * self.shared.cores.core..(core + 1) * self.shared.cores.core
+        self.shared.cores.cores.members(core)
     }
 
     fn refresh_core(&mut self, core: u32) {
-        let first = CpuId(core * self.shared.cores.core);
-        let busy = self.shared.cores.busy_cores[(first.0 / self.shared.cores.package) as usize];
+        let first = CpuId(self.threads(core).start);
+        let busy = self.shared.cores.busy_cores[(core / self.shared.cores.in_package) as usize];
         let own = scaled(self.shared.cores.speeds(first).base, self.shared.cores.boost(busy));
         let drawn: u64 = self.threads(core).map(|cpu| self.drawn(CpuId(cpu), own)).sum();
         for cpu in self.threads(core).map(CpuId) {
@@ -255,7 +250,7 @@ impl Engine<'_> {
         let Thread::Computes(profile) = self.thread(cpu) else { return ONE };
         let bound = self.shared.memory.bound(profile);
         let mut factor = ONE;
-        for sibling in self.threads(cpu.0 / self.shared.cores.core).filter(|other| *other != cpu.0) {
+        for sibling in self.threads(self.shared.cores.cores.part(cpu)).filter(|other| *other != cpu.0) {
             let cores = &self.shared.cores;
             let left = match self.thread(CpuId(sibling)) {
                 Thread::Idle => continue,

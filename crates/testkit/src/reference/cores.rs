@@ -43,8 +43,8 @@ impl Reference<'_> {
     }
 
     fn busy_cores(&self, c: usize) -> usize {
-        let cores =
-            self.cpus_with(Level::Package, c).step_by(self.machine.topology.span(Level::Core) as usize);
+        let first = |core: &usize| self.cpus_with(Level::Core, *core).start == *core;
+        let cores = self.cpus_with(Level::Package, c).filter(first);
         cores.filter(|core| self.cpus_with(Level::Core, *core).any(|c| self.is_busy(c))).count()
     }
 

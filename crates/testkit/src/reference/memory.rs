@@ -190,7 +190,8 @@ impl RefMemory {
     /// Growth of a job's demand by the sets that shared its cache when speeds were last settled.
     pub(super) fn growth(&self, machine: &Machine, job: &Job) -> u64 {
         let memory = &machine.memory;
-        if memory.cache_exponent == 0 || memory.shared_cache == 0 || job.none {
+        let off = memory.cache_exponent == 0 || memory.shared_cache == 0;
+        if off || !machine.topology.is_even() || job.none {
             return ONE;
         }
         let capacity = u128::from(memory.shared_cache);

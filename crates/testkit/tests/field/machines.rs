@@ -5,6 +5,7 @@ use std::fs;
 use machines::import::{Description, Imported, import};
 use scenario::plan::Experiment;
 use scenario::{Overrides, load};
+use sim_core::machine::Level;
 
 use crate::support::{folder, mean, results};
 
@@ -134,15 +135,32 @@ fn a_second_node_of_the_same_cpus_is_named_with_what_is_stated_of_it() {
 }
 
 #[test]
-fn a_hybrid_processor_says_what_of_it_is_lost() {
+fn a_hybrid_processor_is_imported_whole() {
+    let imported = xml("i05-hybrid.xml", false);
+    assert_eq!(imported.entry.topology_text, "package:1 cache:1 core:2 pu:2 + core:4");
+    let machine = imported.entry.machine();
+    let threads = |core| machine.topology.members(Level::Core, core).len();
+    assert_eq!((machine.cpus(), (0..6).map(threads).collect::<Vec<_>>()), (8, vec![2, 2, 1, 1, 1, 1]));
+    assert_eq!(imported.entry.lists.core_speeds, [1_000, 1_000, 760, 760, 760, 760]);
+    assert!(imported.entry.lists.cpu_numbers.is_empty(), "the numbers of Linux are those of the simulator");
+    let all = imported.remarks.join("\n");
+    for said in [
+        "an equal part of L2 of 2MiB in 4 cores, L2 of 1.25MiB in 2 cores): all get 512KiB",
+        "by their clocks only",
+    ] {
+        assert!(all.contains(said), "{said}: {all}");
+    }
+}
+
+#[test]
+fn a_hybrid_processor_cut_down_says_what_of_it_is_lost() {
     let imported = xml("i05-hybrid.xml", true);
     assert_eq!(imported.entry.topology_text, "package:1 cache:1 core:6");
     assert_eq!(imported.entry.lists.core_speeds, [1_000, 1_000, 760, 760, 760, 760]);
     let all = imported.remarks.join("\n");
     for said in [
         "cpus 1,3 left out, the second hardware threads of cores that stay",
-        "the L2 cache of 2MiB that cpus 4-7 share is left out",
-        "L2 of 1.25MiB in 2 cores, 4 cores have none of their own",
+        "an equal part of L2 of 2MiB in 4 cores, L2 of 1.25MiB in 2 cores): all get 512KiB",
     ] {
         assert!(all.contains(said), "{said}: {all}");
     }
