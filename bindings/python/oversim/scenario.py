@@ -88,8 +88,9 @@ class Scenario:
     #: `threads_per_core`, `fidelity`, `horizon`, `window`, `warm_up`, `start_jitter`, `admission.jobs`,
     #: `admission.threads`, `cgroups.NAME.weight`, `cgroups.NAME.quota`, `cgroups.NAME.period`, `machine.PARAMETER`,
     #: `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`,
-    #: `apps.APP.runtime.mpi.PARAMETER`, `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`,
-    #: `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.
+    #: `apps.APP.arrival.every`, `apps.APP.arrival.mean`, `apps.APP.runtime.mpi.PARAMETER`,
+    #: `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`, `policies.LABEL.over`,
+    #: `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.
     sweep: Mapping[str, Any] | None = None
     #: Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default 1).
     threads_per_core: int | None = None
