@@ -36,7 +36,7 @@ impl Members {
     /// Who waits behind a member, or first: a member, or the first task that is not read, which becomes one.
     #[inline(always)]
     fn behind(&mut self, previous: u32, source: &Tasks) -> Place {
-        let number = if previous == NONE { self.first } else { self.members[previous as usize].next };
+        let number = if previous == NONE { self.queue.first } else { self.members[previous as usize].next };
         if number == NONE {
             return if self.ahead_key == i64::MAX { Place::Empty } else { self.read_ahead(previous, source) };
         }
@@ -143,7 +143,7 @@ impl Members {
     #[inline(always)]
     fn switch(&mut self, key: i64, next: u32) {
         let old = self.current;
-        self.first = self.members[next as usize].next;
+        self.queue.first = self.members[next as usize].next;
         let previous = self.behind_equals(key, |member| member.key);
         self.insert(previous, old);
         self.hand_over(old, next);
@@ -170,7 +170,7 @@ impl Members {
             let visible = self.members[last as usize].visible;
             if visible.saturating_add(self.prices.call) <= end || end >= limit || dispatched == most {
                 for _ in 0..dispatched {
-                    let (key, next) = (self.stay(1), self.first);
+                    let (key, next) = (self.stay(1), self.queue.first);
                     self.switch(key, next);
                 }
                 return false;
@@ -213,7 +213,7 @@ impl Members {
     /// order.
     fn go_round(&mut self, rounds: u64, group: usize, (round, growth): (Span, i64)) {
         let mut end = self.since + round * (rounds - 1);
-        let (mut number, mut next, mut cost) = (self.current, self.first, self.overhead);
+        let (mut number, mut next, mut cost) = (self.current, self.queue.first, self.overhead);
         for _ in 0..group {
             let span = cost + self.cycle;
             end += span;

@@ -45,8 +45,9 @@ struct Share {
 #[derive(Default)]
 pub(super) struct Mark {
     is_set: bool,
-    /// The dispatch of the next one.
+    /// The dispatch of the next one, and that from which they are counted.
     due: usize,
+    from: usize,
     places: Vec<Place>,
     groups: Vec<(i64, i64)>,
     overhead: Span,
@@ -61,9 +62,9 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// There is none yet.
-    pub(super) fn clear(&mut self) {
-        (self.is_set, self.due) = (false, FIRST_MARK);
+    /// There is none yet at this dispatch.
+    pub(super) fn clear(&mut self, dispatch: usize) {
+        (self.is_set, self.due, self.from) = (false, dispatch + FIRST_MARK, dispatch);
     }
 }
 
@@ -81,7 +82,7 @@ impl Members {
             return self.skip(limit, dispatches);
         }
         if dispatches >= self.mark.due {
-            let room = self.soonest.min(limit).since(self.since);
+            let room = self.queue.soonest.min(limit).since(self.since);
             if room > self.cycle * WORTHWHILE {
                 self.set_mark(dispatches);
             } else {
@@ -93,10 +94,10 @@ impl Members {
 
     #[inline(never)]
     pub(super) fn set_mark(&mut self, dispatches: usize) {
-        let Self { members, mark, groups, .. } = self;
+        let Self { members, mark, around, .. } = self;
         mark.places.clear();
         let mut number = self.current;
-        let mut next = self.first;
+        let mut next = self.queue.first;
         loop {
             let member = &mut members[number as usize];
             (member.place, member.renewed) = (mark.places.len() as u32, false);
@@ -107,8 +108,9 @@ impl Members {
             (number, next) = (next, members[next as usize].next);
         }
         mark.groups.clear();
-        mark.groups.extend(groups.iter().map(|group| (group.one.vruntime, group.one.vdeadline)));
-        (mark.is_set, mark.due) = (true, 2 * dispatches);
+        let keys = |group: &u32| (members[*group as usize].key, members[*group as usize].deadline);
+        mark.groups.extend(around.iter().map(keys));
+        (mark.is_set, mark.due) = (true, 2 * dispatches - mark.from);
         (mark.overhead, mark.since, mark.switching) = (self.overhead, self.since, self.switching);
         (mark.cycles, mark.switches) = (self.cycles, self.switches);
     }
@@ -116,10 +118,13 @@ impl Members {
     /// The current task and the first one that waits are to each other as those at the mark were.
     #[inline]
     fn looks_the_same(&self) -> bool {
-        let [then, behind, ..] = &*self.mark.places else { return false };
-        let (now, first) = (&self.members[self.current as usize], &self.members[self.first as usize]);
+        let [then, behind @ ..] = &*self.mark.places else { return false };
+        let now = &self.members[self.current as usize];
+        let first = self.members.get(self.queue.first as usize);
         now.deadline - now.key == then.then.deadline - then.then.key
-            && first.key - now.key == behind.then.key - then.then.key
+            && first
+                .zip(behind.first())
+                .is_none_or(|(first, behind)| first.key - now.key == behind.then.key - then.then.key)
             && self.overhead == self.mark.overhead
     }
 
@@ -132,7 +137,7 @@ impl Members {
         if left(&members[self.current as usize]) != left(&mark.places[0].then) {
             return false;
         }
-        let (mut number, mut next) = (self.current, self.first);
+        let (mut number, mut next) = (self.current, self.queue.first);
         for place in 0..mark.places.len() {
             let (now, then) = (&members[number as usize], &mark.places[place].then);
             let alike = (now.weight, now.polls, now.process) == (then.weight, then.polls, then.process);
@@ -157,25 +162,34 @@ impl Members {
             let farthest = self.members.iter().map(|member| member.key).max().unwrap_or(0);
             most = (FAR_KEY - 1 - farthest).max(0) as u64 / growth as u64;
         }
-        for (group, (key, deadline)) in self.groups.iter().zip(&mark.groups) {
-            let (now, its) = (group.one.vruntime, group.one.vdeadline);
-            // A request of the group ends in between.
-            let periods = if its == *deadline { (its - 1 - now).max(0) / (now - key).max(1) } else { 0 };
-            most = most.min(periods as u64);
+        for (number, (key, deadline)) in self.around.iter().zip(&mark.groups) {
+            let group = &self.members[*number as usize];
+            // Else a request of the group has ended in between.
+            let kept = group.deadline == *deadline;
+            most = most.min(if kept { self.periods_kept(*number, group.key - key) } else { 0 });
         }
         // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
-        let end = self.soonest.min(limit);
-        if end.is_never() {
+        let end = self.queue.soonest.min(limit);
+        if end.is_never() && !self.contested {
             return true;
         }
         let period = self.since - mark.since;
-        let room = end.since(self.since).ns().saturating_sub(1) / period.ns();
+        let room = if end.is_never() {
+            u64::MAX
+        } else {
+            end.since(self.since).ns().saturating_sub(1) / period.ns()
+        };
         let times = room.min(most);
         if times > 0 {
             self.repeat(times, growth);
         }
         self.mark.is_set = false;
-        self.mark.due = if times < room { dispatches + 1 } else { usize::MAX };
+        self.mark.due = match times {
+            _ if times == room => usize::MAX,
+            // A request of a group around ends, or a group loses the cpu.
+            0 => dispatches + FIRST_MARK,
+            _ => dispatches + 1,
+        };
         false
     }
 
@@ -190,19 +204,21 @@ impl Members {
                 self.repeat_orbit(&mut mark, first, times, (period, growth));
             }
         }
-        self.sum += i128::from(self.load) * i128::from(growth) * i128::from(times);
-        for (group, (key, _)) in self.groups.iter_mut().zip(&mark.groups) {
-            group.one.vruntime += (group.one.vruntime - key) * times as i64;
+        self.queue.sum += i128::from(self.queue.load) * i128::from(growth) * i128::from(times);
+        for (number, (key, _)) in self.around.iter().zip(&mark.groups) {
+            let group = &mut self.members[*number as usize];
+            group.key += (group.key - key) * times as i64;
         }
         self.switching += (self.switching - mark.switching) * times;
         self.cycles += (self.cycles - mark.cycles) * times;
         self.switches += (self.switches - mark.switches) * times;
         self.since += period * times;
         self.charged = self.since;
-        (self.current, self.first) = (mark.whose[0], NONE);
-        self.last = NONE;
+        self.current = mark.whose[0];
+        (self.queue.first, self.queue.last) = (NONE, NONE);
         for number in &mark.whose[1..] {
-            self.insert(self.last, *number);
+            self.insert(self.queue.last, *number);
+            self.members[*number as usize].waits_from = self.cycles;
         }
         self.mark = mark;
     }
