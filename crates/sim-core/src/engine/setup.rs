@@ -508,7 +508,7 @@ impl<'o> Engine<'o> {
                 picks: model.discipline.picks().filter(|_| !directed),
                 directed,
                 policy_orders,
-                stepwise: options.stepwise || policy_orders || limited(&model),
+                stepwise: options.stepwise || policy_orders || (directed && limited(&model)),
                 passed: 0,
                 digest: Digest::default(),
                 cores: Cores::new(&machine, usable(&machine, &model)),

@@ -71,8 +71,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) directed: bool,
     /// The policy orders the queues: it is asked for each task that enters or goes back.
     pub(crate) policy_orders: bool,
-    /// Each poll is an event: on request, where the policy orders the queues, and where cpus share the
-    /// limited cpu time of a task group.
+    /// Each poll is an event: on request, where the policy orders the queues, and where yields are directed
+    /// while cpus share the limited cpu time of a task group.
     pub(crate) stepwise: bool,
     /// Cpus below this one have decided at this instant: a poll cycle of theirs that ends now is over.
     pub(crate) passed: u32,

@@ -138,3 +138,25 @@ fn a_period_serves_the_cpu_that_was_throttled_first() {
     assert!((one + other - 0.02).abs() < 0.001, "{found:?}");
     assert!((one - other).abs() < 0.002, "{found:?}");
 }
+
+#[test]
+fn polls_in_a_limited_group_are_no_events_and_end_as_one_by_one() {
+    // Two teams whose last ranks work long: one in a group of 30 ms each 100 ms, one in a group beside it.
+    let groups = [limited(None, 30, 100), group(None, 512)];
+    let run = |stepwise: bool| {
+        let mut trial = Trial::on("package:1 core:2").booted("linux-6.18", &[]);
+        trial.model.groups = groups.to_vec();
+        trial.options.stepwise = stepwise;
+        let team = || {
+            let ops = vec![Op::Repeat(4), compute(Span::from_ms(8)), Op::Barrier, Op::End];
+            let mut team = app(6, ops, WaitMode::Yield);
+            team.rank_scale = (0..6).map(|rank| if rank == 5 { 8_000 } else { 500 }).collect();
+            team
+        };
+        trial.app(within(0, team())).app(within(1, team())).run()
+    };
+    let [closed, each] = [false, true].map(run);
+    assert_eq!(closed.digest, each.digest);
+    assert!(each.apps[0].counters.polls > 20_000, "{:?}", each.apps[0].counters);
+    assert!(closed.events * 20 < each.events, "{} events, {} one by one", closed.events, each.events);
+}

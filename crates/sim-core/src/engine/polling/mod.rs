@@ -12,8 +12,7 @@
 //! One mechanism covers all cases (`queue_copy`): the rules of the discipline act on a copy of the queue,
 //! dispatch by dispatch. Yields after which the caller keeps the cpu are done at once. When the state of the
 //! queue recurs, whole periods are skipped (`recurrence`). The discipline states how many yields and how many
-//! periods are alike ([`crate::run_queue::FastForward`]). Task
-//! groups are copied with the queue, unless their cpu time is limited: then each poll is an event.
+//! periods are alike ([`crate::run_queue::FastForward`]). Task groups are copied with the queue.
 //!
 //! Frequent cases are computed without it, because a task-step takes up to twice the instructions otherwise
 //! (docs/performance/history.md). A yield that puts its caller behind all others makes a round-robin cycle
@@ -197,8 +196,10 @@ impl Engine<'_> {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
             return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
         }
+        // What a group of limited cpu time has left comes to an end.
+        let limited = groups::all(record).any(|id| shared.tasks[id].history.limited);
         let most = if matches!(shared.picks, Some(Picks::ByKey)) { READ_FIRST } else { usize::MAX };
-        if all_unaware(&shared.tasks, (record.current, record.head), most) {
+        if !limited && all_unaware(&shared.tasks, (record.current, record.head), most) {
             return Time::NEVER;
         }
         prediction.predict(shared, record)

@@ -3,7 +3,6 @@
 //!
 //! The mean of those that wait is kept as two sums. Task groups: `levels`.
 
-use crate::engine::polling::members::levels::Queue;
 use crate::engine::polling::members::{Member, Members, NONE};
 use crate::engine::polling::queue_copy::DISPATCHES_PREDICTED;
 use crate::engine::polling::{polls, visible_at};
@@ -12,12 +11,29 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::{Contender, FAR_KEY, Requests, Tasks};
 use crate::time::{Span, Time};
 
+/// Those that wait in a level.
+#[derive(Clone, Copy)]
+pub(super) struct Queue {
+    /// The first and the last of them, in the order of their keys.
+    pub(super) first: u32,
+    pub(super) last: u32,
+    // By deadline only: the sum of the weights, and of weight times key.
+    pub(super) load: i64,
+    pub(super) sum: i128,
+    /// When the first of the level observes the end of its wait; at once where one does not poll.
+    pub(super) soonest: Time,
+}
+
+impl Queue {
+    pub(super) const EMPTY: Self = Self { first: NONE, last: NONE, load: 0, sum: 0, soonest: Time::NEVER };
+}
+
 /// A yield of the current task: its key and deadline then, who runs next, and who waits before that one.
 pub(super) struct Yield {
     pub(super) key: i64,
     pub(super) deadline: i64,
     pub(super) next: u32,
-    previous: u32,
+    pub(super) previous: u32,
 }
 
 impl Members {
@@ -35,19 +51,18 @@ impl Members {
         let mut dispatches = 0;
         loop {
             if self.queue.first == NONE && !self.contested {
-                return Some(self.stop(limit, u64::MAX, Self::stay_alone));
+                return Some(self.stop_by(limit, u64::MAX));
             }
             let end = self.since + self.overhead + self.cycle;
             let current = &self.members[self.current as usize];
             // Its poll comes one call before the end.
-            if current.visible.saturating_add(self.prices.call) <= end || end >= limit {
-                return Some(self.stop(limit, 1, Self::stay_alone));
+            if current.visible.saturating_add(self.prices.call) <= end || end >= limit.min(self.exhausted) {
+                return Some(self.stop_by(limit, 1));
             }
             let (caller, after) = (self.current, self.yields(end));
-            let grouped = !self.levels.is_empty();
-            let turn = if grouped { self.next_turn(end, after.next) } else { None };
-            let next = turn.as_ref().map_or(after.next, |turn| turn.task);
-            if self.members[next as usize].polls == 0 {
+            let turn = if self.divided { self.next_turn(end, after.next) } else { None };
+            let next = turn.as_ref().map_or(Some(after.next), |turn| turn.task);
+            if next.is_none_or(|next| self.members[next as usize].polls == 0) {
                 return Some(end);
             }
             dispatches += 1;
@@ -65,10 +80,17 @@ impl Members {
             if limit.is_never() && dispatches > most {
                 return Some(self.end_of_cycle());
             }
-            if self.skip_periods(limit, dispatches) {
+            if self.skip_periods(limit.min(self.exhausted), dispatches) {
                 return Some(Time::NEVER);
             }
         }
+    }
+
+    /// As [`Members::stop`], or up to the cycle after which a group around has no cpu time left.
+    fn stop_by(&mut self, limit: Time, wanted: u64) -> Time {
+        let bound = limit.min(self.exhausted);
+        let due = self.stop(bound, wanted, Self::stay_alone);
+        if due == bound && bound < limit { self.end_of_cycle() } else { due }
     }
 
     /// Reads all tasks that compete with the current one. False when one of a better priority waits.
@@ -147,36 +169,43 @@ impl Members {
     fn yields(&self, end: Time) -> Yield {
         let current = &self.members[self.current as usize];
         let (mut key, mut deadline) = self.aged(current, end);
+        let weight = i128::from(current.weight);
         let load = i128::from(self.queue.load + i64::from(current.weight));
-        if i128::from(key) * load <= self.queue.sum + i128::from(current.weight) * i128::from(key) {
+        let mut sum = self.queue.sum + weight * i128::from(key);
+        let mut eligible = i128::from(key) * load <= sum;
+        if eligible {
+            sum += weight * i128::from(deadline - key);
             key = deadline;
             deadline += current.request;
+            eligible = i128::from(key) * load <= sum;
         }
-        self.pick(&self.queue, self.current, &Member { key, deadline, ..*current })
+        let stays = Yield { key, deadline, next: self.current, previous: NONE };
+        self.pick(self.queue.first, stays, (load, sum), (eligible, current.protection))
     }
 
-    /// Who is picked in a level in which one runs. The waiting ones are in the order of their deadlines, so
-    /// that the first eligible one is the best of them.
+    /// Who is picked in a level in which one runs that would stay, with the sums of all. The waiting ones are
+    /// in the order of their deadlines, so that the first eligible one is the best of them.
     #[inline(always)]
-    pub(super) fn pick(&self, queue: &Queue, runs: u32, one: &Member) -> Yield {
-        let Member { key, deadline, .. } = *one;
-        let load = i128::from(queue.load + i64::from(one.weight));
-        let sum = queue.sum + i128::from(one.weight) * i128::from(key);
-        let eligible = i128::from(key) * load <= sum;
-        let keeps = Yield { key, deadline, next: runs, previous: NONE };
-        if eligible && key < one.protection {
-            return keeps;
+    pub(super) fn pick(
+        &self,
+        first: u32,
+        stays: Yield,
+        (load, sum): (i128, i128),
+        (eligible, protection): (bool, i64),
+    ) -> Yield {
+        if eligible && stays.key < protection {
+            return stays;
         }
-        let (mut previous, mut next) = (NONE, queue.first);
+        let (mut previous, mut next) = (NONE, first);
         while next != NONE {
             let member = &self.members[next as usize];
             if i128::from(member.key) * load <= sum {
-                let stays = eligible && deadline < member.deadline;
-                return if stays { keeps } else { Yield { next, previous, ..keeps } };
+                let keeps = eligible && stays.deadline < member.deadline;
+                return if keeps { stays } else { Yield { next, previous, ..stays } };
             }
             (previous, next) = (next, member.next);
         }
-        keeps
+        stays
     }
 
     /// The groups around the current task run up to `end`.
@@ -201,7 +230,7 @@ impl Members {
     #[inline(always)]
     pub(super) fn behind_deadline(&self, number: u32) -> u32 {
         let member = &self.members[number as usize];
-        if self.levels.is_empty() {
+        if !self.divided {
             return self.behind_equals(member.deadline, |other| other.deadline);
         }
         self.behind_equals((member.deadline, member.inside), |other| (other.deadline, other.inside))
@@ -235,12 +264,13 @@ impl Members {
     #[inline(never)]
     fn move_origin(&mut self, caller: u32) {
         let Member { level, key: origin, .. } = self.members[caller as usize];
+        self.waits += 1;
         for member in self.members.iter_mut().filter(|member| member.level == level) {
             // How long ago its protection ended does not matter.
             member.protection = member.protection.max(member.key) - origin;
             member.deadline -= origin;
             member.key -= origin;
-            member.waits_from = self.cycles;
+            member.waits_from = self.waits;
         }
         let present = self.level == level;
         let queue = if present { &mut self.queue } else { &mut self.levels[level as usize] };
@@ -271,7 +301,7 @@ impl Members {
     }
 
     /// Writes keys, deadlines and protections back.
-    pub(super) fn store_requests(&self, tasks: &mut Tasks) {
+    pub(super) fn store_requests(&mut self, tasks: &mut Tasks) {
         for (number, member) in self.members.iter().enumerate() {
             if member.cycles > 0 || number == self.current as usize || self.moved {
                 let task = &mut tasks[member.task];

@@ -3,28 +3,24 @@
 //! As long as the groups around the current task keep the cpu, they only grow older, and only the level of
 //! the task changes. When another one of an outer level takes the cpu, the whole way from that level down to
 //! its task is picked anew.
+//!
+//! A group of limited cpu time uses up what it has on the cpu. The yield after which nothing is left is an
+//! event, as is one after which a group without time would run: cpus share the pool, first come first served
+//! (`run_queue::bandwidth`).
 
-use crate::engine::polling::members::by_deadline::Yield;
+use crate::engine::polling::members::by_deadline::{Queue, Yield};
 use crate::engine::polling::members::{Member, Members, NONE};
 use crate::engine::state::Cpu;
 use crate::run_queue::{Requests, Tasks, groups};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
-/// Those that wait in a level.
+/// A task group of limited cpu time.
 #[derive(Clone, Copy)]
-pub(super) struct Queue {
-    /// The first and the last of them, in the order of their keys.
-    pub(super) first: u32,
-    pub(super) last: u32,
-    // By deadline only: the sum of the weights, and of weight times key.
-    pub(super) load: i64,
-    pub(super) sum: i128,
-    /// When the first of the level observes the end of its wait; at once where one does not poll.
-    pub(super) soonest: Time,
-}
-
-impl Queue {
-    pub(super) const EMPTY: Self = Self { first: NONE, last: NONE, load: 0, sum: 0, soonest: Time::NEVER };
+pub(super) struct Limit {
+    group: u32,
+    /// What is left of it on this cpu, ns, and what it has used of that.
+    left: i64,
+    used: Span,
 }
 
 /// A group takes the cpu, or one around the current task loses it.
@@ -32,8 +28,8 @@ pub(super) struct Turn {
     /// How many of the groups around lose it, and who is picked beside the last of them.
     losers: usize,
     entity: u32,
-    /// The task to which this leads.
-    pub(super) task: u32,
+    /// The task to which this leads; none where a group on the way has no cpu time left.
+    pub(super) task: Option<u32>,
 }
 
 impl Members {
@@ -66,6 +62,10 @@ impl Members {
             let member = &mut self.members[number as usize];
             (member.level, member.inside) = (group.history.group, groups::number(record, id));
             member.polls = 0;
+            if group.history.limited {
+                let left = if group.history.is_throttled() { 0 } else { group.history.runtime };
+                self.limits.push(Limit { group: number, left, used: Span::ZERO });
+            }
             self.enter(group.history.group);
             self.begin_request(number, requests, source);
             if !group.history.chosen {
@@ -78,7 +78,31 @@ impl Members {
             self.around.extend(number.map(|number| number as u32));
         }
         self.enter(self.members[0].level);
-        self.contested = self.is_contested();
+        let apart = |member: &Member| member.inside == 0 && member.level != self.level;
+        self.divided = self.members.iter().any(apart);
+        self.begin_turn();
+    }
+
+    /// Other groups are around the current task from now on.
+    fn begin_turn(&mut self) {
+        self.contested = self.divided && self.is_contested();
+        (self.turn_from, self.exhausted) = (self.charged, Time::NEVER);
+        for limit in &self.limits {
+            if self.around.contains(&limit.group) {
+                let left = Span::from_ns(limit.left.max(0) as u64);
+                self.exhausted = self.exhausted.min(self.charged.saturating_add(left));
+            }
+        }
+    }
+
+    /// The groups around the current task have run since the begin of the turn.
+    fn end_turn(&mut self) {
+        let span = self.charged.since(self.turn_from);
+        for limit in self.limits.iter_mut().filter(|limit| self.around.contains(&limit.group)) {
+            limit.left -= span.ns() as i64;
+            limit.used += span;
+        }
+        self.turn_from = self.charged;
     }
 
     /// Something competes with one of the groups around the current task.
@@ -92,7 +116,8 @@ impl Members {
         self.count_waiting(number, 1);
         let previous = self.behind_deadline(number);
         self.insert(previous, number);
-        self.members[number as usize].waits_from = self.cycles;
+        self.waits += 1;
+        self.members[number as usize].waits_from = self.waits;
     }
 
     /// A member of the present level no longer waits and runs, protected anew.
@@ -117,8 +142,11 @@ impl Members {
                 continue;
             }
             let (key, deadline) = self.aged(group, end);
-            let older = Member { key, deadline, ..*group };
-            let entity = self.pick(queue, *number, &older).next;
+            let load = i128::from(queue.load + i64::from(group.weight));
+            let sum = queue.sum + i128::from(group.weight) * i128::from(key);
+            let stays = Yield { key, deadline, next: *number, previous: NONE };
+            let eligible = i128::from(key) * load <= sum;
+            let entity = self.pick(queue.first, stays, (load, sum), (eligible, group.protection)).next;
             if entity != *number {
                 return Some(Turn { losers: depth + 1, entity, task: self.leads_to(entity) });
             }
@@ -127,13 +155,18 @@ impl Members {
         enters.then(|| Turn { losers: 0, entity: next, task: self.leads_to(next) })
     }
 
-    /// The task that is picked in a group that waits; a task itself.
-    fn leads_to(&self, entity: u32) -> u32 {
+    /// The task that is picked in a group that waits, if that one and those in it have cpu time left; a task
+    /// itself.
+    fn leads_to(&self, entity: u32) -> Option<u32> {
         let mut number = entity;
         while self.members[number as usize].inside > 0 {
-            number = self.best(&self.levels[self.members[number as usize].inside as usize]);
+            let group = &self.members[number as usize];
+            if self.limits.iter().any(|limit| limit.group == number && limit.left <= 0) {
+                return None;
+            }
+            number = self.best(&self.levels[group.inside as usize]);
         }
-        number
+        Some(number)
     }
 
     /// The earliest deadline in a level of which nothing runs, among those that are not ahead of the mean.
@@ -153,6 +186,7 @@ impl Members {
         let old = self.current;
         self.age_around(end);
         self.count(1, end);
+        self.end_turn();
         let member = &mut self.members[old as usize];
         (member.key, member.deadline) = (after.key, after.deadline);
         self.put(old);
@@ -170,7 +204,7 @@ impl Members {
             next = self.best(&self.queue);
             self.take(next);
         }
-        self.contested = self.is_contested();
+        self.begin_turn();
         self.hand_over(old, next);
         if !self.alike {
             self.look_like(self.members[next as usize].polls);
@@ -195,12 +229,17 @@ impl Members {
     }
 
     /// Writes what a yield changes of the groups back.
-    pub(super) fn store_groups(&self, tasks: &mut Tasks) {
+    pub(super) fn store_groups(&mut self, tasks: &mut Tasks) {
+        self.end_turn();
         for (number, member) in (0..).zip(&self.members).filter(|(_, member)| member.inside > 0) {
             let group = &mut tasks[member.task];
             group.vruntime = member.key;
             (group.history.vdeadline, group.history.protection) = (member.deadline, member.protection);
             group.history.chosen = self.around.contains(&number);
+        }
+        for limit in &self.limits {
+            let group = self.members[limit.group as usize].task;
+            tasks[group].history.runtime -= limit.used.ns() as i64;
         }
     }
 

@@ -17,7 +17,8 @@ mod renaming;
 pub(crate) use by_key::READ_FIRST;
 
 use crate::account::Category;
-use crate::engine::polling::members::levels::Queue;
+use crate::engine::polling::members::by_deadline::Queue;
+use crate::engine::polling::members::levels::Limit;
 use crate::engine::polling::members::renaming::Mark;
 use crate::engine::polling::queue_copy::USUAL;
 use crate::engine::polling::rotation::follow_minimum;
@@ -57,8 +58,8 @@ struct Member {
     /// The level in which it competes, and the one inside it where it is a task group.
     level: u16,
     inside: u16,
-    /// The number of cycles on the cpu after which it began to wait.
-    waits_from: u64,
+    /// Its number among those that have begun to wait since the queue was read; 0 where it waited then.
+    waits_from: u32,
     /// How it polls; 0 if it does not.
     polls: u8,
 }
@@ -99,6 +100,14 @@ pub(crate) struct Members {
     /// The task groups around the current task, from the inside out, and whether one of them has rivals.
     around: Vec<u32>,
     contested: bool,
+    /// Not all tasks are in the level of the current one.
+    divided: bool,
+    limits: Vec<Limit>,
+    /// How many have begun to wait.
+    waits: u32,
+    /// From when on the groups around use up their runtime, and when the first of them has none left.
+    turn_from: Time,
+    exhausted: Time,
     /// The origin of virtual time has moved.
     moved: bool,
     mark: Mark,
@@ -138,6 +147,11 @@ impl Members {
             levels: Vec::new(),
             around: Vec::new(),
             contested: false,
+            divided: false,
+            limits: Vec::new(),
+            waits: 0,
+            turn_from: Time::ZERO,
+            exhausted: Time::NEVER,
             moved: false,
             mark: Mark::default(),
             since: Time::ZERO,
@@ -177,6 +191,8 @@ impl Members {
         self.levels.clear();
         (self.alike, self.contested, self.moved) = (true, false, false);
         (self.current, self.queue, self.level) = (0, Queue::EMPTY, 0);
+        self.limits.clear();
+        (self.divided, self.waits, self.exhausted) = (false, 0, Time::NEVER);
         self.ahead = record.head;
         self.read(record.current, task);
         (self.since, self.charged) = (record.since, record.charged);
@@ -246,7 +262,7 @@ impl Members {
 
     /// Behind whom a member with this place in the order waits: behind all that are not after it.
     #[inline(always)]
-    fn behind_equals<K: PartialOrd>(&self, order: K, of: impl Fn(&Member) -> K) -> u32 {
+    fn behind_equals<K: PartialOrd + Copy>(&self, order: K, of: impl Fn(&Member) -> K) -> u32 {
         let last = self.queue.last;
         if self.queue.first == NONE || of(&self.members[last as usize]) <= order {
             return if self.queue.first == NONE { NONE } else { last };
@@ -359,7 +375,7 @@ impl Members {
             ran && keys && counts
         };
         let next = |number: u32| self.members.get(number as usize);
-        let order: Vec<TaskId> = if self.levels.is_empty() {
+        let order: Vec<TaskId> = if !self.divided {
             let listed = std::iter::successors(next(self.queue.first), |member| next(member.next));
             listed.map(|member| member.task).collect()
         } else {
@@ -395,7 +411,7 @@ impl Members {
         }
         if self.by_deadline {
             self.store_requests(&mut shared.tasks);
-            if !self.levels.is_empty() {
+            if self.divided {
                 self.merge_levels();
             }
         }

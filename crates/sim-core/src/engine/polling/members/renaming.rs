@@ -216,9 +216,10 @@ impl Members {
         self.charged = self.since;
         self.current = mark.whose[0];
         (self.queue.first, self.queue.last) = (NONE, NONE);
+        self.waits += 1;
         for number in &mark.whose[1..] {
             self.insert(self.queue.last, *number);
-            self.members[*number as usize].waits_from = self.cycles;
+            self.members[*number as usize].waits_from = self.waits;
         }
         self.mark = mark;
     }
