@@ -13,8 +13,6 @@ use super::domains::UNIT;
 const PERIOD: u64 = 1_024_000;
 /// Averages carry this many binary digits behind the point, so that small steps do not get lost.
 pub(super) const FINE: u32 = 10;
-/// All of the time of one cpu, in fine units.
-pub(super) const WHOLE: u64 = UNIT << FINE;
 /// y^n for n below 32, in 2^-32 (`runnable_avg_yN_inv`): 2^(32 - n/32).
 const FACTORS: [u64; 32] = [
     0xffff_ffff,
@@ -133,26 +131,52 @@ pub(super) struct Utilisation {
     /// Periods already counted, and the cpu time that the task had then.
     periods: u64,
     ran: Span,
+    /// Of a period on a slower cpu, in 1,024ths.
+    rest: u64,
+    /// When it was last brought up to date, ns.
+    at: u64,
 }
 
 impl Utilisation {
-    /// That of a new task on a cpu with this utilisation and load: its part of the load, at most half of what
-    /// is left of the cpu (`post_init_entity_util_avg`).
-    pub(super) fn start(&mut self, now: Time, weight: u64, (busy, load): (u64, u64)) {
-        let most = WHOLE.saturating_sub(busy) / 2;
+    /// That of a new task on a cpu with this utilisation, load and capacity: its part of the load, at most
+    /// half of what is left of the cpu (`post_init_entity_util_avg`).
+    pub(super) fn start(&mut self, now: Time, weight: u64, (busy, load): (u64, u64), capacity: u64) {
+        let most = (capacity << FINE).saturating_sub(busy) / 2;
         let part = busy.saturating_mul(weight) / ((load >> FINE) + 1);
         self.value = if busy == 0 { most } else { part.min(most) };
-        self.periods = now.ns() / PERIOD;
+        (self.periods, self.at) = (now.ns() / PERIOD, now.ns());
     }
 
-    /// Brings it up to date with the cpu time that the task has used so far. Fine units.
+    /// Brings it up to date with the cpu time that the task has used so far on a cpu of full capacity. Fine
+    /// units.
     pub(super) fn fine(&mut self, now: Time, ran: Span) -> u64 {
+        self.fine_on(now, ran, UNIT)
+    }
+
+    /// Brings it up to date while the task sleeps: it fades. Fine units.
+    pub(super) fn asleep(&mut self, now: Time) -> u64 {
+        self.fine(now, self.ran)
+    }
+
+    /// The same on a cpu of this capacity, whose clock is as slow as the cpu until it idles
+    /// (`update_rq_clock_pelt`): all of its time, but for interrupts, leads to a whole, in more of it; a part
+    /// leads to that part of the capacity.
+    pub(super) fn fine_on(&mut self, now: Time, ran: Span, capacity: u64) -> u64 {
         let at = now.ns() / PERIOD;
         let missed = at.saturating_sub(self.periods);
         if missed > 0 {
-            let part = (ran.ns() - self.ran.ns()).min(missed.saturating_mul(PERIOD)) / 1_000;
-            self.value = approached(self.value, WHOLE * part / (missed * (PERIOD / 1_000)), missed);
-            (self.periods, self.ran) = (at, ran);
+            let all = missed.saturating_mul(PERIOD);
+            let part = (ran.ns() - self.ran.ns()).min(all);
+            let passed = now.ns() - self.at;
+            if capacity < UNIT && part >= passed - passed / 64 {
+                self.rest += missed.saturating_mul(capacity);
+                self.value = approached(self.value, UNIT << FINE, self.rest / UNIT);
+                self.rest %= UNIT;
+            } else {
+                let target = (capacity << FINE) * (part / 1_000) / (missed * (PERIOD / 1_000));
+                self.value = approached(self.value, target, missed);
+            }
+            (self.periods, self.ran, self.at) = (at, ran, now.ns());
         }
         self.value
     }
@@ -172,6 +196,9 @@ impl Utilisation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All of the time of one cpu, in fine units.
+    const WHOLE: u64 = UNIT << FINE;
 
     fn ms(ms: u64) -> Time {
         Time::from_ns(ms * PERIOD)
@@ -193,7 +220,7 @@ mod tests {
     #[test]
     fn a_task_is_utilised_by_what_it_runs_and_expected_to_be_when_it_wakes() {
         let mut task = Utilisation::default();
-        task.start(ms(0), 1024, (0, 0));
+        task.start(ms(0), 1024, (0, 0), UNIT);
         assert_eq!(task.fine(ms(0), Span::ZERO), WHOLE / 2);
         // It gets half of a cpu: the value stays.
         assert_eq!(task.fine(ms(64), Span::from_ns(32 * PERIOD)), WHOLE / 2);
@@ -203,7 +230,7 @@ mod tests {
         task.sleeps();
         assert_eq!(task.expected(), WHOLE / 16 * 7);
         // On a cpu that another task has half of the time it gets its part of the load or half of the rest.
-        task.start(ms(96), 1024, (WHOLE / 2, WHOLE));
+        task.start(ms(96), 1024, (WHOLE / 2, WHOLE), UNIT);
         assert_eq!(task.fine(ms(96), Span::ZERO), WHOLE / 4);
     }
 

@@ -81,9 +81,11 @@ impl Linux618 {
         match attempt {
             Attempt::Moved => progress.failed = 0,
             Attempt::Failed(busiest) => {
-                // A cpu about to go idle does this too often to count.
-                progress.failed += u32::from(as_a != Situation::NewlyIdle);
-                if self.options.active && self.flags.by_tasks && progress.failed > tries + 2 {
+                // A cpu about to go idle does this too often to count, and a task that is too large for its
+                // cpu is no sign of uneven queues.
+                progress.failed += u32::from(as_a != Situation::NewlyIdle && !self.flags.misfit);
+                let uneven = self.flags.by_tasks && progress.failed > tries + 2;
+                if self.options.active && (uneven || self.flags.misfit || self.flags.packs) {
                     match self.push(system, me, busiest, (progress.failed, tries)) {
                         Pushed::Yes => progress.failed = 0,
                         Pushed::No => {}
@@ -140,7 +142,12 @@ impl Linux618 {
         let tasks = self.oldest_first(system, busiest);
         let task = tasks.iter().copied().find(|task| system.allowed(*task, me));
         self.waiting = tasks;
-        let why = Why::rule(rules::PUSHED).with("failed attempts", u64::from(failed));
+        let rule = match &self.flags {
+            flags if flags.packs => rules::PUSHED_PACKING,
+            flags if flags.misfit => rules::PUSHED_MISFIT,
+            _ => rules::PUSHED,
+        };
+        let why = Why::rule(rule).with("failed attempts", u64::from(failed));
         let why = why.with("cache_nice_tries", u64::from(tries));
         if task.is_some_and(|task| system.migrate(task, me, why)) { Pushed::Yes } else { Pushed::No }
     }
@@ -150,7 +157,7 @@ impl Linux618 {
     pub(super) fn new_idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.ticks.number(cpu, system.now());
         let mut next = now.saturating_add(self.ticks.of(Span::from_ms(1_000)));
-        let looks = self.options.newidle && self.overloaded > 0;
+        let looks = self.options.newidle && (self.overloaded > 0 || self.unequal.seen);
         let mut cost = 0;
         for level in 0..self.domains.len() {
             if !self.domains[level].divides(cpu) {

@@ -7,6 +7,7 @@ use sim_core::policy::View;
 
 use super::domains::{Domain, Kind, UNIT};
 use super::group::{Amount, Situation, State, Stats};
+use super::unequal::greater;
 use super::{Linux618, rules};
 
 /// What a look at a domain found.
@@ -31,19 +32,22 @@ impl Linux618 {
     pub(super) fn sum(&mut self, view: &dyn View, domain: &Domain, cpus: Range<u32>) -> Stats {
         let now = view.now();
         let (mut load, mut busy, mut runnable, mut tasks, mut idle) = (0, 0, 0, 0, 0);
+        let (mut capacity, mut misfit) = (0, 0);
         for cpu in cpus.clone().map(CpuId) {
+            let own = self.unequal.capacity(cpu);
+            capacity += own;
             if self.excluded.contains(cpu) {
                 continue;
             }
             let record = &mut self.cpus[cpu];
             load += record.load.get(now);
-            busy += record.utilisation(now);
+            busy += record.utilisation(now, own);
+            misfit = misfit.max(record.misfit);
             runnable += record.runnable.get(now);
             tasks += u64::from(view.nr_running(cpu));
             idle += u64::from(view.nr_running(cpu) == 0);
         }
         let size = u64::from(cpus.end - cpus.start);
-        let capacity = UNIT * size;
         // `group_is_overloaded`, `group_has_capacity`.
         let pct = domain.imbalance_pct();
         let overloaded = pct * capacity < 100 * runnable;
@@ -56,7 +60,21 @@ impl Linux618 {
         } else {
             State::FullyBusy
         };
-        Stats { cpus, load, busy, tasks, idle, capacity, smt: domain.smt_groups, state }
+        let core = self.cores.part(CpuId(cpus.start));
+        Stats {
+            load,
+            busy,
+            tasks,
+            idle,
+            capacity,
+            capacities: self.unequal.capacities(&cpus),
+            misfit: if domain.asymmetric { misfit } else { 0 },
+            priority: self.unequal.best(&cpus),
+            cores: u64::from(self.cores.part(CpuId(cpus.end - 1)) - core + 1),
+            smt: domain.smt_groups && size > 1,
+            state,
+            cpus,
+        }
     }
 
     /// Looks for the busiest group of `me`'s domain.
@@ -75,12 +93,11 @@ impl Linux618 {
         let mut busiest: Option<Stats> = None;
         for group in domain.remote(me) {
             let mut stats = self.sum(view, domain, group);
-            if stats.smt && as_a != Situation::Busy && stats.tasks > 1 {
-                stats.state = stats.state.max(State::SmtBalance);
-            }
+            stats.state = stats.state.max(self.special(view, domain, (&stats, as_a), me));
             load += stats.load;
             capacity += stats.capacity;
-            if stats.tasks > 0 && busiest.as_ref().is_none_or(|best| stats.busier_than(best)) {
+            let helps = self.helps(view, domain, (&stats, &local), me);
+            if stats.tasks > 0 && helps && busiest.as_ref().is_none_or(|best| stats.busier_than(best)) {
                 busiest = Some(stats);
             }
         }
@@ -90,6 +107,38 @@ impl Linux618 {
             Some(Finding::Pull(busiest.cpus, amount))
         });
         found.unwrap_or(Finding::Balanced)
+    }
+
+    /// The type of a group because of its hardware threads, or because cores differ (`update_sg_lb_stats`).
+    fn special(&self, view: &dyn View, domain: &Domain, group: (&Stats, Situation), me: CpuId) -> State {
+        let (stats, as_a) = group;
+        let idle = as_a != Situation::Busy;
+        if idle && stats.tasks > 0 && self.unequal.packs(view, domain, (&stats.cpus, stats.idle), me) {
+            State::Packing
+        } else if stats.smt && idle && stats.tasks > 1 {
+            State::SmtBalance
+        } else if stats.misfit > 0 {
+            State::Misfit
+        } else {
+            State::HasSpare
+        }
+    }
+
+    /// Whether `me` helps a group where capacities differ (`update_sd_pick_busiest`): a task that is too
+    /// large comes to an idle core that is larger; of a group with a task per cpu none comes to a smaller
+    /// one.
+    fn helps(&self, view: &dyn View, domain: &Domain, groups: (&Stats, &Stats), me: CpuId) -> bool {
+        let ((stats, local), own) = (groups, self.unequal.capacity(me));
+        let (least, most) = stats.capacities;
+        match stats.state {
+            _ if !domain.asymmetric => true,
+            State::Misfit => {
+                let free = self.unequal.siblings_idle(view, me) && local.state == State::HasSpare;
+                free && greater(own, most)
+            }
+            State::HasSpare | State::FullyBusy => !greater(least, own),
+            _ => true,
+        }
     }
 
     /// The cpu that balances for its group (`should_we_balance`): the first idle one, on an idle core if
@@ -110,8 +159,11 @@ fn amount(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, as_a: S
         // Sums over groups say nothing where masks matter: one task, whatever they are.
         return Some(Amount::Tasks(1));
     }
-    if local.state > busiest.state {
-        return None;
+    match busiest.state {
+        State::Misfit => return Some(Amount::Misfit(1)),
+        State::Packing => return Some(Amount::Tasks(busiest.tasks)),
+        _ if local.state > busiest.state => return None,
+        _ => {}
     }
     let (this, max) = (local.average(), busiest.average());
     if local.state == State::Overloaded
@@ -120,7 +172,7 @@ fn amount(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, as_a: S
         return None;
     }
     // `sibling_imbalance`: only an idle cpu evens out the numbers of tasks.
-    let excess = if as_a == Situation::Busy { 0 } else { busiest.tasks.saturating_sub(local.tasks) };
+    let excess = if as_a == Situation::Busy { 0 } else { excess(local, busiest) };
     let evens = domain.prefer_sibling && local.state == State::HasSpare && excess > 1;
     if !evens && busiest.state != State::Overloaded {
         let lone = busiest.tasks == 1 || (busiest.size() > 1 && local.idle <= busiest.idle + 1);
@@ -129,6 +181,17 @@ fn amount(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, as_a: S
         }
     }
     pull(domain, local, busiest, average, (excess, as_a))
+}
+
+/// How many tasks more the busiest group has, for its cores (`sibling_imbalance`).
+fn excess(local: &Stats, busiest: &Stats) -> u64 {
+    if local.cores == busiest.cores {
+        return busiest.tasks.saturating_sub(local.tasks);
+    }
+    let cores = local.cores + busiest.cores;
+    let more = (local.cores * busiest.tasks).saturating_sub(busiest.cores * local.tasks);
+    let excess = (2 * more + cores) / cores;
+    if excess <= 1 && local.tasks == 0 && busiest.tasks > 1 { 2 } else { excess }
 }
 
 /// `calculate_imbalance`.

@@ -40,6 +40,10 @@ pub(super) struct Domain {
     pub(super) smt_groups: bool,
     /// Tasks up to which a NUMA level may stay uneven (`imb_numa_nr`).
     pub(super) numa_slack: u64,
+    /// The domain has cores of different capacities (`SD_ASYM_CPUCAPACITY`).
+    pub(super) asymmetric: bool,
+    /// Tasks are packed on the cores of the highest priority (`SD_ASYM_PACKING`).
+    pub(super) packs: bool,
 }
 
 impl Domain {
@@ -168,6 +172,8 @@ pub(super) fn build(machine: &Machine) -> Vec<Domain> {
                 prefer_sibling: child.is_some_and(|child| child != Kind::Numa),
                 smt_groups: child == Some(Kind::Smt),
                 numa_slack,
+                asymmetric: false,
+                packs: false,
             });
             below = division;
         }

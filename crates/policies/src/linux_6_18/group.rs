@@ -17,8 +17,12 @@ pub(super) enum Situation {
 pub(super) enum State {
     HasSpare,
     FullyBusy,
+    /// A task needs more than its cpu has.
+    Misfit,
     /// A core with more than one task, seen by an idle cpu.
     SmtBalance,
+    /// The cpu that balances is idle and has a higher priority.
+    Packing,
     /// Masks kept the level below from evening it out (`sgc->imbalance`).
     Imbalanced,
     Overloaded,
@@ -30,6 +34,8 @@ pub(super) enum Amount {
     Load(u64),
     Utilisation(u64),
     Tasks(u64),
+    /// One task that its cpu is too slow for; 0 once it has come.
+    Misfit(u64),
 }
 
 /// Sums over a group.
@@ -43,9 +49,31 @@ pub(super) struct Stats {
     pub(super) tasks: u64,
     pub(super) idle: u64,
     pub(super) capacity: u64,
+    /// Smallest and largest capacity of its cpus.
+    pub(super) capacities: (u64, u64),
+    /// The largest load of a task that its cpu is too slow for; 0 without one.
+    pub(super) misfit: u64,
+    /// The highest priority of its cpus.
+    pub(super) priority: u64,
+    pub(super) cores: u64,
     /// Its cpus are the threads of a core.
     pub(super) smt: bool,
     pub(super) state: State,
+}
+
+impl State {
+    /// Its number in reasons.
+    pub(super) const fn number(self) -> u64 {
+        match self {
+            Self::HasSpare => 0,
+            Self::FullyBusy => 1,
+            Self::SmtBalance => 2,
+            Self::Imbalanced => 3,
+            Self::Overloaded => 4,
+            Self::Misfit => 5,
+            Self::Packing => 6,
+        }
+    }
 }
 
 impl Stats {
@@ -66,7 +94,7 @@ impl Stats {
         match self.state {
             State::HasSpare if self.idle == other.idle => self.busy < other.busy,
             State::HasSpare => self.idle > other.idle,
-            State::SmtBalance | State::Imbalanced => false,
+            State::Misfit | State::SmtBalance | State::Packing | State::Imbalanced => false,
             State::FullyBusy | State::Overloaded => self.average() < other.average(),
         }
     }
@@ -80,7 +108,11 @@ impl Stats {
         }
         let crowded = if self.idle == other.idle { self.tasks > other.tasks } else { self.idle < other.idle };
         match self.state {
+            // Of a single task a core with several threads is not deprived for a core with one.
+            State::HasSpare if self.smt != other.smt => !self.smt || self.tasks > 1,
             State::HasSpare => crowded,
+            State::Misfit => self.misfit > other.misfit,
+            State::Packing => self.priority < other.priority,
             State::SmtBalance if self.idle > 0 || other.idle > 0 => crowded,
             State::SmtBalance | State::FullyBusy => !other.smt,
             State::Imbalanced => false,

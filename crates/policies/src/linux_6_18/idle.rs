@@ -5,12 +5,13 @@
 
 use sim_core::ids::CpuId;
 use sim_core::machine::{CpuSet, Machine};
-use sim_core::policy::{System, Timer};
+use sim_core::policy::{System, Timer, View};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
 use super::Linux618;
 use super::balance::MAX_PINNED_MS;
+use super::unequal::Rule;
 use crate::spread::Draws;
 
 /// The timer of the tick that interrupts an idle cpu.
@@ -81,8 +82,11 @@ impl Linux618 {
     /// Asks for the tick at which a busy cpu finds that an idle one is to balance: it has two tasks or more,
     /// or another cpu of its shared cache is busy too.
     pub(super) fn kick(&mut self, system: &mut dyn System) {
-        let wanted = self.overloaded > 0 || self.crowded > 0;
-        if !wanted || !self.options.periodic || self.domains.is_empty() || self.idle.count == 0 {
+        if !self.wants_balance(system)
+            || !self.options.periodic
+            || self.domains.is_empty()
+            || self.idle.count == 0
+        {
             return;
         }
         self.expect_kernel_thread(system);
@@ -94,6 +98,23 @@ impl Linux618 {
         }
     }
 
+    /// Busy cpus may give the idle ones a reason to balance: one has two tasks, or shares its cache with
+    /// another busy one; where cores differ in priority, an idle core has a higher one; where they differ in
+    /// capacity, a task may be too large for its cpu, and caches do not count.
+    fn wants_balance(&self, view: &dyn View) -> bool {
+        let crowded = match self.unequal.rule {
+            Rule::Capacity => self.small_busy > 0,
+            Rule::Equal | Rule::Packing => self.crowded > 0,
+        };
+        self.overloaded > 0 || crowded || self.unequal.idles_above(view)
+    }
+
+    /// Of the small cpus that are busy one has a task that is too large.
+    fn has_reason(&mut self, system: &mut dyn System) -> bool {
+        let all = 0..system.machine().cpus();
+        self.unequal.rule != Rule::Capacity || self.overloaded > 0 || self.mark_misfits(system, all)
+    }
+
     /// The first idle cpu balances for all that are due, in order after itself, itself last; it stops when a
     /// task has come to it.
     pub(super) fn balance_idle(&mut self, system: &mut dyn System) {
@@ -102,7 +123,7 @@ impl Linux618 {
         }
         self.idle.armed = None;
         let now = self.ticks.number(CpuId(0), system.now());
-        let due = now >= self.idle.next && (self.overloaded > 0 || self.crowded > 0);
+        let due = now >= self.idle.next && self.wants_balance(system) && self.has_reason(system);
         let mut order = std::mem::take(&mut self.idle.order);
         order.clear();
         order.extend(self.idle.cpus.iter());

@@ -1,7 +1,7 @@
 //! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle
 //! cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 6.x, simplified: no asymmetric capacity, no NUMA balancing, no limit
+//! Source: kernel/sched/fair.c of Linux 6.x, simplified: no NUMA balancing, no limit
 //! on the wake-up scan, no chains of wakers (`wake_wide`).
 
 mod average;
@@ -13,6 +13,7 @@ mod idle;
 mod placement;
 mod pull;
 mod rules;
+mod unequal;
 
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Division, Level, PerCpu};
@@ -26,8 +27,10 @@ use crate::spread::Draws;
 use crate::ticks::Ticks;
 use average::{Average, FINE, Utilisation};
 use domains::{Domain, UNIT};
+use unequal::{Rule, Unequal, fits};
 
 pub(crate) use domains::{caches, levels};
+pub(crate) use unequal::UnequalCores;
 
 /// The kernel whose balancer this is.
 pub(crate) const NAME: &str = "linux-6.18";
@@ -58,6 +61,8 @@ struct Cpu {
     runnable: Average,
     /// Runnable tasks.
     count: u32,
+    /// The load of its task, if the cpu is too slow for it (`misfit_task_load`).
+    misfit: u64,
     idle_since: Time,
     /// How long it is idle on average (`avg_idle`), nanoseconds.
     avg_idle: u64,
@@ -109,6 +114,9 @@ pub(crate) struct Linux618 {
     idle: idle::Idle,
     /// Cpus with two tasks or more (`rd->overloaded` while there is one).
     overloaded: u32,
+    unequal: Unequal,
+    /// Busy cpus without the largest capacity.
+    small_busy: u32,
     /// Per level: the groups that masks kept the level below from evening out (`sgc->imbalance`).
     marked: Vec<Vec<bool>>,
     /// Scratch: waiting tasks of a queue.
@@ -154,6 +162,8 @@ impl Linux618 {
             idle: idle::Idle::new(machine),
             caches,
             overloaded: 0,
+            unequal: Unequal::new(machine, values.unequal_cores),
+            small_busy: 0,
             marked: domains.iter().map(|d| vec![false; d.groups.count() as usize]).collect(),
             waiting: Vec::new(),
             excluded: CpuSet::default(),
@@ -181,6 +191,7 @@ impl Linux618 {
     fn note(&mut self, view: &dyn View, cpu: CpuId) {
         let (now, count) = (view.now(), view.nr_running(cpu));
         let limit = 2 * self.options.migration_cost.ns();
+        let capacity = self.unequal.capacity(cpu);
         let record = &mut self.cpus[cpu];
         record.load.follow(now, view.load(cpu));
         record.runnable.follow(now, UNIT * u64::from(count));
@@ -192,7 +203,8 @@ impl Linux618 {
             *idle = idle.saturating_sub(1);
             self.crowded += u32::from(*idle + 2 == size);
             self.idle.leave(cpu);
-            record.busy.follow(now, UNIT);
+            record.busy.follow(now, capacity);
+            self.small_busy += u32::from(self.unequal.is_small(cpu));
             // `update_avg`: an eighth of the difference, at most twice the highest cost of a look.
             let span = now.since(record.idle_since).ns();
             record.avg_idle = (record.avg_idle - record.avg_idle / 8 + span / 8).min(limit);
@@ -201,6 +213,7 @@ impl Linux618 {
             *idle += 1;
             self.idle.enter(cpu);
             record.busy.follow(now, 0);
+            self.small_busy -= u32::from(self.unequal.is_small(cpu));
             record.idle_since = now;
         }
         match (before >= 2, count >= 2) {
@@ -323,14 +336,14 @@ impl Cpu {
         self.runnable.add(now, runnable);
     }
 
-    /// `cpu_util_cfs`, in 1,024ths.
-    fn utilisation(&mut self, now: Time) -> u64 {
-        (self.busy.fine(now).max(self.expected) >> FINE).min(UNIT)
+    /// `cpu_util_cfs`, in 1,024ths of the largest cpu.
+    fn utilisation(&mut self, now: Time, capacity: u64) -> u64 {
+        (self.busy.fine(now).max(self.expected) >> FINE).min(capacity)
     }
 
     /// `cpu_util_cfs_boost`, in 1,024ths.
-    fn boosted(&mut self, now: Time) -> u64 {
-        self.utilisation(now).max(self.runnable.get(now)).min(UNIT)
+    fn boosted(&mut self, now: Time, capacity: u64) -> u64 {
+        self.utilisation(now, capacity).max(self.runnable.get(now)).min(capacity)
     }
 }
 
@@ -340,18 +353,47 @@ impl Linux618 {
     fn start(&mut self, now: Time, task: TaskId, (weight, cpu): (u64, CpuId)) {
         let there = &mut self.cpus[cpu];
         let there = (there.busy.fine(now), there.load.fine(now));
+        let capacity = self.unequal.capacity(cpu);
         let record = self.task(task);
         record.average.follow(now, 0);
         record.average.add(now, weight << FINE);
-        record.utilisation.start(now, weight, there);
+        record.utilisation.start(now, weight, there, capacity);
         let utilisation = record.utilisation.fine(now, Span::ZERO);
         record.runnable.add(now, utilisation);
     }
 
+    /// Whether each of these cpus is too slow for the task that has it, and some cpu that its mask allows is
+    /// not (`update_misfit_status`).
+    fn mark_misfits(&mut self, system: &mut dyn System, cpus: std::ops::Range<u32>) -> bool {
+        if self.unequal.rule != Rule::Capacity {
+            return false;
+        }
+        let mut any = false;
+        for cpu in cpus.map(CpuId) {
+            let misfit = self.misfit(system, cpu);
+            self.cpus[cpu].misfit = misfit;
+            any |= misfit > 0;
+        }
+        any
+    }
+
+    fn misfit(&mut self, system: &mut dyn System, cpu: CpuId) -> u64 {
+        let capacity = self.unequal.capacity(cpu);
+        let Some(task) = system.current(cpu).filter(|_| self.unequal.is_small(cpu)) else { return 0 };
+        let [load, used, _] = self.carried(system, task);
+        let used = used.max(self.task(task).utilisation.expected()) >> FINE;
+        let larger = |other: CpuId| self.unequal.capacity(other) > capacity && system.allowed(task, other);
+        let helped = !fits(used, capacity) && system.machine().cpu_ids().any(larger);
+        if helped { (load >> FINE).max(1) } else { 0 }
+    }
+
     fn carried(&mut self, system: &mut dyn System, task: TaskId) -> Carried {
         let (now, ran) = (system.now(), system.cpu_time(task));
+        let home = self.task(task).home;
+        let capacity = home.map_or(UNIT, |home| self.unequal.capacity(home));
         let record = self.task(task);
-        [record.average.fine(now), record.utilisation.fine(now, ran), record.runnable.fine(now)]
+        let utilisation = record.utilisation.fine_on(now, ran, capacity);
+        [record.average.fine(now), utilisation, record.runnable.fine(now)]
     }
 }
 

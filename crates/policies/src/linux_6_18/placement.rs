@@ -7,9 +7,11 @@ use std::ops::Range;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, View, Why};
 
+use super::average::FINE;
 use super::busiest::numa_imbalance;
 use super::domains::{Domain, Kind, UNIT};
 use super::group::{State, Stats};
+use super::unequal::{Rule, fits};
 use super::{Linux618, rules};
 use crate::spread::unless_masked;
 
@@ -27,7 +29,7 @@ impl Linux618 {
     fn idlest(&mut self, view: &dyn View, task: TaskId, parent: CpuId) -> (CpuId, Why) {
         let (mut cpu, mut why) = (parent, Why::rule(rules::FORK_STAYS));
         for level in (0..self.domains.len()).rev() {
-            let domain = self.domains[level].clone();
+            let domain = self.unequal.domain(&self.domains[level], cpu);
             if let Some((group, compared)) = self.idlest_group(view, &domain, task, cpu) {
                 why = compared;
                 cpu = self.idlest_cpu(view, task, group).unwrap_or(cpu);
@@ -77,7 +79,7 @@ impl Linux618 {
                     && numa_imbalance(gap, local.tasks + 1, domain.numa_slack.min(allowed())) == 0;
                 !tolerated && local.idle < best.idle
             }
-            State::SmtBalance | State::Imbalanced => false,
+            State::Misfit | State::SmtBalance | State::Packing | State::Imbalanced => false,
             State::FullyBusy | State::Overloaded => {
                 let margin = UNIT * (domain.imbalance_pct() - 100) / 100;
                 let (this, least) = (local.average(), best.average());
@@ -91,8 +93,12 @@ impl Linux618 {
     fn wake(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> (CpuId, Why) {
         let affine = self.options.affine_wakeups && waker != previous && view.allowed(task, waker);
         let target = if affine { self.affine(view, task, waker, previous) } else { previous };
-        let recent = self.task(task).recent.replace(previous);
-        self.idle_sibling(view, task, previous, target, recent)
+        let (now, unequal) = (view.now(), self.unequal.rule == Rule::Capacity);
+        let record = self.task(task);
+        let recent = record.recent.replace(previous);
+        let used = if unequal { record.utilisation.asleep(now) } else { 0 };
+        let used = used.max(record.utilisation.expected()) >> FINE;
+        self.idle_sibling(view, (task, used), previous, target, recent)
     }
 
     /// The waker's cpu or the previous one (`wake_affine`): an idle one, else the one with less load.
@@ -126,7 +132,7 @@ impl Linux618 {
     fn idle_sibling(
         &self,
         view: &dyn View,
-        task: TaskId,
+        (task, used): (TaskId, u64),
         previous: CpuId,
         target: CpuId,
         recent: Option<CpuId>,
@@ -136,9 +142,22 @@ impl Linux618 {
             (cpu, why.with("tasks on the target", u64::from(view.nr_running(target))))
         };
         let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
+        let equal = self.unequal.rule != Rule::Capacity;
+        let large = |cpu: CpuId| equal || fits(used, self.unequal.capacity(cpu));
         let near = [Some(target), Some(previous), recent].into_iter().flatten();
-        if let Some(cpu) = near.into_iter().find(|cpu| self.share_cache(*cpu, target) && idle(*cpu)) {
+        let known = |cpu: &CpuId| self.share_cache(*cpu, target) && idle(*cpu) && large(*cpu);
+        if let Some(cpu) = near.into_iter().find(known) {
             return said(cpu, if cpu == target { rules::WAKE_TARGET } else { rules::WAKE_KNOWN });
+        }
+        if let Some(domain) = self.unequal.full(&self.domains, target) {
+            // `select_idle_capacity`: the first that is large enough, else the largest, the first of equals.
+            let all = domain.members(target);
+            let round = || (target.0..all.end).chain(all.start..target.0).map(CpuId).filter(|cpu| idle(*cpu));
+            if let Some(cpu) = round().find(|cpu| large(*cpu)) {
+                return said(cpu, rules::WAKE_FITS);
+            }
+            let largest = round().min_by_key(|cpu| Reverse(self.unequal.capacity(*cpu)));
+            return largest.map_or(said(target, rules::WAKE_NONE), |cpu| said(cpu, rules::WAKE_LARGEST));
         }
         let group = self.caches.part(target);
         if self.idle_in_cache[group as usize] == 0 {

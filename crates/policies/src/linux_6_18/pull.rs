@@ -6,8 +6,9 @@ use sim_core::policy::{System, View, Why};
 
 use super::average::FINE;
 use super::busiest::Finding;
-use super::domains::Kind;
+use super::domains::{Domain, Kind, UNIT};
 use super::group::{Amount, Situation};
+use super::unequal::{fits, greater};
 use super::{Linux618, rules};
 
 /// The end of an attempt at one level.
@@ -33,6 +34,10 @@ pub(super) struct Flags {
     other: Option<CpuId>,
     /// What is to be moved is a number of tasks.
     pub(super) by_tasks: bool,
+    /// It is a task that its cpu is too slow for.
+    pub(super) misfit: bool,
+    /// Priorities make the stopper of the queue move a task (`asym_active_balance`).
+    pub(super) packs: bool,
 }
 
 /// A pull from a queue (`struct lb_env`).
@@ -61,7 +66,11 @@ impl Linux618 {
     ) -> Attempt {
         self.excluded = CpuSet::default();
         self.flags = Flags::default();
-        let domain = self.domains[level].clone();
+        let domain = self.unequal.domain(&self.domains[level], me);
+        let seen = self.mark_misfits(system, domain.members(me));
+        if level + 1 == self.domains.len() {
+            self.unequal.seen = seen;
+        }
         let failed = self.progress[level][me].failed;
         let mut pull = Pull { level, as_a, me, from: me, to: me, failed };
         loop {
@@ -71,11 +80,17 @@ impl Linux618 {
                 Finding::Balanced => return Attempt::Balanced,
             };
             let queues = from.map(CpuId).filter(|cpu| !self.excluded.contains(*cpu));
-            let Some(busiest) = self.busiest_queue(system, queues.collect(), amount) else {
+            let queues = queues.collect();
+            let Some(busiest) = self.busiest_queue(system, &domain, (queues, pull.to), amount) else {
                 return Attempt::Balanced;
             };
             self.flags.all_pinned = true;
             self.flags.by_tasks = matches!(amount, Amount::Tasks(_));
+            self.flags.misfit = matches!(amount, Amount::Misfit(_));
+            self.flags.packs = as_a != Situation::Busy
+                && self.unequal.by_priority(system, &domain, me)
+                && (self.unequal.priority(me) > self.unequal.priority(busiest)
+                    || !self.unequal.by_priority(system, &domain, busiest));
             if system.nr_running(busiest) <= 1 {
                 return Attempt::Failed(busiest);
             }
@@ -93,19 +108,33 @@ impl Linux618 {
     }
 
     /// The queue with the most of what is to be moved (`sched_balance_find_src_rq`).
-    fn busiest_queue(&mut self, view: &dyn View, queues: Vec<CpuId>, amount: Amount) -> Option<CpuId> {
+    fn busiest_queue(
+        &mut self,
+        view: &dyn View,
+        domain: &Domain,
+        (queues, me): (Vec<CpuId>, CpuId),
+        amount: Amount,
+    ) -> Option<CpuId> {
         let now = view.now();
         let mut best: Option<(u64, CpuId)> = None;
         for cpu in queues {
             let running = u64::from(view.nr_running(cpu));
+            // No task that has its cpu alone comes to a smaller or to a worse one.
+            let capacity = self.unequal.capacity(cpu);
+            let smaller = domain.asymmetric && !greater(self.unequal.capacity(me), capacity);
+            let worse = self.unequal.prefers(view, domain, cpu, self.unequal.priority(me));
+            if running == 1 && (smaller || worse) {
+                continue;
+            }
             let measure = match amount {
                 Amount::Load(load) => {
                     let own = self.cpus[cpu].load.get(now);
-                    if running == 1 && own > load { 0 } else { own }
+                    if running == 1 && own > load { 0 } else { own * UNIT / capacity }
                 }
                 Amount::Utilisation(_) if running <= 1 => 0,
-                Amount::Utilisation(_) => self.cpus[cpu].boosted(now),
+                Amount::Utilisation(_) => self.cpus[cpu].boosted(now, capacity),
                 Amount::Tasks(_) => running,
+                Amount::Misfit(_) => self.cpus[cpu].misfit,
             };
             if running > 0 && measure > best.map_or(0, |(most, _)| most) {
                 best = Some((measure, cpu));
@@ -192,6 +221,10 @@ impl Linux618 {
     fn after(&mut self, system: &mut dyn System, pull: &Pull, left: Amount, task: TaskId) -> Option<Amount> {
         let [load, used, _] = self.carried(system, task);
         let used = used.max(self.task(task).utilisation.expected());
+        if matches!(left, Amount::Misfit(_)) {
+            let stays = fits(used >> FINE, self.unequal.capacity(pull.from));
+            return (!stays).then_some(Amount::Misfit(0));
+        }
         left.after((load >> FINE).max(1), used >> FINE, pull.failed)
     }
 
@@ -229,10 +262,11 @@ impl Amount {
             Self::Utilisation(left) if halved(utilisation) > left => None,
             Self::Utilisation(left) => Some(Self::Utilisation(left.saturating_sub(utilisation))),
             Self::Tasks(left) => Some(Self::Tasks(left.saturating_sub(1))),
+            Self::Misfit(_) => Some(Self::Misfit(0)),
         }
     }
 
     const fn is_done(self) -> bool {
-        matches!(self, Self::Load(0) | Self::Utilisation(0) | Self::Tasks(0))
+        matches!(self, Self::Load(0) | Self::Utilisation(0) | Self::Tasks(0) | Self::Misfit(0))
     }
 }

@@ -35,8 +35,25 @@ pub(super) const PULLED_FOR_ANOTHER: &str =
 pub(super) const PUSHED: &str =
     "pushed: attempts to pull failed, the stopper thread moves the task that ran longest ago";
 
+/// `select_idle_capacity`.
+pub(super) const WAKE_FITS: &str = "wake: to an idle cpu that has the capacity that the task uses";
+/// The same where none has.
+pub(super) const WAKE_LARGEST: &str = "wake: no idle cpu has the capacity that the task uses, to the largest";
+/// Active balancing of a misfit.
+pub(super) const PUSHED_MISFIT: &str =
+    "pushed: the task uses more than its cpu has, the stopper thread moves it to a larger idle cpu";
+/// `asym_active_balance`.
+pub(super) const PUSHED_PACKING: &str =
+    "pushed: an idle core has a higher priority, the stopper thread moves the task to it";
+
 /// The rule of a pull.
 const fn pulled(as_a: Situation, state: State, amount: Amount) -> &'static str {
+    if matches!(state, State::Packing) {
+        return "pulled by an idle core: it has a higher priority than the group";
+    }
+    if matches!(amount, Amount::Misfit(_)) {
+        return "pulled: the task uses more than its cpu has, this one is larger";
+    }
     if matches!(state, State::Imbalanced) {
         return match as_a {
             Situation::Busy => "pulled by a busy cpu: masks keep the busiest group uneven, one task moves",
@@ -65,13 +82,13 @@ const fn pulled(as_a: Situation, state: State, amount: Amount) -> &'static str {
         (Situation::NewlyIdle, Amount::Utilisation(_)) => {
             "pulled on going idle: busiest group overloaded, this one has spare capacity"
         }
-        (Situation::Busy, Amount::Tasks(_)) => {
+        (Situation::Busy, Amount::Tasks(_) | Amount::Misfit(_)) => {
             "pulled by a busy cpu: busiest group has more tasks, this one has spare cpus"
         }
-        (Situation::Idle, Amount::Tasks(_)) => {
+        (Situation::Idle, Amount::Tasks(_) | Amount::Misfit(_)) => {
             "pulled by an idle cpu: busiest group has more tasks, this one has spare cpus"
         }
-        (Situation::NewlyIdle, Amount::Tasks(_)) => {
+        (Situation::NewlyIdle, Amount::Tasks(_) | Amount::Misfit(_)) => {
             "pulled on going idle: busiest group has more tasks, this one has spare cpus"
         }
     }
@@ -89,6 +106,7 @@ pub(super) const fn pull(as_a: Situation, busiest: &Stats, local: &Stats, amount
             .with("busiest tasks", busiest.tasks)
             .with("local tasks", local.tasks)
             .with("spare 1/1024", spare),
+        Amount::Misfit(_) => why.with("load of the task", busiest.misfit).with("local idle cpus", local.idle),
         Amount::Tasks(tasks) => {
             let why = why.with("busiest tasks", busiest.tasks).with("local tasks", local.tasks);
             why.with("local idle cpus", local.idle).with("tasks to move", tasks)
@@ -105,8 +123,8 @@ pub(super) const fn fork(best: &Stats, local: &Stats) -> Why {
         (State::FullyBusy, State::FullyBusy) | (State::Overloaded, State::Overloaded) => {
             Why::rule(FORK_LOAD).with("load there", best.average()).with("load here", local.average())
         }
-        _ => {
-            Why::rule(FORK_STATE).with("type there", best.state as u64).with("type here", local.state as u64)
-        }
+        _ => Why::rule(FORK_STATE)
+            .with("type there", best.state.number())
+            .with("type here", local.state.number()),
     }
 }

@@ -17,6 +17,24 @@ fn policy_on(system: &FakeSystem) -> Linux618 {
     Linux618::new(&Parameters::from(&Values::defaults(Parameters::TABLE)), &setting)
 }
 
+/// A group of four idle cpus.
+fn empty() -> group::Stats {
+    group::Stats {
+        cpus: 0..4,
+        load: 0,
+        busy: 0,
+        tasks: 0,
+        idle: 0,
+        capacity: 4096,
+        capacities: (UNIT, UNIT),
+        misfit: 0,
+        priority: 0,
+        cores: 4,
+        smt: false,
+        state: group::State::HasSpare,
+    }
+}
+
 /// Queues that have been as they are for ten seconds.
 fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, Linux618) {
     let mut system = FakeSystem::new(levels);
@@ -154,11 +172,11 @@ fn utilisation_follows_its_tasks() {
         task.cpu_time = Span::from_ms(5_000);
     }
     let start = system.now;
-    assert_eq!(policy.cpus[CpuId(0)].utilisation(start), 1024);
+    assert_eq!(policy.cpus[CpuId(0)].utilisation(start, UNIT), 1024);
     system.migrate(TaskId(1), CpuId(1), Why::NONE);
     policy.quiescent(&mut system, TaskId(1), CpuId(0));
     policy.runnable(&mut system, TaskId(1), CpuId(1));
-    let both = [0, 1].map(|cpu| policy.cpus[CpuId(cpu)].utilisation(start));
+    let both = [0, 1].map(|cpu| policy.cpus[CpuId(cpu)].utilisation(start, UNIT));
     assert_eq!(both, [511, 512], "half of the source goes with it, fractions apart");
     // The source counts as having spare capacity until 1024 / 1.17: 32 periods x log2(512 / 149).
     let domain = policy.domains[0].clone();
@@ -197,8 +215,7 @@ fn a_fork_leaves_an_overloaded_cpu_for_one_with_half_its_load() {
 #[test]
 fn of_groups_with_as_many_idle_cpus_the_one_with_more_tasks_is_busier() {
     let state = group::State::HasSpare;
-    let fewer =
-        group::Stats { cpus: 0..4, load: 0, busy: 0, tasks: 3, idle: 2, capacity: 4096, smt: false, state };
+    let fewer = group::Stats { tasks: 3, idle: 2, capacity: 4096, state, ..empty() };
     let more = group::Stats { tasks: 4, ..fewer.clone() };
     assert!(more.busier_than(&fewer) && !fewer.busier_than(&more));
 }
@@ -338,16 +355,7 @@ fn running_tasks_are_pushed_where_a_number_of_tasks_is_to_move() {
 #[test]
 fn of_full_groups_the_last_is_the_busiest_and_of_cores_the_first() {
     let state = group::State::FullyBusy;
-    let heavy = group::Stats {
-        cpus: 0..4,
-        load: 9_000,
-        busy: 4096,
-        tasks: 4,
-        idle: 0,
-        capacity: 4096,
-        smt: false,
-        state,
-    };
+    let heavy = group::Stats { load: 9_000, busy: 4096, tasks: 4, capacity: 4096, state, ..empty() };
     let light = group::Stats { load: 4_096, ..heavy.clone() };
     assert!(light.busier_than(&heavy) && heavy.busier_than(&light), "loads are not compared");
     let (core, other) = (group::Stats { smt: true, ..heavy }, group::Stats { smt: true, ..light });

@@ -23,6 +23,7 @@ use sim_core::time::{Span, Time};
 
 use crate::domain_level::DomainLevel;
 use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::linux_6_18::UnequalCores;
 use crate::queues::Queues;
 use cpu_load::Loads;
 use domains::Domain;
@@ -91,6 +92,12 @@ parameters! {
         /// sched_switch under 6.18.15: 47 runs a second on 13 idle cpus of 16, those of RCU's thread, which
         /// stays on one cpu, not counted.
         kernel_threads: Duration = ms(280), in 0..=s(60);
+        /// linux-6.18: the rule for cores of different speeds. `capacity`: a task that uses more than four
+        /// fifths of its cpu goes to a larger idle one, when it wakes and at balancing (SD_ASYM_CPUCAPACITY:
+        /// Arm, and x86 without a second hardware thread). `packing`: idle cores of higher priority take the
+        /// tasks of slower cores (SD_ASYM_PACKING: x86 with SMT). `machine`: packing where a core of the
+        /// machine has several hardware threads, else capacity. `off`: all cores count as equal.
+        unequal_cores: UnequalCores = UnequalCores::Machine;
         /// Balance at timer ticks.
         periodic: bool = true;
         /// Levels at which a cpu that is about to go idle pulls at once: those of the release, all, or none.

@@ -28,5 +28,6 @@ mod support;
 mod teams;
 mod threads;
 mod turns;
+mod unequal_cores;
 mod waits;
 mod workloads;

@@ -14,7 +14,7 @@ use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
 };
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
-use sim_core::time::{Span, Time, Work};
+use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
 use sim_core::wrap::{Notice, Wrapper};
 use testkit::invariants::{Invariants, violations};
@@ -69,6 +69,14 @@ impl Trial {
             placed: Vec::new(),
             moves: Vec::new(),
         }
+    }
+
+    /// Cores from this one on run at half speed.
+    pub(crate) fn slow_from(mut self, first: u32) -> Self {
+        let speed = |core| if core < first { Speed::NOMINAL } else { Speed::ratio(1, 2) };
+        let cores = self.machine.topology.count(sim_core::machine::Level::Core);
+        self.machine.core_speed = (0..cores).map(speed).collect();
+        self
     }
 
     /// Overhead costs nothing.
