@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod decisions;
+pub mod export;
 pub mod measured;
 pub mod metrics;
 pub mod provenance;

@@ -89,6 +89,20 @@ pub struct Metric {
     pub over: Over,
     /// How replicates are reduced.
     pub reduction: Reduction,
+    /// Which of its values are better; `None` where that is not defined: the work of a run is given, and long
+    /// or short time slices are good for different programs.
+    pub better: Option<Better>,
+    /// Its values may be negative, so that their ratios mean nothing: lateness.
+    pub signed: bool,
+    /// It needs the key `latencies`.
+    pub needs_latencies: bool,
+    /// It depends on the dedicated runs, too.
+    pub needs_dedicated: bool,
+    /// It has a value for each replicate; the others are one value over all replicates.
+    pub has_replicates: bool,
+    /// The metric with the largest values of what this one is a mean of: two means may be level where these
+    /// differ a thousandfold.
+    pub tail: Option<&'static str>,
     /// What it means.
     pub about: &'static str,
     /// Measures it; `None` when it cannot be measured in this run.
@@ -104,49 +118,51 @@ pub enum Better {
     Higher,
 }
 
-/// Metrics of which more is better.
-const MORE: [&str; 8] = [
-    "throughput",
-    "stp",
-    "jain_index",
-    "work_rate",
-    "cpu_share",
-    "barrier_rate",
-    "user_time_balance",
-    "breakdown_compute",
-];
-
-/// The work of a run is given, and long or short time slices are good for different programs.
-const NEITHER: [&str; 5] =
-    ["work", "run_length_median", "run_length_p90", "run_length_p99", "run_length_max"];
-
 impl Metric {
-    /// Which of its values are better; `None` where that is not defined.
-    #[must_use]
-    pub fn better(&self) -> Option<Better> {
-        match self.name {
-            name if NEITHER.contains(&name) => None,
-            name if MORE.contains(&name) => Some(Better::Higher),
-            _ => Some(Better::Lower),
-        }
+    const fn higher(self) -> Self {
+        Self { better: Some(Better::Higher), ..self }
     }
 
-    /// Whether the values of a metric may be negative, so that their ratios mean nothing: lateness.
+    const fn neither(self) -> Self {
+        Self { better: None, ..self }
+    }
+
+    const fn signed(self) -> Self {
+        Self { signed: true, ..self }
+    }
+
+    const fn latencies(self) -> Self {
+        Self { needs_latencies: true, ..self }
+    }
+
+    const fn dedicated(self) -> Self {
+        Self { needs_dedicated: true, ..self }
+    }
+
+    const fn compared(self) -> Self {
+        Self { has_replicates: false, ..self }
+    }
+
+    const fn tail(self, name: &'static str) -> Self {
+        Self { tail: Some(name), ..self }
+    }
+
+    /// The metrics of a name: of an application, of the whole machine, or both.
+    pub fn named(name: &str) -> impl Iterator<Item = &'static Self> {
+        METRICS.iter().filter(move |metric| metric.name == name)
+    }
+
+    /// Whether the values of the metric of this name may be negative.
     #[must_use]
     pub fn is_signed(name: &str) -> bool {
-        name.starts_with("lateness")
+        Self::named(name).any(|metric| metric.signed)
     }
 
-    /// Whether it has a value for each replicate; the others are one value over all replicates.
+    /// Whether it is a time, or a ratio of times: a smaller value means that something took less time.
     #[must_use]
-    pub fn has_replicates(&self) -> bool {
-        self.reduction == Reduction::Statistics && self.name != "recovered"
-    }
-
-    /// Whether it needs the key `latencies`.
-    #[must_use]
-    pub fn needs_latencies(&self) -> bool {
-        self.name.starts_with("wakeup_latency_") || self.name.starts_with("run_length_")
+    pub fn is_time(&self) -> bool {
+        let ratio = self.needs_dedicated && self.better == Some(Better::Lower);
+        self.unit == "s" && !self.signed || ratio
     }
 
     /// Its value in a run; `None` when it cannot be measured there. `samples`: one for each copy.
@@ -158,19 +174,6 @@ impl Metric {
         }
         let sum: Option<f64> = samples.iter().map(|sample| (self.measure)(sample)).sum();
         Some(sum? / samples.len() as f64)
-    }
-
-    /// The metric with the largest values of what this one is a mean of: two means may be level where these
-    /// differ a thousandfold.
-    #[must_use]
-    pub fn tail(name: &str) -> Option<&'static str> {
-        match name {
-            "response_time" => Some("response_time_p99"),
-            "response_time_p99" => Some("wakeup_latency_p99"),
-            "turnaround" => Some("turnaround_p99"),
-            "queue_time" => Some("queue_time_p99"),
-            _ => None,
-        }
     }
 
     /// Its formula or rule and an example, a paragraph each; of a category of the breakdown one paragraph, on
@@ -189,7 +192,21 @@ const fn metric(
     about: &'static str,
     measure: fn(&Sample<'_>) -> Option<f64>,
 ) -> Metric {
-    Metric { name, unit, scope, over: Over::Each, reduction: Reduction::Statistics, about, measure }
+    Metric {
+        name,
+        unit,
+        scope,
+        over: Over::Each,
+        reduction: Reduction::Statistics,
+        better: Some(Better::Lower),
+        signed: false,
+        needs_latencies: false,
+        needs_dedicated: false,
+        has_replicates: true,
+        tail: None,
+        about,
+        measure,
+    }
 }
 
 /// A metric of all copies together.
@@ -203,8 +220,11 @@ const fn spread(
 }
 
 const fn variation(scope: Scope, about: &'static str, measure: fn(&Sample<'_>) -> Option<f64>) -> Metric {
-    let reduction = Reduction::Variation;
-    Metric { name: "variation", unit: "%", scope, over: Over::Each, reduction, about, measure }
+    Metric {
+        reduction: Reduction::Variation,
+        has_replicates: false,
+        ..metric(scope, "variation", "%", about, measure)
+    }
 }
 
 use Scope::App;
@@ -226,11 +246,6 @@ fn count(s: &Sample<'_>, of: fn(&sim_core::outcome::Counters) -> u64) -> Option<
 /// A duration in seconds from the latencies of an application, if they were collected.
 fn latency(s: &Sample<'_>, of: fn(&AppLatencies) -> Option<Span>) -> Option<f64> {
     of(app(s)?.latencies.as_ref()?).map(seconds)
-}
-
-/// Not measured from one run: policies are compared once all are measured.
-const fn compared(_: &Sample<'_>) -> Option<f64> {
-    None
 }
 
 /// Run time in seconds of a foreground application that ended.

@@ -9,10 +9,6 @@ use crate::metrics::{METRICS, Metric, Program, Reduction, Sample, Scope, Togethe
 use crate::references::{self, Dedicated, Found, Reading};
 use crate::statistics::{Summary, rounded, single, summarise_with, variation_percent};
 
-/// Metrics that depend on the dedicated runs as well.
-const REFER_TO_DEDICATED: [&str; 7] =
-    ["slowdown", "slowdown_paired", "throughput", "stp", "antt", "jain_index", "worst_slowdown"];
-
 /// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` =
 /// the whole machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -331,7 +327,7 @@ impl Samples {
             match metric.reduction {
                 Reduction::Statistics => {
                     let measured = |replicate| by_replicate.get(&replicate).copied().map(rounded);
-                    let error = if REFER_TO_DEDICATED.contains(&metric.name) { both } else { own };
+                    let error = if metric.needs_dedicated { both } else { own };
                     Some((metric, summarise_with(&values, error)?, (0..repeat).map(measured).collect()))
                 }
                 Reduction::Variation => {

@@ -235,7 +235,7 @@ fn reported_most(experiment: &Experiment) -> u64 {
 /// Bytes of all values of the results.
 fn cells(experiment: &Experiment) -> u64 {
     let latencies = experiment.runs.iter().any(|run| run.latencies);
-    let measured = || METRICS.iter().filter(|metric| latencies || !metric.needs_latencies());
+    let measured = || METRICS.iter().filter(|metric| latencies || !metric.needs_latencies);
     let of = |scope| measured().filter(|metric| metric.scope == scope).count() as u64;
     let places = experiment.apps.len() as u64 * of(Scope::App) + of(Scope::All);
     let labels = experiment.configurations.iter().map(|c| c.label.len() as u64 + CELL).sum::<u64>();

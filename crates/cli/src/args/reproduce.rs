@@ -4,9 +4,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use experiment::export::Exported;
 use validation::held_out::Shown;
+use validation::reproduce::Reproduction;
 
-use super::{ReportFormat, jobs};
+use super::{form, jobs};
 
 #[derive(Args, Debug)]
 pub(crate) struct Reproduce {
@@ -52,8 +54,8 @@ pub(crate) struct Reproduce {
     #[arg(long, conflicts_with_all = ["sensitivity", "grid", "cells", "write"])]
     pub(crate) chosen: bool,
     /// Form of the report on standard output.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, default_value = "text", value_parser = form(validation::report::FORMS))]
+    pub(crate) format: Exported<Reproduction>,
     /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may
     /// use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use experiment::PolicyShelf;
 use experiment::compare::contrast::{self, Contrasts, Named, Wanted};
-use experiment::compare::report;
+use experiment::export::View;
 
 use super::source::{self, Opened};
 use crate::args::Compare;
@@ -45,14 +45,13 @@ fn named(opened: &Opened) -> Named<'_> {
 }
 
 fn deliver(args: &Compare, compared: &Contrasts) -> Result<(), Failure> {
-    let Some(form) = report::form(args.format.name()) else {
-        return Err(Failure::Output(format!("no format {}", args.format.name())));
-    };
-    if args.format.name() != "text" {
-        return output::to_stdout(|out| (form.write)(compared, out));
+    if args.format.form().name != "text" {
+        return output::to_stdout(|out| args.format.write(compared, out, &View::FILE));
     }
     let mut text = Vec::new();
-    (form.write)(compared, &mut text).map_err(|error| Failure::Output(error.to_string()))?;
+    args.format
+        .write(compared, &mut text, &View::FILE)
+        .map_err(|error| Failure::Output(error.to_string()))?;
     let text = String::from_utf8_lossy(&text);
     output::to_stdout(|out| output::write_folded(&text, out))
 }

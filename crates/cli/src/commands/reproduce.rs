@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use experiment::export::View;
 use experiment::number::plural;
 use validation::claims::{self, Claim};
 use validation::lab::{self, Campaign, Store};
@@ -70,10 +71,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     if let Some(target) = &cells {
         target.write(&|out| report::cells(&done, out))?;
     }
-    let Some(form) = report::form(args.format.name()) else {
-        return Err(Failure::Output(format!("no format {}", args.format.name())));
-    };
-    output::to_stdout(|out| (form.write)(&done, out))?;
+    output::to_stdout(|out| args.format.write(&done, out, &View::FILE))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use experiment::PolicyShelf;
-use experiment::report::{self, View};
+use experiment::export::View;
 use experiment::result::Results;
 use experiment::run::{RunError, run_until};
 use experiment::schedule::{self, Recording, ReplayError};
@@ -16,7 +16,7 @@ use scenario::plan::Experiment;
 use scenario::{Draw, Overrides, load_with};
 
 use super::{source, trace};
-use crate::args::{Format, Run, Table};
+use crate::args::{Run, Table};
 use crate::failure::{BAD_END, Failure};
 use crate::output::{Folder, Stream, Target};
 use crate::{input, output, say, signals};
@@ -228,21 +228,14 @@ fn overrides(args: &Run) -> Overrides {
 fn print(args: &Run, results: &Results) -> Result<(), Failure> {
     // Standard input cannot be read again by the commands that are recommended.
     let subject = args.file.to_str().filter(|subject| *subject != "-");
-    let view = View {
-        width: output::width(),
-        colour: args.format == Format::Text && output::colours(),
-        full: args.table == Table::Full,
-        subject,
-    };
-    let Some(format) = report::format(args.format.name()) else {
-        return Err(Failure::Output(format!("no format {}", args.format.name())));
-    };
+    let view =
+        View { width: output::width(), colour: output::colours(), full: args.table == Table::Full, subject };
     let program = program();
-    if args.format != Format::Text || program == "oversim" {
-        return output::to_stdout(|out| (format.write)(results, out, &view));
+    if args.format.form().name != "text" || program == "oversim" {
+        return output::to_stdout(|out| args.format.write(results, out, &view));
     }
     let mut text = Vec::new();
-    (format.write)(results, &mut text, &view).map_err(|error| Failure::Output(error.to_string()))?;
+    args.format.write(results, &mut text, &view).map_err(|error| Failure::Output(error.to_string()))?;
     let text = with_program(&String::from_utf8_lossy(&text), &program);
     output::to_stdout(|out| out.write_all(text.as_bytes()))
 }

@@ -6,7 +6,7 @@ mod target;
 
 use std::io::{self, Write};
 
-use experiment::report::{DEFAULT_WIDTH, FORMATS, Format, View};
+use experiment::report::{DEFAULT_WIDTH, Exported, FORMATS, View};
 use experiment::result::Results;
 use experiment::text::hanging;
 
@@ -14,18 +14,6 @@ pub(crate) use folder::{Folder, bytes, write_new};
 pub(crate) use target::{Stream, Target, distinct, write_together};
 
 use crate::failure::Failure;
-
-/// The formats that a directory receives.
-const IN_DIRECTORY: &[&str] = &[
-    "json",
-    "csv",
-    "tidy",
-    "jobs",
-    "markdown",
-    "text",
-    #[cfg(feature = "parquet")]
-    "parquet",
-];
 
 /// Lines have at least this width, because tables need it.
 const MIN_WIDTH: usize = 60;
@@ -102,20 +90,17 @@ pub(crate) fn write_folded(text: &str, out: &mut dyn Write) -> io::Result<()> {
     text.lines().try_for_each(|line| writeln!(out, "{}", folded(line, width())))
 }
 
-fn forms() -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().filter(|f| IN_DIRECTORY.contains(&f.name))
-}
-
 /// The names of the files that a directory of results receives.
 pub(crate) fn result_names() -> impl Iterator<Item = &'static str> {
-    forms().map(|format| format.file)
+    FORMATS.iter().filter_map(|format| format.form().file)
 }
 
 /// Writes the result in every form.
 pub(crate) fn write_results(results: &Results, folder: &Folder) -> Result<(), Failure> {
     let content =
-        |format: &'static Format| move |out: &mut dyn Write| (format.write)(results, out, &View::FILE);
-    let files: Vec<_> = forms().map(|format| (format.file, content(format))).collect();
+        |format: Exported<Results>| move |out: &mut dyn Write| format.write(results, out, &View::FILE);
+    let named = |format: &Exported<Results>| Some((format.form().file?, content(*format)));
+    let files: Vec<_> = FORMATS.iter().filter_map(named).collect();
     folder.write(&files)
 }
 

@@ -138,9 +138,9 @@ fn outputs(results: &Results, file: &str) {
         for full in [true, false] {
             let mut out = Vec::new();
             let view = View { full, subject: Some(file), ..View::FILE };
-            (format.write)(results, &mut out, &view).unwrap();
-            if format.name != "parquet" {
-                harmless(format.name, &out);
+            format.write(results, &mut out, &view).unwrap();
+            if format.form().name != "parquet" {
+                harmless(format.form().name, &out);
             }
         }
     }
@@ -148,8 +148,8 @@ fn outputs(results: &Results, file: &str) {
     if let Ok(all) = contrast::policies(Named { file, results }, &wanted) {
         for form in comparison::FORMS {
             let mut out = Vec::new();
-            (form.write)(&all, &mut out).unwrap();
-            harmless(form.name, &out);
+            form.write(&all, &mut out, &View::FILE).unwrap();
+            harmless(form.form().name, &out);
         }
     }
     for figure in figures::draw(results, &[]).figures {
@@ -391,8 +391,8 @@ fn strings_of_claims_are_refused_or_harmless() {
                 };
                 for form in claims_report::FORMS {
                     let mut out = Vec::new();
-                    (form.write)(&done, &mut out).unwrap();
-                    harmless(form.name, &out);
+                    form.write(&done, &mut out, &View::FILE).unwrap();
+                    harmless(form.form().name, &out);
                 }
             }
         }

@@ -23,9 +23,6 @@ const USUAL: [&str; 3] = ["run_time", "makespan", "time_per_work"];
 /// What the usual metrics say as well.
 const TIMES: [&str; 4] = ["run_time", "makespan", "time_per_work", "throughput"];
 
-/// Ratios of times: smaller is better, as with times themselves.
-const LIKE_TIME: [&str; 4] = ["slowdown", "slowdown_paired", "antt", "worst_slowdown"];
-
 /// What is compared with what.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Contrasts {
@@ -202,7 +199,7 @@ fn metrics(wanted: &[String]) -> Result<Vec<&'static Metric>, String> {
         if metrics.is_empty() {
             return Err(unknown(name));
         }
-        if metrics.iter().any(|metric| !metric.has_replicates()) {
+        if metrics.iter().any(|metric| !metric.has_replicates) {
             return Err(format!("`{name}` is one value over all replicates, so it has no pairs to compare"));
         }
         found.extend(metrics);
@@ -212,7 +209,7 @@ fn metrics(wanted: &[String]) -> Result<Vec<&'static Metric>, String> {
 
 /// The error about a metric that does not exist, with the nearest one and all that have pairs.
 fn unknown(name: &str) -> String {
-    let comparable = METRICS.iter().filter(|metric| metric.has_replicates());
+    let comparable = METRICS.iter().filter(|metric| metric.has_replicates);
     let mut known: Vec<&str> = comparable.map(|metric| metric.name).collect();
     // Some names belong to an application and to the whole run.
     let mut seen = BTreeSet::new();
@@ -352,11 +349,9 @@ fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
 
 /// The comparison of pairs, without the place.
 fn contrast(metric: &Metric, paired: &Paired, threshold: f64) -> Contrast {
-    // Nothing takes a lateness.
-    let timed = metric.unit == "s" && !Metric::is_signed(metric.name) || LIKE_TIME.contains(&metric.name);
     let verdict = match paired.verdict() {
-        Verdict::Faster if !timed => Verdict::Lower,
-        Verdict::Slower if !timed => Verdict::Higher,
+        Verdict::Faster if !metric.is_time() => Verdict::Lower,
+        Verdict::Slower if !metric.is_time() => Verdict::Higher,
         verdict => verdict,
     };
     let [mean_a, mean_b] = paired.means;

@@ -7,31 +7,12 @@ use notation::neutral::{self, markdown};
 
 use super::Verdict;
 use super::contrast::{Contrast, Contrasts};
-use crate::metrics::{ALL_APPS, Better, METRICS, Metric};
+use crate::export::{Exported, Exporter, Form, View};
+use crate::metrics::{ALL_APPS, Better, METRICS};
 use crate::number;
 
-/// A form of the comparison.
-#[derive(Clone, Copy)]
-pub struct Form {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// Writes it.
-    pub write: fn(&Contrasts, &mut dyn Write) -> io::Result<()>,
-}
-
 /// All forms.
-pub const FORMS: &[Form] = &[
-    Form { name: "text", write: text },
-    Form { name: "json", write: json },
-    Form { name: "csv", write: csv },
-    Form { name: "markdown", write: as_markdown },
-];
-
-/// The form of this name.
-#[must_use]
-pub fn form(name: &str) -> Option<&'static Form> {
-    FORMS.iter().find(|form| form.name == name)
-}
+pub const FORMS: &[Exported<Contrasts>] = &[&Text, &Json, &Csv, &Markdown];
 
 /// The names of the sides in a sentence: their policies where these differ, else their files.
 struct Names {
@@ -125,7 +106,7 @@ fn judged(all: &Contrasts, one: &Contrast) -> String {
 
 /// Which values of a metric are better.
 fn better(metric: &str) -> Option<Better> {
-    METRICS.iter().find(|known| known.name == metric).and_then(Metric::better)
+    METRICS.iter().find(|known| known.name == metric).and_then(|known| known.better)
 }
 
 /// Whether the mean ratio and the ratio of the means are on different sides of 1: one replicate is much
@@ -222,11 +203,20 @@ fn by_configuration(all: &Contrasts) -> Vec<(&str, Vec<&Contrast>)> {
     configurations
 }
 
-fn text(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
-    let mut text = Vec::new();
-    plain(all, &mut text)?;
-    // The names come from files.
-    out.write_all(neutral::lines(&String::from_utf8_lossy(&text)).as_bytes())
+#[derive(Debug)]
+struct Text;
+
+impl Exporter<Contrasts> for Text {
+    fn form(&self) -> Form {
+        Form { name: "text", file: None, about: "Sentences and tables" }
+    }
+
+    fn write(&self, all: &Contrasts, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        let mut text = Vec::new();
+        plain(all, &mut text)?;
+        // The names come from files.
+        out.write_all(neutral::lines(&String::from_utf8_lossy(&text)).as_bytes())
+    }
 }
 
 /// The text as the names have it.
@@ -247,9 +237,18 @@ fn plain(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
     all.remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))
 }
 
-fn json(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, all)?;
-    out.write_all(b"\n")
+#[derive(Debug)]
+struct Json;
+
+impl Exporter<Contrasts> for Json {
+    fn form(&self) -> Form {
+        Form { name: "json", file: None, about: "One JSON object with all details" }
+    }
+
+    fn write(&self, all: &Contrasts, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, all)?;
+        out.write_all(b"\n")
+    }
 }
 
 /// The columns of the CSV form, in order.
@@ -275,52 +274,75 @@ const COLUMNS: [&str; 19] = [
     "pairs_needed",
 ];
 
-fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(COLUMNS)?;
-    let word = |text: &str| neutral::cell(text).into_owned();
-    let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    for one in &all.contrasts {
-        let ratio = one.speedup;
-        let bound = |ci: Option<[f64; 2]>, at: usize| known(ci.map(|ci| ci[at]));
-        csv.write_record([
-            word(&one.configuration),
-            word(&one.app),
-            word(&one.metric),
-            word(&one.unit),
-            word(&one.policy_a),
-            word(&one.policy_b),
-            one.mean_a.to_string(),
-            one.mean_b.to_string(),
-            one.difference.to_string(),
-            bound(one.difference_ci95, 0),
-            bound(one.difference_ci95, 1),
-            known(ratio.map(|ratio| ratio.mean)),
-            bound(ratio.and_then(|ratio| ratio.ci95), 0),
-            bound(ratio.and_then(|ratio| ratio.ci95), 1),
-            known(one.p),
-            one.pairs.to_string(),
-            one.verdict.word().into(),
-            one.too_slow.to_string(),
-            one.pairs_needed.map_or_else(String::new, |needed| needed.to_string()),
-        ])?;
+#[derive(Debug)]
+struct Csv;
+
+impl Exporter<Contrasts> for Csv {
+    fn form(&self) -> Form {
+        Form { name: "csv", file: None, about: "One claim or comparison per row" }
     }
-    csv.flush()
+
+    fn write(&self, all: &Contrasts, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(COLUMNS)?;
+        let word = |text: &str| neutral::cell(text).into_owned();
+        let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        for one in &all.contrasts {
+            let ratio = one.speedup;
+            let bound = |ci: Option<[f64; 2]>, at: usize| known(ci.map(|ci| ci[at]));
+            csv.write_record([
+                word(&one.configuration),
+                word(&one.app),
+                word(&one.metric),
+                word(&one.unit),
+                word(&one.policy_a),
+                word(&one.policy_b),
+                one.mean_a.to_string(),
+                one.mean_b.to_string(),
+                one.difference.to_string(),
+                bound(one.difference_ci95, 0),
+                bound(one.difference_ci95, 1),
+                known(ratio.map(|ratio| ratio.mean)),
+                bound(ratio.and_then(|ratio| ratio.ci95), 0),
+                bound(ratio.and_then(|ratio| ratio.ci95), 1),
+                known(one.p),
+                one.pairs.to_string(),
+                one.verdict.word().into(),
+                one.too_slow.to_string(),
+                one.pairs_needed.map_or_else(String::new, |needed| needed.to_string()),
+            ])?;
+        }
+        csv.flush()
+    }
 }
 
-fn as_markdown(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "# {}", markdown(&title(all)))?;
-    for (configuration, here) in by_configuration(all) {
-        writeln!(out)?;
-        if !configuration.is_empty() {
-            writeln!(out, "## {}\n", markdown(configuration))?;
-        }
-        writeln!(out, "| | | |\n|---|---|---|")?;
-        for one in here {
-            let verdict = if one.too_slow { "**slower**" } else { one.verdict.word() };
-            writeln!(out, "| {} | {verdict} | {} |", markdown(&place(one)), markdown(&sentence(all, one)))?;
-        }
+#[derive(Debug)]
+struct Markdown;
+
+impl Exporter<Contrasts> for Markdown {
+    fn form(&self) -> Form {
+        Form { name: "markdown", file: None, about: "Tables in Markdown" }
     }
-    writeln!(out, "\n{}", conclusion(all))?;
-    all.remarks.iter().try_for_each(|remark| writeln!(out, "\n{}", markdown(remark)))
+
+    fn write(&self, all: &Contrasts, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        writeln!(out, "# {}", markdown(&title(all)))?;
+        for (configuration, here) in by_configuration(all) {
+            writeln!(out)?;
+            if !configuration.is_empty() {
+                writeln!(out, "## {}\n", markdown(configuration))?;
+            }
+            writeln!(out, "| | | |\n|---|---|---|")?;
+            for one in here {
+                let verdict = if one.too_slow { "**slower**" } else { one.verdict.word() };
+                writeln!(
+                    out,
+                    "| {} | {verdict} | {} |",
+                    markdown(&place(one)),
+                    markdown(&sentence(all, one))
+                )?;
+            }
+        }
+        writeln!(out, "\n{}", conclusion(all))?;
+        all.remarks.iter().try_for_each(|remark| writeln!(out, "\n{}", markdown(remark)))
+    }
 }

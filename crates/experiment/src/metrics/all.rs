@@ -2,8 +2,8 @@
 
 use super::Scope::{All, App};
 use super::{
-    Metric, NS_PER_S, app, barrier_interval, barrier_rate, barrier_wait, compared, count, cpus, latency,
-    lateness, makespan, metric, queue_time, ratio, run_time, slowdown, slowdown_paired, spread, throughput,
+    Metric, NS_PER_S, app, barrier_interval, barrier_rate, barrier_wait, count, cpus, latency, lateness,
+    makespan, metric, queue_time, ratio, run_time, slowdown, slowdown_paired, spread, throughput,
     time_per_work, timed_run_time, times, turnaround, variation, work_rate,
 };
 
@@ -24,7 +24,8 @@ pub const METRICS: &[Metric] = &[
             task, as a benchmark reports it",
         timed_run_time,
     ),
-    metric(App, "queue_time", "s", "time from arrival to start: waiting for admission", queue_time),
+    metric(App, "queue_time", "s", "time from arrival to start: waiting for admission", queue_time)
+        .tail("queue_time_p99"),
     spread(
         App,
         "queue_time_median",
@@ -49,7 +50,8 @@ pub const METRICS: &[Metric] = &[
         "largest of the times from arrival to start of its copies",
         times::queue::<1000>,
     ),
-    metric(App, "turnaround", "s", "time from arrival to the end of its last task", turnaround),
+    metric(App, "turnaround", "s", "time from arrival to the end of its last task", turnaround)
+        .tail("turnaround_p99"),
     spread(
         App,
         "turnaround_median",
@@ -94,31 +96,36 @@ pub const METRICS: &[Metric] = &[
         "ratio",
         "work done for each second of the window, in seconds of a nominal core",
         work_rate,
-    ),
+    )
+    .higher(),
     metric(
         App,
         "barrier_rate",
         "1/s",
         "barriers that each of its tasks passes for each second of the window",
         barrier_rate,
-    ),
+    )
+    .higher(),
     metric(App, "time_per_work", "s", "time of the window for each second of work done", time_per_work),
-    metric(App, "slowdown", "ratio", "run_time divided by the mean run_time of the dedicated runs", slowdown),
+    metric(App, "slowdown", "ratio", "run_time divided by the mean run_time of the dedicated runs", slowdown)
+        .dedicated(),
     metric(
         App,
         "slowdown_paired",
         "ratio",
         "run_time divided by the run_time of the dedicated run with the same seed",
         slowdown_paired,
-    ),
+    )
+    .dedicated(),
     variation(App, "largest / smallest run_time - 1 over the replicates", run_time),
     metric(
         App,
         "recovered",
         "%",
         "mean run_time on a scale from the first policy (0) to the fair share (100)",
-        compared,
-    ),
+        |_| None,
+    )
+    .compared(),
     metric(App, "migrations", "count", "moves of its tasks to another cpu", |s| count(s, |c| c.migrations)),
     metric(App, "far_migrations", "count", "moves of its tasks to another package or NUMA node", |s| {
         count(s, |c| c.far_migrations)
@@ -166,7 +173,8 @@ pub const METRICS: &[Metric] = &[
         "mean time in which a request is answered: from a wake-up after a timed sleep to the next sleep or \
             the end of the task",
         times::response_mean,
-    ),
+    )
+    .tail("response_time_p99"),
     spread(
         App,
         "response_time_median",
@@ -184,7 +192,8 @@ pub const METRICS: &[Metric] = &[
         "response_time_p99",
         "99th percentile of the times in which requests are answered",
         times::response::<990>,
-    ),
+    )
+    .tail("wakeup_latency_p99"),
     spread(
         App,
         "response_time_max",
@@ -196,31 +205,36 @@ pub const METRICS: &[Metric] = &[
         "lateness",
         "mean time from the deadline to the end of its work, negative when early",
         lateness::mean,
-    ),
+    )
+    .signed(),
     spread(
         App,
         "lateness_median",
         "median of the times from deadlines to the end of the work",
         lateness::quantile::<500>,
-    ),
+    )
+    .signed(),
     spread(
         App,
         "lateness_p90",
         "90th percentile of the times from deadlines to the end of the work",
         lateness::quantile::<900>,
-    ),
+    )
+    .signed(),
     spread(
         App,
         "lateness_p99",
         "99th percentile of the times from deadlines to the end of the work",
         lateness::quantile::<990>,
-    ),
+    )
+    .signed(),
     spread(
         App,
         "lateness_max",
         "largest of the times from deadlines to the end of the work",
         lateness::quantile::<1000>,
-    ),
+    )
+    .signed(),
     Metric {
         unit: "share",
         ..spread(App, "missed_deadlines", "share of the deadlines that were missed", lateness::missed)
@@ -237,10 +251,12 @@ pub const METRICS: &[Metric] = &[
             let all = s.run.apps.iter().map(|app| app.counters.cpu_ns as f64).sum();
             ratio(app(s)?.counters.cpu_ns as f64, all)
         },
-    ),
+    )
+    .higher(),
     metric(App, "work", "s", "work done, in seconds of a nominal core", |s| {
         Some(app(s)?.counters.work_done_ns as f64 / NS_PER_S)
-    }),
+    })
+    .neither(),
     metric(
         App,
         "misses_per_1000_instructions",
@@ -262,59 +278,72 @@ pub const METRICS: &[Metric] = &[
         "s",
         "mean of the times from a wake-up of one of its tasks until that task continues",
         |s| latency(s, |l| Some(l.wakeups?.mean)),
-    ),
+    )
+    .latencies(),
     metric(
         App,
         "wakeup_latency_median",
         "s",
         "median of the times from a wake-up of one of its tasks until that task continues",
         |s| latency(s, |l| Some(l.wakeups?.median)),
-    ),
+    )
+    .latencies(),
     metric(
         App,
         "wakeup_latency_p90",
         "s",
         "90th percentile of the times from a wake-up of one of its tasks until that task continues",
         |s| latency(s, |l| Some(l.wakeups?.p90)),
-    ),
+    )
+    .latencies(),
     metric(
         App,
         "wakeup_latency_p99",
         "s",
         "99th percentile of the times from a wake-up of one of its tasks until that task continues",
         |s| latency(s, |l| Some(l.wakeups?.p99)),
-    ),
+    )
+    .latencies(),
     metric(
         App,
         "wakeup_latency_max",
         "s",
         "longest of the times from a wake-up of one of its tasks until that task continues",
         |s| latency(s, |l| Some(l.wakeups?.max)),
-    ),
+    )
+    .latencies(),
     metric(
         App,
         "run_length_median",
         "s",
         "median of the times for which one of its tasks keeps a cpu",
         |s| latency(s, |l| Some(l.runs?.median)),
-    ),
+    )
+    .latencies()
+    .neither(),
     metric(
         App,
         "run_length_p90",
         "s",
         "90th percentile of the times for which one of its tasks keeps a cpu",
         |s| latency(s, |l| Some(l.runs?.p90)),
-    ),
+    )
+    .latencies()
+    .neither(),
     metric(
         App,
         "run_length_p99",
         "s",
         "99th percentile of the times for which one of its tasks keeps a cpu",
         |s| latency(s, |l| Some(l.runs?.p99)),
-    ),
+    )
+    .latencies()
+    .neither(),
     metric(App, "run_length_max", "s", "longest of the times for which one of its tasks keeps a cpu", |s| {
         latency(s, |l| Some(l.runs?.max))
-    }),
+    })
+    .latencies()
+    .neither(),
     metric(
         All,
         "makespan",
@@ -340,37 +369,46 @@ pub const METRICS: &[Metric] = &[
         "sum of the dedicated run times with the same seed divided by the makespan; above 1, sharing is \
             faster than one program after the other",
         throughput,
-    ),
+    )
+    .dedicated()
+    .higher(),
     metric(
         All,
         "stp",
         "ratio",
         "system throughput, or weighted speed-up: sum of dedicated time / turnaround over all programs",
         |s| Some(s.together?.stp),
-    ),
+    )
+    .dedicated()
+    .higher(),
     metric(
         All,
         "antt",
         "ratio",
         "average normalized turnaround time: mean of turnaround / dedicated time over all programs",
         |s| Some(s.together?.antt),
-    ),
+    )
+    .dedicated(),
     metric(
         All,
         "jain_index",
         "ratio",
         "Jain's index of the progress of the programs (dedicated time / turnaround); 1 = all alike",
         |s| Some(s.together?.jain),
-    ),
+    )
+    .dedicated()
+    .higher(),
     metric(All, "worst_slowdown", "ratio", "the largest slowdown of an application", |s| {
         Some(s.together?.worst)
-    }),
+    })
+    .dedicated(),
     spread(
         All,
         "queue_time",
         "mean time from arrival to start over all foreground programs",
         times::queue_mean,
-    ),
+    )
+    .tail("queue_time_p99"),
     spread(
         All,
         "queue_time_median",
@@ -400,7 +438,8 @@ pub const METRICS: &[Metric] = &[
         "turnaround",
         "mean time from arrival to end over all foreground programs",
         times::turnaround_mean,
-    ),
+    )
+    .tail("turnaround_p99"),
     spread(
         All,
         "turnaround_median",
@@ -442,7 +481,8 @@ pub const METRICS: &[Metric] = &[
         "response_time",
         "mean time in which a request is answered, of all requests",
         times::response_mean,
-    ),
+    )
+    .tail("response_time_p99"),
     spread(
         All,
         "response_time_median",
@@ -460,7 +500,8 @@ pub const METRICS: &[Metric] = &[
         "response_time_p99",
         "99th percentile of the times in which requests are answered, of all requests",
         times::response::<990>,
-    ),
+    )
+    .tail("wakeup_latency_p99"),
     spread(
         All,
         "response_time_max",
@@ -472,31 +513,36 @@ pub const METRICS: &[Metric] = &[
         "lateness",
         "mean time from the deadline to the end of its work, negative when early, over all deadlines",
         lateness::mean,
-    ),
+    )
+    .signed(),
     spread(
         All,
         "lateness_median",
         "median of the times from deadlines to the end of the work, of all deadlines",
         lateness::quantile::<500>,
-    ),
+    )
+    .signed(),
     spread(
         All,
         "lateness_p90",
         "90th percentile of the times from deadlines to the end of the work, of all deadlines",
         lateness::quantile::<900>,
-    ),
+    )
+    .signed(),
     spread(
         All,
         "lateness_p99",
         "99th percentile of the times from deadlines to the end of the work, of all deadlines",
         lateness::quantile::<990>,
-    ),
+    )
+    .signed(),
     spread(
         All,
         "lateness_max",
         "largest of the times from deadlines to the end of the work, of all deadlines",
         lateness::quantile::<1000>,
-    ),
+    )
+    .signed(),
     Metric {
         unit: "share",
         ..spread(
@@ -512,8 +558,9 @@ pub const METRICS: &[Metric] = &[
         "recovered",
         "%",
         "mean makespan on a scale from the first policy (0) to the fair share (100)",
-        compared,
-    ),
+        |_| None,
+    )
+    .compared(),
     metric(All, "migrations", "count", "moves of any task to another cpu", |s| {
         Some(s.run.apps.iter().map(|a| a.counters.migrations).sum::<u64>() as f64)
     }),
@@ -527,7 +574,8 @@ pub const METRICS: &[Metric] = &[
         "share",
         "useful work, as the time that it takes on an undisturbed core with local memory",
         cpus::breakdown::<0>,
-    ),
+    )
+    .higher(),
     metric(
         All,
         "breakdown_memory_stall",
@@ -589,7 +637,8 @@ pub const METRICS: &[Metric] = &[
         "ratio",
         "smallest user time of a cpu divided by the largest one; 1 = even",
         cpus::user_time_balance,
-    ),
+    )
+    .higher(),
     metric(
         All,
         "corrections",

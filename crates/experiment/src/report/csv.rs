@@ -6,34 +6,44 @@ use std::io::{self, Write};
 use notation::neutral;
 use scenario::configuration::{Setting, Settings, columns};
 
-use super::View;
+use crate::export::{Exporter, Form, View};
 use crate::result::Results;
 
 /// Writes a header row and the cells: `scenario`, a column for each swept parameter, then [`COLUMNS`], and
 /// [`INPUT_COLUMN`] where uncertain inputs were drawn.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
-    let swept = columns(&results.provenance.configurations);
-    let mut csv = csv::Writer::from_writer(out);
-    let drawn = results.uncertainty.is_some();
-    csv.write_record(head(&swept, &COLUMNS).chain(drawn.then(|| INPUT_COLUMN.to_owned())))?;
-    for cell in &results.cells {
-        let s = &cell.summary;
-        let bound = |at: usize| s.ci95.map_or_else(String::new, |ci| ci[at].to_string());
-        let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(|word| text(word));
-        let numbers = [
-            s.mean.to_string(),
-            s.median.to_string(),
-            bound(0),
-            bound(1),
-            s.min.to_string(),
-            s.max.to_string(),
-            s.n.to_string(),
-        ];
-        let row = [text(&cell.scenario)].into_iter().chain(settings(&cell.settings, &swept));
-        let input = cell.input_error.as_ref().map_or_else(String::new, |error| error.half_width.to_string());
-        csv.write_record(row.chain(words).chain(numbers).chain(drawn.then_some(input)))?;
+#[derive(Debug)]
+pub(super) struct Csv;
+
+impl Exporter<Results> for Csv {
+    fn form(&self) -> Form {
+        Form { name: "csv", file: Some("cells.csv"), about: "One cell per row, as CSV" }
     }
-    csv.flush()
+
+    fn write(&self, results: &Results, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        let swept = columns(&results.provenance.configurations);
+        let mut csv = csv::Writer::from_writer(out);
+        let drawn = results.uncertainty.is_some();
+        csv.write_record(head(&swept, &COLUMNS).chain(drawn.then(|| INPUT_COLUMN.to_owned())))?;
+        for cell in &results.cells {
+            let s = &cell.summary;
+            let bound = |at: usize| s.ci95.map_or_else(String::new, |ci| ci[at].to_string());
+            let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(|word| text(word));
+            let numbers = [
+                s.mean.to_string(),
+                s.median.to_string(),
+                bound(0),
+                bound(1),
+                s.min.to_string(),
+                s.max.to_string(),
+                s.n.to_string(),
+            ];
+            let row = [text(&cell.scenario)].into_iter().chain(settings(&cell.settings, &swept));
+            let input =
+                cell.input_error.as_ref().map_or_else(String::new, |error| error.half_width.to_string());
+            csv.write_record(row.chain(words).chain(numbers).chain(drawn.then_some(input)))?;
+        }
+        csv.flush()
+    }
 }
 
 /// Half of the interval that uncertain inputs produce.

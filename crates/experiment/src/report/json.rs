@@ -2,11 +2,20 @@
 
 use std::io::{self, Write};
 
-use super::View;
+use crate::export::{Exporter, Form, View};
 use crate::result::Results;
 
 /// Writes the result, indented, with a final newline.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, results)?;
-    out.write_all(b"\n")
+#[derive(Debug)]
+pub(super) struct Json;
+
+impl Exporter<Results> for Json {
+    fn form(&self) -> Form {
+        Form { name: "json", file: Some("result.json"), about: "One JSON object with all details" }
+    }
+
+    fn write(&self, results: &Results, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, results)?;
+        out.write_all(b"\n")
+    }
 }

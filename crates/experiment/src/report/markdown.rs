@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use notation::neutral::{self, markdown};
 
-use super::View;
+use crate::export::{Exporter, Form, View};
 use crate::result::Results;
 use crate::statements::{self, Extremes};
 
@@ -12,38 +12,47 @@ use super::table::{Column, Comparison, legend};
 use super::text::{footer, note_lines, replay_line, setting};
 
 /// Writes the report.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
-    let p = &results.provenance;
-    writeln!(out, "# {}\n", markdown(&p.scenario))?;
-    if !p.about.is_empty() {
-        let about = p.about.split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(out, "{}\n", neutral::markdown_paragraph(&about))?;
+#[derive(Debug)]
+pub(super) struct Markdown;
+
+impl Exporter<Results> for Markdown {
+    fn form(&self) -> Form {
+        Form { name: "markdown", file: Some("report.md"), about: "The text report in Markdown" }
     }
-    writeln!(out, "{}\n", markdown(&setting(results)))?;
-    let index = statements::Table::of(results);
-    let extremes = Extremes::of(&index);
-    for line in extremes.iter().flat_map(|extremes| statements::answer::lines(&index, extremes)) {
-        writeln!(out, "- **{}**: {}", line.label, markdown(&line.text))?;
-    }
-    for doubt in statements::doubts::doubts(&index, extremes.as_ref()) {
-        writeln!(out, "- **Doubt**: {}", markdown(&doubt))?;
-    }
-    for (at, configuration) in p.configurations.iter().enumerate() {
-        writeln!(out)?;
-        if !configuration.label.is_empty() {
-            writeln!(out, "## {}\n", markdown(&configuration.label))?;
+
+    fn write(&self, results: &Results, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        let p = &results.provenance;
+        writeln!(out, "# {}\n", markdown(&p.scenario))?;
+        if !p.about.is_empty() {
+            let about = p.about.split_whitespace().collect::<Vec<_>>().join(" ");
+            writeln!(out, "{}\n", neutral::markdown_paragraph(&about))?;
         }
-        table(out, &Comparison::at(&index, at))?;
-        let sentences = statements::each::at(&index, at);
-        if !sentences.is_empty() {
-            writeln!(out, "\n{}", markdown(&sentences.join(" ")))?;
+        writeln!(out, "{}\n", markdown(&setting(results)))?;
+        let index = statements::Table::of(results);
+        let extremes = Extremes::of(&index);
+        for line in extremes.iter().flat_map(|extremes| statements::answer::lines(&index, extremes)) {
+            writeln!(out, "- **{}**: {}", line.label, markdown(&line.text))?;
         }
+        for doubt in statements::doubts::doubts(&index, extremes.as_ref()) {
+            writeln!(out, "- **Doubt**: {}", markdown(&doubt))?;
+        }
+        for (at, configuration) in p.configurations.iter().enumerate() {
+            writeln!(out)?;
+            if !configuration.label.is_empty() {
+                writeln!(out, "## {}\n", markdown(&configuration.label))?;
+            }
+            table(out, &Comparison::at(&index, at))?;
+            let sentences = statements::each::at(&index, at);
+            if !sentences.is_empty() {
+                writeln!(out, "\n{}", markdown(&sentences.join(" ")))?;
+            }
+        }
+        writeln!(out, "\n{}\n", markdown(&legend(results)))?;
+        for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
+            writeln!(out, "- {}", markdown(&line))?;
+        }
+        writeln!(out, "\n`{}`", markdown(&footer(results)))
     }
-    writeln!(out, "\n{}\n", markdown(&legend(results)))?;
-    for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
-        writeln!(out, "- {}", markdown(&line))?;
-    }
-    writeln!(out, "\n`{}`", markdown(&footer(results)))
 }
 
 fn table(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {

@@ -14,47 +14,13 @@ mod tidy;
 
 pub(crate) use ndjson::Line;
 
-use std::io::{self, Write};
-
 use notation::neutral;
 
+pub use crate::export::{DEFAULT_WIDTH, Exported, Exporter, Form, View};
+
+use crate::export::find;
 use crate::result::Results;
 use crate::statements::Table;
-
-/// Columns of a text report that does not go to a terminal.
-pub const DEFAULT_WIDTH: usize = 110;
-
-/// A form of the result.
-#[derive(Clone, Copy)]
-pub struct Format {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// Name of the file in an output directory.
-    pub file: &'static str,
-    /// What it is for.
-    pub about: &'static str,
-    /// Writes the result; how it is viewed matters to text only.
-    pub write: fn(&Results, &mut dyn Write, &View<'_>) -> io::Result<()>,
-}
-
-/// How a text report is viewed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct View<'a> {
-    /// Columns of a line.
-    pub width: usize,
-    /// Whether to colour words, with the codes of ANSI terminals.
-    pub colour: bool,
-    /// All tables in place of the answer.
-    pub full: bool,
-    /// How the user named the scenario, for the commands that are recommended; none when they could not run
-    /// again.
-    pub subject: Option<&'a str>,
-}
-
-impl View<'_> {
-    /// All tables, without colours, for files.
-    pub const FILE: Self = Self { width: DEFAULT_WIDTH, colour: false, full: true, subject: None };
-}
 
 /// A word as a shell wants it; invisible characters are shown.
 #[must_use]
@@ -69,56 +35,17 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Writes the answer, or all tables.
-fn text_or_answer(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
-    let mut text = Vec::new();
-    if view.full {
-        text::write(results, &mut text, view.width)?;
-    } else {
-        answer::write(results, &mut text, view)?;
-    }
-    // The names come from files.
-    let text = String::from_utf8_lossy(&text);
-    let shown = if view.colour { neutral::coloured(&text).into() } else { neutral::lines(&text) };
-    out.write_all(shown.as_bytes())
-}
-
 /// All forms.
-pub const FORMATS: &[Format] = &[
-    Format {
-        name: "text",
-        file: "report.txt",
-        about: "the answer for people, or all tables",
-        write: text_or_answer,
-    },
-    Format { name: "json", file: "result.json", about: "everything, one object", write: json::write },
-    Format {
-        name: "ndjson",
-        file: "result.ndjson",
-        about: "everything, one object per line",
-        write: ndjson::write,
-    },
-    Format { name: "csv", file: "cells.csv", about: "one cell per row", write: csv::write },
-    Format { name: "tidy", file: "samples.csv", about: "one measured value per row", write: tidy::write },
-    Format {
-        name: "jobs",
-        file: "jobs.ndjson",
-        about: "one program of a run per line: arrival, start, end, waiting, responses",
-        write: jobs::write,
-    },
-    Format {
-        name: "markdown",
-        file: "report.md",
-        about: "the text report in Markdown",
-        write: markdown::write,
-    },
+pub const FORMATS: &[Exported<Results>] = &[
+    &text::Text,
+    &json::Json,
+    &ndjson::Ndjson,
+    &csv::Csv,
+    &tidy::Tidy,
+    &jobs::Jobs,
+    &markdown::Markdown,
     #[cfg(feature = "parquet")]
-    Format {
-        name: "parquet",
-        file: "samples.parquet",
-        about: "one measured value per row, as Parquet",
-        write: parquet::write,
-    },
+    &parquet::Parquet,
 ];
 
 /// A table of texts: names of the columns, and rows as long as these.
@@ -154,8 +81,8 @@ pub fn legend(results: &Results) -> String {
 
 /// The form of this name.
 #[must_use]
-pub fn format(name: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|f| f.name == name)
+pub fn format(name: &str) -> Option<Exported<Results>> {
+    find(FORMATS, name)
 }
 
 #[cfg(test)]
@@ -165,7 +92,7 @@ mod tests {
 
     fn written(name: &str, results: &Results) -> String {
         let mut out = Vec::new();
-        (format(name).unwrap().write)(results, &mut out, &View::FILE).unwrap();
+        format(name).unwrap().write(results, &mut out, &View::FILE).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -255,8 +182,9 @@ mod tests {
 
     #[test]
     fn formats_have_names_and_files_of_their_own() {
-        for (i, a) in FORMATS.iter().enumerate() {
-            assert!(FORMATS[..i].iter().all(|b| a.name != b.name && a.file != b.file));
+        let forms: Vec<Form> = FORMATS.iter().map(|exporter| exporter.form()).collect();
+        for (i, a) in forms.iter().enumerate() {
+            assert!(forms[..i].iter().all(|b| a.name != b.name && a.file != b.file));
         }
     }
 }

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::View;
 use crate::compare::Comparison;
+use crate::export::{Exporter, Form, View};
 use crate::provenance::Provenance;
 use crate::references::BestPartition;
 use crate::result::{Cell, Note, Results};
@@ -38,16 +38,25 @@ pub(crate) enum Line<'a> {
 }
 
 /// Writes the provenance (with the schema's name), then everything else in the order of the JSON form.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
-    let head = Line::Provenance { schema: &results.schema, provenance: &results.provenance };
-    let lines = [head].into_iter();
-    let lines = lines.chain(results.cells.iter().map(Line::Cell));
-    let lines = lines.chain(results.comparisons.iter().map(Line::Comparison));
-    let lines = lines.chain(results.best_partitions.iter().map(Line::BestPartition));
-    let lines = lines.chain(results.notes.iter().map(Line::Note));
-    for line in lines.chain(results.replays.iter().map(Line::Replay)) {
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")?;
+#[derive(Debug)]
+pub(super) struct Ndjson;
+
+impl Exporter<Results> for Ndjson {
+    fn form(&self) -> Form {
+        Form { name: "ndjson", file: None, about: "The same, one JSON object per line" }
     }
-    Ok(())
+
+    fn write(&self, results: &Results, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        let head = Line::Provenance { schema: &results.schema, provenance: &results.provenance };
+        let lines = [head].into_iter();
+        let lines = lines.chain(results.cells.iter().map(Line::Cell));
+        let lines = lines.chain(results.comparisons.iter().map(Line::Comparison));
+        let lines = lines.chain(results.best_partitions.iter().map(Line::BestPartition));
+        let lines = lines.chain(results.notes.iter().map(Line::Note));
+        for line in lines.chain(results.replays.iter().map(Line::Replay)) {
+            serde_json::to_writer(&mut *out, &line)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
 }

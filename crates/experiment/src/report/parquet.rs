@@ -14,8 +14,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use scenario::configuration::{self as settings, Configuration, Setting};
 
-use super::View;
 use super::tidy::COLUMNS;
+use crate::export::{Exporter, Form, View};
 use crate::result::{Cell, Results};
 
 /// Types of [`COLUMNS`], in order.
@@ -41,9 +41,22 @@ type Sample<'a> = (&'a Cell, u32, u64, f64);
 
 /// Writes the file. The writer of the library wants an end that may change threads, so the file is made in
 /// memory.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
-    out.write_all(&encoded(results)?)?;
-    out.flush()
+#[derive(Debug)]
+pub(super) struct Parquet;
+
+impl Exporter<Results> for Parquet {
+    fn form(&self) -> Form {
+        Form {
+            name: "parquet",
+            file: Some("samples.parquet"),
+            about: "One measured value per row, as Parquet",
+        }
+    }
+
+    fn write(&self, results: &Results, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        out.write_all(&encoded(results)?)?;
+        out.flush()
+    }
 }
 
 fn encoded(results: &Results) -> io::Result<Vec<u8>> {

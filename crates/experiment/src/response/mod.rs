@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use scenario::configuration::{Axis, plain};
 
-use crate::metrics::{ALL_APPS, Better, METRICS, Metric};
+use crate::metrics::{ALL_APPS, Better, METRICS};
 use crate::result::{Cell, Results};
 use crate::statements::Table;
 use crate::statements::table::Goal;
@@ -209,7 +209,7 @@ impl Response {
     /// Which values are better.
     #[must_use]
     pub fn better(&self) -> Better {
-        METRICS.iter().find(|m| m.name == self.metric).and_then(Metric::better).unwrap_or(Better::Lower)
+        METRICS.iter().find(|m| m.name == self.metric).and_then(|m| m.better).unwrap_or(Better::Lower)
     }
 
     /// The metric and whose it is: `run_time of cg`.
@@ -225,7 +225,7 @@ impl Response {
 /// A sentence: there is no such metric, or none of its values is better.
 pub fn ranks(name: &str) -> Result<(), String> {
     let Some(metric) = METRICS.iter().find(|metric| metric.name == name) else {
-        let usable = METRICS.iter().filter(|m| m.has_replicates() && m.better().is_some());
+        let usable = METRICS.iter().filter(|m| m.has_replicates && m.better.is_some());
         let mut known: Vec<&str> = usable.map(|metric| metric.name).collect();
         let mut seen = std::collections::BTreeSet::new();
         known.retain(|name| seen.insert(*name));
@@ -233,10 +233,10 @@ pub fn ranks(name: &str) -> Result<(), String> {
         let stop = if hint.is_empty() { "." } else { "" };
         return Err(format!("no metric is called `{name}`{hint}{stop} Valid: {}", known.join(", ")));
     };
-    if !metric.has_replicates() {
+    if !metric.has_replicates {
         return Err(format!("`{name}` is one value over all replicates, so policies cannot be ranked by it"));
     }
-    if metric.better().is_none() {
+    if metric.better.is_none() {
         return Err(format!(
             "neither more nor less of `{name}` is better, so policies cannot be ranked by it"
         ));

@@ -4,7 +4,6 @@
 mod check;
 mod drawn;
 mod jobs;
-mod older;
 mod read;
 
 use std::collections::BTreeSet;

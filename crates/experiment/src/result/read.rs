@@ -3,7 +3,6 @@
 use notation::neutral;
 use serde::Deserialize;
 
-use super::older::{self, OLDER};
 use super::{Results, SCHEMA, check};
 
 /// What names of schemas of results begin with.
@@ -39,16 +38,10 @@ fn understood(name: &str, text: &str) -> Result<Results, String> {
         Some(SCHEMA) => {
             serde_json::from_str(text).map_err(|e| format!("{} is not an `{SCHEMA}`: {e}", at(name, &e)))?
         }
-        Some(OLDER) => {
-            let failed = |e: String| format!("{name} is not an `{OLDER}`: {e}");
-            let value = serde_json::from_str(text).map_err(|e| failed(e.to_string()))?;
-            serde_json::from_value(older::upgraded(value).map_err(failed)?)
-                .map_err(|e| failed(e.to_string()))?
-        }
         Some(other) if other.starts_with(FAMILY) => {
             return Err(format!(
-                "{name} is an `{other}` of another version of oversim. This one reads `{SCHEMA}` and \
-                    `{OLDER}`: run its scenario again"
+                "{name} is an `{other}` of another version of oversim. This one reads `{SCHEMA}`: run its \
+                    scenario again"
             ));
         }
         Some(other) => return Err(format!("{name} is an `{other}` and not a result: {wanted}")),
@@ -107,9 +100,11 @@ mod tests {
         assert!(refused("name: x\n").starts_with("r.json:1:"));
         assert!(refused("{}").contains("has no `schema`"));
         assert!(refused("{\"schema\": \"x/1\"}").contains("`x/1` and not a result"));
-        let older = text.replace(SCHEMA, "oversim.result/1");
-        assert!(is_result(&older));
-        assert!(refused(&older).contains("run its scenario again"));
+        for version in ["oversim.result/1", "oversim.result/2"] {
+            let older = text.replace(SCHEMA, version);
+            assert!(is_result(&older));
+            assert!(refused(&older).contains("run its scenario again"));
+        }
         let broken = text.replacen("\"repeat\": 3", "\"repeat\": \"x\"", 1);
         assert!(refused(&broken).contains("invalid type: string"), "{}", refused(&broken));
         let short = text.replacen("\"repeat\": 3", "\"repeat\": 4", 1);

@@ -234,7 +234,8 @@ const ALIKE: f64 = 2.0;
 
 /// The first tail in which two cases differ, although their means are level.
 fn tail<'a>(table: &Table<'a>, goal: &Goal, one: &Standing<'a>, other: &Standing<'a>) -> Option<Tail<'a>> {
-    let mut metric = Metric::tail(goal.metric);
+    let tail = |name: &str| Metric::named(name).find_map(|metric| metric.tail);
+    let mut metric = tail(goal.metric);
     while let Some(name) = metric {
         let cell = |s: &Standing<'a>| table.cell(s.configuration, s.policy, &goal.app, name);
         if let (Some(a), Some(b)) = (cell(one), cell(other)) {
@@ -243,7 +244,7 @@ fn tail<'a>(table: &Table<'a>, goal: &Goal, one: &Standing<'a>, other: &Standing
                 return Some(Tail { metric: name, values: [&a.summary, &b.summary] });
             }
         }
-        metric = Metric::tail(name);
+        metric = tail(name);
     }
     None
 }

@@ -104,7 +104,9 @@ fn reports_name_the_stack_where_the_label_does_not() {
     let results = run(&with(&[], &[]).unwrap(), 1, &|_, _| ()).unwrap();
     assert!(results.all_completed());
     let mut out = Vec::new();
-    (experiment::report::format("text").unwrap().write)(&results, &mut out, &experiment::report::View::FILE)
+    experiment::report::format("text")
+        .unwrap()
+        .write(&results, &mut out, &experiment::report::View::FILE)
         .unwrap();
     let text = String::from_utf8(out).unwrap().replace('\n', " ");
     assert!(text.contains("fast: SPEED over ULE (perturbed), late: LOAD (perturbed)."), "{text}");

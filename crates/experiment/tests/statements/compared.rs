@@ -2,6 +2,7 @@
 
 use experiment::compare::contrast::{self, Contrast, Contrasts, Named, Wanted};
 use experiment::compare::report;
+use experiment::export::{View, find};
 use experiment::result::Results;
 use experiment::statistics::{rounded, summarise};
 
@@ -35,7 +36,10 @@ pub(crate) fn check(a: &Results, b: &Results, all: &Contrasts) -> Verdict {
         sentence(a, b, all, one, &said).map_err(|why| format!("{said}\n{why}"))?;
     }
     let mut text = Vec::new();
-    (report::form("text").ok_or("no text")?.write)(all, &mut text).map_err(|e| e.to_string())?;
+    find(report::FORMS, "text")
+        .ok_or("no text")?
+        .write(all, &mut text, &View::FILE)
+        .map_err(|e| e.to_string())?;
     let text = String::from_utf8(text).map_err(|e| e.to_string())?;
     for one in &all.contrasts {
         words(one, &text).map_err(|why| format!("{text}\n{why}"))?;

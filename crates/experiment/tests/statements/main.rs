@@ -117,7 +117,7 @@ fn the_answer_fits_a_terminal_and_marks_what_is_level() {
         for width in [70, 80, 100, 200] {
             let view = View { width, colour: false, full: false, subject: Some("x.yaml") };
             let mut out = Vec::new();
-            (report::format("text").unwrap().write)(&results, &mut out, &view).unwrap();
+            report::format("text").unwrap().write(&results, &mut out, &view).unwrap();
             let text = String::from_utf8(out).unwrap();
             let lines: Vec<&str> = text.lines().collect();
             let most = if width < 100 { 60 } else { 40 };
@@ -131,10 +131,10 @@ fn the_answer_fits_a_terminal_and_marks_what_is_level() {
         }
         let mut coloured = Vec::new();
         let view = View { width: 100, colour: true, full: false, subject: None };
-        (report::format("text").unwrap().write)(&results, &mut coloured, &view).unwrap();
+        report::format("text").unwrap().write(&results, &mut coloured, &view).unwrap();
         let plain = View { colour: false, ..view };
         let mut bare = Vec::new();
-        (report::format("text").unwrap().write)(&results, &mut bare, &plain).unwrap();
+        report::format("text").unwrap().write(&results, &mut bare, &plain).unwrap();
         let stripped = without_colours(&String::from_utf8(coloured).unwrap());
         assert_eq!(stripped, String::from_utf8(bare).unwrap(), "seed {seed}: colours change the text");
     }

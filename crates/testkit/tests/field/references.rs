@@ -236,7 +236,7 @@ fn in_linux_numbers(text: &str) -> String {
 fn answers(found: &Results, seed: u64) {
     let view = View { width: 100, colour: false, full: seed.is_multiple_of(2), subject: Some("x.yaml") };
     let mut out = Vec::new();
-    (report::format("text").unwrap().write)(found, &mut out, &view).unwrap();
+    report::format("text").unwrap().write(found, &mut out, &view).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(!text.contains("NaN") && !text.contains("inf "), "seed {seed}\n{text}");
 }

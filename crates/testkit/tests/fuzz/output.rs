@@ -14,10 +14,10 @@ pub(crate) fn results(results: &Results) {
     for format in FORMATS {
         for view in [View::FILE, answer] {
             let mut bytes = Vec::new();
-            (format.write)(results, &mut bytes, &view).unwrap();
+            format.write(results, &mut bytes, &view).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             promise::visible(&text);
-            if format.name == "json" {
+            if format.form().name == "json" {
                 let again = result::read("again.json", &text);
                 // The jobs have a form of their own.
                 let written = Results { jobs: Vec::new(), ..results.clone() };
@@ -50,7 +50,7 @@ fn compared(results: &Results) {
             Ok(all) => {
                 for form in FORMS {
                     let mut bytes = Vec::new();
-                    (form.write)(&all, &mut bytes).unwrap();
+                    form.write(&all, &mut bytes, &View::FILE).unwrap();
                     promise::visible(&String::from_utf8(bytes).unwrap());
                 }
             }

@@ -6,6 +6,8 @@ use notation::declare::Choice;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use experiment::export::{Exporter, Form, View};
+
 use crate::answer::Point;
 use crate::claims::Claim;
 use crate::held_out::is_held_out;
@@ -55,21 +57,33 @@ struct Row<'a> {
     points: &'a [Point],
 }
 
-/// Writes it.
-pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
-    let rows =
-        reproduction.claims.iter().zip(&reproduction.findings).map(|(claim, finding)| row(claim, finding));
-    let document = Document {
-        schema: SCHEMA,
-        claims: rows.collect(),
-        groups: &reproduction.groups,
-        score: reproduction.score.all,
-        score_visible: reproduction.score.visible,
-        score_held_out: reproduction.score.held_out,
-        modern_score: score::modern(&reproduction.groups),
-    };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+/// JSON.
+#[derive(Debug)]
+pub(super) struct AsJson;
+
+impl Exporter<Reproduction> for AsJson {
+    fn form(&self) -> Form {
+        Form { name: "json", file: None, about: "One JSON object with all details" }
+    }
+
+    fn write(&self, reproduction: &Reproduction, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        let rows = reproduction
+            .claims
+            .iter()
+            .zip(&reproduction.findings)
+            .map(|(claim, finding)| row(claim, finding));
+        let document = Document {
+            schema: SCHEMA,
+            claims: rows.collect(),
+            groups: &reproduction.groups,
+            score: reproduction.score.all,
+            score_visible: reproduction.score.visible,
+            score_held_out: reproduction.score.held_out,
+            modern_score: score::modern(&reproduction.groups),
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
 }
 
 fn row<'a>(claim: &'a Claim, finding: &'a Finding) -> Row<'a> {

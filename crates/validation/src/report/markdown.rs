@@ -6,17 +6,28 @@ use notation::declare::Choice;
 use notation::neutral::markdown;
 
 use super::numbers::{margin, short, simulated};
+use experiment::export::{Exporter, Form, View};
+
 use crate::reproduce::Reproduction;
 use crate::score;
 
-/// Writes it.
-pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
-    summary(reproduction, out)?;
-    for group in &reproduction.groups {
-        writeln!(out, "\n## {}\n", markdown(&group.group))?;
-        table(reproduction, &group.group, out)?;
+/// Markdown.
+#[derive(Debug)]
+pub(super) struct Markdown;
+
+impl Exporter<Reproduction> for Markdown {
+    fn form(&self) -> Form {
+        Form { name: "markdown", file: None, about: "Tables in Markdown" }
     }
-    Ok(())
+
+    fn write(&self, reproduction: &Reproduction, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        summary(reproduction, out)?;
+        for group in &reproduction.groups {
+            writeln!(out, "\n## {}\n", markdown(&group.group))?;
+            table(reproduction, &group.group, out)?;
+        }
+        Ok(())
+    }
 }
 
 /// The groups and the score.

@@ -8,6 +8,8 @@ use notation::declare::Choice;
 use notation::neutral;
 
 use super::numbers::{margin, short, simulated};
+use experiment::export::{Exporter, Form, View};
+
 use crate::reproduce::Reproduction;
 use crate::score;
 
@@ -16,12 +18,21 @@ const STATEMENT: usize = 48;
 /// Longest reason shown.
 const REASON: usize = 60;
 
-/// Writes it.
-pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
-    let mut text = Vec::new();
-    plain(reproduction, &mut text)?;
-    // The texts of claims come from a file.
-    out.write_all(neutral::lines(&String::from_utf8_lossy(&text)).as_bytes())
+/// Text.
+#[derive(Debug)]
+pub(super) struct Text;
+
+impl Exporter<Reproduction> for Text {
+    fn form(&self) -> Form {
+        Form { name: "text", file: None, about: "Sentences and tables" }
+    }
+
+    fn write(&self, reproduction: &Reproduction, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
+        let mut text = Vec::new();
+        plain(reproduction, &mut text)?;
+        // The texts of claims come from a file.
+        out.write_all(neutral::lines(&String::from_utf8_lossy(&text)).as_bytes())
+    }
 }
 
 /// The text as the claims have it.

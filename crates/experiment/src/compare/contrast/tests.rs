@@ -1,7 +1,8 @@
 //! Two small results: pairing by seed, thresholds, directions, refusals, advice, sentences.
 
 use super::*;
-use crate::compare::report::{FORMS, form, sentence};
+use crate::compare::report::{FORMS, sentence};
+use crate::export::{View, find};
 use crate::result::{Cell, fixture};
 use crate::statistics::summarise;
 
@@ -176,15 +177,15 @@ fn every_form_names_both_sides_and_the_numbers() {
     let all = policies(named("r.json", &times), &Wanted::default()).unwrap();
     for form in FORMS {
         let mut out = Vec::new();
-        (form.write)(&all, &mut out).unwrap();
+        form.write(&all, &mut out, &View::FILE).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(
             text.contains("LOAD") && text.contains("PIN") && text.contains("1.98"),
             "{}: {text}",
-            form.name
+            form.form().name
         );
     }
     let mut out = Vec::new();
-    (form("json").unwrap().write)(&all, &mut out).unwrap();
+    find(FORMS, "json").unwrap().write(&all, &mut out, &View::FILE).unwrap();
     assert_eq!(serde_json::from_slice::<Contrasts>(&out).unwrap(), all);
 }
