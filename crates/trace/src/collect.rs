@@ -1,5 +1,5 @@
-//! Collects what a trace is made of while a run goes on: slices, facts and decisions as records, sorted in
-//! bounded memory.
+//! Collects what a trace is made of while a run goes on: slices, facts and decisions as records of 24
+//! bytes.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use sim_core::time::Time;
 
 use crate::cast::{Cast, Guest};
 use crate::slices::{Mark, Occupant, Owners, Sink, Slice, Slices};
-use crate::sort::{Kind, LOCK, Record, Sorter};
+use crate::sort::{Kind, LOCK, Record};
 
 /// What a slice is of, as told in [`Record::b`].
 pub(crate) const WORKS: u32 = 0;
@@ -30,7 +30,7 @@ pub(crate) const SYSTEM: u32 = 4;
 
 /// What the collectors share.
 struct Pool {
-    sorter: Sorter,
+    records: Vec<Record>,
     /// Who ran on which cpu besides tasks.
     guests: BTreeSet<(Guest, u32)>,
     /// The rules of decisions in order of appearance.
@@ -39,7 +39,7 @@ struct Pool {
 
 impl Pool {
     fn push(&mut self, at: Time, kind: Kind, cpu: u32, a: u32, b: u32) {
-        self.sorter.push(Record { at: at.ns(), kind, cpu, a, b });
+        self.records.push(Record { at: at.ns(), kind, cpu, a, b });
     }
 
     /// The number of a rule; there are some dozens.
@@ -129,18 +129,8 @@ impl Tracer {
     /// For a run of these applications on this machine.
     #[must_use]
     pub fn new(machine: &Machine, apps: &[AppSpec]) -> Self {
-        Self::with_sorter(machine, apps, Sorter::new())
-    }
-
-    /// As [`Tracer::new`], with at most so many records in memory before they go to a temporary file.
-    #[must_use]
-    pub fn with_memory(machine: &Machine, apps: &[AppSpec], records: usize) -> Self {
-        Self::with_sorter(machine, apps, Sorter::with_size(records.max(1)))
-    }
-
-    fn with_sorter(machine: &Machine, apps: &[AppSpec], sorter: Sorter) -> Self {
         let owners = Owners::new(apps.iter().map(|app| app.tasks));
-        let pool = Pool { sorter, guests: BTreeSet::new(), rules: Vec::new() };
+        let pool = Pool { records: Vec::new(), guests: BTreeSet::new(), rules: Vec::new() };
         let pool = Rc::new(RefCell::new(pool));
         let collector = Collector { pool: Rc::clone(&pool) };
         Self {
@@ -152,14 +142,17 @@ impl Tracer {
     }
 
     /// The run is over: everything in order, and who took part.
-    pub(crate) fn finish(self) -> (Sorter, Cast) {
+    pub(crate) fn finish(self) -> (Vec<Record>, Cast) {
         let Self { slices, pool, mut cast, .. } = self;
         // The last slices come now.
         drop(slices.finish());
         let mut pool = pool.borrow_mut();
         cast.guests = std::mem::take(&mut pool.guests);
         cast.rules = std::mem::take(&mut pool.rules);
-        (std::mem::replace(&mut pool.sorter, Sorter::with_size(1)), cast)
+        let mut records = std::mem::take(&mut pool.records);
+        // Stable: those of one instant and class stay in the order in which they came.
+        records.sort_by_key(Record::key);
+        (records, cast)
     }
 
     fn push(&self, at: Time, kind: Kind, cpu: u32, a: u32, b: u32) {

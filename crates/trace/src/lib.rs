@@ -1,8 +1,8 @@
 //! The slices of every cpu of a run as a stream, and traces of runs for Perfetto and readers of ftrace's
 //! text.
 //!
-//! A run is observed by a [`Tracer`], which keeps what it sees in bounded memory; the trace is written when
-//! the run is over, in order of time.
+//! A run is observed by a [`Tracer`], which keeps what it sees as small records; the trace is written when the
+//! run is over, in order of time.
 
 mod cast;
 mod collect;
@@ -62,7 +62,7 @@ pub enum Failure {
 /// Simulates a run and writes its trace.
 ///
 /// # Errors
-/// A run that is refused, a failure to write, or a temporary file that could not be had.
+/// A run that is refused, or a failure to write.
 pub fn run(plan: &RunPlan, about: &About, form: Form, out: &mut dyn Write) -> Result<RunReport, Failure> {
     let mut tracer = Tracer::new(&plan.machine, &plan.apps);
     let report = simulate_one(plan, &mut tracer).map_err(Failure::Refused)?;
@@ -75,14 +75,13 @@ pub fn run(plan: &RunPlan, about: &About, form: Form, out: &mut dyn Write) -> Re
 /// Writes the trace of a run that is over.
 ///
 /// # Errors
-/// What `out` or the temporary file says.
+/// What `out` says.
 pub fn write(tracer: Tracer, about: &About, form: Form, out: &mut dyn Write) -> io::Result<()> {
-    let (sorter, cast) = tracer.finish();
-    let mut records = sorter.sorted()?;
+    let (records, cast) = tracer.finish();
     let story = story::Story::new(&cast);
     match form {
-        Form::Perfetto => story.tell(&mut records, &mut perfetto::Perfetto::begin(&cast, about, out)?),
-        Form::Ftrace => story.tell(&mut records, &mut ftrace::Ftrace::begin(&cast, about, out)?),
+        Form::Perfetto => story.tell(&records, &mut perfetto::Perfetto::begin(&cast, about, out)?),
+        Form::Ftrace => story.tell(&records, &mut ftrace::Ftrace::begin(&cast, about, out)?),
     }
 }
 

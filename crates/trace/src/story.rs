@@ -6,7 +6,7 @@ use std::io;
 
 use crate::cast::{Cast, Guest, Tid};
 use crate::collect::{DID, MIXED, SYSTEM, TURNS, WAITS, WORKS};
-use crate::sort::{Kind, Record, Sorted};
+use crate::sort::{Kind, Record};
 
 /// What a thread does while it has no cpu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,14 +180,14 @@ impl<'a> Story<'a> {
     }
 
     /// Tells everything to a writer.
-    pub(crate) fn tell(mut self, records: &mut Sorted, writer: &mut impl Writer) -> io::Result<()> {
+    pub(crate) fn tell(mut self, records: &[Record], writer: &mut impl Writer) -> io::Result<()> {
         let mut now = 0;
-        while let Some(record) = records.next()? {
+        for record in records {
             if record.at != now {
                 self.close_instant(now, writer)?;
                 now = record.at;
             }
-            self.take(&record);
+            self.take(record);
         }
         self.close_instant(now, writer)?;
         writer.finish()

@@ -74,7 +74,7 @@ fn about() -> About {
     About { facts: vec![("seed".into(), "7".into()), ("about".into(), "two\nlines".into())] }
 }
 
-fn traced(small: &Small, seed: u64, form: Form, memory: Option<usize>) -> (Seen, Vec<u8>) {
+fn traced(small: &Small, seed: u64, form: Form) -> (Seen, Vec<u8>) {
     let owners = Owners::new(small.apps.iter().map(|app| app.tasks));
     let seen = Seen {
         owners: owners.clone(),
@@ -84,10 +84,7 @@ fn traced(small: &Small, seed: u64, form: Form, memory: Option<usize>) -> (Seen,
         barriers: 0,
     };
     let mut slices = Slices::new(small.machine.cpus(), owners, seen);
-    let mut tracer = match memory {
-        Some(records) => Tracer::with_memory(&small.machine, &small.apps, records),
-        None => Tracer::new(&small.machine, &small.apps),
-    };
+    let mut tracer = Tracer::new(&small.machine, &small.apps);
     let options = Options { ..small.options };
     let simulation = Simulation::new(small.machine.clone(), small.model.clone(), small.apps.clone(), options);
     simulation.expect("legal").run(policy(seed).as_mut(), &mut (&mut slices, &mut tracer));
@@ -159,7 +156,7 @@ fn decode(bytes: &[u8]) -> Trace {
 #[test]
 fn a_perfetto_trace_holds_the_slices_that_were_observed() {
     for seed in 0..swarm() {
-        let (seen, bytes) = traced(&random(seed), seed, Form::Perfetto, None);
+        let (seen, bytes) = traced(&random(seed), seed, Form::Perfetto);
         let trace = decode(&bytes);
         let found = imported(&trace);
         let (wanted, found) = (merged(&in_one_place(&seen.cpus)), merged(&found));
@@ -226,7 +223,7 @@ fn instants(trace: &Trace, on: &str) -> usize {
 fn marks_counters_and_waits_are_there_and_fit() {
     let mut moved = 0;
     for seed in 0..swarm().min(60) {
-        let (seen, bytes) = traced(&random(seed), seed, Form::Perfetto, None);
+        let (seen, bytes) = traced(&random(seed), seed, Form::Perfetto);
         let trace = decode(&bytes);
         assert_eq!(instants(&trace, "Migrations"), seen.migrations, "seed {seed}");
         assert_eq!(instants(&trace, "Barriers"), seen.barriers, "seed {seed}");
@@ -270,7 +267,7 @@ fn field<'a>(line: &'a str, key: &str) -> &'a str {
 #[test]
 fn ftrace_text_holds_the_slices_that_were_observed() {
     for seed in 0..swarm().min(60) {
-        let (seen, bytes) = traced(&random(seed), seed, Form::Ftrace, None);
+        let (seen, bytes) = traced(&random(seed), seed, Form::Ftrace);
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.starts_with("# tracer: nop\n"), "{text}");
         let mut open: BTreeMap<u32, (u64, String)> = BTreeMap::new();
@@ -338,7 +335,7 @@ fn every_thread_of_an_ftrace_sleeps_and_ends_when_its_task_does() {
     let (mut slept, mut ended) = (0, 0);
     for seed in 0..swarm().min(100) {
         let small = random(seed);
-        let (_, bytes) = traced(&small, seed, Form::Ftrace, None);
+        let (_, bytes) = traced(&small, seed, Form::Ftrace);
         let tasks: u32 = small.apps.iter().map(|app| app.tasks).sum();
         let (model, apps) = (small.model.clone(), small.apps.clone());
         let simulation = Simulation::new(small.machine.clone(), model, apps, Options { ..small.options });
@@ -394,27 +391,11 @@ fn stopped(text: &str, tasks: u32) -> Vec<(u64, u32, char)> {
 }
 
 #[test]
-fn a_trace_is_the_same_however_little_memory_there_is() {
-    for seed in 0..20 {
-        let small = random(seed);
-        for form in [Form::Perfetto, Form::Ftrace] {
-            let (_, whole) = traced(&small, seed, form, None);
-            for records in [1, 17, 1000] {
-                assert!(
-                    traced(&small, seed, form, Some(records)).1 == whole,
-                    "seed {seed}, {records} records"
-                );
-            }
-        }
-    }
-}
-
-#[test]
 fn polling_is_told_the_same_when_every_poll_is_simulated() {
     for seed in 0..swarm().min(40) {
         let mut small = random(seed);
-        let (_, closed) = traced(&small, seed, Form::Perfetto, None);
+        let (_, closed) = traced(&small, seed, Form::Perfetto);
         small.options.stepwise = true;
-        assert!(traced(&small, seed, Form::Perfetto, None).1 == closed, "seed {seed}");
+        assert!(traced(&small, seed, Form::Perfetto).1 == closed, "seed {seed}");
     }
 }
