@@ -4,13 +4,12 @@
 //! The lines are documented in `docs/results.md`. Each run writes to a separate spool, which is copied in the
 //! order of the runs.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use notation::lists;
+use rayon::prelude::*;
 use scenario::plan::{Experiment, RunPlan};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -23,10 +22,12 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use crate::result::{Results, policy_name};
 use crate::run::{Failed, RunError, refused, results, simulate_one};
-use crate::threads::in_pool;
+use crate::threads::{in_pool, thread_count};
 
-/// Runs that may be ahead of the next one to be written: each has a spool, which may be an open file.
-const AHEAD: usize = 200;
+/// Runs of a group, for each thread: the lines of a group are written when all its runs are over.
+const GROUP: usize = 8;
+/// Most runs of a group: each has a spool, which may be an open file.
+const MOST_SPOOLS: usize = 200;
 /// A spool of up to this many bytes stays in memory.
 const IN_MEMORY: usize = 1 << 16;
 
@@ -397,44 +398,6 @@ impl<'a> Words<'a> {
     }
 }
 
-/// What the threads share: finished runs that wait for their turn, and where their lines go.
-struct Turns<'o> {
-    out: &'o mut (dyn Write + Send),
-    /// The run whose turn it is.
-    next: usize,
-    waiting: BTreeMap<usize, SpooledTempFile>,
-    reports: BTreeMap<usize, RunReport>,
-    /// The first failure in run order; no run starts after one.
-    failed: Option<(usize, Failed)>,
-}
-
-impl Turns<'_> {
-    fn fail(&mut self, index: usize, failed: Failed) {
-        if self.failed.as_ref().is_none_or(|(first, _)| index < *first) {
-            self.failed = Some((index, failed));
-        }
-    }
-
-    /// Takes in a finished run and writes those whose turn has come.
-    fn done(&mut self, index: usize, result: Result<(RunReport, SpooledTempFile), Failed>) {
-        match result {
-            Ok((report, spool)) => {
-                self.reports.insert(index, report);
-                self.waiting.insert(index, spool);
-            }
-            Err(failed) => self.fail(index, failed),
-        }
-        while let Some(mut spool) = self.waiting.remove(&self.next) {
-            if self.failed.is_none()
-                && let Err(error) = copy(&mut spool, self.out)
-            {
-                self.fail(self.next, Failed::Write(error));
-            }
-            self.next += 1;
-        }
-    }
-}
-
 fn copy(spool: &mut SpooledTempFile, out: &mut dyn Write) -> io::Result<()> {
     let mut block = vec![0; IN_MEMORY];
     loop {
@@ -445,26 +408,9 @@ fn copy(spool: &mut SpooledTempFile, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// A thread that panicked has told its own story; the others see what it left.
-fn lock<'t, 'o>(turns: &'t Mutex<Turns<'o>>) -> MutexGuard<'t, Turns<'o>> {
-    turns.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Wakes those who wait for their turn, also when the run before them panics.
-struct Alarm<'a, 'o>(&'a Mutex<Turns<'o>>, &'a Condvar, usize);
-
-impl Drop for Alarm<'_, '_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            lock(self.0).fail(self.2, Failed::Write(io::Error::other("a run ended in a panic")));
-        }
-        self.1.notify_all();
-    }
-}
-
 /// As [`crate::run::run`], and writes every decision of every run to `out`, in the order of the runs and of
-/// time; with `queues` also those of the run queues. Memory and open files are bounded: a run does not start
-/// more than a few hundred before the one whose lines are due.
+/// time; with `queues` also those of the run queues. Memory and open files are bounded: runs are
+/// simulated in groups of at most a few hundred.
 ///
 /// # Errors
 /// As [`crate::run::run`], and when `out` or a temporary file cannot be written.
@@ -475,38 +421,32 @@ pub fn run_explained(
     (out, queues): (&mut (dyn Write + Send), bool),
 ) -> Result<Results, RunError> {
     let total = experiment.runs.len();
-    let turns = Turns { out, next: 0, waiting: BTreeMap::new(), reports: BTreeMap::new(), failed: None };
-    let (turns, turned) = (Mutex::new(turns), Condvar::new());
-    let (started, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || {
-        loop {
-            let index = started.fetch_add(1, Ordering::Relaxed);
-            let Some(plan) = experiment.runs.get(index) else { return };
-            let ahead = |turns: &mut Turns<'_>| turns.failed.is_none() && index >= turns.next + AHEAD;
-            let turns_now = turned.wait_while(lock(&turns), ahead).unwrap_or_else(PoisonError::into_inner);
-            if turns_now.failed.is_some() {
-                return;
-            }
-            drop(turns_now);
-            let alarm = Alarm(&turns, &turned, index);
-            let result = explain_one(experiment, index, plan, queues);
-            lock(&turns).done(index, result);
-            drop(alarm);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-        }
+    let done = AtomicUsize::new(0);
+    let one = |index: usize| {
+        let result = explain_one(experiment, index, &experiment.runs[index], queues);
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        result
     };
-    let jobs = jobs.min(AHEAD);
-    in_pool(experiment.runs.len(), jobs, |pool| pool.broadcast(|_| work()))
-        .map_err(RunError::threads(jobs))?;
-    let turns = turns.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some((index, failed)) = turns.failed {
-        return Err(match failed {
+    let mut reports = Vec::with_capacity(total);
+    let mut write = |index: usize, result: Result<(RunReport, SpooledTempFile), Failed>| {
+        let (report, mut spool) = result.map_err(|failed| match failed {
             Failed::Refused(reason) => refused(experiment, &experiment.runs[index], reason),
             Failed::Write(error) => RunError::Decisions(error),
-        });
-    }
-    turns.out.flush().map_err(RunError::Decisions)?;
-    let reports: Vec<RunReport> = turns.reports.into_values().collect();
+        })?;
+        reports.push(report);
+        copy(&mut spool, out).map_err(RunError::Decisions)
+    };
+    let group = (thread_count(total, jobs) * GROUP).min(MOST_SPOOLS);
+    in_pool(total, jobs, |pool| {
+        (0..total).step_by(group).try_for_each(|first| {
+            let runs = first..total.min(first + group);
+            let results: Vec<_> =
+                pool.install(|| runs.clone().into_par_iter().with_max_len(1).map(one).collect());
+            runs.zip(results).try_for_each(|(index, result)| write(index, result))
+        })
+    })
+    .map_err(RunError::threads(jobs))??;
+    out.flush().map_err(RunError::Decisions)?;
     results(experiment, jobs, &reports)
 }
 
