@@ -22,6 +22,7 @@ mod values;
 
 use super::Response;
 use crate::number::{listed, plural};
+use crate::statements::title::{Piece, Title};
 use values::Values;
 
 /// The values have this ratio of the largest to the smallest one: more, and logarithms are analysed.
@@ -165,13 +166,13 @@ impl Effects {
 
     /// The title of a figure: `Variance of run_time: 62 % threads_per_core; 12 % policy`.
     #[must_use]
-    pub fn title(&self, response: &Response) -> String {
+    pub fn title(&self, response: &Response) -> Title {
         let main = self.of(&[Kind::Parameter, Kind::Policy]);
         let named = named(&main);
-        let first: Vec<String> =
-            named.iter().take(3).map(|one| format!("{} {}", percent(one.share), one.name)).collect();
-        let first = if first.is_empty() { "no parameter explains 1 %".into() } else { first.join("; ") };
-        format!("{} of {}: {first}", self.variance(), response.what())
+        let what = format!("{} of {}: ", self.variance(), response.what());
+        let mut first = named.iter().take(3).map(|one| format!("{} {}", percent(one.share), one.name));
+        let largest = first.next().unwrap_or_else(|| "no parameter explains 1 %".into());
+        first.fold(Title::from(what + &largest), |title, one| title.and(vec![Piece::Words(one)]))
     }
 
     /// `Variance`, or that of the logarithm.

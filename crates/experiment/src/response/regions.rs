@@ -7,6 +7,7 @@ use super::Response;
 use super::map::{Map, MapCell, Side, order};
 use super::winners::Winner;
 use crate::number::listed;
+use crate::statements::title::{Piece, Title};
 
 /// The most conditions that describe a region, and the most values that a condition lists.
 const MOST_PARTS: usize = 3;
@@ -30,8 +31,23 @@ pub fn sentences(response: &Response, map: &Map) -> Vec<String> {
 /// The best policy of a map in half a sentence, the title of its figure: `best: SPEED in 12 of 20
 /// configurations; LOAD in 8`.
 #[must_use]
-pub fn title(response: &Response, map: &Map) -> String {
-    format!("Best {}: {}", response.what(), counted(response, map, &map.winners()))
+pub fn title(response: &Response, map: &Map) -> Title {
+    let cells = map.winners();
+    let order = order(&cells);
+    let of = cells_of(map, cells.len());
+    let clause = |(at, (best, count)): (usize, &(usize, usize))| {
+        let policy = &response.policies[*best];
+        let words = match (at, order.len()) {
+            (0, 1) => format!("Best {}: {policy} in all {of}", response.what()),
+            (0, _) => format!("Best {}: {policy} in {count} of {of}", response.what()),
+            _ => format!("{policy} in {count}"),
+        };
+        [Piece::Words(words)].into_iter().chain(ties(response, &cells, *best).map(Piece::Remark)).collect()
+    };
+    let mut clauses = order.iter().enumerate().map(clause);
+    let none = || vec![Piece::Words(format!("Best {}: ", response.what()))];
+    let first = Title::new(clauses.next().unwrap_or_else(none));
+    clauses.fold(first, Title::and)
 }
 
 /// What the cells are: `configurations`, or `cells` of several configurations each.
@@ -45,12 +61,12 @@ fn shares(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> Stri
     let order = order(cells);
     let policy = |at: usize| &response.policies[at];
     if let [(only, count)] = order[..] {
-        let ties = ties(response, cells, only);
+        let ties = tied(response, cells, only);
         return format!("{} is best in all {}{ties}", policy(only), cells_of(map, count));
     }
     let of = cells_of(map, cells.len());
     let each = order.iter().enumerate().map(|(at, (best, count))| {
-        let ties = ties(response, cells, *best);
+        let ties = tied(response, cells, *best);
         match at {
             0 => format!("{} is best in {count} of {of}{ties}", policy(*best)),
             _ => format!("{} in {count}{ties}", policy(*best)),
@@ -59,27 +75,13 @@ fn shares(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> Stri
     listed(&each.collect::<Vec<_>>())
 }
 
-/// The same without a verb.
-fn counted(response: &Response, map: &Map, cells: &[(&MapCell, &Winner)]) -> String {
-    let order = order(cells);
-    if let [(only, count)] = order[..] {
-        let ties = ties(response, cells, only);
-        return format!("{} in all {}{ties}", response.policies[only], cells_of(map, count));
-    }
-    let of = cells_of(map, cells.len());
-    let each = order.iter().enumerate().map(|(at, (best, count))| {
-        let (policy, ties) = (&response.policies[*best], ties(response, cells, *best));
-        match at {
-            0 => format!("{policy} in {count} of {of}{ties}"),
-            _ => format!("{policy} in {count}{ties}"),
-        }
-    });
-    each.collect::<Vec<_>>().join("; ")
+/// ` (in 13 equal to DWRR)`, empty without ties.
+fn tied(response: &Response, cells: &[(&MapCell, &Winner)], policy: usize) -> String {
+    ties(response, cells, policy).map_or_else(String::new, |ties| format!(" ({ties})"))
 }
 
-/// ` (in 13 equal to DWRR)`: how often other policies have the same mean where one is the best; empty without
-/// ties.
-fn ties(response: &Response, cells: &[(&MapCell, &Winner)], policy: usize) -> String {
+/// `in 13 equal to DWRR`: how often other policies have the same mean where one is the best.
+fn ties(response: &Response, cells: &[(&MapCell, &Winner)], policy: usize) -> Option<String> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for (_, winner) in cells.iter().filter(|(_, winner)| winner.best == policy) {
         winner.equal.iter().for_each(|other| *counts.entry(*other).or_default() += 1);
@@ -88,7 +90,7 @@ fn ties(response: &Response, cells: &[(&MapCell, &Winner)], policy: usize) -> St
         .iter()
         .map(|(other, count)| format!("in {count} equal to {}", response.policies[*other]))
         .collect();
-    if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) }
+    (!each.is_empty()).then(|| each.join(", "))
 }
 
 /// In how many cells the best policy is significantly ahead.

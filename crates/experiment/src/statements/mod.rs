@@ -10,6 +10,7 @@ pub mod effects;
 pub mod inputs;
 pub mod ranking;
 pub mod table;
+pub mod title;
 pub mod titles;
 mod waits;
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::{PARTS, share, whole};
 use super::table::{Table, even, level};
+use super::title::{Piece, Place, Title};
 use crate::metrics::ALL_APPS;
-use crate::number::{self, listed, short, short_seconds};
+use crate::number::{self, short, short_seconds};
 use crate::result::Cell;
 
 /// A value of a figure with its place.
@@ -14,116 +15,35 @@ pub struct Spot {
     /// The value.
     pub value: f64,
     /// Where it is, `cg under LOAD with threads_per_core=4`.
-    pub place: String,
+    pub place: Place,
 }
 
 /// `Slowdown: from 1.68 (cg under gang) to 4.31 (cg under LOAD)`; the only value alone. `None` without
 /// values.
 #[must_use]
-pub fn range(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<String> {
+pub fn range(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<Title> {
     let least = spots.iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
     let most = spots.iter().rev().max_by(|a, b| a.value.total_cmp(&b.value))?;
     let (low, high) = (show(least.value), show(most.value));
+    let at = |spot: &Spot| Piece::Place(spot.place.clone());
     if spots.len() == 1 {
-        return Some(format!("{what}: {low} ({})", least.place));
+        return Some(Title::new(vec![Piece::Words(format!("{what}: {low}")), at(least)]));
     }
     if low == high {
-        return Some(format!("{what}: {low} everywhere"));
+        return Some(format!("{what}: {low} everywhere").into());
     }
-    Some(format!("{what}: from {low} ({}) to {high} ({})", least.place, most.place))
+    let (low, high) = (Piece::Words(format!("{what}: from {low}")), Piece::Words(format!(" to {high}")));
+    Some(Title::new(vec![low, at(least), high, at(most)]))
 }
 
 /// `Run time / shortest of the column: up to 1.89 (code under LOAD with code.grain=500us)`, of values that
 /// are 1 at the least.
 #[must_use]
-pub fn most(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<String> {
+pub fn most(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<Title> {
     let most = spots.iter().rev().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    Some(format!("{what}: up to {} ({})", show(most.value), most.place))
+    let words = Piece::Words(format!("{what}: up to {}", show(most.value)));
+    Some(Title::new(vec![words, Piece::Place(most.place.clone())]))
 }
-
-/// A title and shorter forms of it that are as true, the better ones first: with `...` for the settings in
-/// its parentheses, without its last clause, without its places. What is level is always named or counted.
-#[must_use]
-pub fn forms(title: &str) -> Vec<String> {
-    let mut forms = vec![title.to_owned(), without_shared(title), shortened(title, true)];
-    let mut clause = title;
-    while let Some((first, _)) = last_clause(clause) {
-        clause = first;
-        forms.extend([clause.to_owned(), shortened(clause, true)]);
-    }
-    forms.push(shortened(clause, false));
-    // `from 1 (PIN with ...) to 2 (PIN with ...)` names the same place twice.
-    let distinct = |form: &String| form == title || places(form).windows(2).all(|pair| pair[0] != pair[1]);
-    forms.retain(distinct);
-    forms.dedup();
-    forms
-}
-
-/// What stands in the parentheses of a title.
-fn places(title: &str) -> Vec<&str> {
-    title.split('(').skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect()
-}
-
-/// The title without the program and policy of its places where both have the same one: `(a=1)` in place of
-/// `(code under PIN with a=1)`.
-fn without_shared(title: &str) -> String {
-    match places(title).as_slice() {
-        [a, b] => match (a.split_once(" with "), b.split_once(" with ")) {
-            (Some((first, _)), Some((second, _))) if first == second => {
-                title.replace(&format!("({first} with "), "(")
-            }
-            _ => title.to_owned(),
-        },
-        _ => title.to_owned(),
-    }
-}
-
-/// The title before its last clause, and that clause: clauses are joined by `; ` outside of parentheses.
-fn last_clause(title: &str) -> Option<(&str, &str)> {
-    let mut depth = 0_usize;
-    let mut cut = None;
-    for (at, letter) in title.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            ';' if depth == 0 && title[at..].starts_with("; ") => cut = Some(at),
-            _ => {}
-        }
-    }
-    cut.map(|at| (&title[..at], &title[at + 2..]))
-}
-
-/// The title with `...` for the settings in its parentheses; without places the parentheses keep only the
-/// number of policies that are level.
-fn shortened(title: &str, places: bool) -> String {
-    let mut rest = title;
-    let mut kept = String::new();
-    while let Some((before, after)) = rest.split_once(" (") {
-        let (inner, behind) = after.split_once(')').unwrap_or((after, ""));
-        kept.push_str(before);
-        let (place, even) =
-            inner.split_once(LEVEL).map_or((inner, None), |(place, even)| (place, Some(even)));
-        let place = match place.split_once(" with ") {
-            Some((place, _)) => format!("{place} with ..."),
-            None => place.to_owned(),
-        };
-        match (places, even) {
-            (true, None) => kept.push_str(&format!(" ({place})")),
-            (true, Some(even)) => kept.push_str(&format!(" ({place}{LEVEL}{even})")),
-            (false, None) => {}
-            (false, Some(even)) if even.contains([',', ' ']) => {
-                let others = even.split(", ").flat_map(|names| names.split(" and ")).count();
-                kept.push_str(&format!(" (level: {others} others)"));
-            }
-            (false, Some(even)) => kept.push_str(&format!(" (level: {even})")),
-        }
-        rest = behind;
-    }
-    kept + rest
-}
-
-/// Between a place and the policies that are level with it.
-const LEVEL: &str = "; level: ";
 
 /// A value under a policy.
 struct Hit<'a> {
@@ -151,8 +71,8 @@ fn values<'a>(table: &Table<'a>, policy: &'a str, metric: &str) -> Vec<Hit<'a>> 
     hits
 }
 
-fn place(table: &Table<'_>, hit: &Hit<'_>) -> String {
-    format!("{} under {}{}", hit.app, hit.policy, table.with(hit.configuration))
+fn place(table: &Table<'_>, hit: &Hit<'_>) -> Place {
+    Place::new(format!("{} under {}", hit.app, hit.policy), table.sweep.short(hit.configuration))
 }
 
 /// The spots of a metric under all policies.
@@ -163,7 +83,7 @@ fn spots(table: &Table<'_>, metric: &str) -> Vec<Spot> {
 
 /// Of the figure of slowdowns, or of run times where no application ran alone.
 #[must_use]
-pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
+pub fn slowdown<'a>(table: &Table<'a>) -> Option<Title> {
     let apps = table.results.foreground().count();
     if apps < 2 || table.policies().len() < 2 || spots(table, "slowdown").is_empty() {
         let slowdowns = spots(table, "slowdown");
@@ -183,29 +103,30 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
         let others = hits.iter().filter(|other| other.policy != hit.policy);
         let others = others.map(|other| (other.policy, other.cell));
         let even = even(hit.cell, apart.then_some(opposite.cell), others);
-        let even = if even.is_empty() { String::new() } else { format!("{LEVEL}{}", listed(&even)) };
-        format!(
-            "{} under {} ({}{}{even})",
-            number::ratio(hit.mean()),
-            hit.policy,
-            hit.app,
-            table.with(hit.configuration)
-        )
+        let place = Place {
+            level: even.into_iter().map(str::to_owned).collect(),
+            ..Place::new(hit.app.to_owned(), table.sweep.short(hit.configuration))
+        };
+        (format!("{} under {}", number::ratio(hit.mean()), hit.policy), Piece::Place(place))
     };
+    let what = "Largest slowdown of a program:";
+    let (least_words, least_place) = words(least, most);
     if hits.len() == 1 || !apart {
-        return Some(format!("Largest slowdown of a program: {}", words(least, most)));
+        return Some(Title::new(vec![Piece::Words(format!("{what} {least_words}")), least_place]));
     }
-    Some(format!("Largest slowdown of a program: least {}, most {}", words(least, most), words(most, least)))
+    let (most_words, most_place) = words(most, least);
+    let least_words = Piece::Words(format!("{what} least {least_words}"));
+    Some(Title::new(vec![least_words, least_place, Piece::Words(format!(", most {most_words}")), most_place]))
 }
 
 /// Of the figure of throughputs.
 #[must_use]
-pub fn throughput(table: &Table<'_>) -> Option<String> {
+pub fn throughput(table: &Table<'_>) -> Option<Title> {
     let mut spots = Vec::new();
     for policy in table.policies() {
         for configuration in table.configurations() {
             let found = table.get(configuration, policy, ALL_APPS, "throughput");
-            let place = format!("{policy}{}", table.with(configuration));
+            let place = Place::new(policy.clone(), table.sweep.short(configuration));
             spots.extend(found.map(|summary| Spot { value: summary.mean, place }));
         }
     }
@@ -214,7 +135,7 @@ pub fn throughput(table: &Table<'_>) -> Option<String> {
 
 /// Of the figure of speed-ups over the first policy.
 #[must_use]
-pub fn speedup(table: &Table<'_>) -> Option<String> {
+pub fn speedup(table: &Table<'_>) -> Option<Title> {
     let results = table.results;
     let first = results.comparisons.first()?;
     let foreground: BTreeSet<&str> = results.foreground().collect();
@@ -223,7 +144,8 @@ pub fn speedup(table: &Table<'_>) -> Option<String> {
     let spots: Vec<Spot> = shown
         .filter_map(|c| {
             let at = *places.get(c.configuration.as_str())?;
-            Some(Spot { value: c.ratio, place: format!("{} under {}{}", c.app, c.policy, table.with(at)) })
+            let place = Place::new(format!("{} under {}", c.app, c.policy), table.sweep.short(at));
+            Some(Spot { value: c.ratio, place })
         })
         .collect();
     range(&format!("Times as fast as under {}", first.baseline), &spots, short)
@@ -231,7 +153,7 @@ pub fn speedup(table: &Table<'_>) -> Option<String> {
 
 /// Of the figure of curves over an axis: under which policy a program varies most and least along it.
 #[must_use]
-pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<String> {
+pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<Title> {
     let varied = table.sweep.varied.get(axis)?;
     let others: Vec<usize> = (0..table.sweep.varied.len()).filter(|other| *other != axis).collect();
     let mut curves: Vec<(String, Vec<Hit<'_>>)> = Vec::new();
@@ -262,29 +184,31 @@ pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<String> {
     let factor = |m: &&(&String, (f64, f64, usize))| m.1.1 / m.1.0;
     let most = measured.iter().rev().max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
     let least = measured.iter().min_by(|a, b| factor(a).total_cmp(&factor(b)))?;
-    let words = |(name, (low, high, at)): &(&String, (f64, f64, usize))| {
+    let words = |before: String, (name, (low, high, at)): &(&String, (f64, f64, usize))| {
         let value = table.sweep.value(*at, axis).unwrap_or_default();
         if show(*low) == show(*high) {
-            return format!("{name}, {}", show(*low));
+            return vec![Piece::Words(format!("{before}{name}, {}", show(*low)))];
         }
-        format!("{name}, {} to {} (highest at {value})", show(*low), show(*high))
+        let change = Piece::Words(format!("{before}{name}, {} to {}", show(*low), show(*high)));
+        vec![change, Piece::Remark(format!("highest at {value}"))]
     };
     let what = if metric == "slowdown" { "Slowdown" } else { "Run time" };
-    let most_words = format!("{what} over {}: most change for {}", varied.short, words(most));
+    let over = format!("{what} over {}: ", varied.short);
     if measured.len() == 1 {
-        return Some(format!("{what} over {}: {}", varied.short, words(most)));
+        return Some(Title::new(words(over, most)));
     }
-    Some(format!("{most_words}; least for {}", words(least)))
+    let first = Title::new(words(format!("{over}most change for "), most));
+    Some(first.and(words("least for ".into(), least)))
 }
 
 /// Of the figure of cpu-time breakdowns: the useful work, and what takes most of the rest where it is least.
 #[must_use]
-pub fn breakdown(table: &Table<'_>) -> Option<String> {
+pub fn breakdown(table: &Table<'_>) -> Option<Title> {
     let (mut spots, mut at): (Vec<Spot>, Vec<(usize, &str)>) = (Vec::new(), Vec::new());
     for policy in table.policies() {
         for configuration in table.configurations() {
             let found = share(table, configuration, policy, &PARTS[0]);
-            let place = format!("{policy}{}", table.with(configuration));
+            let place = Place::new(policy.clone(), table.sweep.short(configuration));
             if let Some(value) = found {
                 spots.push(Spot { value, place });
                 at.push((configuration, policy));
@@ -297,16 +221,15 @@ pub fn breakdown(table: &Table<'_>) -> Option<String> {
         .filter_map(|part| Some((part, share(table, at[least].0, at[least].1, &PARTS[part])?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, share)| whole(*share) > 0);
-    let loss = loss.map_or_else(String::new, |(part, share)| {
-        let at = whole(spots[least].value);
-        format!("; largest loss at {at} %: {}, {} %", PARTS[part].name, whole(share))
-    });
-    Some(format!("{title}{loss}"))
+    let Some((part, share)) = loss else { return Some(title) };
+    let at = whole(spots[least].value);
+    let loss = format!("largest loss at {at} %: {}, {} %", PARTS[part].name, whole(share));
+    Some(title.and(vec![Piece::Words(loss)]))
 }
 
 /// Of the figure of run times by seed: how far they are apart.
 #[must_use]
-pub fn run_times(table: &Table<'_>) -> Option<String> {
+pub fn run_times(table: &Table<'_>) -> Option<Title> {
     let mut spots: Vec<Spot> = Vec::new();
     for policy in table.policies() {
         for hit in values(table, policy, "run_time")
@@ -322,7 +245,7 @@ pub fn run_times(table: &Table<'_>) -> Option<String> {
 
 /// Of the figure of times between barriers.
 #[must_use]
-pub fn barriers(table: &Table<'_>) -> Option<String> {
+pub fn barriers(table: &Table<'_>) -> Option<Title> {
     range("Mean time between barriers", &spots(table, "barrier_interval"), short_seconds)
 }
 
@@ -332,22 +255,26 @@ mod tests {
 
     #[test]
     fn shorter_forms_drop_settings_then_clauses_then_places() {
-        let all = forms(
-            "Run time: from 1.11 s (code under PIN with a=2, b=x) to 27.0 s (code under LOAD with a=2, b=y)",
-        );
+        let words = |text: &str| Piece::Words(text.into());
+        let at = |who: &str, settings: &str| Piece::Place(Place::new(who.into(), settings.into()));
+        let all = Title::new(vec![
+            words("Run time: from 1.11 s"),
+            at("code under PIN", "a=2, b=x"),
+            words(" to 27.0 s"),
+            at("code under LOAD", "a=2, b=y"),
+        ]);
         assert_eq!(
-            all[1..],
+            all.forms()[1..],
             [
                 "Run time: from 1.11 s (code under PIN with ...) to 27.0 s (code under LOAD with ...)",
                 "Run time: from 1.11 s to 27.0 s",
             ]
         );
-        let all = forms(
-            "Useful share: from 4 % (PIN with a=2) to 90 % (LOAD with a=1); largest loss at 4 %: waiting, \
-                96 %",
-        );
+        let useful =
+            vec![words("Useful share: from 4 %"), at("PIN", "a=2"), words(" to 90 %"), at("LOAD", "a=1")];
+        let all = Title::new(useful).and(vec![words("largest loss at 4 %: waiting, 96 %")]);
         assert_eq!(
-            all[1..],
+            all.forms()[1..],
             [
                 "Useful share: from 4 % (PIN with ...) to 90 % (LOAD with ...); largest loss at 4 %: \
                     waiting, 96 %",
@@ -356,12 +283,16 @@ mod tests {
                 "Useful share: from 4 % to 90 %",
             ]
         );
-        let all = forms(
-            "Largest slowdown of a program: least 2.06 under gang (ft with t=4; level: PIN, A and B), most \
-                4.31 under LOAD (cg)",
-        );
+        let mut level = Place::new("ft".into(), "t=4".into());
+        level.level = ["PIN", "A", "B"].map(str::to_owned).to_vec();
+        let all = Title::new(vec![
+            words("Largest slowdown of a program: least 2.06 under gang"),
+            Piece::Place(level),
+            words(", most 4.31 under LOAD"),
+            at("cg", ""),
+        ]);
         assert_eq!(
-            all[1..],
+            all.forms()[1..],
             [
                 "Largest slowdown of a program: least 2.06 under gang (ft with ...; level: PIN, A and B), \
                     most 4.31 under LOAD (cg)",
@@ -369,11 +300,13 @@ mod tests {
                     LOAD",
             ]
         );
-        let all = forms(
-            "Run time over n: most change for a under P, 1.00 s to 2.00 s (highest at 17); least for b \
-                under P, 1.00 s",
-        );
-        assert_eq!(all.last().unwrap(), "Run time over n: most change for a under P, 1.00 s to 2.00 s");
-        assert_eq!(forms("Short"), ["Short"]);
+        let change = "Run time over n: most change for a under P, 1.00 s to 2.00 s";
+        let all = Title::new(vec![words(change), Piece::Remark("highest at 17".into())])
+            .and(vec![words("least for b under P, 1.00 s")]);
+        assert_eq!(all.forms().last().unwrap(), change);
+        assert_eq!(Title::from("Short".to_owned()).forms(), ["Short"]);
+        let same = |settings: &str| at("code under PIN", settings);
+        let all = Title::new(vec![words("Run time: from 1 s"), same("a=1"), words(" to 2 s"), same("a=2")]);
+        assert_eq!(all.forms()[1..], ["Run time: from 1 s (a=1) to 2 s (a=2)", "Run time: from 1 s to 2 s"]);
     }
 }

@@ -1,13 +1,14 @@
 //! Holds the titles of figures.
 
 use experiment::statements::causes::PARTS;
+use experiment::statements::title::Title;
 use experiment::statements::{Table, titles};
 use experiment::statistics::Summary;
 
 use crate::oracle::{Case, Oracle, Verdict, ensure, number, quantity};
 
 /// All titles of a result, each with the name of its figure.
-pub(crate) fn all(table: &Table<'_>) -> Vec<(&'static str, String)> {
+pub(crate) fn all(table: &Table<'_>) -> Vec<(&'static str, Title)> {
     let metric =
         if table.results.cells.iter().any(|c| c.metric == "slowdown") { "slowdown" } else { "run_time" };
     let mut all = vec![
@@ -220,8 +221,9 @@ fn breakdown(oracle: &Oracle<'_>, title: &str) -> Verdict {
 
 /// Shorter forms of a title state nothing else: their numbers and words are those of the title in this order,
 /// and policies that are level stay named or counted.
-pub(crate) fn shorter(title: &str) -> Verdict {
-    for form in titles::forms(title) {
+pub(crate) fn shorter(title: &Title) -> Verdict {
+    let (forms, title) = (title.forms(), &*title.to_string());
+    for form in forms {
         let mut rest = title;
         for word in form.split(' ') {
             let word = word.trim_matches(['(', ')', ',', ';']);

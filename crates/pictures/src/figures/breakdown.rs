@@ -101,7 +101,13 @@ pub(crate) fn breakdown(plane: &Plane<'_>) -> Attempt {
         source: words::source(plane.results),
     };
     let picture = draw(&words, &layout, &pieces, &bars);
-    Ok(Figure { name: "breakdown", title, about: words.about, picture, data: data(plane, &rows) })
+    Ok(Figure {
+        name: "breakdown",
+        title: title.to_string(),
+        about: words.about,
+        picture,
+        data: data(plane, &rows),
+    })
 }
 
 /// The bars of all configurations and rows that were measured.

@@ -100,7 +100,7 @@ pub(crate) fn sweep(plane: &Plane<'_>) -> Attempt {
     };
     let data = Table::of_cells(plot.spots.iter().map(|spot| spot.cell));
     let picture = draw(&words, &layout, &plot)?;
-    Ok(Figure { name: "sweep", title, about, picture, data })
+    Ok(Figure { name: "sweep", title: title.to_string(), about, picture, data })
 }
 
 /// A value of more than this times those beside it is a tooth of the curve.

@@ -6,6 +6,7 @@ use crate::canvas::{Area, Canvas};
 use experiment::metrics::{ALL_APPS, Metric};
 use experiment::number::{short, short_seconds};
 use experiment::result::Cell;
+use experiment::statements::title::{Place, Title};
 use experiment::statements::titles;
 
 use super::Attempt;
@@ -27,7 +28,7 @@ struct Dot {
 /// What is drawn, whatever it measures.
 struct Plot<'a> {
     name: &'static str,
-    title: String,
+    title: Title,
     about: String,
     axis: String,
     rows: Vec<Row<'a>>,
@@ -86,7 +87,10 @@ pub(crate) fn metric(plane: &Plane<'_>, metric: &'static Metric) -> Attempt {
     };
     let spot = |(configuration, row, series_at, cell): &Found<'_>| titles::Spot {
         value: cell.summary.mean,
-        place: format!("{} under {}{}", series[*series_at], rows[*row].1, plane.index.with(*configuration)),
+        place: Place::new(
+            format!("{} under {}", series[*series_at], rows[*row].1),
+            plane.index.sweep.short(*configuration),
+        ),
     };
     let spots: Vec<titles::Spot> = cells.iter().map(spot).collect();
     let show = |value: f64| if metric.unit == "s" { short_seconds(value) } else { short(value) };
@@ -270,7 +274,7 @@ fn draw(plane: &Plane<'_>, plot: &Plot<'_>) -> Attempt {
     });
     Ok(Figure {
         name: plot.name,
-        title: plot.title.clone(),
+        title: plot.title.to_string(),
         about: words.about.clone(),
         picture,
         data: plot.data.clone(),

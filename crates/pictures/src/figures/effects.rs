@@ -73,7 +73,7 @@ pub fn figure(response: &Response, effects: &Effects, origin: &Origin) -> Attemp
     };
     let picture = draw(&words, &rows);
     let data = data(effects);
-    Ok(Figure { name: "effects", title, about: words.about, picture, data })
+    Ok(Figure { name: "effects", title: title.to_string(), about: words.about, picture, data })
 }
 
 /// The rows by group: parameters and policy, pairs, rest and seeds; the largest first.

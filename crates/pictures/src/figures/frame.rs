@@ -5,7 +5,7 @@ use crate::canvas::font;
 use crate::canvas::palette::{Colour, Dash, Fill, GRID, Hatch, INK, MUTED, Mark};
 use crate::canvas::{self, Anchor, Area, Canvas, Letters, Picture};
 
-use experiment::statements::titles;
+use experiment::statements::title::Title;
 
 /// Width of every figure in pixels.
 pub(crate) const WIDTH: f64 = 780.0;
@@ -36,7 +36,7 @@ pub(crate) enum Key {
 
 /// The words around a figure.
 pub(crate) struct Frame {
-    pub(crate) title: String,
+    pub(crate) title: Title,
     pub(crate) about: String,
     pub(crate) legend: Vec<(Key, String)>,
     pub(crate) source: String,
@@ -51,7 +51,7 @@ pub(crate) fn compose(frame: &Frame, height: f64, draw: impl FnOnce(&mut Canvas,
     let head = 12.0 + title.len() as f64 * 21.0 + about.len() as f64 * 16.0 + 6.0;
     let keys = legend.len() as f64 * 20.0 + if legend.is_empty() { 0.0 } else { 6.0 };
     let full = head + keys + height + 24.0;
-    canvas::picture((WIDTH, full), &frame.title, |canvas| {
+    canvas::picture((WIDTH, full), &frame.title.to_string(), |canvas| {
         let mut y = 12.0;
         for line in &title {
             canvas.text((EDGE, y + 10.0), line, Letters::new(letters).bold());
@@ -77,8 +77,8 @@ pub(crate) fn compose(frame: &Frame, height: f64, draw: impl FnOnce(&mut Canvas,
 }
 
 /// The message in at most two lines, with the size of its letters: its longest form that fits.
-fn headline(title: &str) -> (f64, Vec<String>) {
-    let forms = titles::forms(title);
+fn headline(title: &Title) -> (f64, Vec<String>) {
+    let forms = title.forms();
     let sized = forms.iter().flat_map(|form| TITLES.map(|size| (form, size)));
     let set = |(form, size): (&String, f64)| (size, balanced(form, size, BODY / BOLD));
     let mut all = sized.map(set);

@@ -4,6 +4,7 @@
 use crate::canvas::axis::extremes;
 use experiment::metrics::ALL_APPS;
 use experiment::statements::ranking::{self, Goal};
+use experiment::statements::title::Place;
 use experiment::statements::titles::{self, Spot};
 use scenario::configuration::plain;
 
@@ -102,7 +103,7 @@ pub(crate) fn heatmap(plane: &Plane<'_>) -> Attempt {
     };
     let picture = tiles::draw(&words, &map)?;
     let data = data(&map);
-    Ok(Figure { name: "heatmap", title, about: words.about, picture, data })
+    Ok(Figure { name: "heatmap", title: title.to_string(), about: words.about, picture, data })
 }
 
 /// What is mapped: slowdown, or run time where no application ran alone.
@@ -169,7 +170,8 @@ fn paired(plane: &Plane<'_>, [a, b]: [&str; 2], (across, along): (usize, usize))
                 });
                 let (mine, beside) = (program(across, row), program(along, column));
                 let (mine, beside) = if app == a { (mine, beside) } else { (beside, mine) };
-                let place = format!("{mine} beside {beside} under {policy}");
+                let who = format!("{mine} beside {beside} under {policy}");
+                let place = Place::new(who, String::new());
                 tiles.push(Tile { panel, row, column, value: found.summary.mean, place });
             }
         }
@@ -190,7 +192,8 @@ fn by_policy(plane: &Plane<'_>) -> Result<(Map, Measure), String> {
         for (row, policy) in plane.policies.iter().enumerate() {
             for (column, configuration) in columns.iter().enumerate() {
                 let found = plane.cell(*configuration, policy, app, metric);
-                let place = || format!("{app} under {policy}{}", plane.index.with(*configuration));
+                let who = format!("{app} under {policy}");
+                let place = || Place::new(who.clone(), plane.index.sweep.short(*configuration));
                 tiles.extend(found.map(|c| Tile {
                     panel,
                     row,

@@ -4,6 +4,7 @@ use crate::canvas::axis::{Axis, extremes};
 use crate::canvas::palette::{Colour, GRID, INK, MUTED, Mark, series};
 use crate::canvas::{Area, Canvas, Picture};
 use experiment::result::{Cell, DEDICATED};
+use experiment::statements::title::Title;
 use experiment::statements::{self, titles};
 
 use super::Attempt;
@@ -56,7 +57,7 @@ pub(crate) fn barrier(plane: &Plane<'_>) -> Attempt {
 }
 
 /// The title of a figure.
-type Message = fn(&statements::Table<'_>) -> Option<String>;
+type Message = fn(&statements::Table<'_>) -> Option<Title>;
 
 fn strips(plane: &Plane<'_>, kind: &Kind, message: Message) -> Attempt {
     let measured = |policy: &str, app: Option<&str>| {
@@ -93,7 +94,7 @@ fn strips(plane: &Plane<'_>, kind: &Kind, message: Message) -> Attempt {
         source: words::source(plane.results),
     };
     let picture = draw(&words, &layout, apps.len(), &all, words::time_unit(longest), kind);
-    Ok(Figure { name: kind.name, title, about: words.about, picture, data: data(&all) })
+    Ok(Figure { name: kind.name, title: title.to_string(), about: words.about, picture, data: data(&all) })
 }
 
 /// All strips with their places.

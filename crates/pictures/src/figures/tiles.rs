@@ -5,6 +5,7 @@ use crate::canvas::axis::{Axis, Kind, extremes};
 use crate::canvas::font;
 use crate::canvas::palette::{INK, MUTED, PAPER, sequential};
 use crate::canvas::{Anchor, Area, Canvas, Letters, Picture};
+use experiment::statements::title::Place;
 
 use crate::figures::frame::{self, BODY, Frame, LABEL};
 use crate::figures::words::number;
@@ -29,7 +30,7 @@ pub(crate) struct Tile {
     pub(crate) column: usize,
     pub(crate) value: f64,
     /// What it is about, for the title.
-    pub(crate) place: String,
+    pub(crate) place: Place,
 }
 
 /// A parameter and its value in each column.

@@ -65,7 +65,13 @@ pub fn figure(response: &Response, map: &Map, origin: &Origin) -> Attempt {
         source: origin.source.clone(),
     };
     let picture = draw::draw(&words, response, map);
-    Ok(Figure { name: "phase", title, about: words.about, picture, data: data(response, map) })
+    Ok(Figure {
+        name: "phase",
+        title: title.to_string(),
+        about: words.about,
+        picture,
+        data: data(response, map),
+    })
 }
 
 fn about(response: &Response, map: &Map, origin: &Origin) -> String {
