@@ -161,6 +161,6 @@ pub fn json(text: &str, request: &str) -> String {
 fn written(results: &Results, format: &str, view: &View<'_>) -> Result<String, String> {
     let format = report::format(format).ok_or_else(|| format!("no format {format}"))?;
     let mut out = Vec::new();
-    (format.write)(results, &mut out, view).map_err(|error| error.to_string())?;
+    format.write(results, &mut out, view).map_err(|error| error.to_string())?;
     String::from_utf8(out).map_err(|error| error.to_string())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use experiment::compare::contrast::Contrasts;
 use experiment::compare::report as compared;
+use experiment::export::find;
 use experiment::report::{self, DEFAULT_WIDTH, View};
 use experiment::result::{self, Results};
 use pictures::figures;
@@ -51,7 +52,7 @@ impl Outcome {
     #[pyo3(signature = (format, *, full=false, width=None))]
     fn write(&self, py: Python<'_>, format: &str, full: bool, width: Option<usize>) -> PyResult<String> {
         let Some(form) = report::format(format) else {
-            let names: Vec<&str> = report::FORMATS.iter().map(|form| form.name).collect();
+            let names: Vec<&str> = report::FORMATS.iter().map(|form| form.form().name).collect();
             return Err(PyValueError::new_err(format!("no format `{format}`: use {}", names.join(", "))));
         };
         let view = View {
@@ -61,7 +62,7 @@ impl Outcome {
             subject: self.subject.as_deref(),
         };
         let mut out = Vec::new();
-        py.detach(|| (form.write)(&self.results, &mut out, &view)).map_err(|error| written(&error))?;
+        py.detach(|| form.write(&self.results, &mut out, &view)).map_err(|error| written(&error))?;
         String::from_utf8(out).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
@@ -134,12 +135,12 @@ pub(crate) struct Comparison(pub(crate) Contrasts);
 impl Comparison {
     /// The comparison in a form of `oversim compare --format`.
     fn write(&self, format: &str) -> PyResult<String> {
-        let Some(form) = compared::form(format) else {
-            let names: Vec<&str> = compared::FORMS.iter().map(|form| form.name).collect();
+        let Some(form) = find(compared::FORMS, format) else {
+            let names: Vec<&str> = compared::FORMS.iter().map(|form| form.form().name).collect();
             return Err(PyValueError::new_err(format!("no format `{format}`: use {}", names.join(", "))));
         };
         let mut out = Vec::new();
-        (form.write)(&self.0, &mut out).map_err(|error| written(&error))?;
+        form.write(&self.0, &mut out, &View::FILE).map_err(|error| written(&error))?;
         String::from_utf8(out).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 

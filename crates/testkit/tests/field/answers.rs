@@ -19,7 +19,7 @@ fn line(results: &Results, label: &str) -> String {
 fn written(results: &Results, form: &str) -> String {
     let mut out = Vec::new();
     let view = View { width: 100, colour: false, full: false, subject: None };
-    (format(form).unwrap().write)(results, &mut out, &view).unwrap();
+    format(form).unwrap().write(results, &mut out, &view).unwrap();
     String::from_utf8(out).unwrap()
 }
 
