@@ -1,8 +1,8 @@
 //! The slices of every cpu of a run as a stream, and traces of runs for Perfetto and readers of ftrace's
 //! text.
 //!
-//! A run is observed by a [`Tracer`], which keeps what it sees as small records; the trace is written when the
-//! run is over, in order of time.
+//! A run is observed by a [`Tracer`], which keeps what it sees as small records. The trace is written when
+//! the run is over, in order of time.
 
 mod cast;
 mod collect;

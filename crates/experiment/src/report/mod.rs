@@ -37,7 +37,7 @@ pub fn quoted(word: &str) -> String {
 
 /// All forms.
 pub const FORMATS: &[Exported<Results>] = &[
-    &text::Text,
+    &answer::Text,
     &json::Json,
     &ndjson::Ndjson,
     &csv::Csv,

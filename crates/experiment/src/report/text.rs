@@ -6,14 +6,12 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use scenario::plan::MachineOrigin;
 
-use crate::export::{Exporter, Form, View};
 use crate::number;
 use crate::result::{Note, Results};
 use crate::schedule::Replay;
 use crate::statements::{self, Extremes};
-use notation::{neutral, text};
+use notation::text;
 
-use super::answer;
 use super::table::{Column, Comparison, Group, legend};
 
 /// Blanks before a column, and before a group of columns.
@@ -23,31 +21,8 @@ const GROUP_GAP: usize = 2;
 /// Notes shown in full; the rest is a number.
 pub(super) const NOTES_SHOWN: usize = 10;
 
-/// The answer, or all tables.
-#[derive(Debug)]
-pub(super) struct Text;
-
-impl Exporter<Results> for Text {
-    fn form(&self) -> Form {
-        Form { name: "text", file: Some("report.txt"), about: "A report to read" }
-    }
-
-    fn write(&self, results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
-        let mut text = Vec::new();
-        if view.full {
-            tables_and_sentences(results, &mut text, view.width)?;
-        } else {
-            answer::write(results, &mut text, view)?;
-        }
-        // The names come from files.
-        let text = String::from_utf8_lossy(&text);
-        let shown = if view.colour { neutral::coloured(&text).into() } else { neutral::lines(&text) };
-        out.write_all(shown.as_bytes())
-    }
-}
-
 /// Writes all tables with what they show.
-fn tables_and_sentences(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> {
+pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let p = &results.provenance;
     let index = statements::Table::of(results);
     writeln!(out, "{}", wrapped(&[p.scenario.as_str(), p.about.as_str()].join(": "), width))?;

@@ -8,8 +8,10 @@ mod tables;
 
 use std::io::{self, Write};
 
-use super::View;
+use notation::neutral;
+
 use super::text::{replay_line, setting, wrapped};
+use crate::export::{Exporter, Form, View};
 use crate::number;
 use crate::result::Results;
 use crate::statements::causes::{Causes, PARTS, Pair, causes, whole};
@@ -37,12 +39,29 @@ const MOST_ROW: usize = 40;
 const MOST_PARTS: usize = 6;
 const LEAST_PARTS: usize = 2;
 
-/// Writes the answer.
-pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
-    for line in lines(results, view) {
-        writeln!(out, "{line}")?;
+/// The answer, or all tables.
+#[derive(Debug)]
+pub(super) struct Text;
+
+impl Exporter<Results> for Text {
+    fn form(&self) -> Form {
+        Form { name: "text", file: Some("report.txt"), about: "A report to read" }
     }
-    Ok(())
+
+    fn write(&self, results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
+        let mut lines = Vec::new();
+        if view.full {
+            super::text::write(results, &mut lines, view.width)?;
+        } else {
+            for line in self::lines(results, view) {
+                writeln!(lines, "{line}")?;
+            }
+        }
+        // The names come from files.
+        let text = String::from_utf8_lossy(&lines);
+        let shown = if view.colour { neutral::coloured(&text).into() } else { neutral::lines(&text) };
+        out.write_all(shown.as_bytes())
+    }
 }
 
 /// The lines of the answer, with as many doubts as fit. At full width, the statement about each axis of a
