@@ -4,17 +4,25 @@ use sim_core::machine::Machine;
 use sim_core::os::OsModel;
 
 use crate::domain_level::DomainLevel;
+use crate::entry::Entry;
 
 /// The levels that the kernel's own policy balances on this machine, lowest first; levels with one group are
 /// left out, as the kernels remove them. Empty on a machine of one cpu.
 #[must_use]
 pub fn domains(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
-    match kernel.balancer.policy {
-        "ULE" => crate::ule::levels(machine),
-        "LGROUP" => crate::lgroup::levels(machine),
-        _ => crate::load::levels(machine, kernel),
-    }
+    let own = LEVELS.iter().find(|(entry, _)| entry.name == kernel.balancer.policy);
+    own.map_or_else(Vec::new, |(_, levels)| levels(machine, kernel))
 }
+
+/// The levels of a policy on a machine under a kernel.
+type Levels = fn(&Machine, &OsModel) -> Vec<DomainLevel>;
+
+/// The policies that balance levels.
+const LEVELS: [(&Entry, Levels); 3] = [
+    (&crate::load::ENTRY, crate::load::levels),
+    (&crate::ule::ENTRY, |machine, _| crate::ule::levels(machine)),
+    (&crate::lgroup::ENTRY, |machine, _| crate::lgroup::levels(machine)),
+];
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,6 @@ use testkit::house::files;
 /// Pairs of modules whose cycle stays: crate, one module, another one, and why.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("cli", "args", "complete", "completion asks the parser, and the parser names who completes a value"),
-    ("policies", "load", "linux_6_18", "`LOAD` chooses a release by its parameters, which both have"),
     ("sim-core", "machine", "program", "a machine has the spread of its noise, a program a set of cpus"),
     ("sim-core", "contention::class", "contention::loads", "a class keeps the loads that its members have"),
     ("sim-core", "engine::shared", "engine::caches", "methods of the shared state by subject"),

@@ -184,6 +184,35 @@ fn only_the_command_line_prints_and_nothing_depends_on_hash_order() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// Words of a line like `V27`: a release with another name.
+fn short_release(code: &str) -> impl Iterator<Item = &str> {
+    let short = |word: &&str| {
+        let number = word.strip_prefix(['v', 'V']).map(str::parse::<u32>);
+        number.is_some_and(|number| number.is_ok_and(|number| number > 1))
+    };
+    code.split(|c: char| !c.is_alphanumeric()).filter(short)
+}
+
+#[test]
+fn policies_and_workloads_ask_for_rules_and_not_for_releases_or_disciplines() {
+    // Releases are rows of rules (`releases.rs`); a policy asks for a rule. It may name a kernel in the
+    // scenario that shows it.
+    let kernels = ["\"linux-", "\"freebsd-", "\"solaris-"];
+    let mut broken = Vec::new();
+    for (path, text) in files("crates", &["rs"]).unwrap() {
+        let ours = ["crates/policies/src/", "crates/workloads/src/"].iter().any(|of| path.starts_with(of));
+        let data = ["/releases.rs", "/tests.rs", "/fake.rs"].iter().any(|end| path.ends_with(end));
+        let shipped = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for (number, line) in shipped.lines().enumerate().filter(|_| ours && !data) {
+            let code = line.split("//").next().unwrap_or_default();
+            let names = kernels.iter().chain(&["Discipline::"]).filter(|word| code.contains(**word));
+            let words = names.copied().chain(short_release(code));
+            broken.extend(words.map(|word| format!("{path}:{}: {word}", number + 1)));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
 #[test]
 fn the_physics_uses_nothing_outside_and_names_no_release_of_an_operating_system() {
     // Releases are parameters of an operating system; rules that differ between them have names or are data.
@@ -197,13 +226,7 @@ fn the_physics_uses_nothing_outside_and_names_no_release_of_an_operating_system(
             for word in names.chain(outside.iter().filter(|word| line.contains(**word))) {
                 broken.push(format!("{path}:{}: {word}", number + 1));
             }
-            // `V27`: a release with another name.
-            let short = |word: &&str| {
-                word.strip_prefix('v').is_some_and(|rest| rest.parse::<u32>().is_ok_and(|number| number > 1))
-            };
-            for word in code.split(|c: char| !c.is_alphanumeric()).filter(short) {
-                broken.push(format!("{path}:{}: {word}", number + 1));
-            }
+            broken.extend(short_release(&code).map(|word| format!("{path}:{}: {word}", number + 1)));
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));

@@ -22,7 +22,6 @@ use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
 use crate::entry::Setting;
-use crate::load::{NewIdle, Parameters};
 use crate::spread::Draws;
 use crate::ticks::Ticks;
 use average::{Average, FINE, Utilisation};
@@ -32,20 +31,20 @@ use unequal::{Rule, Unequal, fits};
 pub(crate) use domains::{caches, levels};
 pub(crate) use unequal::UnequalCores;
 
-/// The kernel whose balancer this is.
-pub(crate) const NAME: &str = "linux-6.18";
-
+/// What may be changed of it; the parameters of `LOAD` describe each.
 #[derive(Clone, Copy, Debug)]
-struct Options {
-    periodic: bool,
-    newidle: bool,
-    active: bool,
-    affine_wakeups: bool,
-    migration_cost: Span,
-    newidle_cost: Span,
-    nr_migrate: usize,
-    interval_scale: u64,
-    kernel_threads: Span,
+pub(crate) struct Options {
+    pub(crate) periodic: bool,
+    pub(crate) newidle: bool,
+    pub(crate) active: bool,
+    pub(crate) affine_wakeups: bool,
+    pub(crate) migration_cost: Span,
+    pub(crate) newidle_cost: Span,
+    pub(crate) nr_migrate: usize,
+    /// In thousandths.
+    pub(crate) interval_scale: u64,
+    pub(crate) kernel_threads: Span,
+    pub(crate) unequal_cores: UnequalCores,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,24 +130,12 @@ pub(crate) struct Linux618 {
 }
 
 impl Linux618 {
-    pub(crate) fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
+    pub(crate) fn new(options: Options, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
         let cpus = machine.cpus() as usize;
         let domains = domains::build(machine);
         let caches = caches(machine);
-        let migration_cost = Span::from_ns(values.migration_cost.ns());
-        let options = Options {
-            periodic: values.periodic,
-            newidle: values.newidle != NewIdle::Off,
-            active: values.active,
-            affine_wakeups: values.affine_wakeups,
-            migration_cost,
-            newidle_cost: Span::from_ns(values.newidle_cost.ns()),
-            nr_migrate: values.nr_migrate,
-            interval_scale: values.interval_scale.thousandths(),
-            kernel_threads: Span::from_ns(values.kernel_threads.ns()),
-        };
-        let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * migration_cost.ns(), ..Cpu::default() };
+        let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * options.migration_cost.ns(), ..Cpu::default() };
         let fresh =
             |d: &Domain, cpu| Progress { interval_ms: options.scaled(d.span(cpu)), last: None, failed: 0 };
         Self {
@@ -162,7 +149,7 @@ impl Linux618 {
             idle: idle::Idle::new(machine),
             caches,
             overloaded: 0,
-            unequal: Unequal::new(machine, values.unequal_cores),
+            unequal: Unequal::new(machine, options.unequal_cores),
             small_busy: 0,
             marked: domains.iter().map(|d| vec![false; d.groups.count() as usize]).collect(),
             waiting: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fake::FakeSystem;
+use crate::load;
 use notation::parameter::Values;
 use sim_core::machine::Level as Tree;
 use sim_core::policy::{Affinity, Why};
@@ -10,11 +11,10 @@ const SOCKETS: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::C
 const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 2)];
 
 fn policy_on(system: &FakeSystem) -> Linux618 {
-    let mut kernel = system.kernel.clone();
-    kernel.balancer.release = NAME;
     let setting =
-        Setting { entry: &crate::load::ENTRY, machine: &system.machine, kernel: &kernel, apps: &[] };
-    Linux618::new(&Parameters::from(&Values::defaults(Parameters::TABLE)), &setting)
+        Setting { entry: &load::ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
+    let values = load::Parameters::from(&Values::defaults(load::Parameters::TABLE));
+    Linux618::new(load::by_group_types(&values), &setting)
 }
 
 /// A group of four idle cpus.

@@ -131,7 +131,7 @@ impl Load {
             match self.pull(system, level, me, busiest, imbalance) {
                 Pulled::Some => return Attempt::Moved,
                 Pulled::None => return Attempt::Failed(busiest),
-                Pulled::AllPinned if !self.release.leaves_out_pinned => return Attempt::Pinned,
+                Pulled::AllPinned if !self.rules.leaves_out_pinned => return Attempt::Pinned,
                 Pulled::AllPinned => self.excluded.insert(busiest),
             }
         }
@@ -148,7 +148,7 @@ impl Load {
         imbalance: u64,
     ) -> Pulled {
         // Group scheduling scales the amount by W / (W + 1): an amount of exactly half a task moves none.
-        let (load, halves) = (system.load(busiest), self.release.halves);
+        let (load, halves) = (system.load(busiest), self.rules.halves);
         let mut remaining = if halves { imbalance.saturating_mul(load) / (load + 1) } else { imbalance };
         // The best task of `me`, which is idle or has one; not known where it does not matter.
         let mut best_here = if halves { u64::MAX } else { heaviest(system, &mut self.waiting, me) };
@@ -230,7 +230,7 @@ impl Load {
     pub(super) fn new_idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.loads.ticks(cpu, system.now());
         let mut next = now.saturating_add(self.loads.ticks_of(Span::from_ms(1_000)));
-        let mut pulled = !self.release.newidle_walks_on;
+        let mut pulled = !self.rules.newidle_walks_on;
         for level in 0..self.domains.len() {
             let here = match self.options.newidle {
                 NewIdle::Kernel => self.domains[level].template.newidle,
@@ -250,7 +250,7 @@ impl Load {
                 break;
             }
         }
-        if pulled || self.release.newidle_resets || now > self.next_balance[cpu] {
+        if pulled || self.rules.newidle_resets || now > self.next_balance[cpu] {
             self.next_balance[cpu] = next;
         }
     }

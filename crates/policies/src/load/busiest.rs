@@ -8,7 +8,7 @@ use sim_core::policy::View;
 
 use super::Load;
 use super::domains::{Domain, UNIT};
-use super::releases::{Release, Template};
+use super::releases::{Rules, Template};
 use super::rules::{self, Amount, Situation};
 
 impl Situation {
@@ -66,8 +66,7 @@ impl Load {
         self.queues.refresh(view);
         let domain = self.domains[level].clone();
         let index = as_a.index(&domain.template);
-        if self.release.designated && as_a != Situation::NewlyIdle && self.designated(&domain.local(me)) != me
-        {
+        if self.rules.designated && as_a != Situation::NewlyIdle && self.designated(&domain.local(me)) != me {
             return Finding::NotDesignated;
         }
         if domain.groups.largest() == 1 && !self.anyone_crowded(&domain, me) {
@@ -98,7 +97,7 @@ impl Load {
             return Finding::Balanced;
         };
         let mine = cpu_load_per_task(view, me);
-        let found = imbalance(&self.release, &domain, &local, &busiest, UNIT * total / power, mine);
+        let found = imbalance(&self.rules, &domain, &local, &busiest, UNIT * total / power, mine);
         let Some((imbalance, amount)) = found else {
             return Finding::Balanced;
         };
@@ -134,7 +133,7 @@ impl Load {
         local: bool,
     ) -> Group {
         let mut group = Group { cpus: cpus.clone(), ..Group::default() };
-        let compares = self.release.group_imbalance && !local;
+        let compares = self.rules.group_imbalance && !local;
         let (mut max, mut min, mut per_task) = (0, u64::MAX, 0);
         let now = view.now();
         for cpu in cpus.map(CpuId) {
@@ -166,7 +165,7 @@ fn cpu_load_per_task(view: &dyn View, cpu: CpuId) -> u64 {
 /// How much load to pull from `busiest`, if anything; `average` is that of the whole domain, `mine` the load
 /// per task of the pulling cpu.
 fn imbalance(
-    release: &Release,
+    rules: &Rules,
     domain: &Domain,
     local: &Group,
     busiest: &Group,
@@ -196,7 +195,7 @@ fn imbalance(
     }
     let local_per_task = if local.tasks > 0 { local.load_per_task() } else { mine };
     let needed = if local.tasks > 0 && per_task > local_per_task { 1 } else { 2 };
-    let worth_one = max - this + release.fuzz * per_task >= needed * per_task
+    let worth_one = max - this + rules.fuzz * per_task >= needed * per_task
         || gains_throughput(power, (max, per_task), (this, local_per_task));
     // Otherwise the kernel goes on with the small amount; it can still move a task of up to twice that
     // weight.

@@ -1,4 +1,5 @@
-//! `LOAD`: the balancing of the Linux release in the scenario; this folder holds that of 2.6.18 to 2.6.30.
+//! `LOAD`: the balancing of the Linux release in the scenario, one of two balancers ([`releases`]). This
+//! folder holds the one that compares loads, of 2.6.18 to 2.6.30.
 //!
 //! Idea: keep the *load* (sum of weights) of every queue near the average, by pulling from the busiest group
 //! at each level of a hierarchy of scheduling domains. Source: kernel/sched.c and sched_fair.c of the
@@ -23,11 +24,11 @@ use sim_core::time::{Span, Time};
 
 use crate::domain_level::DomainLevel;
 use crate::entry::{Entry, Level, Setting, Showcase};
-use crate::linux_6_18::UnequalCores;
+use crate::linux_6_18::{self, Linux618, UnequalCores};
 use crate::queues::Queues;
 use cpu_load::Loads;
 use domains::Domain;
-use releases::Release;
+use releases::{Balancing, Named, Rules};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -53,15 +54,13 @@ active balancing",
 };
 
 choices! {
-    /// The release whose balancer is used: that of the kernel, or a named one.
-    pub(crate) enum Kernel {
-        Own = "kernel",
-        Linux2618 = "linux-2.6.18",
-        Linux2627 = "linux-2.6.27",
-        Linux2628 = "linux-2.6.28",
-        Linux2630 = "linux-2.6.30",
-        Linux618 = "linux-6.18",
-    }
+    /// The words of a rule: as the release has it, or not.
+    pub(crate) enum Switch { Release = "release", On = "on", Off = "off" }
+}
+
+choices! {
+    /// The words of `fuzz`.
+    pub(crate) enum Fuzz { Release = "release", Zero = "0", One = "1", Two = "2" }
 }
 
 choices! {
@@ -79,11 +78,32 @@ parameters! {
     pub(crate) struct Parameters {
         /// The release whose balancer LOAD uses: that of the scenario's kernel (2.6.28 if that is not Linux),
         /// or the named one.
-        release: Kernel = Kernel::Own;
+        release: Named = 0;
         /// Releases up to 2.6.30: whether cores that share a cache form a level, and whether such a group is
         /// one unit of capacity. `auto`: as the release detects it (2.6.27 only with one memory node). `on`:
         /// also the cores of a package, if the machine's tree names no caches.
         mc: CacheLevel = CacheLevel::Auto;
+        /// Releases up to 2.6.30: how many tasks count in favour of moving one at a small imbalance
+        /// (SCHED_LOAD_SCALE_FUZZ in find_busiest_group; 0 in 2.6.18, 2 in 2.6.27, then 1).
+        fuzz: Fuzz = Fuzz::Release;
+        /// Releases up to 2.6.30: a cpu that goes idle checks every level that allows it, instead of up to
+        /// the first that does not (idle_balance; 2.6.18 and 2.6.30).
+        newidle_walks_on: Switch = Switch::Release;
+        /// Releases up to 2.6.30: a cpu that goes idle always brings its next ordinary pass forward
+        /// (idle_balance, until 2.6.26).
+        newidle_resets: Switch = Switch::Release;
+        /// Releases up to 2.6.30: one designated cpu balances for its group (find_busiest_group, since
+        /// 2.6.20).
+        designated: Switch = Switch::Release;
+        /// Releases up to 2.6.30: a group whose queues differ much is worth a look even if it has few tasks
+        /// (__group_imb in find_busiest_group, since 2.6.24).
+        group_imbalance: Switch = Switch::Release;
+        /// Releases up to 2.6.30: a queue whose tasks may all not come is left out and the search repeated
+        /// (load_balance, since 2.6.19).
+        leaves_out_pinned: Switch = Switch::Release;
+        /// Releases up to 2.6.30: a task of up to twice the amount to move is accepted (balance_tasks, since
+        /// 2.6.23).
+        halves: Switch = Switch::Release;
         /// linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle
         /// time is shorter skips the pass (uncertain).
         newidle_cost: Duration = 100, in 0..=ms(1);
@@ -121,28 +141,35 @@ parameters! {
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let values = &Parameters::from(values);
-    if is_linux_6_18(values, setting.kernel) {
-        Box::new(crate::linux_6_18::Linux618::new(values, setting))
-    } else {
-        Box::new(Load::new(values, setting))
+    match releases::of(values, setting.kernel) {
+        Balancing::GroupTypes => Box::new(Linux618::new(by_group_types(values), setting)),
+        Balancing::Loads(rules) => Box::new(Load::new(values, rules, setting)),
     }
 }
 
-fn is_linux_6_18(values: &Parameters, kernel: &OsModel) -> bool {
-    match values.release {
-        Kernel::Own => kernel.balancer.release == crate::linux_6_18::NAME,
-        other => other == Kernel::Linux618,
+/// The parameters of the balancer by group types.
+pub(crate) fn by_group_types(values: &Parameters) -> linux_6_18::Options {
+    linux_6_18::Options {
+        periodic: values.periodic,
+        newidle: values.newidle != NewIdle::Off,
+        active: values.active,
+        affine_wakeups: values.affine_wakeups,
+        migration_cost: Span::from_ns(values.migration_cost.ns()),
+        newidle_cost: Span::from_ns(values.newidle_cost.ns()),
+        nr_migrate: values.nr_migrate,
+        interval_scale: values.interval_scale.thousandths(),
+        kernel_threads: Span::from_ns(values.kernel_threads.ns()),
+        unequal_cores: values.unequal_cores,
     }
 }
 
 /// The levels `LOAD` with default values balances on this machine under this kernel, lowest first.
 pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     let values = Parameters::from(&Values::defaults(Parameters::TABLE));
-    if is_linux_6_18(&values, kernel) {
-        return crate::linux_6_18::levels(machine);
+    match releases::of(&values, kernel) {
+        Balancing::GroupTypes => linux_6_18::levels(machine),
+        Balancing::Loads(rules) => domains_of(&values, machine, &rules).iter().map(Domain::level).collect(),
     }
-    let release = releases::of(&values, kernel);
-    domains_of(&values, machine, &release).iter().map(Domain::level).collect()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +193,7 @@ struct Progress {
 
 /// The policy.
 struct Load {
-    release: Release,
+    rules: Rules,
     options: Options,
     domains: Vec<Domain>,
     loads: Loads,
@@ -189,10 +216,9 @@ struct Load {
 }
 
 impl Load {
-    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, rules: Rules, setting: &Setting<'_>) -> Self {
         let cpus = setting.machine.cpus() as usize;
-        let release = releases::of(values, setting.kernel);
-        let domains = domains_of(values, setting.machine, &release);
+        let domains = domains_of(values, setting.machine, &rules);
         let options = Options {
             periodic: values.periodic,
             newidle: values.newidle,
@@ -203,7 +229,7 @@ impl Load {
         };
         let fresh = |d: &Domain| Progress { interval_ms: d.template.min_ms, last: 0, failed: 0 };
         Self {
-            release,
+            rules,
             options,
             loads: Loads::new(setting.kernel, setting.machine.cpus()),
             queues: Queues::new(setting.machine.cpus(), 1),
@@ -228,9 +254,9 @@ impl Load {
     }
 }
 
-fn domains_of(values: &Parameters, machine: &Machine, release: &Release) -> Vec<Domain> {
-    let cache = release.caches(&machine.topology, values.mc);
-    let mut domains = domains::build(&machine.topology, &release.templates, &cache);
+fn domains_of(values: &Parameters, machine: &Machine, rules: &Rules) -> Vec<Domain> {
+    let cache = rules.caches(&machine.topology, values.mc);
+    let mut domains = domains::build(&machine.topology, &rules.templates, &cache);
     let scale = |ms: u64| (ms.saturating_mul(values.interval_scale.thousandths()) / 1_000).max(1);
     for domain in &mut domains {
         let template = &mut domain.template;

@@ -1,12 +1,14 @@
-//! The balancers of Linux 2.6.18 to 2.6.30 as data: a template of flags and constants per level, and what
-//! differs between releases.
+//! The releases whose balancer `LOAD` may follow, a row each: which of the two balancers it is, and its rules
+//! where these differ. Those of the balancer by loads are a template of flags and constants per level, and
+//! named rules, each of them a parameter of `LOAD`.
 //!
 //! Values: include/linux/topology.h, include/linux/sched.h and arch/x86 `topology.h` of each release. 2.6.18
 //! (the kernel of RHEL 5) was reconstructed from those headers and from kernel mails; its rules are marked as
 //! uncertain below.
 
-use super::{CacheLevel, Kernel, Parameters};
-use notation::declare::Choice;
+use super::{CacheLevel, Fuzz, Parameters, Switch};
+use notation::declare::{Choice, Field};
+use notation::parameter::Kind;
 use sim_core::machine::{Division, Level, Topology};
 use sim_core::os::OsModel;
 
@@ -145,10 +147,9 @@ pub(super) enum SharedCaches {
     Known,
 }
 
-/// A release of the balancer.
+/// The rules of a balancer that compares the loads of cpus, where releases differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Release {
-    pub(super) name: &'static str,
+pub(super) struct Rules {
     pub(super) templates: Templates,
     pub(super) shared_caches: SharedCaches,
     /// F of the small-imbalance test: one task is worth moving when MAX - THIS + F tasks >= 1 or 2 tasks
@@ -171,9 +172,64 @@ pub(super) struct Release {
     pub(super) halves: bool,
 }
 
-/// Linux 2.6.28, and every kernel that is not in the table.
-pub(super) const LINUX_2_6_28: Release = Release {
-    name: "linux-2.6.28",
+/// Which balancer a release has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Balancing {
+    /// By the loads of cpus (kernel/sched.c, `find_busiest_group`).
+    Loads(Rules),
+    /// By types of groups (kernel/sched/fair.c, `calculate_imbalance` since 5.5): [`crate::linux_6_18`].
+    GroupTypes,
+}
+
+/// A release.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Release {
+    /// As kernels and the parameter `release` name it.
+    pub(super) name: &'static str,
+    pub(super) balancing: Balancing,
+}
+
+/// The rules of 2.6.18. Uncertain: no fuzz, no designated cpu, no group imbalance, pinned queues end an
+/// attempt, whole tasks only.
+pub(super) const RULES_2_6_18: Rules = Rules {
+    templates: Templates {
+        smt: Template {
+            busy_factor: 8,
+            newidle_index: 1,
+            fork: false,
+            wake_balance: false,
+            wake_idle: true,
+            ..SMT
+        },
+        mc: Template { newidle: true, fork: false, wake_balance: false, share_cache: false, ..MC },
+        cpu: Template { newidle: true, fork: false, wake_balance: false, ..CPU },
+        node: Template { newidle_index: 0, wake_affine: false, serialize: false, ..NODE },
+        all_nodes: Template { newidle: false, wake_affine: false, serialize: false, ..ALL_NODES },
+    },
+    shared_caches: SharedCaches::Ignored,
+    fuzz: 0,
+    newidle_walks_on: true,
+    newidle_resets: true,
+    designated: false,
+    group_imbalance: false,
+    leaves_out_pinned: false,
+    halves: false,
+};
+
+/// The rules of 2.6.27: like 2.6.28, but ...
+pub(super) const RULES_2_6_27: Rules = Rules {
+    templates: Templates {
+        cpu: Template { newidle: true, wake_balance: false, ..CPU },
+        node: Template { wake_affine: false, ..NODE },
+        ..TEMPLATES
+    },
+    shared_caches: SharedCaches::OneNode,
+    fuzz: 2,
+    ..RULES_2_6_28
+};
+
+/// The rules of 2.6.28, and of every kernel that is not in the table.
+pub(super) const RULES_2_6_28: Rules = Rules {
     templates: TEMPLATES,
     shared_caches: SharedCaches::Known,
     fuzz: 1,
@@ -185,61 +241,87 @@ pub(super) const LINUX_2_6_28: Release = Release {
     halves: true,
 };
 
-/// The releases, oldest first.
-pub(super) const RELEASES: [Release; 4] = [
-    // Uncertain: no fuzz, no designated cpu, no group imbalance, pinned queues end an attempt, whole tasks
-    // only.
-    Release {
-        name: "linux-2.6.18",
-        templates: Templates {
-            smt: Template {
-                busy_factor: 8,
-                newidle_index: 1,
-                fork: false,
-                wake_balance: false,
-                wake_idle: true,
-                ..SMT
-            },
-            mc: Template { newidle: true, fork: false, wake_balance: false, share_cache: false, ..MC },
-            cpu: Template { newidle: true, fork: false, wake_balance: false, ..CPU },
-            node: Template { newidle_index: 0, wake_affine: false, serialize: false, ..NODE },
-            all_nodes: Template { newidle: false, wake_affine: false, serialize: false, ..ALL_NODES },
-        },
-        shared_caches: SharedCaches::Ignored,
-        fuzz: 0,
-        newidle_walks_on: true,
-        newidle_resets: true,
-        designated: false,
-        group_imbalance: false,
-        leaves_out_pinned: false,
-        halves: false,
-    },
-    Release {
-        name: "linux-2.6.27",
-        templates: Templates {
-            cpu: Template { newidle: true, wake_balance: false, ..CPU },
-            node: Template { wake_affine: false, ..NODE },
-            ..TEMPLATES
-        },
-        shared_caches: SharedCaches::OneNode,
-        fuzz: 2,
-        ..LINUX_2_6_28
-    },
-    LINUX_2_6_28,
-    Release { name: "linux-2.6.30", newidle_walks_on: true, ..LINUX_2_6_28 },
+/// The rules of 2.6.30: like 2.6.28, but ...
+pub(super) const RULES_2_6_30: Rules = Rules { newidle_walks_on: true, ..RULES_2_6_28 };
+
+/// The releases, oldest first. A new one is a row here and an entry among the kernels.
+pub(super) const RELEASES: [Release; 5] = [
+    Release { name: "linux-2.6.18", balancing: Balancing::Loads(RULES_2_6_18) },
+    Release { name: "linux-2.6.27", balancing: Balancing::Loads(RULES_2_6_27) },
+    Release { name: "linux-2.6.28", balancing: Balancing::Loads(RULES_2_6_28) },
+    Release { name: "linux-2.6.30", balancing: Balancing::Loads(RULES_2_6_30) },
+    Release { name: "linux-6.18", balancing: Balancing::GroupTypes },
 ];
 
-/// The release of the kernel, unless the parameter names another one; 2.6.28 for a kernel with another
-/// balancer.
-pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Release {
-    let name = match values.release {
-        Kernel::Own => kernel.balancer.release,
-        other => other.word(),
+/// What `release` may name: the kernel's own release, or one of the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Named(Option<Release>);
+
+impl Named {
+    const ALL: [&'static str; RELEASES.len() + 1] = {
+        let (mut words, mut at) = (["kernel"; RELEASES.len() + 1], 0);
+        while at < RELEASES.len() {
+            words[at + 1] = RELEASES[at].name;
+            at += 1;
+        }
+        words
     };
-    RELEASES.into_iter().find(|release| release.name == name).unwrap_or(LINUX_2_6_28)
 }
 
-impl Release {
+impl Choice for Named {
+    const WORDS: &'static [&'static str] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.0.map_or(Self::WORDS[0], |release| release.name)
+    }
+}
+
+impl Field for Named {
+    const KIND: Kind = Kind::Choice(Self::WORDS);
+    const MAX: u64 = RELEASES.len() as u64;
+
+    fn from_numbers(numbers: &[u64]) -> Self {
+        let at = numbers.first().and_then(|at| (*at as usize).checked_sub(1));
+        Self(at.and_then(|at| RELEASES.get(at)).copied())
+    }
+}
+
+/// The balancer of the kernel, unless the parameter names another release; that of 2.6.28 for a kernel with
+/// another balancer. Rules that the parameters set replace those of the release.
+pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Balancing {
+    let own = || RELEASES.into_iter().find(|release| release.name == kernel.balancer.release);
+    match values.release.0.or_else(own).map(|release| release.balancing) {
+        Some(Balancing::GroupTypes) => Balancing::GroupTypes,
+        Some(Balancing::Loads(rules)) => Balancing::Loads(rules.with(values)),
+        None => Balancing::Loads(RULES_2_6_28.with(values)),
+    }
+}
+
+impl Rules {
+    /// With what the parameters set.
+    fn with(self, values: &Parameters) -> Self {
+        let set = |switch: Switch, own: bool| match switch {
+            Switch::Release => own,
+            Switch::On => true,
+            Switch::Off => false,
+        };
+        Self {
+            fuzz: match values.fuzz {
+                Fuzz::Release => self.fuzz,
+                Fuzz::Zero => 0,
+                Fuzz::One => 1,
+                Fuzz::Two => 2,
+            },
+            newidle_walks_on: set(values.newidle_walks_on, self.newidle_walks_on),
+            newidle_resets: set(values.newidle_resets, self.newidle_resets),
+            designated: set(values.designated, self.designated),
+            group_imbalance: set(values.group_imbalance, self.group_imbalance),
+            leaves_out_pinned: set(values.leaves_out_pinned, self.leaves_out_pinned),
+            halves: set(values.halves, self.halves),
+            ..self
+        }
+    }
+
     /// The domains of cores that share a cache; single cores when the release has no such level here.
     /// Asked for (`on`) on a machine whose tree has no caches below the package, it is the package: its cores
     /// share the last-level cache.
@@ -267,7 +349,7 @@ mod tests {
 
     #[test]
     fn the_releases_differ_where_their_headers_do() {
-        let [old, r27, r28, r30] = RELEASES;
+        let [old, r27, r28, r30] = [RULES_2_6_18, RULES_2_6_27, RULES_2_6_28, RULES_2_6_30];
         // 2.6.28 took new-idle balancing from the CPU level and gave NODE affine wake-ups.
         assert!(r27.templates.cpu.newidle && !r28.templates.cpu.newidle);
         assert!(!r27.templates.node.wake_affine && r28.templates.node.wake_affine);

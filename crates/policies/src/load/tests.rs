@@ -17,10 +17,10 @@ fn load(system: &FakeSystem, changes: &[(&str, u64)]) -> Load {
     for (name, value) in changes {
         values.set(name, *value).unwrap();
     }
-    Load::new(
-        &Parameters::from(&values),
-        &Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] },
-    )
+    let values = Parameters::from(&values);
+    let Balancing::Loads(rules) = releases::of(&values, &system.kernel) else { panic!("balances by types") };
+    let setting = Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
+    Load::new(&values, rules, &setting)
 }
 
 /// Queues that have been as they are for ten seconds, all tasks cold; no tick has balanced yet.
@@ -218,7 +218,7 @@ fn hot_tasks_resist_until_the_third_attempt_at_the_cpu_level() {
 #[test]
 fn a_queue_of_pinned_tasks_ends_an_attempt_of_2_6_18() {
     let (mut system, mut policy) = steady(&SOCKET, &[0, 4, 3, 0]);
-    policy.release = releases::RELEASES[0];
+    policy.rules = releases::RULES_2_6_18;
     for task in 0..4 {
         system.tasks[task].affinity = Affinity::One(CpuId(1));
     }
@@ -231,7 +231,7 @@ fn a_queue_of_pinned_tasks_ends_an_attempt_of_2_6_18() {
 fn an_idle_cpu_of_2_6_18_takes_a_heavy_task_unless_it_is_the_only_best_one() {
     let pulled = |weights: [u32; 2], counts: &[u32]| {
         let (mut system, mut policy) = steady(&TWO, counts);
-        policy.release = releases::RELEASES[0];
+        policy.rules = releases::RULES_2_6_18;
         let there = system.tasks.len() - 2;
         for (task, weight) in weights.into_iter().enumerate() {
             system.tasks[there + task].view.weight = weight;
@@ -432,4 +432,37 @@ fn a_fork_goes_to_the_least_loaded_group_wherever_it_is() {
     let (mut system, mut policy) = steady(&SOCKET, &[2, 1, 0, 1]);
     system.add_app(1, false);
     assert_eq!(policy.place(&system, TaskId(4), Placement::Fork { parent: CpuId(0) }).cpu, CpuId(2));
+}
+
+#[test]
+fn each_rule_of_a_release_can_be_set_alone() {
+    let kernel = FakeSystem::new(&TWO).kernel;
+    let of = |release: u64, changes: &[(&str, u64)]| {
+        let mut values = Values::defaults(Parameters::TABLE);
+        for (name, value) in [("release", release)].iter().chain(changes) {
+            values.set(name, *value).unwrap();
+        }
+        match releases::of(&Parameters::from(&values), &kernel) {
+            Balancing::Loads(rules) => rules,
+            Balancing::GroupTypes => panic!("balances by types"),
+        }
+    };
+    // Releases 1 to 4 of the table; values 1 and 2 of a switch are on and off.
+    assert_eq!([0, 3].map(|release| of(release, &[])), [releases::RULES_2_6_28; 2]);
+    assert_eq!(of(3, &[("newidle_walks_on", 1)]), of(4, &[]), "2.6.30 is 2.6.28 with one more rule");
+    let switches = [
+        "newidle_walks_on",
+        "newidle_resets",
+        "designated",
+        "group_imbalance",
+        "leaves_out_pinned",
+        "halves",
+    ];
+    for name in switches.into_iter().chain(["fuzz"]) {
+        for release in 1..=4 {
+            let own = of(release, &[]);
+            let changed = [1, 2].map(|value| of(release, &[(name, value)]) != own);
+            assert!(changed.contains(&true), "{name} of release {release}");
+        }
+    }
 }

@@ -1,15 +1,17 @@
 //! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a
 //! second, idle steals.
 //!
-//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`seven`]) and 12 ([`twelve`]). Priorities are not seen: a
+//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`seven`]) and 12 ([`twelve`]); which rules are of which
+//! release: [`releases`]. Priorities are not seen: a
 //! thread "could run now" on an idle cpu only, and the cpu with the lowest priority is the one with the
 //! fewest threads.
 
+mod releases;
 mod seven;
 mod twelve;
 
 use notation::declare::Duration;
-use notation::{choices, parameters};
+use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Division, Level as Tree, Machine, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
@@ -20,6 +22,7 @@ use crate::domain_level::DomainLevel;
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::queues::Queues;
 use crate::spread::Draws;
+use releases::{Balances, Places, Release, Rules, Steals};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -48,16 +51,21 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values, setting| Box::new(Ule::new(&values.into(), setting)),
 };
 
-choices! {
-    /// The words of `release`.
-    enum Release { V7 = "7", V12 = "12" }
-}
-
 parameters! {
     /// Parameters of `ULE`.
     struct Parameters {
         /// The release whose rules ULE uses: FreeBSD 7 (of 2008 to 2011) or 12.
-        release: Release = Release::V7;
+        release: Release = Release::FreeBsd7;
+        /// Where a thread goes (sched_pickcpu): as the release has it; to its last cpu if that is idle, else
+        /// to the idle one with the lowest number (`lowest-idle`, 7); or near its warm cache (`nearest`, 12).
+        places: Places = Places::Release;
+        /// From where an idle cpu steals (tdq_idled): as the release has it; from its core or the longest
+        /// queue, looking again at each tick (`longest`, 7); or from the nearest long queue, looking once
+        /// (`nearest`, 12).
+        steals: Steals = Steals::Release;
+        /// What a pass of the long-term balancer evens out (sched_balance): as the release has it; one pair
+        /// of cores, and the threads of each core (`pair`, 7); or all queues of the machine (`all`, 12).
+        balances: Balances = Balances::Release;
         /// Mean time between passes of the long-term balancer. The time to each pass is drawn from half to
         /// one and a half of it (balance_interval).
         interval: Duration = s(1), in ms(1)..=s(1000);
@@ -70,18 +78,17 @@ parameters! {
         /// number of cpus, at most 3; in 12 two.
         steal_threshold: u64 = 0, in 0..=1_000;
         /// Time per cache level during which a thread keeps its affinity (kern.sched.affinity, 1 ms): twice
-        /// this time for its cpu, three times for its cache. Release 12 only.
+        /// this time for its cpu, three times for its cache. It acts with `places: nearest`.
         affinity: Duration = ms(1), in 0..=s(1);
     }
 }
 
-/// Timer tokens: the long-term balancer over all cpus, and the one of release 7 within cores.
+/// Timer tokens: the long-term balancer over all cpus, and the one within cores.
 const ALL: u64 = 0;
 const SIBLINGS: u64 = 1;
 
 struct Ule {
-    /// The rules of release 7, else those of 12.
-    seven: bool,
+    rules: Rules,
     interval: Span,
     balance: bool,
     steal: bool,
@@ -101,15 +108,13 @@ struct Ule {
 impl Ule {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
-        let seven = values.release == Release::V7;
+        let rules = Rules::of(values);
         let threshold = match values.steal_threshold {
-            // `sched_initticks`: fls(mp_ncpus) - 1, at most 3.
-            0 if seven => u64::from(machine.cpus().max(1).ilog2()).min(3),
-            0 => 2,
+            0 => rules.threshold(machine.cpus()),
             set => set,
         };
         Self {
-            seven,
+            rules,
             interval: Span::from_ns(values.interval.ns()),
             balance: values.balance,
             steal: values.steal,
@@ -155,17 +160,19 @@ impl Ule {
 impl Policy for Ule {
     fn init(&mut self, system: &mut dyn System) {
         self.arm(system, ALL);
-        if self.seven && self.cores.largest() > 1 {
+        if self.rules.balances == Balances::Pair && self.cores.largest() > 1 {
             self.arm(system, SIBLINGS);
         }
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
-        match placement {
-            Placement::Fork { parent } if self.seven => self.pick_seven(view, task, parent),
-            Placement::Wake { previous, .. } if self.seven => self.pick_seven(view, task, previous),
-            Placement::Fork { parent } => self.pick(view, task, parent, None),
-            Placement::Wake { waker, previous } => self.pick(view, task, previous, Some(waker)),
+        let (previous, waker) = match placement {
+            Placement::Fork { parent } => (parent, None),
+            Placement::Wake { waker, previous } => (previous, Some(waker)),
+        };
+        match self.rules.places {
+            Places::Nearest => self.pick_nearest(view, task, previous, waker),
+            Places::LowestIdle | Places::Release => self.pick_lowest_idle(view, task, previous),
         }
     }
 
@@ -173,11 +180,12 @@ impl Policy for Ule {
         if !self.steal || self.queues.overloaded() == 0 {
             return;
         }
-        if self.seven {
-            self.steal_seven(system, cpu);
-            self.look_again(system, cpu);
-        } else {
-            self.steal_near(system, cpu);
+        match self.rules.steals {
+            Steals::Nearest => self.steal_near(system, cpu),
+            Steals::Longest | Steals::Release => {
+                self.steal_longest(system, cpu);
+                self.look_again(system, cpu);
+            }
         }
     }
 
@@ -185,15 +193,15 @@ impl Policy for Ule {
         if let Timer::Tick(cpu) = timer {
             self.looking[cpu] = false;
             if system.nr_running(cpu) == 0 {
-                self.steal_seven(system, cpu);
+                self.steal_longest(system, cpu);
                 self.look_again(system, cpu);
             }
         }
         let Timer::Token(token) = timer else { return };
-        match (self.seven, token) {
-            (true, SIBLINGS) => self.balance_siblings(system),
-            (true, _) => self.balance_pair(system),
-            _ => self.balance_all(system),
+        match self.rules.balances {
+            Balances::All => self.balance_all(system),
+            Balances::Pair | Balances::Release if token == SIBLINGS => self.balance_siblings(system),
+            Balances::Pair | Balances::Release => self.balance_pair(system),
         }
         self.arm(system, token);
     }
@@ -201,7 +209,8 @@ impl Policy for Ule {
     fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
         self.queues.note(system, cpu);
         let least = if self.cores.largest() > 1 { 2 } else { self.threshold };
-        if self.seven && self.steal && self.queues.idle() > 0 && system.nr_running(cpu) >= least {
+        let looks = self.steal && self.rules.steals == Steals::Longest;
+        if looks && self.queues.idle() > 0 && system.nr_running(cpu) >= least {
             let cpus = system.machine().cpus();
             let mut next = self.queues.first_at_most(0..cpus, 0);
             while let Some(idle) = next {

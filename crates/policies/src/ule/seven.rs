@@ -14,7 +14,7 @@ impl Ule {
     /// priority, which is here the one with the fewest threads; of equals the last by number
     /// (`tdq_lowestpri`). That a thread of better priority stays on its last cpu or goes to its waker's is
     /// left out.
-    pub(super) fn pick_seven(&mut self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuChoice {
+    pub(super) fn pick_lowest_idle(&mut self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuChoice {
         let length = view.nr_running(previous).into();
         let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
         if view.nr_running(previous) == 0 && view.allowed(task, previous) {
@@ -56,7 +56,7 @@ impl Ule {
 
     /// `tdq_idled`: a sibling with a waiting thread, else the most loaded cpu if it has enough; of equals the
     /// last.
-    pub(super) fn steal_seven(&mut self, system: &mut dyn System, cpu: CpuId) {
+    pub(super) fn steal_longest(&mut self, system: &mut dyn System, cpu: CpuId) {
         let sibling = self.core(cpu).find(|other| *other != cpu && system.nr_running(*other) >= 2);
         if let Some(victim) = sibling {
             self.take(system, victim, cpu, Why::rule("stolen: a thread waits on the same core"));

@@ -70,7 +70,7 @@ fn threads_go_to_idle_cpus_near_first_and_may_be_pinned() {
         let task = TaskId(system.tasks.len() as u32);
         system.add_app(1, false);
         system.tasks[task.0 as usize].view.last_ran = Time::from_ns(system.now.ns() - ran_ms_ago * 1_000_000);
-        policy.pick(&system, task, CpuId(1), Some(CpuId(5))).cpu.0
+        policy.pick_nearest(&system, task, CpuId(1), Some(CpuId(5))).cpu.0
     };
     assert_eq!(wake(&[1, 0, 0, 0, 0, 0, 0, 0], 1), 1);
     assert_eq!(wake(&[1, 1, 1, 0, 0, 0, 0, 0], 1), 3, "its cache is warm: stays in the group");
@@ -165,4 +165,21 @@ fn an_idle_cpu_of_release_7_looks_again_at_its_ticks() {
         }
         assert_eq!(system.moves.len(), stolen, "release {release}");
     }
+}
+
+#[test]
+fn each_rule_of_a_release_can_be_set_alone() {
+    let of = |changes: &[(&str, u64)]| {
+        let mut values = Values::defaults(Parameters::TABLE);
+        for (name, value) in changes {
+            values.set(name, *value).unwrap();
+        }
+        Rules::of(&Parameters::from(&values))
+    };
+    let (seven, twelve) = (of(&[]), of(&[("release", 1)]));
+    assert_eq!(of(&[("places", 2)]), Rules { places: twelve.places, ..seven });
+    assert_eq!(of(&[("steals", 2)]), Rules { steals: twelve.steals, ..seven });
+    assert_eq!(of(&[("release", 1), ("balances", 1)]), Rules { balances: seven.balances, ..twelve });
+    let all = [("release", 1), ("places", 1), ("steals", 1), ("balances", 1)];
+    assert_eq!(of(&all), Rules { threshold: twelve.threshold, ..seven });
 }

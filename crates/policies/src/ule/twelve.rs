@@ -18,7 +18,7 @@ const NOISE: u64 = 32;
 
 impl Ule {
     /// `sched_pickcpu`.
-    pub(super) fn pick(
+    pub(super) fn pick_nearest(
         &mut self,
         view: &dyn View,
         task: TaskId,
