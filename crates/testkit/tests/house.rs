@@ -194,6 +194,18 @@ fn short_release(code: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
+fn the_engine_asks_for_rules_and_not_for_disciplines() {
+    let mut broken = Vec::new();
+    for (path, text) in files("crates/sim-core/src/engine", &["rs"]).unwrap() {
+        let shipped = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+        let code = |line: &str| line.split("//").next().is_some_and(|code| code.contains("Discipline::"));
+        let shipped = shipped.lines().enumerate().filter(|_| !path.ends_with("/tests.rs"));
+        broken.extend(shipped.filter(|(_, line)| code(line)).map(|(at, _)| format!("{path}:{}", at + 1)));
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
 fn policies_and_workloads_ask_for_rules_and_not_for_releases_or_disciplines() {
     // Releases are rows of rules (`releases.rs`); a policy asks for a rule. It may name a kernel in the
     // scenario that shows it.

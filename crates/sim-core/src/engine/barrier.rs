@@ -136,7 +136,7 @@ impl Engine<'_> {
             }
             TaskState::Queued | TaskState::Running => {
                 let there = other.cpu;
-                if there == cpu || self.shared.marked[there] {
+                if there == cpu || self.shared.rounds.is_marked(there) {
                     return;
                 }
                 let polling = matches!(self.cpus[there].activity, Activity::Poll | Activity::Spin);

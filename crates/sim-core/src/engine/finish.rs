@@ -10,7 +10,7 @@ impl Engine<'_> {
     pub(crate) fn finish(mut self, outcome: Outcome) -> RunReport {
         let makespan = self.shared.elapsed();
         // Every event up to here has happened, poll cycles that end now included.
-        self.shared.passed = u32::MAX;
+        self.shared.rounds.end();
         let cpus: Vec<_> = self.cpus.ids().collect();
         for cpu in &cpus {
             self.settle(*cpu);

@@ -105,7 +105,7 @@ impl Engine<'_> {
 
     /// Nothing that the instant had to do is left, and no armed instant is in the past.
     fn check_empty(&self) {
-        let left = (self.marks.len(), self.round.len(), self.late_marks.len());
+        let left = self.shared.rounds.left();
         assert!(left == (0, 0, 0), "{left:?} cpus are still marked at the end of {:?}", self.shared.now);
         let pending = (self.notices.len(), self.preempted.len(), self.shared.waits.len());
         assert!(
@@ -312,7 +312,7 @@ mod tests {
         // The first instant creates the tasks, the next ones are ends of computations.
         for _ in 0..3 {
             engine.shared.now = engine.shared.sources.earliest().min(engine.timers.earliest());
-            engine.shared.passed = 0;
+            engine.shared.rounds.advance();
             assert!(engine.instant(&mut First).is_ok());
         }
         engine.check_all();

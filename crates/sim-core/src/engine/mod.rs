@@ -87,6 +87,7 @@ mod invariants;
 mod locks;
 mod ordering;
 pub(crate) mod polling;
+pub(crate) mod rounds;
 mod sampling;
 mod setup;
 pub(crate) mod shared;
@@ -99,8 +100,7 @@ mod update;
 mod wakeup;
 mod yields;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::engine::dirty::Dirty;
@@ -120,7 +120,7 @@ use crate::time::{Span, Time};
 use polling::prediction::Predictions;
 use sampling::Sampling;
 use shared::Shared;
-use state::{Cpu, ProcessId};
+use state::{Cpu, Prices, ProcessId};
 
 #[cfg(test)]
 pub(crate) use setup::test_machine;
@@ -251,14 +251,6 @@ pub(crate) struct Engine<'o> {
     cpus: PerCpu<Cpu>,
     shared: Shared<'o>,
     timers: Timers,
-    /// Cpus to decide in the next round of this instant, in order of marking.
-    marks: Vec<CpuId>,
-    /// The marked cpus of the present round, in id order.
-    round: Vec<CpuId>,
-    /// Cpus that a lower one marked while it decided: they decide in the same round.
-    late_marks: BinaryHeap<Reverse<CpuId>>,
-    /// The cpu that decides now.
-    deciding: Option<CpuId>,
     /// Changes of which the policy is still to be notified.
     notices: Vec<(TaskId, CpuId, Change)>,
     /// The policy is notified of preemptions: it asks for it, and the discipline changes priorities with
@@ -328,7 +320,7 @@ impl Engine<'_> {
                 break Outcome::Livelock(format!("{rounds} rounds at {at:?} did not end the instant"));
             }
             if at > self.shared.now {
-                self.shared.passed = 0;
+                self.shared.rounds.advance();
             }
             debug_assert!(
                 at >= self.shared.now,
@@ -345,7 +337,6 @@ impl Engine<'_> {
 
     /// One instant, in the phases that the overview of this module lists. The error names what does not end.
     fn instant(&mut self, policy: &mut dyn Policy) -> Result<(), String> {
-        debug_assert!(self.deciding.is_none(), "{:?} decides between two instants", self.deciding);
         self.pass_all_ticks();
         self.armed_now = 0;
         let most = max_timers_per_instant(self.shared.machine.cpus());
@@ -383,11 +374,11 @@ impl Engine<'_> {
                 self.notify(policy);
                 policy.app_ready(self, app);
             }
-            if let [cpu] = self.marks[..] {
-                self.marks.clear();
+            if let Some(cpu) = self.shared.rounds.begin_single() {
                 self.decide_first(cpu, policy);
-            } else if !self.marks.is_empty() {
-                self.decide_all(policy);
+            } else if !self.shared.rounds.is_empty() {
+                self.shared.rounds.begin();
+                self.decide_others(policy);
             } else if self.preempted.is_empty() {
                 // The policy is notified of a boosted task even when no cpu decides, as when the task is
                 // throttled.
@@ -408,24 +399,28 @@ impl Engine<'_> {
     /// Nothing but the armed events is to be done at this instant.
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.marks.is_empty() && self.complete_apps.is_empty()
+        self.shared.rounds.is_empty() && self.complete_apps.is_empty()
     }
 
     /// One cpu decides, then those of higher numbers that it has marked.
     #[inline]
     fn decide_first(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.decide(cpu, policy);
-        while let Some(Reverse(late)) = self.late_marks.pop() {
-            debug_assert!(late > cpu, "{late} decides in the round of {cpu}");
-            self.decide(late, policy);
+        self.decide_others(policy);
+    }
+
+    /// Each cpu that is still to decide in this round does.
+    #[inline]
+    fn decide_others(&mut self, policy: &mut dyn Policy) {
+        while let Some(cpu) = self.shared.rounds.next() {
+            self.decide(cpu, policy);
         }
     }
 
     /// All marked cpus have decided: the policy is notified of what has happened.
     #[inline]
     fn end_round(&mut self, policy: &mut dyn Policy) {
-        self.deciding = None;
-        self.shared.passed = u32::MAX;
+        self.shared.rounds.end();
         self.notify(policy);
         if !self.shared.waits.is_empty() {
             self.notify_waits(policy);
@@ -435,41 +430,18 @@ impl Engine<'_> {
         }
     }
 
-    /// Each marked cpu decides, in id order.
-    fn decide_all(&mut self, policy: &mut dyn Policy) {
-        debug_assert!(self.round.is_empty(), "{} cpus of the last round are left", self.round.len());
-        self.round.append(&mut self.marks);
-        self.round.sort_unstable();
-        let mut at = 0;
-        while let Some(cpu) = self.next_in_round(&mut at) {
-            self.decide(cpu, policy);
-        }
-        self.round.clear();
-    }
-
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        self.shared.marked[cpu] = false;
-        debug_assert!(
-            self.deciding.is_none_or(|before| before < cpu),
-            "{cpu} decides after {:?}",
-            self.deciding
-        );
-        self.deciding = Some(cpu);
+        self.shared.rounds.decides(cpu);
         self.checks.note(cpu);
-        self.shared.passed = self.shared.passed.max(cpu.0);
         self.step(cpu, policy);
     }
 
     /// Marks the cpus whose armed instant has come, and those on which a task completes its work by the clock
     /// of its class. Each of these sources is armed anew before the instant is over.
     fn mark_due(&mut self, only: Option<usize>) {
-        let Self { shared, marks, cpus, events, .. } = self;
-        let Shared { sources, memory, now, marked, .. } = shared;
-        let mut mark = |cpu: CpuId| {
-            if !std::mem::replace(&mut marked[cpu], true) {
-                marks.push(cpu);
-            }
-        };
+        let Self { shared, cpus, events, .. } = self;
+        let Shared { sources, memory, now, rounds, .. } = shared;
+        let mut mark = |cpu: CpuId| rounds.mark(cpu);
         let mut due = |source: usize| {
             *events += 1;
             if let Some(class) = source.checked_sub(cpus.len()) {
@@ -578,30 +550,7 @@ impl Engine<'_> {
     }
 
     fn mark(&mut self, cpu: CpuId) {
-        if !std::mem::replace(&mut self.shared.marked[cpu], true) {
-            if self.deciding.is_some_and(|deciding| cpu > deciding) {
-                self.late_marks.push(Reverse(cpu));
-            } else {
-                self.marks.push(cpu);
-            }
-        }
-    }
-
-    /// The lowest of the cpus that are still to decide in this round; `at` counts those of the sorted list.
-    fn next_in_round(&mut self, at: &mut usize) -> Option<CpuId> {
-        let listed = self.round.get(*at).copied();
-        if self.late_marks.is_empty() {
-            *at += 1;
-            return listed;
-        }
-        match (listed, self.late_marks.peek().copied()) {
-            (Some(cpu), Some(Reverse(late))) if late < cpu => self.late_marks.pop().map(|Reverse(late)| late),
-            (None, _) => self.late_marks.pop().map(|Reverse(late)| late),
-            (Some(_), _) => {
-                *at += 1;
-                listed
-            }
-        }
+        self.shared.rounds.mark(cpu);
     }
 
     fn observe(&mut self, what: Observation) {
@@ -647,12 +596,7 @@ impl Engine<'_> {
 
     /// Context-switch cost to a task from the process that ran last on a cpu.
     fn switch_cost(&self, last: ProcessId, next: TaskId) -> Span {
-        let costs = &self.shared.machine.costs;
-        if last == ProcessId::NONE || last == self.shared.tasks[next].process {
-            costs.switch_thread
-        } else {
-            costs.switch_process
-        }
+        Prices::of(&self.shared.machine.costs).switch(last, self.shared.tasks[next].process)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Building a run: what is refused, and the first state of everything.
 
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::account::Category;
@@ -11,7 +11,7 @@ use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
 use crate::engine::polling::Look;
 use crate::engine::polling::prediction::Predictions;
-use crate::engine::polling::rotation::rotates;
+use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
@@ -300,7 +300,7 @@ fn build_cpus(
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     // A discipline that times ordinary picks writes this record all the time; so do tasks that sleep, whose
     // overhead often has several parts.
-    let pairs = matches!(&model.discipline, Discipline::Cfs(params) if params.times_pairs());
+    let pairs = model.discipline.times_picks();
     let locks = |app: &App| app.program.locks() > 0 && app.locks.rules.sleeps_after().is_some();
     if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());
@@ -467,14 +467,10 @@ impl<'o> Engine<'o> {
         let built = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
         let Population { mut tasks, apps, profiles, looks, left, pending } = built;
         let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
-        let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
+        let policy_orders = model.discipline.asks_policy();
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         Self {
             cpus: build_cpus(&machine, &model, options.seed, (&apps, &mut tasks)),
-            marks: Vec::with_capacity(cpus),
-            round: Vec::with_capacity(cpus),
-            late_marks: BinaryHeap::new(),
-            deciding: None,
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             preempted: Vec::new(),
@@ -499,17 +495,16 @@ impl<'o> Engine<'o> {
                 now: Time::ZERO,
                 extrapolated: Span::ZERO,
                 sources: Sources::new(cpus, memory.room()),
-                marked: PerCpu::filled(cpus, false),
+                rounds: Rounds::new(cpus),
                 watched: false,
                 notified: IdVec::default(),
                 waits: Vec::new(),
                 dirty: Dirty::default(),
-                rotates: !directed && rotates(&model.discipline),
+                turns: model.discipline.turns().filter(|_| !directed),
                 picks: model.discipline.picks().filter(|_| !directed),
                 directed,
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || (directed && limited(&model)),
-                passed: 0,
                 digest: Digest::default(),
                 cores: Cores::new(&machine, usable(&machine, &model)),
                 machine,

@@ -11,17 +11,18 @@ use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::invariants::violated;
 use crate::engine::polling::Look;
+use crate::engine::rounds::Rounds;
 use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, MaybeNode, Part, Stage, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
-use crate::machine::{Machine, PerCpu};
+use crate::machine::Machine;
 use crate::observe::{Digest, LeaveReason, Observation, Observer, Verdict};
 use crate::os::OsModel;
 use crate::outcome::{Counters, Options};
 use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
-use crate::run_queue::Picks;
 use crate::run_queue::explanation::explain;
+use crate::run_queue::{Picks, Turns};
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
@@ -52,8 +53,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) caches: Caches,
     pub(crate) memory: Contention,
     pub(crate) sources: Sources,
-    /// Cpus that have something to decide at this instant.
-    pub(crate) marked: PerCpu<bool>,
+    /// Which cpus have something to decide at this instant, and which have decided.
+    pub(crate) rounds: Rounds,
     /// The policy is notified of waits.
     pub(crate) watched: bool,
     /// Of each task: the policy is notified of its wait, or will be. Empty where it is notified of none.
@@ -63,8 +64,9 @@ pub(crate) struct Shared<'o> {
     pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
     /// What a policy that watches waits asks for with [`crate::policy::System::dirty`].
     pub(crate) dirty: Dirty,
-    /// Yields put their callers behind all others, and none is directed: polling is computed in place.
-    pub(crate) rotates: bool,
+    /// How tasks that poll take turns, where yields put their callers behind all others and none is directed:
+    /// polling is computed in place.
+    pub(crate) turns: Option<Turns>,
     /// By what tasks that poll are picked, if no yield is directed and polling needs only compact records.
     pub(crate) picks: Option<Picks>,
     /// Some tasks poll with directed yields.
@@ -74,8 +76,6 @@ pub(crate) struct Shared<'o> {
     /// Each poll is an event: on request, where the policy orders the queues, and where yields are directed
     /// while cpus share the limited cpu time of a task group.
     pub(crate) stepwise: bool,
-    /// Cpus below this one have decided at this instant: a poll cycle of theirs that ends now is over.
-    pub(crate) passed: u32,
     /// None for an observer that wants no facts.
     pub(crate) observer: Option<&'o mut dyn Observer>,
     /// The observer wants the cpu-time breakdowns.

@@ -70,6 +70,10 @@ impl Task {
 }
 
 impl Rules for ByPolicy {
+    fn asks_policy(&self) -> bool {
+        true
+    }
+
     /// The key is that of the entry, and one that is moved keeps it.
     fn place(&self, _: &mut Tasks, _: &mut Cpu, _: TaskId, _: Entry, _: Time) {}
 

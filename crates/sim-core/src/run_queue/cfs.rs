@@ -10,8 +10,8 @@ use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::run_queue::{
-    Entry, FastForward, Growth, Interrupted, Keys, Picked, Picks, Rules, Standing, Tasks, anyone_waits, best,
-    last_of_priority,
+    Entry, FastForward, Growth, Interrupted, Keys, Picked, Picks, Rules, Standing, Tasks, Turns,
+    anyone_waits, best, last_of_priority,
 };
 use crate::time::{Span, Time};
 
@@ -287,14 +287,14 @@ fn buddy(
 impl CfsParams {
     /// True if the instant of the last ordinary pick matters.
     #[inline]
-    pub(crate) fn times_pairs(&self) -> bool {
+    fn times_pairs(&self) -> bool {
         self.buddy_limit == BuddyLimit::Slice
     }
 
     /// Where the minimum follows the waiting tasks only, it follows the caller of a yield if no task waits:
     /// for an instant that one is the leftmost.
     #[inline]
-    pub(crate) fn follow_alone(&self, tasks: &Tasks, cpu: &mut Cpu) {
+    fn follow_alone(&self, tasks: &Tasks, cpu: &mut Cpu) {
         if !self.minimum_with_current && cpu.head.is_none() {
             cpu.min_vruntime = cpu.min_vruntime.max(tasks[cpu.current].vruntime);
         }
@@ -304,6 +304,10 @@ impl CfsParams {
 impl Rules for CfsParams {
     fn keeps_history(&self) -> bool {
         self.adaptive_gran
+    }
+
+    fn times_picks(&self) -> bool {
+        self.times_pairs()
     }
 
     fn leave(&self, tasks: &mut Tasks, _: &mut Cpu, id: TaskId, reason: LeaveReason) {
@@ -387,6 +391,16 @@ impl FastForward for CfsParams {
         (self.yield_mode == YieldMode::Default).then_some(Picks::ByKey)
     }
 
+    fn turns(&self) -> Option<Turns> {
+        (self.yield_mode == YieldMode::Posix).then_some(Turns::Charged)
+    }
+
+    #[inline]
+    fn follow_yield(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        advance_minimum(self, tasks, cpu);
+        self.follow_alone(tasks, cpu);
+    }
+
     #[inline]
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
         match self.yield_mode {
@@ -399,8 +413,7 @@ impl FastForward for CfsParams {
     fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
         let task = &mut tasks[cpu.current];
         task.vruntime += weighted(cycle, task.weight) * more as i64;
-        advance_minimum(self, tasks, cpu);
-        self.follow_alone(tasks, cpu);
+        self.follow_yield(tasks, cpu);
     }
 
     #[inline]

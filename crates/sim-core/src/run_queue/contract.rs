@@ -18,7 +18,9 @@ use crate::run_queue::round_robin::RoundRobinParams;
 use crate::run_queue::ts::TsParams;
 use crate::run_queue::ule::UleParams;
 use crate::run_queue::virtual_time::VirtualTimeParams;
-use crate::run_queue::{Entry, Growth, Interrupted, Keys, Picked, Picks, Standing, Tasks, Ticks, contested};
+use crate::run_queue::{
+    Entry, Growth, Interrupted, Keys, Picked, Picks, Standing, Tasks, Ticks, Turns, contested,
+};
 use crate::time::{Span, Time};
 
 macro_rules! disciplines {
@@ -142,6 +144,12 @@ contract! {
         /// It writes the history of each task ([`crate::engine::state::History`]).
         fn keeps_history(&self) -> bool { true }
 
+        /// It notes the instant of each ordinary pick, in the record of a cpu that others seldom write.
+        fn times_picks(&self) -> bool { false }
+
+        /// The policy gives each task its place in the queue ([`crate::policy::Order::Policy`]).
+        fn asks_policy(&self) -> bool { false }
+
         /// The key of a moved task is relative to the minimum of its queue.
         fn has_relative_keys(&self) -> bool { true }
 
@@ -224,6 +232,18 @@ pub(crate) trait FastForward: Rules {
     /// By what compact records of tasks that poll are picked, where these suffice.
     fn picks(&self) -> Option<Picks> {
         None
+    }
+
+    /// How the keys of tasks that poll in turns grow, if a yield puts its caller behind every task of its
+    /// priority level.
+    fn turns(&self) -> Option<Turns> {
+        None
+    }
+
+    /// The queue's minimum follows a yield of the current task.
+    #[inline]
+    fn follow_yield(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        self.advance_minimum(tasks, cpu);
     }
 
     /// Yields of the current task, one every `cycle`, after all of which but the last it certainly keeps the

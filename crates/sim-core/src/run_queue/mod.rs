@@ -76,6 +76,17 @@ impl Discipline {
         each!(self, rules => copy.run(rules, limit))
     }
 
+    /// [`FastForward::turns`].
+    pub(crate) fn turns(&self) -> Option<Turns> {
+        each!(self, rules => rules.turns())
+    }
+
+    /// [`FastForward::follow_yield`].
+    #[inline]
+    pub(crate) fn follow_yield(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        each!(self, rules => rules.follow_yield(tasks, cpu));
+    }
+
     /// [`FastForward::picks`].
     pub(crate) fn picks(&self) -> Option<Picks> {
         each!(self, rules => rules.picks())
@@ -193,6 +204,15 @@ pub(crate) enum Interrupted {
     SliceOver,
     /// Another task may take the cpu.
     Asked,
+}
+
+/// How keys grow where tasks poll in turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turns {
+    /// They are arrival numbers.
+    Arrivals,
+    /// The caller of a yield is charged for its time and then goes behind the last key.
+    Charged,
 }
 
 /// Where a task stands that competes for a cpu.

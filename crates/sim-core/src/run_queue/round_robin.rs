@@ -6,7 +6,7 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::run_queue::{
-    Entry, FastForward, Growth, Keys, Rules, Standing, Tasks, at_least_1us, best, last_of_priority,
+    Entry, FastForward, Growth, Keys, Rules, Standing, Tasks, Turns, at_least_1us, best, last_of_priority,
 };
 use crate::time::{Span, Time};
 
@@ -61,6 +61,10 @@ impl Rules for RoundRobinParams {
 }
 
 impl FastForward for RoundRobinParams {
+    fn turns(&self) -> Option<Turns> {
+        Some(Turns::Arrivals)
+    }
+
     fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
         true
     }

@@ -30,7 +30,7 @@ pub(crate) mod rotation;
 use crate::account::Category;
 use crate::engine::Engine;
 use crate::engine::polling::members::READ_FIRST;
-use crate::engine::state::{Activity, ProcessId, Task};
+use crate::engine::state::{Activity, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::policy::THROTTLED;
@@ -84,28 +84,6 @@ impl Look {
     }
 }
 
-/// What a yield and a switch take.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Prices {
-    pub(crate) call: Span,
-    pub(crate) thread: Span,
-    pub(crate) process: Span,
-}
-
-impl Prices {
-    #[inline]
-    pub(crate) const fn of(costs: &Costs) -> Self {
-        let Costs { yield_call: call, switch_thread: thread, switch_process: process, .. } = *costs;
-        Self { call, thread, process }
-    }
-
-    /// A switch between two tasks of these processes.
-    #[inline]
-    pub(crate) fn switch(&self, from: ProcessId, to: ProcessId) -> Span {
-        if from == to { self.thread } else { self.process }
-    }
-}
-
 /// Whole cycles in a row that end strictly before `limit` when the first ends at `first`.
 #[inline]
 pub(crate) fn cycles_before(limit: Time, first: Time, cycle: Span) -> u64 {
@@ -154,7 +132,7 @@ impl Engine<'_> {
         }
         let cycle = shared.cycle(&shared.tasks[record.current]);
         let first_end = record.since + record.overhead.total() + cycle;
-        let limit = if cpu.0 < shared.passed { shared.now + Span::from_ns(1) } else { shared.now };
+        let limit = if shared.rounds.is_over(cpu) { shared.now + Span::from_ns(1) } else { shared.now };
         if first_end >= limit {
             return;
         }

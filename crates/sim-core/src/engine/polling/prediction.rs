@@ -2,11 +2,11 @@
 //! already.
 
 use crate::account::Category;
+use crate::engine::polling::Look;
 use crate::engine::polling::members::Members;
 use crate::engine::polling::queue_copy::{self, QueueCopy};
-use crate::engine::polling::{Look, Prices};
 use crate::engine::shared::Shared;
-use crate::engine::state::Cpu;
+use crate::engine::state::{Cpu, Prices};
 use crate::ids::{CpuId, TaskId};
 use crate::policy::TaskState;
 #[cfg(debug_assertions)]

@@ -7,8 +7,8 @@
 
 use crate::account::Category;
 use crate::engine::polling::recurrence::Mark;
-use crate::engine::polling::{Look, Prices, cycles_before, polls, polls_before, visible_at};
-use crate::engine::state::{App, Cpu, ProcessId, Task};
+use crate::engine::polling::{Look, cycles_before, polls, polls_before, visible_at};
+use crate::engine::state::{App, Cpu, Prices, ProcessId, Task};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::run_queue::multilevel::Share;
 use crate::run_queue::{self, FastForward, Picked, Tasks, groups};
@@ -397,13 +397,13 @@ impl QueueCopy {
     /// The switch between two tasks.
     #[inline]
     pub(crate) fn cost(&self, from: &Task, to: &Task) -> Span {
-        if self.cpu.several { self.prices.switch(from.process, to.process) } else { self.prices.thread }
+        self.prices.between(self.cpu.several, from, to)
     }
 
     /// What of a switch is charged to keys.
     #[inline]
     pub(crate) const fn switch_charge(&self) -> Span {
-        if self.cpu.several { self.prices.process } else { self.prices.thread }
+        self.prices.charged(self.cpu.several)
     }
 
     /// The current task, which has yielded, goes into the queue, and `next` takes the cpu.

@@ -298,8 +298,8 @@ impl QueueCopy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::polling::{Look, Prices};
-    use crate::engine::state::ProcessId;
+    use crate::engine::polling::Look;
+    use crate::engine::state::{Prices, ProcessId};
     use crate::ids::AppId;
     use crate::rng;
     use crate::run_queue::eevdf::EevdfParams;

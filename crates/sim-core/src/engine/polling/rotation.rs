@@ -7,35 +7,19 @@
 use crate::account::{Account, Category};
 use crate::engine::polling::{Look, cycles_before, polls, polls_before, visible_at};
 use crate::engine::shared::Shared;
-use crate::engine::state::{Cpu, Task};
+use crate::engine::state::{Cpu, Prices, Task};
 use crate::ids::TaskId;
 use crate::machine::Costs;
-use crate::os::{Discipline, YieldMode};
+use crate::os::Discipline;
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{self, Rules, Tasks};
+use crate::run_queue::{self, Rules, Tasks, Turns};
 use crate::time::{Span, Time};
-
-/// True when a yield under this discipline puts its caller behind every task of its priority.
-pub(crate) fn rotates(discipline: &Discipline) -> bool {
-    match discipline {
-        Discipline::Cfs(params) => params.yield_mode == YieldMode::Posix,
-        Discipline::RoundRobin(_) => true,
-        _ => false,
-    }
-}
 
 /// The price of a switch between two tasks of a cpu.
 #[inline]
 fn price(costs: &Costs, record: &Cpu, from: &Task, to: &Task) -> Span {
-    if record.several { price_of_processes(costs, from, to) } else { costs.switch_thread }
-}
-
-/// A separate function, so that the numbers of processes are not read where there is one only: they are in
-/// another line.
-#[inline(never)]
-fn price_of_processes(costs: &Costs, from: &Task, to: &Task) -> Span {
-    if from.process == to.process { costs.switch_thread } else { costs.switch_process }
+    Prices::of(costs).between(record.several, from, to)
 }
 
 /// The rounds of the cycle: the number of members, when the first cycle of the current one ends, how long a
@@ -60,19 +44,11 @@ struct Place {
 
 const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
-/// The queue's minimum after a yield.
-pub(crate) fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
-    discipline.advance_minimum(tasks, cpu);
-    if let Discipline::Cfs(params) = discipline {
-        params.follow_alone(tasks, cpu);
-    }
-}
-
 impl Shared<'_> {
     /// True when the current task of a cpu, which polls, and its rivals run in a round-robin cycle.
     #[inline]
     pub(crate) fn in_rotation(&self, record: &Cpu) -> bool {
-        if !self.rotates {
+        if self.turns.is_none() {
             return false;
         }
         let priority = self.tasks[record.current].priority;
@@ -163,9 +139,9 @@ impl Shared<'_> {
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
         let switch_charge = record.switch_charge(&self.machine.costs);
-        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
+        let charged = self.turns == Some(Turns::Charged);
         let charge = |task: &Task| switch_charge + self.cycle(task);
-        let growth = |task: &Task| 1 + if fair { weighted(charge(task), task.weight) } else { 0 };
+        let growth = |task: &Task| 1 + if charged { weighted(charge(task), task.weight) } else { 0 };
         let mut gain = growth(first);
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
@@ -179,8 +155,8 @@ impl Shared<'_> {
             (last, at) = (task, task.next);
         }
         // What is armed is what was predicted, unless something has happened since at this very instant.
-        let open =
-            soonest < limit && (self.marked[record.id] || self.sources.get(record.id.0 as usize) < limit);
+        let open = soonest < limit
+            && (self.rounds.is_marked(record.id) || self.sources.get(record.id.0 as usize) < limit);
         let limit = if open { limit.min(self.predict_rotation(record)) } else { limit };
         let check = record.since + record.overhead.total() + self.look(first).poll;
         let end = check + self.machine.costs.yield_call;
@@ -198,7 +174,7 @@ impl Shared<'_> {
     /// The most frequent case: the current task completes its cycle, and that of the next one does not end
     /// before `limit`.
     fn rotate_once(&mut self, record: &mut Cpu, limit: Time) -> bool {
-        let Self { tasks, apps, machine, model, looks, .. } = self;
+        let Self { tasks, apps, machine, model, looks, turns, .. } = self;
         let costs = &machine.costs;
         let Some(next) = record.head.some() else { return false };
         let (task, rival) = (&tasks[record.current], &tasks[next]);
@@ -215,7 +191,7 @@ impl Shared<'_> {
         }
         let place = Place { next, before: record.current, number: 1, cost };
         let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
-        end_cycle(&model.discipline, (look, costs.yield_call), tasks, record, (Some(last), end));
+        end_cycle((&model.discipline, *turns), (look, costs.yield_call), tasks, record, (Some(last), end));
         let counters = &mut apps[tasks[place.before].app()].counters;
         counters.polls += 1;
         counters.yields += 1;
@@ -229,12 +205,12 @@ impl Shared<'_> {
     /// Charges the dispatches of all members of the cycle, at least two, and determines which is current
     /// then.
     fn rotate_all(&mut self, record: &mut Cpu, rounds: &Rounds) {
-        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
+        let charged = self.turns == Some(Turns::Charged);
         let (first, priority) = (record.current, self.tasks[record.current].priority);
         let last = run_queue::last_of_priority(&self.tasks, record, priority).unwrap_or(first);
         let most = 1 + (rounds.limit - rounds.end - Span::from_ns(1)).ns() / rounds.round.ns();
         let mut key = self.tasks[last].vruntime;
-        if fair {
+        if charged {
             key = key.max(self.tasks[first].vruntime - 1);
         }
         let mut charge = rounds.end.since(record.charged);
@@ -259,7 +235,7 @@ impl Shared<'_> {
                 break;
             }
             let task = &mut self.tasks[id];
-            key += 1 + if fair { weighted(charge, task.weight) } else { 0 };
+            key += 1 + if charged { weighted(charge, task.weight) } else { 0 };
             task.vruntime = key + rounds.gain * (times as i64 - 1);
             task.cpu_time += span + (cost + cycle) * (times - 1);
             task.last_ran = end + rounds.round * (times - 1);
@@ -308,16 +284,17 @@ impl Shared<'_> {
 
         let priority = self.tasks[record.current].priority;
         let last = run_queue::last_of_priority(&self.tasks, record, priority);
-        end_cycle(&self.model.discipline, (look, call), &mut self.tasks, record, (last, check + call));
+        let rules = (&self.model.discipline, self.turns);
+        end_cycle(rules, (look, call), &mut self.tasks, record, (last, check + call));
         let task = &mut self.tasks[record.current];
-        if let Discipline::Cfs(_) = self.model.discipline {
+        if self.turns == Some(Turns::Charged) {
             task.vruntime += weighted(cycle, task.weight) * more as i64;
         }
         task.cpu_time += cycle * more;
         record.since += cycle * more;
         record.charged = record.since;
         task.last_ran = record.since;
-        follow_minimum(&self.model.discipline, &self.tasks, record);
+        self.model.discipline.follow_yield(&self.tasks, record);
         record.picked = record.since;
         record.forget_buddies(record.since);
         record.polled.0 += more;
@@ -382,7 +359,7 @@ fn begin_dispatch(discipline: &Discipline, costs: &Costs, tasks: &Tasks, record:
 /// priority in the queue.
 #[inline]
 fn end_cycle(
-    discipline: &Discipline,
+    (discipline, turns): (&Discipline, Option<Turns>),
     (look, call): (Look, Span),
     tasks: &mut Tasks,
     record: &mut Cpu,
@@ -390,7 +367,7 @@ fn end_cycle(
 ) {
     let last = last.map(|last| tasks[last].vruntime);
     let task = &mut tasks[record.current];
-    if let Discipline::Cfs(_) = discipline {
+    if turns == Some(Turns::Charged) {
         let behind = last.map_or(task.vruntime, |last| task.vruntime.max(last + 1));
         task.vruntime = behind + weighted(end.since(record.charged), task.weight);
     } else {
@@ -403,7 +380,7 @@ fn end_cycle(
     record.charged = end;
     record.picked = end;
     record.forget_buddies(end);
-    follow_minimum(discipline, tasks, record);
+    discipline.follow_yield(tasks, record);
     record.polled.0 += 1;
     record.account.add(look.category, look.poll);
     record.account.add(Category::Yield, call);

@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::contention::ClassId;
 use crate::engine::state::apart::Unwritten;
-use crate::engine::state::{Apart, Overhead, Part, Parts, ProcessId};
+use crate::engine::state::{Apart, Overhead, Part, Parts, Prices, ProcessId};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::run_queue::Average;
@@ -186,12 +186,10 @@ impl Cpu {
         }
     }
 
-    /// What of a context switch is charged to the virtual runtime of the task switched to. It is the same for
-    /// all of a cpu: the price between processes when its tasks belong to several, else the price between
-    /// threads.
+    /// See [`Prices::charged`].
     #[inline]
     pub(crate) const fn switch_charge(&self, costs: &Costs) -> Span {
-        if self.several { costs.switch_process } else { costs.switch_thread }
+        Prices::of(costs).charged(self.several)
     }
 
     /// Kernel or daemon work is deferred to its next segment.

@@ -11,7 +11,7 @@ pub(crate) use apart::{Apart, History, LockWaiter, MaybeNode};
 pub(crate) use app::{App, BarrierRank};
 pub(crate) use cpu::{Activity, After, Cpu, NOWHERE};
 pub(crate) use overhead::{Overhead, Part, Parts};
-pub(crate) use process::ProcessId;
+pub(crate) use process::{Prices, ProcessId};
 pub(crate) use task::{Stage, Task, Waiting};
 
 #[cfg(test)]

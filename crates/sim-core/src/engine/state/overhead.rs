@@ -154,7 +154,7 @@ impl Cpu {
 
     /// Charges up to `elapsed` of the pending overhead, subtracts it, and returns what of `elapsed` lies
     /// behind it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pay(&mut self, elapsed: Span) -> Span {
         let Overhead { other, switch, part } = self.overhead;
         let total = self.overhead.total();
@@ -166,10 +166,16 @@ impl Cpu {
             self.account.add(Category::Switch, Span::from_ns(switch.into()));
             self.account.add(Part::CATEGORIES[part as usize], other);
         } else {
-            self.rare.parts.pay(total, &mut self.account);
+            self.pay_apart(total);
         }
         self.overhead = Overhead::NONE;
         elapsed - total
+    }
+
+    /// The same for overhead of several parts.
+    #[cold]
+    fn pay_apart(&mut self, total: Span) {
+        self.rare.parts.pay(total, &mut self.account);
     }
 
     /// The same for less than all of the overhead.

@@ -21,10 +21,9 @@ use crate::engine::polling::members::by_deadline::Queue;
 use crate::engine::polling::members::levels::Limit;
 use crate::engine::polling::members::renaming::Mark;
 use crate::engine::polling::queue_copy::USUAL;
-use crate::engine::polling::rotation::follow_minimum;
-use crate::engine::polling::{Look, Prices, cycles_before, polls_before};
+use crate::engine::polling::{Look, cycles_before, polls_before};
 use crate::engine::shared::Shared;
-use crate::engine::state::{Cpu, ProcessId, Task};
+use crate::engine::state::{Cpu, Prices, ProcessId, Task};
 use crate::ids::TaskId;
 use crate::policy::TaskState;
 use crate::run_queue::cfs::weighted;
@@ -335,7 +334,7 @@ impl Members {
     /// What of a switch is charged to keys.
     #[inline]
     const fn switch_charge(&self) -> Span {
-        if self.several { self.prices.process } else { self.prices.thread }
+        self.prices.charged(self.several)
     }
 
     /// The run has ended like another one on the same queue.
@@ -419,7 +418,7 @@ impl Members {
             record.last_process = shared.tasks[self.members[self.before as usize].task].process;
             self.relink(&shared.model.discipline, &mut shared.tasks, record);
         }
-        follow_minimum(&shared.model.discipline, &shared.tasks, record);
+        shared.model.discipline.follow_yield(&shared.tasks, record);
     }
 
     /// Brings the queue into the order of the members. Tasks that are not read come behind the last one that
