@@ -143,7 +143,7 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let values = &Parameters::from(values);
     match releases::of(values, setting.kernel) {
         Balancing::GroupTypes => Box::new(Linux618::new(by_group_types(values), setting)),
-        Balancing::Loads(rules) => Box::new(Load::new(values, rules, setting)),
+        Balancing::Loads(rules) => Box::new(Load::new(values, rules.with(values), setting)),
     }
 }
 
@@ -168,7 +168,9 @@ pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     let values = Parameters::from(&Values::defaults(Parameters::TABLE));
     match releases::of(&values, kernel) {
         Balancing::GroupTypes => linux_6_18::levels(machine),
-        Balancing::Loads(rules) => domains_of(&values, machine, &rules).iter().map(Domain::level).collect(),
+        Balancing::Loads(rules) => {
+            domains_of(&values, machine, &rules.with(&values)).iter().map(Domain::level).collect()
+        }
     }
 }
 

@@ -176,7 +176,7 @@ pub(super) struct Rules {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Balancing {
     /// By the loads of cpus (kernel/sched.c, `find_busiest_group`).
-    Loads(Rules),
+    Loads(&'static Rules),
     /// By types of groups (kernel/sched/fair.c, `calculate_imbalance` since 5.5): [`crate::linux_6_18`].
     GroupTypes,
 }
@@ -246,10 +246,10 @@ pub(super) const RULES_2_6_30: Rules = Rules { newidle_walks_on: true, ..RULES_2
 
 /// The releases, oldest first. A new one is a row here and an entry among the kernels.
 pub(super) const RELEASES: [Release; 5] = [
-    Release { name: "linux-2.6.18", balancing: Balancing::Loads(RULES_2_6_18) },
-    Release { name: "linux-2.6.27", balancing: Balancing::Loads(RULES_2_6_27) },
-    Release { name: "linux-2.6.28", balancing: Balancing::Loads(RULES_2_6_28) },
-    Release { name: "linux-2.6.30", balancing: Balancing::Loads(RULES_2_6_30) },
+    Release { name: "linux-2.6.18", balancing: Balancing::Loads(&RULES_2_6_18) },
+    Release { name: "linux-2.6.27", balancing: Balancing::Loads(&RULES_2_6_27) },
+    Release { name: "linux-2.6.28", balancing: Balancing::Loads(&RULES_2_6_28) },
+    Release { name: "linux-2.6.30", balancing: Balancing::Loads(&RULES_2_6_30) },
     Release { name: "linux-6.18", balancing: Balancing::GroupTypes },
 ];
 
@@ -287,19 +287,15 @@ impl Field for Named {
 }
 
 /// The balancer of the kernel, unless the parameter names another release; that of 2.6.28 for a kernel with
-/// another balancer. Rules that the parameters set replace those of the release.
+/// another balancer.
 pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Balancing {
     let own = || RELEASES.into_iter().find(|release| release.name == kernel.balancer.release);
-    match values.release.0.or_else(own).map(|release| release.balancing) {
-        Some(Balancing::GroupTypes) => Balancing::GroupTypes,
-        Some(Balancing::Loads(rules)) => Balancing::Loads(rules.with(values)),
-        None => Balancing::Loads(RULES_2_6_28.with(values)),
-    }
+    values.release.0.or_else(own).map_or(Balancing::Loads(&RULES_2_6_28), |release| release.balancing)
 }
 
 impl Rules {
     /// With what the parameters set.
-    fn with(self, values: &Parameters) -> Self {
+    pub(super) fn with(self, values: &Parameters) -> Self {
         let set = |switch: Switch, own: bool| match switch {
             Switch::Release => own,
             Switch::On => true,

@@ -20,7 +20,7 @@ fn load(system: &FakeSystem, changes: &[(&str, u64)]) -> Load {
     let values = Parameters::from(&values);
     let Balancing::Loads(rules) = releases::of(&values, &system.kernel) else { panic!("balances by types") };
     let setting = Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
-    Load::new(&values, rules, &setting)
+    Load::new(&values, rules.with(&values), &setting)
 }
 
 /// Queues that have been as they are for ten seconds, all tasks cold; no tick has balanced yet.
@@ -442,8 +442,9 @@ fn each_rule_of_a_release_can_be_set_alone() {
         for (name, value) in [("release", release)].iter().chain(changes) {
             values.set(name, *value).unwrap();
         }
-        match releases::of(&Parameters::from(&values), &kernel) {
-            Balancing::Loads(rules) => rules,
+        let values = Parameters::from(&values);
+        match releases::of(&values, &kernel) {
+            Balancing::Loads(rules) => rules.with(&values),
             Balancing::GroupTypes => panic!("balances by types"),
         }
     };
