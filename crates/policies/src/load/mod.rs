@@ -90,7 +90,7 @@ parameters! {
         /// the first that does not (idle_balance; 2.6.18 and 2.6.30).
         newidle_walks_on: Switch = Switch::Release;
         /// Releases up to 2.6.30: a cpu that goes idle always brings its next ordinary pass forward
-        /// (idle_balance, until 2.6.26).
+        /// (idle_balance of 2.6.18).
         newidle_resets: Switch = Switch::Release;
         /// Releases up to 2.6.30: one designated cpu balances for its group (find_busiest_group, since
         /// 2.6.20).
