@@ -48,7 +48,7 @@ impl Members {
             return None;
         }
         let most = DISPATCHES_PREDICTED + 2 * self.members.len();
-        let mut dispatches = 0;
+        let (mut dispatches, mut bound) = (0, limit.min(self.exhausted));
         loop {
             if self.queue.first == NONE && !self.contested {
                 return Some(self.stop_by(limit, u64::MAX));
@@ -56,23 +56,27 @@ impl Members {
             let end = self.since + self.overhead + self.cycle;
             let current = &self.members[self.current as usize];
             // Its poll comes one call before the end.
-            if current.visible.saturating_add(self.prices.call) <= end || end >= limit.min(self.exhausted) {
+            if current.visible.saturating_add(self.prices.call) <= end || end >= bound {
                 return Some(self.stop_by(limit, 1));
             }
             let (caller, after) = (self.current, self.yields(end));
-            let turn = if self.divided { self.next_turn(end, after.next) } else { None };
-            let next = turn.as_ref().map_or(Some(after.next), |turn| turn.task);
-            if next.is_none_or(|next| self.members[next as usize].polls == 0) {
-                return Some(end);
+            let polls = |next: u32| self.members[next as usize].polls != 0;
+            if self.divided
+                && let Some(turn) = self.next_turn(end, after.next)
+            {
+                if !turn.task.is_some_and(polls) {
+                    return Some(end);
+                }
+                self.change_turns(&after, &turn, end);
+                bound = limit.min(self.exhausted);
+                self.mark.clear(dispatches + 1);
+            } else {
+                if !polls(after.next) {
+                    return Some(end);
+                }
+                self.dispatch(&after, end);
             }
             dispatches += 1;
-            match turn {
-                Some(turn) => {
-                    self.change_turns(&after, &turn, end);
-                    self.mark.clear(dispatches);
-                }
-                None => self.dispatch(&after, end),
-            }
             if after.key >= FAR_KEY {
                 self.move_origin(caller);
                 self.mark.clear(dispatches);
@@ -80,7 +84,7 @@ impl Members {
             if limit.is_never() && dispatches > most {
                 return Some(self.end_of_cycle());
             }
-            if self.skip_periods(limit.min(self.exhausted), dispatches) {
+            if self.skip_periods(bound, dispatches) {
                 return Some(Time::NEVER);
             }
         }

@@ -112,6 +112,7 @@ impl Members {
     }
 
     /// A member begins to wait in the present level.
+    #[inline(always)]
     pub(super) fn put(&mut self, number: u32) {
         self.count_waiting(number, 1);
         let previous = self.behind_deadline(number);
@@ -133,7 +134,7 @@ impl Members {
 
     /// The yield of the current task at `end`, after which `next` would run in its level, lets a group there
     /// run, or another one instead of a group around the task.
-    #[inline]
+    #[inline(never)]
     pub(super) fn next_turn(&self, end: Time, next: u32) -> Option<Turn> {
         for (depth, number) in self.around.iter().enumerate().rev() {
             let group = &self.members[*number as usize];
@@ -182,6 +183,7 @@ impl Members {
     }
 
     /// The current task has yielded at `end`, and the cpu goes to another group or to a task beside it.
+    #[inline(never)]
     pub(super) fn change_turns(&mut self, after: &Yield, turn: &Turn, end: Time) {
         let old = self.current;
         self.age_around(end);

@@ -120,12 +120,11 @@ impl Members {
     fn looks_the_same(&self) -> bool {
         let [then, behind @ ..] = &*self.mark.places else { return false };
         let now = &self.members[self.current as usize];
-        let first = self.members.get(self.queue.first as usize);
         now.deadline - now.key == then.then.deadline - then.then.key
-            && first
-                .zip(behind.first())
-                .is_none_or(|(first, behind)| first.key - now.key == behind.then.key - then.then.key)
             && self.overhead == self.mark.overhead
+            && behind.first().is_none_or(|behind| {
+                self.members[self.queue.first as usize].key - now.key == behind.then.key - then.then.key
+            })
     }
 
     /// In each place there is a task like the one that was there at the mark, all keys having grown by the
