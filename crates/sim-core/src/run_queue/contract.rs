@@ -260,14 +260,6 @@ pub(crate) trait FastForward: Rules {
         let _ = (tasks, cpu, cycle, more);
     }
 
-    /// [`Rules::yield_key`] and [`Rules::choose`] in one, on the copy of a queue, where nothing is delayed.
-    #[inline]
-    fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
-        let current = cpu.current;
-        self.yield_key(tasks, cpu, current, now);
-        self.choose(tasks, cpu, Some(current), now)
-    }
-
     /// A task has yielded. Where keys grow without bound, the same number is subtracted from all keys of its
     /// level before they exceed 64 bits: true when it was. Only their differences count.
     #[inline]
@@ -299,14 +291,6 @@ pub(crate) trait FastForward: Rules {
         u64::MAX
     }
 
-    /// For how many periods, in each of which its virtual runtime grows by `growth` as that of all others of
-    /// its level and nothing else changes, a task or group is to the others as it was.
-    #[inline]
-    fn periods_aged(&self, task: &Task, then: &Keys, growth: i64) -> u64 {
-        let _ = (task, then, growth);
-        0
-    }
-
     /// A task goes through periods in which it is charged a span and its key grows, as in the one since it
     /// had earlier keys.
     #[inline]
@@ -333,10 +317,6 @@ pub(crate) trait Grouped {
 
     /// Its group is not throttled any more.
     fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId);
-
-    /// For how many periods, in each of which its key grows and nothing else changes, the group that was
-    /// picked last in its level of a cpu stays the pick there.
-    fn periods_kept(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64;
 }
 
 /// What tasks ask for, where picks depend on it.

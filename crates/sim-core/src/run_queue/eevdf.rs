@@ -168,7 +168,7 @@ fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
 }
 
 /// The pick in a level; of a group, the pick within it.
-pub(super) fn pick_within(tasks: &Tasks, cpu: &Cpu, mut level: Level) -> Option<TaskId> {
+fn pick_within(tasks: &Tasks, cpu: &Cpu, mut level: Level) -> Option<TaskId> {
     loop {
         let next = best_of(tasks, cpu, level)?;
         let group = groups::number(cpu, next);
@@ -570,14 +570,6 @@ impl FastForward for EevdfParams {
         Some(Picks::ByDeadline(Requests { slice: self.slice, protected: self.protected }))
     }
 
-    #[inline]
-    fn yield_and_choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
-        eevdf_polls::yield_and_pick(self.slice, tasks, cpu, now).or_else(|| {
-            yields(self, tasks, cpu, now);
-            choose(self, tasks, cpu)
-        })
-    }
-
     fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
         eevdf_polls::yield_again(self.slice, tasks, cpu, cycle, more);
     }
@@ -592,10 +584,6 @@ impl FastForward for EevdfParams {
         let left = |keys: &Keys| (keys.protection - keys.vruntime).max(0);
         task.history.vdeadline - then.vdeadline == growth.key
             && (standing == Standing::Waiting || left(&Keys::of(task)) == left(then))
-    }
-
-    fn periods_aged(&self, task: &Task, then: &Keys, growth: i64) -> u64 {
-        eevdf_polls::periods_aged(task, then, growth)
     }
 
     /// Each waiting task counts in the average.
@@ -634,10 +622,6 @@ impl Grouped for EevdfParams {
 
     fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
         unthrottle(self, tasks, cpu, id);
-    }
-
-    fn periods_kept(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, growth: i64) -> u64 {
-        eevdf_polls::periods_kept(tasks, cpu, id, growth)
     }
 }
 

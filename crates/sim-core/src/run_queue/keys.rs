@@ -22,11 +22,6 @@ impl Keys {
             protection: task.history.protection,
         }
     }
-
-    /// True when nothing of these has changed but the virtual runtime.
-    pub(crate) fn only_aged(&self, task: &Task) -> bool {
-        (self.vdeadline, self.protection) == (task.history.vdeadline, task.history.protection)
-    }
 }
 
 /// By how much the keys of a queue and its minimum have grown.

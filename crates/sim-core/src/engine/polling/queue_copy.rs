@@ -331,12 +331,9 @@ impl QueueCopy {
     pub(super) fn yields(&mut self, rules: &impl FastForward, end: Time) -> bool {
         let (id, charged) = (self.cpu.current, self.cpu.charged);
         let saved = if self.others { Some(self.before_yield()) } else { None };
-        let next = if self.directed {
-            rules.yield_key(&mut self.tasks, &mut self.cpu, id, end);
-            self.target(end).or_else(|| rules.choose(&mut self.tasks, &mut self.cpu, Some(id), end))
-        } else {
-            rules.yield_and_choose(&mut self.tasks, &mut self.cpu, end)
-        };
+        rules.yield_key(&mut self.tasks, &mut self.cpu, id, end);
+        let target = if self.directed { self.target(end) } else { None };
+        let next = target.or_else(|| rules.choose(&mut self.tasks, &mut self.cpu, Some(id), end));
         let next = next.unwrap_or(TaskId::NONE);
         if let Some(saved) = saved
             && !next.some().is_some_and(|next| polls(&self.tasks[next]))

@@ -6,16 +6,13 @@
 //! this holds. The length is unknown; Brent's method finds it: the state is compared with a marked one, and
 //! the mark is renewed in growing distances.
 //!
-//! With task groups each level recurs by itself: the keys in a group grow by another amount than those beside
-//! it. A group that runs while others wait beside it only grows older; it stays the pick for a number of
-//! periods. Under EEVDF all of a level may keep their requests while they yield. Then their picks recur for a
-//! number of periods.
+//! With task groups nothing is skipped: EEVDF has `members` for them.
 
 use crate::engine::polling::queue_copy::{Done, QueueCopy};
 use crate::engine::polling::visible_at;
 use crate::engine::state::Task;
 use crate::ids::TaskId;
-use crate::run_queue::{self, FAR_KEY, FastForward, Growth, Keys, Picked, Standing, groups};
+use crate::run_queue::{FAR_KEY, FastForward, Growth, Keys, Picked, Standing};
 use crate::time::{Span, Time};
 
 /// Periods must be shorter than this number of cycles from the next event for a mark to be set.
@@ -60,6 +57,9 @@ impl QueueCopy {
     /// continue forever.
     #[inline]
     pub(crate) fn skip_periods(&mut self, rules: &impl FastForward, limit: Time, dispatches: usize) -> bool {
+        if self.cpu.rare.group_count > 0 {
+            return false;
+        }
         if self.mark.current.is_none() {
             if self.mark.dispatch <= dispatches && self.is_worthwhile(limit) {
                 self.set_mark(dispatches);
@@ -120,14 +120,8 @@ impl QueueCopy {
         let times = wanted.min(self.most_by_keys());
         // Less than a period is left, or another pattern follows.
         let bounded = wanted == periods || times < wanted;
-        let grouped = self.cpu.rare.group_count > 0;
-        // The last period puts tasks of several levels behind each other as they come.
-        let times = times.saturating_sub(u64::from(grouped));
         if times > 0 {
             self.repeat(rules, times);
-            if grouped {
-                self.sort(rules);
-            }
         }
         self.mark.clear(if bounded { dispatches + 1 } else { usize::MAX });
         false
@@ -157,20 +151,11 @@ impl QueueCopy {
 
     /// How often what has happened since the mark will happen again, if the state has recurred.
     fn periods(&self, rules: &impl FastForward) -> Option<u64> {
-        if self.cpu.rare.group_count > 0 {
-            let here =
-                |group: &u16| *group == 0 || self.tasks[groups::on(&self.cpu, group - 1)].history.queued;
-            return (0..=self.cpu.rare.group_count)
-                .filter(here)
-                .map(|group| self.periods_of_level(rules, group))
-                .try_fold(u64::MAX, |most, periods| Some(most.min(periods?)));
-        }
         let (mark, current) = (&self.mark, self.cpu.current);
         let priority = self.tasks[current].priority;
         let key = self.tasks[current].vruntime - mark.tasks[current.0 as usize].keys.vruntime;
         let growth = Growth { key, minimum: self.cpu.min_vruntime - mark.minimum };
         let (mut most, mut last, mut beyond) = (u64::MAX, i64::MIN, i64::MAX);
-        let (mut shifted, mut aged) = (true, u64::MAX);
         for (number, done) in self.done.iter().enumerate() {
             let id = TaskId(number as u32);
             let task = &self.tasks[id];
@@ -188,79 +173,24 @@ impl QueueCopy {
                 continue;
             };
             let standing = if id == current { Standing::Current } else { Standing::Waiting };
-            shifted &= rules.recurs(task, &then.keys, growth, standing);
-            aged = aged.min(rules.periods_aged(task, &then.keys, growth.key));
-            if task.vruntime - then.keys.vruntime != growth.key || !(shifted || aged > 0) {
+            let recurs = rules.recurs(task, &then.keys, growth, standing);
+            if task.vruntime - then.keys.vruntime != growth.key || !recurs {
                 return None;
             }
             last = last.max(task.vruntime);
             most = most.min(rules.periods(task, &self.cpu, done.charged - then.done.charged));
         }
-        if !shifted {
-            most = most.min(aged);
-        }
         if growth.key > 0 && beyond < i64::MAX {
             // Behind those that are further ahead no task falls.
             most = most.min((beyond - last - 1).max(0) as u64 / growth.key as u64);
         }
-        self.is_in_order(0).then_some(most)
+        self.is_in_order().then_some(most)
     }
 
-    /// The same for those that compete in a task group, or beside all groups. Either all have run, or only
-    /// the one that was picked last.
-    fn periods_of_level(&self, rules: &impl FastForward, group: u16) -> Option<u64> {
-        let (mut waits, mut ran, mut shifted, mut aged) = (false, 0, true, u64::MAX);
-        let (mut first, mut last) = (None, TaskId::NONE);
-        for (id, then) in self.tasks.ids().zip(&self.mark.tasks) {
-            let task = &self.tasks[id];
-            let is_group = id.0 as usize >= self.members();
-            if task.history.group != group || (is_group && !task.history.queued) {
-                continue;
-            }
-            if Keys::of(task) == then.keys {
-                waits = true;
-                continue;
-            }
-            let key = task.vruntime - then.keys.vruntime;
-            let growth = Growth { key: *first.get_or_insert(key), minimum: 0 };
-            let current = id == self.cpu.current || task.history.chosen;
-            let standing = if current { Standing::Current } else { Standing::Waiting };
-            let equal = key == growth.key;
-            shifted &= equal && rules.recurs(task, &then.keys, growth, standing);
-            aged = if equal { aged.min(rules.periods_aged(task, &then.keys, key)) } else { 0 };
-            (ran, last) = (ran + 1, id);
-        }
-        let Some(growth) = first else { return Some(u64::MAX) };
-        if !waits && (shifted || aged > 0) {
-            return self.is_in_order(group).then_some(if shifted { u64::MAX } else { aged });
-        }
-        let (task, then) = (&self.tasks[last], &self.mark.tasks[last.0 as usize].keys);
-        let kept = ran == 1 && task.history.chosen && then.only_aged(task);
-        let groups = rules.groups().filter(|_| kept)?;
-        Some(groups.periods_kept(&self.tasks, &self.cpu, last, growth))
-    }
-
-    /// Those of a task group that have run since the mark are queued in the same order; `group` is 0 for
-    /// those in none.
-    fn is_in_order(&self, group: u16) -> bool {
-        let here = |id: &TaskId| self.has_run(*id) && groups::of(&self.tasks, &self.cpu, *id) == group;
-        let then = self.mark.order.iter().copied().filter(here);
-        self.queue().filter(here).eq(then)
-    }
-
-    /// The list is in the order of the keys again, after those of each level have grown by an amount of their
-    /// own.
-    fn sort(&mut self, rules: &impl FastForward) {
-        let mut order = std::mem::take(&mut self.mark.order);
-        order.clear();
-        order.extend(self.queue());
-        order.sort_by_key(|id| (self.tasks[*id].priority, rules.key(&self.tasks[*id])));
-        let mut previous = TaskId::NONE;
-        for id in order.iter().copied().chain([TaskId::NONE]) {
-            run_queue::link(&mut self.tasks, &mut self.cpu, previous, id);
-            previous = id;
-        }
-        self.mark.order = order;
+    /// Those that have run since the mark are queued in the same order.
+    fn is_in_order(&self) -> bool {
+        let here = |id: &TaskId| self.has_run(*id);
+        self.queue().filter(here).eq(self.mark.order.iter().copied().filter(here))
     }
 
     /// What has happened since the mark happens again, this number of times.
@@ -270,15 +200,11 @@ impl QueueCopy {
             let (then, done) = (&self.mark.tasks[number], &mut self.done[number]);
             let task: &mut Task = &mut self.tasks[TaskId(number as u32)];
             let key = (task.vruntime - then.keys.vruntime) * times as i64;
-            if Keys::of(task) == then.keys && done.cycles == then.done.cycles {
+            if done.cycles == then.done.cycles {
                 continue;
             }
             let charged = (done.charged - then.done.charged) * times;
             rules.repeat(task, &then.keys, &self.cpu, (charged, key));
-            if done.cycles == then.done.cycles {
-                // It is a task group.
-                continue;
-            }
             done.cycles += (done.cycles - then.done.cycles) * times;
             done.switches += (done.switches - then.done.switches) * times;
             done.charged += charged;
@@ -303,36 +229,28 @@ mod tests {
     use crate::ids::AppId;
     use crate::rng;
     use crate::run_queue::eevdf::EevdfParams;
+    use crate::run_queue::insert_by;
 
-    /// A queue of tasks whose keys are at most two cycles apart, with requests of all lengths; in two task
-    /// groups and in none, or without groups.
-    fn queue(params: &EevdfParams, tasks: u32, groups: u16, mut noise: u64) -> QueueCopy {
+    /// A queue of tasks whose keys are at most two cycles apart, with requests of all lengths.
+    fn queue(params: &EevdfParams, tasks: u32, mut noise: u64) -> QueueCopy {
         let (ns, each) = (Span::from_ns, Span::from_ns(40));
         let look = Look { each, poll: each, category: crate::account::Category::Spin };
         let mut copy = QueueCopy::new(&[look]);
         copy.prices = Prices { call: ns(300), thread: ns(900), process: ns(900) };
         copy.cpu.charged = Time::from_ns(1);
         let mut draw = |bound: u64| ((u64::from(rng::next(&mut noise)) * bound) >> 32) as i64;
-        for number in 0..tasks + u32::from(groups) {
+        for number in 0..tasks {
             let mut task = Task::new(AppId(0), 1_024, ProcessId::NONE, 0);
             task.vruntime = draw(2_500);
             task.history.vdeadline = task.vruntime + 1 + draw(params.slice.ns().min(1 << 30));
             task.history.protection = task.history.vdeadline;
-            task.history.group = if number < tasks { draw(u64::from(groups) + 1) as u16 } else { 0 };
             let id = copy.tasks.push(task);
             copy.done.push(Done { task: id, directed: false, cycles: 0, switches: 0, charged: Span::ZERO });
             if number == 0 {
                 copy.cpu.current = id;
-            } else if number < tasks {
-                run_queue::insert_by(params, &mut copy.tasks, &mut copy.cpu, id);
+            } else {
+                insert_by(params, &mut copy.tasks, &mut copy.cpu, id);
             }
-        }
-        (copy.cpu.rare.first_group, copy.cpu.rare.group_count) = (TaskId(tasks), groups);
-        for group in 1..=groups {
-            let holds = |task: u32| copy.tasks[TaskId(task)].history.group == group;
-            let (queued, chosen) = ((0..tasks).any(holds), holds(0));
-            let history = &mut copy.tasks[groups::on(&copy.cpu, group - 1)].history;
-            (history.queued, history.chosen) = (queued, chosen);
         }
         copy
     }
@@ -362,7 +280,7 @@ mod tests {
     fn skipped_periods_are_those_that_happen_one_by_one() {
         let params = EevdfParams::scaled(1);
         for case in 0..120 {
-            let of = || queue(&params, 2 + case % 4, (case / 4 % 2 * 2) as u16, case.into());
+            let of = || queue(&params, 2 + case % 4, case.into());
             let (mut skips, mut each) = (of(), of());
             let limit = Time::from_ns(4_000_000 + 1_000 * u64::from(case));
             assert_eq!(skips.run(&params, limit), limit);
@@ -378,7 +296,7 @@ mod tests {
         let params = EevdfParams { slice: Span::from_ms(1_000_000), ..EevdfParams::scaled(1) };
         for case in 0..12 {
             let of = || {
-                let mut copy = queue(&params, 2 + case % 4, (case / 4 % 3) as u16, case.into());
+                let mut copy = queue(&params, 2 + case % 4, case.into());
                 copy.tasks.iter_mut().for_each(|task| task.weight = 3);
                 copy
             };
