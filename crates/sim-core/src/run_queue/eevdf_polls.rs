@@ -1,5 +1,5 @@
-//! EEVDF where tasks poll and yield: virtual times that yields move on without bound, and many yields of a task
-//! that is alone at once.
+//! EEVDF where tasks poll and yield: virtual times that yields move on without bound, and many yields at once
+//! of a task that is alone.
 
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
