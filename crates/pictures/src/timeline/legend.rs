@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 use crate::canvas::palette::{Colour, Fill, MUTED, ON_LIGHT, PAPER};
 use crate::canvas::{Area, Canvas, Letters, font};
 use crate::timeline::palette::Palette;
-use crate::timeline::panel::{most_waiting, waiting_tasks};
-use crate::timeline::runs::Timeline;
+use crate::timeline::runs::{Timeline, most_waiting, waiting_tasks};
 use crate::timeline::seen::Seen;
 use crate::timeline::states::{Owner, State};
 

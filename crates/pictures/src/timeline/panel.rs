@@ -13,7 +13,7 @@ use crate::canvas::{Anchor, Area, Canvas, Letters, font};
 use crate::timeline::legend;
 use crate::timeline::palette::Palette;
 use crate::timeline::record::{Cell, Completed, Move};
-use crate::timeline::runs::{Timeline, Track};
+use crate::timeline::runs::{Timeline, Track, most_waiting, waiting_tasks};
 use crate::timeline::seen::Seen;
 use crate::timeline::states::{Owner, State, each};
 use trace::slices::{Occupant, Owners, Slice};
@@ -95,13 +95,6 @@ fn locking(timeline: &Timeline) -> Vec<usize> {
     let all = timeline.tracks.iter().flat_map(|track| track.recording.locks.keys());
     let apps: BTreeSet<usize> = all.map(|app| *app as usize).collect();
     apps.into_iter().take(BARRIER_LANES).collect()
-}
-
-/// The longest wait for locks of all tasks of an application in one column of any row: the full height of a
-/// lane, in nanoseconds.
-pub(super) fn most_waiting(timeline: &Timeline) -> u64 {
-    let columns = timeline.tracks.iter().flat_map(|track| track.recording.locks.values().flatten());
-    columns.copied().max().unwrap_or(0)
 }
 
 /// The label of the lane of an application's waits for locks.
@@ -345,12 +338,6 @@ fn waits(
         }
         column += same;
     }
-}
-
-/// The mean number of tasks that wait in a column, of the waits of all in nanoseconds.
-pub(super) fn waiting_tasks(waits: u64, columns: usize, (from, to): (u64, u64)) -> String {
-    let mean = waits as f64 * columns as f64 / (to - from).max(1) as f64;
-    if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
 }
 
 /// The barriers and the end of an application.
