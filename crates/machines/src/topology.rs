@@ -114,6 +114,7 @@ mod tests {
         assert_eq!((tree.cpus(), tree.count(Level::Core), tree.count(Level::Cache)), (8, 6, 1));
         let cores: Vec<_> = (0..6).map(|core| tree.members(Level::Core, core)).collect();
         assert_eq!(cores, [0..2, 2..4, 4..5, 5..6, 6..7, 7..8]);
+        assert!(tree.division(Level::Cache).is_equal() && !tree.division(Level::Core).is_equal());
         assert_eq!([0, 1, 4, 5].map(|cpu| tree.thread(CpuId(cpu))), [0, 1, 0, 0]);
         assert_eq!(tree.distance(CpuId(0), CpuId(1)), Distance::Core);
         assert_eq!(tree.distance(CpuId(4), CpuId(5)), Distance::Cache);

@@ -330,7 +330,9 @@ impl Topology {
     /// The instances of `level`.
     #[must_use]
     pub fn division(&self, level: Level) -> Division {
-        Division { cpus: self.cpus, largest: self.span(level), uneven: self.parts(level).cloned() }
+        let largest = self.span(level);
+        let differ = |parts: &&Arc<Parts>| largest * parts.count() != self.cpus;
+        Division { cpus: self.cpus, largest, uneven: self.parts(level).filter(differ).cloned() }
     }
 
     /// The number of instances of `level`.
