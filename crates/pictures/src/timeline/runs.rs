@@ -447,6 +447,19 @@ impl Timeline {
 }
 
 /// Timelines for tests.
+/// The longest wait for locks of all tasks of an application in one column of any row: the full height of a
+/// lane, in nanoseconds.
+pub(super) fn most_waiting(timeline: &Timeline) -> u64 {
+    let columns = timeline.tracks.iter().flat_map(|track| track.recording.locks.values().flatten());
+    columns.copied().max().unwrap_or(0)
+}
+
+/// The mean number of tasks that wait in a column, of the waits of all in nanoseconds.
+pub(super) fn waiting_tasks(waits: u64, columns: usize, (from, to): (u64, u64)) -> String {
+    let mean = waits as f64 * columns as f64 / (to - from).max(1) as f64;
+    if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
+}
+
 #[cfg(test)]
 pub(crate) mod fixture {
     use super::*;
@@ -473,17 +486,4 @@ pub(crate) mod fixture {
             tracks: vec![track],
         }
     }
-}
-
-/// The longest wait for locks of all tasks of an application in one column of any row: the full height of a
-/// lane, in nanoseconds.
-pub(super) fn most_waiting(timeline: &Timeline) -> u64 {
-    let columns = timeline.tracks.iter().flat_map(|track| track.recording.locks.values().flatten());
-    columns.copied().max().unwrap_or(0)
-}
-
-/// The mean number of tasks that wait in a column, of the waits of all in nanoseconds.
-pub(super) fn waiting_tasks(waits: u64, columns: usize, (from, to): (u64, u64)) -> String {
-    let mean = waits as f64 * columns as f64 / (to - from).max(1) as f64;
-    if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
 }
