@@ -20,6 +20,7 @@ pub mod policy;
 pub mod program;
 pub mod rng;
 mod run_queue;
+mod spread;
 mod sync;
 pub mod time;
 pub mod topology;

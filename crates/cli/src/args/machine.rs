@@ -39,8 +39,8 @@ pub(crate) struct MachineImport {
     #[arg(long, value_name = "DIR", requires = "host", value_hint = ValueHint::DirPath)]
     #[arg(conflicts_with_all = ["file", "synthetic"])]
     pub(crate) root: Option<PathBuf>,
-    /// Import an irregular machine as the largest machine of equal parts inside it. Without this flag it is
-    /// refused with what differs.
+    /// Import a machine whose packages or NUMA nodes differ as the largest machine of equal parts inside it.
+    /// Without this flag it is refused with what differs. Hybrid processors are imported whole without it.
     #[arg(long)]
     pub(crate) largest_regular: bool,
     /// Write the machine file to this file instead of standard output. The machine gets its name.

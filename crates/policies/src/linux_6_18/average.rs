@@ -13,6 +13,10 @@ use super::domains::UNIT;
 const PERIOD: u64 = 1_024_000;
 /// Averages carry this many binary digits behind the point, so that small steps do not get lost.
 pub(super) const FINE: u32 = 10;
+/// A task that misses less than this part of the time has had its cpu all along: what it misses are kernel
+/// threads and switches, during which the kernel's clock does not stop. An estimate: the kernel asks whether
+/// the cpu has idled, which cpu time alone does not tell.
+const AWAY: u64 = 64;
 /// y^n for n below 32, in 2^-32 (`runnable_avg_yN_inv`): 2^(32 - n/32).
 const FACTORS: [u64; 32] = [
     0xffff_ffff,
@@ -168,7 +172,7 @@ impl Utilisation {
             let all = missed.saturating_mul(PERIOD);
             let part = (ran.ns() - self.ran.ns()).min(all);
             let passed = now.ns() - self.at;
-            if capacity < UNIT && part >= passed - passed / 64 {
+            if capacity < UNIT && part >= passed - passed / AWAY {
                 self.rest += missed.saturating_mul(capacity);
                 self.value = approached(self.value, UNIT << FINE, self.rest / UNIT);
                 self.rest %= UNIT;

@@ -44,8 +44,6 @@ pub(super) struct Unequal {
     /// `arch_asym_cpu_priority`: by speed.
     priority: PerCpu<u64>,
     cores: Division,
-    /// The fastest cpus.
-    most: u64,
     /// A look at the whole machine has seen a task that its cpu is too slow for (`SG_OVERLOADED`).
     pub(super) seen: bool,
 }
@@ -79,7 +77,6 @@ impl Unequal {
             capacity: machine.cpu_ids().map(capacity).collect(),
             priority: machine.cpu_ids().map(speed).collect(),
             cores: machine.topology.division(Level::Core),
-            most: UNIT,
             seen: false,
         }
     }
@@ -141,7 +138,7 @@ impl Unequal {
 
     /// A cpu with less than the largest capacity.
     pub(super) fn is_small(&self, cpu: CpuId) -> bool {
-        self.capacity[cpu] < self.most
+        self.capacity[cpu] < UNIT
     }
 
     /// The siblings of a cpu are idle (`is_core_idle`).

@@ -1,14 +1,13 @@
 //! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a
 //! second, idle steals.
 //!
-//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`seven`]) and 12 ([`twelve`]); which rules are of which
-//! release: [`releases`]. Priorities are not seen: a
-//! thread "could run now" on an idle cpu only, and the cpu with the lowest priority is the one with the
-//! fewest threads.
+//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`longest`]) and 12 ([`nearest`]); which rules are of which
+//! release: [`releases`]. Priorities are not seen: a thread "could run now" on an idle cpu only, and the cpu
+//! with the lowest priority is the one with the fewest threads.
 
+mod longest;
+mod nearest;
 mod releases;
-mod seven;
-mod twelve;
 
 use notation::declare::Duration;
 use notation::parameters;
@@ -170,9 +169,10 @@ impl Policy for Ule {
             Placement::Fork { parent } => (parent, None),
             Placement::Wake { waker, previous } => (previous, Some(waker)),
         };
-        match self.rules.places {
-            Places::Nearest => self.pick_nearest(view, task, previous, waker),
-            Places::LowestIdle | Places::Release => self.pick_lowest_idle(view, task, previous),
+        if self.rules.places == Places::Nearest {
+            self.pick_nearest(view, task, previous, waker)
+        } else {
+            self.pick_lowest_idle(view, task, previous)
         }
     }
 
@@ -180,12 +180,11 @@ impl Policy for Ule {
         if !self.steal || self.queues.overloaded() == 0 {
             return;
         }
-        match self.rules.steals {
-            Steals::Nearest => self.steal_near(system, cpu),
-            Steals::Longest | Steals::Release => {
-                self.steal_longest(system, cpu);
-                self.look_again(system, cpu);
-            }
+        if self.rules.steals == Steals::Nearest {
+            self.steal_near(system, cpu);
+        } else {
+            self.steal_longest(system, cpu);
+            self.look_again(system, cpu);
         }
     }
 
@@ -198,10 +197,12 @@ impl Policy for Ule {
             }
         }
         let Timer::Token(token) = timer else { return };
-        match self.rules.balances {
-            Balances::All => self.balance_all(system),
-            Balances::Pair | Balances::Release if token == SIBLINGS => self.balance_siblings(system),
-            Balances::Pair | Balances::Release => self.balance_pair(system),
+        if self.rules.balances == Balances::All {
+            self.balance_all(system);
+        } else if token == SIBLINGS {
+            self.balance_siblings(system);
+        } else {
+            self.balance_pair(system);
         }
         self.arm(system, token);
     }

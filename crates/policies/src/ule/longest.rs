@@ -1,5 +1,5 @@
-//! The rules of FreeBSD 7: idle cpus by number, steals from long queues only, one pair of cpus balanced at a
-//! time.
+//! Searches of the whole machine, the rules of FreeBSD 7: idle cpus by number, steals from the longest queue,
+//! one pair of cores balanced at a time.
 
 use std::cmp::Reverse;
 

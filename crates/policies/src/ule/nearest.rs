@@ -1,4 +1,5 @@
-//! The rules of FreeBSD 12: recent cpu, least loaded cpu by levels, steals from the nearest queue of two.
+//! Searches by levels, the rules of FreeBSD 12: the last cpu, the least loaded cpu by levels, steals from the
+//! nearest queue of two, all queues balanced.
 
 use std::ops::Range;
 
