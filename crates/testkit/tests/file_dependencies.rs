@@ -13,7 +13,6 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("cli", "args", "complete", "completion asks the parser, and the parser names who completes a value"),
     ("sim-core", "machine", "program", "a machine has the spread of its noise, a program a set of cpus"),
     ("sim-core", "contention::class", "contention::loads", "a class keeps the loads that its members have"),
-    ("sim-core", "engine::shared", "engine::caches", "methods of the shared state by subject"),
     ("sim-core", "engine::shared", "engine::execute", "methods of the shared state by subject"),
     ("sim-core", "engine::polling", "run_queue", "the closed form of polling runs a copy of the queue"),
     (

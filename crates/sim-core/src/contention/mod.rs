@@ -146,16 +146,18 @@ impl Contention {
 
     /// The code of pages on several nodes, in proportion to these counts, used as the home of a task.
     pub(crate) fn team(&mut self, pages: &[u64]) -> NodeId {
-        self.loads.plain = false;
-        self.teams.find(pages)
+        let home = self.teams.find(pages);
+        self.loads.plain &= home.0 < self.nodes;
+        home
     }
 
-    /// Adds the pages of a task with this home, 65,536 in all, to counts by node.
-    pub(crate) fn add_pages(&self, home: NodeId, counts: &mut [u64]) {
+    /// Adds so many parts, of 65,536 pages each, with this home to counts by node.
+    pub(crate) fn add_pages(&self, home: NodeId, parts: u64, counts: &mut [u64]) {
+        let add = |count: &mut u64, share| *count = count.saturating_add(parts.saturating_mul(share));
         if let Some(shares) = self.teams.shares(home.0) {
-            counts.iter_mut().zip(shares).for_each(|(count, share)| *count += share);
+            counts.iter_mut().zip(shares).for_each(|(count, share)| add(count, *share));
         } else if let Some(count) = counts.get_mut(home.0 as usize) {
-            *count += ONE;
+            add(count, ONE);
         }
     }
 

@@ -30,12 +30,12 @@ impl Teams {
         if let (Some((node, _)), None) = (used.next(), used.next()) {
             return NodeId(node);
         }
-        let all = counts.iter().sum::<u64>().max(1);
+        let all = counts.iter().map(|count| u128::from(*count)).sum::<u128>().max(1);
         let (mut sum, mut before) = (0, 0);
         let mut shares = Vec::with_capacity(counts.len());
         for count in counts {
-            sum += count;
-            let until = sum * ONE / all;
+            sum += u128::from(*count);
+            let until = (sum * u128::from(ONE) / all) as u64;
             shares.push(until - before);
             before = until;
         }

@@ -6,15 +6,14 @@
 //! happens here.
 
 use crate::contention::ONE;
-use crate::engine::Engine;
-use crate::engine::state::Activity;
+use crate::engine::memory::MemorySystem;
 use crate::ids::CpuId;
 use crate::machine::{Division, Level, Machine};
 use crate::time::{Span, Speed};
 
 /// What a hardware thread does, as far as it slows its siblings.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Thread {
+pub(crate) enum Thread {
     Idle,
     /// It polls and does not yield: a loop with `pause`.
     Spins,
@@ -23,7 +22,7 @@ enum Thread {
     /// It works in the kernel: code without `pause`.
     Kernel,
     /// It computes an operation of this profile.
-    Computes(u32),
+    Computes(u16),
 }
 
 /// Speeds of cpus and the state of cores and packages they follow from.
@@ -38,6 +37,8 @@ pub(crate) struct Cores {
     poll: u64,
     /// Share of a cycle of one poll and one yield that is spent in the kernel, 1/65,536.
     yields: u64,
+    /// Bytes per second that a core draws at most, at least 1.
+    bandwidth: u64,
     /// Factor on the speed by busy cores of the package, 1/65,536.
     turbo: Vec<u64>,
     /// By cpu; one for all where none ever differs.
@@ -76,6 +77,7 @@ impl Cores {
             memory: fixed(smt.memory) as i64,
             poll: fixed(smt.poll),
             yields: kernel_share(machine.costs.poll, machine.costs.yield_call),
+            bandwidth: machine.memory.core_bandwidth.max(1),
             turbo,
             speeds,
             index_mask: if varies { u32::MAX } else { 0 },
@@ -86,28 +88,10 @@ impl Cores {
         }
     }
 
-    /// Speed of a cpu.
-    #[inline]
-    pub(crate) fn speed(&self, cpu: CpuId) -> Speed {
-        self.speeds(cpu).speed
-    }
-
     /// How fast a cpu is: the factors of its speed.
     #[inline]
     pub(crate) fn speeds(&self, cpu: CpuId) -> CpuSpeed {
         self.speeds[(cpu.0 & self.index_mask) as usize]
-    }
-
-    /// Speed its core has for it alone.
-    #[inline]
-    pub(crate) fn own(&self, cpu: CpuId) -> Speed {
-        self.speeds(cpu).own
-    }
-
-    /// What sharing the core leaves of it, 1/65,536.
-    #[inline]
-    pub(crate) fn factor(&self, cpu: CpuId) -> u64 {
-        self.speeds(cpu).factor
     }
 
     pub(crate) fn set(&mut self, cpu: CpuId, own: Speed, factor: u64) {
@@ -167,6 +151,101 @@ impl Cores {
             }
         }
     }
+
+    /// Speeds are to be brought up to date.
+    #[inline]
+    pub(crate) const fn is_touched(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// Notes which cores are busy, which may add cores whose speeds change.
+    pub(crate) fn count_busy(&mut self, is_busy: impl Fn(CpuId) -> bool) {
+        let mut at = 0;
+        while at < self.dirty.len() {
+            let core = self.dirty[at];
+            let busy = self.threads(core).any(&is_busy);
+            self.set_busy(core, busy);
+            at += 1;
+        }
+    }
+
+    /// The next core whose speeds are to be brought up to date.
+    pub(crate) fn next_touched(&mut self) -> Option<u32> {
+        let core = self.dirty.pop()?;
+        self.is_dirty[core as usize] = false;
+        Some(core)
+    }
+
+    /// The cpus of a core.
+    pub(crate) fn threads(&self, core: u32) -> impl Iterator<Item = CpuId> + use<> {
+        self.cores.members(core).map(CpuId)
+    }
+
+    /// The speed of a core for one thread alone.
+    pub(crate) fn own(&self, core: u32) -> Speed {
+        let busy = self.busy_cores[(core / self.in_package) as usize];
+        let base = self.threads(core).next().map_or(Speed::NOMINAL, |first| self.speeds(first).base);
+        scaled(base, self.boost(busy))
+    }
+
+    /// What the threads of a core together draw at this speed, bytes per second.
+    pub(crate) fn drawn(
+        &self,
+        core: u32,
+        own: Speed,
+        memory: &MemorySystem,
+        thread: impl Fn(CpuId) -> Thread,
+    ) -> u64 {
+        let drawn = |cpu| match thread(cpu) {
+            Thread::Computes(profile) => memory.demand(profile, own).0,
+            _ => 0,
+        };
+        self.threads(core).map(drawn).sum()
+    }
+
+    /// What a cpu has of its core from now on, 1/65,536, if it or the speed of the core has changed.
+    pub(crate) fn changed(
+        &self,
+        cpu: CpuId,
+        (own, drawn): (Speed, u64),
+        memory: &MemorySystem,
+        thread: impl Fn(CpuId) -> Thread,
+    ) -> Option<u64> {
+        let factor = self.share_of_core(cpu, drawn, memory, thread);
+        let before = self.speeds(cpu);
+        ((own, factor) != (before.own, before.factor)).then_some(factor)
+    }
+
+    /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the
+    /// core's bandwidth no more than its part when the threads together ask for more (`drawn`).
+    fn share_of_core(
+        &self,
+        cpu: CpuId,
+        drawn: u64,
+        memory: &MemorySystem,
+        thread: impl Fn(CpuId) -> Thread,
+    ) -> u64 {
+        let bound_of = |profile| memory.demand(profile, Speed::NOMINAL).1;
+        let Thread::Computes(profile) = thread(cpu) else { return ONE };
+        let bound = bound_of(profile);
+        let mut factor = ONE;
+        for sibling in self.threads(self.cores.part(cpu)).filter(|other| *other != cpu) {
+            let left = match thread(sibling) {
+                Thread::Idle => continue,
+                Thread::Spins => self.poll,
+                Thread::Yields => self.beside_yielding(bound),
+                Thread::Kernel => self.beside(bound),
+                Thread::Computes(other) => self.beside(bound + bound_of(other)),
+            };
+            factor = (factor * left) >> 16;
+        }
+        if drawn > self.bandwidth {
+            let ratio = ((u128::from(drawn) << 16) / u128::from(self.bandwidth)) as u64;
+            let slow = (ONE - bound) + ((u128::from(bound) * u128::from(ratio)) >> 16) as u64;
+            factor = (factor << 16) / slow;
+        }
+        factor.max(1)
+    }
 }
 
 /// How fast a cpu is: the factors of its speed.
@@ -190,83 +269,4 @@ fn kernel_share(poll: Span, call: Span) -> u64 {
 
 fn scaled(speed: Speed, factor: u64) -> Speed {
     Speed::from_raw(((u128::from(speed.raw()) * u128::from(factor)) >> 16) as u64)
-}
-
-impl Engine<'_> {
-    /// Brings the speeds of all cpus up to date.
-    pub(crate) fn refresh_cores(&mut self) {
-        // First who is busy, which may add cores; then what follows from it.
-        let mut at = 0;
-        while at < self.shared.cores.dirty.len() {
-            let core = self.shared.cores.dirty[at];
-            let busy = self.threads(core).any(|cpu| self.cpus[CpuId(cpu)].activity != Activity::Idle);
-            self.shared.cores.set_busy(core, busy);
-            at += 1;
-        }
-        while let Some(core) = self.shared.cores.dirty.pop() {
-            self.shared.cores.is_dirty[core as usize] = false;
-            self.refresh_core(core);
-        }
-    }
-
-    fn threads(&self, core: u32) -> std::ops::Range<u32> {
-        self.shared.cores.cores.members(core)
-    }
-
-    fn refresh_core(&mut self, core: u32) {
-        let first = CpuId(self.threads(core).start);
-        let busy = self.shared.cores.busy_cores[(core / self.shared.cores.in_package) as usize];
-        let own = scaled(self.shared.cores.speeds(first).base, self.shared.cores.boost(busy));
-        let drawn: u64 = self.threads(core).map(|cpu| self.drawn(CpuId(cpu), own)).sum();
-        for cpu in self.threads(core).map(CpuId) {
-            let factor = self.share_of_core(cpu, drawn);
-            if (own, factor) != (self.shared.cores.own(cpu), self.shared.cores.factor(cpu)) {
-                self.respeed(cpu, own, factor);
-            }
-        }
-    }
-
-    fn thread(&self, cpu: CpuId) -> Thread {
-        let record = &self.cpus[cpu];
-        match record.activity {
-            Activity::Idle => Thread::Idle,
-            Activity::Compute => Thread::Computes(self.shared.tasks[record.current].profile.into()),
-            Activity::Spin => Thread::Spins,
-            Activity::Poll => Thread::Yields,
-            Activity::Syscall => Thread::Kernel,
-        }
-    }
-
-    fn drawn(&self, cpu: CpuId, own: Speed) -> u64 {
-        match self.thread(cpu) {
-            Thread::Computes(profile) => self.shared.memory.draw(profile, own),
-            _ => 0,
-        }
-    }
-
-    /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the
-    /// core's bandwidth no more than its part when the threads together ask for more (`drawn`).
-    fn share_of_core(&self, cpu: CpuId, drawn: u64) -> u64 {
-        let Thread::Computes(profile) = self.thread(cpu) else { return ONE };
-        let bound = self.shared.memory.bound(profile);
-        let mut factor = ONE;
-        for sibling in self.threads(self.shared.cores.cores.part(cpu)).filter(|other| *other != cpu.0) {
-            let cores = &self.shared.cores;
-            let left = match self.thread(CpuId(sibling)) {
-                Thread::Idle => continue,
-                Thread::Spins => cores.poll,
-                Thread::Yields => cores.beside_yielding(bound),
-                Thread::Kernel => cores.beside(bound),
-                Thread::Computes(other) => cores.beside(bound + self.shared.memory.bound(other)),
-            };
-            factor = (factor * left) >> 16;
-        }
-        let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
-        if drawn > bandwidth {
-            let ratio = ((u128::from(drawn) << 16) / u128::from(bandwidth)) as u64;
-            let slow = (ONE - bound) + ((u128::from(bound) * u128::from(ratio)) >> 16) as u64;
-            factor = (factor << 16) / slow;
-        }
-        factor.max(1)
-    }
 }

@@ -26,7 +26,7 @@ impl Engine<'_> {
         self.settle(cpu);
         while self.step_once(cpu, policy) {}
         self.arm(cpu);
-        self.shared.cores.touch(cpu);
+        self.shared.segments.touch(cpu);
     }
 
     /// Does one thing that is due; false when nothing is.
@@ -37,12 +37,11 @@ impl Engine<'_> {
         let now = shared.now;
         match record.activity {
             Activity::Compute => {
-                let class = record.class;
-                if self.compute_complete(cpu, class) {
-                    if self.shared.continue_compute(&mut self.cpus[cpu]) {
+                if shared.segments.is_complete(record, &shared.tasks[record.current], now) {
+                    if shared.continue_compute(record) {
                         return true;
                     }
-                    self.shared.end_compute(&mut self.cpus[cpu]);
+                    shared.end_compute(record);
                     self.proceed(cpu, policy);
                     return true;
                 }
@@ -96,7 +95,7 @@ impl Engine<'_> {
         let (call, after) = record.rare.call;
         let ends = self.shared.now >= record.since + record.overhead.total() + call;
         if ends {
-            self.close_segment(cpu);
+            self.shared.close_segment(&mut self.cpus[cpu]);
             self.after_syscall(cpu, after, policy);
         }
         ends
@@ -114,7 +113,7 @@ impl Engine<'_> {
 
     #[inline(never)]
     fn interrupt(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        self.close_segment(cpu);
+        self.shared.close_segment(&mut self.cpus[cpu]);
         self.cpus[cpu].take_deferred();
         self.resume(cpu, policy);
     }
@@ -207,7 +206,7 @@ impl Engine<'_> {
                 self.cpus[cpu].take_deferred();
                 self.begin_syscall(cpu, Span::ZERO, After::Fork(rank));
                 self.fork(cpu, app, rank, policy);
-                self.close_segment(cpu);
+                self.shared.close_segment(&mut self.cpus[cpu]);
                 self.cpus[cpu].take_deferred();
                 self.proceed(cpu, policy);
             }
@@ -365,7 +364,7 @@ impl Engine<'_> {
             self.notify_running(cpu, policy);
             return false;
         }
-        self.close_segment(cpu);
+        self.shared.close_segment(&mut self.cpus[cpu]);
         self.shared.model.discipline.put_back_key(&mut self.shared.tasks, &self.cpus[cpu], id);
         if self.watches_preemptions {
             let why = if first { Preemption::Preempted } else { Preemption::Expired };
@@ -440,7 +439,7 @@ impl Engine<'_> {
         if task.waiting != Waiting::No {
             self.begin_polling(cpu);
         } else if task.remaining() > crate::time::Work::ZERO {
-            self.begin_compute(cpu);
+            self.shared.begin_compute(&mut self.cpus[cpu]);
         } else {
             self.proceed(cpu, policy);
         }
@@ -469,7 +468,7 @@ impl Engine<'_> {
         }
         let Some(next) = self.choose(cpu) else { return false };
         self.cpus[cpu].newidle = false;
-        self.close_segment(cpu);
+        self.shared.close_segment(&mut self.cpus[cpu]);
         self.run_next(cpu, next, policy);
         true
     }
@@ -480,7 +479,10 @@ impl Engine<'_> {
         let record = &self.cpus[cpu];
         let (due, slice_end) = match record.activity {
             Activity::Idle => (Time::NEVER, Time::NEVER),
-            Activity::Compute => (self.compute_end(cpu, record.class), self.slice_end(cpu)),
+            Activity::Compute => {
+                let task = &self.shared.tasks[record.current];
+                (self.shared.segments.compute_end(record, task), self.slice_end(cpu))
+            }
             Activity::Spin => (self.spin_ends(cpu), self.slice_end(cpu)),
             Activity::Syscall => (record.since + record.overhead.total() + record.rare.call.0, Time::NEVER),
             Activity::Poll => (self.predict(cpu), Time::NEVER),

@@ -138,7 +138,7 @@ impl Engine<'_> {
         // What comes next in the program is begun, until something takes time.
         while let Some(next) = self.shared.advance_program(&mut self.cpus[cpu]) {
             match next {
-                Ahead::Compute => return self.begin_compute(cpu),
+                Ahead::Compute => return self.shared.begin_compute(&mut self.cpus[cpu]),
                 Ahead::Barrier => return self.arrive(cpu),
                 Ahead::Exit => return self.exit(cpu, policy),
                 Ahead::Other(op) => {
@@ -158,7 +158,7 @@ impl Engine<'_> {
         match op {
             Op::Transfer { block, order } => {
                 if self.next_block(id, block, order) {
-                    self.begin_compute(cpu);
+                    self.shared.begin_compute(&mut self.cpus[cpu]);
                     return true;
                 }
             }
@@ -266,23 +266,6 @@ impl Engine<'_> {
         task.profile = profile as u16;
         task.ask(Work::from_span(Span::from_ns(ns)));
         true
-    }
-
-    /// The rank whose block a task is reading, when it is inside a bulk transfer.
-    pub(crate) fn transfer_source(&self, id: TaskId) -> Option<u32> {
-        let task = &self.shared.tasks[id];
-        let app = &self.shared.apps[task.app()];
-        if u32::from(task.profile) + 1 != app.profiles {
-            return None;
-        }
-        let Some(Op::Transfer { order, .. }) = app.program.ops().get(usize::from(task.pc)) else {
-            return None;
-        };
-        let block = task.history.block.saturating_sub(1);
-        Some(match order {
-            TransferOrder::Sequential => block,
-            TransferOrder::Rotated => (app.rank(id) + 1 + block) % app.tasks,
-        })
     }
 
     /// The current task enters a system call.

@@ -14,7 +14,7 @@ impl Engine<'_> {
         let cpus: Vec<_> = self.cpus.ids().collect();
         for cpu in &cpus {
             self.settle(*cpu);
-            self.close_segment(*cpu);
+            self.shared.close_segment(&mut self.cpus[*cpu]);
             self.report_polling(*cpu);
         }
         self.check_end();

@@ -68,16 +68,13 @@
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `locks`, `yields`,
-//! `shared`
-//! and `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
-//! `arrivals`, `update`, `bandwidth`, `caches` and `cores` (speeds), `setup` and `finish`, `sampling`,
-//! `invariants`.
+//! `shared`, `segments` (how long what a cpu does takes, and what its time is charged to), `memory` and
+//! `cores` (speeds), `pages`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`,
+//! `bandwidth`, `setup` and `finish`, `sampling`, `invariants`.
 
 mod arrivals;
 mod bandwidth;
 mod barrier;
-pub(crate) mod caches;
-mod compute;
 mod cores;
 mod dirty;
 mod dispatch;
@@ -85,10 +82,13 @@ mod execute;
 mod finish;
 mod invariants;
 mod locks;
+pub(crate) mod memory;
 mod ordering;
+mod pages;
 pub(crate) mod polling;
 pub(crate) mod rounds;
 mod sampling;
+pub(crate) mod segments;
 mod setup;
 pub(crate) mod shared;
 mod startup;
@@ -389,9 +389,8 @@ impl Engine<'_> {
         if self.shared.options.sampled {
             self.sample();
         }
-        self.refresh_cores();
-        let (cpus, sources) = (self.cpus.len(), &mut self.shared.sources);
-        self.shared.memory.refresh(self.shared.now, |class, next| sources.set(cpus + class as usize, next));
+        let Shared { segments, tasks, apps, sources, now, .. } = &mut self.shared;
+        segments.refresh(&mut self.cpus, (tasks, apps), sources, *now);
         self.check_instant();
         Ok(())
     }
@@ -440,12 +439,12 @@ impl Engine<'_> {
     /// of its class. Each of these sources is armed anew before the instant is over.
     fn mark_due(&mut self, only: Option<usize>) {
         let Self { shared, cpus, events, .. } = self;
-        let Shared { sources, memory, now, rounds, .. } = shared;
+        let Shared { sources, segments, now, rounds, .. } = shared;
         let mut mark = |cpu: CpuId| rounds.mark(cpu);
         let mut due = |source: usize| {
             *events += 1;
             if let Some(class) = source.checked_sub(cpus.len()) {
-                memory.each_due(class as u32, *now, &mut mark);
+                segments.memory.each_due(class as u32, *now, &mut mark);
             } else {
                 let cpu = CpuId(source as u32);
                 cpus[cpu].fired = true;

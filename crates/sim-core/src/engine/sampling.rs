@@ -11,7 +11,8 @@
 
 use crate::account::{Account, Category};
 use crate::engine::Engine;
-use crate::engine::shared::polls_as;
+use crate::engine::segments::polls_as;
+use crate::engine::shared::Shared;
 use crate::engine::state::{Activity, Stage};
 use crate::ids::{AppId, CpuId};
 use crate::outcome::Counters;
@@ -346,10 +347,10 @@ impl Engine<'_> {
             self.settle(cpu);
             match self.cpus[cpu].activity {
                 Activity::Compute => {
-                    let speeds = self.shared.cores.speeds(cpu);
-                    self.respeed(cpu, speeds.own, speeds.factor);
+                    let Shared { segments, tasks, apps, sources, now, .. } = &mut self.shared;
+                    segments.charge_so_far(&mut self.cpus[cpu], (tasks, apps), sources, *now);
                 }
-                Activity::Idle => self.close_segment(cpu),
+                Activity::Idle => self.shared.close_segment(&mut self.cpus[cpu]),
                 Activity::Poll | Activity::Spin | Activity::Syscall => {}
             }
         }

@@ -4,15 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::account::Category;
-use crate::contention::Contention;
-use crate::engine::caches::Caches;
-use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
+use crate::engine::memory::MemorySystem;
 use crate::engine::polling::Look;
 use crate::engine::polling::prediction::Predictions;
 use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
+use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
 use crate::engine::update::update_period;
@@ -25,7 +24,7 @@ use crate::observe::{Digest, Observer};
 use crate::os::{Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Scheduling};
+use crate::program::{AppSpec, Forks, Op, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::{Average, Rules, groups};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
@@ -191,21 +190,6 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
         return Err(format!("application `{name}` is allowed on no cpu of the machine"));
     }
     Ok(())
-}
-
-/// The profile of bulk transfers: memory-bound at the rate of one core. None is needed, and no room for its
-/// contention classes, where a program has no transfers.
-fn transfer_profile(machine: &Machine, program: &Program) -> MemoryProfile {
-    if !program.ops().iter().any(|op| matches!(op, Op::Transfer { .. })) {
-        return MemoryProfile::NONE;
-    }
-    MemoryProfile {
-        demand: machine.memory.core_bandwidth,
-        bound: Some(1 << 16),
-        working_set: 0,
-        pages: Pages::FirstTouch,
-        shared: 0,
-    }
 }
 
 /// Positions of the operations of a kind.
@@ -388,7 +372,8 @@ fn usable(machine: &Machine, model: &OsModel) -> Speed {
 struct Population {
     tasks: IdVec<TaskId, Task>,
     apps: IdVec<AppId, App>,
-    profiles: Vec<MemoryProfile>,
+    /// Profiles of all applications so far.
+    profiles: u32,
     /// How the tasks poll; the first of them is that of no task.
     looks: Vec<Look>,
     /// Foreground applications.
@@ -398,15 +383,10 @@ struct Population {
 }
 
 impl Population {
-    fn of(
-        specs: Vec<AppSpec>,
-        around: (&Machine, &OsModel, &Options),
-        caches: &mut Caches,
-        timers: &mut Timers,
-    ) -> Self {
+    fn of(specs: Vec<AppSpec>, around: (&Machine, &OsModel, &Options), timers: &mut Timers) -> Self {
         let looks = vec![Look::plain(&around.0.costs)];
         let mut population = Self { looks, ..Self::default() };
-        specs.into_iter().for_each(|spec| population.add(spec, around, caches, timers));
+        specs.into_iter().for_each(|spec| population.add(spec, around, timers));
         population
     }
 
@@ -414,17 +394,15 @@ impl Population {
         &mut self,
         spec: AppSpec,
         (machine, model, options): (&Machine, &OsModel, &Options),
-        caches: &mut Caches,
         timers: &mut Timers,
     ) {
         let Self { tasks, apps, profiles, looks, left, pending } = self;
         let app = AppId(apps.len() as u32);
         let first = tasks.len() as u32;
         add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
-        profiles.push(transfer_profile(machine, &spec.program));
-        let base = profiles.len() as u32;
-        profiles.extend_from_slice(spec.program.profiles());
-        caches.add_app(machine, &spec, &profiles[base as usize - 1..]);
+        // Behind that of its transfers.
+        let base = *profiles + 1;
+        *profiles = base + spec.program.profiles().len() as u32;
         let phase = start_phase(options, app);
         if spec.after.is_none() {
             timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
@@ -462,11 +440,11 @@ impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, mut options } = simulation;
         options.sampled &= !observer.wants_facts();
-        let (affinities, mut caches) = (affinities(&specs), Caches::new(&machine));
+        let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
-        let built = Population::of(specs, (&machine, &model, &options), &mut caches, &mut timers);
-        let Population { mut tasks, apps, profiles, looks, left, pending } = built;
-        let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
+        let built = Population::of(specs, (&machine, &model, &options), &mut timers);
+        let Population { mut tasks, apps, profiles: _, looks, left, pending } = built;
+        let cpus = machine.cpus() as usize;
         let policy_orders = model.discipline.asks_policy();
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         Self {
@@ -506,17 +484,13 @@ impl<'o> Engine<'o> {
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || (directed && limited(&model)),
                 digest: Digest::default(),
-                cores: Cores::new(&machine, usable(&machine, &model)),
+                segments: Segments::new(&machine, memory, usable(&machine, &model), looks),
                 machine,
                 model,
                 options,
                 tasks,
                 affinities,
                 apps,
-                profiles,
-                looks,
-                caches,
-                memory,
                 wants_cpu_time: observer.wants_cpu_time(),
                 wants_queues: observer.wants_queues(),
                 wants_dispatches: observer.wants_dispatches(),
@@ -587,7 +561,7 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
 pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::ids::ProfileId;
     use crate::os::{Balancer, RoundRobinParams};
-    use crate::program::{Spread, StartUp};
+    use crate::program::{MemoryProfile, Spread, StartUp};
     use crate::time::Work;
     use crate::wait::Polling;
     let work = Work::from_span(Span::from_ms(1));
@@ -612,6 +586,7 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::MemoryProfile;
 
     #[test]
     fn tasks_get_room_for_counters_of_outer_loops_only_in_nested_loops() {

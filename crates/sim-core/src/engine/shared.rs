@@ -3,34 +3,24 @@
 
 use std::sync::Arc;
 
-use crate::account::Category;
-use crate::contention::Contention;
-use crate::engine::caches::Caches;
-use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::invariants::violated;
 use crate::engine::polling::Look;
 use crate::engine::rounds::Rounds;
-use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, MaybeNode, Part, Stage, Task, Waiting};
+use crate::engine::segments::Segments;
+use crate::engine::state::{Activity, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
 use crate::event::Sources;
-use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
+use crate::ids::{AppId, Id, IdVec, TaskId};
 use crate::machine::Machine;
 use crate::observe::{Digest, LeaveReason, Observation, Observer, Verdict};
 use crate::os::OsModel;
 use crate::outcome::{Counters, Options};
 use crate::policy::{Affinity, Awaited};
-use crate::program::MemoryProfile;
 use crate::run_queue::explanation::explain;
 use crate::run_queue::{Picks, Turns};
 use crate::sync::BarrierStep;
-use crate::time::{Span, Time, WORK_FRACTION_BITS};
-
-/// The category of the polls of a waiting task.
-#[inline]
-pub(crate) const fn polls_as(task: &Task) -> Category {
-    if matches!(task.waiting, Waiting::Lock) { Category::LockWait } else { Category::Spin }
-}
+use crate::time::{Span, Time, WORK_FRACTION_BITS, Work};
 
 /// A run without the records of its cpus.
 pub(crate) struct Shared<'o> {
@@ -44,14 +34,7 @@ pub(crate) struct Shared<'o> {
     /// Where each task may run; empty when all may run anywhere.
     pub(crate) affinities: Vec<Affinity>,
     pub(crate) apps: IdVec<AppId, App>,
-    pub(crate) profiles: Vec<MemoryProfile>,
-    /// How tasks poll before a yield; the first of them is that of no task.
-    pub(crate) looks: Vec<Look>,
-    /// Speed of each cpu.
-    pub(crate) cores: Cores,
-    /// What tasks find again in caches.
-    pub(crate) caches: Caches,
-    pub(crate) memory: Contention,
+    pub(crate) segments: Segments,
     pub(crate) sources: Sources,
     /// Which cpus have something to decide at this instant, and which have decided.
     pub(crate) rounds: Rounds,
@@ -104,7 +87,7 @@ impl Shared<'_> {
             let task = &self.tasks[id];
             let counters = &mut counters[task.app().index()];
             counters.cpu_ns += task.cpu_time.ns();
-            counters.bytes_fetched += self.caches.fetched(id);
+            counters.bytes_fetched += self.segments.memory.fetched(id);
             counters.work_done_ns += (task.done() >> WORK_FRACTION_BITS) as u64;
             counters.work_asked_ns += (task.asked() >> WORK_FRACTION_BITS) as u64;
         }
@@ -146,29 +129,15 @@ impl Shared<'_> {
         }
     }
 
-    /// The cpu-time breakdown with the open poll or spin of the current task included.
+    #[cold]
     fn report_open_segment(&mut self, record: &Cpu) {
-        let mut account = record.account;
-        if let Activity::Poll | Activity::Spin = record.activity {
-            let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
-            let task = &self.tasks[record.current];
-            let (whole, polling) = (self.look(task).poll, polls_as(task));
-            let rest = record.parts().pay(elapsed, &mut account);
-            if record.activity == Activity::Spin {
-                account.add(polling, rest);
-            } else if rest <= whole + costs.yield_call {
-                let poll = rest.min(whole);
-                account.add(polling, poll);
-                account.add(Category::Yield, rest - poll);
-            } else {
-                // Several cycles that are not computed yet: reported once they are.
-                return;
-            }
-        }
-        if let Some(observer) = &mut self.observer {
+        // Several poll cycles that are not computed yet are reported once they are.
+        let account = self.segments.account(record, &self.tasks, self.now);
+        if let (Some(observer), Some(account)) = (&mut self.observer, account) {
             observer.accounted(record.id, &account);
         }
     }
+
     #[inline]
     pub(crate) fn observe(&mut self, what: Observation) {
         self.digest.observe(self.now, &what);
@@ -215,55 +184,38 @@ impl Shared<'_> {
         }
     }
 
-    /// Charges the time since the segment began and ends its activity. What is left of the overhead's kernel
-    /// and daemon work and of a migration is deferred to the next segment of the cpu.
+    /// Ends the segment of the current task of a cpu: its time is charged.
     #[inline]
     pub(crate) fn close(&mut self, record: &mut Cpu) {
-        let now = self.now;
-        debug_assert!(record.since <= now, "{} closes a segment of {:?} at {now:?}", record.id, record.since);
-        debug_assert!(!record.current.is_none(), "{} closes the segment of no task", record.id);
-        let elapsed = now.since(record.since);
-        let rest = record.pay(elapsed);
-        record.since = now;
-        // What is left of a switch that is cut short is not charged to what follows.
-        record.charged = record.charged.min(now);
-        let refill = if record.overhead.is_none() { Span::ZERO } else { record.keep_overhead() };
-        // Between two activities there is none, and no time passes.
-        let activity = std::mem::replace(&mut record.activity, Activity::Idle);
-        let costs = &self.machine.costs;
-        match activity {
-            Activity::Idle => record.account.add(Category::Idle, rest),
-            Activity::Compute => {
-                if refill > Span::ZERO {
-                    self.tasks[record.current].set_refill(refill);
-                }
-                self.stop_compute(record, record.class, rest, elapsed);
-            }
-            Activity::Poll => {
-                let task = &self.tasks[record.current];
-                let poll = rest.min(self.look(task).poll);
-                record.account.add(polls_as(task), poll);
-                record.account.add(Category::Yield, rest - poll);
-            }
-            Activity::Spin => {
-                record.account.add(polls_as(&self.tasks[record.current]), rest);
-                let polls = rest.ns() / costs.poll.ns().max(1);
-                record.polled.0 += polls;
-                let app = self.tasks[record.current].app();
-                self.apps[app].counters.polls += polls;
-            }
-            Activity::Syscall => {
-                let category = match record.rare.call.1 {
-                    After::Yield | After::YieldTo(_) => Category::Yield,
-                    After::Touch => Category::PageInit,
-                    _ => Category::Kernel,
-                };
-                record.account.add(category, rest);
-            }
-        }
+        self.segments.close(record, &mut self.tasks[record.current], &mut self.apps, self.now);
+    }
+
+    /// The current task has done a portion of its compute operation: true, and it continues with the next
+    /// one.
+    #[inline]
+    pub(crate) fn continue_compute(&mut self, record: &mut Cpu) -> bool {
         let task = &mut self.tasks[record.current];
-        task.cpu_time += elapsed;
-        task.last_ran = now;
+        let counters = &mut self.apps[task.app()].counters;
+        self.segments.continue_compute(record, task, counters, self.now)
+    }
+
+    /// The compute operation of the current task is complete: its segment is closed, and what rounding left
+    /// of the work is done.
+    #[inline]
+    pub(crate) fn end_compute(&mut self, record: &mut Cpu) {
+        self.close(record);
+        self.tasks[record.current].set_remaining(Work::ZERO);
+        record.take_deferred();
+    }
+
+    /// Ends the segment of a cpu; without a current task it is idle time.
+    pub(crate) fn close_segment(&mut self, record: &mut Cpu) {
+        if !record.current.is_none() {
+            return self.close(record);
+        }
+        self.report_account(record);
+        record.close_idle(self.now);
+        self.report_account(record);
     }
 
     /// The task begins to wait; it is charged up to now.
@@ -379,57 +331,6 @@ impl Shared<'_> {
         step
     }
 
-    /// Where the pages are put that a task touches first on this cpu.
-    #[inline]
-    pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
-        self.tasks[id].history.assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
-    }
-
-    /// The node on which a task has touched its pages as it started, or the code of several nodes; this
-    /// cpu's if it has not touched any.
-    pub(crate) fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
-        let app = &self.apps[self.tasks[id].app()];
-        let here = self.touched_node(cpu, id);
-        let Some(pages) = app.touched.get(app.rank(id) as usize) else { return here };
-        let mut nodes = pages.keys();
-        match (nodes.next(), nodes.next()) {
-            (Some(_), Some(_)) => {
-                let mut counts = vec![0; self.machine.nodes() as usize];
-                for (node, pages) in pages {
-                    if let Some(count) = counts.get_mut(node.0 as usize) {
-                        *count = *pages;
-                    }
-                }
-                self.memory.team(&counts)
-            }
-            (Some(node), None) => *node,
-            _ => here,
-        }
-    }
-
-    /// Where a task's pages are: where it touches them first on this cpu, if it has not done so yet.
-    #[inline]
-    pub(crate) fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
-        self.tasks[id].home.node().unwrap_or_else(|| {
-            let here = self.touched_node(cpu, id);
-            self.set_home(id, MaybeNode::at(here));
-            here
-        })
-    }
-
-    /// A task's pages are on this node unless they are somewhere already.
-    pub(crate) fn settle_home(&mut self, id: TaskId, node: NodeId) {
-        if self.tasks[id].home.node().is_none() {
-            self.set_home(id, MaybeNode::at(node));
-        }
-    }
-
-    /// A task's pages are somewhere else from now on.
-    pub(crate) fn set_home(&mut self, id: TaskId, home: MaybeNode) {
-        self.tasks[id].home = home;
-        self.apps[self.tasks[id].app()].team_pages = MaybeNode::NONE;
-    }
-
     /// Where a task may run.
     #[inline]
     pub(crate) fn affinity(&self, id: TaskId) -> &Affinity {
@@ -447,7 +348,7 @@ impl Shared<'_> {
     /// How a task polls before a yield.
     #[inline]
     pub(crate) fn look(&self, task: &Task) -> Look {
-        self.looks[task.polls as usize]
+        self.segments.look(task)
     }
 
     /// How long one poll of a task and one yield take.

@@ -190,8 +190,11 @@ impl System for Engine<'_> {
     }
 
     fn progress(&mut self, task: TaskId) -> Span {
-        let record = &self.shared.tasks[task];
-        let raw = record.done() + u128::from(self.computed(record.cpu, task).raw());
+        let (record, cpu) = (&self.shared.tasks[task], &self.cpus[self.shared.tasks[task].cpu]);
+        let mut raw = record.done();
+        if cpu.activity == Activity::Compute && cpu.current == task {
+            raw += u128::from(self.shared.segments.computed(cpu, record, self.shared.now).raw());
+        }
         Span::from_ns((raw >> WORK_FRACTION_BITS) as u64)
     }
 
@@ -322,7 +325,7 @@ impl System for Engine<'_> {
         // The present poll is broken off; what comes before it is still to be paid.
         self.pass_ticks(here);
         if self.shared.now > self.cpus[here].since + self.cpus[here].overhead.total() {
-            self.close_segment(here);
+            self.shared.close_segment(&mut self.cpus[here]);
         }
         let call = self.shared.machine.costs.yield_call.max(Span::from_ns(1));
         self.cpus[here].activity = Activity::Syscall;
@@ -339,7 +342,7 @@ impl System for Engine<'_> {
         self.settle(cpu);
         let idle = self.cpus[cpu].current.is_none();
         if idle {
-            self.close_segment(cpu);
+            self.shared.close_segment(&mut self.cpus[cpu]);
         }
         let record = &mut self.cpus[cpu];
         if idle {

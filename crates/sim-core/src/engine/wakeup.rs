@@ -273,7 +273,7 @@ impl Engine<'_> {
     pub(crate) fn leave(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
         debug_assert!(!id.is_none(), "the current task of {cpu} leaves it, and there is none");
-        self.close_segment(cpu);
+        self.shared.close_segment(&mut self.cpus[cpu]);
         self.report_account(cpu);
         self.charge(cpu);
         self.count_switch(id, reason);

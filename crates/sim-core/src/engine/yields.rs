@@ -66,7 +66,7 @@ impl Engine<'_> {
             let open = record.state == TaskState::Running
                 && matches!(self.cpus[cpu].activity, Activity::Poll | Activity::Spin);
             if open {
-                self.close_segment(cpu);
+                self.shared.close_segment(&mut self.cpus[cpu]);
                 self.cpus[cpu].take_deferred();
                 // A slice that was armed does not end a poll.
                 self.cpus[cpu].slice_end = Time::NEVER;
@@ -75,7 +75,7 @@ impl Engine<'_> {
             if open {
                 self.begin_polling(cpu);
                 // A sibling computes at another speed beside a task that spins than beside one that yields.
-                self.shared.cores.touch(cpu);
+                self.shared.segments.touch(cpu);
             }
         }
     }

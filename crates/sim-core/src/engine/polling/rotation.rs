@@ -174,12 +174,12 @@ impl Shared<'_> {
     /// The most frequent case: the current task completes its cycle, and that of the next one does not end
     /// before `limit`.
     fn rotate_once(&mut self, record: &mut Cpu, limit: Time) -> bool {
-        let Self { tasks, apps, machine, model, looks, turns, .. } = self;
+        let Self { tasks, apps, machine, model, segments, turns, .. } = self;
         let costs = &machine.costs;
         let Some(next) = record.head.some() else { return false };
         let (task, rival) = (&tasks[record.current], &tasks[next]);
-        let poll_of = |task: &Task| looks[task.polls as usize].poll;
-        let look = looks[task.polls as usize];
+        let poll_of = |task: &Task| segments.look(task).poll;
+        let look = segments.look(task);
         let poll = look.poll;
         let check = record.since + record.overhead.total() + poll;
         let end = check + costs.yield_call;

@@ -8,7 +8,7 @@ use crate::histogram::Histogram;
 use crate::ids::{AppId, NodeId, TaskId};
 use crate::outcome::Counters;
 use crate::policy::Affinity;
-use crate::program::{Forks, Program, Runtime};
+use crate::program::{Forks, Op, Program, Runtime, TransferOrder};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Time};
 use crate::wait::{Scope, WaitMode};
@@ -159,6 +159,21 @@ impl App {
         } else {
             self.looks[usize::from(waiting == Waiting::Exchange)]
         }
+    }
+
+    /// The rank whose block a task is reading, when it is inside a bulk transfer.
+    pub(crate) fn transfer_source(&self, id: TaskId, task: &Task) -> Option<u32> {
+        if u32::from(task.profile) + 1 != self.profiles {
+            return None;
+        }
+        let Some(Op::Transfer { order, .. }) = self.program.ops().get(usize::from(task.pc)) else {
+            return None;
+        };
+        let block = task.history.block.saturating_sub(1);
+        Some(match order {
+            TransferOrder::Sequential => block,
+            TransferOrder::Rotated => (self.rank(id) + 1 + block) % self.tasks,
+        })
     }
 
     /// Whether one of its tasks waits and yields to another one of its tasks.

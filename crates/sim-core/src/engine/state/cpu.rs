@@ -1,6 +1,6 @@
 //! The record of a cpu: its queue, the dispatch of its current task, its cpu-time accounting.
 
-use crate::account::Account;
+use crate::account::{Account, Category};
 use crate::contention::ClassId;
 use crate::engine::state::apart::Unwritten;
 use crate::engine::state::{Apart, Overhead, Part, Parts, Prices, ProcessId};
@@ -270,6 +270,17 @@ impl Cpu {
         if self.rare.expired_since != since {
             self.rare.expired_since = since;
         }
+    }
+
+    /// The segment of a cpu without a current task ends: it is idle time behind the overhead.
+    pub(crate) fn close_idle(&mut self, now: Time) {
+        let rest = self.pay(now.since(self.since));
+        self.since = now;
+        self.charged = self.charged.min(now);
+        if !self.overhead.is_none() {
+            self.keep_overhead();
+        }
+        self.account.add(Category::Idle, rest);
     }
 
     /// A segment is cut short: what is left of its overhead for kernel and daemon work and a migration is

@@ -100,17 +100,6 @@ impl Cpu {
         parts
     }
 
-    /// One part of the pending overhead.
-    #[inline]
-    pub(crate) fn pending(&self, part: Part) -> Span {
-        match self.overhead {
-            Overhead { part: None, .. } => self.rare.parts.get(part),
-            Overhead { switch, .. } if part == Part::Switch => Span::from_ns(switch.into()),
-            Overhead { part: Some(other), .. } if part != other => Span::ZERO,
-            Overhead { other, .. } => other,
-        }
-    }
-
     /// Nothing but a switch is pending.
     #[inline]
     pub(crate) fn set_switch(&mut self, cost: Span) {
@@ -234,7 +223,6 @@ mod tests {
             assert_eq!((cpu.parts(), cpu.account), (parts, account), "step {step}");
             let total = all.map(|part| parts.get(part).ns()).iter().sum();
             assert_eq!(cpu.overhead.total().ns(), total);
-            assert_eq!(all.map(|part| cpu.pending(part)), parts.0);
         }
     }
 }

@@ -1,0 +1,143 @@
+//! Where the pages of tasks are: who puts them there, and what a task computes on.
+
+use crate::contention::{ClassId, Origin};
+use crate::engine::shared::Shared;
+use crate::engine::state::{Cpu, MaybeNode};
+use crate::ids::{AppId, CpuId, NodeId, TaskId};
+use crate::machine::Level;
+use crate::program::Pages;
+use crate::time::Span;
+
+impl Shared<'_> {
+    /// The current task continues with its compute operation after the pending overhead if its pages are
+    /// private and stay where they are; else false.
+    #[inline]
+    pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
+        let task = &self.tasks[record.current];
+        let pages = self.segments.memory.pages(task.profile);
+        let own = !matches!(pages, Pages::Master | Pages::Team | Pages::NextTouch);
+        if !own || u32::from(task.profile) + 1 == self.apps[task.app()].profiles {
+            return false;
+        }
+        self.emit_running(record);
+        let home = self.own_node(record.id, record.current);
+        self.begin_segment(record, Origin::at(home), Span::ZERO);
+        true
+    }
+
+    /// The current task continues with its compute operation after the pending overhead.
+    pub(crate) fn begin_compute(&mut self, record: &mut Cpu) {
+        if self.begin_at_home(record) {
+            return;
+        }
+        self.emit_running(record);
+        let (cpu, id) = (record.id, record.current);
+        let copy = self.follow_pages(cpu, id);
+        let from = self.origin(cpu, id);
+        self.begin_segment(record, from, copy);
+    }
+
+    #[inline]
+    fn begin_segment(&mut self, record: &mut Cpu, from: Origin, copy: Span) {
+        let before = record.class;
+        let task = &mut self.tasks[record.current];
+        let bytes = self.segments.begin_compute(record, task, (from, copy), self.now);
+        if bytes > 0 {
+            self.apps[task.app()].counters.bytes_fetched += bytes;
+        }
+        if record.class != before && record.class != ClassId::FREE {
+            self.sources.grow(record.class.0 as usize + 1);
+        }
+    }
+
+    /// The node that holds the pages of the current task's operation (of its private ones), and of a transfer
+    /// the package that serves it.
+    fn origin(&mut self, cpu: CpuId, id: TaskId) -> Origin {
+        let own = self.own_node(cpu, id);
+        let task = &self.tasks[id];
+        let (app, pages) = (task.app(), self.segments.memory.pages(task.profile));
+        let transfer = self.apps[app].transfer_source(id, task);
+        let from = match transfer {
+            Some(rank) => rank,
+            None if pages == Pages::Master => 0,
+            None if pages == Pages::Team => return Origin::at(self.team_pages(app)),
+            None => return Origin::at(own),
+        };
+        let source = &self.tasks[self.apps[app].task(from)];
+        let machine = &self.machine;
+        let node = source.home.node().unwrap_or_else(|| self.segments.memory.node(source.cpu));
+        // Blocks whose pages lie on several nodes are not limited.
+        let limited = transfer.is_some() && machine.memory.transfer_bandwidth > 0 && node.0 < machine.nodes();
+        Origin {
+            node,
+            server: if limited { 1 + machine.topology.group(Level::Package, source.cpu) } else { 0 },
+        }
+    }
+
+    /// The code of pages on the home nodes of an application's tasks, in proportion to the tasks that have
+    /// their home there.
+    fn team_pages(&mut self, id: AppId) -> NodeId {
+        let app = &mut self.apps[id];
+        if let Some(known) = app.team_pages.node() {
+            return known;
+        }
+        let homes = (0..app.tasks).filter_map(|rank| self.tasks[app.task(rank)].home.node());
+        let pages = self.segments.memory.home(homes.map(|home| (home, 1)));
+        app.team_pages = MaybeNode::at(pages);
+        pages
+    }
+
+    /// Pages under next touch follow a task that computes on another node: the time of the copy.
+    fn follow_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
+        let (task, memory) = (&self.tasks[id], &self.segments.memory);
+        let here = memory.node(cpu);
+        let away = task.home.node().filter(|home| *home != here);
+        let follows = memory.pages(task.profile) == Pages::NextTouch;
+        let Some(home) = away.filter(|_| follows) else { return Span::ZERO };
+        let (bytes, copy) = memory.copy(task, home, cpu);
+        let counters = &mut self.apps[task.app()].counters;
+        counters.bytes_fetched += bytes;
+        counters.page_copies += 1;
+        self.set_home(id, MaybeNode::at(here));
+        copy
+    }
+
+    /// Where the pages are put that a task touches first on this cpu.
+    #[inline]
+    pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
+        self.tasks[id].history.assigned_node.node().unwrap_or_else(|| self.segments.memory.node(cpu))
+    }
+
+    /// The node on which a task has touched its pages as it started, or the code of several nodes; this
+    /// cpu's if it has not touched any.
+    pub(crate) fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+        let app = &self.apps[self.tasks[id].app()];
+        match app.touched.get(app.rank(id) as usize).filter(|pages| !pages.is_empty()) {
+            Some(pages) => self.segments.memory.home(pages.iter().map(|(node, count)| (*node, *count))),
+            None => self.touched_node(cpu, id),
+        }
+    }
+
+    /// Where a task's pages are: where it touches them first on this cpu, if it has not done so yet.
+    #[inline]
+    pub(crate) fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+        self.tasks[id].home.node().unwrap_or_else(|| {
+            let here = self.touched_node(cpu, id);
+            self.set_home(id, MaybeNode::at(here));
+            here
+        })
+    }
+
+    /// A task's pages are on this node unless they are somewhere already.
+    pub(crate) fn settle_home(&mut self, id: TaskId, node: NodeId) {
+        if self.tasks[id].home.node().is_none() {
+            self.set_home(id, MaybeNode::at(node));
+        }
+    }
+
+    /// A task's pages are somewhere else from now on.
+    pub(crate) fn set_home(&mut self, id: TaskId, home: MaybeNode) {
+        self.tasks[id].home = home;
+        self.apps[self.tasks[id].app()].team_pages = MaybeNode::NONE;
+    }
+}
