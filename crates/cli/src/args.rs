@@ -36,8 +36,8 @@ const MAX_JOBS: usize = 4096;
 
 /// Where help shows the flags that all commands have: after the other ones.
 const LAST: usize = 900;
-/// Draws of uncertain inputs without another number: what happens in none of 20 draws happens in at most
-/// 14 % of all, with a confidence of 95 % (0.86^20 = 0.05).
+/// Draws of uncertain inputs without another number: if 20 draws never show it, its probability is below
+/// 14 %, with a confidence of 95 % (0.86^20 = 0.05).
 const DRAWS: &str = "20";
 
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.

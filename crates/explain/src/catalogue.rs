@@ -332,7 +332,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 /// Writes rows as a list: name and summary, lines of at most `width` columns; scenarios in groups.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_list(registry: Registry, rows: &[Row], out: &mut dyn Write, width: usize) -> io::Result<()> {
     let wide = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let indent = if registry == Registry::Scenarios { 2 } else { 0 };
@@ -362,7 +362,7 @@ pub fn write_list(registry: Registry, rows: &[Row], out: &mut dyn Write, width: 
 /// Writes rows with everything about them, lines of at most `width` columns.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_detail(rows: &[Row], out: &mut dyn Write, width: usize) -> io::Result<()> {
     let width = width.min(WIDEST);
     for row in rows {
@@ -446,7 +446,7 @@ fn write_extent(name: &str, extent: &Extent, out: &mut dyn Write, width: usize) 
 /// Writes rows as one JSON array.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_json(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, rows)?;
     out.write_all(b"\n")

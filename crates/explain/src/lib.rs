@@ -28,7 +28,7 @@ pub use text::{write_overview, write_text};
 /// Writes pages as one JSON array.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_json(pages: &[Page], out: &mut dyn std::io::Write) -> std::io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, pages)?;
     out.write_all(b"\n")

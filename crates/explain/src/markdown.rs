@@ -10,7 +10,7 @@ use crate::page::{Block, Link, Page};
 /// Writes pages one after another; `level` is the level of their headings, 1 to 4.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_markdown(pages: &[Page], level: usize, out: &mut dyn Write) -> io::Result<()> {
     for (i, page) in pages.iter().enumerate() {
         if i > 0 {

@@ -46,7 +46,7 @@ fn kind_page(title: &str, about: &str, kinds: &[Kind]) -> String {
 /// Writes the list of all pages with their summaries.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_index(out: &mut dyn std::io::Write) -> std::io::Result<()> {
     out.write_all(index().as_bytes())
 }

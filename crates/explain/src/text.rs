@@ -15,7 +15,7 @@ const INDENT: &str = "  ";
 /// Writes pages, lines of at most `width` (and at most 100) columns.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_text(pages: &[Page], out: &mut dyn Write, width: usize) -> io::Result<()> {
     let width = width.min(WIDEST);
     for (i, page) in pages.iter().enumerate() {
@@ -90,7 +90,7 @@ fn wrapped(out: &mut dyn Write, text: &str, first: &str, rest: &str, width: usiz
 /// Writes the list of all pages: one line each, shortened to the width; terms by name only.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_overview(policies: &PolicyShelf, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let how = "`oversim explain NAME` shows one of these pages, `policy:NAME` searches only the policies.";
     wrapped(out, how, "", "", width.min(WIDEST))?;

@@ -30,7 +30,7 @@ impl Note {
     }
 }
 
-/// A machine of the shelf or a synthetic one.
+/// A built-in machine or a synthetic one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// Its name: as in the data file, or the synthetic description itself.
@@ -43,7 +43,7 @@ pub struct Entry {
     pub topology_text: String,
     /// Its shape.
     pub topology: Topology,
-    /// The kernel it ran in the literature, or runs; the shelf of kernels may lack it.
+    /// The kernel it ran in the literature, or runs; the registry of kernels may lack it.
     pub kernel: Option<String>,
     /// Its values of [`crate::Parameters`]; they are the table's defaults too, so [`Values::changed`] lists
     /// overrides only.

@@ -35,7 +35,7 @@ fn entry(at: usize) -> &'static Result<Entry, String> {
     ENTRIES[at].get_or_init(|| read(file, text))
 }
 
-/// The machines of the shelf.
+/// The built-in machines.
 #[must_use]
 pub fn entries() -> &'static [Entry] {
     SHELF.as_deref().unwrap_or_default()
@@ -94,7 +94,7 @@ fn synthetic(text: &str) -> Result<Entry, String> {
     })
 }
 
-/// A machine file of the shelf; what is wrong is rendered.
+/// A built-in machine file; errors are rendered.
 fn read(file: &str, text: &str) -> Result<Entry, String> {
     file::read(0, text).map_err(|problems| Sources::new(file, text).render(&problems))
 }

@@ -6,7 +6,7 @@ pub fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String 
     nearest(word, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// The sentence about a name that a shelf does not hold, with the valid ones and the nearest.
+/// The sentence about a name that a registry does not hold, with the valid ones and the nearest.
 #[must_use]
 pub fn unknown(what: &str, word: &str, names: &[&str]) -> String {
     format!("unknown {what} `{word}`; {what}s are {}{}", names.join(", "), hint(word, names.iter().copied()))

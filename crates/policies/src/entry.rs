@@ -1,5 +1,5 @@
-//! What a policy says of itself: its entry on the shelf, and the scenarios that show what it is good and bad
-//! at.
+//! What a policy says of itself: its entry in the registry, and the scenarios that show what it is good and
+//! bad at.
 
 use notation::parameter::{Parameter, Values};
 use notation::prose::section;
@@ -61,7 +61,7 @@ impl Showcase {
     pub const NONE: Self = Self { scenario: "", label: "", against: "", app: "", point: "" };
 }
 
-/// A policy on the shelf.
+/// A policy in the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name in scenarios and reports.

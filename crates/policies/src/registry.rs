@@ -1,4 +1,4 @@
-//! The list of all policies, and shelves that hold others too.
+//! The list of all policies, and registries that hold others too.
 
 use sim_core::os::Balancer;
 

@@ -1,4 +1,4 @@
-//! What every policy on the shelf must keep to, on a small scenario: two uneven programs, a hog, a late
+//! What every built-in policy must keep to, on a small scenario: two uneven programs, a hog, a late
 //! start.
 
 use std::sync::Arc;

@@ -16,7 +16,7 @@ const CONFIGURATIONS: u64 = 50;
 pub struct Estimate {
     /// Runs of the sample.
     pub sampled: usize,
-    /// Those of them that did not complete.
+    /// Runs that did not complete.
     pub not_completed: usize,
     /// Mean processor time of a run.
     pub mean: Duration,

@@ -16,7 +16,7 @@ const SHOWN: usize = 20;
 pub struct Status {
     /// Runs that are there.
     pub runs: u64,
-    /// Those of them that did not complete, by outcome.
+    /// Runs that did not complete, by outcome.
     pub not_completed: BTreeMap<String, u64>,
     /// Configurations with all their runs.
     pub complete: u64,

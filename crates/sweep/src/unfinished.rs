@@ -156,7 +156,7 @@ pub fn name_all(files: Vec<(Unfinished, PathBuf)>, replace: bool) -> io::Result<
     Ok(())
 }
 
-/// Directories that are made for files in the making. Those that are still empty when it is dropped are
+/// Directories that are made for files in the making. Directories that are still empty when it is dropped are
 /// removed.
 #[derive(Debug, Default)]
 pub struct Made(Vec<Listed>);

@@ -24,7 +24,7 @@ use crate::until::{self, Known, Need};
 pub struct Worked {
     /// Runs that it simulated.
     pub runs: u64,
-    /// Those of them that did not complete.
+    /// Runs that did not complete.
     pub not_completed: u64,
     /// It was stopped before all runs of the shard were there.
     pub stopped: bool,

@@ -1,4 +1,4 @@
-//! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small
+//! Checks for tests: invariants as observers, a slow reference engine, random small scenarios, small
 //! policies, campaigns.
 //!
 //! This crate is used by tests only; nothing that ships depends on it.

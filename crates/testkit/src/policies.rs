@@ -20,7 +20,7 @@ impl Policy for Fixed {
 }
 
 /// Does every legal thing at random instants and in every hook: moves queued and running tasks, sets
-/// affinities and bands, charges cpus, lets waiting tasks yield to others.
+/// affinities and priority levels, charges cpus, lets waiting tasks yield to others.
 pub struct Restless {
     rng: ChaCha8Rng,
     period: Span,

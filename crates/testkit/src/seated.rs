@@ -5,7 +5,7 @@ use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Watches};
 use sim_core::wrap::{Notice, Wrapper};
 
-/// Each task starts on its seat; everything else is up to the policy inside.
+/// Each task starts on the cpu that is listed for it; everything else is up to the policy inside.
 pub struct Seated {
     policy: Box<dyn Policy>,
     seats: Vec<CpuId>,

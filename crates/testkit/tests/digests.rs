@@ -75,8 +75,8 @@ fn root() -> PathBuf {
 /// Fields of a report in runs that do not have them: a new one does not change the digests of all others.
 const ABSENT: &[&str] = &[", latencies: None", ", deadline: None", ", late_responses: 0"];
 
-/// Of the whole report, accounts and counters included. Events are left out, and so are measurements that only
-/// some runs have ([`ABSENT`]).
+/// Of the whole report, accounts and counters included. Events are left out, and so are measurements that
+/// only some runs have ([`ABSENT`]).
 fn hash(report: &RunReport) -> u64 {
     struct Fnv(u64);
     impl std::fmt::Write for Fnv {
@@ -179,7 +179,7 @@ fn jobs(lines: &mut Vec<Line>) {
     }
 }
 
-/// A random scenario under a policy that does nothing, one that does everything, or one of the shelf.
+/// A random scenario under a policy that does nothing, one that does everything, or a built-in one.
 fn drawn(seed: u64) -> u64 {
     let small = random(seed);
     let entry = &ALL[(seed / 3) as usize % ALL.len()];

@@ -28,9 +28,9 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
         "a copy of a queue notices that its state recurs",
     ),
     ("sim-core", "os", "run_queue", "an operating system has the parameters of its discipline"),
-    ("testkit", "reference::meet", "reference::state", "the slow engine is one machine in several files"),
+    ("testkit", "reference::barrier", "reference::state", "the slow engine is one machine in several files"),
     ("testkit", "reference::locks", "reference::state", "the slow engine is one machine in several files"),
-    ("testkit", "reference::locks", "reference::meet", "the slow engine is one machine in several files"),
+    ("testkit", "reference::locks", "reference::barrier", "the slow engine is one machine in several files"),
 ];
 
 /// The modules of a crate with their texts, tests and comments left out.

@@ -1,4 +1,4 @@
-//! The engine against the reference kernel: equal reports and digests on random small scenarios.
+//! The engine against the reference engine: equal reports and digests on random small scenarios.
 
 use std::sync::Arc;
 
@@ -176,8 +176,8 @@ fn in_lock_step(seed: u64) -> Small {
 }
 
 /// Acts at whole microseconds through timers, ticks and slots in turn: moves one task to the next cpu,
-/// changes its band, or charges a cpu. Tasks that begin to wait yield to a waiting one of their cpu or the
-/// next.
+/// changes its priority level, or charges a cpu. Tasks that begin to wait yield to a waiting one of their
+/// cpu or the next.
 struct Clockwork(u32);
 
 impl Clockwork {
@@ -194,10 +194,10 @@ impl Clockwork {
                 system.migrate(task, to, Why::NONE);
             }
             (2, Some(task), _) => {
-                let bands = [0, 1, 0, 1, THROTTLED];
+                let levels = [0, 1, 0, 1, THROTTLED];
                 let span = system.cpu_time(task);
-                let at = (span.ns() / 1_000 + u64::from(draw / 256)) % bands.len() as u64;
-                system.set_priority(task, bands[at as usize], Why::NONE);
+                let at = (span.ns() / 1_000 + u64::from(draw / 256)) % levels.len() as u64;
+                system.set_priority(task, levels[at as usize], Why::NONE);
             }
             (3, _, Some(task)) => {
                 let done = system.progress(task).ns();
@@ -289,7 +289,7 @@ fn engine_and_reference_agree_on_locks() {
     assert!(waits > 0, "no task ever waited for a lock");
 }
 
-/// A policy of the shelf with values drawn from the seed, its intervals shortened to the length of the
+/// A policy of the registry with values drawn from the seed, its intervals shortened to the length of the
 /// scenarios.
 fn shelved(entry: &'static policies::Entry, seed: u64, small: &Small) -> Box<dyn Policy> {
     let mut choice = policies::Choice::new(entry);

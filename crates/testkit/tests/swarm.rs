@@ -46,7 +46,7 @@ const ONCE_FAILED: [(&str, &str); 11] = [
          seed: 372679\nhorizon: 46us\nstart_jitter: 0ns\n",
     ),
     (
-        "the reference kernel compared keys at both ends of their range by their difference",
+        "the reference engine compared keys at both ends of their range by their difference",
         "name: swarm\nmachine: \"core:1 pu:2\"\npolicies: [RUSTY]\n\
          apps: { a0: { workload: pool, copies: 2 } }\nseed: 720924\nhorizon: 6ms\n",
     ),
@@ -86,7 +86,7 @@ const ONCE_FAILED: [(&str, &str); 11] = [
          admission: { jobs: 1 }\n",
     ),
     (
-        "the reference kernel let a task preempt beside one of a better priority level (EEVDF)",
+        "the reference engine let a task preempt beside one of a better priority level (EEVDF)",
         "name: swarm\nmachine: { xeon-2vcpu: { fork: 1ns } }\npolicies: [ULE]\n\
          apps:\n\
          \x20\x20a0: { workload: { make: { jobs: 2 } }, tasks: 2, cpus: [1] }\n\
@@ -95,7 +95,7 @@ const ONCE_FAILED: [(&str, &str); 11] = [
          seed: 967653\nwindow: 2ms\nstart_jitter: 1ms\n",
     ),
     (
-        "the reference kernel let a poll continue after the task had used its request (EEVDF)",
+        "the reference engine let a poll continue after the task had used its request (EEVDF)",
         "name: swarm\nmachine: \"core:4\"\nkernel: { linux-6.18: { slice: 1us } }\npolicies: [LEWI]\n\
          apps:\n\
          \x20\x20a0: { workload: { spmd: { grain: 1ns, intervals: 12 } }, tasks: 7, cgroup: users }\n\
@@ -125,7 +125,7 @@ const ONCE_FAILED: [(&str, &str); 11] = [
          \x20\x20\x20\x20runtime: upc\n\x20\x20\x20\x20tasks: 6\n\x20\x20\x20\x20scheduling: idle\n",
     ),
     (
-        "the reference kernel kept a delayed group where all tasks were throttled (EEVDF)",
+        "the reference engine kept a delayed group where all tasks were throttled (EEVDF)",
         "name: swarm\nmachine: \"package:2 core:3\"\nkernel: linux-6.18\n\
          policies: [{ SWOMPS: {}, over: ULE }]\napps:\n\
          \x20\x20a0:\n\

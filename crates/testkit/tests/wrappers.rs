@@ -1,5 +1,5 @@
 //! Wrapped policies on random small scenarios: a replayed schedule is the same run, a perturbed policy stays
-//! legal, and both do what they do on the engine, poll by poll, and on the reference kernel.
+//! legal, and both do what they do on the engine, poll by poll, and on the reference engine.
 
 use notation::parameter::{Kind, Values};
 use policies::{ALL, Choice, Entry, Level, Perturbation, Recorder, Replayer, Schedule};

@@ -13,11 +13,11 @@ use sim_core::policy::{Action, Decision};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
-use crate::cast::{Cast, Guest};
 use crate::slices::{Mark, Occupant, Owners, Sink, Slice, Slices};
 use crate::sort::{Kind, LOCK, Record};
+use crate::tracks::{StandIn, Tracks};
 
-/// What a slice is of, as told in [`Record::b`].
+/// What a slice is of, as reported in [`Record::b`].
 pub(crate) const WORKS: u32 = 0;
 /// A task that waits.
 pub(crate) const WAITS: u32 = 1;
@@ -32,7 +32,7 @@ pub(crate) const SYSTEM: u32 = 4;
 struct Pool {
     records: Vec<Record>,
     /// Who ran on which cpu besides tasks.
-    guests: BTreeSet<(Guest, u32)>,
+    stand_ins: BTreeSet<(StandIn, u32)>,
     /// The rules of decisions in order of appearance.
     rules: Vec<&'static str>,
 }
@@ -60,17 +60,17 @@ struct Collector {
 
 impl Sink for Collector {
     fn slice(&mut self, slice: &Slice) {
-        let (sort, who, guest) = match slice.who {
+        let (sort, who, stand_in) = match slice.who {
             Occupant::Idle => return,
             Occupant::Works(task) => (WORKS, task.0, None),
             Occupant::Waits(task) => (WAITS, task.0, None),
-            Occupant::WaitInTurns(app) => (TURNS, app.0, Some(Guest::Turns(app.0))),
-            Occupant::WaitMixed => (MIXED, 0, Some(Guest::Mixed)),
-            Occupant::System => (SYSTEM, 0, Some(Guest::System)),
+            Occupant::WaitInTurns(app) => (TURNS, app.0, Some(StandIn::Turns(app.0))),
+            Occupant::WaitMixed => (MIXED, 0, Some(StandIn::Mixed)),
+            Occupant::System => (SYSTEM, 0, Some(StandIn::System)),
         };
         let mut pool = self.pool.borrow_mut();
-        if let Some(guest) = guest {
-            pool.guests.insert((guest, slice.cpu.0));
+        if let Some(stand_in) = stand_in {
+            pool.stand_ins.insert((stand_in, slice.cpu.0));
         }
         pool.push(slice.from, Kind::Begin, slice.cpu.0, who, sort);
         pool.push(slice.to, Kind::End, slice.cpu.0, who, sort);
@@ -120,7 +120,7 @@ const fn did(action: &Action) -> u32 {
 pub struct Tracer {
     slices: Slices<Collector>,
     pool: Rc<RefCell<Pool>>,
-    cast: Cast,
+    tracks: Tracks,
     /// Tasks that have ended, so that who comes under their number is a new one.
     ended: Vec<bool>,
 }
@@ -130,29 +130,29 @@ impl Tracer {
     #[must_use]
     pub fn new(machine: &Machine, apps: &[AppSpec]) -> Self {
         let owners = Owners::new(apps.iter().map(|app| app.tasks));
-        let pool = Pool { records: Vec::new(), guests: BTreeSet::new(), rules: Vec::new() };
+        let pool = Pool { records: Vec::new(), stand_ins: BTreeSet::new(), rules: Vec::new() };
         let pool = Rc::new(RefCell::new(pool));
         let collector = Collector { pool: Rc::clone(&pool) };
         Self {
             ended: vec![false; owners.tasks() as usize],
             slices: Slices::new(machine.cpus(), owners.clone(), collector),
-            cast: Cast::new(machine, apps, owners),
+            tracks: Tracks::new(machine, apps, owners),
             pool,
         }
     }
 
     /// The run is over: everything in order, and who took part.
-    pub(crate) fn finish(self) -> (Vec<Record>, Cast) {
-        let Self { slices, pool, mut cast, .. } = self;
+    pub(crate) fn finish(self) -> (Vec<Record>, Tracks) {
+        let Self { slices, pool, mut tracks, .. } = self;
         // The last slices come now.
         drop(slices.finish());
         let mut pool = pool.borrow_mut();
-        cast.guests = std::mem::take(&mut pool.guests);
-        cast.rules = std::mem::take(&mut pool.rules);
+        tracks.stand_ins = std::mem::take(&mut pool.stand_ins);
+        tracks.rules = std::mem::take(&mut pool.rules);
         let mut records = std::mem::take(&mut pool.records);
         // Stable: those of one instant and class stay in the order in which they came.
         records.sort_by_key(Record::key);
-        (records, cast)
+        (records, tracks)
     }
 
     fn push(&self, at: Time, kind: Kind, cpu: u32, a: u32, b: u32) {
@@ -168,7 +168,7 @@ impl Observer for Tracer {
                 if let Some(ended) = self.ended.get_mut(task.index())
                     && std::mem::replace(ended, false)
                 {
-                    self.cast.another(task.0);
+                    self.tracks.another(task.0);
                 }
                 self.push(at, Kind::Runnable, cpu.0, task.0, 0);
             }
@@ -182,14 +182,14 @@ impl Observer for Tracer {
                 self.push(at, Kind::Exited, cpu.0, task.0, 0);
             }
             Observation::Arrived { task, scope, episode } => {
-                self.cast.meets(task.0);
+                self.tracks.meets(task.0);
                 self.push(at, Kind::Arrived, scope as u32, task.0, episode);
             }
             Observation::Released { task, scope, episode } => {
                 self.push(at, Kind::Released, scope as u32, task.0, episode);
             }
             Observation::LockAwaited { task, lock } => {
-                self.cast.meets(task.0);
+                self.tracks.meets(task.0);
                 self.push(at, Kind::Arrived, LOCK, task.0, lock.0);
             }
             Observation::LockObtained { task, lock } => {

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use crate::About;
-use crate::cast::{Cast, Tid};
 use crate::decimal;
-use crate::story::{Event, State, Who, Writer};
+use crate::events::{Event, State, Who, Writer};
+use crate::tracks::{Tid, Tracks};
 
 /// Most bytes of the name of a task in Linux (TASK_COMM_LEN - 1).
 const COMM: usize = 15;
@@ -70,7 +70,7 @@ pub(crate) struct Ftrace<'a> {
     stamp: String,
     /// What the lines so far say of each cpu.
     cpus: Vec<Cpu>,
-    /// Those of which a thread leaves at this instant without a line.
+    /// Cpus that a thread leaves at this instant without a line.
     leaving: Vec<u32>,
 }
 
@@ -84,7 +84,7 @@ struct Cpu {
 
 impl<'a> Ftrace<'a> {
     /// Writes what comes before the events.
-    pub(crate) fn begin(cast: &Cast, about: &About, out: &'a mut dyn Write) -> io::Result<Self> {
+    pub(crate) fn begin(tracks: &Tracks, about: &About, out: &'a mut dyn Write) -> io::Result<Self> {
         writeln!(out, "# tracer: nop\n#")?;
         for (key, value) in &about.facts {
             writeln!(out, "# {key}: {}", value.replace(['\n', '\r'], " "))?;
@@ -94,7 +94,7 @@ impl<'a> Ftrace<'a> {
             "#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |         |   \
                 |||||     |         |"
         )?;
-        let threads = cast.threads().into_iter();
+        let threads = tracks.threads().into_iter();
         let mut threads: Vec<_> =
             threads.map(|thread| Shown::new(thread.tid, &comm(&thread.name), thread.tid)).collect();
         threads.sort_unstable_by_key(|thread| thread.tid);
@@ -107,7 +107,7 @@ impl<'a> Ftrace<'a> {
             text: String::with_capacity(GATHERED + 1_024),
             at: None,
             stamp: String::new(),
-            cpus: vec![Cpu::default(); cast.node.len()],
+            cpus: vec![Cpu::default(); tracks.node.len()],
             leaving: Vec::new(),
         })
     }

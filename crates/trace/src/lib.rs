@@ -4,14 +4,14 @@
 //! A run is observed by a [`Tracer`], which keeps what it sees as small records. The trace is written when
 //! the run is over, in order of time.
 
-mod cast;
 mod collect;
+mod events;
 mod ftrace;
 pub mod messages;
 mod perfetto;
 pub mod slices;
 mod sort;
-mod story;
+mod tracks;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -77,11 +77,11 @@ pub fn run(plan: &RunPlan, about: &About, form: Form, out: &mut dyn Write) -> Re
 /// # Errors
 /// What `out` says.
 pub fn write(tracer: Tracer, about: &About, form: Form, out: &mut dyn Write) -> io::Result<()> {
-    let (records, cast) = tracer.finish();
-    let story = story::Story::new(&cast);
+    let (records, tracks) = tracer.finish();
+    let events = events::Events::new(&tracks);
     match form {
-        Form::Perfetto => story.tell(&records, &mut perfetto::Perfetto::begin(&cast, about, out)?),
-        Form::Ftrace => story.tell(&records, &mut ftrace::Ftrace::begin(&cast, about, out)?),
+        Form::Perfetto => events.write(&records, &mut perfetto::Perfetto::begin(&tracks, about, out)?),
+        Form::Ftrace => events.write(&records, &mut ftrace::Ftrace::begin(&tracks, about, out)?),
     }
 }
 

@@ -12,13 +12,13 @@ use prost::Message;
 use sim_core::ids::TaskId;
 
 use crate::About;
-use crate::cast::Cast;
 use crate::decimal;
+use crate::events::{Event, State, Who, Writer};
 use crate::messages::{
     Attribute, Attributes, Counter, Process, ProcessTree, TaskState, Thread, ThreadOfTrack, TracePacket,
     TrackDescriptor, TrackEvent, event, state,
 };
-use crate::story::{Event, State, Who, Writer};
+use crate::tracks::Tracks;
 
 /// Numbers of tracks: fixed ones, then one per cpu, node and thread.
 const MIGRATIONS: u64 = 1;
@@ -45,7 +45,7 @@ const SCOPES: [&str; 4] = ["barrier", "barrier of the team", "barrier of the fir
 
 /// Writes packets.
 pub(crate) struct Perfetto<'a> {
-    cast: &'a Cast,
+    tracks: &'a Tracks,
     out: &'a mut dyn Write,
     buffer: Vec<u8>,
     begun: bool,
@@ -55,9 +55,9 @@ pub(crate) struct Perfetto<'a> {
 
 impl<'a> Perfetto<'a> {
     /// Writes what comes before the events.
-    pub(crate) fn begin(cast: &'a Cast, about: &About, out: &'a mut dyn Write) -> io::Result<Self> {
+    pub(crate) fn begin(tracks: &'a Tracks, about: &About, out: &'a mut dyn Write) -> io::Result<Self> {
         let mut this = Self {
-            cast,
+            tracks,
             out,
             buffer: Vec::with_capacity(GATHERED + 4_096),
             begun: false,
@@ -80,10 +80,10 @@ impl<'a> Perfetto<'a> {
     }
 
     fn tree(&self) -> ProcessTree {
-        let processes = self.cast.processes().into_iter();
+        let processes = self.tracks.processes().into_iter();
         let processes =
             processes.map(|process| Process { pid: Some(process.pid as i64), cmdline: Some(process.name) });
-        let threads = self.cast.threads().into_iter().map(|thread| Thread {
+        let threads = self.tracks.threads().into_iter().map(|thread| Thread {
             tid: Some(thread.tid as i64),
             pid: Some(thread.pid as i64),
             comm: Some(thread.name),
@@ -107,15 +107,15 @@ impl<'a> Perfetto<'a> {
                 ..TrackDescriptor::default()
             })?;
         }
-        for cpu in 0..self.cast.node.len() as u64 {
+        for cpu in 0..self.tracks.node.len() as u64 {
             self.counter(QUEUE_OF + cpu, QUEUES, format!("cpu {cpu} queue"), "tasks")?;
         }
-        let nodes = self.cast.node.iter().max().map_or(0, |last| u64::from(*last) + 1);
+        let nodes = self.tracks.node.iter().max().map_or(0, |last| u64::from(*last) + 1);
         for node in 0..nodes {
             self.counter(COMPUTING_OF + node, BUSY, format!("node {node} computing"), "cpus")?;
             self.counter(POLLING_OF + node, BUSY, format!("node {node} polling"), "cpus")?;
         }
-        for (tid, pid) in self.cast.meeting() {
+        for (tid, pid) in self.tracks.meeting() {
             // The field is narrower than that of the kernel events; whoever does not fit has no track of its
             // own.
             let (Ok(short), Ok(pid)) = (i32::try_from(tid), i32::try_from(pid)) else { continue };
@@ -201,8 +201,8 @@ impl Perfetto<'_> {
     fn name(&mut self, who: Who) {
         if let Some(task) = who.task {
             let task = TaskId(task);
-            let owners = &self.cast.owners;
-            self.text.push_str(self.cast.app(owners.app(task).0));
+            let owners = &self.tracks.owners;
+            self.text.push_str(self.tracks.app(owners.app(task).0));
             self.text.push('.');
             decimal(&mut self.text, u64::from(owners.rank(task)), 1);
         }
@@ -251,14 +251,14 @@ impl Writer for Perfetto<'_> {
             }
             Event::Barrier { app, scope: number, episode } => {
                 self.text.clear();
-                let cast = self.cast;
-                self.say(format_args!("{}: {} {episode} complete", cast.app(app), scope(number)));
+                let tracks = self.tracks;
+                self.say(format_args!("{}: {} {episode} complete", tracks.app(app), scope(number)));
                 self.named(at, event::INSTANT, BARRIERS)
             }
             Event::App { app, ends } => {
                 self.text.clear();
-                let cast = self.cast;
-                self.say(format_args!("{} {}", cast.app(app), if ends { "ends" } else { "starts" }));
+                let tracks = self.tracks;
+                self.say(format_args!("{} {}", tracks.app(app), if ends { "ends" } else { "starts" }));
                 self.named(at, event::INSTANT, APPS)
             }
             Event::Decided { who, did, rule } => {
@@ -268,7 +268,7 @@ impl Writer for Perfetto<'_> {
                     self.text.push(' ');
                     self.name(who);
                 }
-                let rule = self.cast.rules.get(rule as usize).copied().unwrap_or_default();
+                let rule = self.tracks.rules.get(rule as usize).copied().unwrap_or_default();
                 self.text.push_str(": ");
                 self.text.push_str(rule);
                 self.named(at, event::INSTANT, POLICY)

@@ -138,8 +138,8 @@ pub struct Slice {
     /// Who.
     pub who: Occupant,
     /// What the time went into; its total is `to - from`. Switches, migrations and kernel work come before
-    /// the rest where a task gets the cpu; the order of the other parts is not told. Computing contains the
-    /// timer ticks, which the report of a run counts as kernel work.
+    /// the rest where a task gets the cpu; the order of the other parts is not reported. Computing contains
+    /// the timer ticks, which the report of a run counts as kernel work.
     pub parts: Account,
 }
 
@@ -241,15 +241,15 @@ struct Task {
     waits: bool,
     /// The cpu on which it counts as a waiter.
     on: Option<CpuId>,
-    /// Its band: who is in a higher one than others of its cpu does not run.
+    /// Its priority level: a task of a worse level than others of its cpu does not run.
     band: u8,
 }
 
 /// What is open on a cpu.
 #[derive(Clone, Debug)]
 struct Cpu {
-    /// Its books as last seen.
-    books: Account,
+    /// Its cpu-time breakdown as last seen.
+    breakdown: Account,
     /// Who has work there.
     works: Option<TaskId>,
     /// Who waits there by polling, in order of their ids.
@@ -263,7 +263,7 @@ pub struct Slices<S> {
     owners: Owners,
     cpus: Vec<Cpu>,
     tasks: Vec<Task>,
-    /// The next barrier episode of each application and scope that has not been told.
+    /// The next barrier episode of each application and scope that has not been reported.
     episodes: Vec<[u32; Scope::COUNT]>,
     sink: S,
 }
@@ -272,7 +272,7 @@ impl<S: Sink> Slices<S> {
     /// For a run on so many cpus.
     #[must_use]
     pub fn new(cpus: u32, owners: Owners, sink: S) -> Self {
-        let cpu = Cpu { books: Account::default(), works: None, waiters: Vec::new(), open: None };
+        let cpu = Cpu { breakdown: Account::default(), works: None, waiters: Vec::new(), open: None };
         let task = Task { stage: Stage::Absent, waits: false, on: None, band: 0 };
         Self {
             cpus: vec![cpu; cpus as usize],
@@ -307,7 +307,7 @@ impl<S: Sink> Slices<S> {
         if system.iter().map(|part| parts.get(*part).ns()).sum::<u64>() == parts.total().ns() {
             return Occupant::System;
         }
-        // Those who may run: of the lowest band, and not parked.
+        // The tasks that may run: of the best priority level, and not throttled.
         let band = |task: &TaskId| self.tasks.get(task.index()).map_or(THROTTLED, |record| record.band);
         let lowest = cpu.waiters.iter().map(band).min().filter(|lowest| *lowest != THROTTLED);
         let mut waiters = cpu.waiters.iter().copied().filter(|task| Some(band(task)) == lowest);
@@ -443,11 +443,11 @@ impl<S: Sink> Observer for Slices<S> {
 
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         let Some(record) = self.cpus.get_mut(cpu.index()) else { return };
-        // Books without a begun poll that was told before: nothing new.
-        if Category::ALL.iter().any(|part| account.get(*part) < record.books.get(*part)) {
+        // The breakdown lacks a begun poll that was reported before: nothing new.
+        if Category::ALL.iter().any(|part| account.get(*part) < record.breakdown.get(*part)) {
             return;
         }
-        let before = std::mem::replace(&mut record.books, *account);
+        let before = std::mem::replace(&mut record.breakdown, *account);
         let parts = account.since(&before);
         let idle = Account::of(Category::Idle, parts.get(Category::Idle));
         let busy = parts.since(&idle);

@@ -1,4 +1,5 @@
-//! Slices against the books: nothing missing, nothing twice, and the same when every poll is simulated.
+//! Slices against the cpu-time breakdown: nothing missing, nothing twice, and the same when every poll is
+//! simulated.
 
 use sim_core::account::{Account, Category};
 use sim_core::engine::Simulation;

@@ -169,9 +169,9 @@ fn a_perfetto_trace_holds_the_slices_that_were_observed() {
     }
 }
 
-/// The books of a cpu on which tasks poll may lag behind by one poll, and that time goes to whoever polls
-/// there then. Somebody who came from another cpu in the meantime would be in two places: there he begins
-/// where he left the other one.
+/// The cpu-time breakdown of a cpu on which tasks poll may lag behind by one poll, and that time goes to
+/// whoever polls there then. Somebody who came from another cpu in the meantime would be in two places:
+/// there he begins where he left the other one.
 fn in_one_place(cpus: &BTreeMap<u32, Vec<Ran>>) -> BTreeMap<u32, Vec<Ran>> {
     let mut by_name: BTreeMap<&str, Vec<(u64, u64, u32)>> = BTreeMap::new();
     for (cpu, ran) in cpus {

@@ -1,4 +1,4 @@
-//! The shelf of workloads and parallel runtimes: parameter tables, and builders from values to programs.
+//! The registry of workloads and parallel runtimes: parameter tables, and builders from values to programs.
 
 mod entry;
 pub mod hog;

@@ -309,7 +309,7 @@ fn domain_row(level: policies::DomainLevel) -> DomainRow {
 /// Writes a machine as one JSON object.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_json(view: &View, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, view)?;
     out.write_all(b"\n")

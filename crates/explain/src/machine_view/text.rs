@@ -45,7 +45,7 @@ const SWITCHES: [&str; 4] = ["distances", "turbo", "slow_cores", "slow_speed"];
 /// Writes a machine as text.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_text(view: &View, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}: {}", view.name, view.summary)?;
     writeln!(out, "\nTree ({})", view.topology)?;

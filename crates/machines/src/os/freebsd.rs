@@ -35,7 +35,7 @@ parameters! {
     }
 }
 
-/// The entry of the shelf.
+/// Its entry in the registry.
 pub(super) const FREEBSD_7: Entry = Entry {
     name: "freebsd-7",
     summary: "ULE: interactive threads run first, all others round robin; a yield puts the caller at the \

@@ -97,7 +97,7 @@ const ROW_30: [Parameter; COUNT] = changed(
     ],
 );
 
-/// The entry of the shelf.
+/// Its entry in the registry.
 pub(super) const LINUX_2_6_28: Entry = Entry {
     name: "linux-2.6.28",
     summary: "Completely Fair Scheduler (CFS) of 2008, with both behaviours of sched_yield",

@@ -35,7 +35,7 @@ parameters! {
     }
 }
 
-/// The entry of the shelf.
+/// Its entry in the registry.
 pub(super) const LINUX_6_18: Entry = Entry {
     name: "linux-6.18",
     summary: "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that \

@@ -26,7 +26,7 @@ parameters! {
     }
 }
 
-/// The entry of the shelf.
+/// Its entry in the registry.
 pub(super) const LINUX_2_6_18: Entry = Entry {
     name: "linux-2.6.18",
     summary: "O(1) scheduler: active and expired arrays, priority bonus for sleepers; a yield moves the \

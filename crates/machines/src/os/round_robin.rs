@@ -21,7 +21,7 @@ parameters! {
     }
 }
 
-/// The entry of the shelf.
+/// Its entry in the registry.
 pub(super) const ROUND_ROBIN: Entry = Entry {
     name: "round-robin",
     summary: "every task runs for one quantum, one after the other; a yield puts the caller at the end of \

@@ -38,7 +38,7 @@ parameters! {
     }
 }
 
-/// The entry of the shelf.
+/// Its entry in the registry.
 pub(super) const SOLARIS_9: Entry = Entry {
     name: "solaris-9",
     summary: "time-sharing class: sixty priorities that fall with cpu use and rise with sleep; a yield puts \

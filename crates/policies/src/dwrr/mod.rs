@@ -69,7 +69,7 @@ parameters! {
 
 /// Slices are given for this weight, that of nice 0.
 const NICE_0: u64 = 1_024;
-/// Band of threads that may run in the round of their cpu, and of those that wait for the next one.
+/// Priority level of threads that may run in the round of their cpu, and of those that wait for the next one.
 const ACTIVE: u8 = 0;
 const EXPIRED: u8 = 1;
 

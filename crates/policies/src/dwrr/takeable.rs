@@ -28,8 +28,8 @@ pub(super) struct Takeable {
     highest: u64,
     cpus: PerCpu<Here>,
     bounds: [Lengths; LIMITS],
-    /// Bands are what has been asked for, so that a thread that waits for the next round does not run while
-    /// others may.
+    /// Priority levels are those that have been requested, so that a thread that waits for the next round
+    /// does not run while others may.
     trusts: bool,
     /// Cpus that are touched.
     touched: Vec<CpuId>,

@@ -93,7 +93,7 @@ struct Lewi {
     to_call: BTreeSet<CpuId>,
     /// Cpus none of whose own tasks has worked there for a grain and that have room for a guest.
     to_let: BTreeSet<CpuId>,
-    /// Those that have been so for less than a grain, and when it will be over.
+    /// Cpus that have been so for less than a grain, and when the grain is over.
     resting: BTreeSet<(Time, CpuId)>,
     overloaded: Overloaded,
     /// Cpus of each process that have no guests.
@@ -115,7 +115,7 @@ struct Member {
     allowed: std::sync::Arc<CpuSet>,
     /// Where it is a guest.
     host: Option<CpuId>,
-    /// It is alive and does not wait, or waits no longer in vain.
+    /// Runnable work: alive, and not waiting for anything outstanding.
     works: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Overloaded {
     cpus: PerCpu<(u32, bool)>,
 }
 
-/// Where a search stands: how many work on the cpu found last, the ring and the cpu from which to go on.
+/// Where a search stands: how many work on the cpu found last, the distance and the cpu from which to go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
     count: u32,

@@ -1,6 +1,6 @@
-//! The releases whose balancer `LOAD` may follow, a row each: which of the two balancers it is, and its rules
-//! where these differ. Those of the balancer by loads are a template of flags and constants per level, and
-//! named rules, each of them a parameter of `LOAD`.
+//! The releases whose balancer `LOAD` may follow, a row each: which of the two balancers it is, and its
+//! rules where these differ. The rules of the balancer by loads are a template of flags and constants per
+//! level, and named rules, each of them a parameter of `LOAD`.
 //!
 //! Values: include/linux/topology.h, include/linux/sched.h and arch/x86 `topology.h` of each release. 2.6.18
 //! (the kernel of RHEL 5) was reconstructed from those headers and from kernel mails; its rules are marked as

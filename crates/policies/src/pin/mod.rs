@@ -136,7 +136,7 @@ struct Pin {
 
 impl Wish {
     /// The cpus in the order in which ranks get them; one cpu stands for each domain.
-    fn seats(&self, topology: &Topology, allowed: &CpuSet, draws: &mut Draws) -> Vec<CpuId> {
+    fn places(&self, topology: &Topology, allowed: &CpuSet, draws: &mut Draws) -> Vec<CpuId> {
         let mut cpus: Vec<CpuId> = self.cpus.iter().copied().filter(|cpu| allowed.contains(*cpu)).collect();
         if cpus.is_empty() {
             cpus = allowed.iter().collect();
@@ -171,12 +171,12 @@ impl Wish {
         cpus
     }
 
-    /// The seat of each of `tasks` ranks.
+    /// The place of each of `tasks` ranks.
     fn layout(&self, view: &dyn View, app: AppId, tasks: usize, allowed: &CpuSet) -> Vec<CpuId> {
         let mut draws = Draws::new(view.seed(), Purpose::Layout, u64::from(app.0));
-        let seats = self.seats(&view.machine().topology, allowed, &mut draws);
-        let start = (self.offset % seats.len().max(1) as u64) as usize;
-        let mut layout: Vec<CpuId> = seats.iter().cycle().skip(start).take(tasks).copied().collect();
+        let places = self.places(&view.machine().topology, allowed, &mut draws);
+        let start = (self.offset % places.len().max(1) as u64) as usize;
+        let mut layout: Vec<CpuId> = places.iter().cycle().skip(start).take(tasks).copied().collect();
         if self.layout == Layout::Random {
             draws.shuffle(&mut layout);
         }
@@ -189,38 +189,38 @@ impl Wish {
     }
 
     /// The reason for the mask of a rank that sits on this cpu.
-    fn why(&self, rank: usize, seat: CpuId) -> Why {
-        Why::rule(self.layout.rule()).with("rank", rank as u64).with("cpu", u64::from(seat.0))
+    fn why(&self, rank: usize, place: CpuId) -> Why {
+        Why::rule(self.layout.rule()).with("rank", rank as u64).with("cpu", u64::from(place.0))
     }
 
     /// The mask of a rank that sits on this cpu.
-    fn affinity(&self, topology: &Topology, seat: CpuId, allowed: &CpuSet) -> Affinity {
+    fn affinity(&self, topology: &Topology, place: CpuId, allowed: &CpuSet) -> Affinity {
         if self.by == Tree::Thread {
-            return Affinity::One(seat);
+            return Affinity::One(place);
         }
-        let domain = topology.members(self.by, topology.group(self.by, seat)).map(CpuId);
+        let domain = topology.members(self.by, topology.group(self.by, place)).map(CpuId);
         Affinity::Set(Arc::new(CpuSet::of(domain.filter(|cpu| allowed.contains(*cpu)))))
     }
 }
 
 impl Pin {
-    /// Binds each rank to the domain of its seat.
-    fn bind(&self, system: &mut dyn System, app: AppId, seats: &[CpuId], allowed: &CpuSet) {
+    /// Binds each rank to the domain of its place.
+    fn bind(&self, system: &mut dyn System, app: AppId, places: &[CpuId], allowed: &CpuSet) {
         let Some(wish) = self.wishes.get(app.0 as usize) else { return };
         let tasks = system.app(app).task_ids();
         let topology = system.machine().topology.clone();
-        // Ranks on the same seat share one mask.
+        // Ranks on the same place share one mask.
         let mut masks: Vec<Option<Affinity>> = vec![None; topology.count(wish.by) as usize];
-        for (rank, (task, seat)) in tasks.zip(seats).enumerate() {
+        for (rank, (task, place)) in tasks.zip(places).enumerate() {
             // A mask that has changed since an even start stays as it is.
-            if wish.starts_even() && allowed_cpus(system, task) != [*seat] {
+            if wish.starts_even() && allowed_cpus(system, task) != [*place] {
                 continue;
             }
-            let place = topology.group(wish.by, *seat) as usize;
+            let domain = topology.group(wish.by, *place) as usize;
             let affinity =
-                masks[place].get_or_insert_with(|| wish.affinity(&topology, *seat, allowed)).clone();
-            let cpus = topology.members(wish.by, topology.group(wish.by, *seat)).len();
-            let why = wish.why(rank, *seat).with("domain cpus", cpus as u64);
+                masks[domain].get_or_insert_with(|| wish.affinity(&topology, *place, allowed)).clone();
+            let cpus = topology.members(wish.by, topology.group(wish.by, *place)).len();
+            let why = wish.why(rank, *place).with("domain cpus", cpus as u64);
             system.set_affinity(task, affinity, why);
         }
     }
@@ -234,20 +234,20 @@ impl Policy for Pin {
             return;
         };
         let allowed = CpuSet::of(allowed_cpus(system, TaskId(view.tasks.start)));
-        let seats = wish.layout(system, app, view.tasks.len(), &allowed);
+        let places = wish.layout(system, app, view.tasks.len(), &allowed);
         if !wish.starts_even() {
-            return self.bind(system, app, &seats, &allowed);
+            return self.bind(system, app, &places, &allowed);
         }
-        for (rank, (task, seat)) in view.task_ids().zip(&seats).enumerate() {
-            system.set_affinity(task, Affinity::One(*seat), wish.why(rank, *seat).with("domain cpus", 1));
+        for (rank, (task, place)) in view.task_ids().zip(&places).enumerate() {
+            system.set_affinity(task, Affinity::One(*place), wish.why(rank, *place).with("domain cpus", 1));
         }
-        self.bound.push((app, seats, allowed));
+        self.bound.push((app, places, allowed));
     }
 
     fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
         if let Some(at) = self.bound.iter().position(|(bound, ..)| *bound == app) {
-            let (_, seats, allowed) = self.bound.swap_remove(at);
-            self.bind(system, app, &seats, &allowed);
+            let (_, places, allowed) = self.bound.swap_remove(at);
+            self.bind(system, app, &places, &allowed);
         }
     }
 

@@ -83,7 +83,7 @@ impl Release {
 }
 
 impl Rules {
-    /// Those of the release, but what the parameters set.
+    /// The rules of the release, except those that the parameters set.
     pub(super) fn of(values: &Parameters) -> Self {
         let row = values.release.rules();
         Self {

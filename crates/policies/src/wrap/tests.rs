@@ -145,8 +145,8 @@ fn a_replay_asks_at_the_same_calls_and_counts_what_it_cannot() {
         "cpu 3 and the one it was on are forbidden"
     );
     assert_eq!(replayer.select_cpu(&second, TaskId(0), woken).cpu, CpuId(2));
-    // Bands of the first two timers and one move; a move and a placement are illegal; the third timer never
-    // came.
+    // Priority levels of the first two timers and one move; a move and a placement are illegal; the third
+    // timer never came.
     assert_eq!(replayer.tally(), Tally { applied: 3, illegal: 2, unreached: 2, unforeseen: 1 });
 }
 

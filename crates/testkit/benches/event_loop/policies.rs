@@ -1,4 +1,4 @@
-//! What each policy of the shelf costs per task-step on more and more cpus: the growth must not be steeper
+//! What each built-in policy costs per task-step on more and more cpus: the growth must not be steeper
 //! than logarithmic.
 
 use criterion::Criterion;

@@ -19,7 +19,7 @@ pub(crate) fn base() -> Machine {
     machines::resolve("barcelona").expect("a machine of the shelf").machine()
 }
 
-/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is
+/// A built-in policy for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is
 /// one cpu. `fixed`: tasks stay where they begin, and no kernel looks after them.
 pub(crate) fn policy(name: &str, job: &Job) -> Box<dyn Policy> {
     if name == "fixed" {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Parser;
 use testkit::swarm::{Campaign, campaign, check_text, quiet, scenario, write};
 
-/// Checks random scenarios against each other: twice, poll by poll, on the reference kernel, replayed, with
+/// Checks random scenarios against each other: twice, poll by poll, on the reference engine, replayed, with
 /// policies in another order, and under faulty policies.
 #[derive(Parser)]
 #[command(

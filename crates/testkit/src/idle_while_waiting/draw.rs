@@ -22,7 +22,7 @@ use crate::seated::Seated;
 /// A kernel and its balancer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kernel {
-    /// Its name on the shelf.
+    /// Its name in the registry.
     pub name: &'static str,
     /// The policy.
     pub policy: &'static str,

@@ -1,4 +1,4 @@
-//! Limits of the cpu time of task groups in the reference kernel.
+//! Limits of the cpu time of task groups in the reference engine.
 
 use sim_core::os::EevdfParams;
 use sim_core::policy::THROTTLED;
@@ -7,7 +7,7 @@ use sim_core::rng::{Purpose, below, draw, key};
 use super::groups::Ent;
 use super::queue::Entry;
 use super::state::KERNEL;
-use super::{News, Reference, Timer};
+use super::{Change, Reference, Timer};
 
 impl Reference<'_> {
     /// The first periods of limited groups, and their full pools.
@@ -73,7 +73,7 @@ impl Reference<'_> {
 
     /// A runnable task counts unless its group is throttled.
     pub(super) fn counts(&self, t: usize) -> bool {
-        self.model.groups.is_empty() || self.tasks[t].band != THROTTLED
+        self.model.groups.is_empty() || self.tasks[t].priority != THROTTLED
     }
 
     /// A period of a group begins.
@@ -100,17 +100,17 @@ impl Reference<'_> {
         self.charge(c);
         let idle = self.cpus[c].current.is_none() && self.able(c).is_empty();
         for t in self.cpus[c].queue.clone() {
-            if self.tasks[t].band == THROTTLED && !self.is_throttled(c, t) {
+            if self.tasks[t].priority == THROTTLED && !self.is_throttled(c, t) {
                 self.remove(c, t);
-                self.tasks[t].band = 0;
-                self.seat(params, c, t, Entry::Wake);
+                self.tasks[t].priority = 0;
+                self.insert_entity(params, c, t, Entry::Wake);
                 self.insert(c, t);
-                self.notices.push((t, c, News::Entered));
+                self.notices.push((t, c, Change::Entered));
             }
         }
-        self.cpus[c].debt.0[KERNEL] += self.machine.costs.ipi.ns();
+        self.cpus[c].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
         if idle {
-            self.cpus[c].debt.0[KERNEL] += self.idle_exit(c);
+            self.cpus[c].deferred.0[KERNEL] += self.idle_exit(c);
         }
         self.mark(c);
     }

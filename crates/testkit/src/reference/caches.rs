@@ -1,4 +1,4 @@
-//! What caches hold in the reference kernel: who has to refill how much, and pages that follow their task.
+//! What caches hold in the reference engine: who has to refill how much, and pages that follow their task.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Speeds of cpus in the reference kernel, worked out anew at the end of every instant: turbo, threads of one
+//! Speeds of cpus in the reference engine, computed anew at the end of every instant: turbo, threads of one
 //! core.
 
 use sim_core::ids::CpuId;
@@ -7,7 +7,7 @@ use sim_core::time::Speed;
 
 use super::Reference;
 use super::memory::{ONE, RefMemory, bound, draw};
-use super::state::Doing;
+use super::state::Activity;
 
 fn fixed(thousandths: u32) -> u64 {
     (u64::from(thousandths) << 16) / 1_000
@@ -39,7 +39,7 @@ impl Reference<'_> {
     }
 
     fn is_busy(&self, c: usize) -> bool {
-        self.cpus[c].doing != Doing::Nothing
+        self.cpus[c].activity != Activity::Idle
     }
 
     fn busy_cores(&self, c: usize) -> usize {
@@ -52,7 +52,9 @@ impl Reference<'_> {
     fn share_of_core(&self, c: usize, own: u64) -> u64 {
         let machine = &self.machine;
         let bound_of = |c: usize| match self.cpus[c].current {
-            Some(t) if self.cpus[c].doing == Doing::Compute => Some(bound(machine, &self.tasks[t].profile)),
+            Some(t) if self.cpus[c].activity == Activity::Compute => {
+                Some(bound(machine, &self.tasks[t].profile))
+            }
             _ => None,
         };
         let Some(mine) = bound_of(c) else { return ONE };
@@ -68,19 +70,21 @@ impl Reference<'_> {
                 let left = (gain * i128::from(mine + theirs)).div_euclid(2 * i128::from(ONE));
                 (i128::from(compute) + left).max(1) as u64
             };
-            let left = match self.cpus[other].doing {
-                Doing::Spin => fixed(machine.smt.poll),
-                Doing::Poll => {
+            let left = match self.cpus[other].activity {
+                Activity::Spin => fixed(machine.smt.poll),
+                Activity::Poll => {
                     let call = u128::from(machine.costs.yield_call.ns());
                     let cycle = u128::from(machine.costs.poll.ns()) + call;
                     let kernel = (call * u128::from(ONE) / cycle.max(1)) as u64;
                     (fixed(machine.smt.poll) * (ONE - kernel) + busy(0) * kernel) / ONE
                 }
-                Doing::Nothing | Doing::Compute | Doing::Call(..) => busy(bound_of(other).unwrap_or(0)),
+                Activity::Idle | Activity::Compute | Activity::Syscall(..) => {
+                    busy(bound_of(other).unwrap_or(0))
+                }
             };
             share = share * left / ONE;
         }
-        let profiles = self.cpus_with(Level::Core, c).filter(|c| self.cpus[*c].doing == Doing::Compute);
+        let profiles = self.cpus_with(Level::Core, c).filter(|c| self.cpus[*c].activity == Activity::Compute);
         let profiles = profiles.filter_map(|c| self.cpus[c].current).map(|t| &self.tasks[t].profile);
         let drawn: u64 = profiles.map(|profile| draw(machine, profile, own)).sum();
         let bandwidth = machine.memory.core_bandwidth.max(1);
@@ -92,7 +96,8 @@ impl Reference<'_> {
         share.max(1)
     }
 
-    /// New speeds for all; who computes at another one from now on has the time so far booked at the old one.
+    /// New speeds for all; who computes at another one from now on has the time so far charged at the old
+    /// one.
     pub(super) fn new_speeds(&mut self) {
         let new: Vec<(u64, u64)> = (0..self.cpus.len())
             .map(|c| {
@@ -104,10 +109,10 @@ impl Reference<'_> {
             if new == (self.cpus[c].own, self.cpus[c].share) {
                 continue;
             }
-            if self.cpus[c].doing == Doing::Compute {
-                let lead = self.interrupt_compute(c);
+            if self.cpus[c].activity == Activity::Compute {
+                let overhead = self.interrupt_compute(c);
                 (self.cpus[c].own, self.cpus[c].share) = new;
-                self.start_compute(c, lead);
+                self.start_compute(c, overhead);
             } else {
                 (self.cpus[c].own, self.cpus[c].share) = new;
             }

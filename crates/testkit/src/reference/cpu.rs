@@ -1,4 +1,4 @@
-//! One cpu: closing its books, finding what is due on it, deciding who runs next.
+//! One cpu: it ends the present segment, finds what is due and decides which task runs next.
 
 use sim_core::account::Category;
 use sim_core::ids::{CpuId, TaskId};
@@ -8,57 +8,59 @@ use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
 
 use super::Reference;
-use super::state::{DAEMON, Doing, KERNEL, Lead, MIGRATION, NEVER, Process, REFILL, SWITCH, Then, Waiting};
+use super::state::{
+    Activity, After, DAEMON, KERNEL, MIGRATION, NEVER, Overhead, Process, REFILL, SWITCH, Waiting,
+};
 
 impl Reference<'_> {
-    /// Books the time since the activity began and ends it. Unpaid kernel and daemon work and what is left of
-    /// a migration stay a debt of the cpu; the rest of a cut switch is forgotten.
+    /// Charges the time since the activity began and ends it. Unpaid kernel and daemon work and what is left
+    /// of a migration stay deferred work of the cpu; the rest of a cut switch is forgotten.
     pub(super) fn close(&mut self, c: usize) {
         let now = self.now;
         let elapsed = now - self.cpus[c].since;
-        let rest = self.pay_lead(c, elapsed);
+        let rest = self.pay_overhead(c, elapsed);
         let cpu = &mut self.cpus[c];
-        let unpaid = std::mem::take(&mut cpu.lead);
+        let unpaid = std::mem::take(&mut cpu.overhead);
         for part in [MIGRATION, KERNEL, DAEMON] {
-            cpu.debt.0[part] += unpaid.0[part];
+            cpu.deferred.0[part] += unpaid.0[part];
         }
         cpu.since = now;
         // What of a switch was to go uncharged does not make what follows cheaper when it is cut short.
         cpu.charged = cpu.charged.min(now);
-        let doing = std::mem::replace(&mut cpu.doing, Doing::Nothing);
+        let activity = std::mem::replace(&mut cpu.activity, Activity::Idle);
         let Some(t) = cpu.current else {
             cpu.add(Category::Idle, rest);
             return;
         };
         self.tasks[t].cpu_time += elapsed;
         self.tasks[t].last_ran = now;
-        if doing == Doing::Compute {
+        if activity == Activity::Compute {
             self.tasks[t].refill = unpaid.0[REFILL];
             self.stop_computing(c, t, rest, elapsed);
         } else {
-            self.book(c, t, doing, rest);
+            self.charge_activity(c, t, activity, rest);
         }
     }
 
-    /// Books what an activity proper has taken.
-    fn book(&mut self, c: usize, t: usize, doing: Doing, rest: u64) {
+    /// Charges what an activity proper has taken.
+    fn charge_activity(&mut self, c: usize, t: usize, activity: Activity, rest: u64) {
         let poll = self.machine.costs.poll.ns();
         let (looks, each) = self.looks(t);
         let locks = self.tasks[t].waiting == Waiting::Lock;
         let polling = if locks { Category::LockWait } else { Category::Spin };
-        match doing {
-            Doing::Nothing | Doing::Compute => self.cpus[c].add(Category::Idle, rest),
-            Doing::Poll => {
+        match activity {
+            Activity::Idle | Activity::Compute => self.cpus[c].add(Category::Idle, rest),
+            Activity::Poll => {
                 self.cpus[c].add(polling, rest.min(looks * each));
                 self.cpus[c].add(Category::Yield, rest.saturating_sub(looks * each));
             }
-            Doing::Spin => {
+            Activity::Spin => {
                 self.cpus[c].add(polling, rest);
                 self.count_polls(c, t, rest / poll.max(1));
             }
-            Doing::Call(_, Then::Yield | Then::YieldTo(_)) => self.cpus[c].add(Category::Yield, rest),
-            Doing::Call(_, Then::Touch) => self.cpus[c].add(Category::PageInit, rest),
-            Doing::Call(..) => self.cpus[c].add(Category::Kernel, rest),
+            Activity::Syscall(_, After::Yield | After::YieldTo(_)) => self.cpus[c].add(Category::Yield, rest),
+            Activity::Syscall(_, After::Touch) => self.cpus[c].add(Category::PageInit, rest),
+            Activity::Syscall(..) => self.cpus[c].add(Category::Kernel, rest),
         }
     }
 
@@ -85,24 +87,26 @@ impl Reference<'_> {
         let cpu = &self.cpus[c];
         let Some(t) = cpu.current else { return NEVER };
         let (poll, call) = (self.machine.costs.poll.ns(), self.machine.costs.yield_call.ns());
-        match cpu.doing {
-            Doing::Nothing => NEVER,
-            Doing::Compute => self.now + (cpu.todo.max(0) as u128).div_ceil(u128::from(cpu.rate)) as u64,
-            Doing::Call(ns, _) => cpu.begun() + ns,
-            Doing::Poll => {
+        match cpu.activity {
+            Activity::Idle => NEVER,
+            Activity::Compute => {
+                self.now + (cpu.work_left.max(0) as u128).div_ceil(u128::from(cpu.rate)) as u64
+            }
+            Activity::Syscall(ns, _) => cpu.begun() + ns,
+            Activity::Poll => {
                 let (looks, each) = self.looks(t);
                 let mut seen = (1..=looks).map(|look| cpu.begun() + look * each);
-                let seen = seen.find(|look| self.relief(t) <= *look);
+                let seen = seen.find(|look| self.visible_at(t) <= *look);
                 seen.unwrap_or(cpu.begun() + looks * each + call)
             }
-            Doing::Spin => {
+            Activity::Spin => {
                 // Looks that find nothing change nothing.
-                let relief = self.relief(t);
+                let visible_at = self.visible_at(t);
                 let first = cpu.begun() + poll;
-                if relief == NEVER {
+                if visible_at == NEVER {
                     NEVER
                 } else {
-                    first + relief.saturating_sub(first).div_ceil(poll) * poll
+                    first + visible_at.saturating_sub(first).div_ceil(poll) * poll
                 }
             }
         }
@@ -126,36 +130,36 @@ impl Reference<'_> {
         let due = self.is_due(c);
         let resched = self.cpus[c].resched;
         let sliced = resched || self.cpus[c].slice_over;
-        match self.cpus[c].doing {
-            Doing::Nothing => false,
-            Doing::Call(_, then) => {
+        match self.cpus[c].activity {
+            Activity::Idle => false,
+            Activity::Syscall(_, then) => {
                 if due {
                     self.close(c);
                     self.after_call(c, t, then, policy);
                 }
                 due
             }
-            Doing::Compute if due => {
+            Activity::Compute if due => {
                 self.close(c);
                 let rounding = std::mem::take(&mut self.tasks[t].remaining);
                 self.tasks[t].done += u128::from(rounding);
-                let lead = self.take_debt(c);
-                self.proceed(c, lead, policy);
+                let overhead = self.take_deferred(c);
+                self.proceed(c, overhead, policy);
                 true
             }
-            Doing::Poll if due => {
+            Activity::Poll if due => {
                 self.end_of_poll(c, t, policy);
                 true
             }
-            Doing::Spin if due => {
+            Activity::Spin if due => {
                 self.close(c);
                 self.noticed(c, t, policy);
                 true
             }
-            Doing::Compute | Doing::Spin => {
-                (sliced && self.reschedule(c, t, policy)) || self.pay_debt(c, policy)
+            Activity::Compute | Activity::Spin => {
+                (sliced && self.reschedule(c, t, policy)) || self.pay_deferred(c, policy)
             }
-            Doing::Poll => (resched && self.reschedule(c, t, policy)) || self.pay_debt(c, policy),
+            Activity::Poll => (resched && self.reschedule(c, t, policy)) || self.pay_deferred(c, policy),
         }
     }
 
@@ -165,7 +169,7 @@ impl Reference<'_> {
         let look = self.cpus[c].begun() + looks * each;
         self.close(c);
         self.count_polls(c, t, 1);
-        if self.relief(t) <= look {
+        if self.visible_at(t) <= look {
             self.noticed(c, t, policy);
         } else {
             self.apps[self.tasks[t].app].counters.yields += 1;
@@ -175,88 +179,88 @@ impl Reference<'_> {
 
     /// The current task has looked: its wait or its patience is over.
     fn noticed(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
-        let mut lead = self.take_debt(c);
+        let mut overhead = self.take_deferred(c);
         if self.ready_at(t) <= self.now {
-            self.got_lock(c, t, &mut lead);
-            self.wait_over(c, t, lead, policy);
+            self.got_lock(c, t, &mut overhead);
+            self.wait_over(c, t, overhead, policy);
         } else {
-            self.mark_lock(c, t, &lead);
-            self.call(c, self.machine.costs.sleep.ns(), Then::WaitAsleep, lead);
+            self.mark_lock(c, t, &overhead);
+            self.call(c, self.machine.costs.sleep.ns(), After::WaitAsleep, overhead);
         }
     }
 
-    fn after_call(&mut self, c: usize, t: usize, then: Then, policy: &mut dyn Policy) {
+    fn after_call(&mut self, c: usize, t: usize, then: After, policy: &mut dyn Policy) {
         match then {
-            Then::WaitAsleep if self.may_sleep(t) => self.sleep(c, t, None),
-            Then::WaitAsleep => {
+            After::WaitAsleep if self.may_sleep(t) => self.sleep(c, t, None),
+            After::WaitAsleep => {
                 // The flag was set meanwhile: it looks again.
                 self.renounce(c, LeaveReason::Waits);
                 if self.eevdf().is_none() {
                     self.charge(c);
                 }
-                let lead = self.take_debt(c);
-                self.poll(c, lead);
+                let overhead = self.take_deferred(c);
+                self.poll(c, overhead);
             }
-            Then::Respawn => {
+            After::Respawn => {
                 self.tasks[t].pc += 1;
                 self.respawn(c, t, policy);
             }
-            Then::Nap(span) => {
+            After::Nap(span) => {
                 self.tasks[t].pc += 1;
                 self.tasks[t].woken = Some(self.now.saturating_add(span));
                 self.sleep(c, t, Some(span));
             }
-            Then::Yield => {
+            After::Yield => {
                 self.tasks[t].pc += 1;
                 self.apps[self.tasks[t].app].counters.yields += 1;
                 self.sched_yield(c, t, policy);
             }
-            Then::YieldTo(to) => {
+            After::YieldTo(to) => {
                 self.apps[self.tasks[t].app].counters.yields += 1;
                 if self.may_inherit(to) {
                     let there = self.tasks[to].cpu;
-                    self.cpus[there].heir = Some(to);
+                    self.cpus[there].yield_target = Some(to);
                     if there != c {
                         self.cpus[there].resched = true;
-                        self.cpus[there].debt.0[KERNEL] += self.machine.costs.ipi.ns();
+                        self.cpus[there].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
                         self.mark(there);
                     }
                 }
                 self.sched_yield(c, t, policy);
             }
-            Then::Touch => {
+            After::Touch => {
                 self.touch_part(c, t);
                 let sliced = self.cpus[c].resched || self.cpus[c].slice_over;
                 if sliced && self.reschedule(c, t, policy) {
                     return;
                 }
-                let lead = self.take_debt(c);
-                self.proceed(c, lead, policy);
+                let overhead = self.take_deferred(c);
+                self.proceed(c, overhead, policy);
             }
-            Then::Fork(rank) => {
-                let lead = self.take_debt(c);
-                self.call(c, 0, then, lead);
+            After::Fork(rank) => {
+                let overhead = self.take_deferred(c);
+                self.call(c, 0, then, overhead);
                 self.fork(c, self.tasks[t].app, rank, policy);
                 self.close(c);
-                let lead = self.take_debt(c);
-                self.proceed(c, lead, policy);
+                let overhead = self.take_deferred(c);
+                self.proceed(c, overhead, policy);
             }
         }
     }
 
     /// Kernel and daemon work interrupts the current task; an interrupted poll starts over.
-    fn pay_debt(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
-        if self.cpus[c].debt == Lead::default() {
+    fn pay_deferred(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
+        if self.cpus[c].deferred == Overhead::default() {
             return false;
         }
         self.close(c);
-        let lead = self.take_debt(c);
-        self.resume(c, lead, policy);
+        let overhead = self.take_deferred(c);
+        self.resume(c, overhead, policy);
         true
     }
 
-    pub(super) fn take_debt(&mut self, c: usize) -> Lead {
-        std::mem::take(&mut self.cpus[c].debt)
+    pub(super) fn take_deferred(&mut self, c: usize) -> Overhead {
+        std::mem::take(&mut self.cpus[c].deferred)
     }
 
     fn sched_yield(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
@@ -265,16 +269,16 @@ impl Reference<'_> {
         self.yield_key(c, t);
         self.cpus[c].resched = false;
         self.ask_again(t, c, Enqueue::Yielded, policy);
-        let directed = if self.cpus[c].heir.is_none() { self.directed(c, t) } else { None };
+        let directed = if self.cpus[c].yield_target.is_none() { self.directed(c, t) } else { None };
         let next = directed.or_else(|| self.pick_or_ask(c, policy));
         if self.cpus[c].current != Some(t) {
             return;
         }
         if next == Some(t) {
             self.picked(c);
-            let lead = self.take_debt(c);
+            let overhead = self.take_deferred(c);
             self.tell_running(c, policy);
-            self.resume(c, lead, policy);
+            self.resume(c, overhead, policy);
             return;
         }
         self.cpus[c].switches += u64::from(self.tasks[t].waiting != Waiting::No);
@@ -293,9 +297,13 @@ impl Reference<'_> {
             return None;
         }
         self.cpus[c].queue.iter().copied().find(|other| {
-            let in_vain = self.tasks[*other].waiting != Waiting::No && self.relief(*other) > self.now;
+            let without_success =
+                self.tasks[*other].waiting != Waiting::No && self.visible_at(*other) > self.now;
             let other = &self.tasks[*other];
-            other.app == me.app && other.band == me.band && other.band != THROTTLED && !in_vain
+            other.app == me.app
+                && other.priority == me.priority
+                && other.priority != THROTTLED
+                && !without_success
         })
     }
 
@@ -387,8 +395,8 @@ impl Reference<'_> {
     fn run_next(&mut self, c: usize, next: usize, policy: &mut dyn Policy) {
         let cost = self.switch_cost(self.cpus[c].previous, next);
         let charge = self.switch_charge(c);
-        let mut lead = self.take_debt(c);
-        lead.0[SWITCH] += cost;
+        let mut overhead = self.take_deferred(c);
+        overhead.0[SWITCH] += cost;
         self.remove(c, next);
         self.tasks[next].state = TaskState::Running;
         let cpu = &mut self.cpus[c];
@@ -400,21 +408,21 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             self.protect(params, c, next);
         }
-        let (at, overhead) = (Time::from_ns(self.now), Span::from_ns(lead.total()));
-        self.observer.dispatched(at, TaskId(next as u32), CpuId(c as u32), overhead);
+        let (at, total) = (Time::from_ns(self.now), Span::from_ns(overhead.total()));
+        self.observer.dispatched(at, TaskId(next as u32), CpuId(c as u32), total);
         self.tell_running(c, policy);
-        self.resume(c, lead, policy);
+        self.resume(c, overhead, policy);
     }
 
-    /// The current task takes up what it was doing.
-    fn resume(&mut self, c: usize, lead: Lead, policy: &mut dyn Policy) {
+    /// The current task resumes what it was doing.
+    fn resume(&mut self, c: usize, overhead: Overhead, policy: &mut dyn Policy) {
         let Some(t) = self.cpus[c].current else { return };
         if self.tasks[t].waiting != Waiting::No {
-            self.poll(c, lead);
+            self.poll(c, overhead);
         } else if self.tasks[t].remaining > 0 {
-            self.compute(c, lead);
+            self.compute(c, overhead);
         } else {
-            self.proceed(c, lead, policy);
+            self.proceed(c, overhead, policy);
         }
     }
 
@@ -432,7 +440,7 @@ impl Reference<'_> {
         }
         let able = self.able(c);
         let several = !able.is_empty() || self.by_policy();
-        if several && able.iter().all(|t| self.tasks[*t].band > 0) {
+        if several && able.iter().all(|t| self.tasks[*t].priority > 0) {
             self.tell(policy);
             policy.dispatch(self, CpuId(c as u32));
         }

@@ -8,8 +8,8 @@ use sim_core::rng::{Purpose, draw, key};
 
 use super::groups::{Ent, Keys};
 use super::queue::{Entry, weighted};
-use super::state::Doing;
-use super::{News, Reference};
+use super::state::Activity;
+use super::{Change, Reference};
 
 impl Reference<'_> {
     pub(super) fn eevdf(&self) -> Option<EevdfParams> {
@@ -29,36 +29,36 @@ impl Reference<'_> {
 
     /// Ticks disturb whoever runs, unless it polls and yields.
     pub(super) fn feels_ticks(&self, c: usize) -> bool {
-        self.eevdf().is_some() && self.cpus[c].current.is_some() && self.cpus[c].doing != Doing::Poll
+        self.eevdf().is_some() && self.cpus[c].current.is_some() && self.cpus[c].activity != Activity::Poll
     }
 
-    /// All of a band and a group that compete on a cpu: those that wait, the delayed ones, groups, and what
-    /// was picked last.
-    fn peers(&self, c: usize, band: u8, group: usize) -> Vec<Ent> {
+    /// All entities of a priority level and a group that compete on a cpu: waiting and delayed tasks,
+    /// groups, and what was picked last.
+    fn peers(&self, c: usize, priority: u8, group: usize) -> Vec<Ent> {
         let cpu = &self.cpus[c];
         let tasks = cpu.queue.iter().chain(&cpu.delayed).map(|t| Ent::Task(*t));
         let groups = (0..cpu.groups.len()).filter(|g| cpu.groups[*g].queued).map(Ent::Group);
         let all = tasks.chain(groups).chain(cpu.current.map(Ent::Task));
-        let mut peers: Vec<Ent> = all.filter(|e| self.place_of(c, *e) == (band, group)).collect();
-        if let Some(last) = self.chosen(c, band, group) {
+        let mut peers: Vec<Ent> = all.filter(|e| self.place_of(c, *e) == (priority, group)).collect();
+        if let Some(last) = self.chosen(c, priority, group) {
             peers.retain(|e| *e != last);
             peers.push(last);
         }
         peers
     }
 
-    /// What was picked last of a band and a group.
-    fn chosen(&self, c: usize, band: u8, group: usize) -> Option<Ent> {
+    /// The entity of a priority level and a group that was picked last.
+    fn chosen(&self, c: usize, priority: u8, group: usize) -> Option<Ent> {
         let cpu = &self.cpus[c];
         let groups = (0..cpu.groups.len()).filter(|g| cpu.groups[*g].queued && cpu.groups[*g].chosen);
         let all = cpu.current.map(Ent::Task).into_iter().chain(groups.map(Ent::Group));
-        all.into_iter().find(|e| self.place_of(c, *e) == (band, group))
+        all.into_iter().find(|e| self.place_of(c, *e) == (priority, group))
     }
 
     /// The peers of one, itself included if it is queued.
     fn peers_of(&self, c: usize, e: Ent) -> Vec<Ent> {
-        let (band, group) = self.place_of(c, e);
-        self.peers(c, band, group)
+        let (priority, group) = self.place_of(c, e);
+        self.peers(c, priority, group)
     }
 
     /// Sum of the weights, and of the weights times virtual runtimes.
@@ -103,8 +103,8 @@ impl Reference<'_> {
             }
             self.set_keys(c, e, keys);
             self.cpus[c].resched |= self.spend(c, e, span);
-            let band = self.tasks[t].band;
-            let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].band < band);
+            let priority = self.tasks[t].priority;
+            let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].priority < priority);
             if pick_again && (lower || self.peers_of(c, e).len() > 1) {
                 self.cpus[c].resched = true;
                 self.mark(c);
@@ -150,21 +150,21 @@ impl Reference<'_> {
         }
     }
 
-    /// What would be picked in a band, be it a delayed task or group.
-    fn best(&self, c: usize, band: u8) -> Option<Ent> {
+    /// The entity that would be picked in a priority level, including delayed ones.
+    fn best(&self, c: usize, priority: u8) -> Option<Ent> {
         let mut group = 0;
         loop {
-            match self.best_in(c, band, group)? {
+            match self.best_in(c, priority, group)? {
                 Ent::Group(g) if !self.cpus[c].groups[g].delayed => group = g + 1,
                 e => return Some(e),
             }
         }
     }
 
-    /// What would be picked of a band and a group.
-    fn best_in(&self, c: usize, band: u8, group: usize) -> Option<Ent> {
-        let among = self.peers(c, band, group);
-        if let Some(last) = self.chosen(c, band, group) {
+    /// The entity that would be picked of a priority level and a group.
+    fn best_in(&self, c: usize, priority: u8, group: usize) -> Option<Ent> {
+        let among = self.peers(c, priority, group);
+        if let Some(last) = self.chosen(c, priority, group) {
             let keys = self.keys(c, last);
             if self.eligible(c, last, &among) && keys.v < keys.protection {
                 return Some(last);
@@ -181,9 +181,9 @@ impl Reference<'_> {
     pub(super) fn would_take(&mut self, c: usize, t: usize) -> bool {
         let Some(current) = self.cpus[c].current else { return true };
         for e in self.around(c, Ent::Task(t)) {
-            let (band, group) = self.place_of(c, e);
+            let (priority, group) = self.place_of(c, e);
             let theirs = self.around(c, Ent::Task(current));
-            let Some(other) = theirs.into_iter().find(|other| self.place_of(c, *other) == (band, group))
+            let Some(other) = theirs.into_iter().find(|other| self.place_of(c, *other) == (priority, group))
             else {
                 continue;
             };
@@ -199,8 +199,8 @@ impl Reference<'_> {
                 (true, false) => false,
                 _ if self.tasks[t].scheduling != Scheduling::Other => false,
                 _ => {
-                    let first = self.runnable(c).map(|t| self.tasks[t].band).min();
-                    first == Some(band) && self.best_in(c, band, group) == Some(e)
+                    let first = self.runnable(c).map(|t| self.tasks[t].priority).min();
+                    first == Some(priority) && self.best_in(c, priority, group) == Some(e)
                 }
             };
         }
@@ -210,13 +210,13 @@ impl Reference<'_> {
     /// The pick; delayed tasks and groups that come up leave for good.
     pub(super) fn pick(&mut self, params: EevdfParams, c: usize) -> Option<usize> {
         loop {
-            let bands = self.runnable(c).map(|t| self.tasks[t].band);
-            let Some(band) = bands.filter(|band| *band != THROTTLED).min() else {
+            let priorities = self.runnable(c).map(|t| self.tasks[t].priority);
+            let Some(priority) = priorities.filter(|priority| *priority != THROTTLED).min() else {
                 // All are parked, so the delayed ones leave, as on an idle cpu.
                 self.end_delays(c);
                 return None;
             };
-            match self.best(c, band)? {
+            match self.best(c, priority)? {
                 Ent::Task(t) if !self.cpus[c].delayed.contains(&t) => {
                     if !self.is_out_of_time(c, t) {
                         return Some(t);
@@ -235,13 +235,13 @@ impl Reference<'_> {
         self.set_keys(c, me, Keys { vlag, ..self.keys(c, me) });
         let waits = self.cpus[c].queue.contains(&t);
         self.remove(c, t);
-        self.tasks[t].band = THROTTLED;
+        self.tasks[t].priority = THROTTLED;
         if waits {
             self.insert(c, t);
         }
         self.cpus[c].counted.retain(|other| *other != t);
         self.leave_groups(params, c, me);
-        self.notices.push((t, c, News::Left));
+        self.notices.push((t, c, Change::Left));
     }
 
     /// How far behind the mean one is (in the queue or not), within bounds.
@@ -274,12 +274,12 @@ impl Reference<'_> {
         self.leave_groups(params, c, e);
     }
 
-    /// The delayed task with the earliest deadline among those that are eligible in the band of the first
-    /// one; else that one.
+    /// The delayed task with the earliest deadline among those that are eligible in the priority level of
+    /// the first one; else that one.
     fn first_delayed(&self, c: usize, first: usize) -> usize {
-        let band = self.tasks[first].band;
-        let among = self.peers(c, band, 0);
-        let delayed = self.cpus[c].delayed.iter().copied().filter(|t| self.tasks[*t].band == band);
+        let priority = self.tasks[first].priority;
+        let among = self.peers(c, priority, 0);
+        let delayed = self.cpus[c].delayed.iter().copied().filter(|t| self.tasks[*t].priority == priority);
         let able = delayed.filter(|t| self.eligible(c, Ent::Task(*t), &among));
         able.min_by_key(|t| self.keys(c, Ent::Task(*t)).deadline).unwrap_or(first)
     }
@@ -307,7 +307,7 @@ impl Reference<'_> {
         let Some(params) = self.eevdf() else { return false };
         let me = Ent::Task(t);
         if !self.counts(t) {
-            self.tasks[t].band = 0;
+            self.tasks[t].priority = 0;
             self.tasks[t].vdeadline = weighted(params.slice.ns(), self.tasks[t].weight);
             return false;
         }
@@ -352,7 +352,7 @@ impl Reference<'_> {
         }
     }
 
-    /// A group gets its part of its weight; what it is owed stays in proportion.
+    /// A group gets its part of its weight; its lag stays in proportion.
     fn reweigh(&mut self, params: EevdfParams, c: usize, e: Ent) {
         let Ent::Group(g) = e else { return };
         let (here, mut all) = (self.load_of(c, g), 0);
@@ -387,7 +387,7 @@ impl Reference<'_> {
     }
 
     /// Where a task that enters stands, and the groups around it that were not queued.
-    pub(super) fn seat(&mut self, params: EevdfParams, c: usize, t: usize, mut entry: Entry) {
+    pub(super) fn insert_entity(&mut self, params: EevdfParams, c: usize, t: usize, mut entry: Entry) {
         for e in self.around(c, Ent::Task(t)) {
             let (delayed, queued) = match e {
                 Ent::Task(t) => (self.cpus[c].delayed.contains(&t), false),
@@ -477,15 +477,15 @@ impl Reference<'_> {
         }
     }
 
-    /// A runnable task, taken out of the queue if it was there, goes to another band.
-    pub(super) fn move_band(&mut self, params: EevdfParams, c: usize, t: usize, band: u8) {
+    /// A runnable task, taken out of the queue if it was there, moves to another priority level.
+    pub(super) fn move_band(&mut self, params: EevdfParams, c: usize, t: usize, priority: u8) {
         let me = Ent::Task(t);
         let mut keys = self.keys(c, me);
         keys.vlag = self.lag(params, c, me);
         keys.deadline -= keys.v;
         let protected = keys.protection - keys.v;
         self.set_keys(c, me, keys);
-        self.tasks[t].band = band;
+        self.tasks[t].priority = priority;
         self.sit(params, c, me, Entry::Move);
         let keys = self.keys(c, me);
         self.set_keys(c, me, Keys { protection: keys.v + protected, ..keys });

@@ -1,4 +1,4 @@
-//! The end of a run: the last books are closed and the report is made.
+//! The end of a run: the last segments are charged and the report is made.
 
 use sim_core::account::Category;
 use sim_core::outcome::{AppReport, Outcome, RunReport};
@@ -7,14 +7,14 @@ use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::Reference;
-use super::meet::Letters;
+use super::barrier::Signals;
 use super::state::RefApp;
 
 impl RefApp {
     pub(super) fn new(spec: AppSpec, first: usize) -> Self {
         Self {
-            letters: Letters::new(spec.program.locks()),
-            meetings: std::collections::BTreeMap::new(),
+            signals: Signals::new(spec.program.locks()),
+            episodes: std::collections::BTreeMap::new(),
             passes: std::collections::BTreeMap::new(),
             yields: [&spec.runtime, spec.team_runtime.as_ref().unwrap_or(&spec.runtime)]
                 .map(|runtime| runtime.wait.yields()),
@@ -56,7 +56,7 @@ impl Reference<'_> {
             self.close(c);
             self.tell_polling(c);
         }
-        self.book_ticks();
+        self.charge_ticks();
         RunReport {
             outcome,
             makespan: Time::from_ns(self.now),
@@ -71,16 +71,16 @@ impl Reference<'_> {
     }
 
     /// Moves the timer ticks' share of the computing time, which the speeds already contain, to the kernel.
-    fn book_ticks(&mut self) {
+    fn charge_ticks(&mut self) {
         let period = u128::from(self.model.tick.ns());
         let tick = u128::from(self.machine.costs.tick.ns()).min(period);
         for cpu in &mut self.cpus {
-            let computing = cpu.book[Category::Compute as usize];
+            let computing = cpu.times[Category::Compute as usize];
             let added = [Category::MemoryStall, Category::Remote, Category::Smt];
-            let busy = computing + added.into_iter().map(|part| cpu.book[part as usize]).sum::<u64>();
+            let busy = computing + added.into_iter().map(|part| cpu.times[part as usize]).sum::<u64>();
             let ticks = ((u128::from(busy) * tick / period) as u64).min(computing);
-            cpu.book[Category::Compute as usize] -= ticks;
-            cpu.book[Category::Kernel as usize] += ticks;
+            cpu.times[Category::Compute as usize] -= ticks;
+            cpu.times[Category::Kernel as usize] += ticks;
         }
     }
 

@@ -1,4 +1,4 @@
-//! Task groups of the reference kernel: what competes on a cpu is a task or a group.
+//! Task groups of the reference engine: what competes on a cpu is a task or a group.
 
 use super::Reference;
 
@@ -27,7 +27,8 @@ pub(super) struct RefGroup {
     pub(super) delayed: bool,
     /// It was picked last among its peers.
     pub(super) chosen: bool,
-    /// Of a limited group: the cpu time it has left here, or owes; since when it is throttled.
+    /// Of a limited group: the cpu time it has left here, negative when overdrawn; since when it is
+    /// throttled.
     pub(super) left: i64,
     pub(super) throttled: Option<u64>,
 }
@@ -58,13 +59,13 @@ impl Reference<'_> {
         group.map_or(0, |group| usize::from(group) + 1)
     }
 
-    /// Band and group.
+    /// Priority level and group.
     pub(super) fn place_of(&self, _: usize, e: Ent) -> (u8, usize) {
-        let band = match e {
-            Ent::Task(t) => self.tasks[t].band,
+        let priority = match e {
+            Ent::Task(t) => self.tasks[t].priority,
             Ent::Group(_) => 0,
         };
-        (band, self.group_of(e))
+        (priority, self.group_of(e))
     }
 
     /// One and the groups around it, from the inside out.

@@ -1,4 +1,4 @@
-//! Locks of the reference kernel. A lock that is not handed over is a word that everybody reads: whoever
+//! Locks of the reference engine. A lock that is not handed over is a word that everybody reads: whoever
 //! looks while it is free has it.
 
 use sim_core::ids::{LockId, TaskId};
@@ -8,7 +8,7 @@ use sim_core::policy::TaskState;
 use sim_core::program::Op;
 
 use super::Reference;
-use super::state::{Doing, LOCK, Lead, NEVER, Waiting};
+use super::state::{Activity, LOCK, NEVER, Overhead, Waiting};
 
 /// A lock.
 #[derive(Clone, Default)]
@@ -49,13 +49,13 @@ impl Reference<'_> {
         let Some(lock) = self.awaited(t).filter(|_| self.barges(t) && !self.lock_yields(t)) else {
             return self.tasks[t].ready;
         };
-        let lock = &self.apps[self.tasks[t].app].letters.locks[lock];
+        let lock = &self.apps[self.tasks[t].app].signals.locks[lock];
         let (at, there) = lock.freed;
         if lock.holder.is_some() { NEVER } else { at + self.latency(there, self.tasks[t].cpu) }
     }
 
     /// When a look finds the wait over or the patience at an end.
-    pub(super) fn relief(&self, t: usize) -> u64 {
+    pub(super) fn visible_at(&self, t: usize) -> u64 {
         self.ready_at(t).min(self.tasks[t].deadline)
     }
 
@@ -97,24 +97,24 @@ impl Reference<'_> {
             return 0;
         }
         let polls = |there: &usize| {
-            let (doing, current) = (self.cpus[*there].doing, self.cpus[*there].current);
+            let (activity, current) = (self.cpus[*there].activity, self.cpus[*there].current);
             let waits = |t: &usize| self.tasks[*t].app == app && self.awaited(*t) == Some(lock);
-            *there != c && doing == Doing::Spin && current != but && current.is_some_and(|t| waits(&t))
+            *there != c && activity == Activity::Spin && current != but && current.is_some_and(|t| waits(&t))
         };
         (0..self.cpus.len()).filter(polls).map(|there| self.latency(c, there)).sum()
     }
 
-    /// A cpu writes the word of a lock after `lead`: how long it waits for the line. `round`: how long the
-    /// line is then under way to others.
-    fn fetch_line(&mut self, c: usize, app: usize, lock: usize, lead: &Lead, round: u64) -> u64 {
+    /// A cpu writes the word of a lock after `overhead`: how long it waits for the line. `round`: how long
+    /// the line is then under way to others.
+    fn fetch_line(&mut self, c: usize, app: usize, lock: usize, overhead: &Overhead, round: u64) -> u64 {
         if self.apps[app].spec.lock.wait == LockWait::Yield {
             // A system call between two polls: nobody queues for the line.
             return 0;
         }
-        let at = self.now + lead.total();
-        let owner = self.apps[app].letters.locks[lock].owner;
+        let at = self.now + overhead.total();
+        let owner = self.apps[app].signals.locks[lock].owner;
         let own = owner.filter(|owner| *owner != c).map_or(0, |owner| self.latency(owner, c));
-        let record = &mut self.apps[app].letters.locks[lock];
+        let record = &mut self.apps[app].signals.locks[lock];
         record.owner = Some(c);
         let (since, until) = record.moves;
         let queued = if at < since { 0 } else { until.saturating_sub(at) };
@@ -126,16 +126,16 @@ impl Reference<'_> {
     }
 
     /// Takes a lock (true) or begins to wait for it.
-    pub(super) fn lock(&mut self, c: usize, t: usize, lock: usize, lead: &mut Lead) -> bool {
+    pub(super) fn lock(&mut self, c: usize, t: usize, lock: usize, overhead: &mut Overhead) -> bool {
         let (app, rank, barges) = (self.tasks[t].app, self.tasks[t].rank, self.barges(t));
-        let line = self.fetch_line(c, app, lock, lead, 0);
-        let record = &mut self.apps[app].letters.locks[lock];
+        let line = self.fetch_line(c, app, lock, overhead, 0);
+        let record = &mut self.apps[app].signals.locks[lock];
         if record.holder.is_none_or(|holder| holder == rank) {
             if record.holder.is_none() {
                 record.marked = false;
             }
             record.holder = Some(rank);
-            lead.0[LOCK] += line;
+            overhead.0[LOCK] += line;
             self.apps[app].counters.locks += 1;
             self.tasks[t].pc += 1;
             if barges {
@@ -151,21 +151,21 @@ impl Reference<'_> {
         self.tasks[t].lock_since = self.now;
         self.tasks[t].marks = self.lock_patience(t) == Some(0);
         self.tasks[t].returned = false;
-        self.wait(c, Waiting::Lock, NEVER, *lead);
+        self.wait(c, Waiting::Lock, NEVER, *overhead);
         false
     }
 
     /// Gives a lock back: to the next in line, or to nobody, waking one of those that sleep.
-    pub(super) fn unlock(&mut self, c: usize, t: usize, lock: usize, lead: &mut Lead) {
+    pub(super) fn unlock(&mut self, c: usize, t: usize, lock: usize, overhead: &mut Overhead) {
         let (app, rank, barges) = (self.tasks[t].app, self.tasks[t].rank, self.barges(t));
         let own_words = self.apps[app].spec.lock.word == LockWord::Own;
-        let handed = !barges && !self.apps[app].letters.locks[lock].line.is_empty();
+        let handed = !barges && !self.apps[app].signals.locks[lock].line.is_empty();
         if !own_words || !handed {
             let round = self.round_of_pollers(c, app, lock, None);
-            lead.0[LOCK] += self.fetch_line(c, app, lock, lead, round);
+            overhead.0[LOCK] += self.fetch_line(c, app, lock, overhead, round);
         }
-        let at = self.now + lead.total();
-        let record = &mut self.apps[app].letters.locks[lock];
+        let at = self.now + overhead.total();
+        let record = &mut self.apps[app].signals.locks[lock];
         if record.holder != Some(rank) {
             return;
         }
@@ -186,13 +186,13 @@ impl Reference<'_> {
         if let Some(next) = next {
             let next = self.task(app, next);
             let others = if barges { 0 } else { self.round_of_pollers(c, app, lock, Some(next)) };
-            let seen = self.seen_at(c, next, lead) + others / 2;
-            self.signal(c, next, seen, lead);
+            let seen = self.seen_at(c, next, overhead) + others / 2;
+            self.signal(c, next, seen, overhead);
         }
     }
 
     /// The current task, which has waited for a lock, has it.
-    pub(super) fn got_lock(&mut self, c: usize, t: usize, lead: &mut Lead) {
+    pub(super) fn got_lock(&mut self, c: usize, t: usize, overhead: &mut Overhead) {
         let Some(lock) = self.awaited(t) else { return };
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
         let waited = self.now - self.tasks[t].lock_since;
@@ -201,10 +201,10 @@ impl Reference<'_> {
         counters.lock_waits += 1;
         counters.lock_wait_ns += waited;
         if self.barges(t) {
-            let record = &mut self.apps[app].letters.locks[lock];
+            let record = &mut self.apps[app].signals.locks[lock];
             record.holder = Some(rank);
             record.marked = self.tasks[t].marks;
-            lead.0[LOCK] += self.fetch_line(c, app, lock, lead, 0);
+            overhead.0[LOCK] += self.fetch_line(c, app, lock, overhead, 0);
             self.tell_yielders(app, lock, |_, _| NEVER);
         }
         self.tell_polling(c);
@@ -212,13 +212,13 @@ impl Reference<'_> {
     }
 
     /// The current task says that it will sleep, if it waits for a lock that is not handed over.
-    pub(super) fn mark_lock(&mut self, c: usize, t: usize, lead: &Lead) {
+    pub(super) fn mark_lock(&mut self, c: usize, t: usize, overhead: &Overhead) {
         let Some(lock) = self.awaited(t).filter(|_| self.barges(t)) else { return };
         self.tasks[t].marks = true;
         let app = self.tasks[t].app;
-        let record = &mut self.apps[app].letters.locks[lock];
+        let record = &mut self.apps[app].signals.locks[lock];
         record.marked = record.holder.is_some();
-        self.fetch_line(c, app, lock, lead, 0);
+        self.fetch_line(c, app, lock, overhead, 0);
     }
 
     /// The current task is in the kernel and wants to sleep: true when it does. It does not sleep on a lock
@@ -229,7 +229,7 @@ impl Reference<'_> {
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
         if self.barges(t) {
             self.tasks[t].returned = true;
-            let record = &mut self.apps[app].letters.locks[lock];
+            let record = &mut self.apps[app].signals.locks[lock];
             sleeps &= record.marked;
             if sleeps {
                 record.line.push(rank);

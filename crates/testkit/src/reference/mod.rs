@@ -6,6 +6,7 @@
 //! forecasts, no tournament tree, no heaps, no virtual clocks, no linked lists.
 
 mod bandwidth;
+mod barrier;
 mod caches;
 mod compute;
 mod cores;
@@ -14,15 +15,14 @@ mod eevdf;
 mod finish;
 mod groups;
 mod locks;
-mod meet;
 mod memory;
-mod place;
 mod priorities;
 mod program;
 mod queue;
-mod start;
+mod startup;
 mod state;
 mod view;
+mod wakeup;
 mod yields;
 
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ use sim_core::time::Time;
 
 use cores::core_speed;
 use memory::{Job, RefMemory};
-use state::{Doing, NEVER, RefApp, RefCpu, RefTask};
+use state::{Activity, NEVER, RefApp, RefCpu, RefTask};
 
 /// What a timer does; in the order in which the timers of one instant go off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +93,7 @@ struct Reference<'o> {
     /// The cpu that decides now.
     deciding: Option<usize>,
     /// Changes of which the policy is still to be notified.
-    notices: Vec<(usize, usize, News)>,
+    notices: Vec<(usize, usize, Change)>,
     /// Tasks that have begun to wait (for what) or gone on, of which the policy is still to be notified;
     /// whether it wants to be.
     waits: Vec<(usize, Option<Awaited>)>,
@@ -113,7 +113,7 @@ struct Reference<'o> {
 
 /// What has happened to a task on a cpu.
 #[derive(Clone, Copy)]
-enum News {
+enum Change {
     Entered,
     Left,
     /// It had the cpu and has left it for good.
@@ -122,7 +122,7 @@ enum News {
     Overtaken,
 }
 
-/// Runs a scenario on the reference kernel. The report equals the engine's except for `events`.
+/// Runs a scenario on the reference engine. The report equals the engine's except for `events`.
 ///
 /// The scenario must be one that [`sim_core::engine::Simulation::new`] accepts.
 pub fn run(
@@ -168,7 +168,7 @@ impl<'o> Reference<'o> {
             let first = tasks.len();
             tasks.extend((0..spec.tasks).map(|rank| RefTask::new(number, rank, &spec, options.seed)));
             if spec.after.is_none() {
-                timers.push((start::delay(&spec, number, &options), Timer::Start(number)));
+                timers.push((startup::delay(&spec, number, &options), Timer::Start(number)));
             }
             apps.push(RefApp::new(spec, first));
         }
@@ -276,10 +276,10 @@ impl<'o> Reference<'o> {
     fn advance(&mut self, to: u64) {
         let span = i128::from(to - self.now);
         for c in 0..self.cpus.len() {
-            if self.cpus[c].doing == Doing::Compute {
+            if self.cpus[c].activity == Activity::Compute {
                 let cpu = &mut self.cpus[c];
-                cpu.todo -= i128::from(cpu.rate) * span;
-                cpu.pace += cpu.rate * (to - self.now);
+                cpu.work_left -= i128::from(cpu.rate) * span;
+                cpu.allowed_work += cpu.rate * (to - self.now);
                 cpu.traffic += ((cpu.rate * cpu.growth) >> 16) * (to - self.now);
             }
             self.cpus[c].slice_over = span > 0 && self.slice_used_up(c, to);
@@ -369,11 +369,11 @@ impl<'o> Reference<'o> {
 
     /// The stretches under the tasks that compute now, and with them everybody's rate.
     fn new_rates(&mut self) {
-        let computing = |cpu: &&RefCpu| cpu.doing == Doing::Compute;
+        let computing = |cpu: &&RefCpu| cpu.activity == Activity::Compute;
         let jobs: Vec<Job> = self.cpus.iter().filter(computing).map(|cpu| cpu.job.clone()).collect();
         self.memory.settle(&self.machine, &jobs);
         for cpu in &mut self.cpus {
-            if cpu.doing == Doing::Compute {
+            if cpu.activity == Activity::Compute {
                 cpu.rate = self.memory.rate(&self.machine, &cpu.job);
                 cpu.growth = self.memory.growth(&self.machine, &cpu.job);
             }
@@ -412,10 +412,10 @@ impl<'o> Reference<'o> {
         for (t, c, news) in std::mem::take(&mut self.notices) {
             let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
             match news {
-                News::Entered => policy.runnable(self, task, cpu),
-                News::Left => policy.quiescent(self, task, cpu),
-                News::Stopped => policy.stopping(self, task, cpu),
-                News::Overtaken => self.ask_overtaken(t, c, policy),
+                Change::Entered => policy.runnable(self, task, cpu),
+                Change::Left => policy.quiescent(self, task, cpu),
+                Change::Stopped => policy.stopping(self, task, cpu),
+                Change::Overtaken => self.ask_overtaken(t, c, policy),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The disciplines with priorities in the reference kernel: O(1), ULE and the time-sharing class, rule by
+//! The disciplines with priorities in the reference engine: O(1), ULE and the time-sharing class, rule by
 //! rule.
 
 use sim_core::os::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};

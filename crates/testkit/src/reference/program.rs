@@ -8,14 +8,14 @@ use sim_core::time::{Span, Work};
 use sim_core::wait::Scope;
 
 use super::Reference;
-use super::state::{Doing, Lead, NEVER, Then, Waiting};
+use super::state::{Activity, After, NEVER, Overhead, Waiting};
 
 impl Reference<'_> {
-    /// The current task goes on with its program after `lead`, up to the next operation that takes time.
-    pub(super) fn proceed(&mut self, c: usize, mut lead: Lead, policy: &mut dyn Policy) {
+    /// The current task goes on with its program after `overhead`, up to the next operation that takes time.
+    pub(super) fn proceed(&mut self, c: usize, mut overhead: Overhead, policy: &mut dyn Policy) {
         let Some(t) = self.cpus[c].current else { return };
         let app = self.tasks[t].app;
-        if !self.tasks[t].up && self.starts_up(c, t, lead, policy) {
+        if !self.tasks[t].up && self.starts_up(c, t, overhead, policy) {
             return;
         }
         let program = self.apps[app].spec.program.clone();
@@ -39,26 +39,26 @@ impl Reference<'_> {
                     self.turn_of_loop(t, *op);
                     true
                 }
-                Op::Lock(lock) => self.lock(c, t, lock.0 as usize, &mut lead),
+                Op::Lock(lock) => self.lock(c, t, lock.0 as usize, &mut overhead),
                 Op::Unlock(lock) => {
                     self.tasks[t].pc += 1;
-                    self.unlock(c, t, lock.0 as usize, &mut lead);
+                    self.unlock(c, t, lock.0 as usize, &mut overhead);
                     true
                 }
                 Op::Compute { work, spread, profile } => {
                     self.tasks[t].pc += 1;
                     let profile = program.profiles()[profile.0 as usize];
-                    self.work(c, t, work, spread, profile, lead)
+                    self.work(c, t, work, spread, profile, overhead)
                 }
                 Op::Serial { work, spread, profile } => {
                     self.tasks[t].pc += 1;
                     let profile = program.profiles()[profile.0 as usize];
                     // Nobody but rank 0 has anything to do.
-                    self.tasks[t].rank > 0 || self.work(c, t, work, spread, profile, lead)
+                    self.tasks[t].rank > 0 || self.work(c, t, work, spread, profile, overhead)
                 }
-                Op::Transfer { block, order } => self.transfer(c, t, block, order, lead),
+                Op::Transfer { block, order } => self.transfer(c, t, block, order, overhead),
                 _ => {
-                    self.begin_waiting_op(c, t, *op, lead);
+                    self.begin_waiting_op(c, t, *op, overhead);
                     false
                 }
             };
@@ -70,26 +70,26 @@ impl Reference<'_> {
     }
 
     /// Begins an operation that always takes time.
-    fn begin_waiting_op(&mut self, c: usize, t: usize, op: Op, lead: Lead) {
+    fn begin_waiting_op(&mut self, c: usize, t: usize, op: Op, overhead: Overhead) {
         let costs = &self.machine.costs;
         let (sleep, yielding) = (costs.sleep.ns(), costs.yield_call.ns().max(1));
         match op {
-            Op::Barrier => self.arrive(c, t, Scope::All, lead),
-            Op::TeamBarrier => self.arrive(c, t, Scope::Team, lead),
-            Op::LeadersBarrier => self.arrive(c, t, Scope::Leaders, lead),
+            Op::Barrier => self.arrive(c, t, Scope::All, overhead),
+            Op::TeamBarrier => self.arrive(c, t, Scope::Team, overhead),
+            Op::LeadersBarrier => self.arrive(c, t, Scope::Leaders, overhead),
             Op::Respawn => {
                 self.responded(t);
-                self.call(c, self.machine.costs.fork.ns().max(1), Then::Respawn, lead);
+                self.call(c, self.machine.costs.fork.ns().max(1), After::Respawn, overhead);
             }
-            Op::Exchange { shift } => self.exchange(c, t, shift, lead),
+            Op::Exchange { shift } => self.exchange(c, t, shift, overhead),
             Op::Sleep { span, spread } => {
                 self.responded(t);
                 let nap = self.vary(t, span.ns(), spread).max(1);
                 let counters = &mut self.apps[self.tasks[t].app].counters;
                 counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(nap);
-                self.call(c, sleep, Then::Nap(nap), lead);
+                self.call(c, sleep, After::Nap(nap), overhead);
             }
-            _ => self.call(c, yielding, Then::Yield, lead),
+            _ => self.call(c, yielding, After::Yield, overhead),
         }
     }
 
@@ -161,7 +161,7 @@ impl Reference<'_> {
         work: Work,
         spread: Spread,
         profile: MemoryProfile,
-        lead: Lead,
+        overhead: Overhead,
     ) -> bool {
         let varied = self.vary(t, work.raw(), spread);
         let scales = &self.apps[self.tasks[t].app].spec.rank_scale;
@@ -176,12 +176,12 @@ impl Reference<'_> {
         }
         task.profile = profile;
         task.source = None;
-        self.compute(c, lead);
+        self.compute(c, overhead);
         false
     }
 
     /// Reads the next block of a bulk transfer; true (and on to the next operation) when there is none.
-    fn transfer(&mut self, c: usize, t: usize, block: u64, order: TransferOrder, lead: Lead) -> bool {
+    fn transfer(&mut self, c: usize, t: usize, block: u64, order: TransferOrder, overhead: Overhead) -> bool {
         let ranks = self.apps[self.tasks[t].app].spec.tasks;
         let bandwidth = self.machine.memory.core_bandwidth.max(1);
         let ns = (u128::from(block) * 1_000_000_000 / u128::from(bandwidth)).min(u128::from(u64::MAX)) as u64;
@@ -208,36 +208,36 @@ impl Reference<'_> {
             pages: Pages::FirstTouch,
             shared: 0,
         };
-        self.compute(c, lead);
+        self.compute(c, overhead);
         false
     }
 
     /// The current task enters a system call.
-    pub(super) fn call(&mut self, c: usize, ns: u64, then: Then, lead: Lead) {
+    pub(super) fn call(&mut self, c: usize, ns: u64, then: After, overhead: Overhead) {
         self.announce(c);
         let cpu = &mut self.cpus[c];
         cpu.since = self.now;
-        cpu.lead = lead;
-        cpu.doing = Doing::Call(ns, then);
+        cpu.overhead = overhead;
+        cpu.activity = Activity::Syscall(ns, then);
     }
 
     /// The current task begins to wait.
-    pub(super) fn wait(&mut self, c: usize, waiting: Waiting, ready: u64, lead: Lead) {
+    pub(super) fn wait(&mut self, c: usize, waiting: Waiting, ready: u64, overhead: Overhead) {
         self.renounce(c, LeaveReason::Waits);
         if self.eevdf().is_none() {
             self.charge(c);
         }
         let Some(t) = self.cpus[c].current else { return };
         let runtime = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting));
-        let meeting = runtime.startup.sleeps && !self.tasks[t].up;
-        let limit = if meeting {
+        let present_episode = runtime.startup.sleeps && !self.tasks[t].up;
+        let limit = if present_episode {
             Some(0)
         } else if waiting == Waiting::Lock {
             self.lock_patience(t)
         } else {
             runtime.wait.sleeps_after().map(Span::ns)
         };
-        let begins = self.now + lead.total();
+        let begins = self.now + overhead.total();
         let task = &mut self.tasks[t];
         task.waiting = waiting;
         task.ready = ready;
@@ -251,22 +251,22 @@ impl Reference<'_> {
             };
             self.waits.push((t, Some(what)));
         }
-        self.poll(c, lead);
+        self.poll(c, overhead);
     }
 
-    /// The current task polls from now on, after `lead`.
-    pub(super) fn poll(&mut self, c: usize, lead: Lead) {
+    /// The current task polls from now on, after `overhead`.
+    pub(super) fn poll(&mut self, c: usize, overhead: Overhead) {
         let Some(t) = self.cpus[c].current else { return };
         let of_team = self.waits_in_team(t, self.tasks[t].waiting);
         let mut yields = self.apps[self.tasks[t].app].yields[usize::from(of_team)];
         if self.tasks[t].waiting == Waiting::Lock {
             yields = self.lock_yields(t);
-            self.renew_patience(t, self.now + lead.total());
+            self.renew_patience(t, self.now + overhead.total());
         }
         let cpu = &mut self.cpus[c];
         cpu.since = self.now;
-        cpu.lead = lead;
-        cpu.doing = if yields { Doing::Poll } else { Doing::Spin };
+        cpu.overhead = overhead;
+        cpu.activity = if yields { Activity::Poll } else { Activity::Spin };
     }
 
     fn exit(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {

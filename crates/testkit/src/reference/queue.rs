@@ -4,7 +4,7 @@ use sim_core::os::{BuddyLimit, CfsParams, Discipline, StartDebit, YieldMode};
 use sim_core::policy::THROTTLED;
 
 use super::Reference;
-use super::state::Doing;
+use super::state::Activity;
 
 /// How a task comes into a queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) fn weighted(ns: u64, weight: u32) -> i64 {
 impl Reference<'_> {
     pub(super) fn key(&self, t: usize) -> (u8, i64) {
         let task = &self.tasks[t];
-        (task.band, if self.eevdf().is_some() { task.vdeadline } else { task.vruntime })
+        (task.priority, if self.eevdf().is_some() { task.vdeadline } else { task.vruntime })
     }
 
     pub(super) fn cfs(&self) -> Option<&CfsParams> {
@@ -53,7 +53,7 @@ impl Reference<'_> {
 
     /// The waiting tasks of a cpu that are not parked, in the queue's order.
     pub(super) fn able(&self, c: usize) -> Vec<usize> {
-        self.cpus[c].queue.iter().copied().filter(|t| self.tasks[*t].band != THROTTLED).collect()
+        self.cpus[c].queue.iter().copied().filter(|t| self.tasks[*t].priority != THROTTLED).collect()
     }
 
     pub(super) fn load(&self, c: usize) -> u64 {
@@ -73,8 +73,8 @@ impl Reference<'_> {
         self.cpus[c].queue.retain(|other| *other != t);
     }
 
-    fn last_of_band(&self, c: usize, band: u8) -> Option<usize> {
-        self.cpus[c].queue.iter().copied().rfind(|t| self.tasks[*t].band == band)
+    fn last_of_band(&self, c: usize, priority: u8) -> Option<usize> {
+        self.cpus[c].queue.iter().copied().rfind(|t| self.tasks[*t].priority == priority)
     }
 
     /// Charges the current task for the time since it was last charged.
@@ -125,18 +125,21 @@ impl Reference<'_> {
         (u128::from(period) * u128::from(weight) / u128::from(load.max(1))) as u64
     }
 
-    /// Somebody else of the same or a lower band waits.
+    /// Another task of the same or a better priority level waits.
     pub(super) fn rivalled(&self, c: usize) -> bool {
-        let band = self.cpus[c].current.map(|t| self.tasks[t].band);
-        self.cpus[c].queue.iter().any(|t| band.is_some_and(|band| self.tasks[*t].band <= band))
+        let priority = self.cpus[c].current.map(|t| self.tasks[t].priority);
+        self.cpus[c]
+            .queue
+            .iter()
+            .any(|t| priority.is_some_and(|priority| self.tasks[*t].priority <= priority))
     }
 
-    /// Somebody else of the same or a lower band waits while the current task computes or spins.
+    /// Another task of the same or a better priority level waits while the current task computes or spins.
     pub(super) fn contested(&self, c: usize) -> bool {
         let Some(current) = self.cpus[c].current else { return false };
-        let band = self.tasks[current].band;
-        let sliced = matches!(self.cpus[c].doing, Doing::Compute | Doing::Spin);
-        sliced && (self.by_policy() || self.cpus[c].queue.iter().any(|t| self.tasks[*t].band <= band))
+        let priority = self.tasks[current].priority;
+        let sliced = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
+        sliced && (self.by_policy() || self.cpus[c].queue.iter().any(|t| self.tasks[*t].priority <= priority))
     }
 
     /// The check of a timer tick (or of the quantum) at `at`: has the current task used up its slice?
@@ -169,7 +172,7 @@ impl Reference<'_> {
     /// Sets the key of a task that enters.
     pub(super) fn place(&mut self, c: usize, t: usize, entry: Entry) {
         if let Some(params) = self.eevdf() {
-            return self.seat(params, c, t, entry);
+            return self.insert_entity(params, c, t, entry);
         }
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params.clone(),
@@ -225,29 +228,29 @@ impl Reference<'_> {
     }
 
     fn behind_all(&self, c: usize, t: usize) -> i64 {
-        self.last_of_band(c, self.tasks[t].band).map_or(0, |last| self.tasks[last].vruntime + 1)
+        self.last_of_band(c, self.tasks[t].priority).map_or(0, |last| self.tasks[last].vruntime + 1)
     }
 
     /// Does a task that has just entered take the cpu?
     pub(super) fn preempts(&mut self, c: usize, t: usize) -> bool {
-        if self.tasks[t].band == THROTTLED {
+        if self.tasks[t].priority == THROTTLED {
             return false;
         }
         let Some(current) = self.cpus[c].current else { return true };
         let (mine, theirs) = (&self.tasks[t], &self.tasks[current]);
-        if mine.band != theirs.band {
-            return mine.band < theirs.band;
+        if mine.priority != theirs.priority {
+            return mine.priority < theirs.priority;
         }
         if self.eevdf().is_some() {
             return self.would_take(c, t);
         }
         // Keys of policies may be as far apart as numbers allow.
-        let lead = theirs.vruntime.saturating_sub(mine.vruntime);
+        let overhead = theirs.vruntime.saturating_sub(mine.vruntime);
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params,
             Discipline::RoundRobin(_) | Discipline::Eevdf(_) | Discipline::VirtualTime(_) => return false,
-            Discipline::ByPolicy(_) => return mine.preempts && lead > 0,
-            Discipline::O1(_) | Discipline::Ts(_) => return lead > 0,
+            Discipline::ByPolicy(_) => return mine.preempts && overhead > 0,
+            Discipline::O1(_) | Discipline::Ts(_) => return overhead > 0,
             // Interactive over not interactive.
             Discipline::Ule(_) => return mine.vruntime < 256 && theirs.vruntime == 256,
         };
@@ -265,21 +268,21 @@ impl Reference<'_> {
         if buddies && both {
             self.cpus[c].last_buddy = Some(current);
         }
-        lead > granularity
+        overhead > granularity
     }
 
     /// Somebody yielded to a waiting task: does it come before the best one?
-    fn prefers(&self, c: usize, heir: usize) -> bool {
-        let best = self.runnable(c).map(|t| self.tasks[t].band).min();
-        let (band, key) = (self.tasks[heir].band, self.tasks[heir].vruntime);
-        if best != Some(band) || band == THROTTLED {
+    fn prefers(&self, c: usize, yield_target: usize) -> bool {
+        let best = self.runnable(c).map(|t| self.tasks[t].priority).min();
+        let (priority, key) = (self.tasks[yield_target].priority, self.tasks[yield_target].vruntime);
+        if best != Some(priority) || priority == THROTTLED {
             return false;
         }
-        let rivals = self.runnable(c).filter(|t| self.tasks[*t].band == band);
+        let rivals = self.runnable(c).filter(|t| self.tasks[*t].priority == priority);
         let least = rivals.map(|t| self.tasks[t].vruntime).min().unwrap_or(key);
         match &self.model.discipline {
             Discipline::Cfs(params) => key - least <= params.wakeup_granularity.ns() as i64,
-            Discipline::Eevdf(_) => self.is_eligible(c, heir),
+            Discipline::Eevdf(_) => self.is_eligible(c, yield_target),
             Discipline::RoundRobin(_) | Discipline::ByPolicy(_) => true,
             Discipline::VirtualTime(params) => key - least <= params.slice.ns() as i64,
             // First among equals.
@@ -289,10 +292,10 @@ impl Reference<'_> {
 
     /// Who runs next; the current task takes part when there is one, nobody who is parked does.
     pub(super) fn choose(&mut self, c: usize) -> Option<usize> {
-        if let Some(heir) = self.cpus[c].heir.take()
-            && self.prefers(c, heir)
+        if let Some(yield_target) = self.cpus[c].yield_target.take()
+            && self.prefers(c, yield_target)
         {
-            return Some(heir);
+            return Some(yield_target);
         }
         if let Some(params) = self.eevdf() {
             return self.pick(params, c);
@@ -300,7 +303,7 @@ impl Reference<'_> {
         let pair_slice = self.now - self.cpus[c].pair_start;
         let cpu = &self.cpus[c];
         let able = self.able(c);
-        let current = cpu.current.filter(|t| self.tasks[*t].band != THROTTLED);
+        let current = cpu.current.filter(|t| self.tasks[*t].priority != THROTTLED);
         let best = match (current, able.first().copied()) {
             (current, None) => current?,
             (None, Some(first)) => first,
@@ -323,7 +326,7 @@ impl Reference<'_> {
                     buddy.vruntime - best.vruntime <= params.wakeup_granularity.ns() as i64
                 }
             };
-            buddy.band == best.band && close
+            buddy.priority == best.priority && close
         };
         let buddies = [cpu.next_buddy, cpu.last_buddy];
         let preferred = buddies.into_iter().flatten().find(near);
@@ -378,7 +381,7 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             return self.forfeit(params, c, t);
         }
-        let last = self.last_of_band(c, self.tasks[t].band);
+        let last = self.last_of_band(c, self.tasks[t].priority);
         if self.has_priorities() {
             self.charge(c);
             self.tasks[t].expired = false;

@@ -1,4 +1,4 @@
-//! The records of the reference kernel: plain vectors of plain structs, instants and spans in nanoseconds.
+//! The records of the reference engine: plain vectors of plain structs, instants and spans in nanoseconds.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
 
+use super::barrier::{Episode, Signals};
 use super::groups::RefGroup;
-use super::meet::{Letters, Meeting};
 use super::memory::Job;
 
 /// Later than everything that happens.
@@ -19,7 +19,7 @@ pub(super) const NEVER: u64 = u64::MAX;
 
 /// Overhead before an activity proper, in nanoseconds, paid in the order of [`PAID_AS`].
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Lead(pub(super) [u64; 7]);
+pub(super) struct Overhead(pub(super) [u64; 7]);
 
 pub(super) const SWITCH: usize = 0;
 pub(super) const MIGRATION: usize = 1;
@@ -29,7 +29,7 @@ pub(super) const REFILL: usize = 4;
 pub(super) const SPIN: usize = 5;
 pub(super) const LOCK: usize = 6;
 
-/// The category each part of a lead is booked under.
+/// The category that each part of the overhead is charged to.
 pub(super) const PAID_AS: [Category; 7] = [
     Category::Switch,
     Category::Migration,
@@ -40,7 +40,7 @@ pub(super) const PAID_AS: [Category; 7] = [
     Category::LockWait,
 ];
 
-impl Lead {
+impl Overhead {
     pub(super) fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -48,7 +48,7 @@ impl Lead {
 
 /// What happens when a system call ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum After {
     WaitAsleep,
     Nap(u64),
     Yield,
@@ -60,21 +60,21 @@ pub(super) enum Then {
 
 /// What the current task of a cpu does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
-    Nothing,
+pub(super) enum Activity {
+    Idle,
     Compute,
     /// Polls and yields, cycle after cycle.
     Poll,
     /// Polls without yielding.
     Spin,
     /// In a system call of this length.
-    Call(u64, Then),
+    Syscall(u64, After),
 }
 
 /// A cpu.
 pub(super) struct RefCpu {
     pub(super) current: Option<usize>,
-    /// Waiting tasks by (band, virtual runtime), first come first among equals.
+    /// Waiting tasks by (priority, virtual runtime), first come first among equals.
     pub(super) queue: Vec<usize>,
     pub(super) minimum: i64,
     /// Tasks that sleep but still compete.
@@ -83,12 +83,12 @@ pub(super) struct RefCpu {
     pub(super) counted: Vec<usize>,
     /// Its task groups.
     pub(super) groups: Vec<RefGroup>,
-    pub(super) doing: Doing,
+    pub(super) activity: Activity,
     pub(super) since: u64,
-    pub(super) lead: Lead,
-    /// While it computes: raw work left on this cpu, the lead included at the rate it began with; below zero
-    /// when over.
-    pub(super) todo: i128,
+    pub(super) overhead: Overhead,
+    /// While it computes: raw work left on this cpu, the overhead included at the rate it began with; below
+    /// zero when over.
+    pub(super) work_left: i128,
     /// Raw work done per nanosecond.
     pub(super) rate: u64,
     pub(super) job: Job,
@@ -101,7 +101,7 @@ pub(super) struct RefCpu {
     pub(super) growth: u64,
     /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its
     /// demand.
-    pub(super) pace: u64,
+    pub(super) allowed_work: u64,
     pub(super) traffic: u64,
     /// Raw speed of its core, and what siblings leave of it (1/65,536).
     pub(super) own: u64,
@@ -117,7 +117,7 @@ pub(super) struct RefCpu {
     pub(super) next_buddy: Option<usize>,
     pub(super) last_buddy: Option<usize>,
     /// Whom somebody yielded to: the next pick prefers it.
-    pub(super) heir: Option<usize>,
+    pub(super) yield_target: Option<usize>,
     /// When a buddy was last not followed (2.6.27).
     pub(super) pair_start: u64,
     /// When the first of the expired tasks expired (O(1)).
@@ -125,7 +125,7 @@ pub(super) struct RefCpu {
     pub(super) resched: bool,
     /// At the timer tick (or quantum) of this very instant the current task had used up its slice.
     pub(super) slice_over: bool,
-    pub(super) debt: Lead,
+    pub(super) deferred: Overhead,
     /// The process that ran last.
     pub(super) previous: Option<Process>,
     /// The task that observers have seen running.
@@ -133,7 +133,7 @@ pub(super) struct RefCpu {
     pub(super) polls: u64,
     pub(super) switches: u64,
     pub(super) newidle: bool,
-    pub(super) book: [u64; Category::COUNT],
+    pub(super) times: [u64; Category::COUNT],
 }
 
 impl RefCpu {
@@ -145,17 +145,17 @@ impl RefCpu {
             delayed: Vec::new(),
             counted: Vec::new(),
             groups: Vec::new(),
-            doing: Doing::Nothing,
+            activity: Activity::Idle,
             since: 0,
-            lead: Lead::default(),
-            todo: 0,
+            overhead: Overhead::default(),
+            work_left: 0,
             rate: 0,
             job: Job::NONE,
             page_home: 0,
             page_shares: None,
             server: None,
             growth: 1 << 16,
-            pace: 0,
+            allowed_work: 0,
             traffic: 0,
             own,
             share: 1 << 16,
@@ -166,33 +166,33 @@ impl RefCpu {
             idle_from: 0,
             next_buddy: None,
             last_buddy: None,
-            heir: None,
+            yield_target: None,
             pair_start: 0,
             expired_since: None,
             resched: false,
             slice_over: false,
-            debt: Lead::default(),
+            deferred: Overhead::default(),
             previous: None,
             observed: None,
             polls: 0,
             switches: 0,
             newidle: false,
-            book: [0; Category::COUNT],
+            times: [0; Category::COUNT],
         }
     }
 
     pub(super) fn add(&mut self, category: Category, ns: u64) {
-        self.book[category as usize] += ns;
+        self.times[category as usize] += ns;
     }
 
-    /// When the lead is paid and the activity proper begins.
+    /// When the overhead is paid and the activity proper begins.
     pub(super) fn begun(&self) -> u64 {
-        self.since + self.lead.total()
+        self.since + self.overhead.total()
     }
 
     pub(super) fn account(&self) -> Account {
         let mut account = Account::default();
-        for (category, ns) in Category::ALL.into_iter().zip(self.book) {
+        for (category, ns) in Category::ALL.into_iter().zip(self.times) {
             account.add(category, Span::from_ns(ns));
         }
         account
@@ -223,7 +223,7 @@ pub(super) struct RefTask {
     pub(super) runnable_since: Option<u64>,
     pub(super) cpu: usize,
     pub(super) affinity: Affinity,
-    pub(super) band: u8,
+    pub(super) priority: u8,
     pub(super) weight: u32,
     pub(super) scheduling: Scheduling,
     pub(super) vruntime: i64,
@@ -323,7 +323,7 @@ impl RefTask {
             runnable_since: None,
             cpu: 0,
             affinity: spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set))),
-            band: 0,
+            priority: 0,
             weight: spec.weight_of(rank),
             scheduling: spec.scheduling,
             vruntime: 0,
@@ -422,9 +422,9 @@ pub(super) struct RefApp {
     pub(super) exited: u32,
     pub(super) end: Option<u64>,
     pub(super) counters: Counters,
-    pub(super) letters: Letters,
+    pub(super) signals: Signals,
     /// Barriers by scope and the first rank of those who meet.
-    pub(super) meetings: std::collections::BTreeMap<(Scope, u32), Meeting>,
+    pub(super) episodes: std::collections::BTreeMap<(Scope, u32), Episode>,
     /// Passes taken of shared loops, by position and visit.
     pub(super) passes: std::collections::BTreeMap<(usize, u64), u32>,
 }

@@ -1,4 +1,4 @@
-//! What policies see and do on the reference kernel: nothing is ever behind, so seeing changes nothing.
+//! What policies see and do on the reference engine: nothing is ever behind, so seeing changes nothing.
 
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Machine;
@@ -7,7 +7,7 @@ use sim_core::policy::{
 };
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
-use super::state::{DAEMON, Doing, KERNEL, Then, Waiting};
+use super::state::{Activity, After, DAEMON, KERNEL, Waiting};
 use super::{Reference, Timer};
 
 impl View for Reference<'_> {
@@ -72,7 +72,7 @@ impl View for Reference<'_> {
             last_ran: Time::from_ns(if runs { self.now } else { record.last_ran }),
             entered: record.entered,
             buddy: [cpu.next_buddy, cpu.last_buddy].contains(&Some(task.0 as usize)),
-            priority: record.held.unwrap_or(record.band),
+            priority: record.held.unwrap_or(record.priority),
             held: record.held.is_some(),
             dispatch_priority: self.priority_of(task.0 as usize),
             wait_ends: (record.waiting != Waiting::No)
@@ -93,7 +93,7 @@ impl View for Reference<'_> {
 impl Reference<'_> {
     /// It waits in a queue and may run.
     pub(super) fn may_inherit(&self, t: usize) -> bool {
-        self.tasks[t].state == TaskState::Queued && self.tasks[t].band != THROTTLED
+        self.tasks[t].state == TaskState::Queued && self.tasks[t].priority != THROTTLED
     }
 
     fn refuse(&mut self) -> bool {
@@ -129,7 +129,7 @@ impl System for Reference<'_> {
     fn progress(&mut self, task: TaskId) -> Span {
         let t = task.0 as usize;
         let c = self.tasks[t].cpu;
-        let computes = self.cpus[c].current == Some(t) && self.cpus[c].doing == Doing::Compute;
+        let computes = self.cpus[c].current == Some(t) && self.cpus[c].activity == Activity::Compute;
         let left = if computes { self.nominal_left(c, t) } else { self.tasks[t].remaining };
         let done = self.tasks[t].done + u128::from(self.tasks[t].remaining - left);
         Span::from_ns((done >> WORK_FRACTION_BITS) as u64)
@@ -176,16 +176,16 @@ impl System for Reference<'_> {
         true
     }
 
-    fn set_priority(&mut self, task: TaskId, band: u8, _: Why) -> bool {
+    fn set_priority(&mut self, task: TaskId, priority: u8, _: Why) -> bool {
         let t = task.0 as usize;
         if t >= self.tasks.len() || !self.cpus[0].groups.is_empty() {
             return self.refuse();
         }
-        if self.tasks[t].held.unwrap_or(self.tasks[t].band) == band {
+        if self.tasks[t].held.unwrap_or(self.tasks[t].priority) == priority {
             return true;
         }
         if self.tasks[t].held.is_some() {
-            self.tasks[t].held = Some(band);
+            self.tasks[t].held = Some(priority);
             return true;
         }
         let c = self.tasks[t].cpu;
@@ -198,22 +198,22 @@ impl System for Reference<'_> {
         let idle = self.cpus[c].current.is_none() && self.able(c).is_empty();
         self.remove(c, t);
         match self.eevdf().filter(|_| runnable) {
-            Some(params) => self.move_band(params, c, t, band),
-            None => self.tasks[t].band = band,
+            Some(params) => self.move_band(params, c, t, priority),
+            None => self.tasks[t].priority = priority,
         }
         if waits {
             self.insert(c, t);
         }
         if runnable {
             if let (Some(first), Some(current)) = (self.cpus[c].queue.first(), self.cpus[c].current) {
-                self.cpus[c].resched |= self.tasks[*first].band < self.tasks[current].band;
+                self.cpus[c].resched |= self.tasks[*first].priority < self.tasks[current].priority;
             }
-            if self.cpus[c].current == Some(t) && band == THROTTLED {
+            if self.cpus[c].current == Some(t) && priority == THROTTLED {
                 self.cpus[c].resched = true;
             }
-            if idle && band != THROTTLED {
+            if idle && priority != THROTTLED {
                 // Work comes to an idle cpu.
-                self.cpus[c].debt.0[KERNEL] += self.idle_exit(c);
+                self.cpus[c].deferred.0[KERNEL] += self.idle_exit(c);
             }
             self.mark(c);
         }
@@ -244,9 +244,9 @@ impl System for Reference<'_> {
             let costs = &self.machine.costs;
             if !idle {
                 self.cpus[c].resched = true;
-                self.cpus[c].debt.0[KERNEL] += costs.ipi.ns();
+                self.cpus[c].deferred.0[KERNEL] += costs.ipi.ns();
             } else if self.cpus[c].since < self.now {
-                self.cpus[c].debt.0[KERNEL] += costs.ipi.ns() + self.idle_exit(c);
+                self.cpus[c].deferred.0[KERNEL] += costs.ipi.ns() + self.idle_exit(c);
             }
         }
         self.mark(c);
@@ -262,15 +262,16 @@ impl System for Reference<'_> {
             return false;
         }
         let c = self.tasks[f].cpu;
-        let polls = matches!(self.cpus[c].doing, Doing::Poll | Doing::Spin);
+        let polls = matches!(self.cpus[c].activity, Activity::Poll | Activity::Spin);
         if self.cpus[c].current != Some(f) || self.tasks[f].waiting == Waiting::No || !polls {
             return false;
         }
-        // A lead that is not over yet comes before the call; a poll that has begun is broken off.
+        // Overhead that is not paid yet comes before the call; a poll that has begun is broken off.
         if self.now > self.cpus[c].begun() {
             self.close(c);
         }
-        self.cpus[c].doing = Doing::Call(self.machine.costs.yield_call.ns().max(1), Then::YieldTo(t));
+        self.cpus[c].activity =
+            Activity::Syscall(self.machine.costs.yield_call.ns().max(1), After::YieldTo(t));
         self.mark(c);
         true
     }
@@ -285,13 +286,13 @@ impl System for Reference<'_> {
         if self.cpus[c].current.is_none() {
             // An idle cpu does the work at once, after what it still has to do.
             self.close(c);
-            let debt = std::mem::take(&mut self.cpus[c].debt);
-            for (mine, owed) in self.cpus[c].lead.0.iter_mut().zip(debt.0) {
+            let deferred = std::mem::take(&mut self.cpus[c].deferred);
+            for (mine, owed) in self.cpus[c].overhead.0.iter_mut().zip(deferred.0) {
                 *mine += owed;
             }
-            self.cpus[c].lead.0[part] += span.ns();
+            self.cpus[c].overhead.0[part] += span.ns();
         } else {
-            self.cpus[c].debt.0[part] += span.ns();
+            self.cpus[c].deferred.0[part] += span.ns();
         }
         self.mark(c);
     }

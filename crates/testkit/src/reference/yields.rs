@@ -1,8 +1,8 @@
-//! The clock of a runtime that lets its waiters yield or not, on the reference kernel.
+//! The clock of a runtime that lets its waiters yield or not, on the reference engine.
 
 use sim_core::rng::{Purpose, draw, key};
 
-use super::state::{Doing, Waiting};
+use super::state::{Activity, Waiting};
 use super::{Reference, Timer};
 
 impl Reference<'_> {
@@ -42,13 +42,13 @@ impl Reference<'_> {
         self.arm(self.now.saturating_add(part.ns()), Timer::Yields(app, of_team));
         for c in 0..self.cpus.len() {
             let Some(t) = self.cpus[c].current else { continue };
-            let looks = matches!(self.cpus[c].doing, Doing::Poll | Doing::Spin);
+            let looks = matches!(self.cpus[c].activity, Activity::Poll | Activity::Spin);
             let waiting = self.tasks[t].waiting;
             let mine = self.tasks[t].app == app && !matches!(waiting, Waiting::No | Waiting::Lock);
             if mine && self.waits_in_team(t, waiting) == of_team && looks {
                 self.close(c);
-                let lead = self.take_debt(c);
-                self.poll(c, lead);
+                let overhead = self.take_deferred(c);
+                self.poll(c, overhead);
                 self.mark(c);
             }
         }

@@ -29,7 +29,7 @@ const DEEP: usize = 4;
 const MOST_RUNS: usize = 64;
 /// Most polls of a run that is repeated poll by poll.
 const POLLS: u64 = 200_000;
-/// Most polls, timer ticks and events of a run that is repeated on the reference kernel, where each takes
+/// Most polls, timer ticks and events of a run that is repeated on the reference engine, where each takes
 /// a pass over all cpus and tasks.
 const STEPS: u64 = 30_000;
 
@@ -318,7 +318,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Whether a run is short enough for the other ways: poll by poll, and on the reference kernel.
+    /// Whether a run is short enough for the other ways: poll by poll, and on the reference engine.
     fn short(&self, report: &RunReport) -> (bool, bool) {
         let polls: u64 = report.apps.iter().map(|app| app.counters.polls).sum();
         let ticks = report.makespan.ns() / self.small.model.tick.ns().max(1);

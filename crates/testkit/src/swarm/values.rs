@@ -122,7 +122,7 @@ fn number(source: &mut Source<'_>, parameter: &Parameter) -> u64 {
 }
 
 /// The least rate that is drawn, 0 aside. At smaller ones operations take hours, or speeds are below 2^-20,
-/// which engine and reference kernel round differently.
+/// which engine and reference engine round differently.
 const LEAST_RATE: u64 = 1_000_000;
 
 /// A legal number of a kind, not too small for a rate.

@@ -11,7 +11,7 @@ use crate::support::{Setting, Trial, seconds, shelf};
 const COUNT: u64 = 400;
 /// Barcelona's price of a poll, ns.
 const POLL: u64 = 100;
-/// Classes of the NAS benchmarks, as numbers of the shelf's choices.
+/// Classes of the NAS benchmarks, as numbers of the registry's choices.
 const A: u64 = 2;
 const B: u64 = 3;
 const C: u64 = 4;

@@ -1,4 +1,4 @@
-//! Laws of the model that anyone can check with pencil and paper, asked of the real engine: shelves of
+//! Laws of the model that anyone can check with pencil and paper, asked of the real engine: registries of
 //! machines, kernels, policies and workloads included.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is a failed test")]

@@ -57,7 +57,7 @@ pub(crate) struct Trial {
 pub(crate) type Move = (u64, u32, u32);
 
 impl Trial {
-    /// Nothing yet, on a machine of the shelf under Linux 2.6.28 and `LOAD`.
+    /// Nothing yet, on a built-in machine under Linux 2.6.28 and `LOAD`.
     pub(crate) fn on(machine: &str) -> Self {
         Self {
             machine: one_distance(machines::resolve(machine).unwrap().machine()),
@@ -97,7 +97,7 @@ impl Trial {
         self
     }
 
-    /// Another kernel of the shelf.
+    /// Another kernel of the registry.
     pub(crate) fn under(mut self, name: &str, settings: &[Setting]) -> Self {
         let entry = machines::os::KERNELS.resolve(name).unwrap();
         self.model = machines::os::build(entry, &values(entry.parameters, settings), self.machine.cpus());
@@ -186,7 +186,7 @@ fn kernel(machine: &str, settings: &[Setting]) -> OsModel {
     machines::os::build(entry, &values(entry.parameters, settings), cpus)
 }
 
-/// A workload of the shelf under a runtime of the shelf.
+/// A workload of the registry under a runtime of the registry.
 pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: u32) -> AppSpec {
     let entry = workloads::WORKLOADS.resolve(workload).unwrap();
     let context = workloads::Context { tasks, runtime, machine: "" };

@@ -221,7 +221,7 @@ impl Model {
         above(self.fixed, self.level_fixed, size)
     }
 
-    /// Point-to-point exchanges of a task between two barriers. Those of a wavefront are counted per
+    /// Point-to-point exchanges of a task between two barriers. Exchanges of a wavefront are counted per
     /// iteration.
     pub(crate) fn exchanges(&self, size: &Size, tasks: u32) -> u32 {
         let planes =

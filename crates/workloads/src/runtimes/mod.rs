@@ -166,7 +166,7 @@ fn polling(values: &Parameters, oversubscribed: bool) -> Polling {
     }
 }
 
-/// When the monitor thread of Intel's runtime lets waiters yield. Those that sleep at once need no clock.
+/// When the monitor thread of Intel's runtime lets waiters yield. Waiters that sleep at once need no clock.
 fn cycle(values: &Parameters, oversubscribed: bool) -> Option<YieldCycle> {
     let (on, off) = values.yield_on.zip(values.yield_off).filter(|(_, off)| *off > 0)?;
     let infinite = values.library == Some(Library::Turnaround);

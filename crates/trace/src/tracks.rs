@@ -1,4 +1,4 @@
-//! Who takes part in a trace: processes, threads and their numbers, nodes and rules.
+//! The tracks of a trace: processes, threads and their numbers, nodes and rules.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::slices::Owners;
 /// one.
 pub(crate) type Tid = u64;
 
-/// Who runs besides tasks: stand-ins for what is not told task by task.
+/// Who runs besides tasks: stand-ins for what is not reported task by task.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Guest {
+pub(crate) enum StandIn {
     /// Tasks of this application that poll in turns.
     Turns(u32),
     /// Tasks of several applications that poll in turns.
@@ -36,8 +36,8 @@ pub(crate) struct Thread {
     pub(crate) name: String,
 }
 
-/// Everybody.
-pub(crate) struct Cast {
+/// All tracks of a trace.
+pub(crate) struct Tracks {
     pub(crate) owners: Owners,
     apps: Vec<String>,
     /// The node of each cpu.
@@ -48,11 +48,11 @@ pub(crate) struct Cast {
     most_replaced: u32,
     /// Tasks that meet at barriers.
     meets: Vec<bool>,
-    pub(crate) guests: BTreeSet<(Guest, u32)>,
+    pub(crate) stand_ins: BTreeSet<(StandIn, u32)>,
     pub(crate) rules: Vec<&'static str>,
 }
 
-impl Cast {
+impl Tracks {
     pub(crate) fn new(machine: &Machine, apps: &[AppSpec], owners: Owners) -> Self {
         let tasks = owners.tasks() as usize;
         Self {
@@ -62,7 +62,7 @@ impl Cast {
             most_replaced: 0,
             meets: vec![false; tasks],
             owners,
-            guests: BTreeSet::new(),
+            stand_ins: BTreeSet::new(),
             rules: Vec::new(),
         }
     }
@@ -103,22 +103,22 @@ impl Cast {
     }
 
     /// The number of a stand-in on a cpu, behind those of all tasks.
-    pub(crate) fn guest(&self, guest: Guest, cpu: u32) -> Tid {
-        let row = match guest {
-            Guest::Turns(app) => app as usize,
-            Guest::Mixed => self.apps.len(),
-            Guest::System => self.apps.len() + 1,
+    pub(crate) fn stand_in(&self, stand_in: StandIn, cpu: u32) -> Tid {
+        let row = match stand_in {
+            StandIn::Turns(app) => app as usize,
+            StandIn::Mixed => self.apps.len(),
+            StandIn::System => self.apps.len() + 1,
         };
         self.tid(0, self.generations()) + row as u64 * self.node.len() as u64 + u64::from(cpu)
     }
 
     /// The first number that may be that of a stand-in.
-    pub(crate) fn first_guest(&self) -> Tid {
+    pub(crate) fn first_stand_in(&self) -> Tid {
         self.tid(0, self.generations())
     }
 
     /// Numbers for stand-ins.
-    pub(crate) fn guest_numbers(&self) -> usize {
+    pub(crate) fn stand_in_numbers(&self) -> usize {
         (self.apps.len() + 2) * self.node.len()
     }
 
@@ -130,15 +130,20 @@ impl Cast {
 
     /// The number behind all threads: the process of what belongs to no application.
     fn system(&self) -> Tid {
-        self.guest(Guest::System, self.node.len() as u32)
+        self.stand_in(StandIn::System, self.node.len() as u32)
     }
 
     pub(crate) fn processes(&self) -> Vec<Process> {
         let apps = self.apps.iter().enumerate();
         let apps = apps.map(|(at, name)| Process { pid: self.pid(AppId::new(at)), name: name.clone() });
         let system = Process { pid: self.system(), name: "system".into() };
-        apps.chain(self.guests.iter().any(|(guest, _)| !matches!(guest, Guest::Turns(_))).then_some(system))
-            .collect()
+        apps.chain(
+            self.stand_ins
+                .iter()
+                .any(|(stand_in, _)| !matches!(stand_in, StandIn::Turns(_)))
+                .then_some(system),
+        )
+        .collect()
     }
 
     /// All threads: tasks with those that replaced them, then stand-ins.
@@ -152,13 +157,13 @@ impl Cast {
                 threads.push(Thread { tid: self.tid(task, generation), pid, name: self.task_name(task) });
             }
         }
-        for (guest, cpu) in &self.guests {
-            let (pid, name) = match guest {
-                Guest::Turns(app) => (of(AppId(*app)), format!("{} polling/{cpu}", self.app(*app))),
-                Guest::Mixed => (self.system(), format!("polling/{cpu}")),
-                Guest::System => (self.system(), format!("kernel/{cpu}")),
+        for (stand_in, cpu) in &self.stand_ins {
+            let (pid, name) = match stand_in {
+                StandIn::Turns(app) => (of(AppId(*app)), format!("{} polling/{cpu}", self.app(*app))),
+                StandIn::Mixed => (self.system(), format!("polling/{cpu}")),
+                StandIn::System => (self.system(), format!("kernel/{cpu}")),
             };
-            threads.push(Thread { tid: self.guest(*guest, *cpu), pid, name });
+            threads.push(Thread { tid: self.stand_in(*stand_in, *cpu), pid, name });
         }
         threads
     }

@@ -1,4 +1,4 @@
-//! Applications and tasks that come up on the reference kernel: arrival, admission, creation, touch, start-up
+//! Applications and tasks that come up on the reference engine: arrival, admission, creation, touch, start-up
 //! barrier.
 
 use sim_core::ids::{AppId, CpuId, TaskId};
@@ -11,7 +11,7 @@ use sim_core::time::Span;
 use sim_core::wait::Scope;
 
 use super::queue::Entry;
-use super::state::{Lead, Then};
+use super::state::{After, Overhead};
 use super::{Reference, Timer};
 
 /// From time zero, or the end of the application it follows, to the arrival of an application.
@@ -173,17 +173,23 @@ impl Reference<'_> {
     }
 
     /// What a task does before its program; true while that takes time.
-    pub(super) fn starts_up(&mut self, c: usize, t: usize, lead: Lead, policy: &mut dyn Policy) -> bool {
+    pub(super) fn starts_up(
+        &mut self,
+        c: usize,
+        t: usize,
+        overhead: Overhead,
+        policy: &mut dyn Policy,
+    ) -> bool {
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
         self.apps[app].first_run.get_or_insert(self.now);
         let startup = self.apps[app].spec.runtime.startup;
-        if startup.touch == Touch::Master && rank == 0 && self.touches(c, t, lead) {
+        if startup.touch == Touch::Master && rank == 0 && self.touches(c, t, overhead) {
             return true;
         }
         let by_team = self.by_team(app);
         let first = by_team && rank.is_multiple_of(self.team(app));
         if first && !self.tasks[t].led && startup.barrier && self.apps[app].spec.runtime.processes {
-            self.arrive(c, t, Scope::Leaders, lead);
+            self.arrive(c, t, Scope::Leaders, overhead);
             return true;
         }
         for next in 0..self.apps[app].spec.tasks {
@@ -193,17 +199,17 @@ impl Reference<'_> {
             }
             let cost = self.fork_cost(app, next);
             if cost > 0 {
-                self.call(c, cost, Then::Fork(next), lead);
+                self.call(c, cost, After::Fork(next), overhead);
                 return true;
             }
             self.fork(c, app, next, policy);
         }
-        if startup.touch == Touch::Each && self.touches(c, t, lead) {
+        if startup.touch == Touch::Each && self.touches(c, t, overhead) {
             return true;
         }
         let barrier = self.runtime(app, by_team).startup.barrier;
         if barrier {
-            self.arrive(c, t, if by_team { Scope::Team } else { Scope::All }, lead);
+            self.arrive(c, t, if by_team { Scope::Team } else { Scope::All }, overhead);
         } else {
             self.tasks[t].up = true;
         }
@@ -212,7 +218,7 @@ impl Reference<'_> {
 
     /// Begins to write the next part of its data, or of everybody's; false when there is nothing left to
     /// write.
-    fn touches(&mut self, c: usize, t: usize, lead: Lead) -> bool {
+    fn touches(&mut self, c: usize, t: usize, overhead: Overhead) -> bool {
         if self.tasks[t].home.is_some() {
             return false;
         }
@@ -233,7 +239,7 @@ impl Reference<'_> {
             self.touch(c, t);
             return false;
         }
-        self.call(c, ns, Then::Touch, lead);
+        self.call(c, ns, After::Touch, overhead);
         true
     }
 

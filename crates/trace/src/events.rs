@@ -1,12 +1,12 @@
-//! Tells a trace in order: who leaves and who gets each cpu, who becomes runnable, queues, barriers, moves.
-//! Instant by instant, so that all who leave at an instant are told before all who come.
+//! Emits the events of a trace in time order: departures from cpus, arrivals, wake-ups, queues, barriers,
+//! moves. At one instant, departures precede arrivals.
 
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::cast::{Cast, Guest, Tid};
 use crate::collect::{DID, MIXED, SYSTEM, TURNS, WAITS, WORKS};
 use crate::sort::{Kind, Record};
+use crate::tracks::{StandIn, Tid, Tracks};
 
 /// What a thread does while it has no cpu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Who {
     pub(crate) task: Option<u32>,
 }
 
-/// What is told.
+/// An event of the trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A thread leaves a cpu; the next one, if any, comes at the same instant.
@@ -54,13 +54,13 @@ pub(crate) enum Event {
 /// Writes a trace.
 pub(crate) trait Writer {
     fn event(&mut self, at: u64, event: &Event) -> io::Result<()>;
-    /// All has been told: writes what is still kept.
+    /// There are no more events: writes what is still kept.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// What was last told of a thread.
+/// The state of a thread that was last emitted.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Told {
+enum Reported {
     #[default]
     Nothing,
     Runs,
@@ -78,7 +78,7 @@ struct Task {
     /// The cpu of the last fact about it.
     last: u32,
     meets: bool,
-    told: Told,
+    reported: Reported,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -93,19 +93,19 @@ struct Cpu {
     comes: Option<Who>,
 }
 
-/// The state of the play.
-pub(crate) struct Story<'a> {
-    cast: &'a Cast,
+/// What the events so far have led to.
+pub(crate) struct Events<'a> {
+    tracks: &'a Tracks,
     tasks: Vec<Task>,
     cpus: Vec<Cpu>,
-    /// What was last told of stand-ins, by number from `first_guest` on.
-    guests: Vec<Told>,
-    first_guest: Tid,
-    /// The same of threads that another one has replaced, until they are told to be dead.
-    past: BTreeMap<Tid, Told>,
+    /// The same of stand-ins, by number from `first_stand_in` on.
+    stand_ins: Vec<Reported>,
+    first_stand_in: Tid,
+    /// The same of threads that another one has replaced, until they are reported to be dead.
+    past: BTreeMap<Tid, Reported>,
     nodes: Vec<(u32, u32)>,
-    /// Threads whose slice begins before their last one on another cpu has ended (books of pollers lag by a
-    /// poll): where they will go on then.
+    /// Threads whose slice begins before their last one on another cpu has ended (the accounts of pollers
+    /// lag by a poll): where they will go on then.
     late: BTreeMap<Tid, u32>,
     /// What this instant has changed.
     touched: Touched,
@@ -163,24 +163,24 @@ impl Touched {
     }
 }
 
-impl<'a> Story<'a> {
-    pub(crate) fn new(cast: &'a Cast) -> Self {
-        let nodes = cast.node.iter().max().map_or(0, |last| *last as usize + 1);
+impl<'a> Events<'a> {
+    pub(crate) fn new(tracks: &'a Tracks) -> Self {
+        let nodes = tracks.node.iter().max().map_or(0, |last| *last as usize + 1);
         Self {
-            tasks: vec![Task::default(); cast.owners.tasks() as usize],
-            cpus: vec![Cpu::default(); cast.node.len()],
-            first_guest: cast.first_guest(),
-            guests: vec![Told::Nothing; cast.guest_numbers()],
+            tasks: vec![Task::default(); tracks.owners.tasks() as usize],
+            cpus: vec![Cpu::default(); tracks.node.len()],
+            first_stand_in: tracks.first_stand_in(),
+            stand_ins: vec![Reported::Nothing; tracks.stand_in_numbers()],
             past: BTreeMap::new(),
             nodes: vec![(0, 0); nodes],
             late: BTreeMap::new(),
             touched: Touched::default(),
-            cast,
+            tracks,
         }
     }
 
-    /// Tells everything to a writer.
-    pub(crate) fn tell(mut self, records: &[Record], writer: &mut impl Writer) -> io::Result<()> {
+    /// Emits all events to a writer.
+    pub(crate) fn write(mut self, records: &[Record], writer: &mut impl Writer) -> io::Result<()> {
         let mut now = 0;
         for record in records {
             if record.at != now {
@@ -195,17 +195,17 @@ impl<'a> Story<'a> {
 
     fn who(&self, task: u32) -> Who {
         let generation = self.tasks.get(task as usize).map_or(0, |task| task.generation);
-        Who { tid: self.cast.tid(task, generation), task: Some(task) }
+        Who { tid: self.tracks.tid(task, generation), task: Some(task) }
     }
 
     fn occupant(&self, record: &Record) -> Who {
-        let guest = match record.b {
-            TURNS => Guest::Turns(record.a),
-            MIXED => Guest::Mixed,
-            SYSTEM => Guest::System,
+        let stand_in = match record.b {
+            TURNS => StandIn::Turns(record.a),
+            MIXED => StandIn::Mixed,
+            SYSTEM => StandIn::System,
             _ => return self.who(record.a),
         };
-        Who { tid: self.cast.guest(guest, record.cpu), task: None }
+        Who { tid: self.tracks.stand_in(stand_in, record.cpu), task: None }
     }
 
     fn take(&mut self, record: &Record) {
@@ -253,9 +253,9 @@ impl<'a> Story<'a> {
         if record.state == Some(State::Dead) {
             record.generation += 1;
             let last = record.last;
-            let told = std::mem::take(&mut record.told);
-            if told != Told::Is(State::Dead) {
-                self.past.insert(who.tid, told);
+            let reported = std::mem::take(&mut record.reported);
+            if reported != Reported::Is(State::Dead) {
+                self.past.insert(who.tid, reported);
             }
             self.touched.dead.push((who, last));
         }
@@ -303,7 +303,7 @@ impl<'a> Story<'a> {
     fn busy(&mut self, cpu: u32, sort: Option<u32>) {
         let Some(record) = self.cpus.get_mut(cpu as usize) else { return };
         let before = std::mem::replace(&mut record.sort, sort);
-        let Some(node) = self.cast.node.get(cpu as usize) else { return };
+        let Some(node) = self.tracks.node.get(cpu as usize) else { return };
         let Some((computing, polling)) = self.nodes.get_mut(*node as usize) else { return };
         for (sort, more) in [(before, false), (sort, true)] {
             let count = match sort {
@@ -325,31 +325,32 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// What was last told of a thread. Whoever was replaced and is not known any more has been told to be
-    /// dead.
-    fn told(&self, who: Who) -> Told {
+    /// The state of a thread that was last emitted. Whoever was replaced and is not known any more has been
+    /// reported to be dead.
+    fn reported(&self, who: Who) -> Reported {
         let Some(task) = who.task else {
-            let guest = who.tid.checked_sub(self.first_guest).and_then(|at| self.guests.get(at as usize));
-            return guest.copied().unwrap_or_default();
+            let stand_in =
+                who.tid.checked_sub(self.first_stand_in).and_then(|at| self.stand_ins.get(at as usize));
+            return stand_in.copied().unwrap_or_default();
         };
         match self.tasks.get(task as usize) {
-            Some(record) if self.cast.tid(task, record.generation) == who.tid => record.told,
-            _ => self.past.get(&who.tid).copied().unwrap_or(Told::Is(State::Dead)),
+            Some(record) if self.tracks.tid(task, record.generation) == who.tid => record.reported,
+            _ => self.past.get(&who.tid).copied().unwrap_or(Reported::Is(State::Dead)),
         }
     }
 
-    fn set_told(&mut self, who: Who, told: Told) {
+    fn set_told(&mut self, who: Who, reported: Reported) {
         let Some(task) = who.task else {
-            let at = who.tid.checked_sub(self.first_guest);
-            if let Some(guest) = at.and_then(|at| self.guests.get_mut(at as usize)) {
-                *guest = told;
+            let at = who.tid.checked_sub(self.first_stand_in);
+            if let Some(stand_in) = at.and_then(|at| self.stand_ins.get_mut(at as usize)) {
+                *stand_in = reported;
             }
             return;
         };
         match self.tasks.get_mut(task as usize) {
-            Some(record) if self.cast.tid(task, record.generation) == who.tid => record.told = told,
-            _ if told == Told::Is(State::Dead) => drop(self.past.remove(&who.tid)),
-            _ => drop(self.past.insert(who.tid, told)),
+            Some(record) if self.tracks.tid(task, record.generation) == who.tid => record.reported = reported,
+            _ if reported == Reported::Is(State::Dead) => drop(self.past.remove(&who.tid)),
+            _ => drop(self.past.insert(who.tid, reported)),
         }
     }
 
@@ -376,7 +377,7 @@ impl<'a> Story<'a> {
                 record.runs = *comes;
             }
             let Some(who) = *comes else { continue };
-            self.set_told(who, Told::Runs);
+            self.set_told(who, Reported::Runs);
             writer.event(at, &Event::On { cpu: *cpu, who })?;
         }
         for event in &touched.later {
@@ -408,7 +409,7 @@ impl<'a> Story<'a> {
             if touched.comes.binary_search(&who.tid).is_err() {
                 *state = self.state(*who);
             }
-            self.set_told(*who, Told::Is(*state));
+            self.set_told(*who, Reported::Is(*state));
             let (who, state, replaced) = (*who, *state, comes.is_some());
             writer.event(at, &Event::Off { cpu: *cpu, who, state, replaced })?;
         }
@@ -418,7 +419,7 @@ impl<'a> Story<'a> {
     /// Who comes to a cpu but still runs on another one.
     fn elsewhere(&self, cpu: u32) -> Option<Who> {
         let record = self.cpus.get(cpu as usize)?;
-        record.comes.filter(|who| record.runs != Some(*who) && self.told(*who) == Told::Runs)
+        record.comes.filter(|who| record.runs != Some(*who) && self.reported(*who) == Reported::Runs)
     }
 
     /// Who leaves a cpu.
@@ -475,14 +476,14 @@ impl<'a> Story<'a> {
         becomes
             .extend(changes.iter().filter_map(|change| Some((change.comes?, change.cpu, State::Runnable))));
         for (who, cpu, state) in becomes.iter().copied() {
-            // Whoever runs is told of when it leaves; nobody is told of twice, and the dead are dead.
-            let waited = match self.told(who) {
-                Told::Runs | Told::Is(State::Dead) => continue,
-                Told::Is(before) if before == state => continue,
-                Told::Is(before) => before == State::Runnable,
-                Told::Nothing => false,
+            // Whoever runs is reported of when it leaves; nobody is reported of twice, and the dead are dead.
+            let waited = match self.reported(who) {
+                Reported::Runs | Reported::Is(State::Dead) => continue,
+                Reported::Is(before) if before == state => continue,
+                Reported::Is(before) => before == State::Runnable,
+                Reported::Nothing => false,
             };
-            self.set_told(who, Told::Is(state));
+            self.set_told(who, Reported::Is(state));
             if !waited && state != State::Runnable {
                 // It came, or woke up, and went within the instant.
                 writer.event(at, &Event::Becomes { cpu, who, state: State::Runnable })?;

@@ -1,4 +1,4 @@
-//! Tasks that come into and leave the queues of the reference kernel.
+//! Tasks that come into and leave the queues of the reference engine.
 
 use sim_core::ids::{CpuId, NodeId, TaskId};
 use sim_core::machine::Distance;
@@ -8,7 +8,7 @@ use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskSt
 
 use super::queue::Entry;
 use super::state::{KERNEL, MIGRATION};
-use super::{News, Reference, Timer};
+use super::{Change, Reference, Timer};
 
 impl Reference<'_> {
     /// A sleeping task becomes runnable.
@@ -105,12 +105,12 @@ impl Reference<'_> {
     /// Somebody enters a queue and preempts: a task that was to run next there, and does not run yet, goes
     /// where the policy says.
     pub(super) fn note_overtaken(&mut self, t: usize, c: usize) {
-        if !self.by_policy() || !self.tasks[t].preempts || self.tasks[t].band == THROTTLED {
+        if !self.by_policy() || !self.tasks[t].preempts || self.tasks[t].priority == THROTTLED {
             return;
         }
         let Some(next) = self.next_task(CpuId(c as u32)).map(|next| next.0 as usize) else { return };
         if Some(next) != self.cpus[c].current && self.key(t) < self.key(next) {
-            self.notices.push((next, c, News::Overtaken));
+            self.notices.push((next, c, Change::Overtaken));
         }
     }
 
@@ -131,13 +131,13 @@ impl Reference<'_> {
     /// A held task stands in the queue like a throttled one.
     pub(super) fn take_entry(&mut self, t: usize, entry: Option<QueueEntry>) {
         let task = &mut self.tasks[t];
-        let level = task.held.take().unwrap_or(task.band);
+        let level = task.held.take().unwrap_or(task.priority);
         match entry {
             Some(entry) => {
-                (task.band, task.vruntime) = (level, entry.key);
+                (task.priority, task.vruntime) = (level, entry.key);
                 (task.slice, task.preempts) = (entry.slice.ns(), entry.preempts);
             }
-            None => (task.band, task.vruntime, task.held) = (THROTTLED, 0, Some(level)),
+            None => (task.priority, task.vruntime, task.held) = (THROTTLED, 0, Some(level)),
         }
     }
 
@@ -163,13 +163,13 @@ impl Reference<'_> {
         if self.preempts(c, t) {
             self.cpus[c].resched = true;
             if by.is_some_and(|by| by != c) {
-                self.cpus[c].debt.0[KERNEL] += self.machine.costs.ipi.ns();
+                self.cpus[c].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
             }
             if self.cpus[c].current.is_none() {
-                self.cpus[c].debt.0[KERNEL] += self.idle_exit(c);
+                self.cpus[c].deferred.0[KERNEL] += self.idle_exit(c);
             }
         }
-        self.notices.push((t, c, News::Entered));
+        self.notices.push((t, c, Change::Entered));
         self.tell_polling(c);
         self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
         self.mark(c);
@@ -192,7 +192,7 @@ impl Reference<'_> {
         before.map_or(costs.idle_exit.ns(), |(_, exit)| exit)
     }
 
-    /// A sleeping task that still competes on its cpu stops doing so.
+    /// A sleeping task that still competes on its cpu stops competing.
     pub(super) fn leave_delayed(&mut self, t: usize) {
         let Some(params) = self.eevdf() else { return };
         let c = self.tasks[t].cpu;
@@ -208,8 +208,8 @@ impl Reference<'_> {
         let cpu = &mut self.cpus[c];
         cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
         cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
-        cpu.heir = cpu.heir.filter(|heir| *heir != t);
-        self.notices.push((t, c, News::Left));
+        cpu.yield_target = cpu.yield_target.filter(|yield_target| *yield_target != t);
+        self.notices.push((t, c, Change::Left));
         self.mark(c);
     }
 
@@ -228,7 +228,7 @@ impl Reference<'_> {
         self.cpus[c].idle_from = self.now;
         self.cpus[c].newidle = true;
         if self.by_policy() && self.tasks[t].held.is_none() {
-            self.notices.push((t, c, News::Stopped));
+            self.notices.push((t, c, Change::Stopped));
         }
         self.depart(t, c);
         self.advance_minimum(c);
@@ -285,14 +285,14 @@ impl Reference<'_> {
         if self.cpus[from].current == Some(t) {
             // The migration thread takes the cpu first.
             self.leave(from, LeaveReason::Moved);
-            self.cpus[from].debt.0[KERNEL] += self.machine.costs.ipi.ns();
+            self.cpus[from].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
         } else {
             self.take_leave(from, t, LeaveReason::Moved);
             self.depart(t, from);
         }
         self.shift(t, from, to);
         self.count_move(t, from, to);
-        self.cpus[to].debt.0[MIGRATION] += self.machine.costs.migration.ns();
+        self.cpus[to].deferred.0[MIGRATION] += self.machine.costs.migration.ns();
         self.enqueue(t, to, Entry::Move, None);
     }
 

@@ -1,4 +1,4 @@
-//! Barriers and neighbour exchanges of the reference kernel: every signal is kept as the instant it is
+//! Barriers and neighbour exchanges of the reference engine: every signal is kept as the instant it is
 //! seen.
 
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use sim_core::program::Runtime;
 use sim_core::wait::{BarrierKind, Scope};
 
 use super::locks::RefLock;
-use super::state::{Doing, KERNEL, Lead, NEVER, RefTask, SPIN, Waiting};
+use super::state::{Activity, KERNEL, NEVER, Overhead, RefTask, SPIN, Waiting};
 use super::{Reference, Timer};
 
 /// The barrier of tasks that meet. Numbers count those who meet, from 0.
 #[derive(Default)]
-pub(super) struct Meeting {
+pub(super) struct Episode {
     /// Central barrier: arrivals of the present episode; until when the counter's line is taken; who had it
     /// last.
     arrived: usize,
@@ -27,7 +27,7 @@ pub(super) struct Meeting {
     flags: BTreeMap<(usize, u32, u32), u64>,
 }
 
-impl Meeting {
+impl Episode {
     /// When a number sees that all its children in the tree have arrived.
     fn gather_ready(&self, number: usize, children: usize) -> u64 {
         let signals = self.gathered.get(&number).map_or(&[][..], Vec::as_slice);
@@ -36,20 +36,20 @@ impl Meeting {
 }
 
 /// What the tasks of an application have signalled each other one to one.
-pub(super) struct Letters {
+pub(super) struct Signals {
     /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
-    letters: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
+    signals: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
     pub(super) locks: Vec<RefLock>,
 }
 
-impl Letters {
+impl Signals {
     pub(super) fn new(locks: u32) -> Self {
-        Self { letters: BTreeMap::new(), locks: vec![RefLock::default(); locks as usize] }
+        Self { signals: BTreeMap::new(), locks: vec![RefLock::default(); locks as usize] }
     }
 
     /// When a rank sees its next unused signal; with several unused ones, now.
-    fn letter_ready(&self, pc: usize, rank: u32, now: u64) -> u64 {
-        let Some((seen, used)) = self.letters.get(&(pc, rank)) else { return NEVER };
+    fn signal_ready(&self, pc: usize, rank: u32, now: u64) -> u64 {
+        let Some((seen, used)) = self.signals.get(&(pc, rank)) else { return NEVER };
         match seen.len() - used {
             0 => NEVER,
             1 => seen.iter().copied().max().unwrap_or(NEVER),
@@ -71,9 +71,9 @@ impl Reference<'_> {
         self.machine.signal_latency(CpuId(from as u32), CpuId(to as u32)).ns()
     }
 
-    /// When a store made after `lead` is seen by a task.
-    pub(super) fn seen_at(&self, c: usize, other: usize, lead: &Lead) -> u64 {
-        self.now + lead.total() + self.latency(c, self.tasks[other].cpu)
+    /// When a store made after `overhead` is seen by a task.
+    pub(super) fn seen_at(&self, c: usize, other: usize, overhead: &Overhead) -> u64 {
+        self.now + overhead.total() + self.latency(c, self.tasks[other].cpu)
     }
 
     pub(super) fn team(&self, app: usize) -> u32 {
@@ -111,12 +111,12 @@ impl Reference<'_> {
     }
 
     /// The tasks a task meets, its number among them, and their barrier.
-    fn meeting(&mut self, t: usize) -> (Vec<usize>, usize, &mut Meeting) {
+    fn present_episode(&mut self, t: usize) -> (Vec<usize>, usize, &mut Episode) {
         let members = self.members(t);
         let number = members.iter().position(|member| *member == t).unwrap_or(0);
         let key = (self.tasks[t].scope, self.tasks[members[0]].rank);
         let app = self.tasks[t].app;
-        (members, number, self.apps[app].meetings.entry(key).or_default())
+        (members, number, self.apps[app].episodes.entry(key).or_default())
     }
 
     fn children(arity: u32, number: usize, members: &[usize]) -> usize {
@@ -124,7 +124,7 @@ impl Reference<'_> {
     }
 
     /// The current task arrives at a barrier.
-    pub(super) fn arrive(&mut self, c: usize, t: usize, scope: Scope, mut lead: Lead) {
+    pub(super) fn arrive(&mut self, c: usize, t: usize, scope: Scope, mut overhead: Overhead) {
         self.announce(c);
         self.tasks[t].scope = scope;
         let (app, episode) = (self.tasks[t].app, self.tasks[t].episode());
@@ -132,66 +132,66 @@ impl Reference<'_> {
         self.observe(Observation::Arrived { task: TaskId(t as u32), scope, episode });
         match self.runtime(app, scope == Scope::Team).barrier {
             BarrierKind::Central => {
-                let (members, number, meeting) = self.meeting(t);
-                let holder = members[std::mem::replace(&mut meeting.line_holder, number)];
+                let (members, number, present_episode) = self.present_episode(t);
+                let holder = members[std::mem::replace(&mut present_episode.line_holder, number)];
                 let transfer = self.latency(self.tasks[holder].cpu, c);
-                let begins = self.now + lead.total();
-                let (_, _, meeting) = self.meeting(t);
-                let done = begins.max(meeting.line_free) + transfer;
-                meeting.line_free = done;
-                meeting.arrived += 1;
-                let all = meeting.arrived == members.len();
-                meeting.arrived %= members.len();
-                lead.0[SPIN] += done - begins;
+                let begins = self.now + overhead.total();
+                let (_, _, present_episode) = self.present_episode(t);
+                let done = begins.max(present_episode.line_free) + transfer;
+                present_episode.line_free = done;
+                present_episode.arrived += 1;
+                let all = present_episode.arrived == members.len();
+                present_episode.arrived %= members.len();
+                overhead.0[SPIN] += done - begins;
                 if all {
-                    self.release_all(c, t, lead);
+                    self.release_all(c, t, overhead);
                 } else {
-                    self.wait(c, Waiting::Release, NEVER, lead);
+                    self.wait(c, Waiting::Release, NEVER, overhead);
                 }
             }
             BarrierKind::Tree { arity } => {
-                let (members, number, meeting) = self.meeting(t);
+                let (members, number, present_episode) = self.present_episode(t);
                 let children = Self::children(arity, number, &members);
-                let ready = meeting.gather_ready(number, children);
+                let ready = present_episode.gather_ready(number, children);
                 if children > 0 {
-                    self.wait(c, Waiting::Gather, ready, lead);
+                    self.wait(c, Waiting::Gather, ready, overhead);
                 } else {
-                    self.gathered(c, t, lead);
+                    self.gathered(c, t, overhead);
                 }
             }
-            BarrierKind::Dissemination => self.round_of_signals(c, t, 0, lead),
+            BarrierKind::Dissemination => self.round_of_signals(c, t, 0, overhead),
         }
     }
 
     /// All below the current task in the tree have arrived.
-    fn gathered(&mut self, c: usize, t: usize, mut lead: Lead) {
+    fn gathered(&mut self, c: usize, t: usize, mut overhead: Overhead) {
         let (app, scope) = (self.tasks[t].app, self.tasks[t].scope);
         let BarrierKind::Tree { arity } = self.runtime(app, scope == Scope::Team).barrier else { return };
-        let (members, number, meeting) = self.meeting(t);
-        meeting.gathered.remove(&number);
+        let (members, number, present_episode) = self.present_episode(t);
+        present_episode.gathered.remove(&number);
         if number == 0 {
-            self.release_all(c, t, lead);
+            self.release_all(c, t, overhead);
             return;
         }
         let parent = (number - 1) / arity as usize;
         let boss = members[parent];
-        let seen = self.seen_at(c, boss, &lead);
-        let (_, _, meeting) = self.meeting(t);
-        meeting.gathered.entry(parent).or_default().push(seen);
-        let ready = meeting.gather_ready(parent, Self::children(arity, parent, &members));
+        let seen = self.seen_at(c, boss, &overhead);
+        let (_, _, present_episode) = self.present_episode(t);
+        present_episode.gathered.entry(parent).or_default().push(seen);
+        let ready = present_episode.gather_ready(parent, Self::children(arity, parent, &members));
         let waits = self.tasks[boss].waiting == Waiting::Gather && self.tasks[boss].scope == scope;
         if waits && ready != NEVER {
-            self.signal(c, boss, ready, &mut lead);
+            self.signal(c, boss, ready, &mut overhead);
         }
-        self.wait(c, Waiting::Release, NEVER, lead);
+        self.wait(c, Waiting::Release, NEVER, overhead);
     }
 
-    fn release_all(&mut self, c: usize, t: usize, mut lead: Lead) {
+    fn release_all(&mut self, c: usize, t: usize, mut overhead: Overhead) {
         for other in self.members(t).into_iter().filter(|other| *other != t) {
-            let seen = self.seen_at(c, other, &lead);
-            self.signal(c, other, seen, &mut lead);
+            let seen = self.seen_at(c, other, &overhead);
+            self.signal(c, other, seen, &mut overhead);
         }
-        self.wait(c, Waiting::Release, self.now + lead.total(), lead);
+        self.wait(c, Waiting::Release, self.now + overhead.total(), overhead);
     }
 
     /// Number of rounds of the dissemination barrier: the least r with 2^r >= number of those who meet.
@@ -200,44 +200,44 @@ impl Reference<'_> {
         (0..).find(|r| 1u64 << r >= count).unwrap_or(0)
     }
 
-    fn round_of_signals(&mut self, c: usize, t: usize, round: u32, mut lead: Lead) {
+    fn round_of_signals(&mut self, c: usize, t: usize, round: u32, mut overhead: Overhead) {
         let (scope, episode) = (self.tasks[t].scope, self.tasks[t].episode());
         if self.rounds(t) == 0 {
             // Alone: it looks once.
-            self.wait(c, Waiting::Release, self.now + lead.total(), lead);
+            self.wait(c, Waiting::Release, self.now + overhead.total(), overhead);
             return;
         }
-        let (members, number, _) = self.meeting(t);
+        let (members, number, _) = self.present_episode(t);
         let partner = (number + (1 << round)) % members.len();
         let other = members[partner];
-        let seen = self.seen_at(c, other, &lead);
-        let (_, _, meeting) = self.meeting(t);
-        meeting.flags.insert((partner, round, episode), seen);
-        let ready = meeting.flags.get(&(number, round, episode)).copied().unwrap_or(NEVER);
+        let seen = self.seen_at(c, other, &overhead);
+        let (_, _, present_episode) = self.present_episode(t);
+        present_episode.flags.insert((partner, round, episode), seen);
+        let ready = present_episode.flags.get(&(number, round, episode)).copied().unwrap_or(NEVER);
         let there = &self.tasks[other];
         if there.waiting == Waiting::Round(round) && there.scope == scope && there.episode() == episode {
-            self.signal(c, other, seen, &mut lead);
+            self.signal(c, other, seen, &mut overhead);
         }
-        self.wait(c, Waiting::Round(round), ready, lead);
+        self.wait(c, Waiting::Round(round), ready, overhead);
     }
 
     /// Tells one neighbour and waits for the other.
-    pub(super) fn exchange(&mut self, c: usize, t: usize, shift: u32, mut lead: Lead) {
+    pub(super) fn exchange(&mut self, c: usize, t: usize, shift: u32, mut overhead: Overhead) {
         let (app, rank, pc) = (self.tasks[t].app, self.tasks[t].rank, self.tasks[t].pc);
         let to = ((u64::from(rank) + u64::from(shift)) % u64::from(self.apps[app].spec.tasks)) as u32;
         let other = self.task(app, to);
-        let seen = self.seen_at(c, other, &lead);
-        self.apps[app].letters.letters.entry((pc, to)).or_default().0.push(seen);
+        let seen = self.seen_at(c, other, &overhead);
+        self.apps[app].signals.signals.entry((pc, to)).or_default().0.push(seen);
         let record = &self.tasks[other];
         if record.waiting == Waiting::Exchange && record.pc == pc && record.ready == NEVER {
-            self.signal(c, other, seen, &mut lead);
+            self.signal(c, other, seen, &mut overhead);
         }
-        let ready = self.apps[app].letters.letter_ready(pc, rank, self.now);
-        self.wait(c, Waiting::Exchange, ready, lead);
+        let ready = self.apps[app].signals.signal_ready(pc, rank, self.now);
+        self.wait(c, Waiting::Exchange, ready, overhead);
     }
 
     /// Lets a waiting task know; a sleeper is woken at the signaller's cost.
-    pub(super) fn signal(&mut self, c: usize, other: usize, seen: u64, lead: &mut Lead) {
+    pub(super) fn signal(&mut self, c: usize, other: usize, seen: u64, overhead: &mut Overhead) {
         self.tasks[other].ready = seen;
         match self.tasks[other].state {
             TaskState::Sleeping => {
@@ -245,9 +245,9 @@ impl Reference<'_> {
                 let price = if self.tasks[other].cpu == c { wake } else { remote };
                 // The interrupt is sent after a local wake's work.
                 let effect = wake.min(price);
-                lead.0[KERNEL] += effect;
-                let at = self.now + lead.total();
-                lead.0[KERNEL] += price - effect;
+                overhead.0[KERNEL] += effect;
+                let at = self.now + overhead.total();
+                overhead.0[KERNEL] += price - effect;
                 self.tasks[other].ready = seen.min(at);
                 self.arm(at, Timer::Wake { task: other, by: c });
                 if let Some(waker) = self.cpus[c].current {
@@ -263,7 +263,7 @@ impl Reference<'_> {
     }
 
     /// The current task sees that what it waited for has happened.
-    pub(super) fn wait_over(&mut self, c: usize, t: usize, lead: Lead, policy: &mut dyn Policy) {
+    pub(super) fn wait_over(&mut self, c: usize, t: usize, overhead: Overhead, policy: &mut dyn Policy) {
         let task = &mut self.tasks[t];
         let (app, rank, episode, pc) = (task.app, task.rank, task.episode(), task.pc);
         let waited = std::mem::replace(&mut task.waiting, Waiting::No);
@@ -271,21 +271,21 @@ impl Reference<'_> {
         task.deadline = NEVER;
         match waited {
             Waiting::Gather => {
-                self.gathered(c, t, lead);
+                self.gathered(c, t, overhead);
                 return;
             }
             Waiting::Round(round) => {
-                let (_, number, meeting) = self.meeting(t);
-                meeting.flags.remove(&(number, round, episode));
+                let (_, number, present_episode) = self.present_episode(t);
+                present_episode.flags.remove(&(number, round, episode));
                 if round + 1 < self.rounds(t) {
-                    self.round_of_signals(c, t, round + 1, lead);
+                    self.round_of_signals(c, t, round + 1, overhead);
                     return;
                 }
                 self.barrier_done(c, t);
             }
             Waiting::Release => self.barrier_done(c, t),
             Waiting::Exchange => {
-                self.apps[app].letters.letters.entry((pc, rank)).or_default().1 += 1;
+                self.apps[app].signals.signals.entry((pc, rank)).or_default().1 += 1;
                 self.tasks[t].pc += 1;
             }
             Waiting::Lock => self.tasks[t].pc += 1,
@@ -294,8 +294,8 @@ impl Reference<'_> {
         if std::mem::take(&mut self.tasks[t].notified) {
             self.waits.push((t, None));
         }
-        debug_assert!(self.cpus[c].doing == Doing::Nothing);
-        self.proceed(c, lead, policy);
+        debug_assert!(self.cpus[c].activity == Activity::Idle);
+        self.proceed(c, overhead, policy);
     }
 
     fn barrier_done(&mut self, c: usize, t: usize) {
