@@ -137,7 +137,7 @@ fn names(node: &Node, workload: &str) -> bool {
     }
 }
 
-/// Every uncertain parameter of a machine of the shelf, and those of the workloads.
+/// Every uncertain parameter of a built-in machine, and those of the workloads.
 #[must_use]
 pub fn knobs() -> Vec<Knob> {
     let uncertain = |entry: &Entry| {

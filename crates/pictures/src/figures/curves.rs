@@ -14,7 +14,7 @@ use crate::figures::grid::{Layout, Sheet, Sizes};
 use crate::figures::plane::{Plane, Row, is_reference};
 use crate::figures::words;
 
-/// From so many values on intervals are bands; fewer ones say nothing about what lies between them.
+/// From so many values on intervals are areas; fewer ones say nothing about what lies between them.
 const BANDS: usize = 5;
 /// Heights of panels in one or two rows, and in more.
 const HEIGHTS: [f64; 2] = [190.0, 140.0];

@@ -50,7 +50,7 @@ pub(super) fn subject(story: &Story<'_>) -> Markup {
     }
 }
 
-/// A page of the reference, if the shelf has one of this name.
+/// A page of the reference, if there is one of this name.
 fn page(story: &Story<'_>, shelf: &str, name: &str) -> Option<Page> {
     find_with(story.policies, &format!("{shelf}:{name}")).ok()?.into_iter().next()
 }
@@ -75,7 +75,7 @@ fn opening(page: &Page) -> Markup {
     html! { @for block in blocks { @if let Block::Text(text) = block { (paragraphs(text)) } } }
 }
 
-/// Size and shape of a machine that is on no shelf.
+/// Size and shape of a machine that is not built in.
 fn machine_of(story: &Story<'_>, name: &str) -> String {
     let found = story.experiment.runs.iter().find(|run| run.machine.name == name);
     found.map_or_else(String::new, |run| {

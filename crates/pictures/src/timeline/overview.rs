@@ -1,4 +1,4 @@
-//! A run seen from afar, in bounded memory: per bin of time, what the cpus did and how much happened.
+//! A run at low resolution, in bounded memory: per bin of time, what the cpus did and how much happened.
 
 use sim_core::ids::Id;
 use sim_core::policy::{Action, Decision};
@@ -33,7 +33,7 @@ struct Barriers {
     last: u64,
 }
 
-/// A run seen from afar.
+/// A run at low resolution.
 #[derive(Clone, Debug)]
 pub(super) struct Overview {
     owners: Owners,
