@@ -4,6 +4,7 @@
 
 mod advice;
 mod args;
+mod bar;
 mod commands;
 mod complete;
 mod failure;

@@ -1,14 +1,12 @@
-//! Messages on standard error besides failures: progress bars and remarks, depending on `--quiet` and
-//! `--verbose`.
+//! Messages on standard error besides failures, depending on `--quiet` and `--verbose`.
 
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::io::Write;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use clap::builder::styling::{AnsiColor, Style};
 use experiment::neutral;
-use indicatif::{ProgressBar, ProgressStyle};
 
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
@@ -86,29 +84,6 @@ pub(crate) fn line(text: impl Display) {
 
 /// A line on standard error as it is. When that is closed the exit code still reports.
 fn print(text: &str) {
+    crate::bar::clear();
     let _ = writeln!(anstream::stderr(), "{text}");
-}
-
-/// The bar that is shown, for the thread that receives signals.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-/// Removes the bar from the terminal.
-pub(crate) fn clear_bar() {
-    if let Some(bar) = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        bar.finish_and_clear();
-    }
-}
-
-/// A bar on standard error, if that is a terminal, that counts up to `length`.
-pub(crate) fn bar(length: usize, unit: &str) -> ProgressBar {
-    if quiet() || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(length as u64);
-    let template = format!("{{bar:40}} {{pos}}/{{len}} {unit}, {{eta}} left");
-    if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style);
-    }
-    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
-    bar
 }

@@ -11,6 +11,7 @@ use host::load::Watch;
 use host::parent::Starter;
 
 use crate::args::{CalibrateHost, ListFormat};
+use crate::bar::Bar;
 use crate::failure::{BAD_END, Failure};
 use crate::output::{self, Target};
 use crate::{input, say};
@@ -37,14 +38,11 @@ pub(crate) fn calibrate(args: &CalibrateHost) -> Result<ExitCode, Failure> {
         }
     };
     let starter = Starter::of_this_program().map_err(Failure::Output)?;
-    let bar = say::bar(0, "measurements");
+    let bar = Bar::new(0, "measurements");
     let mut watch =
         Watch::new(cpus(), Duration::from_nanos(args.wait), args.force, |text| say::warning(text));
-    let costs = measure(&starter, args.quick, &mut watch, &|done, all| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-    });
-    bar.finish_and_clear();
+    let costs = measure(&starter, args.quick, &mut watch, &|done, all| bar.set(done, all));
+    drop(bar);
     let costs = costs.map_err(Failure::Output)?;
     if let Some(who) = &costs.disturbed_by {
         let (some, all) = (costs.disturbed(), costs.readings.len());

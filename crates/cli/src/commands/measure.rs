@@ -18,6 +18,7 @@ use scenario::Overrides;
 
 use super::source;
 use crate::args::{ListFormat, Measure};
+use crate::bar::Bar;
 use crate::failure::{BAD_END, Failure};
 use crate::output::{self, Folder, Target};
 use crate::{input, say};
@@ -52,16 +53,13 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode
     let (groups, machine) =
         if args.suite { predict_suite(args, &host)? } else { predict(args, policies, &host)? };
     let runs = groups.len() * args.repeat as usize;
-    let bar = say::bar(runs, "runs");
-    let progress = |done: usize, all: usize| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-    };
+    let bar = Bar::new(runs, "runs");
+    let progress = |done: usize, all: usize| bar.set(done, all);
     let settings = Settings { starter: &starter, host: &host, repeat: args.repeat, progress: &progress };
     let mut watch =
         Watch::new(cpus(), Duration::from_nanos(args.wait), args.force, |text| say::warning(text));
     let measured = host::measure::measure(&groups, &machine, &settings, &mut watch);
-    bar.finish_and_clear();
+    drop(bar);
     let measured = measured.map_err(Failure::Output)?;
     report(args, &measured, target.as_ref())
 }
@@ -93,9 +91,9 @@ fn predict_suite(args: &Measure, host: &Host) -> Result<(Vec<Group>, String), Fa
     };
     let machine = whole_name(path)?;
     let questions = suite::questions(host.cpus, args.quick);
-    let bar = say::bar(questions.len(), "predictions");
-    let groups = suite::groups(&questions, &machine, (args.repeat, args.quick), host, &|| bar.inc(1));
-    bar.finish_and_clear();
+    let bar = Bar::new(questions.len(), "predictions");
+    let groups = suite::groups(&questions, &machine, (args.repeat, args.quick), host, &|| bar.inc());
+    drop(bar);
     let name = path.file_stem().map_or_else(|| machine.clone(), |stem| stem.to_string_lossy().into_owned());
     let groups = groups
         .map_err(|why| if why.contains('\n') { Failure::Rendered(why) } else { Failure::Input(why) })?;
@@ -112,9 +110,9 @@ fn whole_name(path: &Path) -> Result<String, Failure> {
 fn again(path: &Path, machine: &Path) -> Result<Measurement, Failure> {
     let (name, text) = input::file(path, MAX_BYTES, "measurement")?;
     let mut archive = Measurement::read(&name, &text).map_err(Failure::Input)?;
-    let bar = say::bar(archive.scenarios.len(), "predictions");
-    let predicted = host::measure::predict_again(&mut archive, &whole_name(machine)?, &|| bar.inc(1));
-    bar.finish_and_clear();
+    let bar = Bar::new(archive.scenarios.len(), "predictions");
+    let predicted = host::measure::predict_again(&mut archive, &whole_name(machine)?, &|| bar.inc());
+    drop(bar);
     predicted.map_err(|why| {
         if why.contains('\n') { Failure::Rendered(why) } else { Failure::Input(format!("{name}: {why}")) }
     })?;

@@ -14,6 +14,7 @@ use validation::reproduce::Reproduction;
 use validation::{report, sensitivity};
 
 use crate::args::Reproduce;
+use crate::bar::{self, Bar};
 use crate::failure::Failure;
 use crate::output::{Folder, Target};
 use crate::{advice, input, output, say};
@@ -32,21 +33,18 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     let inputs: Vec<&Path> = args.claims.iter().map(PathBuf::as_path).collect();
     output::distinct(&cells.iter().collect::<Vec<_>>(), &inputs)?;
     let store = store(args)?;
-    let bar = say::bar(0, "runs");
+    let bar = Bar::new(0, "runs");
     let campaign = Campaign {
         jobs: args.jobs.map_or(0, NonZeroUsize::get),
         quick: args.quick,
         adjusted: &lab::as_stated,
-        progress: &|done, all| {
-            bar.set_length(all as u64);
-            bar.set_position(done as u64);
-        },
+        progress: &|done, all| bar.set(done, all),
         store: &store,
     };
     if args.sensitivity {
         let nothing_kept = Store::none();
         let table = sensitivity::table(&claims, &Campaign { store: &nothing_kept, ..campaign });
-        bar.finish_and_clear();
+        bar::clear();
         let table = table.map_err(Failure::Input)?;
         if let Some(root) = &args.write {
             write_sensitivity(root, &table)?;
@@ -57,13 +55,13 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     if args.chosen {
         let nothing_kept = Store::none();
         let table = validation::chosen::table(&claims, &Campaign { store: &nothing_kept, ..campaign });
-        bar.finish_and_clear();
+        bar::clear();
         let table = table.map_err(Failure::Input)?;
         output::to_stdout(|out| out.write_all(table.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let done = validation::reproduce::reproduce(claims, &campaign, args.grid);
-    bar.finish_and_clear();
+    bar::clear();
     let done = done.map_err(Failure::Input)?.showing(args.held_out.shown());
     if let Some(root) = &args.write {
         write(root, &done)?;

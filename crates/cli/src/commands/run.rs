@@ -11,12 +11,12 @@ use experiment::export::View;
 use experiment::result::Results;
 use experiment::run::{RunError, run_until};
 use experiment::schedule::{self, Recording, ReplayError};
-use indicatif::ProgressBar;
 use scenario::plan::Experiment;
 use scenario::{Draw, Overrides, load_with};
 
 use super::{source, trace};
 use crate::args::{Run, Table};
+use crate::bar::Bar;
 use crate::failure::{BAD_END, Failure};
 use crate::output::{Folder, Stream, Target};
 use crate::{input, output, say, signals};
@@ -99,11 +99,12 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
-    let bar = say::bar(experiment.runs.len() * (1 + draws.len()), "runs");
+    let bar = Bar::new(experiment.runs.len() * (1 + draws.len()), "runs");
     let (results, recording) = match &outputs.decisions {
         Some(decisions) => (explain(&experiment, jobs, (decisions, args.explain_queues), &bar)?, None),
         None => execute(args, (&experiment, &draws), jobs, replayed.as_ref(), &bar)?,
     };
+    drop(bar);
     say::took(began, results.provenance.runs, "runs");
     // All outputs are written, also when one of them fails: the first failure decides.
     let done = [
@@ -161,9 +162,9 @@ fn execute(
     (experiment, draws): (&Experiment, &[Experiment]),
     jobs: usize,
     replayed: Option<&(Recording, String)>,
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<(Results, Option<Recording>), Failure> {
-    let progress = |_, _| bar.inc(1);
+    let progress = |_, _| bar.inc();
     let done = match (replayed, &args.record_schedule) {
         (Some((recording, sha256)), _) => schedule::replay(experiment, recording, sha256, jobs, &progress)
             .map(|results| (results, None))
@@ -181,7 +182,6 @@ fn execute(
             );
             match run_until(experiment, jobs, &progress, stop) {
                 Err(RunError::Stopped) => {
-                    bar.finish_and_clear();
                     return Err(Failure::Stopped(
                         RunError::Stopped.to_string(),
                         signals::stopped().unwrap_or(BAD_END),
@@ -197,7 +197,6 @@ fn execute(
             .map(|results| (results, None))
             .map_err(|error| error.to_string()),
     };
-    bar.finish_and_clear();
     done.map_err(Failure::Input)
 }
 
@@ -206,12 +205,11 @@ fn explain(
     experiment: &Experiment,
     jobs: usize,
     (decisions, queues): (&Decisions, bool),
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<Results, Failure> {
     let mut stream = decisions.open()?;
     let results =
-        experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), (&mut stream, queues));
-    bar.finish_and_clear();
+        experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(), (&mut stream, queues));
     let results = results.map_err(|error| match error {
         RunError::Decisions(error) => Failure::Output(format!("cannot write the decisions: {error}")),
         other => Failure::Input(other.to_string()),

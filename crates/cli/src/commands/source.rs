@@ -18,6 +18,7 @@ use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
 
 use crate::args::{Changes, Edits};
+use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::{input, say};
 
@@ -195,9 +196,9 @@ pub(crate) fn simulate(name: &str, experiment: &Experiment, changes: &Changes) -
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let jobs = jobs(changes, experiment)?;
-    let bar = say::bar(experiment.runs.len(), "runs");
-    let results = experiment::run::run(experiment, jobs, &|_, _| bar.inc(1));
-    bar.finish_and_clear();
+    let bar = Bar::new(experiment.runs.len(), "runs");
+    let results = experiment::run::run(experiment, jobs, &|_, _| bar.inc());
+    drop(bar);
     say::took(began, experiment.runs.len(), "runs");
     results.map_err(|e| Failure::Input(e.to_string()))
 }

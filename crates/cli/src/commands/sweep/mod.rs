@@ -25,6 +25,7 @@ use sweep::work::work;
 
 use super::source;
 use crate::args::{Changes, Narrow, Sweep, SweepWhat};
+use crate::bar::Bar;
 use crate::failure::{BAD_END, Failure};
 use crate::{input, output, say, signals};
 
@@ -78,7 +79,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
     );
     let limit = scenario::memory::limit(args.changes.edits.memory);
     let began = Instant::now();
-    let bar = say::bar(0, "runs");
+    let bar = Bar::new(0, "runs");
     if grid.searches_partitions() {
         say::warning("`best_partition` has no effect in a sweep");
     }
@@ -87,17 +88,13 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<Exi
         jobs: jobs(&args.changes),
         stop,
         limit: limit.as_ref(),
-        begin: &|there, all| {
-            bar.set_length(all);
-            bar.set_position(there);
-            bar.reset_eta();
-        },
-        progress: &|| bar.inc(1),
+        begin: &|there, all| bar.begin(there, all),
+        progress: &|| bar.inc(),
         waits: &|| say::note("another process works on this shard: this one waits until that one ends"),
         unlocked: &|| say::note("this file system has no locks: start each shard only once at a time"),
     };
     let worked = work(&grid, &plan, &store, request);
-    bar.finish_and_clear();
+    drop(bar);
     let worked = worked.map_err(Failure::sweep)?;
     say::took(began, usize::try_from(worked.runs).unwrap_or(usize::MAX), "runs");
     if worked.not_completed > 0 {
