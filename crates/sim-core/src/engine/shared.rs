@@ -17,8 +17,8 @@ use crate::observe::{Digest, LeaveReason, Observation, Observer, Verdict};
 use crate::os::OsModel;
 use crate::outcome::{Counters, Options};
 use crate::policy::{Affinity, Awaited};
+use crate::run_queue::Picks;
 use crate::run_queue::explanation::explain;
-use crate::run_queue::{Picks, Turns};
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time, WORK_FRACTION_BITS, Work};
 
@@ -47,11 +47,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
     /// What a policy that watches waits asks for with [`crate::policy::System::dirty`].
     pub(crate) dirty: Dirty,
-    /// How tasks that poll take turns, where yields put their callers behind all others and none is directed:
-    /// polling is computed in place.
-    pub(crate) turns: Option<Turns>,
-    /// By what tasks that poll are picked, if no yield is directed and polling needs only compact records.
-    pub(crate) picks: Option<Picks>,
+    /// How tasks that poll are picked.
+    pub(crate) picks: Picks,
     /// Some tasks poll with directed yields.
     pub(crate) directed: bool,
     /// The policy orders the queues: it is asked for each task that enters or goes back.

@@ -5,7 +5,7 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::policy::{QueueEntry, THROTTLED};
-use crate::run_queue::{Entry, FastForward, Growth, Keys, Rules, Standing, Tasks, best};
+use crate::run_queue::{Entry, FastForward, Picks, Rules, Tasks, best};
 use crate::time::{Span, Time};
 
 /// The policy orders the run queues.
@@ -105,7 +105,7 @@ impl Rules for ByPolicy {
 }
 
 impl FastForward for ByPolicy {
-    fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
-        true
+    fn picks(&self) -> Picks {
+        Picks::EachCycle
     }
 }

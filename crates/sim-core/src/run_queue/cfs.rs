@@ -10,8 +10,7 @@ use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::run_queue::{
-    Entry, FastForward, Growth, Interrupted, Keys, Picked, Picks, Rules, Standing, Tasks, Turns,
-    anyone_waits, best, last_of_priority,
+    Entry, FastForward, Interrupted, Picked, Picks, Rules, Tasks, Turns, anyone_waits, best, last_of_priority,
 };
 use crate::time::{Span, Time};
 
@@ -387,12 +386,11 @@ impl Rules for CfsParams {
 }
 
 impl FastForward for CfsParams {
-    fn picks(&self) -> Option<Picks> {
-        (self.yield_mode == YieldMode::Default).then_some(Picks::ByKey)
-    }
-
-    fn turns(&self) -> Option<Turns> {
-        (self.yield_mode == YieldMode::Posix).then_some(Turns::Charged)
+    fn picks(&self) -> Picks {
+        match self.yield_mode {
+            YieldMode::Default => Picks::ByKey,
+            YieldMode::Posix => Picks::InTurns(Turns::Charged),
+        }
     }
 
     #[inline]
@@ -400,34 +398,6 @@ impl FastForward for CfsParams {
         advance_minimum(self, tasks, cpu);
         self.follow_alone(tasks, cpu);
     }
-
-    #[inline]
-    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
-        match self.yield_mode {
-            YieldMode::Default => fair_yields_kept(tasks, cpu, first, cycle),
-            YieldMode::Posix => 1,
-        }
-    }
-
-    #[inline]
-    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
-        let task = &mut tasks[cpu.current];
-        task.vruntime += weighted(cycle, task.weight) * more as i64;
-        self.follow_yield(tasks, cpu);
-    }
-
-    #[inline]
-    fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
-        true
-    }
-}
-
-/// [`FastForward::yields_kept`] of a fair yield.
-#[inline]
-pub(crate) fn fair_yields_kept(tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
-    let (current, rival) = (&tasks[cpu.current], &tasks[cpu.head]);
-    let lead = rival.vruntime - current.vruntime - weighted(first.since(cpu.charged), current.weight);
-    yields_until_behind(lead, weighted(cycle, current.weight))
 }
 
 /// Yields until the current task is not before the first waiting one: its key is so far before that one's

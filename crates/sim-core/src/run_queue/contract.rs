@@ -18,9 +18,7 @@ use crate::run_queue::round_robin::RoundRobinParams;
 use crate::run_queue::ts::TsParams;
 use crate::run_queue::ule::UleParams;
 use crate::run_queue::virtual_time::VirtualTimeParams;
-use crate::run_queue::{
-    Entry, Growth, Interrupted, Keys, Picked, Picks, Standing, Tasks, Ticks, Turns, contested,
-};
+use crate::run_queue::{Entry, Interrupted, Picked, Requests, Tasks, Ticks, Turns, contested};
 use crate::time::{Span, Time};
 
 macro_rules! disciplines {
@@ -226,19 +224,10 @@ pub(crate) fn best(
     Some(if mine.priority < theirs.priority || equal { current } else { head })
 }
 
-/// How polling goes on under a discipline, as far as it need not be followed yield by yield. Without a word
-/// of the discipline nothing recurs.
+/// How polling goes on under a discipline, so that it need not be followed yield by yield.
 pub(crate) trait FastForward: Rules {
-    /// By what compact records of tasks that poll are picked, where these suffice.
-    fn picks(&self) -> Option<Picks> {
-        None
-    }
-
-    /// How the keys of tasks that poll in turns grow, if a yield puts its caller behind every task of its
-    /// priority level.
-    fn turns(&self) -> Option<Turns> {
-        None
-    }
+    /// How tasks that poll are picked.
+    fn picks(&self) -> Picks;
 
     /// The queue's minimum follows a yield of the current task.
     #[inline]
@@ -246,58 +235,28 @@ pub(crate) trait FastForward: Rules {
         self.advance_minimum(tasks, cpu);
     }
 
-    /// Yields of the current task, one every `cycle`, after all of which but the last it certainly keeps the
-    /// cpu; at least 1. The first ends at `first`, and a task of the same priority level waits.
-    #[inline]
-    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
-        let _ = (tasks, cpu, first, cycle);
-        1
-    }
-
-    /// The current task has yielded and kept the cpu, and does so `more` times, every `cycle`.
-    #[inline]
-    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
-        let _ = (tasks, cpu, cycle, more);
-    }
-
     /// A task has yielded. Where keys grow without bound, the same number is subtracted from all keys of its
-    /// level before they exceed 64 bits: true when it was. Only their differences count.
+    /// level before they exceed 64 bits. Only their differences count.
     #[inline]
-    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
+    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
         let _ = (tasks, cpu, id);
-        false
     }
+}
 
-    /// True when a task that has run is to the others as it was at an earlier instant. Its key has grown as
-    /// the keys of all others that ran.
-    #[inline]
-    fn recurs(&self, task: &Task, then: &Keys, growth: Growth, standing: Standing) -> bool {
-        let _ = (task, then, growth, standing);
-        false
-    }
-
-    /// True when the state can recur although a waiting task of the level has kept its key.
-    #[inline]
-    fn bears_waiting(&self, growth: Growth) -> bool {
-        let _ = growth;
-        true
-    }
-
-    /// For how many periods, in each of which a task is charged a span, nothing but its yields changes its
-    /// key.
-    #[inline]
-    fn periods(&self, task: &Task, cpu: &Cpu, charged: Span) -> u64 {
-        let _ = (task, cpu, charged);
-        u64::MAX
-    }
-
-    /// A task goes through periods in which it is charged a span and its key grows, as in the one since it
-    /// had earlier keys.
-    #[inline]
-    fn repeat(&self, task: &mut Task, then: &Keys, cpu: &Cpu, (charged, growth): (Span, i64)) {
-        let _ = (then, cpu, charged);
-        task.vruntime += growth;
-    }
+/// How tasks that poll are picked, where a yield and the pick read no more of each than a compact record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Picks {
+    /// Each cycle is an event.
+    EachCycle,
+    /// A yield puts its caller behind every task of its priority level.
+    InTurns(Turns),
+    /// The first of all keys runs. A yield charges its caller by weight
+    /// ([`weighted`](crate::run_queue::cfs::weighted)) and changes nothing else; buddies aside.
+    ByKey,
+    /// The first of all keys runs, which are those of [`Levels`].
+    BySlice,
+    /// The pick and the yield of EEVDF.
+    ByDeadline(Requests),
 }
 
 /// The rules of task groups and their limits, of priority levels whose tasks keep their lag, and of tasks and

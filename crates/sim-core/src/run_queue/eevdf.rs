@@ -14,8 +14,8 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, Pick};
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals};
 use crate::run_queue::{
-    Entry, FastForward, Grouped, Growth, Keys, Picked, Picks, Requested, Requests, Rules, Standing, Tasks,
-    Ticks, at_least_1us, bandwidth, delayed_in, eevdf_polls, groups, insert_by, list, remove,
+    Entry, FastForward, Grouped, Picked, Picks, Requested, Requests, Rules, Tasks, Ticks, at_least_1us,
+    bandwidth, delayed_in, eevdf_polls, groups, insert_by, list, remove,
 };
 use crate::time::{Span, Time};
 
@@ -566,40 +566,13 @@ impl Rules for EevdfParams {
 }
 
 impl FastForward for EevdfParams {
-    fn picks(&self) -> Option<Picks> {
-        Some(Picks::ByDeadline(Requests { slice: self.slice, protected: self.protected }))
-    }
-
-    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
-        eevdf_polls::yield_again(self.slice, tasks, cpu, cycle, more);
+    fn picks(&self) -> Picks {
+        Picks::ByDeadline(Requests { slice: self.slice, protected: self.protected })
     }
 
     #[inline]
-    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
-        eevdf_polls::move_origin(self, tasks, cpu, id)
-    }
-
-    /// Picks depend on differences of virtual times, and the current task on what is left of its protection.
-    fn recurs(&self, task: &Task, then: &Keys, growth: Growth, standing: Standing) -> bool {
-        let left = |keys: &Keys| (keys.protection - keys.vruntime).max(0);
-        task.history.vdeadline - then.vdeadline == growth.key
-            && (standing == Standing::Waiting || left(&Keys::of(task)) == left(then))
-    }
-
-    /// Each waiting task counts in the average.
-    fn bears_waiting(&self, growth: Growth) -> bool {
-        growth.key == 0
-    }
-
-    /// What only grew older keeps its request, and the current task its protection where it kept the cpu.
-    fn repeat(&self, task: &mut Task, then: &Keys, _: &Cpu, (_, growth): (Span, i64)) {
-        task.vruntime += growth;
-        if task.history.vdeadline != then.vdeadline {
-            task.history.vdeadline += growth;
-        }
-        if task.history.protection != then.protection {
-            task.history.protection += growth;
-        }
+    fn move_origin(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        eevdf_polls::move_origin(self, tasks, cpu, id);
     }
 }
 

@@ -13,16 +13,6 @@ pub(crate) struct Requests {
     pub(crate) protected: Span,
 }
 
-/// By what tasks that poll are picked, where a yield and the pick read no more than a compact record of each.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Picks {
-    /// The first of all keys runs. A yield charges its caller by weight ([`weighted`]) and changes nothing
-    /// else; buddies aside.
-    ByKey,
-    /// The pick and the yield of EEVDF.
-    ByDeadline(Requests),
-}
-
 /// What a task competes with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Contender {

@@ -18,7 +18,6 @@ mod eevdf_polls;
 mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod groups;
-mod keys;
 mod level;
 mod list;
 pub(crate) mod multilevel;
@@ -28,7 +27,6 @@ pub(crate) mod ts;
 pub(crate) mod ule;
 pub(crate) mod virtual_time;
 
-use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 use crate::policy::THROTTLED;
@@ -36,15 +34,17 @@ use crate::time::{Span, Time};
 use contract::each;
 
 pub use contract::Discipline;
-pub(crate) use contract::{FastForward, Grouped, Requested, Rules, best};
-pub(crate) use eligibility::{Average, Contender, Picks, Requests};
-pub(crate) use keys::{FAR_KEY, Growth, Keys};
+pub(crate) use contract::{FastForward, Grouped, Picks, Requested, Rules, best};
+pub(crate) use eligibility::{Average, Contender, Requests};
 pub(crate) use list::{
     anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,
     sum_waiting,
 };
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
+
+/// Keys below this can grow as far again.
+pub(crate) const FAR_KEY: i64 = 1 << 61;
 
 impl Discipline {
     /// It has task groups, and the scheduling policies that come with them (`SCHED_BATCH`, `SCHED_IDLE`).
@@ -71,16 +71,6 @@ impl Discipline {
         link(tasks, cpu, id, before);
     }
 
-    /// Runs the polling on a copy of a queue.
-    pub(crate) fn run_polling(&self, copy: &mut QueueCopy, limit: Time) -> Time {
-        each!(self, rules => copy.run(rules, limit))
-    }
-
-    /// [`FastForward::turns`].
-    pub(crate) fn turns(&self) -> Option<Turns> {
-        each!(self, rules => rules.turns())
-    }
-
     /// [`FastForward::follow_yield`].
     #[inline]
     pub(crate) fn follow_yield(&self, tasks: &Tasks, cpu: &mut Cpu) {
@@ -88,7 +78,7 @@ impl Discipline {
     }
 
     /// [`FastForward::picks`].
-    pub(crate) fn picks(&self) -> Option<Picks> {
+    pub(crate) fn picks(&self) -> Picks {
         each!(self, rules => rules.picks())
     }
 
@@ -213,14 +203,6 @@ pub(crate) enum Turns {
     Arrivals,
     /// The caller of a yield is charged for its time and then goes behind the last key.
     Charged,
-}
-
-/// Where a task stands that competes for a cpu.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
-    /// It has the cpu, or is the group around the task that has it.
-    Current,
-    Waiting,
 }
 
 /// How a task comes into a queue.

@@ -8,9 +8,7 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::os::NICE_WEIGHTS;
-use crate::run_queue::{
-    Entry, FastForward, Growth, Interrupted, Keys, Picked, Rules, Standing, Tasks, contested,
-};
+use crate::run_queue::{Entry, FastForward, Interrupted, Picked, Picks, Rules, Tasks, contested};
 use crate::time::{Span, Time};
 
 /// Slice and history of a task.
@@ -118,9 +116,11 @@ pub(crate) trait Levels {
         Time::NEVER
     }
 
-    /// A task with this key has been picked.
-    fn note_key(&self, cpu: &mut Cpu, key: i64) {
-        let _ = (cpu, key);
+    /// The least that the queue's `min_vruntime` is once a task with this key has been picked. When it grows,
+    /// no task waits in the expired array.
+    fn base(&self, key: i64) -> i64 {
+        let _ = key;
+        i64::MIN
     }
 
     /// The current task goes back to the queue with this key because its slice is used up.
@@ -203,7 +203,7 @@ impl<T: Levels> Rules for T {
     }
 
     fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Picked) {
-        self.note_key(cpu, tasks[cpu.current].vruntime);
+        cpu.raise_minimum(self.base(tasks[cpu.current].vruntime));
     }
 
     fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, _: Interrupted) {
@@ -230,64 +230,19 @@ impl<T: Levels> Rules for T {
         gap == 0
     }
 
-    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
-        yields(self, tasks, cpu, now, 1);
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        self.charge(tasks, cpu, now);
+        cpu.charged = cpu.charged.max(now);
+        let task = &mut tasks[id];
+        task.vruntime = self.yielded(cpu.min_vruntime, task.vruntime, 1);
+        (task.history.share.expired, task.history.share.front) = (false, false);
     }
 }
 
 impl<T: Levels> FastForward for T {
-    /// If the task precedes its rival, as many yields as its slice allows.
-    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
-        let (current, key) = (&tasks[cpu.current], tasks[cpu.current].vruntime);
-        if key >= tasks[cpu.head].vruntime || self.moves_at_yield() {
-            return 1;
-        }
-        let room = self.room(&current.history.share, key, current.weight, cpu.running);
-        1 + room.saturating_sub(first.since(cpu.charged).ns()).div_ceil(cycle.ns())
+    fn picks(&self) -> Picks {
+        Picks::BySlice
     }
-
-    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
-        let end = cpu.charged + cycle * more;
-        yields(self, tasks, cpu, end, more as i64);
-    }
-
-    fn recurs(&self, _: &Task, _: &Keys, growth: Growth, _: Standing) -> bool {
-        growth.minimum == growth.key
-    }
-
-    /// Within its slice, or for ever when the end of a slice changes nothing.
-    fn periods(&self, task: &Task, cpu: &Cpu, charged: Span) -> u64 {
-        let share = &task.history.share;
-        if self.steady(task.vruntime, task.weight, share) {
-            return u64::MAX;
-        }
-        let room = self.room(share, task.vruntime, task.weight, cpu.running);
-        room.saturating_sub(1) / charged.ns().max(1)
-    }
-
-    fn repeat(&self, task: &mut Task, _: &Keys, cpu: &Cpu, (charged, growth): (Span, i64)) {
-        let setting = Setting {
-            base: cpu.min_vruntime,
-            running: cpu.running,
-            contested: true,
-            from: cpu.charged,
-            starving: Time::NEVER,
-        };
-        let mut key = task.vruntime;
-        self.run(&setting, task.weight, &mut key, &mut task.history.share, charged);
-        task.history.share.expired = false;
-        task.vruntime += growth;
-    }
-}
-
-/// The current task is charged up to an instant, having yielded so often.
-fn yields<T: Levels>(levels: &T, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, times: i64) {
-    levels.charge(tasks, cpu, now);
-    cpu.charged = cpu.charged.max(now);
-    let task = &mut tasks[cpu.current];
-    task.vruntime = levels.yielded(cpu.min_vruntime, task.vruntime, times);
-    task.history.share.expired = false;
-    task.history.share.front = false;
 }
 
 /// The nice value of a weight: the first that is not heavier.

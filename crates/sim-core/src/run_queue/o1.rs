@@ -174,12 +174,8 @@ impl Levels for O1Params {
     }
 
     /// When the task was in the expired array, the arrays change places.
-    fn note_key(&self, cpu: &mut Cpu, key: i64) {
-        let array = array_of(key);
-        if array > cpu.min_vruntime {
-            cpu.min_vruntime = array;
-            cpu.rare.expired_since = Time::NEVER;
-        }
+    fn base(&self, key: i64) -> i64 {
+        array_of(key)
     }
 
     fn note_expired(&self, cpu: &mut Cpu, key: i64, now: Time) {
@@ -193,8 +189,7 @@ impl Levels for O1Params {
 mod tests {
     use super::*;
     use crate::engine::state::ProcessId;
-    use crate::ids::{AppId, CpuId, TaskId};
-    use crate::run_queue::{FastForward, Tasks};
+    use crate::ids::AppId;
 
     const PARAMS: O1Params =
         O1Params { timeslice: Span::from_ms(100), sleep_average: Span::from_ms(1_000), bonus: true };
@@ -217,24 +212,6 @@ mod tests {
         let long = slept(&PARAMS, 1024, 0, ms(5_000));
         assert_eq!(priority(&PARAMS, 1024, long), 118);
         assert_eq!(priority(&PARAMS, 1024, slept(&PARAMS, 1024, long, ms(300))), 115);
-    }
-
-    #[test]
-    fn a_poller_in_the_expired_array_keeps_its_cpu_for_one_yield() {
-        let mut tasks = Tasks::default();
-        for key in [ARRAY + 120, ARRAY + 125] {
-            let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
-            task.vruntime = key;
-            tasks.push(task);
-        }
-        let mut cpu = Cpu::new(CpuId(0));
-        (cpu.current, cpu.head, cpu.running) = (TaskId(0), TaskId(1), 2);
-        let kept =
-            |tasks: &Tasks, cpu: &Cpu| PARAMS.yields_kept(tasks, cpu, Time::from_ns(500), Span::from_ns(500));
-        // It is picked, the arrays change places, and the second yield puts it behind the other task.
-        assert_eq!(kept(&tasks, &cpu), 1);
-        tasks[TaskId(0)].vruntime = 120;
-        assert_eq!(kept(&tasks, &cpu), 1, "the first yield leaves the active array");
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //!
 //! A key is an arrival number.
 
-use crate::engine::state::{Cpu, Task};
+use crate::engine::state::Cpu;
 use crate::ids::TaskId;
 use crate::run_queue::{
-    Entry, FastForward, Growth, Keys, Rules, Standing, Tasks, Turns, at_least_1us, best, last_of_priority,
+    Entry, FastForward, Picks, Rules, Tasks, Turns, at_least_1us, best, last_of_priority,
 };
 use crate::time::{Span, Time};
 
@@ -61,11 +61,7 @@ impl Rules for RoundRobinParams {
 }
 
 impl FastForward for RoundRobinParams {
-    fn turns(&self) -> Option<Turns> {
-        Some(Turns::Arrivals)
-    }
-
-    fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
-        true
+    fn picks(&self) -> Picks {
+        Picks::InTurns(Turns::Arrivals)
     }
 }

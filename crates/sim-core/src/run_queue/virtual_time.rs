@@ -3,10 +3,10 @@
 //! This is stride scheduling in continuous time (Waldspurger and Weihl 1995), and the order of the simplest
 //! sched_ext schedulers. Neither sleepers nor forked tasks get a credit or a debit, and none preempts.
 
-use crate::engine::state::{Cpu, Task};
+use crate::engine::state::Cpu;
 use crate::ids::TaskId;
-use crate::run_queue::cfs::{fair_yields_kept, follow_least, weighted};
-use crate::run_queue::{Entry, FastForward, Growth, Keys, Picks, Rules, Standing, Tasks, at_least_1us};
+use crate::run_queue::cfs::{follow_least, weighted};
+use crate::run_queue::{Entry, FastForward, Picks, Rules, Tasks, at_least_1us};
 use crate::time::{Span, Time};
 
 /// Parameters of plain virtual time.
@@ -64,24 +64,7 @@ impl Rules for VirtualTimeParams {
 }
 
 impl FastForward for VirtualTimeParams {
-    fn picks(&self) -> Option<Picks> {
-        Some(Picks::ByKey)
-    }
-
-    #[inline]
-    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
-        fair_yields_kept(tasks, cpu, first, cycle)
-    }
-
-    #[inline]
-    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
-        let task = &mut tasks[cpu.current];
-        task.vruntime += weighted(cycle, task.weight) * more as i64;
-        follow_least(tasks, cpu, true);
-    }
-
-    #[inline]
-    fn recurs(&self, _: &Task, _: &Keys, _: Growth, _: Standing) -> bool {
-        true
+    fn picks(&self) -> Picks {
+        Picks::ByKey
     }
 }

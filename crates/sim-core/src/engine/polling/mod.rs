@@ -9,23 +9,16 @@
 //! poll is picked. [`Engine::settle`] computes the state at an instant before that. Both agree to the
 //! nanosecond with the simulation of each poll ([`crate::outcome::Options::stepwise`]).
 //!
-//! One mechanism covers all cases but limits of task groups (`queue_copy`): the rules of the discipline act
-//! on a copy of the queue, dispatch by dispatch. Yields after which the caller keeps the cpu are done at
-//! once. When the state of the queue recurs, whole periods are skipped (`recurrence`). The discipline states
-//! how many yields and how many periods are alike ([`crate::run_queue::FastForward`]). Beside task groups,
-//! the copy skips nothing.
+//! A yield that puts its caller behind all others makes a round-robin cycle (`rotation`), whose state after
+//! any number of dispatches follows from two passes over the queue. Everywhere else the tasks are read into
+//! compact records, and the rules of the discipline act on these, dispatch by dispatch (`members`). Yields
+//! after which the caller keeps the cpu are done at once. When the state recurs, whole periods are skipped. A
+//! prediction is kept until it comes true (`prediction`), so that it is computed once.
 //!
-//! Frequent cases are computed without it, because a task-step takes up to twice the instructions otherwise
-//! (docs/performance/history.md). A yield that puts its caller behind all others makes a round-robin cycle
-//! (`rotation`), whose state after any number of dispatches follows from two passes over the queue. A yield
-//! that only charges its caller needs nothing of the waiting tasks but their keys, and EEVDF little more,
-//! also with task groups: both run on compact records (`members`). A prediction is kept until it comes true
-//! (`prediction`), so that it is computed once.
+//! A cycle that neither covers is an event, as when each poll is simulated.
 
 pub(crate) mod members;
 pub(crate) mod prediction;
-pub(crate) mod queue_copy;
-pub(crate) mod recurrence;
 pub(crate) mod rotation;
 
 use crate::account::Category;
@@ -177,7 +170,7 @@ impl Engine<'_> {
         }
         // What a group of limited cpu time has left comes to an end.
         let limited = groups::all(record).any(|id| shared.tasks[id].history.limited);
-        let most = if matches!(shared.picks, Some(Picks::ByKey)) { READ_FIRST } else { usize::MAX };
+        let most = if matches!(shared.picks, Picks::ByKey) { READ_FIRST } else { usize::MAX };
         if !limited && all_unaware(&shared.tasks, (record.current, record.head), most) {
             return Time::NEVER;
         }

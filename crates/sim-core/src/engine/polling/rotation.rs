@@ -1,8 +1,7 @@
 //! Polling in a round-robin cycle, computed in place. A yield puts its caller behind all others of its
 //! priority, so each polling task runs for one poll and one yield, in the order of the queue.
 //!
-//! The same as on a copy of the queue (`queue_copy`), without the copy: polls, dispatches and instants agree
-//! to the nanosecond.
+//! The same as one cycle after the other: polls, dispatches and instants agree to the nanosecond.
 
 use crate::account::{Account, Category};
 use crate::engine::polling::{Look, cycles_before, polls, polls_before, visible_at};
@@ -13,8 +12,9 @@ use crate::machine::Costs;
 use crate::os::Discipline;
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{self, Rules, Tasks, Turns};
+use crate::run_queue::{self, Picks, Rules, Tasks, Turns};
 use crate::time::{Span, Time};
+use crate::wait::WaitMode;
 
 /// The price of a switch between two tasks of a cpu.
 #[inline]
@@ -48,7 +48,7 @@ impl Shared<'_> {
     /// True when the current task of a cpu, which polls, and its rivals run in a round-robin cycle.
     #[inline]
     pub(crate) fn in_rotation(&self, record: &Cpu) -> bool {
-        if self.turns.is_none() {
+        if !matches!(self.picks, Picks::InTurns(_)) {
             return false;
         }
         let priority = self.tasks[record.current].priority;
@@ -58,9 +58,62 @@ impl Shared<'_> {
         begun && priority < THROTTLED && !record.head.some().is_some_and(before)
     }
 
-    /// When the round-robin cycle next causes something: a task observes the end of its wait, or one that
-    /// does not poll follows. The first poll of the current task is without success.
+    /// Keys grow by the time that the caller of a yield is charged for.
+    #[inline]
+    const fn is_charged(&self) -> bool {
+        matches!(self.picks, Picks::InTurns(Turns::Charged))
+    }
+
+    /// When the round-robin cycle next causes something: a task observes the end of its wait, one that does
+    /// not poll follows, or a directed yield may find a task. The first poll of the current task is without
+    /// success.
     pub(crate) fn predict_rotation(&self, record: &Cpu) -> Time {
+        let soonest = self.next_in_rotation(record);
+        if self.directed { soonest.min(self.directed_in_rotation(record)) } else { soonest }
+    }
+
+    /// From when on a directed yield may find a task to which it yields: one of an application in which there
+    /// are such yields observes the end of its wait, or does not poll.
+    pub(crate) fn directed_from(&self, record: &Cpu) -> Time {
+        let level = self.tasks[record.current].priority;
+        let able = |id: TaskId| {
+            let task = &self.tasks[id];
+            let directed = self.apps[task.app()].runtimes().any(|of| of.wait == WaitMode::YieldTo);
+            match task.priority == level && directed {
+                true if polls(task) => visible_at(task),
+                true => Time::ZERO,
+                false => Time::NEVER,
+            }
+        };
+        let waiting = run_queue::list(&self.tasks, record.head);
+        std::iter::once(record.current).chain(waiting).map(able).min().unwrap_or(Time::NEVER)
+    }
+
+    /// The end of the first cycle after which a directed yield may find a task.
+    #[cold]
+    fn directed_in_rotation(&self, record: &Cpu) -> Time {
+        let able = self.directed_from(record);
+        let first = &self.tasks[record.current];
+        let begin = record.since + record.overhead.total() + self.cycle(first);
+        if able <= begin || able.is_never() {
+            return able.max(begin);
+        }
+        let mut ends = vec![begin];
+        let (mut end, mut last, mut at) = (begin, first, record.head);
+        while let Some(task) = at.some().map(|id| &self.tasks[id]).filter(|of| of.priority == first.priority)
+        {
+            end += self.between(record, last, task) + self.cycle(task);
+            ends.push(end);
+            (last, at) = (task, task.next);
+        }
+        let round = end + self.between(record, last, first) + self.cycle(first) - begin;
+        let whole = round * (able.since(begin).ns() / round.ns());
+        ends.push(begin + round);
+        ends.iter().map(|end| *end + whole).find(|end| *end >= able).unwrap_or(begin)
+    }
+
+    /// As [`Shared::predict_rotation`], with yields that find no task.
+    fn next_in_rotation(&self, record: &Cpu) -> Time {
         let costs = &self.machine.costs;
         let first = &self.tasks[record.current];
         let start = record.since + record.overhead.total();
@@ -139,7 +192,7 @@ impl Shared<'_> {
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
         let switch_charge = record.switch_charge(&self.machine.costs);
-        let charged = self.turns == Some(Turns::Charged);
+        let charged = self.is_charged();
         let charge = |task: &Task| switch_charge + self.cycle(task);
         let growth = |task: &Task| 1 + if charged { weighted(charge(task), task.weight) } else { 0 };
         let mut gain = growth(first);
@@ -174,9 +227,10 @@ impl Shared<'_> {
     /// The most frequent case: the current task completes its cycle, and that of the next one does not end
     /// before `limit`.
     fn rotate_once(&mut self, record: &mut Cpu, limit: Time) -> bool {
-        let Self { tasks, apps, machine, model, segments, turns, .. } = self;
+        let charged = self.is_charged();
+        let Self { tasks, apps, machine, model, segments, directed, .. } = self;
         let costs = &machine.costs;
-        let Some(next) = record.head.some() else { return false };
+        let Some(next) = record.head.some().filter(|_| !*directed) else { return false };
         let (task, rival) = (&tasks[record.current], &tasks[next]);
         let poll_of = |task: &Task| segments.look(task).poll;
         let look = segments.look(task);
@@ -191,7 +245,7 @@ impl Shared<'_> {
         }
         let place = Place { next, before: record.current, number: 1, cost };
         let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
-        end_cycle((&model.discipline, *turns), (look, costs.yield_call), tasks, record, (Some(last), end));
+        end_cycle((&model.discipline, charged), (look, costs.yield_call), tasks, record, (Some(last), end));
         let counters = &mut apps[tasks[place.before].app()].counters;
         counters.polls += 1;
         counters.yields += 1;
@@ -205,7 +259,7 @@ impl Shared<'_> {
     /// Charges the dispatches of all members of the cycle, at least two, and determines which is current
     /// then.
     fn rotate_all(&mut self, record: &mut Cpu, rounds: &Rounds) {
-        let charged = self.turns == Some(Turns::Charged);
+        let charged = self.is_charged();
         let (first, priority) = (record.current, self.tasks[record.current].priority);
         let last = run_queue::last_of_priority(&self.tasks, record, priority).unwrap_or(first);
         let most = 1 + (rounds.limit - rounds.end - Span::from_ns(1)).ns() / rounds.round.ns();
@@ -284,10 +338,10 @@ impl Shared<'_> {
 
         let priority = self.tasks[record.current].priority;
         let last = run_queue::last_of_priority(&self.tasks, record, priority);
-        let rules = (&self.model.discipline, self.turns);
-        end_cycle(rules, (look, call), &mut self.tasks, record, (last, check + call));
+        let (charged, discipline) = (self.is_charged(), &self.model.discipline);
+        end_cycle((discipline, charged), (look, call), &mut self.tasks, record, (last, check + call));
         let task = &mut self.tasks[record.current];
-        if self.turns == Some(Turns::Charged) {
+        if charged {
             task.vruntime += weighted(cycle, task.weight) * more as i64;
         }
         task.cpu_time += cycle * more;
@@ -359,7 +413,7 @@ fn begin_dispatch(discipline: &Discipline, costs: &Costs, tasks: &Tasks, record:
 /// priority in the queue.
 #[inline]
 fn end_cycle(
-    (discipline, turns): (&Discipline, Option<Turns>),
+    (discipline, charged): (&Discipline, bool),
     (look, call): (Look, Span),
     tasks: &mut Tasks,
     record: &mut Cpu,
@@ -367,7 +421,7 @@ fn end_cycle(
 ) {
     let last = last.map(|last| tasks[last].vruntime);
     let task = &mut tasks[record.current];
-    if turns == Some(Turns::Charged) {
+    if charged {
         let behind = last.map_or(task.vruntime, |last| task.vruntime.max(last + 1));
         task.vruntime = behind + weighted(end.since(record.charged), task.weight);
     } else {

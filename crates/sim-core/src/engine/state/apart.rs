@@ -137,17 +137,6 @@ impl<T: Unwritten> Apart<T> {
         Self(Some(Box::new(*T::NOTHING)))
     }
 
-    /// Takes over the value of another one.
-    #[inline]
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        match (&other.0, &mut self.0) {
-            (Some(other), Some(mine)) => **mine = **other,
-            (Some(other), None) => self.0 = Some(other.clone()),
-            (None, Some(mine)) => **mine = *T::NOTHING,
-            (None, None) => {}
-        }
-    }
-
     /// The value, if it has been written.
     #[inline]
     pub(crate) fn written(&mut self) -> Option<&mut T> {

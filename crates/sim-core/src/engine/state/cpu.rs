@@ -264,11 +264,14 @@ impl Cpu {
         }
     }
 
-    /// Sets since when a task waits in the expired array.
+    /// The arrays of O(1) change places once a task of a later one is picked: none waits in the expired one.
     #[inline]
-    pub(crate) fn set_expired_since(&mut self, since: Time) {
-        if self.rare.expired_since != since {
-            self.rare.expired_since = since;
+    pub(crate) fn raise_minimum(&mut self, minimum: i64) {
+        if minimum > self.min_vruntime {
+            self.min_vruntime = minimum;
+            if !self.rare.expired_since.is_never() {
+                self.rare.expired_since = Time::NEVER;
+            }
         }
     }
 

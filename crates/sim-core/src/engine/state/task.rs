@@ -133,12 +133,6 @@ impl Task {
         AppId(self.app as u32)
     }
 
-    /// Belongs to an application from now on.
-    #[inline]
-    pub(crate) const fn set_app(&mut self, app: AppId) {
-        self.app = app.0 as u16;
-    }
-
     /// Work of the present compute operation still to do, at nominal speed, of a task that does not wait.
     #[inline]
     pub(crate) fn remaining(&self) -> Work {

@@ -3,8 +3,7 @@
 //!
 //! The mean of those that wait is kept as two sums. Task groups: `levels`.
 
-use crate::engine::polling::members::{Member, Members, NONE};
-use crate::engine::polling::queue_copy::DISPATCHES_PREDICTED;
+use crate::engine::polling::members::{DISPATCHES_PREDICTED, Member, Members, NONE};
 use crate::engine::polling::{polls, visible_at};
 use crate::engine::state::Cpu;
 use crate::run_queue::cfs::weighted;
@@ -37,27 +36,25 @@ pub(super) struct Yield {
 }
 
 impl Members {
-    /// As [`Members::run`]. None when a task of a better priority waits.
+    /// As [`Members::run`].
     pub(super) fn run_by_deadline(
         &mut self,
         requests: Requests,
         source: (&Tasks, &Cpu),
         limit: Time,
-    ) -> Option<Time> {
-        if !self.read_level(requests, source) {
-            return None;
-        }
+    ) -> Time {
+        self.read_level(requests, source);
         let most = DISPATCHES_PREDICTED + 2 * self.members.len();
         let (mut dispatches, mut bound) = (0, limit.min(self.exhausted));
         loop {
             if self.queue.first == NONE && !self.contested {
-                return Some(self.stop_by(limit, u64::MAX));
+                return self.stop_by(limit, u64::MAX);
             }
             let end = self.since + self.overhead + self.cycle;
             let current = &self.members[self.current as usize];
             // Its poll comes one call before the end.
             if current.visible.saturating_add(self.prices.call) <= end || end >= bound {
-                return Some(self.stop_by(limit, 1));
+                return self.stop_by(limit, 1);
             }
             let (caller, after) = (self.current, self.yields(end));
             let polls = |next: u32| self.members[next as usize].polls != 0;
@@ -65,14 +62,14 @@ impl Members {
                 && let Some(turn) = self.next_turn(end, after.next)
             {
                 if !turn.task.is_some_and(polls) {
-                    return Some(end);
+                    return end;
                 }
                 self.change_turns(&after, &turn, end);
                 bound = limit.min(self.exhausted);
                 self.mark.clear(dispatches + 1);
             } else {
                 if !polls(after.next) {
-                    return Some(end);
+                    return end;
                 }
                 self.dispatch(&after, end);
             }
@@ -81,11 +78,11 @@ impl Members {
                 self.move_origin(caller);
                 self.mark.clear(dispatches);
             }
-            if limit.is_never() && dispatches > most {
-                return Some(self.end_of_cycle());
+            if self.predicts && dispatches > most {
+                return self.end_of_cycle();
             }
-            if self.skip_periods(bound, dispatches) {
-                return Some(Time::NEVER);
+            if self.skip_periods(None, bound, dispatches) {
+                return Time::NEVER;
             }
         }
     }
@@ -97,15 +94,11 @@ impl Members {
         if due == bound && bound < limit { self.end_of_cycle() } else { due }
     }
 
-    /// Reads all tasks that compete with the current one. False when one of a better priority waits.
-    pub(super) fn read_level(&mut self, requests: Requests, (source, record): (&Tasks, &Cpu)) -> bool {
-        self.slice = requests.slice;
-        (self.alike, self.ahead_key) = (true, i64::MAX);
+    /// Reads all tasks that compete with the current one.
+    pub(super) fn read_level(&mut self, requests: Requests, (source, record): (&Tasks, &Cpu)) {
+        (self.by_deadline, self.slice) = (true, requests.slice);
         self.begin_levels(source, record);
         self.begin_request(0, requests, source);
-        if self.ahead.some().is_some_and(|head| source[head].priority < self.priority) {
-            return false;
-        }
         let grouped = record.rare.group_count > 0;
         while let Some(id) = self.ahead.some() {
             let task = &source[id];
@@ -120,15 +113,13 @@ impl Members {
             }
             self.insert(self.queue.last, number);
             self.begin_request(number, requests, source);
-            self.alike &= task.polls == self.polls;
+            self.alike &= (task.polls, task.weight) == (self.polls, self.weight);
             self.count_waiting(number, 1);
             self.ahead = task.next;
         }
         if grouped {
             self.read_groups(requests, source, record);
         }
-        self.mark.clear(0);
-        true
     }
 
     /// Reads what EEVDF orders a member by.
@@ -257,9 +248,6 @@ impl Members {
         self.hand_over(old, after.next);
         // The switch is charged to the task that comes: from `end` on.
         self.protect(after.next);
-        if !self.alike {
-            self.look_like(self.members[after.next as usize].polls);
-        }
     }
 
     /// Each yield may move the key of its caller on by a request. Before the numbers exceed 64 bits, the same

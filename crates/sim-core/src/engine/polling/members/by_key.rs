@@ -1,11 +1,10 @@
 //! The pick of a fair yield, which charges its caller and changes nothing else (CFS, plain virtual time): the
 //! current task polls until its key is not before that of the first waiting one, which then runs.
 //!
-//! For tasks of one weight that poll alike. No rule of a discipline reads more of a task than its key, so
-//! whole rounds follow from the keys without a search for a recurrence.
+//! No rule of a discipline reads more of a task than its key, so that whole rounds of tasks of one weight
+//! that poll alike follow from the keys without a search for a recurrence.
 
-use crate::engine::polling::members::{Members, NONE};
-use crate::engine::polling::queue_copy::DISPATCHES_PREDICTED;
+use crate::engine::polling::members::{DISPATCHES_PREDICTED, Members, NONE};
 use crate::engine::polling::{all_unaware, polls};
 use crate::ids::TaskId;
 use crate::run_queue::Tasks;
@@ -21,8 +20,8 @@ enum Place {
     Empty,
     /// Its number and its key.
     Member(u32, i64),
-    /// A task that polls in another way, has another weight, or does not poll, with its key.
-    Other(i64, bool),
+    /// A task that does not poll, with its key.
+    Other(i64),
 }
 
 impl Members {
@@ -51,9 +50,11 @@ impl Members {
     #[inline(never)]
     fn read_ahead(&mut self, previous: u32, source: &Tasks) -> Place {
         let task = &source[self.ahead];
-        if (task.polls, task.weight) != (self.polls, self.weight) {
-            return Place::Other(task.vruntime, polls(task));
+        if !polls(task) {
+            return Place::Other(task.vruntime);
         }
+        self.alike &= (task.polls, task.weight) == (self.polls, self.weight);
+        self.mark.forget();
         let number = self.members.len() as u32;
         self.read(self.ahead, task);
         self.insert(previous, number);
@@ -62,14 +63,10 @@ impl Members {
         Place::Member(number, task.vruntime)
     }
 
-    /// As [`Members::run`]. None when a task of a better priority waits, or one that polls in another way
-    /// follows.
-    pub(super) fn run_by_key(&mut self, source: &Tasks, limit: Time) -> Option<Time> {
+    /// As [`Members::run`].
+    pub(super) fn run_by_key(&mut self, source: &Tasks, limit: Time) -> Time {
         self.look_ahead(source);
         let head = self.ahead;
-        if head.some().is_some_and(|head| source[head].priority < self.priority) {
-            return None;
-        }
         let stay = |members: &mut Self, cycles: u64| {
             members.stay(cycles);
         };
@@ -77,43 +74,47 @@ impl Members {
         loop {
             let next = self.behind(NONE, source);
             let rival = match next {
-                Place::Empty => return Some(self.stop(limit, u64::MAX, stay)),
-                Place::Member(_, key) | Place::Other(key, _) => key,
+                Place::Empty => return self.stop(limit, u64::MAX, stay),
+                Place::Member(_, key) | Place::Other(key) => key,
             };
             let current = &self.members[self.current as usize];
             let first = self.since + self.overhead + self.cycle;
             let lead = rival - current.key - weighted(first.since(self.charged), self.weight);
             let wanted = yields_until_behind(lead, self.cycle_charge);
             if wanted == u64::MAX {
-                return Some(self.stop(limit, wanted, stay));
+                return self.stop(limit, wanted, stay);
             }
             // Its last poll of this dispatch comes one call before the end.
             let end = first + self.cycle * (wanted - 1);
             if current.visible.saturating_add(self.prices.call) <= end || end >= limit {
-                return Some(self.stop(limit, wanted, stay));
+                return self.stop(limit, wanted, stay);
             }
             match next {
                 Place::Member(next, _) => {
                     let key = self.stay(wanted);
                     self.switch(key, next);
                 }
-                Place::Other(_, true) => return None,
                 _ => {
                     self.stay(wanted - 1);
-                    return Some(end);
+                    return end;
                 }
             }
             dispatches += 1;
-            if limit.is_never() && dispatches >= READ_FIRST {
+            if self.predicts && dispatches >= READ_FIRST {
                 if dispatches > DISPATCHES_PREDICTED {
-                    return Some(self.end_of_cycle());
+                    return self.end_of_cycle();
                 }
                 if dispatches == READ_FIRST && self.is_stuck(source, head) {
-                    return Some(Time::NEVER);
+                    return Time::NEVER;
                 }
             }
-            if (dispatches + 1).is_power_of_two() && self.one_after_another(source, limit, dispatches) {
-                return Some(Time::NEVER);
+            let forever = if self.alike {
+                (dispatches + 1).is_power_of_two() && self.one_after_another(source, limit, dispatches)
+            } else {
+                self.skip_periods(None, limit, dispatches)
+            };
+            if forever {
+                return Time::NEVER;
             }
         }
     }
@@ -147,7 +148,7 @@ impl Members {
         let previous = self.behind_equals(key, |member| member.key);
         self.insert(previous, old);
         self.hand_over(old, next);
-        self.charged = (self.since + self.overhead).saturating_sub(self.switch_charge());
+        self.charge_switch();
     }
 
     /// After a switch: tasks whose keys are no further apart than a dispatch of one cycle adds run one after
@@ -177,12 +178,16 @@ impl Members {
             }
             soonest = soonest.min(visible);
             dispatched += 1;
-            match self.behind(previous, source) {
+            let behind = self.behind(previous, source);
+            if !self.alike {
+                return false;
+            }
+            match behind {
                 Place::Member(number, its) if its - key <= growth => {
                     end += self.cost(last, number);
                     (previous, last) = (number, number);
                 }
-                Place::Member(_, its) | Place::Other(its, _) => {
+                Place::Member(_, its) | Place::Other(its) => {
                     beyond = its;
                     break;
                 }

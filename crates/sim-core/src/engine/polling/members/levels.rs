@@ -44,8 +44,6 @@ impl Members {
 
     /// Makes room for the levels of a cpu and enters that of the current task.
     pub(super) fn begin_levels(&mut self, source: &Tasks, record: &Cpu) {
-        self.levels.clear();
-        self.queue = Queue::EMPTY;
         if record.rare.group_count > 0 {
             self.levels.resize(1 + usize::from(record.rare.group_count), Queue::EMPTY);
         }
@@ -208,9 +206,6 @@ impl Members {
         }
         self.begin_turn();
         self.hand_over(old, next);
-        if !self.alike {
-            self.look_like(self.members[next as usize].polls);
-        }
     }
 
     /// For how many periods, in each of which it grows older by `growth`, a group around the current task

@@ -1,18 +1,24 @@
-//! Polling on compact records of the tasks of a queue, for two picks: that of a fair yield, which charges its
-//! caller and changes nothing else (`by_key`), and that of EEVDF (`by_deadline`), whose state recurs
-//! (`renaming`).
+//! Polling on compact records of the tasks of a queue, for three picks: that of a fair yield, which charges
+//! its caller and changes nothing else (`by_key`), that of the disciplines with slices (`by_slice`), and that
+//! of EEVDF (`by_deadline`). Where the state recurs, whole periods are skipped (`renaming`).
 //!
-//! The same as on a copy of the queue (`queue_copy`), to the nanosecond. A record has what these picks read
-//! of a task and what the task has done, instead of the two records of a task that the rules of all
-//! disciplines need. What a task-step takes less for that: docs/performance/history.md.
+//! The same as one cycle after the other, to the nanosecond. A record has what these picks read of a task and
+//! what the task has done, instead of the two records of a task that the rules of all disciplines need. What
+//! a task-step takes less for that: docs/performance/history.md.
 //!
 //! The members of a queue are linked in its order. Under a fair yield only tasks that run are read: a queue
 //! may have thousands.
+//!
+//! A cycle that these records do not cover is an event of its own: one in which a task of a better priority
+//! waits, or a directed yield finds a task.
 
 mod by_deadline;
 mod by_key;
+mod by_slice;
 mod levels;
 mod renaming;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use by_key::READ_FIRST;
 
@@ -20,15 +26,22 @@ use crate::account::Category;
 use crate::engine::polling::members::by_deadline::Queue;
 use crate::engine::polling::members::levels::Limit;
 use crate::engine::polling::members::renaming::Mark;
-use crate::engine::polling::queue_copy::USUAL;
 use crate::engine::polling::{Look, cycles_before, polls_before};
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, Prices, ProcessId, Task};
 use crate::ids::TaskId;
 use crate::policy::TaskState;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{self, Discipline, Picks, Tasks};
+use crate::run_queue::multilevel::Share;
+use crate::run_queue::{self, Discipline, Picks, Rules, Tasks};
 use crate::time::{Span, Time};
+
+/// Dispatches that are predicted one by one before an event is armed to continue the prediction; more by
+/// twice the length of a queue that is read at once.
+const DISPATCHES_PREDICTED: usize = 512;
+
+/// Room for this number of tasks is reserved at the start.
+const USUAL: usize = 16;
 
 /// A task that has been read, and what it has done since.
 #[derive(Clone, Copy)]
@@ -69,12 +82,12 @@ const NONE: u32 = u32::MAX;
 /// The polling of a cpu, and how far it is.
 pub(crate) struct Members {
     priority: u8,
-    /// How all members poll; where they differ, the current one.
+    /// How all members poll, and their weight; where they differ, the current one.
     polls: u8,
-    /// All poll alike, or in the ways of `looks`.
+    weight: u32,
+    /// All have one weight and poll alike, or in the ways of `looks`.
     alike: bool,
     looks: Vec<Look>,
-    weight: u32,
     /// They belong to several processes.
     several: bool,
     /// They are picked by deadline, with requests of this length, not by key.
@@ -110,6 +123,12 @@ pub(crate) struct Members {
     /// The origin of virtual time has moved.
     moved: bool,
     mark: Mark,
+    /// With slices: those of the members, the queue's `min_vruntime`, and the runnable tasks.
+    shares: Vec<Share>,
+    base: i64,
+    running: u32,
+    /// The run is a prediction: it ends after many dispatches.
+    predicts: bool,
     // The present dispatch, and what has been done.
     since: Time,
     overhead: Span,
@@ -127,9 +146,9 @@ impl Members {
         Self {
             priority: 0,
             polls: 0,
+            weight: 0,
             alike: true,
             looks: looks.to_vec(),
-            weight: 0,
             several: false,
             by_deadline: false,
             slice: Span::ZERO,
@@ -153,6 +172,10 @@ impl Members {
             exhausted: Time::NEVER,
             moved: false,
             mark: Mark::default(),
+            shares: Vec::new(),
+            base: 0,
+            running: 0,
+            predicts: false,
             since: Time::ZERO,
             overhead: Span::ZERO,
             charged: Time::ZERO,
@@ -166,45 +189,57 @@ impl Members {
     /// Runs what is on a cpu until something other than polling is due and returns that instant: the current
     /// task's poll (it observes the end of its wait) or the end of its cycle (a task that does not poll
     /// follows). Cycles that end before `limit` are done; when nothing happens before `limit`, or nothing
-    /// ever, it stops there. None where another mechanism has to do it.
-    pub(crate) fn run(&mut self, shared: &Shared, record: &Cpu, limit: Time) -> Option<Time> {
-        let picks = shared.picks?;
+    /// ever, it stops there.
+    pub(crate) fn run(&mut self, shared: &Shared, record: &Cpu, limit: Time) -> Time {
+        let discipline = &shared.model.discipline;
         self.load(&shared.tasks, record, Prices::of(&shared.machine.costs));
-        self.by_deadline = matches!(picks, Picks::ByDeadline(_));
-        match picks {
-            Picks::ByKey => self.run_by_key(&shared.tasks, limit),
-            Picks::ByDeadline(requests) => self.run_by_deadline(requests, (&shared.tasks, record), limit),
+        self.predicts = limit.is_never();
+        if self.ahead.some().is_some_and(|head| shared.tasks[head].priority < self.priority) {
+            return self.end_of_cycle();
         }
+        let bound = if shared.directed { limit.min(shared.directed_from(record)) } else { limit };
+        let due = match shared.picks {
+            Picks::ByKey => self.run_by_key(&shared.tasks, bound),
+            Picks::ByDeadline(requests) => self.run_by_deadline(requests, (&shared.tasks, record), bound),
+            Picks::BySlice => match discipline.levels() {
+                Some(levels) => self.run_by_slice(levels, (&shared.tasks, record), bound),
+                None => self.end_of_cycle(),
+            },
+            Picks::InTurns(_) | Picks::EachCycle => self.end_of_cycle(),
+        };
+        if due == bound && bound < limit { self.end_of_cycle() } else { due }
     }
 
     /// Begins with what is on a cpu: its current task.
     fn load(&mut self, source: &Tasks, record: &Cpu, prices: Prices) {
         let task = &source[record.current];
-        (self.priority, self.polls, self.weight) = (task.priority, task.polls, task.weight);
+        (self.priority, self.by_deadline) = (task.priority, false);
         self.several = record.several;
         self.prices = prices;
-        self.look_like(task.polls);
-        self.cycle_charge = weighted(self.cycle, self.weight);
+        self.look_like(task.polls, task.weight);
         self.members.clear();
         self.around.clear();
         self.levels.clear();
         (self.alike, self.contested, self.moved) = (true, false, false);
         (self.current, self.queue, self.level) = (0, Queue::EMPTY, 0);
         self.limits.clear();
+        self.shares.clear();
         (self.divided, self.waits, self.exhausted) = (false, 0, Time::NEVER);
-        self.ahead = record.head;
+        self.mark.clear(0);
+        (self.ahead, self.ahead_key) = (record.head, i64::MAX);
         self.read(record.current, task);
         (self.since, self.charged) = (record.since, record.charged);
         self.overhead = record.overhead.total();
         (self.switching, self.cycles, self.switches) = (Span::ZERO, 0, 0);
     }
 
-    /// The current task polls in this way.
+    /// The current task polls in this way and has this weight.
     #[inline]
-    fn look_like(&mut self, polls: u8) {
-        self.polls = polls;
+    fn look_like(&mut self, polls: u8, weight: u32) {
+        (self.polls, self.weight) = (polls, weight);
         self.look = self.looks[polls as usize];
         self.cycle = self.look.poll + self.prices.call;
+        self.cycle_charge = weighted(self.cycle, weight);
     }
 
     #[inline]
@@ -282,6 +317,16 @@ impl Members {
         (self.before, self.current) = (old, next);
         self.overhead = cost;
         self.switching += cost;
+        if !self.alike {
+            let Member { polls, weight, .. } = self.members[next as usize];
+            self.look_like(polls, weight);
+        }
+    }
+
+    /// What is switched to is charged for the switch.
+    #[inline]
+    fn charge_switch(&mut self) {
+        self.charged = (self.since + self.overhead).saturating_sub(self.switch_charge());
     }
 
     /// The current task has gone through whole cycles, the last of which ends at `end`.
@@ -337,19 +382,13 @@ impl Members {
         self.prices.charged(self.several)
     }
 
-    /// How many have been done.
-    #[cfg(debug_assertions)]
-    pub(crate) fn cycles(&self) -> u64 {
-        self.cycles
-    }
-
     /// The run has ended like another one on the same queue.
     #[cfg(debug_assertions)]
     pub(crate) fn ends_like(&self, other: &Self) -> bool {
         let cpu = |queue: &Self| {
             let Self { since, overhead, charged, switching, cycles, switches, .. } = *queue;
             let current = queue.members[queue.current as usize].task;
-            (current, since, overhead, charged, switching, cycles, switches)
+            (current, since, overhead, charged, switching, cycles, switches, queue.base)
         };
         let one = |one: &Member| {
             let keys = (one.key, one.deadline, one.protection);
@@ -357,39 +396,7 @@ impl Members {
         };
         let has_run = |member: &&Member| member.cycles > 0 || member.inside > 0;
         let [mine, others] = [self, other].map(|queue| queue.members.iter().filter(has_run).map(one));
-        cpu(self) == cpu(other) && mine.eq(others)
-    }
-
-    /// The run has ended like one on a copy of the queue.
-    #[cfg(debug_assertions)]
-    pub(crate) fn ends_like_copy(&self, copy: &crate::engine::polling::queue_copy::QueueCopy) -> bool {
-        let now = (self.since, self.overhead, self.charged, self.switching, self.cycles, self.switches);
-        let then =
-            (copy.cpu.since, copy.overhead, copy.cpu.charged, copy.switching, copy.cycles, copy.switches);
-        let of = |id: TaskId| copy.done[id.0 as usize].task;
-        let same = |member: &Member| {
-            let Some(number) = copy.done.iter().position(|done| done.task == member.task) else {
-                return false;
-            };
-            let (done, task) = (&copy.done[number], &copy.tasks[TaskId(number as u32)]);
-            let ran = member.cycles == 0 || (member.used, member.last_ran) == (task.cpu_time, task.last_ran);
-            let keys = !self.by_deadline
-                || (member.deadline, member.protection) == (task.history.vdeadline, task.history.protection);
-            let counts =
-                (member.key, member.cycles, member.switches) == (task.vruntime, done.cycles, done.switches);
-            ran && keys && counts
-        };
-        let next = |number: u32| self.members.get(number as usize);
-        let order: Vec<TaskId> = if !self.divided {
-            let listed = std::iter::successors(next(self.queue.first), |member| next(member.next));
-            listed.map(|member| member.task).collect()
-        } else {
-            self.waiting_in_levels().iter().map(|number| self.members[*number as usize].task).collect()
-        };
-        now == then
-            && self.members[self.current as usize].task == of(copy.cpu.current)
-            && order.into_iter().zip(copy.queue().map(of)).all(|(mine, other)| mine == other)
-            && self.members.iter().all(same)
+        cpu(self) == cpu(other) && mine.eq(others) && self.shares == other.shares
     }
 
     /// Writes what has happened back to the cpu.
@@ -420,6 +427,7 @@ impl Members {
                 self.merge_levels();
             }
         }
+        self.store_shares(&mut shared.tasks, record);
         if self.switches > 0 {
             record.last_process = shared.tasks[self.members[self.before as usize].task].process;
             self.relink(&shared.model.discipline, &mut shared.tasks, record);
@@ -455,179 +463,5 @@ impl Members {
         let current = &mut tasks[record.current];
         current.state = TaskState::Running;
         (current.previous, current.next) = (TaskId::NONE, TaskId::NONE);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::polling::queue_copy::QueueCopy;
-    use crate::ids::{AppId, CpuId, IdVec};
-    use crate::rng;
-    use crate::run_queue::eevdf::EevdfParams;
-    use crate::run_queue::{Requests, groups, insert_by};
-
-    const LOOKS: [u64; 3] = [40, 40, 190];
-
-    fn looks() -> Vec<Look> {
-        let look = |ns| Look { each: Span::from_ns(ns), poll: Span::from_ns(ns), category: Category::Spin };
-        LOOKS.map(look).to_vec()
-    }
-
-    /// A queue under EEVDF whose tasks wait for instants of their own, without task groups or with two around
-    /// all of them; every third case has tasks of several weights, processes and polls.
-    fn queue(params: &EevdfParams, case: u32) -> (Tasks, Cpu) {
-        let mut noise = u64::from(case) + 1;
-        let mut draw = |bound: u64| (u64::from(rng::next(&mut noise)) * bound) >> 32;
-        let (mut tasks, mut cpu) = (Tasks::default(), Cpu::new(CpuId(0)));
-        let (count, groups) = (1 + draw(8) as u32, [0, 3, 0, 2][case as usize % 4]);
-        let mixed = case.is_multiple_of(3);
-        cpu.several = mixed;
-        let apart = [0, 2_500, 500_000][draw(3) as usize];
-        for number in 0..count + groups {
-            let (weight, process) = if mixed {
-                ([512, 1_024, 3_000][draw(3) as usize], ProcessId::of_app(AppId(draw(2) as u32)))
-            } else {
-                (1_024, ProcessId::NONE)
-            };
-            let mut task = Task::new(AppId(0), weight, process, 0);
-            task.vruntime = draw(apart + 1) as i64;
-            task.visible = Time::from_ns(draw(3_000_000));
-            if draw(3) == 0 {
-                task.visible = Time::NEVER;
-            }
-            task.polls = if mixed { 1 + draw(2) as u8 } else { 1 };
-            if draw(12) == 0 && number > 0 {
-                task.polls = 0;
-            }
-            task.history.vdeadline = task.vruntime + 1 + draw(params.slice.ns()) as i64;
-            task.history.protection = task.vruntime + draw(params.slice.ns()) as i64;
-            if case % 5 == 1 {
-                // All are alike and change places in turn.
-                (task.vruntime, task.history.vdeadline) = (0, 2_000);
-                task.history.protection = i64::from(number == 0) * 2_000;
-                task.visible = if number == 0 { Time::from_ns(2_500_000) } else { task.visible };
-            }
-            if case % 5 == 2 {
-                // In each period one runs, and the others go on by a place.
-                (task.weight, task.polls, task.process) = (1_024, 1, ProcessId::NONE);
-                task.vruntime = i64::from(number) * (params.slice.ns() / u64::from(count)) as i64;
-                task.history.vdeadline = task.vruntime + params.slice.ns() as i64;
-                task.history.protection = 0;
-            }
-            // The second group is in the first one. Three groups compete with each other and with tasks.
-            task.history.group = match groups {
-                0 => 0,
-                2 if number < count => 2,
-                3 if number < count => draw(4) as u16,
-                _ => u16::from(number == count + 1),
-            };
-            let id = tasks.push(task);
-            if number == 0 {
-                cpu.current = id;
-            } else if number < count {
-                insert_by(params, &mut tasks, &mut cpu, id);
-            }
-        }
-        (cpu.rare.first_group, cpu.rare.group_count) = (TaskId(count), groups as u16);
-        for group in groups::all(&cpu) {
-            let holds = |task: TaskId| groups::chain(&tasks, &cpu, task).any(|around| around == group);
-            let (queued, chosen) = ((0..count).map(TaskId).any(holds), holds(cpu.current));
-            let history = &mut tasks[group].history;
-            (history.queued, history.chosen) = (queued, chosen);
-        }
-        cpu.charged = Time::from_ns(1);
-        cpu.running = count;
-        (tasks, cpu)
-    }
-
-    fn members(tasks: &Tasks, cpu: &Cpu, params: &EevdfParams, limit: Time) -> (Members, Option<Time>) {
-        let mut members = Members::new(&looks());
-        members.load(tasks, cpu, PRICES);
-        members.by_deadline = true;
-        let requests = requests(params);
-        let due = members.run_by_deadline(requests, (tasks, cpu), limit);
-        (members, due)
-    }
-
-    fn requests(params: &EevdfParams) -> Requests {
-        Requests { slice: params.slice, protected: params.protected }
-    }
-
-    const PRICES: Prices =
-        Prices { call: Span::from_ns(300), thread: Span::from_ns(900), process: Span::from_ns(1_700) };
-
-    fn copy(tasks: &Tasks, cpu: &Cpu) -> QueueCopy {
-        let mut copy = QueueCopy::new(&looks());
-        copy.load(cpu, tasks, &IdVec::default(), (PRICES, false));
-        copy
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "thousands of polls one by one")]
-    fn members_by_deadline_poll_as_a_copy_of_the_queue_does() {
-        for case in 0..2_000 {
-            let protected = [Span::from_us(700), EevdfParams::scaled(8).slice][case as usize / 4 % 2];
-            let params = EevdfParams { protected, ..EevdfParams::scaled(8) };
-            let (tasks, cpu) = queue(&params, case);
-            let (quick, due) = members(&tasks, &cpu, &params, Time::NEVER);
-            let due = due.expect("members cover it");
-            // After many dispatches an event continues a prediction, here or there.
-            if due < Time::NEVER {
-                let later = copy(&tasks, &cpu).run(&params, due + Span::from_ns(1));
-                let long = quick.cycles > 500 || later.since(due) > Span::from_ms(1);
-                assert!(later == due || (later > due && long), "case {case}: {later:?} after {due:?}");
-                let mut slow = copy(&tasks, &cpu);
-                slow.run(&params, due);
-                assert!(quick.ends_like_copy(&slow), "case {case}");
-            }
-            let limit = Time::from_ns(1_000 * u64::from(case)).min(due);
-            let (quick, mine) = members(&tasks, &cpu, &params, limit);
-            let mut slow = copy(&tasks, &cpu);
-            assert_eq!(mine, Some(slow.run(&params, limit)), "case {case}");
-            assert!(quick.ends_like_copy(&slow), "case {case} up to {limit:?}");
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "thousands of polls one by one")]
-    fn the_origin_of_virtual_time_moves_as_on_a_copy() {
-        // At the weight of `SCHED_IDLE` a yield is a 27,000th of 64 bits.
-        let params = EevdfParams { slice: Span::from_ms(1_000_000), ..EevdfParams::scaled(1) };
-        for case in 0..40 {
-            let (mut tasks, cpu) = queue(&EevdfParams::scaled(1), case);
-            for task in tasks.iter_mut() {
-                (task.weight, task.visible, task.polls) = (3, Time::NEVER, 1);
-            }
-            let limit = Time::from_ns(50_000_000);
-            let (quick, due) = members(&tasks, &cpu, &params, limit);
-            let mut slow = copy(&tasks, &cpu);
-            assert_eq!(due, Some(slow.run(&params, limit)), "case {case}");
-            assert!(quick.members.iter().all(|member| member.key < run_queue::FAR_KEY));
-            assert!(quick.ends_like_copy(&slow), "case {case}");
-        }
-    }
-
-    #[test]
-    fn a_state_in_which_the_current_task_is_protected_longer_is_another_one() {
-        let params = EevdfParams::scaled(8);
-        let (tasks, cpu) = (0..).map(|case| queue(&params, case)).find(|(_, cpu)| cpu.running > 1).unwrap();
-        let (mut members, requests) = (Members::new(&looks()), requests(&params));
-        members.load(&tasks, &cpu, PRICES);
-        members.read_level(requests, (&tasks, &cpu));
-        let protected = |members: &mut Members, until: i64| {
-            let current = &mut members.members[0];
-            current.protection = current.key + until;
-        };
-        protected(&mut members, 2_000);
-        members.set_mark(4);
-        assert!(members.has_recurred());
-        protected(&mut members, 1_000);
-        assert!(!members.has_recurred());
-        // One that has ended is like one that ended before.
-        protected(&mut members, -1_000);
-        members.set_mark(4);
-        protected(&mut members, -2_000);
-        assert!(members.has_recurred());
     }
 }

@@ -1,9 +1,11 @@
-//! Finds that the polling of members by deadline repeats itself, and skips whole periods of it.
+//! Finds that the polling of members repeats itself, and skips whole periods of it.
 //!
 //! The state has recurred when in each place of the queue, and on the cpu, there is a task that is as far
 //! ahead of the others as the one that was there at a marked state: whoever it is, it goes on as that one did
-//! if their weights, processes and polls are equal. Four equal tasks are in the same places only after 28
-//! dispatches, but others are in the place of each after 7.
+//! if their weights, processes and polls are equal. Under EEVDF four equal tasks are in the same places only
+//! after 28 dispatches, but others are in the place of each after 7. Where the first of all keys runs, those
+//! that have not run since the mark wait behind all others and have no say until these come up to them. A
+//! task with a slice recurs only in its own place.
 //!
 //! In each period a task does what the one in its place at the mark has done, and goes to the place to which
 //! that one went. Each task thus goes around in an orbit of places, and its share of any number of periods is
@@ -11,6 +13,7 @@
 
 use crate::engine::polling::members::{Member, Members, NONE};
 use crate::run_queue::FAR_KEY;
+use crate::run_queue::multilevel::Levels;
 use crate::time::{Span, Time};
 
 /// The first mark, in dispatches; the next ones come after twice as many.
@@ -21,12 +24,12 @@ const WORTHWHILE: u64 = 8;
 
 /// A place in the order of the queue, the first one that of the current task.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     /// Who was there at the mark, with keys and counts.
     number: u32,
-    then: Member,
+    pub(super) then: Member,
     /// Who is there now, and where the one of the mark is now.
-    now: u32,
+    pub(super) now: u32,
     moves_to: u32,
 }
 
@@ -49,7 +52,10 @@ pub(super) struct Mark {
     due: usize,
     from: usize,
     places: Vec<Place>,
+    /// How many of them, from the first one, take part.
+    taking_part: usize,
     groups: Vec<(i64, i64)>,
+    base: i64,
     overhead: Span,
     since: Time,
     switching: Span,
@@ -66,6 +72,11 @@ impl Mark {
     pub(super) fn clear(&mut self, dispatch: usize) {
         (self.is_set, self.due, self.from) = (false, dispatch + FIRST_MARK, dispatch);
     }
+
+    /// The present one is of other members.
+    pub(super) fn forget(&mut self) {
+        self.is_set = false;
+    }
 }
 
 /// What is left of a protection.
@@ -77,12 +88,18 @@ impl Members {
     /// At the beginning of a dispatch: skips as many whole periods as pass without event; true when they
     /// continue forever.
     #[inline]
-    pub(super) fn skip_periods(&mut self, limit: Time, dispatches: usize) -> bool {
+    pub(super) fn skip_periods(
+        &mut self,
+        levels: Option<&dyn Levels>,
+        limit: Time,
+        dispatches: usize,
+    ) -> bool {
         if self.mark.is_set && self.looks_the_same() && self.has_recurred() {
-            return self.skip(limit, dispatches);
+            return self.skip(levels, limit, dispatches);
         }
-        if dispatches >= self.mark.due {
-            let room = self.queue.soonest.min(limit).since(self.since);
+        // At the very start of a run less of a switch is charged than later.
+        if dispatches >= self.mark.due && (self.by_deadline || self.charged > Time::ZERO) {
+            let room = self.soonest(self.members.len()).min(limit).since(self.since);
             if room > self.cycle * WORTHWHILE {
                 self.set_mark(dispatches);
             } else {
@@ -90,6 +107,19 @@ impl Members {
             }
         }
         false
+    }
+
+    /// When the first of those in so many places observes the end of its wait.
+    fn soonest(&self, places: usize) -> Time {
+        if self.by_deadline {
+            return self.queue.soonest;
+        }
+        let (mut soonest, mut number) = (self.members[self.current as usize].visible, self.queue.first);
+        for _ in 1..places {
+            let Some(member) = self.members.get(number as usize) else { break };
+            (soonest, number) = (soonest.min(member.visible), member.next);
+        }
+        soonest
     }
 
     #[inline(never)]
@@ -111,6 +141,7 @@ impl Members {
         let keys = |group: &u32| (members[*group as usize].key, members[*group as usize].deadline);
         mark.groups.extend(around.iter().map(keys));
         (mark.is_set, mark.due) = (true, 2 * dispatches - mark.from);
+        mark.base = self.base;
         (mark.overhead, mark.since, mark.switching) = (self.overhead, self.since, self.switching);
         (mark.cycles, mark.switches) = (self.cycles, self.switches);
     }
@@ -120,7 +151,7 @@ impl Members {
     fn looks_the_same(&self) -> bool {
         let [then, behind @ ..] = &*self.mark.places else { return false };
         let now = &self.members[self.current as usize];
-        now.deadline - now.key == then.then.deadline - then.then.key
+        (!self.by_deadline || now.deadline - now.key == then.then.deadline - then.then.key)
             && self.overhead == self.mark.overhead
             && behind.first().is_none_or(|behind| {
                 self.members[self.queue.first as usize].key - now.key == behind.then.key - then.then.key
@@ -131,20 +162,32 @@ impl Members {
     /// same amount. Notes who is where.
     #[inline(never)]
     pub(super) fn has_recurred(&mut self) -> bool {
+        let (by_deadline, in_place) = (self.by_deadline, !self.shares.is_empty());
         let Self { members, mark, .. } = self;
         let growth = members[self.current as usize].key - mark.places[0].then.key;
-        if left(&members[self.current as usize]) != left(&mark.places[0].then) {
+        if left(&members[self.current as usize]) != left(&mark.places[0].then) && by_deadline {
+            return false;
+        }
+        if in_place && self.base - mark.base != growth {
             return false;
         }
         let (mut number, mut next) = (self.current, self.queue.first);
+        mark.taking_part = mark.places.len();
         for place in 0..mark.places.len() {
             let (now, then) = (&members[number as usize], &mark.places[place].then);
-            let alike = (now.weight, now.polls, now.process) == (then.weight, then.polls, then.process);
-            if !alike || now.key - then.key != growth || now.deadline - then.deadline != growth {
-                return false;
+            let waits = number == mark.places[place].number && now.cycles == then.cycles;
+            if waits && !by_deadline {
+                mark.taking_part = mark.taking_part.min(place);
+            } else {
+                let alike = (now.weight, now.polls, now.process) == (then.weight, then.polls, then.process);
+                let deadlines = !by_deadline || now.deadline - then.deadline == growth;
+                let here = place < mark.taking_part && (!in_place || number == mark.places[place].number);
+                if !alike || !here || !deadlines || now.key - then.key != growth {
+                    return false;
+                }
+                mark.places[now.place as usize].moves_to = place as u32;
             }
             mark.places[place].now = number;
-            mark.places[now.place as usize].moves_to = place as u32;
             if next != NONE {
                 (number, next) = (next, members[next as usize].next);
             }
@@ -152,25 +195,48 @@ impl Members {
         true
     }
 
-    /// How often what has happened since the mark happens again before anything else does.
-    fn skip(&mut self, limit: Time, dispatches: usize) -> bool {
+    /// For how many periods nothing but yields changes the order of those that take part.
+    fn periods_unchanged(&self, levels: Option<&dyn Levels>, growth: i64) -> u64 {
         let mark = &self.mark;
-        let growth = self.members[self.current as usize].key - mark.places[0].then.key;
         let mut most = u64::MAX;
-        if growth > 0 {
-            let farthest = self.members.iter().map(|member| member.key).max().unwrap_or(0);
-            most = (FAR_KEY - 1 - farthest).max(0) as u64 / growth as u64;
-        }
         for (number, (key, deadline)) in self.around.iter().zip(&mark.groups) {
             let group = &self.members[*number as usize];
             // Else a request of the group has ended in between.
             let kept = group.deadline == *deadline;
             most = most.min(if kept { self.periods_kept(*number, group.key - key) } else { 0 });
         }
+        if self.by_deadline {
+            return most;
+        }
+        let key = |place: &Place| self.members[place.now as usize].key;
+        let (part, rest) = mark.places.split_at(mark.taking_part);
+        let beyond = rest.first().map_or(i64::MAX, key).min(self.ahead_key);
+        if growth > 0 && beyond < i64::MAX {
+            // Behind those that are further ahead no task falls.
+            let last = part.iter().map(key).max().unwrap_or(beyond);
+            most = (beyond - last - 1).max(0) as u64 / growth as u64;
+        }
+        if let Some(levels) = levels {
+            let periods = part.iter().map(|place| self.periods_in_slice(levels, place.now, &place.then));
+            most = most.min(periods.min().unwrap_or(0));
+        }
+        most
+    }
+
+    /// How often what has happened since the mark happens again before anything else does.
+    fn skip(&mut self, levels: Option<&dyn Levels>, limit: Time, dispatches: usize) -> bool {
+        let mark = &self.mark;
+        let growth = self.members[self.current as usize].key - mark.places[0].then.key;
+        let mut most = self.periods_unchanged(levels, growth);
         // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
-        let end = self.queue.soonest.min(limit);
-        if end.is_never() && !self.contested {
+        let end = self.soonest(mark.taking_part).min(limit);
+        let forever = if self.by_deadline { !self.contested } else { most == u64::MAX };
+        if end.is_never() && forever {
             return true;
+        }
+        if growth > 0 {
+            let farthest = self.members.iter().map(|member| member.key).max().unwrap_or(0);
+            most = most.min((FAR_KEY - 1 - farthest).max(0) as u64 / growth as u64);
         }
         let period = self.since - mark.since;
         let room = if end.is_never() {
@@ -180,7 +246,7 @@ impl Members {
         };
         let times = room.min(most);
         if times > 0 {
-            self.repeat(times, growth);
+            self.repeat(levels, times, growth);
         }
         self.mark.is_set = false;
         self.mark.due = match times {
@@ -193,12 +259,16 @@ impl Members {
     }
 
     /// What has happened since the mark happens again, this number of times.
-    fn repeat(&mut self, times: u64, growth: i64) {
+    fn repeat(&mut self, levels: Option<&dyn Levels>, times: u64, growth: i64) {
         let mut mark = std::mem::take(&mut self.mark);
         let period = self.since - mark.since;
+        if let Some(levels) = levels {
+            self.use_slices(levels, &mark.places[..mark.taking_part], times);
+        }
         mark.whose.clear();
-        mark.whose.resize(mark.places.len(), NONE);
-        for first in 0..mark.places.len() as u32 {
+        mark.whose.extend(mark.places.iter().map(|place| place.now));
+        mark.whose[..mark.taking_part].fill(NONE);
+        for first in 0..mark.taking_part as u32 {
             if mark.whose[first as usize] == NONE {
                 self.repeat_orbit(&mut mark, first, times, (period, growth));
             }
@@ -212,7 +282,8 @@ impl Members {
         self.cycles += (self.cycles - mark.cycles) * times;
         self.switches += (self.switches - mark.switches) * times;
         self.since += period * times;
-        self.charged = self.since;
+        self.charged += period * times;
+        self.base += (self.base - mark.base) * times as i64;
         self.current = mark.whose[0];
         (self.queue.first, self.queue.last) = (NONE, NONE);
         self.waits += 1;
@@ -281,7 +352,9 @@ impl Members {
             }
             let then = &places[goes_to].then;
             member.key = then.key + growth * (times + 1) as i64;
-            member.deadline = then.deadline + growth * (times + 1) as i64;
+            if self.by_deadline {
+                member.deadline = then.deadline + growth * (times + 1) as i64;
+            }
             // The window moves on by a place.
             let (leaves, enters) = (shares[at], shares[(at + rest) % length]);
             part.0 = part.0 + enters.cycles - leaves.cycles;
