@@ -6,13 +6,13 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use crate::compare::contrast::{self, Contrasts};
-use crate::report::Line;
-use crate::result::{self, Job, Results};
+use crate::report::{Line, Written};
+use crate::result::{self, Job};
 
 /// Of `result.json` and `--format json`.
 #[must_use]
 pub fn result() -> Value {
-    let mut schema = of::<Results>("oversim result");
+    let mut schema = of::<Written<'static>>("oversim result");
     pin(&mut schema, result::SCHEMA);
     schema
 }

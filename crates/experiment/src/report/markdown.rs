@@ -30,8 +30,8 @@ impl Exporter<Results> for Markdown {
         writeln!(out, "{}\n", markdown(&setting(results)))?;
         let index = statements::Table::of(results);
         let extremes = Extremes::of(&index);
-        for line in extremes.iter().flat_map(|extremes| statements::answer::lines(&index, extremes)) {
-            writeln!(out, "- **{}**: {}", line.label, markdown(&line.text))?;
+        for said in extremes.iter().flat_map(|extremes| statements::answer::said(&index, extremes)) {
+            writeln!(out, "- **{}**: {}", said.label, markdown(&said.text))?;
         }
         for doubt in statements::doubts::doubts(&index, extremes.as_ref()) {
             writeln!(out, "- **Doubt**: {}", markdown(&doubt))?;

@@ -12,6 +12,7 @@ mod table;
 mod text;
 mod tidy;
 
+pub(crate) use json::Written;
 pub(crate) use ndjson::Line;
 
 use notation::neutral;

@@ -29,8 +29,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io:
     writeln!(out, "{}", wrapped(&setting(results), width))?;
     if let Some(extremes) = Extremes::of(&index) {
         writeln!(out)?;
-        for line in statements::answer::lines(&index, &extremes) {
-            writeln!(out, "{}", wrapped(&format!("{}: {}", line.label, line.text), width))?;
+        for said in statements::answer::said(&index, &extremes) {
+            writeln!(out, "{}", wrapped(&format!("{}: {}", said.label, said.text), width))?;
         }
     }
     for (at, configuration) in p.configurations.iter().enumerate() {

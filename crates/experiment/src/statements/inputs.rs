@@ -2,8 +2,8 @@
 //! which input it follows.
 
 use super::ranking::{Goal, Standing};
+use super::statement::{Followed, Inputs};
 use super::table::Table;
-use crate::number::{self, plural};
 use crate::result::{Cell, DrawnInput};
 use crate::statistics::{correlation_p, spearman};
 
@@ -11,42 +11,39 @@ use crate::statistics::{correlation_p, spearman};
 /// at most this probability (Bonferroni's bound).
 const CHANCE: f64 = 0.05;
 
-/// The sentences about uncertain inputs; none where they were not drawn. `rivals`: what the best is
-/// compared with, itself included; `goal`: by what.
+/// What uncertain inputs do to the best; none where they were not drawn. `rivals`: what the best is compared
+/// with, itself included; `goal`: by what.
 #[must_use]
-pub fn sentences(
-    table: &Table<'_>,
+pub fn inputs<'a>(
+    table: &Table<'a>,
     goal: &Goal,
-    best: &Standing<'_>,
+    best: Standing<'a>,
     rivals: &[&Standing<'_>],
-) -> Option<String> {
+) -> Option<Inputs<'a>> {
     let uncertainty = table.results.uncertainty.as_ref()?;
     let error = best.cell.input_error.as_ref()?;
-    let (stays, draws) = stays_best(goal, best, rivals);
-    let many = table.results.provenance.machines.len() > 1;
-    let of = match table.results.provenance.machines.as_slice() {
-        [machine] => format!(" of {}", machine.name),
-        _ => String::new(),
+    let (stays, draws) = stays_best(goal, &best, rivals);
+    let machine = match table.results.provenance.machines.as_slice() {
+        [machine] => Some(machine.name.as_str()),
+        _ => None,
     };
-    let values = plural(uncertainty.inputs.len(), "estimated value", "estimated values");
-    let mut text = format!(
-        "{} of {values}{of}: {}{}",
-        plural(draws, "draw", "draws"),
-        best.policy,
-        table.with(best.configuration)
-    );
-    let part = (best.value.mean > 0.0).then(|| error.half_width / best.value.mean * 100.0);
-    let change = part.map(|part| format!("changes by ±{} % of itself.", number::variation(part)));
-    match (rivals.len() > 1, change) {
-        (true, Some(change)) => text.push_str(&format!(" stays the best in {stays}. Its value {change}")),
-        (true, None) => text.push_str(&format!(" stays the best in {stays}.")),
-        (false, change) => text.push_str(&format!(" {}", change?)),
-    }
-    if let Some((input, rho)) = followed(&uncertainty.inputs, best.cell) {
-        let of = if many { format!(" of {}", input.machine) } else { String::new() };
-        text.push_str(&format!(" It follows {}{of} (rank correlation {rho:.2}).", input.name));
-    }
-    Some(text)
+    let stays_best = (rivals.len() > 1).then_some(stays);
+    let change = (best.value.mean > 0.0).then(|| error.half_width / best.value.mean);
+    let follows = followed(&uncertainty.inputs, best.cell).map(|(input, rank_correlation)| Followed {
+        machine: &input.machine,
+        input: &input.name,
+        rank_correlation,
+    });
+    let values = uncertainty.inputs.len();
+    (stays_best.is_some() || change.is_some()).then_some(Inputs {
+        draws,
+        values,
+        machine,
+        best,
+        stays_best,
+        change,
+        follows,
+    })
 }
 
 /// In how many draws a standing is not beaten by one of its rivals, and the number of draws in which it

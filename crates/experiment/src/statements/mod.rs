@@ -9,10 +9,13 @@ pub mod each;
 pub mod effects;
 pub mod inputs;
 pub mod ranking;
+pub mod statement;
 pub mod table;
+mod text;
 pub mod title;
 pub mod titles;
 mod waits;
 
-pub use answer::{Extremes, Line};
+pub use answer::Extremes;
+pub use statement::{Said, Statement};
 pub use table::Table;

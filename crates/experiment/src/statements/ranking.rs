@@ -8,6 +8,8 @@ use crate::number;
 use crate::result::{Cell, DEDICATED};
 use crate::statistics::Summary;
 use scenario::objective::Objective;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Work at two configurations counts as that of the same programs within this part of it: with more threads,
 /// programs communicate and start a little more.
@@ -16,7 +18,8 @@ const SAME_WORK: f64 = 0.1;
 const SAME_TIME: f64 = 0.01;
 
 /// A policy at a configuration.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(into = "Value<'a>")]
 pub struct Standing<'a> {
     /// The configuration, by its number.
     pub configuration: usize,
@@ -26,6 +29,52 @@ pub struct Standing<'a> {
     pub value: &'a Summary,
     /// The cell of that value.
     pub cell: &'a Cell,
+}
+
+/// A case and its value, as JSON has them; the cell with these names has more.
+#[derive(Serialize, JsonSchema)]
+struct Value<'a> {
+    /// Label of the configuration.
+    configuration: &'a str,
+    /// Label of the policy.
+    policy: &'a str,
+    /// Name of the application, or `all`.
+    app: &'a str,
+    /// Name of the metric.
+    metric: &'a str,
+    /// Its unit.
+    unit: &'a str,
+    /// The mean over the replicates.
+    mean: f64,
+    /// Its 95 % interval; none with one replicate.
+    ci95: Option<[f64; 2]>,
+}
+
+impl<'a> Standing<'a> {
+    /// What a policy at a configuration reached by a metric of an application, if that was measured.
+    #[must_use]
+    pub fn of(
+        table: &Table<'a>,
+        (configuration, policy): (usize, &'a str),
+        app: &str,
+        metric: &str,
+    ) -> Option<Self> {
+        let cell = table.cell(configuration, policy, app, metric)?;
+        Some(Self { configuration, policy, value: &cell.summary, cell })
+    }
+
+    /// Another quantity of the same policy at the same configuration.
+    #[must_use]
+    pub fn other(&self, table: &Table<'a>, app: &str, metric: &str) -> Option<Self> {
+        Self::of(table, (self.configuration, self.policy), app, metric)
+    }
+}
+
+impl<'a> From<Standing<'a>> for Value<'a> {
+    fn from(Standing { cell, .. }: Standing<'a>) -> Self {
+        let Cell { configuration, policy, app, metric, unit, summary, .. } = cell;
+        Self { configuration, policy, app, metric, unit, mean: summary.mean, ci95: summary.ci95 }
+    }
 }
 
 /// Objectives that are judged by the applications that answer requests.
@@ -157,29 +206,7 @@ impl Goal {
     /// Unit and scale of a table whose largest mean is this.
     #[must_use]
     pub fn unit(&self, longest: f64) -> (&'static str, f64) {
-        match self.metric {
-            "throughput" => ("%", 0.01),
-            "worst_slowdown" | "slowdown" => ("", 1.0),
-            _ => number::time_unit(longest),
-        }
-    }
-
-    /// A value in words: `93 % of sequential throughput`, `6.67 s`.
-    #[must_use]
-    pub fn words(&self, value: &Summary) -> String {
-        if self.higher() {
-            return format!("{} % of sequential throughput", table::mean(value, 0.01));
-        }
-        self.quantity(value)
-    }
-
-    /// A value with its unit: `93 %`, `6.67 s`.
-    #[must_use]
-    pub fn quantity(&self, value: &Summary) -> String {
-        let (unit, length) = self.unit(value.mean);
-        let per = if self.metric == "time_per_work" { " for each second of work" } else { "" };
-        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-        format!("{}{unit}{per}", table::mean(value, length))
+        unit(self.metric, longest)
     }
 
     /// Whether values may be negative, so that they have no ratios.
@@ -195,38 +222,45 @@ impl Goal {
     }
 }
 
+/// Unit and scale of values of a metric whose largest mean is this.
+#[must_use]
+pub fn unit(metric: &str, longest: f64) -> (&'static str, f64) {
+    match metric {
+        "throughput" => ("%", 0.01),
+        "worst_slowdown" | "slowdown" => ("", 1.0),
+        _ => number::time_unit(longest),
+    }
+}
+
 /// The policies at a configuration, the best first; of equals the one that the scenario names first.
 #[must_use]
 pub fn at<'a>(table: &Table<'a>, goal: &Goal, configuration: usize) -> Vec<Standing<'a>> {
-    let standing = |policy: &'a String| {
-        let cell = table.cell(configuration, policy, &goal.app, goal.metric)?;
-        Some(Standing { configuration, policy, value: &cell.summary, cell })
-    };
+    let standing = |policy: &'a String| Standing::of(table, (configuration, policy), &goal.app, goal.metric);
     let mut all: Vec<Standing<'a>> = table.policies().iter().filter_map(standing).collect();
     all.sort_by(|a, b| goal.order(a.value, b.value));
     all
 }
 
 /// How the others compare with one of a ranking.
-#[derive(Default)]
+#[derive(Clone, Default, Debug, Serialize, JsonSchema)]
 pub struct Rivals<'a> {
     /// All their values are the same.
     pub equal: Vec<Standing<'a>>,
     /// They are level with it.
     pub level: Vec<Standing<'a>>,
-    /// They are level with it by the mean, and their largest values differ: of both, theirs second.
-    pub tails: Vec<(Standing<'a>, Tail<'a>)>,
+    /// They are level with it by the mean, and their largest values differ.
+    pub tails: Vec<Tail<'a>>,
     /// The seeds do not decide, or they are level with both ends of the ranking.
     pub undecided: Vec<Standing<'a>>,
 }
 
 /// The largest values of what two means are made of.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Tail<'a> {
-    /// The metric.
-    pub metric: &'static str,
-    /// Its means.
-    pub values: [&'a Summary; 2],
+    /// Those of the end of the ranking.
+    pub own: Standing<'a>,
+    /// Those of the other one.
+    pub other: Standing<'a>,
 }
 
 /// Tails within this factor are alike.
@@ -237,11 +271,11 @@ fn tail<'a>(table: &Table<'a>, goal: &Goal, one: &Standing<'a>, other: &Standing
     let tail = |name: &str| Metric::named(name).find_map(|metric| metric.tail);
     let mut metric = tail(goal.metric);
     while let Some(name) = metric {
-        let cell = |s: &Standing<'a>| table.cell(s.configuration, s.policy, &goal.app, name);
-        if let (Some(a), Some(b)) = (cell(one), cell(other)) {
-            let (low, high) = (a.summary.mean.min(b.summary.mean), a.summary.mean.max(b.summary.mean));
-            if high >= ALIKE * low && table::relation(a, b) == Relation::Apart {
-                return Some(Tail { metric: name, values: [&a.summary, &b.summary] });
+        let of = |s: &Standing<'a>| s.other(table, &goal.app, name);
+        if let (Some(own), Some(other)) = (of(one), of(other)) {
+            let (low, high) = (own.value.mean.min(other.value.mean), own.value.mean.max(other.value.mean));
+            if high >= ALIKE * low && table::relation(own.cell, other.cell) == Relation::Apart {
+                return Some(Tail { own, other });
             }
         }
         metric = tail(name);
@@ -270,7 +304,7 @@ pub fn rivals<'a>(
             Relation::Undecided => rivals.undecided.push(*other),
             Relation::Level if between => rivals.undecided.push(*other),
             Relation::Level => match tail(table, goal, one, other) {
-                Some(tail) => rivals.tails.push((*other, tail)),
+                Some(tail) => rivals.tails.push(tail),
                 None => rivals.level.push(*other),
             },
         }

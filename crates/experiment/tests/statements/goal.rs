@@ -1,8 +1,8 @@
-//! What policies are judged by, and the sentence about one of them.
+//! What policies are judged by, and what is swept.
 
 use scenario::objective::Objective;
 
-use crate::oracle::{Case, Oracle, Relation, bare, ensure, number, quantity};
+use crate::oracle::{Oracle, bare};
 
 /// What policies are ranked by: application, metric, whether more is better.
 pub(crate) fn goal(oracle: &Oracle<'_>) -> (String, &'static str, bool) {
@@ -51,119 +51,6 @@ pub(crate) fn goal(oracle: &Oracle<'_>) -> (String, &'static str, bool) {
         return (apps[0].clone(), time, false);
     }
     ("all".into(), whole, false)
-}
-
-/// The text behind `by response p99: `, which must name the objective where it is not the throughput.
-pub(crate) fn judged<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<&'t str, String> {
-    let (_, metric, _) = goal(oracle);
-    let objective = oracle.results.provenance.objective.filter(|o| *o != Objective::Throughput);
-    let fits = |objective: &Objective| match objective {
-        Objective::RunTime => ["run_time", "makespan"].contains(&metric),
-        Objective::Makespan => metric == "makespan",
-        Objective::Throughput => false,
-        Objective::WorstSlowdown => ["worst_slowdown", "slowdown"].contains(&metric),
-        Objective::Turnaround => metric == "turnaround",
-        Objective::QueueTime => metric == "queue_time",
-        Objective::Response => metric == "response_time",
-        Objective::ResponseP99 => metric == "response_time_p99",
-        Objective::Lateness => metric == "lateness_max",
-        Objective::Rate => metric == "time_per_work",
-    };
-    match text.strip_prefix("by ").and_then(|rest| rest.split_once(": ")) {
-        Some((words, rest)) => {
-            let same = objective.is_some_and(|objective| objective.words() == words && fits(&objective));
-            ensure(same, || format!("by {words}, but {metric} of {objective:?}"))?;
-            Ok(rest)
-        }
-        None => Ok(text),
-    }
-}
-
-/// A value with or without a unit.
-pub(crate) fn any_quantity(text: &str) -> Option<(f64, f64, &str)> {
-    quantity(text).or_else(|| number(text))
-}
-
-/// ` or 2 (equal)` or ` (equal: a=1, b=2)` behind a case: the other configurations at which its policy has the
-/// same values, all of which must be named up to three.
-fn equals<'t>(oracle: &Oracle<'_>, case: &Case, text: &'t str) -> Result<&'t str, String> {
-    let (app, metric, _) = goal(oracle);
-    let own = oracle.get(case.1, &case.0, &app, metric).ok_or("no such case")?;
-    let same = |c: &usize| {
-        let other = oracle.get(*c, &case.0, &app, metric);
-        *c != case.1 && other.is_some_and(|other| oracle.relation(own, other) == Relation::Equal)
-    };
-    let all: Vec<usize> = (0..oracle.configurations()).filter(same).collect();
-    if text.starts_with(" or ") {
-        let (values, rest) = text.split_once(" (equal)").ok_or("no end of the equal ones")?;
-        let (axis, _, known) = axis(oracle)?;
-        let place = |c: &usize| known[oracle.results.provenance.configurations[*c].places[axis]].clone();
-        let want: Vec<String> = all.iter().map(place).collect();
-        let named: Vec<&str> = values.split(" or ").skip(1).collect();
-        ensure(named == want, || format!("equal: {named:?} named, {want:?} are"))?;
-        return Ok(rest);
-    }
-    if let Some(rest) = text.strip_prefix(" (equal: ") {
-        let (named, rest) = rest.split_once(')').ok_or("no end of the equal ones")?;
-        let want: Vec<&str> =
-            all.iter().take(3).map(|c| oracle.with(*c).trim_start_matches(" with ")).collect();
-        ensure(named.split("; ").eq(want.iter().copied()), || format!("equal: {named}, {want:?} are"))?;
-        return Ok(rest);
-    }
-    Ok(text)
-}
-
-/// `PIN with x=1: 93 % of sequential throughput; slowdown cg 1.79. A is level with it.`; the case and the
-/// rest.
-pub(crate) fn standing<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<(Case, &'t str), String> {
-    let (app, metric, _) = goal(oracle);
-    let (case, rest) = oracle.case(text).ok_or("no case")?;
-    let rest = equals(oracle, &case, rest)?;
-    let rest = rest.strip_prefix(": ").or_else(|| rest.strip_prefix(", ")).ok_or("no colon")?;
-    let (value, tolerance, rest) = any_quantity(rest).ok_or("no value")?;
-    oracle.is_value(&case, &app, metric, (value, tolerance))?;
-    let mut rest = rest.strip_prefix(" of sequential throughput").unwrap_or(rest);
-    let beside: &[(&str, &str)] = match metric {
-        "response_time_p99" => &[("mean", "response_time"), ("max", "response_time_max")],
-        "response_time" => &[("p99", "response_time_p99"), ("max", "response_time_max")],
-        "turnaround" => &[("max", "turnaround_max"), ("mean queue time", "queue_time")],
-        "queue_time" => &[("max", "queue_time_max"), ("mean turnaround", "turnaround")],
-        "lateness_max" => &[("mean", "lateness"), ("p99", "lateness_p99")],
-        _ => &[],
-    };
-    for (name, other) in beside {
-        let after = rest.strip_prefix("; ").or_else(|| rest.strip_prefix(", "));
-        let Some(after) = after.and_then(|after| after.strip_prefix(&format!("{name} "))) else { continue };
-        let (value, tolerance, after) = quantity(after).ok_or("no value")?;
-        oracle.is_value(&case, &app, other, (value, tolerance))?;
-        rest = after;
-    }
-    let shares = rest.trim_start_matches([';', ',', ' ']);
-    if metric == "lateness_max" && shares.starts_with(|c: char| c.is_ascii_digit()) {
-        let (value, tolerance, after) = quantity(shares).ok_or("no share")?;
-        let after = after.strip_prefix(" of the deadlines missed").ok_or("no share of deadlines")?;
-        oracle.is_value(&case, &app, "missed_deadlines", (value, tolerance))?;
-        rest = after;
-    }
-    if let Some(after) = rest.strip_prefix("; slowdown ") {
-        rest = after;
-        loop {
-            let (app, after) = oracle.app(rest).ok_or("no program")?;
-            let (value, tolerance, after) =
-                number(after.strip_prefix(' ').ok_or("no slowdown")?).ok_or("no slowdown")?;
-            oracle.is_value(&case, &app, "slowdown", (value, tolerance))?;
-            match after.strip_prefix(", ") {
-                Some(next) => rest = next,
-                None => {
-                    rest = after;
-                    break;
-                }
-            }
-        }
-    }
-    let rest = rest.strip_prefix('.').ok_or_else(|| format!("no end: {rest}"))?;
-    let rest = oracle.levels(&case, &app, metric, rest)?;
-    Ok((case, rest))
 }
 
 /// The only axis that varies: its position, name and values.

@@ -10,10 +10,11 @@ mod compared;
 mod goal;
 mod oracle;
 mod random;
+mod said;
+mod sentences;
 #[path = "../support/splitmix.rs"]
 mod splitmix;
 mod titles;
-mod waits;
 
 use experiment::report::{self, View};
 use experiment::statements::causes::{Pair, causes};
@@ -46,14 +47,12 @@ fn no_sentence_contradicts_its_table() {
         };
         let extremes = Extremes::of(&table);
         if let Some(extremes) = &extremes {
-            for line in answer::lines(&table, extremes) {
-                let verdict = match line.label {
-                    "Locks" => waits::locks(&oracle, extremes.best.configuration, &line.text),
-                    "Deadlines" => waits::deadlines(&oracle, extremes.best.configuration, &line.text),
-                    _ => answers::line(&oracle, &line),
-                };
-                check(line.label, &line.text, verdict);
+            for said in answer::said(&table, extremes) {
+                let verdict = answers::statement(&oracle, extremes, &said.statement);
+                check(said.label, &said.text, verdict);
+                check(said.label, &said.text, said::says(&oracle, &said));
             }
+            check("Mark", "", answers::marks(&oracle, &table, extremes));
             let pair = Pair::of(&table, extremes);
             if let Some(causes) = causes(&table, &pair) {
                 check("Why", &causes.text, causes::why(&oracle, extremes, &pair, &causes));
@@ -61,12 +60,12 @@ fn no_sentence_contradicts_its_table() {
         }
         let doubts = doubts::doubts(&table, extremes.as_ref());
         for doubt in &doubts {
-            check("Doubt", doubt, answers::doubt(&oracle, extremes.as_ref(), doubt));
+            check("Doubt", doubt, sentences::doubt(&oracle, extremes.as_ref(), doubt));
         }
         check("Doubt", &doubts.join(" "), causes::silence(&oracle, extremes.as_ref(), &doubts));
         for configuration in table.configurations() {
             for sentence in each::at(&table, configuration) {
-                check("Each", &sentence, answers::each(&oracle, configuration, &sentence));
+                check("Each", &sentence, sentences::each(&oracle, configuration, &sentence));
             }
         }
         for (label, title) in titles::all(&table) {
@@ -110,11 +109,10 @@ fn comparisons_say_what_the_pairs_show() {
 }
 
 #[test]
-fn the_answer_fits_a_terminal_and_marks_what_is_level() {
+fn the_answer_fits_a_terminal() {
     // Random result 670 once had 42 lines.
     for seed in (1..=setting("OVERSIM_SWARM", USUAL) / 3).chain([670]) {
         let results = random::result(&mut Random(seed));
-        let oracle = Oracle::of(&results);
         for width in [70, 80, 100, 200] {
             let view = View { width, colour: false, full: false, subject: Some("x.yaml") };
             let mut out = Vec::new();
@@ -126,9 +124,6 @@ fn the_answer_fits_a_terminal_and_marks_what_is_level() {
             let long = lines.iter().find(|line| line.chars().count() > width.min(100));
             assert!(long.is_none(), "seed {seed}, {width} columns: {long:?}\n{text}");
             assert!(!text.contains("NaN") && !text.contains("inf "), "seed {seed}\n{text}");
-            if width == 200 && oracle.configurations() == 1 {
-                answers::marks(&oracle, &text).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
-            }
         }
         let mut coloured = Vec::new();
         let view = View { width: 100, colour: true, full: false, subject: None };

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use experiment::result::{Cell, Results};
+use experiment::statements::ranking::Standing;
 use experiment::statistics::{Summary, rounded, summarise};
 
 /// The cells of a result, looked up one by one.
@@ -289,8 +290,8 @@ impl<'a> Oracle<'a> {
         others.filter(even).cloned().collect()
     }
 
-    /// The tail in which two policies differ by a factor of 2 or more: its metric and the means of both.
-    fn tail(&self, case: &Case, other: &str, app: &str, metric: &str) -> Option<(&'static str, [f64; 2])> {
+    /// The tail in which two policies differ by a factor of 2 or more.
+    pub(crate) fn tail(&self, case: &Case, other: &str, app: &str, metric: &str) -> Option<&'static str> {
         let metrics: &[&'static str] = match metric {
             "response_time" => &["response_time_p99", "wakeup_latency_p99"],
             "response_time_p99" => &["wakeup_latency_p99"],
@@ -298,10 +299,11 @@ impl<'a> Oracle<'a> {
             "queue_time" => &["queue_time_p99"],
             _ => &[],
         };
-        metrics.iter().find_map(|name| {
-            let (a, b) = (self.get(case.1, &case.0, app, name)?, self.get(case.1, other, app, name)?);
+        metrics.iter().copied().find(|name| {
+            let of = |policy: &str| self.get(case.1, policy, app, name);
+            let Some((a, b)) = of(&case.0).zip(of(other)) else { return false };
             let factor = (a.mean / b.mean).max(b.mean / a.mean);
-            (factor >= 2.0 && !self.level(a, b)).then_some((*name, [a.mean, b.mean]))
+            factor >= 2.0 && !self.level(a, b)
         })
     }
 
@@ -321,66 +323,6 @@ impl<'a> Oracle<'a> {
         first.is_some_and(|first| self.tail(&(first.clone(), configuration), policy, app, metric).is_some())
     }
 
-    /// ` A is equal to it. B and C are level with it. D is level with it in the mean; queue time p99 3 s against
-    /// 1 s. E is undecided.`, which must name all of them and no other.
-    pub(crate) fn levels<'t>(
-        &self,
-        case: &Case,
-        app: &str,
-        metric: &str,
-        text: &'t str,
-    ) -> Result<&'t str, String> {
-        let mut want: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        let own = self.get(case.1, &case.0, app, metric).ok_or("no such case")?;
-        let opposite = self.opposite(own, case.1, app, metric);
-        for other in self.policies().iter().filter(|other| **other != case.0) {
-            let Some(value) = self.get(case.1, other, app, metric) else { continue };
-            let between = opposite.is_some_and(|end| self.relation(value, end).is_close());
-            let word = match self.relation(own, value) {
-                Relation::Apart => continue,
-                Relation::Equal => "equal to it",
-                Relation::Level if !between && self.tail(case, other, app, metric).is_some() => "tail",
-                Relation::Level if !between => "level with it",
-                Relation::Level | Relation::Undecided => "undecided",
-            };
-            want.entry(word).or_default().insert(other.clone());
-        }
-        let (mut named, mut rest): (BTreeMap<&str, BTreeSet<String>>, _) = (BTreeMap::new(), text);
-        while let Some((names, after)) = rest.strip_prefix(' ').map(|rest| self.list(rest)) {
-            let Some(after) = after.strip_prefix(" is ").or_else(|| after.strip_prefix(" are ")) else {
-                break;
-            };
-            if let Some(after) = after.strip_prefix("level with it in the mean; ") {
-                let other = names.first().ok_or("no name")?;
-                let (_, values) = self.tail(case, other, app, metric).ok_or("their tails are alike")?;
-                let (_, after) = after.split_once("p99 ").ok_or("no percentile")?;
-                let (theirs, tolerance, after) = quantity(after).ok_or("no value")?;
-                ensure((theirs - values[1]).abs() <= tolerance + values[1] * 1e-9, || format!("{values:?}"))?;
-                let after = after.strip_prefix(" against ").ok_or("no other value")?;
-                let (own, tolerance, after) = quantity(after).ok_or("no value")?;
-                ensure((own - values[0]).abs() <= tolerance + values[0] * 1e-9, || format!("{values:?}"))?;
-                named.entry("tail").or_default().extend(names);
-                rest = after.strip_prefix('.').ok_or("no end")?;
-                continue;
-            }
-            let words = ["equal to it", "level with it", "undecided"];
-            let word = words.into_iter().find(|word| after.starts_with(&format!("{word}.")));
-            let word = word.ok_or_else(|| format!("what is `{after}`?"))?;
-            named.insert(word, names);
-            rest = &after[word.len() + 1..];
-        }
-        ensure(named == want, || format!("close to {case:?}: {named:?} named, {want:?} are"))?;
-        Ok(rest)
-    }
-
-    /// `(...; level: A and B)` or ` (level: A)`: the names in it, and the rest behind the bracket.
-    pub(crate) fn even<'t>(&self, text: &'t str) -> (BTreeSet<String>, &'t str) {
-        match text.split_once("level: ") {
-            Some((before, after)) if before.len() <= 2 => self.list(after),
-            _ => (BTreeSet::new(), text),
-        }
-    }
-
     /// All cases that have a cell.
     pub(crate) fn cases(&self, app: &str, metric: &str) -> Vec<(Case, &'a Summary)> {
         let mut cases = Vec::new();
@@ -392,6 +334,15 @@ impl<'a> Oracle<'a> {
             }
         }
         cases
+    }
+
+    /// A case of a statement has its value of a metric of an application.
+    pub(crate) fn is(&self, said: &Standing<'_>, app: &str, metric: &str) -> Verdict {
+        let own = self.get(said.configuration, said.policy, app, metric);
+        let same = own.is_some_and(|own| std::ptr::eq(own, said.value));
+        ensure(same && std::ptr::eq(&raw const said.cell.summary, said.value), || {
+            format!("{metric} of {app} under {} is {own:?}, not {:?}", said.policy, said.value)
+        })
     }
 
     /// A value as written is that of a case.

@@ -18,12 +18,12 @@ pub(super) fn answer(view: &View<'_>) -> Markup {
     let Some(extremes) = &view.extremes else {
         return html! { p { "Nothing was measured: no run completed." } };
     };
-    let lines = statements::answer::lines(view.index(), extremes);
+    let answer = statements::answer::said(view.index(), extremes);
     let doubts = statements::doubts::doubts(view.index(), Some(extremes));
     let cases = cases(view, extremes);
     html! {
         dl class="facts" {
-            @for line in &lines { dt { (line.label) } dd { (line.text) } }
+            @for said in &answer { dt { (said.label) } dd { (said.text) } }
             @for doubt in &doubts { dt { "Doubt" } dd { (doubt) } }
         }
         @if cases.rows.len() > OPEN {

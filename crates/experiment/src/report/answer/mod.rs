@@ -17,7 +17,7 @@ use crate::result::Results;
 use crate::statements::causes::{Causes, PARTS, Pair, causes, whole};
 use crate::statements::doubts::doubts;
 use crate::statements::ranking::Standing;
-use crate::statements::{Extremes, Table, answer};
+use crate::statements::{Extremes, Statement, Table, answer};
 use grid::{Entry, GAP, Grid, Ink, fitted};
 use tables::grids;
 
@@ -68,16 +68,19 @@ impl Exporter<Results> for Text {
 /// sweep is left out if there are still too many lines.
 fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
     for most in (1..=MOST_DOUBTS).rev() {
-        let lines = limited(results, view, most, &[]);
+        let lines = limited(results, view, most, &|_| false);
         if lines.len() <= MOST_LINES || most == 1 && view.width < MOST_COLUMNS {
             return lines;
         }
     }
-    limited(results, view, 1, &[answer::SWEEP])
+    limited(results, view, 1, &|statement| matches!(statement, Statement::Sweep(_)))
 }
 
-/// The lines of the answer with at most `most` lines of doubts, without the statements of these labels.
-fn limited(results: &Results, view: &View<'_>, most: usize, without: &[&str]) -> Vec<String> {
+/// Which statements are left out.
+type Without<'f> = &'f dyn Fn(&Statement<'_>) -> bool;
+
+/// The lines of the answer with at most `most` lines of doubts.
+fn limited(results: &Results, view: &View<'_>, most: usize, without: Without<'_>) -> Vec<String> {
     let width = view.width.min(MOST_COLUMNS);
     let table = Table::of(results);
     let extremes = Extremes::of(&table);
@@ -94,7 +97,8 @@ fn limited(results: &Results, view: &View<'_>, most: usize, without: &[&str]) ->
     let mut answers = answers(&table, extremes.as_ref(), width, view.colour, without);
     if grids.len() > 1 && fixed + answers.len() + full > MOST_LINES {
         // What the table of slowdowns shows as well is left out first.
-        let without = [&answer::MINOR, without].concat();
+        let minor = |one: &Statement<'_>| matches!(one, Statement::Fairness(_) | Statement::Locks(_));
+        let without = |one: &Statement<'_>| minor(one) || without(one);
         answers = self::answers(&table, extremes.as_ref(), width, view.colour, &without);
     }
     let tables = fitted(&grids, MOST_LINES.saturating_sub(fixed + answers.len()), width, view.colour);
@@ -103,20 +107,20 @@ fn limited(results: &Results, view: &View<'_>, most: usize, without: &[&str]) ->
     [head, blank(), answers, tables, why, blank(), tail].concat()
 }
 
-/// The statements, without those of these labels.
-fn answers(
-    table: &Table<'_>,
-    extremes: Option<&Extremes<'_>>,
+/// The statements, without some of them.
+fn answers<'a>(
+    table: &Table<'a>,
+    extremes: Option<&Extremes<'a>>,
     width: usize,
     colour: bool,
-    without: &[&str],
+    without: Without<'_>,
 ) -> Vec<String> {
     let Some(extremes) = extremes else {
         return labelled("Answer", "Nothing was measured: no run completed.", width, colour);
     };
-    let all = answer::lines(table, extremes);
-    let shown = all.iter().filter(|line| !without.contains(&line.label));
-    shown.flat_map(|line| labelled(line.label, &line.text, width, colour)).collect()
+    let all = answer::statements(table, extremes);
+    let shown = all.iter().filter(|statement| !without(statement));
+    shown.flat_map(|one| labelled(one.label(), &one.text(table), width, colour)).collect()
 }
 
 /// Doubts, the fate of a replayed schedule, the next commands.

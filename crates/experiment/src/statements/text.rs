@@ -1,0 +1,392 @@
+//! The statements as text: the label and the sentences of each, made of its value last.
+
+use super::ranking::{self, Goal, Rivals, Standing};
+use super::statement::{
+    Avoid, Best, ByValue, Counts, Deadlines, End, Identical, Inputs, Locks, Missed, Partition, Range, Ranked,
+    Response, Sharing, Statement,
+};
+use super::table::{self, Table};
+use crate::number::{self, listed, plural};
+
+/// Names in a list before the rest becomes a number.
+const NAMED: usize = 6;
+/// Configurations with equal values that are named.
+const EQUAL: usize = 3;
+/// Cases with their deadlines, before the rest becomes a number.
+const DATED: usize = 3;
+
+impl Statement<'_> {
+    /// What it is about: `Best`, `Avoid`, ...
+    #[must_use]
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::Sharing(_) => "Sharing",
+            Self::Best(_) | Self::Counts(_) => "Best",
+            Self::Result(_) => "Result",
+            Self::Avoid(_) => "Avoid",
+            Self::Policy(_) => "Policy",
+            Self::Sweep(_) => "Sweep",
+            Self::Inputs(_) => "Inputs",
+            Self::Fairness(_) => "Fairness",
+            Self::Response(_) => "Response",
+            Self::Locks(_) => "Locks",
+            Self::Deadlines(_) => "Deadlines",
+            Self::Partition(_) => "Partition",
+            Self::Identical(_) => "Note",
+        }
+    }
+
+    /// One or a few sentences.
+    #[must_use]
+    pub fn text(&self, table: &Table<'_>) -> String {
+        match self {
+            Self::Sharing(sharing) => sharing.text(table),
+            Self::Best(best) | Self::Result(best) => best.text(table),
+            Self::Counts(counts) => counts.text(),
+            Self::Avoid(avoid) => avoid.text(table),
+            Self::Policy(by_value) => by_value.policies(),
+            Self::Sweep(by_value) => by_value.values(),
+            Self::Inputs(inputs) => inputs.text(table),
+            Self::Fairness(range) => fairness(range, table),
+            Self::Response(response) => response.text(table),
+            Self::Locks(locks) => locks.text(table),
+            Self::Deadlines(deadlines) => deadlines.text(table),
+            Self::Partition(partition) => partition.text(table),
+            Self::Identical(identical) => identical.text(),
+        }
+    }
+}
+
+impl Standing<'_> {
+    /// A value with its unit: `93 %`, `6.67 s`.
+    fn quantity(&self) -> String {
+        let metric = self.cell.metric.as_str();
+        let (unit, length) = ranking::unit(metric, self.value.mean);
+        let per = if metric == "time_per_work" { " for each second of work" } else { "" };
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        format!("{}{unit}{per}", table::mean(self.value, length))
+    }
+
+    /// `LOAD with x=1`.
+    fn name(&self, table: &Table<'_>) -> String {
+        format!("{}{}", self.policy, table.with(self.configuration))
+    }
+}
+
+impl Sharing<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        if self.losses == self.cases {
+            let scope = if table.policies().len() == 1 { "" } else { " under every policy" };
+            let less = match table.results.provenance.window {
+                false => "the programs finish later than one after the other",
+                true => "the programs do less work than one after the other",
+            };
+            return format!("Does not pay: {less}{scope}.");
+        }
+        let reached = format!(
+            "{} reaches {:.1} % of sequential throughput{}",
+            self.best.name(table),
+            self.best.value.mean * 100.0,
+            interval(&self.best)
+        );
+        if self.gains == 0 {
+            return format!("Does not clearly pay: {reached}.");
+        }
+        format!(
+            "Pays by more than 1 % in {} of {}: {reached}.",
+            self.gains,
+            plural(self.cases, "case", "cases")
+        )
+    }
+}
+
+/// `, 95 % interval 90 to 96 %`; empty without an interval.
+fn interval(standing: &Standing<'_>) -> String {
+    let [lo, hi] = standing.cell.interval();
+    let of = match (&standing.cell.input_error, standing.value.ci95) {
+        (None, None) => return String::new(),
+        (None, Some(_)) => "",
+        (Some(_), None) => " of uncertain inputs",
+        (Some(_), Some(_)) => " of seeds and uncertain inputs",
+    };
+    format!(", 95 % interval{of} {} to {} %", number::percent(lo), number::percent(hi))
+}
+
+impl Best<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        let Ranked { case, rivals, .. } = &self.ranked;
+        let by = Goal::of(table).map(|goal| goal.by()).unwrap_or_default();
+        let of = if case.cell.metric == "throughput" { " of sequential throughput" } else { "" };
+        let place = with_equals(table, &self.ranked);
+        let beside = beside(&self.ranked);
+        let mut text = format!(
+            "{by}{}{place}: {}{of}{beside}.{}",
+            case.policy,
+            case.quantity(),
+            rivals_sentence(rivals)
+        );
+        if let Some(Ranked { case, rivals, .. }) = &self.worst {
+            let others = rivals_sentence(rivals);
+            text.push_str(&format!(" Worst: {}, {}.{others}", case.policy, case.quantity()));
+        }
+        if self.of_other_work {
+            text.push_str(" It is the smallest of the sweep, whose configurations do different work.");
+        }
+        text
+    }
+}
+
+impl Avoid<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        if let Some(worst) = &self.worst {
+            let (case, others) = (&worst.case, rivals_sentence(&worst.rivals));
+            return format!("{}: {}{}.{others}", case.name(table), case.quantity(), beside(worst));
+        }
+        let why = match self.intervals {
+            true => "no paired difference is significant",
+            false => "they differ by less than the digits shown",
+        };
+        format!("No case is clearly worse than the best: {why}.")
+    }
+}
+
+/// ` PIN and SWOMPS are level with it. SPEED is undecided.`; empty when all others are clearly apart.
+fn rivals_sentence(rivals: &Rivals<'_>) -> String {
+    let about = |all: &[Standing<'_>], what: &str| {
+        let names: Vec<&str> = all.iter().map(|s| s.policy).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            [one] => format!(" {one} is {what}."),
+            all => format!(" {} are {what}.", listed(all)),
+        }
+    };
+    let mut text = about(&rivals.equal, "equal to it") + &about(&rivals.level, "level with it");
+    for tail in &rivals.tails {
+        let [own, theirs] = [tail.own, tail.other].map(|s| number::short_seconds(s.value.mean));
+        let (policy, name) = (tail.other.policy, tail_name(&tail.own.cell.metric));
+        text.push_str(&format!(" {policy} is level with it in the mean; {name} {theirs} against {own}."));
+    }
+    text + &about(&rivals.undecided, "undecided")
+}
+
+/// `wake-up p99` of `wakeup_latency_p99`.
+fn tail_name(metric: &str) -> String {
+    let (of, part) = metric.rsplit_once('_').unwrap_or((metric, ""));
+    let of = match of {
+        "response_time" => "response",
+        "wakeup_latency" => "wake-up",
+        "queue_time" => "queue time",
+        other => other,
+    };
+    format!("{of} {part}")
+}
+
+/// ` with quota=800ms or 1600ms (equal)`: the configuration of a case, and those where its policy has the
+/// same values.
+fn with_equals(table: &Table<'_>, ranked: &Ranked<'_>) -> String {
+    let with = table.with(ranked.case.configuration);
+    if ranked.equal.is_empty() {
+        return with;
+    }
+    if let [axis] = table.sweep.varied.as_slice() {
+        let mut same: Vec<usize> = ranked.equal.iter().map(|s| s.configuration).collect();
+        same.push(ranked.case.configuration);
+        same.sort_unstable();
+        let value = |c: &usize| table.sweep.value(*c, 0).unwrap_or_default();
+        let values: Vec<String> = same.iter().map(value).collect();
+        return format!(" with {}={} (equal)", axis.short, values.join(" or "));
+    }
+    let others: Vec<String> =
+        ranked.equal.iter().take(EQUAL).map(|s| table.sweep.short(s.configuration)).collect();
+    format!("{with} (equal: {})", others.join("; "))
+}
+
+/// `; mean 10.7 ms, max 61 ms` beside a percentile, `; slowdown cg 1.68, ft 2.04`, and what else belongs to a
+/// value.
+fn beside(ranked: &Ranked<'_>) -> String {
+    let mut slowdowns = "slowdown ";
+    let each = ranked.beside.iter().map(|own| match own.cell.metric.as_str() {
+        "slowdown" => {
+            let before = std::mem::take(&mut slowdowns);
+            format!("{before}{} {}", own.cell.app, number::ratio(own.value.mean))
+        }
+        "missed_deadlines" => format!("{} % of the deadlines missed", number::percent(own.value.mean)),
+        metric => format!("{} {}", beside_name(metric), number::short_seconds(own.value.mean)),
+    });
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { String::new() } else { format!("; {}", each.join(", ")) }
+}
+
+/// What a time beside another one is called.
+fn beside_name(metric: &str) -> &str {
+    match metric {
+        "queue_time" => "mean queue time",
+        "turnaround" => "mean turnaround",
+        other if other.ends_with("_max") => "max",
+        other if other.ends_with("_p99") => "p99",
+        _ => "mean",
+    }
+}
+
+impl Counts<'_> {
+    fn text(&self) -> String {
+        let each = self.policies.iter().take(NAMED).map(|(policy, times)| format!("{policy} in {times}"));
+        format!(
+            "Best or not distinguishable from the best, of {} configurations: {}.",
+            self.configurations,
+            each.collect::<Vec<_>>().join(", ")
+        )
+    }
+}
+
+impl ByValue<'_> {
+    /// The policies at each value.
+    fn policies(&self) -> String {
+        let name = &self.parameter;
+        let each: Vec<String> = if let [only] = self.groups.as_slice() {
+            vec![format!("{} at every {name}", only.policies.join(", "))]
+        } else {
+            let groups = self.groups.iter();
+            groups.map(|g| format!("{} with {name}={}", g.policies.join(", "), g.values.join(", "))).collect()
+        };
+        format!("Best or not distinguishable: {}.", each.join("; "))
+    }
+
+    /// The values under each policy.
+    fn values(&self) -> String {
+        let each: Vec<(String, &[&str])> =
+            self.groups.iter().map(|group| (group.values.join(" or "), &*group.policies)).collect();
+        let text = match each.as_slice() {
+            [(value, _)] => format!("{value} under every policy"),
+            [(value, most), others @ ..] if most.len() > 2 => {
+                let other = |(value, policies): &(String, &[&str])| {
+                    policies.iter().map(|policy| format!("{policy} ({value})")).collect::<Vec<_>>()
+                };
+                let others: Vec<String> = others.iter().flat_map(other).collect();
+                format!("{value} under every policy except {}", listed(&others))
+            }
+            all => {
+                let one =
+                    |(value, policies): &(String, &[&str])| format!("{value} under {}", listed(policies));
+                all.iter().map(one).collect::<Vec<_>>().join("; ")
+            }
+        };
+        format!("Best or not distinguishable {}: {text}.", self.parameter)
+    }
+}
+
+impl Inputs<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        let of = self.machine.map(|machine| format!(" of {machine}")).unwrap_or_default();
+        let mut text = format!(
+            "{} of {}{of}: {}",
+            plural(self.draws, "draw", "draws"),
+            plural(self.values, "estimated value", "estimated values"),
+            self.best.name(table)
+        );
+        text.push_str(
+            &self.stays_best.map(|draws| format!(" stays the best in {draws}.")).unwrap_or_default(),
+        );
+        if let Some(change) = self.change {
+            let subject = if self.stays_best.is_some() { " Its value" } else { "" };
+            let change = number::variation(change * 100.0);
+            text.push_str(&format!("{subject} changes by ±{change} % of itself."));
+        }
+        if let Some(input) = &self.follows {
+            let of = if self.machine.is_none() { format!(" of {}", input.machine) } else { String::new() };
+            let rho = input.rank_correlation;
+            text.push_str(&format!(" It follows {}{of} (rank correlation {rho:.2}).", input.input));
+        }
+        text
+    }
+}
+
+/// `Largest slowdown with x=1: 1.25 under PIN (cg) to 3.00 under LOAD (cg; level: gang).`
+fn fairness(range: &Range<'_>, table: &Table<'_>) -> String {
+    let words = |End { case, level }: &End<'_>| {
+        let even = if level.is_empty() { String::new() } else { format!("; level: {}", listed(level)) };
+        format!("{} under {} ({}{even})", number::ratio(case.value.mean), case.policy, case.cell.app)
+    };
+    let most = range.most.as_ref().map(|most| format!(" to {}", words(most))).unwrap_or_default();
+    let with = table.with(range.least.case.configuration);
+    format!("Largest slowdown{with}: {}{most}.", words(&range.least))
+}
+
+impl Response<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        let words = |End { case, level }: &End<'_>| {
+            let level = if level.is_empty() { String::new() } else { format!(" (level: {})", listed(level)) };
+            format!("{} under {}{level}", case.quantity(), case.name(table))
+        };
+        let each = self.programs.iter().map(|Range { least, most }| {
+            let most = most.as_ref().map(|most| format!(" to {}", words(most))).unwrap_or_default();
+            format!("{} {}{most}", least.case.cell.app, words(least))
+        });
+        let each: Vec<String> = each.collect();
+        let tails = self.programs.iter().any(|one| one.least.case.cell.metric == "response_time_p99");
+        let what = if tails { "Response time, 99th percentile" } else { "Mean response time" };
+        format!("{what}: {}.", each.join("; "))
+    }
+}
+
+impl Locks<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        let [low, high] = [self.least, self.most].map(|s| number::percent(s.value.mean));
+        let range = if low == high {
+            format!("{high} %")
+        } else {
+            let (least, most) = (self.least.name(table), self.most.name(table));
+            format!("between {low} % ({least}) and {high} % ({most})")
+        };
+        let asleep = match self.polls {
+            true => "",
+            false => " Meanwhile they sleep, and their cpus are idle or serve others.",
+        };
+        format!("Tasks of {} wait for locks {range} of their time.{asleep}", self.most.cell.app)
+    }
+}
+
+impl Deadlines<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        // Policies at one configuration, or all configurations of the only policy.
+        let together = table.policies().len() > 1 || table.configurations().len() < 2;
+        let of = |Missed { missed, latest }: &Missed<'_>| {
+            let by = number::short_seconds(latest.value.mean.abs());
+            let when = match latest.value.mean > 0.0 {
+                true => format!("up to {by} late"),
+                false => format!("at least {by} early"),
+            };
+            let name = if together { missed.policy.to_owned() } else { missed.name(table) };
+            format!("{name} {} % ({when})", number::percent(missed.value.mean))
+        };
+        let shown: Vec<String> = self.cases.iter().take(DATED).map(of).collect();
+        let more = match self.cases.len() - shown.len() {
+            0 => String::new(),
+            more => format!("; {more} more: --table full"),
+        };
+        let place = self.cases.first().filter(|_| together);
+        let place = place.map(|case| table.with(case.missed.configuration)).unwrap_or_default();
+        format!("Missed{place}: {}{more}.", shown.join("; "))
+    }
+}
+
+impl Partition<'_> {
+    fn text(&self, table: &Table<'_>) -> String {
+        let cores: Vec<String> =
+            self.best.cores.iter().map(|(app, cores)| format!("{app} {cores}")).collect();
+        format!(
+            "Best static partition{}: cores {}; all programs end after {}. The search simulated {}.",
+            table.with(self.makespan.configuration),
+            cores.join(", "),
+            number::short_seconds(self.makespan.value.mean),
+            plural(self.best.tried, "partition", "partitions")
+        )
+    }
+}
+
+impl Identical<'_> {
+    fn text(&self) -> String {
+        let each: Vec<String> = self.sets.iter().map(|policies| listed(policies)).collect();
+        format!("{} give identical results in every run.", each.join("; "))
+    }
+}
