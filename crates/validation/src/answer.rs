@@ -1,89 +1,12 @@
 //! What the simulator says about a claim: series of values by replicate, and the points made of them.
 
-use experiment::statistics::{Summary, rounded, summarise, variation_percent};
+use experiment::statistics::{Summary, spearman, summarise};
 use serde::Serialize;
 
-/// Why a claim has no answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Trouble {
-    /// It cannot be resolved to runs: the reason.
-    Uncovered(String),
-    /// It was resolved, but a run did not complete: which and why.
-    Failed(String),
-}
+pub use crate::lab::{Series, Trouble};
 
-impl Trouble {
-    /// It cannot be resolved to runs, for this reason.
-    pub fn uncovered(reason: impl Into<String>) -> Self {
-        Self::Uncovered(reason.into())
-    }
-}
-
-/// One value per replicate. Replicates of different cells belong together: replicate i has the same seed
-/// everywhere. A cell with fewer replicates than another stands with its mean where it has none.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Series(pub Vec<f64>);
-
-impl Series {
-    /// Every value through a function.
-    #[must_use]
-    pub fn map(&self, f: impl Fn(f64) -> f64) -> Self {
-        Self(self.0.iter().map(|x| f(*x)).collect())
-    }
-
-    /// The value of a replicate; the mean where there are fewer.
-    fn at(&self, replicate: usize) -> f64 {
-        self.0.get(replicate).copied().unwrap_or_else(|| self.mean())
-    }
-
-    /// Replicate by replicate with another series; empty if one of them is.
-    #[must_use]
-    pub fn with(&self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        let n = if self.0.is_empty() || other.0.is_empty() { 0 } else { self.0.len().max(other.0.len()) };
-        Self((0..n).map(|i| f(self.at(i), other.at(i))).collect())
-    }
-
-    /// This over the other, replicate by replicate.
-    #[must_use]
-    pub fn over(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a / b)
-    }
-
-    /// How much longer this takes than the other, in per cent: its mean over the other's mean, minus one. One
-    /// value per replicate of this one, so that the mean is the ratio of mean run times.
-    #[must_use]
-    pub fn gain_over(&self, other: &Self) -> Self {
-        let mean = other.mean();
-        self.map(|x| (x / mean - 1.0) * 100.0)
-    }
-
-    /// Arithmetic mean; not a number for an empty series.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        self.0.iter().sum::<f64>() / self.0.len() as f64
-    }
-
-    /// (max - min) / min in per cent; 0 for fewer than two values.
-    #[must_use]
-    pub fn variation(&self) -> f64 {
-        variation_percent(&self.0).unwrap_or(0.0)
-    }
-
-    /// The mean of several series, replicate by replicate; empty for none, or if one is empty.
-    #[must_use]
-    pub fn mean_of(all: &[Self]) -> Self {
-        let most = all.iter().map(|series| series.0.len()).max().unwrap_or(0);
-        let n = if all.iter().any(|series| series.0.is_empty()) { 0 } else { most };
-        let at = |i: usize| all.iter().map(|series| series.at(i)).sum::<f64>() / all.len() as f64;
-        Self((0..n).map(at).collect())
-    }
-}
-
-impl From<f64> for Series {
-    fn from(value: f64) -> Self {
-        Self(vec![value])
-    }
-}
+use crate::claims::Asked;
+use crate::lab::{Function, Lab, Quantity};
 
 /// A simulated quantity.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -107,13 +30,6 @@ impl Point {
         let value = summary.map_or(f64::NAN, |s| s.mean);
         Self { label: label.into(), value, ci95: summary.and_then(|s| s.ci95), series: series.clone() }
     }
-
-    /// A quantity that many replicates have once, such as a maximum.
-    #[must_use]
-    pub fn single(label: impl Into<String>, value: f64) -> Self {
-        let value = rounded(value);
-        Self { label: label.into(), value, ci95: None, series: Series::from(value) }
-    }
 }
 
 /// What the simulator says: quantities in the unit of the claim. One for a number; all that a bound, a range
@@ -122,45 +38,112 @@ impl Point {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer(pub Vec<Point>);
 
-impl Answer {
-    /// One quantity.
-    #[must_use]
-    pub fn one(label: impl Into<String>, series: &Series) -> Self {
-        Self(vec![Point::new(label, series)])
+/// What the simulator says about what a claim asks.
+///
+/// # Errors
+/// A run did not complete, or has no such value.
+pub fn answer(asked: &Asked, lab: &Lab, quick: bool) -> Result<Answer, Trouble> {
+    let mut points = Vec::new();
+    for (label, quantity) in asked.points(quick) {
+        let series = series(&quantity, lab)?;
+        // What does not fulfil a condition is no quantity.
+        if !series.0.is_empty() {
+            points.push(Point::new(label, &series));
+        }
     }
+    Ok(Answer(points))
+}
 
-    /// The mean of all its quantities as one; as it is if there are fewer than two.
-    #[must_use]
-    pub fn averaged(self) -> Self {
-        let [first, .., last] = &self.0[..] else { return self };
-        let label = format!("mean of {} from {} to {}", self.0.len(), first.label, last.label);
-        let all: Vec<Series> = self.0.iter().map(|point| point.series.clone()).collect();
-        Self::one(label, &Series::mean_of(&all))
+/// A quantity by replicate; what is calculated over replicates has one value.
+fn series(quantity: &Quantity, lab: &Lab) -> Result<Series, Trouble> {
+    match quantity {
+        Quantity::Number(x) => Ok(Series::from(*x)),
+        Quantity::Measure(measure) => lab.series(measure),
+        Quantity::Of { function, many, parts } => {
+            let parts = parts.iter().map(|part| series(part, lab)).collect::<Result<Vec<_>, _>>()?;
+            calculated(*function, *many, parts)
+                .ok_or_else(|| Trouble::Failed(format!("a quantity without parts: {function:?}")))
+        }
     }
+}
+
+/// A function of parts; `None` where it has too few.
+fn calculated(function: Function, many: bool, parts: Vec<Series>) -> Option<Series> {
+    let means = || parts.iter().map(Series::mean);
+    let fold = |f: fn(f64, f64) -> f64| parts.iter().cloned().reduce(|a, b| a.with(&b, f));
+    Some(match function {
+        Function::Add => fold(|a, b| a + b)?,
+        Function::Subtract => fold(|a, b| a - b)?,
+        Function::Multiply => fold(|a, b| a * b)?,
+        Function::Divide => fold(|a, b| a / b)?,
+        Function::Max => fold(f64::max)?,
+        Function::Sum => Series::from(means().fold(0.0, |sum, x| sum + x)),
+        Function::Absolute => parts.first()?.map(f64::abs),
+        Function::Mean if many => Series::mean_of(&parts),
+        Function::Mean => Series::from(parts.first()?.mean()),
+        Function::Variation if many => Series::from(Series(means().collect()).variation()),
+        Function::Variation => Series::from(parts.first()?.variation()),
+        Function::Least => parts.into_iter().min_by(|a, b| a.mean().total_cmp(&b.mean()))?,
+        Function::Middle => {
+            let mut sorted: Vec<f64> = means().collect();
+            sorted.sort_by(f64::total_cmp);
+            Series::from(sorted[sorted.len().checked_sub(1)? - sorted.len() / 2])
+        }
+        Function::CountAboveOne => Series::from(means().filter(|mean| *mean > 1.0).count() as f64),
+        Function::Correlation => {
+            let pairs: Vec<(f64, f64)> =
+                parts.chunks_exact(2).map(|pair| (pair[0].mean(), pair[1].mean())).collect();
+            // What does not vary goes together with nothing.
+            Series::from(spearman(&pairs).unwrap_or(0.0))
+        }
+        Function::OnlyIf => {
+            let [one, other] = &parts[..] else { return None };
+            if one.mean() > 0.0 { other.clone() } else { Series::default() }
+        }
+        Function::UnlessZero => {
+            let [one, other] = &parts[..] else { return None };
+            if one.mean() > 0.0 { other.clone() } else { other.map(|_| 0.0) }
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(function: Function, many: bool, parts: &[&[f64]]) -> Vec<f64> {
+        let parts = parts.iter().map(|values| Series(values.to_vec())).collect();
+        calculated(function, many, parts).unwrap().0
+    }
+
     #[test]
-    fn gains_are_ratios_of_means() {
-        let slow = Series(vec![2.0, 4.0]);
-        let fast = Series(vec![1.0, 3.0]);
-        assert!((slow.gain_over(&fast).mean() - 50.0).abs() < 1e-9);
-        assert_eq!(slow.over(&fast).0, [2.0, 4.0 / 3.0]);
-        assert!((fast.variation() - 200.0).abs() < 1e-9);
-        assert_eq!(Series::mean_of(&[slow, fast]).0, [1.5, 3.5]);
+    fn what_is_calculated() {
+        use Function::{
+            Correlation, CountAboveOne, Divide, Least, Max, Mean, Middle, Sum, UnlessZero, Variation,
+        };
+        assert_eq!(of(Divide, false, &[&[2.0, 4.0], &[1.0, 3.0]]), [2.0, 4.0 / 3.0]);
+        assert_eq!(of(Mean, false, &[&[2.0, 4.0]]), [3.0]);
+        assert_eq!(of(Mean, true, &[&[2.0, 4.0], &[1.0, 3.0]]), [1.5, 3.5]);
+        assert!((of(Variation, false, &[&[1.0, 3.0]])[0] - 200.0).abs() < 1e-9);
+        assert!((of(Variation, true, &[&[1.0, 3.0], &[4.0]])[0] - 100.0).abs() < 1e-9);
+        assert_eq!(of(Max, true, &[&[1.0, 5.0], &[3.0, 3.0]]), [3.0, 5.0]);
+        assert_eq!(of(Least, true, &[&[1.0, 5.0], &[2.0, 2.0]]), [2.0, 2.0]);
+        assert_eq!(of(Middle, true, &[&[9.0], &[1.0], &[4.0], &[2.0]]), [2.0]);
+        assert_eq!(of(CountAboveOne, true, &[&[0.0, 4.0], &[1.0]]), [1.0]);
+        assert_eq!(of(Sum, true, &[&[1.0, 3.0], &[4.0]]), [6.0]);
+        assert_eq!(of(Correlation, true, &[&[1.0], &[5.0], &[2.0], &[6.0], &[3.0], &[9.0]]), [1.0]);
+        assert_eq!(of(UnlessZero, false, &[&[0.0], &[7.0, 8.0]]), [0.0, 0.0]);
+        assert_eq!(calculated(Middle, true, Vec::new()), None);
+        assert_eq!(calculated(UnlessZero, false, vec![Series::from(1.0)]), None);
     }
 
     #[test]
     fn fewer_replicates_leave_those_of_the_others() {
         // One bound run beside three left to the balancer: no replicate is lost, and means stay means.
-        let (bound, free) = (Series::from(2.0), Series(vec![2.0, 4.0, 6.0]));
-        assert_eq!(free.over(&bound).0, [1.0, 2.0, 3.0]);
-        assert_eq!(bound.with(&free, |a, b| b - a).0, [0.0, 2.0, 4.0]);
-        assert_eq!(Series::mean_of(&[bound.clone(), free.clone()]).0, [2.0, 3.0, 4.0]);
-        assert_eq!(Series::mean_of(&[bound, Series::default()]), Series::default());
-        assert_eq!(free.with(&Series::default(), |a, _| a), Series::default());
+        let (bound, free): (&[f64], &[f64]) = (&[2.0], &[2.0, 4.0, 6.0]);
+        assert_eq!(of(Function::Divide, false, &[free, bound]), [1.0, 2.0, 3.0]);
+        assert_eq!(of(Function::Subtract, false, &[bound, free]), [0.0, -2.0, -4.0]);
+        assert_eq!(of(Function::Mean, true, &[bound, free]), [2.0, 3.0, 4.0]);
+        assert!(of(Function::Mean, true, &[bound, &[]]).is_empty());
     }
 }

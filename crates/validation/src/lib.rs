@@ -12,5 +12,4 @@ pub mod report;
 pub mod reproduce;
 pub mod score;
 pub mod sensitivity;
-pub mod studies;
 pub mod verdict;

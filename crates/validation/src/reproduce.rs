@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::answer::{Answer, Trouble, answer};
 use crate::claims::{Claim, Form, Value};
 use crate::held_out::Shown;
 use crate::lab::{self, Campaign, Cell, Lab, RunSample, simulate};
 use crate::score::{self, Group, Score};
-use crate::studies;
 use crate::verdict::{Finding, judge};
 
 /// What came out.
@@ -27,12 +27,17 @@ pub struct Reproduction {
 /// The cells that claims ask for, each once; those of a quick look.
 #[must_use]
 pub fn wanted(claims: &[Claim], quick: bool) -> Vec<Cell> {
-    let mut lab = Lab::planning().quickly(quick);
-    for claim in claims {
-        // What cannot be resolved is found again, and told, when claims are judged.
-        let _ = studies::answer(claim, &mut lab);
+    let asked = claims.iter().filter_map(|claim| claim.asked.as_ref());
+    let cells = asked.flat_map(|asked| asked.cells(quick)).map(|cell| (cell.key(), cell));
+    cells.collect::<BTreeMap<String, Cell>>().into_values().collect()
+}
+
+/// What the simulator says about a claim.
+fn said(claim: &Claim, lab: &Lab, quick: bool) -> Result<Answer, Trouble> {
+    match &claim.asked {
+        Some(asked) => answer(asked, lab, quick),
+        None => Err(Trouble::uncovered("not tested: the claim names no cells (docs/claims.md)")),
     }
-    lab.into_wanted()
 }
 
 /// Runs what the claims ask for, and with `grids` all other cells of the studies that answer them; judges the
@@ -46,10 +51,10 @@ pub fn reproduce(claims: Vec<Claim>, campaign: &Campaign<'_>, grids: bool) -> Re
         add_grids(&mut cells)?;
     }
     let measured = simulate(&cells, campaign)?;
-    let mut lab = Lab::measured(measured.clone()).quickly(campaign.quick);
+    let lab = Lab::new(measured.clone());
     let findings: Vec<Finding> = claims
         .iter()
-        .map(|claim| judge(claim, &studies::answer(claim, &mut lab), mean_of_table(claim, &claims)))
+        .map(|claim| judge(claim, &said(claim, &lab, campaign.quick), mean_of_table(claim, &claims)))
         .collect();
     let (groups, score) = (score::groups(&claims, &findings), Score::of(&claims, &findings));
     Ok(Reproduction { claims, findings, groups, score, cells: measured })
@@ -85,10 +90,11 @@ fn add_grids(cells: &mut Vec<Cell>) -> Result<(), String> {
 /// The published mean of the table a claim belongs to: the `average` of the same group, metric, policy and
 /// machine.
 fn mean_of_table(claim: &Claim, claims: &[Claim]) -> Option<f64> {
-    let table = |claim: &Claim| (claim.group.clone(), claim.at.metric, claim.at.policy.clone());
-    let same = |other: &&Claim| {
-        other.form == Form::Average && table(other) == table(claim) && other.at.machines == claim.at.machines
+    let table = |claim: &Claim| {
+        let texts = &claim.texts;
+        (claim.group.clone(), texts.metric.clone(), texts.policy.clone(), claim.machines())
     };
+    let same = |other: &&Claim| other.form == Form::Average && table(other) == table(claim);
     claims.iter().find(same).and_then(|other| match other.value {
         Value::Number(mean) => Some(mean),
         _ => None,

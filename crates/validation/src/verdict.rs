@@ -3,7 +3,7 @@
 use notation::declare::Choice;
 
 use crate::answer::{Answer, Point, Trouble};
-use crate::claims::{Allowed, Claim, Form, Metric, ToleranceKind, Value};
+use crate::claims::{Allowed, Claim, Form, ToleranceKind, Value};
 
 /// Whether a claim is reproduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +78,7 @@ pub fn judge(claim: &Claim, answer: &Result<Answer, Trouble>, lost: Option<f64>)
 
 fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
     let tolerance = claim.tolerance;
-    let neutral = claim.at.metric.map_or(0.0, Metric::neutral);
+    let neutral = claim.neutral();
     let bound = |bound: f64, sign: f64| bound + sign * tolerance.beyond(bound);
     match (claim.form, &claim.value) {
         (Form::Missing, _) => match lost {
@@ -90,8 +90,7 @@ fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
         },
         (Form::UpTo, Value::Number(published)) => {
             // A spread of "up to 10 %" is a promise that it is no larger; a gain of "up to 10 %" was seen.
-            let promise =
-                tolerance.kind == ToleranceKind::Bound && claim.at.metric == Some(Metric::Variation);
+            let promise = tolerance.kind == ToleranceKind::Bound && claim.is_of_spread();
             let allowed = claim.around(*published);
             let allowed = if promise { Allowed::up_to(allowed.high) } else { allowed };
             extreme(*published, neutral, points, allowed)
@@ -191,12 +190,15 @@ fn worst_first(points: &[Point], number: impl Fn(&Point) -> f64) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::OnceLock;
+
     use crate::answer::Series;
     use crate::claims::{SHIPPED, Tolerance, read};
     use notation::declare::Field;
 
     fn claim(form: Form, value: Value, kind: ToleranceKind, amount: f64) -> Claim {
-        let any = read("", SHIPPED).unwrap().swap_remove(0);
+        static ANY: OnceLock<Claim> = OnceLock::new();
+        let any = ANY.get_or_init(|| read("", SHIPPED).unwrap().swap_remove(0)).clone();
         Claim { form, value, tolerance: Tolerance { kind, amount }, ..any }
     }
 
@@ -219,7 +221,8 @@ mod tests {
         assert_eq!(verdict(UpTo, n(1.46), Abs, 0.12, &[0.7, 1.40]).0, Verdict::Pass);
         assert_eq!(verdict(UpTo, n(1.46), Abs, 0.12, &[0.7, 1.2]).0, Verdict::Fail);
         assert_eq!(verdict(UpTo, n(10.0), Bound, 5.0, &[3.0]).0, Verdict::Fail);
-        let spread = claim(UpTo, n(10.0), Bound, 5.0).with(|texts| texts.metric = "variation".into());
+        let mut spread = claim(UpTo, n(10.0), Bound, 5.0);
+        spread.texts.metric = "variation".into();
         assert_eq!(judge(&spread, &points(&[3.0]), None).verdict, Verdict::Pass);
         assert_eq!(judge(&spread, &points(&[16.0]), None).verdict, Verdict::Fail);
         assert_eq!(verdict(UpTo, n(120.0), Factor, 1.6, &[70.0]).0, Verdict::Fail);

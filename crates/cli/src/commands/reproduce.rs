@@ -114,20 +114,20 @@ fn chosen(args: &Reproduce) -> Result<Vec<Claim>, Failure> {
         }
     }
     for machine in &args.machines {
-        if !all.iter().any(|claim| claim.at.machines.list.contains(machine)) {
+        if !all.iter().any(|claim| claim.machines().contains(machine)) {
             return Err(Failure::Input(unknown(
                 "machine",
                 machine,
                 all.iter()
-                    .filter(|claim| claim.asked.is_none())
-                    .flat_map(|claim| claim.at.machines.list.clone())
+                    .filter(|claim| !claim.group.starts_with(claims::MODERN_PREFIX))
+                    .flat_map(Claim::machines)
                     .collect(),
             )));
         }
     }
     let asked = |claim: &Claim| {
         (args.groups.is_empty() || args.groups.contains(&claim.group))
-            && (args.machines.is_empty() || claim.at.machines.list.iter().any(|m| args.machines.contains(m)))
+            && (args.machines.is_empty() || claim.machines().iter().any(|m| args.machines.contains(m)))
     };
     Ok(all.into_iter().filter(asked).collect())
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::support::oversim;
 use serde_json::Value;
 
-/// A claim about one core: a computing task and a thread bound beside it have half of the core each.
+/// A claim about one core: a computing task and a thread bound beside it have half of the core each. It names no
+/// cells: they are those of the shipped claim at the same conditions.
 const CLAIM: &str = "
 documents: { D9: a document }
 metrics: { cpu-share: { definition: share of a core, unit: fraction, better: none } }
@@ -79,11 +80,48 @@ fn a_file_of_claims_is_set_beside_the_simulation() {
     assert_eq!(claims[0]["verdict"], "pass", "{}", claims[0]);
     assert!((claims[0]["simulated"].as_f64().expect("a number") - 0.5).abs() < 0.02);
     assert_eq!(claims[1]["verdict"], "uncovered");
-    assert!(claims[1]["reason"].as_str().expect("a text").contains("no-such-group"));
+    assert!(claims[1]["reason"].as_str().expect("a text").contains("names no cells"));
     assert_eq!(report["groups"][0]["passed"], 1);
     // From what is kept, and from nothing, on more threads: the same bytes.
     assert_eq!(run(&[]).1, first);
     assert_eq!(run(&["--fresh", "--jobs", "2"]).1, first);
+}
+
+#[test]
+fn a_claim_names_its_cells_or_is_not_tested() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let cache = directory.path().display().to_string();
+    let verdict = |text: &str| {
+        let file = claims(directory.path(), text);
+        let args = ["reproduce", "--quick", "--claims", &file, "--cache", &cache, "--group", "hog"];
+        let (code, out, errors) = oversim(&[&args[..], &["--format", "json"]].concat(), "");
+        assert_eq!(code, 0, "{errors}");
+        let report: Value = serde_json::from_str(&out).expect("it is JSON");
+        let claim = &report["claims"][0];
+        (claim["verdict"].as_str().expect("a name").to_owned(), claim["reason"].to_string())
+    };
+    // The published value is that of the file.
+    assert_eq!(verdict(&CLAIM.replacen("value: 0.5", "value: 0.9", 1)).0, "fail");
+    // At other conditions the shipped cells say nothing.
+    let other = CLAIM.replacen("threads: 1 per core", "threads: 3 per core", 1);
+    let (name, reason) = verdict(&other);
+    assert!(name == "uncovered" && reason.contains("docs/claims.md"), "{reason}");
+    // Cells of its own: with three threads the hog has a quarter.
+    let own = other.replacen("value: 0.5", "value: 0.25", 1).replacen(
+        "  needs: [cpu-hog]\n",
+        "  cells:\n  - { at: 'one core, three', value: cpu_per_time }\n",
+        1,
+    );
+    let names = "names:\n  one core: { study: speed_hog, policy: PIN, app: hog, machine: tigerton, apps.a.cpus: 0 }\n  \
+        three: { apps.a.tasks: 3 }\nclaims:";
+    let own = own.replacen("claims:", names, 1);
+    let (name, reason) = verdict(&own);
+    assert_eq!(name, "pass", "{reason}");
+    // What is wrong with them is said with its place.
+    let file = claims(directory.path(), &own.replacen("one core, three", "one core, there", 1));
+    let (code, _, errors) = oversim(&["reproduce", "--claims", &file], "");
+    assert_eq!(code, 2, "{errors}");
+    assert!(errors.contains("did you mean `three`") && errors.contains("claims.yaml:"), "{errors}");
 }
 
 #[test]

@@ -1,72 +1,149 @@
-//! The cells that a claim names itself: a study, what is set in it, and the metric.
+//! The cells that a claim names: a study, what is set in it, and the metric; or formulas over measures.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use experiment::metrics::{METRICS, Reduction, Scope};
 use notation::diagnostics::Diagnostic;
 use notation::suggest::nearest;
-use notation::yaml::{Content, Node};
+use notation::yaml::{Content, Entry as Pair, Node};
 
-use crate::lab::{self, Cell, Setting, Study};
+use super::cells::{Entry, Load, Names, cell_of, metrics};
+use super::formula::{self, split};
+use super::named;
+use crate::lab::{self, Cell, Function, Measure, Quantity, Setting, What, some};
 
 /// The keys of a claim that names its cells.
-pub(super) const KEYS: [&str; 8] = ["study", "policy", "app", "metric", "at", "set", "over", "rising"];
+pub(super) const KEYS: [&str; 9] =
+    ["study", "policy", "app", "metric", "at", "set", "over", "rising", "cells"];
 /// Texts that such a claim has, too.
 pub(super) const TEXTS: [&str; 6] = ["id", "group", "machine", "workload", "threads", "metric"];
-/// Cpu time of the application over that of all applications, as the metric of this name.
-pub const CPU_SHARE: &str = "cpu_share";
+/// Keys of an entry of `cells`.
+const PARTS: [&str; 4] = ["at", "points", "value", "label"];
 
-/// What is measured in which cells.
+/// What a claim asks of its cells: quantities with their names, in the unit of the claim.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Asked {
-    /// The metric: one of an application (docs/reference/metrics.md), or [`CPU_SHARE`].
-    pub metric: String,
-    /// The application.
-    pub app: String,
-    /// Which cells are compared.
-    pub cells: Comparison,
-}
+pub struct Asked(pub(super) Vec<(String, Quantity)>);
 
-/// The cells of a claim.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Comparison {
-    /// The metric in one cell.
-    Value(Cell),
-    /// The metric in the first cell over its mean in the second.
-    Ratio(Cell, Cell),
-    /// The metric does not fall from cell to cell.
-    Rising(Vec<Cell>),
-}
+/// Quantities of which a quick look takes some.
+const MANY: usize = 8;
 
-impl Comparison {
-    fn cells(&self) -> Vec<&Cell> {
-        match self {
-            Self::Value(cell) => vec![cell],
-            Self::Ratio(cell, over) => vec![cell, over],
-            Self::Rising(cells) => cells.iter().collect(),
+impl Asked {
+    /// The quantities; of many alike some for a quick look.
+    #[must_use]
+    pub fn points(&self, quick: bool) -> Vec<(String, Quantity)> {
+        let Self(all) = self;
+        match quick {
+            false => all.clone(),
+            true if all.len() <= MANY => all.iter().map(quickly).collect(),
+            true => some(all.iter()).map(quickly).collect(),
         }
+    }
+
+    /// Its cells.
+    #[must_use]
+    pub fn cells(&self, quick: bool) -> Vec<Cell> {
+        let points = self.points(quick);
+        let mut found = Vec::new();
+        points.iter().for_each(|(_, quantity)| quantity.measures(&mut found));
+        found.into_iter().map(|measure| measure.cell.clone()).collect()
     }
 }
 
-/// A scenario of the file of claims by the path it gives: its text, or why it cannot be read.
-pub type Load<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+fn quickly((label, quantity): &(String, Quantity)) -> (String, Quantity) {
+    (label.clone(), quantity.quick())
+}
 
-/// Reads the cells of a claim with the key `study`.
-pub(super) fn read(item: &Node, ordering: bool, load: Load<'_>) -> Result<Asked, Vec<Diagnostic>> {
+/// Reads the cells of a claim with the key `study` or `cells`. Those of a file of one's own are read as
+/// scenarios.
+pub(super) fn read(
+    item: &Node,
+    ordering: bool,
+    names: &Names,
+    load: Load<'_>,
+    own: bool,
+) -> Result<Asked, Vec<Diagnostic>> {
     let reader = Reader { item };
-    let start = reader.start(load).map_err(|problem| vec![problem])?;
-    let (metric, app) = (reader.metric(), reader.word("app", "apps.NAME of the study"));
-    let cells = reader.comparison(&start, ordering);
-    let (metric, app, cells) = match (metric, app, cells) {
-        (Ok(metric), Ok(app), Ok(cells)) => (metric, app, cells),
-        (metric, app, cells) => {
-            let problems = [metric.err(), app.err(), cells.err()];
-            return Err(problems.into_iter().flatten().collect());
+    let asked = match item.get("cells") {
+        Some(cells) => formulas(&cells.value, names, load)?,
+        None => reader.one_metric(ordering, load)?,
+    };
+    if own || item.get("cells").is_none() {
+        reader.check(&asked).map_err(|problem| vec![problem])?;
+    }
+    Ok(asked)
+}
+
+/// The quantities of a list of formulas.
+fn formulas(node: &Node, names: &Names, load: Load<'_>) -> Result<Asked, Vec<Diagnostic>> {
+    let Content::List(items) = &node.content else {
+        let problem = Diagnostic::new(node.place, format!("`cells` must be a list, not {}", node.what()));
+        return Err(vec![problem.hint("write `- { at: names, value: formula }`")]);
+    };
+    let mut points = Vec::new();
+    let mut problems = Vec::new();
+    for item in items {
+        match formula_of(item, names, load) {
+            Ok(some) => points.extend(some),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(Asked(points)) } else { Err(problems) }
+}
+
+fn formula_of(item: &Node, names: &Names, load: Load<'_>) -> Result<Vec<(String, Quantity)>, Diagnostic> {
+    let wrong = |node: &Node, why: String| Diagnostic::new(node.place, why).hint("see docs/claims.md");
+    if let Some(stranger) = item.entries().iter().find(|entry| !PARTS.contains(&entry.key.as_str())) {
+        let message = format!("an entry of `cells` has no key `{}`", stranger.key);
+        return Err(Diagnostic::new(stranger.value.place, message).hint(advice(&stranger.key, &PARTS, "")));
+    }
+    let text = |key: &str| match item.get(key).map(|entry| &entry.value) {
+        None => Ok(None),
+        Some(Node { content: Content::Scalar(text), .. }) => Ok(Some(text.as_str())),
+        Some(node) => Err(wrong(node, format!("`{key}` must be a text, not {}", node.what()))),
+    };
+    let formula = text("value")?.ok_or_else(|| wrong(item, "an entry of `cells` has no `value`".into()))?;
+    let formula = formula::read(formula).map_err(|why| wrong(item, why))?;
+    let at = Entry::of(split(text("at")?.unwrap_or_default(), ","));
+    let label = text("label")?;
+    let entries = match item.get("points").map(|entry| &entry.value) {
+        None => vec![(label.map_or_else(|| at.label(), str::to_owned), at)],
+        Some(points) => {
+            points_of(points, names)?.into_iter().map(|(label, entry)| (label, at.and(&entry))).collect()
         }
     };
-    let asked = Asked { metric, app, cells };
-    reader.check(&asked).map_err(|problem| vec![problem])?;
-    Ok(asked)
+    let quantity = |(label, entry): (String, Entry)| {
+        let quantity = names.quantity(&formula, &entry, load).map_err(|why| wrong(item, why))?;
+        Ok((label, quantity))
+    };
+    entries.into_iter().map(quantity).collect()
+}
+
+/// The entries of `points` with their labels: lines, or one line for each label.
+fn points_of(node: &Node, names: &Names) -> Result<Vec<(String, Entry)>, Diagnostic> {
+    let entries = |lines: &[String]| {
+        let wrong = |why| Diagnostic::new(node.place, why).hint("see docs/claims.md");
+        names.entries(lines).map_err(wrong)
+    };
+    if let Content::Map(pairs) = &node.content {
+        let one = |pair: &Pair| {
+            let found = entries(&lines(&pair.value)?)?;
+            Ok(found.into_iter().map(|entry| (pair.key.clone(), entry)).collect::<Vec<_>>())
+        };
+        return Ok(pairs.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat());
+    }
+    Ok(entries(&lines(node)?)?.into_iter().map(|entry| (entry.label(), entry)).collect())
+}
+
+/// A text, or a list of texts.
+pub(super) fn lines(node: &Node) -> Result<Vec<String>, Diagnostic> {
+    let line = |node: &Node| match &node.content {
+        Content::Scalar(text) => Ok(text.clone()),
+        _ => Err(Diagnostic::new(node.place, format!("this must be a text, not {}", node.what()))
+            .hint("write names, separated by commas")),
+    };
+    match &node.content {
+        Content::List(items) => items.iter().map(line).collect(),
+        _ => line(node).map(|line| vec![line]),
+    }
 }
 
 struct Reader<'a> {
@@ -90,6 +167,20 @@ impl Reader<'_> {
         }
     }
 
+    /// A metric of one cell, its ratio to another, or its order over several.
+    fn one_metric(&self, ordering: bool, load: Load<'_>) -> Result<Asked, Vec<Diagnostic>> {
+        let start = self.start(load).map_err(|problem| vec![problem])?;
+        let (metric, app) = (self.metric(), self.word("app", "apps.NAME of the study"));
+        let cells = self.comparison(&start, ordering);
+        match (metric, app, cells) {
+            (Ok(metric), Ok(app), Ok(comparison)) => Ok(comparison.asked(&metric, &app)),
+            (metric, app, cells) => {
+                let problems = [metric.err(), app.err(), cells.err()];
+                Err(problems.into_iter().flatten().collect())
+            }
+        }
+    }
+
     /// The study under its policy, with what `at` sets.
     fn start(&self, load: Load<'_>) -> Result<Cell, Diagnostic> {
         let name = self.word("study", "a study, or the path of a scenario")?;
@@ -97,18 +188,11 @@ impl Reader<'_> {
             None => "LOAD".to_owned(),
             Some(_) => self.word("policy", "one of `oversim list policies`")?,
         };
-        let file = std::path::Path::new(&name).extension().is_some_and(|end| end == "yaml" || end == "yml");
-        let cell = if file {
-            let text = load(&name).map_err(|why| self.wrong("study", why, ""))?;
-            Cell::of(&Arc::new(Study::own(&name, text)), &policy)
-        } else if let Some(study) = lab::find(&name).filter(|study| study.measured) {
-            Cell::new(study.name.as_ref(), &policy)
-        } else {
-            let known: Vec<&str> =
-                lab::STUDIES.iter().filter(|s| s.measured).map(|s| s.name.as_ref()).collect();
-            let hint = advice(&name, &known, "or the path of a scenario that ends with `.yaml`");
-            return Err(self.wrong("study", format!("no study is called `{name}`"), hint));
-        };
+        if lab::find(&name).is_some_and(|study| !study.measured) {
+            let message = format!("the study `{name}` keeps no metrics");
+            return Err(self.wrong("study", message, "name a study `modern_*`, or use `cells`"));
+        }
+        let cell = cell_of(&name, &policy, load).map_err(|why| self.wrong("study", why, STUDIES))?;
         match self.item.get("at") {
             None => Ok(cell),
             Some(at) => settings(cell, &at.value),
@@ -150,23 +234,77 @@ impl Reader<'_> {
 
     /// Reads the scenario of every cell.
     fn check(&self, asked: &Asked) -> Result<(), Diagnostic> {
-        for cell in asked.cells.cells() {
+        let mut measures = Vec::new();
+        asked.0.iter().for_each(|(_, quantity)| quantity.measures(&mut measures));
+        let mut seen = BTreeSet::new();
+        for Measure { cell, app, .. } in measures {
+            if !seen.insert((cell.key(), app.clone())) {
+                continue;
+            }
+            let place = if self.item.get("cells").is_some() { "cells" } else { "study" };
             let apps = lab::apps(cell).map_err(|why| {
-                self.wrong("study", format!("a cell of the claim cannot be read: {}", why.trim()), "")
+                self.wrong(place, format!("a cell of the claim cannot be read: {}", why.trim()), "")
             })?;
-            if !apps.contains(&asked.app) {
+            // Copies are written out in some scenarios.
+            let is_there = |name: &String| name == app || name.starts_with(&format!("{app}-"));
+            if !app.is_empty() && !apps.iter().any(is_there) {
                 let known: Vec<&str> = apps.iter().map(String::as_str).collect();
-                let message = format!("the study has no application `{}`", asked.app);
-                return Err(self.wrong("app", message, advice(&asked.app, &known, "")));
+                let message = format!("the study has no application `{app}`");
+                return Err(self.wrong("app", message, advice(app, &known, "")));
             }
         }
         Ok(())
     }
 }
 
-/// The metrics that a claim may name.
-fn metrics() -> impl Iterator<Item = &'static experiment::metrics::Metric> {
-    METRICS.iter().filter(|m| m.scope == Scope::App && m.reduction == Reduction::Statistics)
+/// What a study may be.
+const STUDIES: &str = "a study `modern_*`, or the path of a scenario that ends with `.yaml`";
+
+/// The cells of a claim about one metric.
+enum Comparison {
+    /// The metric in one cell.
+    Value(Cell),
+    /// The metric in the first cell over its mean in the second.
+    Ratio(Cell, Cell),
+    /// The metric does not fall from cell to cell.
+    Rising(Vec<Cell>),
+}
+
+impl Comparison {
+    fn asked(self, metric: &str, app: &str) -> Asked {
+        let label = |cell: &Cell| format!("{metric} of {app}: {}", settings_of(cell));
+        let measure = |cell: &Cell| {
+            // A metric of the report by its name, not a measure of the same name.
+            let what = match named(metric) {
+                Some(What::CpuShare) => Ok(What::CpuShare),
+                _ => Err(metric.to_owned()),
+            };
+            let (cell, app) = (cell.clone(), app.to_owned());
+            Quantity::Measure(Box::new(Measure { what, cell, app, barriers: 1.0, task: None, beside: None }))
+        };
+        let ratio = |cell: &Cell, over: &Cell| {
+            let mean = Quantity::of(Function::Mean, false, vec![measure(over)]);
+            Quantity::of(Function::Divide, false, vec![measure(cell), mean])
+        };
+        Asked(match self {
+            Self::Value(cell) => vec![(label(&cell), measure(&cell))],
+            Self::Ratio(cell, over) => {
+                vec![(format!("{} over {}", label(&cell), settings_of(&over)), ratio(&cell, &over))]
+            }
+            Self::Rising(cells) => {
+                let step = |pair: &[Cell]| {
+                    let parts = vec![ratio(&pair[1], &pair[0]), Quantity::Number(1.0)];
+                    (label(&pair[1]), Quantity::of(Function::Subtract, false, parts))
+                };
+                cells.windows(2).map(step).collect()
+            }
+        })
+    }
+}
+
+fn settings_of(cell: &Cell) -> String {
+    let all = cell.settings().iter().map(|(path, value)| format!("{path}={value}"));
+    std::iter::once(cell.study().to_owned()).chain(all).collect::<Vec<_>>().join(" ")
 }
 
 fn settings(cell: Cell, node: &Node) -> Result<Cell, Diagnostic> {
@@ -198,7 +336,7 @@ mod tests {
     #[test]
     fn a_claim_that_names_its_cells_is_read() {
         let claims = read("f", ONE).unwrap();
-        let cells = claims[0].asked.as_ref().unwrap().cells.cells().len();
+        let cells = claims[0].asked.as_ref().unwrap().cells(false).len();
         assert_eq!((claims.len(), cells), (1, 2));
     }
 
@@ -206,7 +344,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line() {
         let changes = [
             ("study: modern_team", "study: modern_teem", "did you mean `modern_team`"),
-            ("study: modern_team", "study: dedicated", "no study is called `dedicated`"),
+            ("study: modern_team", "study: dedicated", "the study `dedicated` keeps no metrics"),
             ("study: modern_team", "study: mine.yaml", "a built-in claim"),
             ("app: team", "app: teem", "did you mean `team`"),
             ("timed_run_time", "timed_runtime", "did you mean `timed_run_time`"),

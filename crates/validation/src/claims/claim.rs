@@ -1,17 +1,7 @@
-//! A published outcome: its texts, and the conditions they state.
+//! A published outcome: its texts, its value, and the cells that it names.
 
 use super::asked::Asked;
-use super::baseline::{Baseline, Order};
-use super::environment::Environment;
 use super::form::{Allowed, Form, Tolerance, Value};
-use super::machines::{Classes, Machines, Models};
-use super::metric::{Family, Metric};
-use super::policy::Policies;
-use super::statement::Statement;
-use super::text::named;
-use super::threads::Threads;
-use super::waiting::{self, Wait, Yield};
-use super::workload::Workload;
 
 /// The texts of a claim as its file has them: what reports show.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -42,70 +32,15 @@ pub struct Texts {
     pub unit: String,
 }
 
-/// What a claim says of the conditions in [`Texts`]; made once, when it is read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Conditions {
-    /// The experiments that may answer it; `None` for a group that is not known.
-    pub family: Option<Family>,
-    /// Machines.
-    pub machines: Machines,
-    /// Programs.
-    pub workload: Workload,
-    /// Problem classes.
-    pub classes: Classes,
-    /// Programming models.
-    pub models: Models,
-    /// Numbers of threads.
-    pub threads: Threads,
-    /// The policy measured.
-    pub policy: Policies,
-    /// What it is compared with.
-    pub baseline: Baseline,
-    /// What `sched_yield` does, where it is stated.
-    pub yields: Vec<Yield>,
-    /// How threads wait.
-    pub wait: Wait,
-    /// What else is on the machine.
-    pub environment: Environment,
-    /// What was measured; `None` for a metric that is not known.
-    pub metric: Option<Metric>,
-    /// What a statement in words puts in order.
-    pub order: Option<Order>,
-    /// The statement.
-    pub statement: Statement,
-}
-
-impl Conditions {
-    pub(super) fn read(group: &str, texts: &Texts, value: &Value) -> Self {
-        Self {
-            family: Family::of(group),
-            machines: Machines::read(&texts.machine),
-            workload: Workload::read(&texts.workload),
-            classes: Classes::read(&texts.class),
-            models: Models::read(&texts.model),
-            threads: Threads::read(&texts.threads),
-            policy: Policies::read(&texts.policy),
-            baseline: Baseline::read(&texts.baseline),
-            yields: waiting::yields(&texts.yields),
-            wait: Wait::read(&texts.wait),
-            environment: Environment::read(
-                &texts.environment,
-                &texts.workload,
-                &texts.threads,
-                &texts.baseline,
-            ),
-            metric: named(&texts.metric),
-            order: Order::read(&value.shown(), &texts.baseline),
-            statement: Statement::read(&value.shown()),
-        }
-    }
-
-    /// The yields to run with: the POSIX one where none is stated.
-    #[must_use]
-    pub fn yields(&self) -> Vec<Yield> {
-        if self.yields.is_empty() { vec![Yield::Posix] } else { self.yields.clone() }
-    }
-}
+/// Metrics of which 1 says that nothing changes, not 0.
+const RATIOS: [&str; 5] =
+    ["rel-perf-1pc", "rel-time", "pair-sum-ratio", "pair-throughput", "queue-throughput"];
+/// A metric of which 100 says so.
+const PER_CENT: &str = "rel-cpu-time";
+/// The spread of run times: "up to 10 %" of it is a promise.
+const SPREAD: &str = "variation";
+/// The machines of the literature that are meant where none is named.
+const UNNAMED: [&str; 3] = ["tigerton", "barcelona", "nehalem"];
 
 /// A published outcome.
 #[derive(Clone, PartialEq, Debug)]
@@ -118,9 +53,7 @@ pub struct Claim {
     pub source: String,
     /// The conditions as the file has them.
     pub texts: Texts,
-    /// The conditions it was measured at.
-    pub at: Conditions,
-    /// The cells that it names itself; `None` for a claim that is resolved by its conditions.
+    /// What it asks of the cells that it names; `None` for a claim that names none.
     pub asked: Option<Asked>,
     /// What kind of statement it is.
     pub form: Form,
@@ -143,14 +76,44 @@ impl Claim {
     /// What is near enough to a number of it.
     #[must_use]
     pub fn around(&self, published: f64) -> Allowed {
-        self.tolerance.around(published, self.at.metric.map_or(0.0, Metric::neutral))
+        self.tolerance.around(published, self.neutral())
     }
 
-    /// The same claim at other conditions.
+    /// The value of its metric that says that nothing changes.
     #[must_use]
-    pub fn with(&self, change: impl FnOnce(&mut Texts)) -> Self {
-        let mut texts = self.texts.clone();
-        change(&mut texts);
-        Self { at: Conditions::read(&self.group, &texts, &self.value), texts, ..self.clone() }
+    pub fn neutral(&self) -> f64 {
+        match self.texts.metric.as_str() {
+            PER_CENT => 100.0,
+            metric if RATIOS.contains(&metric) => 1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// Whether it is about the spread of run times.
+    #[must_use]
+    pub fn is_of_spread(&self) -> bool {
+        self.texts.metric == SPREAD
+    }
+
+    /// The machines that it names, in small letters.
+    #[must_use]
+    pub fn machines(&self) -> Vec<String> {
+        let text = self.texts.machine.replace(" vs ", ",");
+        let words = text.split([',', '+']).map(str::trim).filter(|word| !word.is_empty() && *word != "none");
+        let named: Vec<String> = words.map(str::to_lowercase).collect();
+        if named.is_empty() { UNNAMED.map(str::to_owned).into() } else { named }
+    }
+
+    /// Whether another claim is the same statement at the same conditions, so that it asks the same of the
+    /// same cells. The published number and its source may differ; of a statement in words all must be the
+    /// same.
+    #[must_use]
+    pub fn asks_as(&self, other: &Self) -> bool {
+        let words = |claim: &Self| match &claim.value {
+            Value::Text(text) => Some((text.clone(), claim.tolerance)),
+            _ => None,
+        };
+        let (texts, form) = (self.texts == other.texts, self.form == other.form);
+        self.group == other.group && texts && form && words(self) == words(other)
     }
 }

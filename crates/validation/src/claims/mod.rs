@@ -1,35 +1,24 @@
 //! Claims: what publications say came out, as data, in one vocabulary.
 
 mod asked;
-mod baseline;
+mod cells;
 mod claim;
-mod environment;
 mod form;
-mod machines;
-mod metric;
-mod policy;
+mod formula;
 mod read;
-mod spec_omp;
-mod statement;
-mod text;
-mod threads;
-mod waiting;
-mod workload;
 
-pub use asked::{Asked, CPU_SHARE, Comparison, Load};
-pub use baseline::{Baseline, Order, Schedule};
-pub use claim::{Claim, Conditions, Texts};
-pub use environment::{Beside, Environment, Sharing};
+use notation::declare::{Choice, Field};
+
+pub use asked::Asked;
+pub use cells::Load;
+pub use claim::{Claim, Texts};
 pub use form::{Allowed, Form, Tolerance, ToleranceKind, Value};
-pub use machines::{Classes, Machines, Model, Models, Together};
-pub use metric::{Family, Metric};
-pub use policy::{Named, Policies, Policy};
 pub use read::{read, read_with};
-pub use spec_omp::{PROGRAMS, Program};
-pub use statement::{Says, Statement};
-pub use threads::Threads;
-pub use waiting::{BlockTime, Wait, Way, Yield};
-pub use workload::{Code, Feature, Workload, label};
+
+/// The choice of this name.
+fn named<T: Choice + Field>(name: &str) -> Option<T> {
+    T::WORDS.iter().position(|word| *word == name).map(|at| T::from_numbers(&[at as u64]))
+}
 
 /// The predictions this program ships with.
 pub const SHIPPED: &str = include_str!("../../data/claims.yaml");

@@ -7,10 +7,12 @@ use notation::diagnostics::{Diagnostic, Sources};
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 
-use super::asked::{self, Load};
-use super::claim::{Claim, Conditions, Texts};
+use super::asked;
+use super::cells::{Load, Names};
+use super::claim::{Claim, Texts};
 use super::form::{Form, Tolerance, ToleranceKind, Value};
-use super::text::named;
+use super::named;
+use crate::lab::Setting;
 
 /// Texts that every prediction has.
 const TEXTS: [&str; 15] = [
@@ -43,16 +45,29 @@ const OTHERS: [&str; 6] = ["kind", "form", "value", "tolerance", "uncertain", "u
 /// # Errors
 /// All that is wrong with it, rendered with file, line and column.
 pub fn read(name: &str, text: &str) -> Result<Vec<Claim>, String> {
-    read_with(name, text, &|path| Err(format!("a built-in claim cannot name a file: `{path}`")))
+    read_file(name, text, &|path| Err(format!("a built-in claim cannot name a file: `{path}`")), false)
 }
 
-/// The same of a file whose claims may name scenarios by their paths.
+/// The same of a file whose claims may name scenarios by their paths. A claim without cells takes those of
+/// the shipped claim that is the same statement at the same conditions.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_with(name: &str, text: &str, load: Load<'_>) -> Result<Vec<Claim>, String> {
+    let mut claims = read_file(name, text, load, true)?;
+    if claims.iter().any(|claim| claim.asked.is_none()) {
+        let shipped = super::shipped()?;
+        for claim in claims.iter_mut().filter(|claim| claim.asked.is_none()) {
+            claim.asked =
+                shipped.iter().find(|other| other.asks_as(claim)).and_then(|other| other.asked.clone());
+        }
+    }
+    Ok(claims)
+}
+
+fn read_file(name: &str, text: &str, load: Load<'_>, own: bool) -> Result<Vec<Claim>, String> {
     let sources = Sources::new(name, text);
-    let mut reader = Reader { problems: Vec::new(), load };
+    let mut reader = Reader { problems: Vec::new(), load, own, names: Names::default() };
     let root = yaml::data_tree(0, text).map_err(|problem| sources.render(&[problem]))?;
     let claims = reader.file(&root);
     if reader.problems.is_empty() { Ok(claims) } else { Err(sources.render(&reader.problems)) }
@@ -61,6 +76,9 @@ pub fn read_with(name: &str, text: &str, load: Load<'_>) -> Result<Vec<Claim>, S
 struct Reader<'a> {
     problems: Vec<Diagnostic>,
     load: Load<'a>,
+    /// Not built in: every cell is read as a scenario.
+    own: bool,
+    names: Names,
 }
 
 impl Reader<'_> {
@@ -86,6 +104,7 @@ impl Reader<'_> {
             self.wrong(&list.value, message, "each entry starts with `- id:`");
             return Vec::new();
         };
+        self.names(root);
         let mut seen = BTreeSet::new();
         let mut claims = Vec::new();
         for item in items {
@@ -96,6 +115,29 @@ impl Reader<'_> {
             claims.push(claim);
         }
         claims
+    }
+
+    /// The names of settings and the lists of the file.
+    fn names(&mut self, root: &Node) {
+        let entries = |key: &str| root.get(key).map_or(&[][..], |entry| entry.value.entries());
+        for named in entries("names") {
+            let setting = |entry: &yaml::Entry| match Setting::of(&entry.value) {
+                Ok(value) => Ok((entry.key.clone(), value)),
+                Err(why) => {
+                    Err(Diagnostic::new(entry.value.place, why).hint("write a name, a number or a mapping"))
+                }
+            };
+            match named.value.entries().iter().map(setting).collect::<Result<_, _>>() {
+                Ok(settings) => drop(self.names.settings.insert(named.key.clone(), settings)),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        for list in entries("lists") {
+            match asked::lines(&list.value) {
+                Ok(lines) => drop(self.names.lists.insert(list.key.clone(), lines)),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
     }
 
     /// A prediction; `None` for inputs, and for what is wrong.
@@ -137,13 +179,11 @@ impl Reader<'_> {
             metric: next()?,
             unit: next()?,
         };
-        let at = Conditions::read(&group, &texts, &value);
         Some(Claim {
             id,
             group,
             source,
             texts,
-            at,
             asked: asked?,
             form: form?,
             value,
@@ -155,7 +195,7 @@ impl Reader<'_> {
     fn text(&mut self, item: &Node, key: &str) -> Option<String> {
         match item.get(key).map(|entry| &entry.value) {
             None if OPTIONAL.contains(&key) => Some(String::new()),
-            None if names_cells(item) && TEXTS.contains(&key) && !asked::TEXTS.contains(&key) => {
+            None if item.get("study").is_some() && TEXTS.contains(&key) && !asked::TEXTS.contains(&key) => {
                 Some(String::new())
             }
             None => {
@@ -179,15 +219,19 @@ impl Reader<'_> {
         }
         let Content::Map(entries) = &item.content else { return None };
         let known = || TEXTS.into_iter().chain(OTHERS).chain(asked::KEYS);
-        let strangers: Vec<&yaml::Entry> =
-            entries.iter().filter(|entry| !known().any(|key| key == entry.key)).collect();
+        // Claims with `cells` may have other keys, as those without have.
+        let strangers: Vec<&yaml::Entry> = if item.get("study").is_none() {
+            Vec::new()
+        } else {
+            entries.iter().filter(|entry| !known().any(|key| key == entry.key)).collect()
+        };
         for entry in &strangers {
             let hint = advice(&entry.key, &known().collect::<Vec<_>>());
             let message = format!("a claim that names its study has no key `{}`", entry.key);
             self.wrong(&entry.value, message, hint);
         }
         let ordering = matches!(form?, Form::Ordering | Form::Qualitative);
-        match asked::read(item, ordering, self.load) {
+        match asked::read(item, ordering, &self.names, self.load, self.own) {
             Ok(asked) => strangers.is_empty().then_some(Some(asked)),
             Err(problems) => {
                 self.problems.extend(problems);
@@ -318,7 +362,7 @@ impl Reader<'_> {
 
 /// Whether a claim names its cells.
 fn names_cells(item: &Node) -> bool {
-    item.get("study").is_some()
+    item.get("study").is_some() || item.get("cells").is_some()
 }
 
 fn advice(name: &str, known: &[&str]) -> String {

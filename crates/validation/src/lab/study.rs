@@ -53,13 +53,16 @@ const PRSTAT: Span = Span::from_ms(1_100);
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
-    study!("dedicated", &["repeat=1"]),
+    study!("dedicated", &["repeat=1", "apps.a.workload.scale=0.1%"]),
     study!("uneven", &["repeat=1", "apps.a.workload.intervals=5", "apps.a.workload.work=800ms"]),
-    study!("sharing", ONCE),
-    study!("sequence", ONCE),
-    study!("partition", ONCE),
-    study!("imbalanced", ONCE),
-    study!("gang", ONCE),
+    study!("sharing", PAIR),
+    study!("sequence", &["repeat=1", "apps.a.workload.scale=10%"]),
+    study!("partition", PAIR),
+    study!("imbalanced", PAIR),
+    study!(
+        "gang",
+        &["repeat=1", "apps.a.workload.scale=10%", "apps.b.workload.scale=10%", "apps.c.workload.scale=10%"]
+    ),
     study!("swomps_binding", &["repeat=1", "apps.a.workload.scale=2%", "apps.system.workload.busy=1.25%"]),
     study!(
         "swomps_pairs",
@@ -116,8 +119,8 @@ const QUICK_QUEUE: &[&str] = &[
     "apps.system.workload.busy=1.25%",
 ];
 
-/// A quick look at two programs; their cells shorten them.
-const ONCE: &[&str] = &["repeat=1"];
+/// A quick look at two programs: as much of each, on whose proportions pairs depend.
+const PAIR: &[&str] = &["repeat=1", "apps.a.workload.scale=10%", "apps.b.workload.scale=10%"];
 
 /// A quick look at the studies of 16 threads on fewer cores: twice, as variation is asked for, one or a few
 /// iterations.
