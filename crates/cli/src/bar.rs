@@ -1,7 +1,6 @@
 //! A progress bar: one line on standard error that is rewritten while runs complete.
 
-use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,17 +10,6 @@ use crate::say;
 const WIDTH: u64 = 40;
 /// The least time between two drawings.
 const BETWEEN: Duration = Duration::from_millis(100);
-
-/// A bar is on the terminal, for the thread that receives signals.
-static DRAWN: AtomicBool = AtomicBool::new(false);
-
-/// Removes the bar from the terminal, if there is one.
-pub(crate) fn clear() {
-    if DRAWN.swap(false, Ordering::SeqCst) {
-        // When standard error is closed, the exit code still reports.
-        let _ = write!(io::stderr(), "\r\x1b[K");
-    }
-}
 
 /// A bar that counts runs; hidden where standard error is no terminal, and with `--quiet`.
 pub(crate) struct Bar {
@@ -52,8 +40,7 @@ impl Bar {
         change(&mut count);
         if self.shown && count.drawn.is_none_or(|at| at.elapsed() >= BETWEEN) {
             count.drawn = Some(Instant::now());
-            DRAWN.store(true, Ordering::SeqCst);
-            let _ = write!(io::stderr(), "\r{}\x1b[K", count.line(self.unit));
+            say::draw_bar(&count.line(self.unit));
         }
     }
 
@@ -77,7 +64,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        clear();
+        say::clear_bar();
     }
 }
 

@@ -1,8 +1,9 @@
 //! Messages on standard error besides failures, depending on `--quiet` and `--verbose`.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -84,6 +85,23 @@ pub(crate) fn line(text: impl Display) {
 
 /// A line on standard error as it is. When that is closed the exit code still reports.
 fn print(text: &str) {
-    crate::bar::clear();
+    clear_bar();
     let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// A progress bar is on the terminal.
+static BAR: AtomicBool = AtomicBool::new(false);
+
+/// Puts a progress bar in the place of the former one. When standard error is closed, the exit code still
+/// reports.
+pub(crate) fn draw_bar(line: &str) {
+    BAR.store(true, Ordering::SeqCst);
+    let _ = write!(io::stderr(), "\r{line}\x1b[K");
+}
+
+/// Removes the progress bar from the terminal, if there is one.
+pub(crate) fn clear_bar() {
+    if BAR.swap(false, Ordering::SeqCst) {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
 }

@@ -62,7 +62,7 @@ fn receive(signal: i32) {
     if KEEP.load(Ordering::SeqCst) && !STOP.load(Ordering::SeqCst) {
         SIGNAL.store(signal, Ordering::SeqCst);
         STOP.store(true, Ordering::SeqCst);
-        crate::bar::clear();
+        crate::say::clear_bar();
         crate::say::warning(MESSAGE.get().copied().unwrap_or("interrupted"));
         return;
     }
@@ -70,7 +70,7 @@ fn receive(signal: i32) {
     if KEEP.load(Ordering::SeqCst) && signal == signal_hook::consts::SIGTERM {
         return;
     }
-    crate::bar::clear();
+    crate::say::clear_bar();
     let _held = sweep::unfinished::remove_all();
     std::process::exit(i32::from(code(signal)));
 }

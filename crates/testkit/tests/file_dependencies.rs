@@ -16,9 +16,6 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("sim-core", "engine::shared", "engine::execute", "methods of the shared state by subject"),
     ("sim-core", "run_queue", "run_queue", "a discipline uses what uses the list of all of them"),
     ("sim-core", "os", "run_queue", "an operating system has the parameters of its discipline"),
-    ("testkit", "reference::barrier", "reference::state", "the slow engine is one machine in several files"),
-    ("testkit", "reference::locks", "reference::state", "the slow engine is one machine in several files"),
-    ("testkit", "reference::locks", "reference::barrier", "the slow engine is one machine in several files"),
 ];
 
 /// The modules of a crate with their texts, tests and comments left out.

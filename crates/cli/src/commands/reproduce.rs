@@ -14,7 +14,7 @@ use validation::reproduce::Reproduction;
 use validation::{report, sensitivity};
 
 use crate::args::Reproduce;
-use crate::bar::{self, Bar};
+use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::output::{Folder, Target};
 use crate::{advice, input, output, say};
@@ -44,7 +44,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     if args.sensitivity {
         let nothing_kept = Store::none();
         let table = sensitivity::table(&claims, &Campaign { store: &nothing_kept, ..campaign });
-        bar::clear();
+        say::clear_bar();
         let table = table.map_err(Failure::Input)?;
         if let Some(root) = &args.write {
             write_sensitivity(root, &table)?;
@@ -55,13 +55,13 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     if args.chosen {
         let nothing_kept = Store::none();
         let table = validation::chosen::table(&claims, &Campaign { store: &nothing_kept, ..campaign });
-        bar::clear();
+        say::clear_bar();
         let table = table.map_err(Failure::Input)?;
         output::to_stdout(|out| out.write_all(table.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let done = validation::reproduce::reproduce(claims, &campaign, args.grid);
-    bar::clear();
+    say::clear_bar();
     let done = done.map_err(Failure::Input)?.showing(args.held_out.shown());
     if let Some(root) = &args.write {
         write(root, &done)?;

@@ -1,62 +1,14 @@
 //! Barriers and neighbour exchanges of the reference engine: every signal is kept as the instant it is
 //! seen.
 
-use std::collections::BTreeMap;
-
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::policy::{Policy, TaskState};
 use sim_core::program::Runtime;
 use sim_core::wait::{BarrierKind, Scope};
 
-use super::locks::RefLock;
-use super::state::{Activity, KERNEL, NEVER, Overhead, RefTask, SPIN, Waiting};
+use super::state::{Activity, Episode, KERNEL, NEVER, Overhead, RefTask, SPIN, Waiting};
 use super::{Reference, Timer};
-
-/// The barrier of tasks that meet. Numbers count those who meet, from 0.
-#[derive(Default)]
-pub(super) struct Episode {
-    /// Central barrier: arrivals of the present episode; until when the counter's line is taken; who had it
-    /// last.
-    arrived: usize,
-    line_free: u64,
-    line_holder: usize,
-    /// Tree barrier: by number, when the signal of each child that has come is seen.
-    gathered: BTreeMap<usize, Vec<u64>>,
-    /// Dissemination barrier: by (number, round, episode), when the signal is seen.
-    flags: BTreeMap<(usize, u32, u32), u64>,
-}
-
-impl Episode {
-    /// When a number sees that all its children in the tree have arrived.
-    fn gather_ready(&self, number: usize, children: usize) -> u64 {
-        let signals = self.gathered.get(&number).map_or(&[][..], Vec::as_slice);
-        if signals.len() < children { NEVER } else { signals.iter().copied().max().unwrap_or(0) }
-    }
-}
-
-/// What the tasks of an application have signalled each other one to one.
-pub(super) struct Signals {
-    /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
-    signals: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
-    pub(super) locks: Vec<RefLock>,
-}
-
-impl Signals {
-    pub(super) fn new(locks: u32) -> Self {
-        Self { signals: BTreeMap::new(), locks: vec![RefLock::default(); locks as usize] }
-    }
-
-    /// When a rank sees its next unused signal; with several unused ones, now.
-    fn signal_ready(&self, pc: usize, rank: u32, now: u64) -> u64 {
-        let Some((seen, used)) = self.signals.get(&(pc, rank)) else { return NEVER };
-        match seen.len() - used {
-            0 => NEVER,
-            1 => seen.iter().copied().max().unwrap_or(NEVER),
-            _ => now,
-        }
-    }
-}
 
 impl Reference<'_> {
     pub(super) fn task(&self, app: usize, rank: u32) -> usize {

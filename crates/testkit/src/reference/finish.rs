@@ -7,8 +7,7 @@ use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::Reference;
-use super::barrier::Signals;
-use super::state::RefApp;
+use super::state::{RefApp, Signals};
 
 impl RefApp {
     pub(super) fn new(spec: AppSpec, first: usize) -> Self {

@@ -10,21 +10,6 @@ use sim_core::program::Op;
 use super::Reference;
 use super::state::{Activity, LOCK, NEVER, Overhead, Waiting};
 
-/// A lock.
-#[derive(Clone, Default)]
-pub(super) struct RefLock {
-    holder: Option<u32>,
-    /// Who waits in line (handed over), or sleeps (not handed over), first come first served.
-    line: Vec<u32>,
-    /// Not handed over: somebody said that it would sleep.
-    marked: bool,
-    /// When and where it was last given back.
-    freed: (u64, usize),
-    /// Who has the cache line of its word; since when and until when the line is under way without a pause.
-    owner: Option<usize>,
-    moves: (u64, u64),
-}
-
 impl Reference<'_> {
     /// The lock that a task waits for.
     fn awaited(&self, t: usize) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! The records of the reference engine: plain vectors of plain structs, instants and spans in nanoseconds.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sim_core::account::{Account, Category};
@@ -10,7 +11,6 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
 
-use super::barrier::{Episode, Signals};
 use super::groups::RefGroup;
 use super::memory::Job;
 
@@ -291,13 +291,13 @@ pub(super) struct RefTask {
     pub(super) loops: Vec<u32>,
     /// Who meets at its present or last barrier, and how many it has left by scope.
     pub(super) scope: Scope,
-    pub(super) left: std::collections::BTreeMap<Scope, u32>,
+    pub(super) left: BTreeMap<Scope, u32>,
     pub(super) arrived: u64,
     pub(super) process: Process,
     /// When it last woke from a nap, if it has not napped since.
     pub(super) woken: Option<u64>,
     /// How often it has left each shared loop, by position.
-    pub(super) visits: std::collections::BTreeMap<usize, u64>,
+    pub(super) visits: BTreeMap<usize, u64>,
     pub(super) noise: u64,
     pub(super) draws: u64,
     pub(super) cpu_time: u64,
@@ -370,11 +370,11 @@ impl RefTask {
             pc: 0,
             loops: Vec::new(),
             scope: Scope::All,
-            left: std::collections::BTreeMap::new(),
+            left: BTreeMap::new(),
             arrived: 0,
             process: (app, leader(spec, rank), 0),
             woken: None,
-            visits: std::collections::BTreeMap::new(),
+            visits: BTreeMap::new(),
             noise: key(seed, Purpose::WorkNoise, entity),
             draws: 0,
             cpu_time: 0,
@@ -418,13 +418,73 @@ pub(super) struct RefApp {
     /// Ranks that the launcher has created.
     pub(super) launched: u32,
     /// Until when page faults hold the lock of each process.
-    pub(super) locked: std::collections::BTreeMap<u32, u64>,
+    pub(super) locked: BTreeMap<u32, u64>,
     pub(super) exited: u32,
     pub(super) end: Option<u64>,
     pub(super) counters: Counters,
     pub(super) signals: Signals,
     /// Barriers by scope and the first rank of those who meet.
-    pub(super) episodes: std::collections::BTreeMap<(Scope, u32), Episode>,
+    pub(super) episodes: BTreeMap<(Scope, u32), Episode>,
     /// Passes taken of shared loops, by position and visit.
-    pub(super) passes: std::collections::BTreeMap<(usize, u64), u32>,
+    pub(super) passes: BTreeMap<(usize, u64), u32>,
+}
+
+/// The barrier of tasks that meet. Numbers count those who meet, from 0.
+#[derive(Default)]
+pub(super) struct Episode {
+    /// Central barrier: arrivals of the present episode; until when the counter's line is taken; who had it
+    /// last.
+    pub(super) arrived: usize,
+    pub(super) line_free: u64,
+    pub(super) line_holder: usize,
+    /// Tree barrier: by number, when the signal of each child that has come is seen.
+    pub(super) gathered: BTreeMap<usize, Vec<u64>>,
+    /// Dissemination barrier: by (number, round, episode), when the signal is seen.
+    pub(super) flags: BTreeMap<(usize, u32, u32), u64>,
+}
+
+impl Episode {
+    /// When a number sees that all its children in the tree have arrived.
+    pub(super) fn gather_ready(&self, number: usize, children: usize) -> u64 {
+        let signals = self.gathered.get(&number).map_or(&[][..], Vec::as_slice);
+        if signals.len() < children { NEVER } else { signals.iter().copied().max().unwrap_or(0) }
+    }
+}
+
+/// What the tasks of an application have signalled each other one to one.
+pub(super) struct Signals {
+    /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
+    pub(super) signals: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
+    pub(super) locks: Vec<RefLock>,
+}
+
+impl Signals {
+    pub(super) fn new(locks: u32) -> Self {
+        Self { signals: BTreeMap::new(), locks: vec![RefLock::default(); locks as usize] }
+    }
+
+    /// When a rank sees its next unused signal; with several unused ones, now.
+    pub(super) fn signal_ready(&self, pc: usize, rank: u32, now: u64) -> u64 {
+        let Some((seen, used)) = self.signals.get(&(pc, rank)) else { return NEVER };
+        match seen.len() - used {
+            0 => NEVER,
+            1 => seen.iter().copied().max().unwrap_or(NEVER),
+            _ => now,
+        }
+    }
+}
+
+/// A lock.
+#[derive(Clone, Default)]
+pub(super) struct RefLock {
+    pub(super) holder: Option<u32>,
+    /// Who waits in line (handed over), or sleeps (not handed over), first come first served.
+    pub(super) line: Vec<u32>,
+    /// Not handed over: somebody said that it would sleep.
+    pub(super) marked: bool,
+    /// When and where it was last given back.
+    pub(super) freed: (u64, usize),
+    /// Who has the cache line of its word; since when and until when the line is under way without a pause.
+    pub(super) owner: Option<usize>,
+    pub(super) moves: (u64, u64),
 }
