@@ -52,7 +52,7 @@ fn metric(result: &Value, configuration: &str, policy: &str, app: &str, name: &s
 #[test]
 fn json_has_the_documented_shape() {
     let result = json(&[]);
-    assert_eq!(keys(&result), words("schema provenance cells comparisons notes"));
+    assert_eq!(keys(&result), words("schema provenance cells comparisons notes answer"));
     assert_eq!(result["schema"], "oversim.result/3");
     assert_eq!(
         keys(&result["provenance"]),

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 
 use super::inputs::inputs;
 use super::ranking::{self, Goal, Standing, not_worse, rivals};
-use super::statement::{
-    Avoid, Best, ByValue, Counts, End, Group, Identical, Partition, Range, Ranked, Response, Said, Sharing,
-    Statement,
-};
+use super::statement::{Best, ByValue, End, Group, Partition, Range, Ranked, Said, Statement};
 use super::table::{self, Relation, Table};
 use super::waits;
 use crate::metrics::ALL_APPS;
@@ -71,24 +68,24 @@ impl<'a> Extremes<'a> {
 #[must_use]
 pub fn statements<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Vec<Statement<'a>> {
     let mut all: Vec<Statement<'a>> = Vec::new();
-    all.extend(sharing(extremes).map(Statement::Sharing));
+    all.extend(sharing(extremes));
     if extremes.comparable || table.sweep.configurations.len() < 2 {
         all.push(best(table, extremes));
-        all.extend(avoid(table, extremes).map(Statement::Avoid));
+        all.extend(avoid(table, extremes));
         all.extend(by_value(table, extremes));
     } else {
         all.extend(best_of_each(table, extremes));
     }
     all.extend(of_inputs(table, extremes));
     all.extend(worst_hit(table, extremes).map(Statement::Fairness));
-    all.extend(response(table, extremes).map(Statement::Response));
+    all.extend(response(table, extremes));
     let best = extremes.best.configuration;
-    all.extend(waits::locks(table, best).map(Statement::Locks));
+    all.extend(waits::locks(table, best));
     // Where deadlines are what is judged, the statements above are about them.
     let deadlines = waits::deadlines(table, best).filter(|_| !extremes.goal.signed());
-    all.extend(deadlines.map(Statement::Deadlines));
+    all.extend(deadlines);
     all.extend(partitions(table).map(Statement::Partition).take(EACH));
-    all.extend(identical(table).map(Statement::Identical));
+    all.extend(identical(table));
     all
 }
 
@@ -99,7 +96,7 @@ pub fn said<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Vec<Said<'a>> {
 }
 
 /// Whether sharing finishes earlier than one program after the other.
-fn sharing<'a>(extremes: &Extremes<'a>) -> Option<Sharing<'a>> {
+fn sharing<'a>(extremes: &Extremes<'a>) -> Option<Statement<'a>> {
     if !extremes.goal.higher() {
         return None;
     }
@@ -107,7 +104,7 @@ fn sharing<'a>(extremes: &Extremes<'a>) -> Option<Sharing<'a>> {
     let gains = all.iter().filter(|s| s.cell.interval()[0] > 1.0 + MARGIN).count();
     let losses = all.iter().filter(|s| s.cell.interval()[1] < 1.0 - MARGIN).count();
     let best = **all.iter().min_by(|a, b| extremes.goal.order(a.value, b.value))?;
-    Some(Sharing { cases: all.len(), gains, losses, best })
+    Some(Statement::Sharing { cases: all.len(), gains, losses, best })
 }
 
 /// The configurations at which the policy of a case has the same values.
@@ -153,14 +150,14 @@ fn best<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Statement<'a> {
 }
 
 /// The worst standing.
-fn avoid<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<Avoid<'a>> {
+fn avoid<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<Statement<'a>> {
     let Extremes { goal, worst, rankings, .. } = extremes;
     let all = || rankings.iter().flatten();
     let worst = worst.map(|worst| Ranked {
         beside: beside(table, goal, &worst),
         ..ranked(table, goal, worst, &rankings[worst.configuration])
     });
-    (all().count() > 1).then(|| Avoid { worst, intervals: all().any(|s| s.value.ci95.is_some()) })
+    (all().count() > 1).then(|| Statement::Avoid { worst, intervals: all().any(|s| s.value.ci95.is_some()) })
 }
 
 /// Of the only axis: which policies are best at each value, and which value is best under each policy.
@@ -226,7 +223,7 @@ fn winners<'a>(all: &[Standing<'a>]) -> Vec<&'a str> {
 }
 
 /// At how many configurations each policy is best; none with one policy or one configuration.
-fn counts<'a>(table: &Table<'a>, measured: &[&Vec<Standing<'a>>]) -> Option<Counts<'a>> {
+fn counts<'a>(table: &Table<'a>, measured: &[&Vec<Standing<'a>>]) -> Option<Statement<'a>> {
     if table.policies().len() < 2 || measured.len() < 2 {
         return None;
     }
@@ -238,7 +235,7 @@ fn counts<'a>(table: &Table<'a>, measured: &[&Vec<Standing<'a>>]) -> Option<Coun
     let mut policies: Vec<(&str, usize)> =
         names.filter_map(|policy| Some((policy, *counts.get(policy)?))).collect();
     policies.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    Some(Counts { configurations: measured.len(), policies })
+    Some(Statement::Counts { configurations: measured.len(), policies })
 }
 
 /// The best policies of configurations that do different work.
@@ -246,8 +243,7 @@ fn best_of_each<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Vec<Statement
     let Extremes { goal, rankings, .. } = extremes;
     let (several, many) = (table.policies().len() > 1, rankings.len() > EACH);
     let measured: Vec<&Vec<Standing<'a>>> = rankings.iter().filter(|all| !all.is_empty()).collect();
-    let mut statements: Vec<Statement<'a>> =
-        counts(table, &measured).map(Statement::Counts).into_iter().collect();
+    let mut statements: Vec<Statement<'a>> = counts(table, &measured).into_iter().collect();
     for all in measured {
         let (best, last) = (all[0], all[all.len() - 1]);
         let whole = best.configuration == extremes.best.configuration;
@@ -316,7 +312,7 @@ fn worst_hit<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<Range<'a>
 
 /// Response times of applications that answer requests: the shortest and the longest, over all
 /// configurations if these can be compared. That of the goal has its statements.
-fn response<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<Response<'a>> {
+fn response<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<Statement<'a>> {
     let shown = |c: &usize| extremes.comparable || *c == extremes.best.configuration;
     let answers = |app: &&String| {
         let requests = table.results.provenance.requests.as_ref();
@@ -339,7 +335,7 @@ fn response<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<Response<'
         Some(range(least, most, others))
     };
     let programs: Vec<Range<'a>> = apps().filter_map(of_app).take(EACH).collect();
-    (!programs.is_empty()).then_some(Response { programs })
+    (!programs.is_empty()).then_some(Statement::Response { programs })
 }
 
 /// The best static partition of each configuration where one was searched.
@@ -353,7 +349,7 @@ fn partitions<'a>(table: &Table<'a>) -> impl Iterator<Item = Partition<'a>> {
 }
 
 /// Policies that gave the same numbers in every run.
-fn identical<'a>(table: &Table<'a>) -> Option<Identical<'a>> {
+fn identical<'a>(table: &Table<'a>) -> Option<Statement<'a>> {
     let policies = table.policies();
     let places: BTreeMap<&str, usize> =
         policies.iter().zip(0..).map(|(policy, at)| (policy.as_str(), at)).collect();
@@ -375,5 +371,5 @@ fn identical<'a>(table: &Table<'a>) -> Option<Identical<'a>> {
     let several = groups.iter().filter(|group| group.len() > 1);
     let sets: Vec<Vec<&str>> =
         several.map(|group| group.iter().map(|at| policies[*at].as_str()).collect()).collect();
-    (!sets.is_empty()).then_some(Identical { sets })
+    (!sets.is_empty()).then_some(Statement::Identical { sets })
 }

@@ -1,6 +1,8 @@
 //! What policies are ranked by, and their order at each configuration with everything that cannot be
 //! distinguished.
 
+use std::borrow::Cow;
+
 pub use super::table::Goal;
 use super::table::{self, Relation, Table};
 use crate::metrics::{ALL_APPS, Metric};
@@ -8,7 +10,7 @@ use crate::number;
 use crate::result::{Cell, DEDICATED};
 use crate::statistics::Summary;
 use scenario::objective::Objective;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 /// Work at two configurations counts as that of the same programs within this part of it: with more threads,
@@ -18,8 +20,8 @@ const SAME_WORK: f64 = 0.1;
 const SAME_TIME: f64 = 0.01;
 
 /// A policy at a configuration.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(into = "Value<'a>")]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(into = "Case<'a>")]
 pub struct Standing<'a> {
     /// The configuration, by its number.
     pub configuration: usize,
@@ -33,7 +35,7 @@ pub struct Standing<'a> {
 
 /// A case and its value, as JSON has them; the cell with these names has more.
 #[derive(Serialize, JsonSchema)]
-struct Value<'a> {
+struct Case<'a> {
     /// Label of the configuration.
     configuration: &'a str,
     /// Label of the policy.
@@ -70,10 +72,20 @@ impl<'a> Standing<'a> {
     }
 }
 
-impl<'a> From<Standing<'a>> for Value<'a> {
+impl<'a> From<Standing<'a>> for Case<'a> {
     fn from(Standing { cell, .. }: Standing<'a>) -> Self {
         let Cell { configuration, policy, app, metric, unit, summary, .. } = cell;
         Self { configuration, policy, app, metric, unit, mean: summary.mean, ci95: summary.ci95 }
+    }
+}
+
+impl JsonSchema for Standing<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        Case::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Case::json_schema(generator)
     }
 }
 

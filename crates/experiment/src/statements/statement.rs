@@ -13,15 +13,35 @@ use crate::references::BestPartition;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Statement<'a> {
     /// Whether sharing finishes earlier than one program after the other.
-    Sharing(Sharing<'a>),
+    Sharing {
+        /// Policies at configurations.
+        cases: usize,
+        /// Those that gain more than 1 %, by their whole interval.
+        gains: usize,
+        /// Those that lose more than 1 %, by their whole interval.
+        losses: usize,
+        /// The largest throughput.
+        best: Standing<'a>,
+    },
     /// The best policy, of all configurations or of one.
     Best(Best<'a>),
     /// What the only policy reached.
     Result(Best<'a>),
     /// At how many configurations each policy is best or cannot be told from the best.
-    Counts(Counts<'a>),
+    Counts {
+        /// Configurations where anything was measured.
+        configurations: usize,
+        /// Policies with the number of configurations at which they are best or cannot be told from the best, the
+        /// largest number first.
+        policies: Vec<(&'a str, usize)>,
+    },
     /// The worst policy.
-    Avoid(Avoid<'a>),
+    Avoid {
+        /// The worst; none where it cannot be told from the best.
+        worst: Option<Ranked<'a>>,
+        /// Whether intervals are known.
+        intervals: bool,
+    },
     /// The best policies at each value of the only swept parameter.
     Policy(ByValue<'a>),
     /// The best values of the only swept parameter under each policy.
@@ -31,15 +51,31 @@ pub enum Statement<'a> {
     /// The smallest and the largest of the largest slowdowns under each policy.
     Fairness(Range<'a>),
     /// The shortest and the longest response times.
-    Response(Response<'a>),
+    Response {
+        /// Of each application that answers requests.
+        programs: Vec<Range<'a>>,
+    },
     /// How long tasks wait for locks.
-    Locks(Locks<'a>),
+    Locks {
+        /// The smallest share of their time.
+        least: Standing<'a>,
+        /// The largest share of their time.
+        most: Standing<'a>,
+        /// Whether tasks poll meanwhile.
+        polls: bool,
+    },
     /// Which deadlines are missed.
-    Deadlines(Deadlines<'a>),
+    Deadlines {
+        /// Each case.
+        cases: Vec<Missed<'a>>,
+    },
     /// The best static partition of a configuration.
     Partition(Partition<'a>),
     /// Policies that gave the same numbers in every run.
-    Identical(Identical<'a>),
+    Identical {
+        /// Policies that are the same, of which there may be several sets.
+        sets: Vec<Vec<&'a str>>,
+    },
 }
 
 /// A statement as JSON has it: the value, and how reports write it.
@@ -60,19 +96,6 @@ impl<'a> Said<'a> {
     pub fn new(table: &Table<'a>, statement: Statement<'a>) -> Self {
         Self { label: statement.label(), text: statement.text(table), statement }
     }
-}
-
-/// Throughput by sharing.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Sharing<'a> {
-    /// Policies at configurations.
-    pub cases: usize,
-    /// Those that gain more than 1 %, by their whole interval.
-    pub gains: usize,
-    /// Those that lose more than 1 %, by their whole interval.
-    pub losses: usize,
-    /// The largest throughput.
-    pub best: Standing<'a>,
 }
 
 /// A case at an end of a ranking, and how the others of its configuration compare with it.
@@ -98,25 +121,6 @@ pub struct Best<'a> {
     pub worst: Option<Ranked<'a>>,
     /// It is the smallest value of a sweep whose configurations do different work.
     pub of_other_work: bool,
-}
-
-/// Configurations that do different work, of which policies are best.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Counts<'a> {
-    /// Configurations where anything was measured.
-    pub configurations: usize,
-    /// Policies with the number of configurations at which they are best or cannot be told from the best, the
-    /// largest number first.
-    pub policies: Vec<(&'a str, usize)>,
-}
-
-/// The worst case.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Avoid<'a> {
-    /// The worst; none where it cannot be told from the best.
-    pub worst: Option<Ranked<'a>>,
-    /// Whether intervals are known.
-    pub intervals: bool,
 }
 
 /// Policies and values of the only swept parameter that belong together.
@@ -186,31 +190,6 @@ pub struct End<'a> {
     pub level: Vec<&'a str>,
 }
 
-/// Response times.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Response<'a> {
-    /// Of each application that answers requests.
-    pub programs: Vec<Range<'a>>,
-}
-
-/// Waits for locks of the program whose tasks wait most.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Locks<'a> {
-    /// The smallest share of their time.
-    pub least: Standing<'a>,
-    /// The largest share of their time.
-    pub most: Standing<'a>,
-    /// Whether tasks poll meanwhile.
-    pub polls: bool,
-}
-
-/// Missed deadlines.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Deadlines<'a> {
-    /// Each case.
-    pub cases: Vec<Missed<'a>>,
-}
-
 /// Missed deadlines of a case.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Missed<'a> {
@@ -228,11 +207,4 @@ pub struct Partition<'a> {
     pub best: &'a BestPartition,
     /// The time until all programs end.
     pub makespan: Standing<'a>,
-}
-
-/// Policies that gave the same numbers in every run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Identical<'a> {
-    /// Policies that are the same, of which there may be several sets.
-    pub sets: Vec<Vec<&'a str>>,
 }

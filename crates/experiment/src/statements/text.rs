@@ -1,10 +1,7 @@
 //! The statements as text: the label and the sentences of each, made of its value last.
 
 use super::ranking::{self, Goal, Rivals, Standing};
-use super::statement::{
-    Avoid, Best, ByValue, Counts, Deadlines, End, Identical, Inputs, Locks, Missed, Partition, Range, Ranked,
-    Response, Sharing, Statement,
-};
+use super::statement::{Best, ByValue, End, Inputs, Missed, Partition, Range, Ranked, Statement};
 use super::table::{self, Table};
 use crate::number::{self, listed, plural};
 
@@ -20,19 +17,19 @@ impl Statement<'_> {
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
-            Self::Sharing(_) => "Sharing",
-            Self::Best(_) | Self::Counts(_) => "Best",
+            Self::Sharing { .. } => "Sharing",
+            Self::Best(_) | Self::Counts { .. } => "Best",
             Self::Result(_) => "Result",
-            Self::Avoid(_) => "Avoid",
+            Self::Avoid { .. } => "Avoid",
             Self::Policy(_) => "Policy",
             Self::Sweep(_) => "Sweep",
             Self::Inputs(_) => "Inputs",
             Self::Fairness(_) => "Fairness",
-            Self::Response(_) => "Response",
-            Self::Locks(_) => "Locks",
-            Self::Deadlines(_) => "Deadlines",
+            Self::Response { .. } => "Response",
+            Self::Locks { .. } => "Locks",
+            Self::Deadlines { .. } => "Deadlines",
             Self::Partition(_) => "Partition",
-            Self::Identical(_) => "Note",
+            Self::Identical { .. } => "Note",
         }
     }
 
@@ -40,19 +37,22 @@ impl Statement<'_> {
     #[must_use]
     pub fn text(&self, table: &Table<'_>) -> String {
         match self {
-            Self::Sharing(sharing) => sharing.text(table),
+            Self::Sharing { cases, gains, losses, best } => sharing(table, [*cases, *gains, *losses], best),
             Self::Best(best) | Self::Result(best) => best.text(table),
-            Self::Counts(counts) => counts.text(),
-            Self::Avoid(avoid) => avoid.text(table),
+            Self::Counts { configurations, policies } => counts(*configurations, policies),
+            Self::Avoid { worst, intervals } => avoid(table, worst.as_ref(), *intervals),
             Self::Policy(by_value) => by_value.policies(),
             Self::Sweep(by_value) => by_value.values(),
             Self::Inputs(inputs) => inputs.text(table),
             Self::Fairness(range) => fairness(range, table),
-            Self::Response(response) => response.text(table),
-            Self::Locks(locks) => locks.text(table),
-            Self::Deadlines(deadlines) => deadlines.text(table),
+            Self::Response { programs } => response(table, programs),
+            Self::Locks { least, most, polls } => locks(table, [least, most], *polls),
+            Self::Deadlines { cases } => deadlines(table, cases),
             Self::Partition(partition) => partition.text(table),
-            Self::Identical(identical) => identical.text(),
+            Self::Identical { sets } => {
+                let each: Vec<String> = sets.iter().map(|policies| listed(policies)).collect();
+                format!("{} give identical results in every run.", each.join("; "))
+            }
         }
     }
 }
@@ -73,31 +73,26 @@ impl Standing<'_> {
     }
 }
 
-impl Sharing<'_> {
-    fn text(&self, table: &Table<'_>) -> String {
-        if self.losses == self.cases {
-            let scope = if table.policies().len() == 1 { "" } else { " under every policy" };
-            let less = match table.results.provenance.window {
-                false => "the programs finish later than one after the other",
-                true => "the programs do less work than one after the other",
-            };
-            return format!("Does not pay: {less}{scope}.");
-        }
-        let reached = format!(
-            "{} reaches {:.1} % of sequential throughput{}",
-            self.best.name(table),
-            self.best.value.mean * 100.0,
-            interval(&self.best)
-        );
-        if self.gains == 0 {
-            return format!("Does not clearly pay: {reached}.");
-        }
-        format!(
-            "Pays by more than 1 % in {} of {}: {reached}.",
-            self.gains,
-            plural(self.cases, "case", "cases")
-        )
+/// Whether sharing finishes earlier than one program after the other.
+fn sharing(table: &Table<'_>, [cases, gains, losses]: [usize; 3], best: &Standing<'_>) -> String {
+    if losses == cases {
+        let scope = if table.policies().len() == 1 { "" } else { " under every policy" };
+        let less = match table.results.provenance.window {
+            false => "the programs finish later than one after the other",
+            true => "the programs do less work than one after the other",
+        };
+        return format!("Does not pay: {less}{scope}.");
     }
+    let reached = format!(
+        "{} reaches {:.1} % of sequential throughput{}",
+        best.name(table),
+        best.value.mean * 100.0,
+        interval(best)
+    );
+    if gains == 0 {
+        return format!("Does not clearly pay: {reached}.");
+    }
+    format!("Pays by more than 1 % in {} of {}: {reached}.", gains, plural(cases, "case", "cases"))
 }
 
 /// `, 95 % interval 90 to 96 %`; empty without an interval.
@@ -136,18 +131,16 @@ impl Best<'_> {
     }
 }
 
-impl Avoid<'_> {
-    fn text(&self, table: &Table<'_>) -> String {
-        if let Some(worst) = &self.worst {
-            let (case, others) = (&worst.case, rivals_sentence(&worst.rivals));
-            return format!("{}: {}{}.{others}", case.name(table), case.quantity(), beside(worst));
-        }
-        let why = match self.intervals {
-            true => "no paired difference is significant",
-            false => "they differ by less than the digits shown",
-        };
-        format!("No case is clearly worse than the best: {why}.")
+fn avoid(table: &Table<'_>, worst: Option<&Ranked<'_>>, intervals: bool) -> String {
+    if let Some(worst) = worst {
+        let (case, others) = (&worst.case, rivals_sentence(&worst.rivals));
+        return format!("{}: {}{}.{others}", case.name(table), case.quantity(), beside(worst));
     }
+    let why = match intervals {
+        true => "no paired difference is significant",
+        false => "they differ by less than the digits shown",
+    };
+    format!("No case is clearly worse than the best: {why}.")
 }
 
 /// ` PIN and SWOMPS are level with it. SPEED is undecided.`; empty when all others are clearly apart.
@@ -228,15 +221,13 @@ fn beside_name(metric: &str) -> &str {
     }
 }
 
-impl Counts<'_> {
-    fn text(&self) -> String {
-        let each = self.policies.iter().take(NAMED).map(|(policy, times)| format!("{policy} in {times}"));
-        format!(
-            "Best or not distinguishable from the best, of {} configurations: {}.",
-            self.configurations,
-            each.collect::<Vec<_>>().join(", ")
-        )
-    }
+fn counts(configurations: usize, policies: &[(&str, usize)]) -> String {
+    let each = policies.iter().take(NAMED).map(|(policy, times)| format!("{policy} in {times}"));
+    format!(
+        "Best or not distinguishable from the best, of {} configurations: {}.",
+        configurations,
+        each.collect::<Vec<_>>().join(", ")
+    )
 }
 
 impl ByValue<'_> {
@@ -312,62 +303,56 @@ fn fairness(range: &Range<'_>, table: &Table<'_>) -> String {
     format!("Largest slowdown{with}: {}{most}.", words(&range.least))
 }
 
-impl Response<'_> {
-    fn text(&self, table: &Table<'_>) -> String {
-        let words = |End { case, level }: &End<'_>| {
-            let level = if level.is_empty() { String::new() } else { format!(" (level: {})", listed(level)) };
-            format!("{} under {}{level}", case.quantity(), case.name(table))
-        };
-        let each = self.programs.iter().map(|Range { least, most }| {
-            let most = most.as_ref().map(|most| format!(" to {}", words(most))).unwrap_or_default();
-            format!("{} {}{most}", least.case.cell.app, words(least))
-        });
-        let each: Vec<String> = each.collect();
-        let tails = self.programs.iter().any(|one| one.least.case.cell.metric == "response_time_p99");
-        let what = if tails { "Response time, 99th percentile" } else { "Mean response time" };
-        format!("{what}: {}.", each.join("; "))
-    }
+fn response(table: &Table<'_>, programs: &[Range<'_>]) -> String {
+    let words = |End { case, level }: &End<'_>| {
+        let level = if level.is_empty() { String::new() } else { format!(" (level: {})", listed(level)) };
+        format!("{} under {}{level}", case.quantity(), case.name(table))
+    };
+    let each = programs.iter().map(|Range { least, most }| {
+        let most = most.as_ref().map(|most| format!(" to {}", words(most))).unwrap_or_default();
+        format!("{} {}{most}", least.case.cell.app, words(least))
+    });
+    let each: Vec<String> = each.collect();
+    let tails = programs.iter().any(|one| one.least.case.cell.metric == "response_time_p99");
+    let what = if tails { "Response time, 99th percentile" } else { "Mean response time" };
+    format!("{what}: {}.", each.join("; "))
 }
 
-impl Locks<'_> {
-    fn text(&self, table: &Table<'_>) -> String {
-        let [low, high] = [self.least, self.most].map(|s| number::percent(s.value.mean));
-        let range = if low == high {
-            format!("{high} %")
-        } else {
-            let (least, most) = (self.least.name(table), self.most.name(table));
-            format!("between {low} % ({least}) and {high} % ({most})")
-        };
-        let asleep = match self.polls {
-            true => "",
-            false => " Meanwhile they sleep, and their cpus are idle or serve others.",
-        };
-        format!("Tasks of {} wait for locks {range} of their time.{asleep}", self.most.cell.app)
-    }
+fn locks(table: &Table<'_>, [least, most]: [&Standing<'_>; 2], polls: bool) -> String {
+    let [low, high] = [least, most].map(|s| number::percent(s.value.mean));
+    let range = if low == high {
+        format!("{high} %")
+    } else {
+        let (least, most) = (least.name(table), most.name(table));
+        format!("between {low} % ({least}) and {high} % ({most})")
+    };
+    let asleep = match polls {
+        true => "",
+        false => " Meanwhile they sleep, and their cpus are idle or serve others.",
+    };
+    format!("Tasks of {} wait for locks {range} of their time.{asleep}", most.cell.app)
 }
 
-impl Deadlines<'_> {
-    fn text(&self, table: &Table<'_>) -> String {
-        // Policies at one configuration, or all configurations of the only policy.
-        let together = table.policies().len() > 1 || table.configurations().len() < 2;
-        let of = |Missed { missed, latest }: &Missed<'_>| {
-            let by = number::short_seconds(latest.value.mean.abs());
-            let when = match latest.value.mean > 0.0 {
-                true => format!("up to {by} late"),
-                false => format!("at least {by} early"),
-            };
-            let name = if together { missed.policy.to_owned() } else { missed.name(table) };
-            format!("{name} {} % ({when})", number::percent(missed.value.mean))
+fn deadlines(table: &Table<'_>, cases: &[Missed<'_>]) -> String {
+    // Policies at one configuration, or all configurations of the only policy.
+    let together = table.policies().len() > 1 || table.configurations().len() < 2;
+    let of = |Missed { missed, latest }: &Missed<'_>| {
+        let by = number::short_seconds(latest.value.mean.abs());
+        let when = match latest.value.mean > 0.0 {
+            true => format!("up to {by} late"),
+            false => format!("at least {by} early"),
         };
-        let shown: Vec<String> = self.cases.iter().take(DATED).map(of).collect();
-        let more = match self.cases.len() - shown.len() {
-            0 => String::new(),
-            more => format!("; {more} more: --table full"),
-        };
-        let place = self.cases.first().filter(|_| together);
-        let place = place.map(|case| table.with(case.missed.configuration)).unwrap_or_default();
-        format!("Missed{place}: {}{more}.", shown.join("; "))
-    }
+        let name = if together { missed.policy.to_owned() } else { missed.name(table) };
+        format!("{name} {} % ({when})", number::percent(missed.value.mean))
+    };
+    let shown: Vec<String> = cases.iter().take(DATED).map(of).collect();
+    let more = match cases.len() - shown.len() {
+        0 => String::new(),
+        more => format!("; {more} more: --table full"),
+    };
+    let place = cases.first().filter(|_| together);
+    let place = place.map(|case| table.with(case.missed.configuration)).unwrap_or_default();
+    format!("Missed{place}: {}{more}.", shown.join("; "))
 }
 
 impl Partition<'_> {
@@ -381,12 +366,5 @@ impl Partition<'_> {
             number::short_seconds(self.makespan.value.mean),
             plural(self.best.tried, "partition", "partitions")
         )
-    }
-}
-
-impl Identical<'_> {
-    fn text(&self) -> String {
-        let each: Vec<String> = self.sets.iter().map(|policies| listed(policies)).collect();
-        format!("{} give identical results in every run.", each.join("; "))
     }
 }

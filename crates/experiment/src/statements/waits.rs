@@ -2,7 +2,7 @@
 //! deadlines, whatever these are judged by.
 
 use super::ranking::Standing;
-use super::statement::{Deadlines, Locks, Missed};
+use super::statement::{Missed, Statement};
 use super::table::Table;
 use crate::metrics::ALL_APPS;
 
@@ -21,7 +21,7 @@ fn cases<'a>(table: &Table<'a>, best: usize) -> Vec<(usize, &'a str)> {
 
 /// How much of its time a task of the program waits for locks that waits most, and where; `None` where tasks
 /// hardly do.
-pub(super) fn locks<'a>(table: &Table<'a>, best: usize) -> Option<Locks<'a>> {
+pub(super) fn locks<'a>(table: &Table<'a>, best: usize) -> Option<Statement<'a>> {
     let cases = cases(table, best);
     let of = |app: &str, metric: &str| -> Vec<Standing<'a>> {
         cases.iter().filter_map(|case| Standing::of(table, *case, app, metric)).collect()
@@ -32,11 +32,11 @@ pub(super) fn locks<'a>(table: &Table<'a>, best: usize) -> Option<Locks<'a>> {
     let most = *all.iter().rev().max_by(by_mean).filter(|most| most.value.mean >= SMALL)?;
     let least = *all.iter().filter(|own| own.cell.app == most.cell.app).min_by(by_mean)?;
     let polls = of(ALL_APPS, "breakdown_lock_wait").iter().any(|share| share.value.mean >= SMALL);
-    Some(Locks { least, most, polls })
+    Some(Statement::Locks { least, most, polls })
 }
 
 /// Which part of the deadlines is missed, and how late the latest work is; `None` without deadlines.
-pub(super) fn deadlines<'a>(table: &Table<'a>, best: usize) -> Option<Deadlines<'a>> {
+pub(super) fn deadlines<'a>(table: &Table<'a>, best: usize) -> Option<Statement<'a>> {
     let only = table.results.provenance.apps.iter().map(String::as_str);
     let app = [ALL_APPS].into_iter().chain(only).find(|app| table.measures(app, "missed_deadlines"))?;
     let of = |case: (usize, &'a str)| {
@@ -44,5 +44,5 @@ pub(super) fn deadlines<'a>(table: &Table<'a>, best: usize) -> Option<Deadlines<
         Some(Missed { missed: get("missed_deadlines")?, latest: get("lateness_max")? })
     };
     let cases: Vec<Missed<'a>> = cases(table, best).into_iter().filter_map(of).collect();
-    (!cases.is_empty()).then_some(Deadlines { cases })
+    (!cases.is_empty()).then_some(Statement::Deadlines { cases })
 }

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use experiment::statements::Statement;
 use experiment::statements::ranking::{Mark, Rivals, Standing, mark};
-use experiment::statements::statement::{
-    Avoid, Best, ByValue, Counts, Deadlines, End, Identical, Inputs, Locks, Range, Ranked, Response, Sharing,
-};
+use experiment::statements::statement::{Best, ByValue, End, Inputs, Missed, Range, Ranked};
 use experiment::statements::{Extremes, Table};
 use experiment::statistics::Summary;
 
@@ -30,24 +28,24 @@ fn cases<'s, 'a: 's>(all: impl IntoIterator<Item = &'s Standing<'a>>) -> BTreeSe
 pub(crate) fn statement(oracle: &Oracle<'_>, extremes: &Extremes<'_>, statement: &Statement<'_>) -> Verdict {
     let best = extremes.best.configuration;
     match statement {
-        Statement::Sharing(sharing) => self::sharing(oracle, sharing),
+        Statement::Sharing { cases, gains, losses, best } => sharing(oracle, (*cases, *gains, *losses), best),
         Statement::Best(best) => self::best(oracle, best, true),
         Statement::Result(best) => self::best(oracle, best, false),
-        Statement::Counts(counts) => self::counts(oracle, counts),
-        Statement::Avoid(avoid) => self::avoid(oracle, avoid),
+        Statement::Counts { configurations, policies } => counts(oracle, *configurations, policies),
+        Statement::Avoid { worst, intervals } => avoid(oracle, worst.as_ref(), *intervals),
         Statement::Policy(by_value) => policies_at_values(oracle, by_value),
         Statement::Sweep(by_value) => values_of_policies(oracle, by_value),
         Statement::Inputs(inputs) => self::inputs(oracle, inputs),
         Statement::Fairness(range) => fairness(oracle, best, range),
-        Statement::Response(response) => self::response(oracle, extremes, response),
-        Statement::Locks(locks) => self::locks(oracle, best, locks),
-        Statement::Deadlines(deadlines) => self::deadlines(oracle, best, deadlines),
+        Statement::Response { programs } => response(oracle, extremes, programs),
+        Statement::Locks { least, most, polls } => locks(oracle, best, [least, most], *polls),
+        Statement::Deadlines { cases } => deadlines(oracle, best, cases),
         Statement::Partition(_) => Err("no random result has partitions".into()),
-        Statement::Identical(identical) => self::identical(oracle, identical),
+        Statement::Identical { sets } => identical(oracle, sets),
     }
 }
 
-fn sharing(oracle: &Oracle<'_>, said: &Sharing<'_>) -> Verdict {
+fn sharing(oracle: &Oracle<'_>, said: (usize, usize, usize), best: &Standing<'_>) -> Verdict {
     let all = oracle.cases("all", "throughput");
     let ends = |s: &Summary| {
         let half = s.half_width().unwrap_or(0.0);
@@ -58,9 +56,9 @@ fn sharing(oracle: &Oracle<'_>, said: &Sharing<'_>) -> Verdict {
     let gains = all.iter().filter(|(_, s)| ends(s)[0] > 1.01).count();
     let losses = all.iter().filter(|(_, s)| ends(s)[1] < 0.99).count();
     let want = (all.len(), gains, losses);
-    ensure((said.cases, said.gains, said.losses) == want, || format!("cases, gains, losses: {want:?}"))?;
-    oracle.is(&said.best, "all", "throughput")?;
-    is_extreme(&all, &case(&said.best), true)
+    ensure(said == want, || format!("cases, gains, losses: {want:?}"))?;
+    oracle.is(best, "all", "throughput")?;
+    is_extreme(&all, &case(best), true)
 }
 
 /// A case has the largest (or smallest) mean of all.
@@ -161,12 +159,12 @@ fn best(oracle: &Oracle<'_>, said: &Best<'_>, advice: bool) -> Verdict {
     ensure(!oracle.level(worst.case.value, said.ranked.case.value), || "the worst is not apart".into())
 }
 
-fn avoid(oracle: &Oracle<'_>, said: &Avoid<'_>) -> Verdict {
+fn avoid(oracle: &Oracle<'_>, worst: Option<&Ranked<'_>>, said: bool) -> Verdict {
     let (app, metric, higher) = goal(oracle);
     let all = oracle.cases(&app, metric);
     let intervals = all.iter().any(|(_, s)| s.ci95.is_some());
-    ensure(said.intervals == intervals, || format!("there are intervals: {intervals}"))?;
-    if let Some(worst) = &said.worst {
+    ensure(said == intervals, || format!("there are intervals: {intervals}"))?;
+    if let Some(worst) = worst {
         ranked(oracle, worst)?;
         return is_extreme(&all, &case(&worst.case), !higher);
     }
@@ -186,16 +184,16 @@ fn winners(oracle: &Oracle<'_>, configuration: usize) -> BTreeSet<String> {
     here.iter().filter(|(_, s)| level(s)).map(|(case, _)| case.0.clone()).collect()
 }
 
-fn counts(oracle: &Oracle<'_>, said: &Counts<'_>) -> Verdict {
+fn counts(oracle: &Oracle<'_>, configurations: usize, said: &[(&str, usize)]) -> Verdict {
     let (app, metric, _) = goal(oracle);
     let all = oracle.cases(&app, metric);
     let measured: BTreeSet<usize> = all.iter().map(|(case, _)| case.1).collect();
-    ensure(said.configurations == measured.len(), || format!("{} configurations", measured.len()))?;
+    ensure(configurations == measured.len(), || format!("{} configurations", measured.len()))?;
     let times = |policy: &str| measured.iter().filter(|c| winners(oracle, **c).contains(policy)).count();
     let want: BTreeSet<(&str, usize)> =
         oracle.policies().iter().map(|p| (p.as_str(), times(p))).filter(|(_, n)| *n > 0).collect();
-    ensure(said.policies.iter().copied().collect::<BTreeSet<_>>() == want, || format!("{want:?}"))?;
-    ensure(said.policies.is_sorted_by_key(|(_, n)| std::cmp::Reverse(*n)), || "they are not in order".into())
+    ensure(said.iter().copied().collect::<BTreeSet<_>>() == want, || format!("{want:?}"))?;
+    ensure(said.is_sorted_by_key(|(_, n)| std::cmp::Reverse(*n)), || "they are not in order".into())
 }
 
 fn policies_at_values(oracle: &Oracle<'_>, said: &ByValue<'_>) -> Verdict {
@@ -328,14 +326,14 @@ fn fairness(oracle: &Oracle<'_>, at: usize, said: &Range<'_>) -> Verdict {
     range(oracle, said, &all)
 }
 
-fn response(oracle: &Oracle<'_>, extremes: &Extremes<'_>, said: &Response<'_>) -> Verdict {
+fn response(oracle: &Oracle<'_>, extremes: &Extremes<'_>, programs: &[Range<'_>]) -> Verdict {
     let tails = oracle.results.provenance.apps.iter().filter(|app| {
         let requests = oracle.results.provenance.requests.as_ref();
         requests.is_none_or(|all| all.contains(app))
     });
     let tails = tails.into_iter().any(|app| !oracle.cases(app, "response_time_p99").is_empty());
     let metric = if tails { "response_time_p99" } else { "response_time" };
-    for program in &said.programs {
+    for program in programs {
         let app = program.least.case.cell.app.as_str();
         let requests = oracle.results.provenance.requests.as_ref();
         ensure(requests.is_none_or(|all| all.iter().any(|one| one == app)), || {
@@ -358,42 +356,42 @@ fn compared<'a>(oracle: &Oracle<'a>, at: usize, app: &str, metric: &str) -> Vec<
     all.filter(|(case, _)| oracle.policies().len() == 1 || case.1 == at).collect()
 }
 
-fn locks(oracle: &Oracle<'_>, at: usize, said: &Locks<'_>) -> Verdict {
+fn locks(oracle: &Oracle<'_>, at: usize, [least, most]: [&Standing<'_>; 2], said: bool) -> Verdict {
     let polls =
         compared(oracle, at, "all", "breakdown_lock_wait").iter().any(|(_, share)| share.mean >= 0.01);
-    ensure(polls == said.polls, || format!("they poll: {polls}"))?;
-    let app = said.most.cell.app.as_str();
-    oracle.is(&said.most, app, "lock_wait_share")?;
-    oracle.is(&said.least, app, "lock_wait_share")?;
+    ensure(polls == said, || format!("they poll: {polls}"))?;
+    let app = most.cell.app.as_str();
+    oracle.is(most, app, "lock_wait_share")?;
+    oracle.is(least, app, "lock_wait_share")?;
     let all = oracle.apps().into_iter().flat_map(|app| compared(oracle, at, &app, "lock_wait_share"));
-    let most = all.map(|(_, share)| share.mean).fold(0.0, f64::max);
-    ensure(said.most.value.mean >= most.max(0.01), || format!("{most} of all"))?;
+    let largest = all.map(|(_, share)| share.mean).fold(0.0, f64::max);
+    ensure(most.value.mean >= largest.max(0.01), || format!("{largest} of all"))?;
     let own = compared(oracle, at, app, "lock_wait_share");
-    is_extreme(&own, &case(&said.least), false)?;
-    is_extreme(&own, &case(&said.most), true)
+    is_extreme(&own, &case(least), false)?;
+    is_extreme(&own, &case(most), true)
 }
 
-fn deadlines(oracle: &Oracle<'_>, at: usize, said: &Deadlines<'_>) -> Verdict {
+fn deadlines(oracle: &Oracle<'_>, at: usize, said: &[Missed<'_>]) -> Verdict {
     let apps = oracle.results.provenance.apps.iter().map(String::as_str);
     let known = |app: &&str| !oracle.cases(app, "missed_deadlines").is_empty();
     let app = ["all"].into_iter().chain(apps).find(known).ok_or("there are no deadlines")?;
     let want: BTreeSet<Case> =
         compared(oracle, at, app, "missed_deadlines").into_iter().map(|(case, _)| case).collect();
-    let named = cases(said.cases.iter().map(|one| &one.missed));
+    let named = cases(said.iter().map(|one| &one.missed));
     ensure(named == want, || format!("{named:?} named, {want:?} are"))?;
-    said.cases.iter().try_for_each(|one| {
+    said.iter().try_for_each(|one| {
         oracle.is(&one.missed, app, "missed_deadlines")?;
         oracle.is(&one.latest, app, "lateness_max")?;
         ensure(case(&one.missed) == case(&one.latest), || "of two cases".into())
     })
 }
 
-fn identical(oracle: &Oracle<'_>, said: &Identical<'_>) -> Verdict {
+fn identical(oracle: &Oracle<'_>, sets: &[Vec<&str>]) -> Verdict {
     let numbers = |policy: &str| -> Vec<(&String, &String, &String, &Vec<Option<f64>>)> {
         let cells = oracle.results.cells.iter().filter(|c| c.policy == policy && c.metric != "recovered");
         cells.map(|c| (&c.configuration, &c.app, &c.metric, &c.values)).collect()
     };
-    let set = |policy: &str| said.sets.iter().position(|set| set.contains(&policy));
+    let set = |policy: &str| sets.iter().position(|set| set.contains(&policy));
     let measured = || oracle.policies().iter().filter(|policy| !numbers(policy).is_empty());
     for one in measured() {
         for other in measured().filter(|other| *other != one) {

@@ -79,14 +79,14 @@ fn holds(oracle: &Oracle<'_>, text: &str, value: &Value, named: bool) -> Verdict
 
 /// Both ends of the interval of the largest throughput stand in the text.
 fn interval(said: &Said<'_>) -> Verdict {
-    let Statement::Sharing(sharing) = &said.statement else { return Err("another kind".into()) };
+    let Statement::Sharing { best, .. } = &said.statement else { return Err("another kind".into()) };
     let ends = said.text.split_once("95 % interval").map(|(_, ends)| ends);
-    let known = sharing.best.value.ci95.is_some() || sharing.best.cell.input_error.is_some();
+    let known = best.value.ci95.is_some() || best.cell.input_error.is_some();
     ensure(ends.is_some() == known, || format!("an interval is known: {known}"))?;
     let numbers = numbers(ends.unwrap_or_default());
     let near = |(written, end): (&(f64, f64, &str), f64)| (written.0 - end * 100.0).abs() <= written.1 + 1e-6;
-    let all = numbers.iter().zip(sharing.best.cell.interval()).all(near);
-    ensure(all && (!known || numbers.len() == 2), || format!("{:?}", sharing.best.cell.interval()))
+    let all = numbers.iter().zip(best.cell.interval()).all(near);
+    ensure(all && (!known || numbers.len() == 2), || format!("{:?}", best.cell.interval()))
 }
 
 /// The text of a statement says its value.

@@ -97,7 +97,7 @@ fn limited(results: &Results, view: &View<'_>, most: usize, without: Without<'_>
     let mut answers = answers(&table, extremes.as_ref(), width, view.colour, without);
     if grids.len() > 1 && fixed + answers.len() + full > MOST_LINES {
         // What the table of slowdowns shows as well is left out first.
-        let minor = |one: &Statement<'_>| matches!(one, Statement::Fairness(_) | Statement::Locks(_));
+        let minor = |one: &Statement<'_>| matches!(one, Statement::Fairness(_) | Statement::Locks { .. });
         let without = |one: &Statement<'_>| minor(one) || without(one);
         answers = self::answers(&table, extremes.as_ref(), width, view.colour, &without);
     }
