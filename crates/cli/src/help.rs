@@ -195,9 +195,8 @@ Examples:
 timeline shows single \
 configurations: --set PATH=VALUE chooses one of a sweep, and --sweep is refused.
 
-Without --from and --to the command shows the most informative part of the runs, and the headline gives \
-the reason. With --vary \
-or a single policy that part is a few barriers long.
+Without --from and --to the command shows short runs whole, and a part behind the start of others. With \
+--vary or a single policy that part is a few barriers long.
 
 Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
 

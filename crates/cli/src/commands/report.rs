@@ -111,7 +111,8 @@ fn write(target: Option<&Target>, html: &str) -> Result<(), Failure> {
 /// Most bytes of a timeline that a reader can enlarge: a megabyte, which a browser reads in a moment.
 const MOST_DETAIL: usize = 1 << 20;
 
-/// The worst policy above the best one, at the configuration of the best, in the most informative window.
+/// The worst policy above the best one, at the configuration of the best, in the window that `timeline`
+/// shows.
 /// None when there is nothing to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
     let table = Table::of(results);

@@ -31,8 +31,8 @@ pub enum Statement<'a> {
     Counts {
         /// Configurations where anything was measured.
         configurations: usize,
-        /// Policies with the number of configurations at which they are best or cannot be told from the best, the
-        /// largest number first.
+        /// Policies with the number of configurations at which they are best or cannot be told from the best,
+        /// the largest number first.
         policies: Vec<(&'a str, usize)>,
     },
     /// The worst policy.

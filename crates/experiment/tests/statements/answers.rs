@@ -70,7 +70,7 @@ pub(crate) fn is_extreme(all: &[(Case, &Summary)], case: &Case, largest: bool) -
     })
 }
 
-/// A case of a ranking is of the goal, and its rivals are all that are not apart from it, each where it belongs.
+/// A case of a ranking is of the goal, and its rivals are all that are not apart from it, each where it is.
 fn ranked(oracle: &Oracle<'_>, said: &Ranked<'_>) -> Verdict {
     let (app, metric, _) = goal(oracle);
     oracle.is(&said.case, &app, metric)?;

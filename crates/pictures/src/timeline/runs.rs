@@ -228,7 +228,9 @@ struct Stage<'a> {
 impl Stage<'_> {
     /// The window that is to be looked for, or whose begin or end is; and the ends of the runs.
     fn looked_for(&self, request: &Request, cpus: &[u32]) -> Result<(Window, Vec<End>), String> {
-        let (mut views, completed) = self.overviews(cpus)?;
+        let view = |subject: &Subject<'_>| self.overview(subject.plan, cpus);
+        let seen = self.subjects.par_iter().map(view).collect::<Result<Vec<(Overview, bool)>, String>>()?;
+        let (views, completed): (Vec<Overview>, Vec<bool>) = seen.into_iter().unzip();
         let ends: Vec<End> = views.iter().map(Overview::end).zip(completed).collect();
         let end = views.iter().map(Overview::end).max().unwrap_or(0);
         if end == 0 {
@@ -236,7 +238,7 @@ impl Stage<'_> {
         }
         if request.from.is_none() && request.to.is_none() {
             let runs: Vec<&str> = self.subjects.iter().map(|subject| subject.label).collect();
-            return Ok((choose(&mut views, &runs, request.aim), ends));
+            return Ok((choose(&views, &runs, request.aim), ends));
         }
         let (from, to) = (request.from.unwrap_or(0), request.to.unwrap_or(end).min(end));
         if from >= end {
@@ -248,30 +250,11 @@ impl Stage<'_> {
         Ok((Window { from, to, why: String::new(), close: false }, ends))
     }
 
-    /// All runs as bins, those of longer ones as fine as the others, and whether they completed.
-    fn overviews(&self, cpus: &[u32]) -> Result<(Vec<Overview>, Vec<bool>), String> {
-        let view = |subject: &Subject<'_>| self.overview(subject.plan, cpus);
-        let seen = self.subjects.par_iter().map(view).collect::<Result<Vec<(Overview, bool)>, String>>()?;
-        let (views, completed): (Vec<Overview>, Vec<bool>) = seen.into_iter().unzip();
-        let common = views.iter().map(Overview::end).min().unwrap_or(0);
-        let finest = views.iter().map(Overview::width).min().unwrap_or(1);
-        let refined = |(subject, view): (&Subject<'_>, Overview)| {
-            if view.width() == finest {
-                return Ok(view);
-            }
-            // The window lies before the end of the shortest run.
-            let plan = until(subject.plan, common);
-            Ok(view.refined(self.overview(&plan, cpus)?.0))
-        };
-        let views = self.subjects.par_iter().zip(views).map(refined).collect::<Result<_, String>>()?;
-        Ok((views, completed))
-    }
-
-    /// A run as bins, and whether it completed.
+    /// What a run is like, and whether it completed.
     fn overview(&self, plan: &RunPlan, cpus: &[u32]) -> Result<(Overview, bool), String> {
         let counted = (0..plan.machine.cpus()).map(|cpu| cpus.binary_search(&cpu).is_ok()).collect();
         let owners = self.owners(plan);
-        let (view, _, completed) = watch(plan, owners.clone(), Overview::new(owners, counted))?;
+        let (view, _, completed) = watch(plan, owners, Overview::new(self.apps.len(), counted))?;
         Ok((view, completed))
     }
 

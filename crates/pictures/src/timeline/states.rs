@@ -34,7 +34,7 @@ pub enum State {
 }
 
 /// Number of states that have the colour of an application; they come first in [`State::ALL`].
-pub const COLOURED: usize = 7;
+const COLOURED: usize = 7;
 
 impl State {
     /// All states, in the order in which they are stacked from below.
