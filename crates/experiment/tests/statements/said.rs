@@ -44,8 +44,8 @@ fn has(text: &str, metric: &str, mean: f64) -> bool {
     })
 }
 
-/// Every case of a value has its policy in the text; those that are no mere names have their configurations and
-/// their values there.
+/// Every case of a value has its policy in the text; those that are no mere names have their configurations
+/// and their values there.
 fn holds(oracle: &Oracle<'_>, text: &str, value: &Value, named: bool) -> Verdict {
     match value {
         Value::Object(fields) => {
