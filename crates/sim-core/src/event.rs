@@ -244,6 +244,11 @@ impl Timer {
             Self::Slot => 5,
         }
     }
+
+    /// A start or a wake-up: a task becomes runnable.
+    const fn is_entry(self) -> bool {
+        matches!(self, Self::Start(_) | Self::Create(_) | Self::Admit | Self::Wake(..))
+    }
 }
 
 /// An armed timer; the one that comes first is the greatest.
@@ -278,13 +283,15 @@ impl Ord for Armed {
 pub(crate) struct Timers {
     heap: BinaryHeap<Armed>,
     armed: u64,
+    /// Armed starts and wake-ups.
+    entries: u32,
     /// The earliest instant.
     least: Time,
 }
 
 impl Timers {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { heap: BinaryHeap::with_capacity(capacity), armed: 0, least: Time::NEVER }
+        Self { heap: BinaryHeap::with_capacity(capacity), armed: 0, entries: 0, least: Time::NEVER }
     }
 
     pub(crate) fn arm(&mut self, at: Time, timer: Timer) {
@@ -292,6 +299,7 @@ impl Timers {
         self.armed += 1;
         debug_assert!(self.armed < 1 << 56, "{} timers were armed", self.armed);
         let order = u64::from(timer.class()) << 56 | self.armed;
+        self.entries += u32::from(timer.is_entry());
         self.heap.push(Armed { key: u128::from(at.ns()) << 64 | u128::from(order), timer });
         self.least = self.least.min(at);
     }
@@ -301,8 +309,15 @@ impl Timers {
         self.least
     }
 
+    /// A start or a wake-up is armed: the run is not deadlocked.
+    #[inline]
+    pub(crate) const fn has_entries(&self) -> bool {
+        self.entries > 0
+    }
+
     fn pop(&mut self) -> Option<Timer> {
         let first = self.heap.pop();
+        self.entries -= u32::from(first.as_ref().is_some_and(|armed| armed.timer.is_entry()));
         self.least = self.heap.peek().map_or(Time::NEVER, |armed| Time::from_ns((armed.key >> 64) as u64));
         first.map(|armed| armed.timer)
     }

@@ -1,4 +1,4 @@
-//! Dependency cycles between the files of a crate.
+//! Dependency cycles between the files of a crate, and files of the core that call each other.
 //!
 //! A module and the modules inside it count as one place: the outer one is the surface of its folder.
 
@@ -13,10 +13,14 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("cli", "args", "complete", "completion asks the parser, and the parser names who completes a value"),
     ("sim-core", "machine", "program", "a machine has the spread of its noise, a program a set of cpus"),
     ("sim-core", "contention::class", "contention::loads", "a class keeps the loads that its members have"),
-    ("sim-core", "engine::shared", "engine::execute", "methods of the shared state by subject"),
     ("sim-core", "run_queue", "run_queue", "a discipline uses what uses the list of all of them"),
     ("sim-core", "os", "run_queue", "an operating system has the parameters of its discipline"),
 ];
+
+/// The most files of the core that call each other in circles: those of `engine::polling::members`.
+const LARGEST_KNOT: usize = 6;
+/// Names of methods of the standard library that a type of the core has, too.
+const OF_THE_LIBRARY: &[&str] = &["clear", "skip"];
 
 /// The modules of a crate with their texts, tests and comments left out.
 type Modules = BTreeMap<String, String>;
@@ -157,4 +161,68 @@ fn a_cycle_is_found_through_lists_of_names() {
     .map(|(name, text)| (name.to_owned(), text.to_owned()))
     .into();
     assert_eq!(cycles(&modules), [("a", "b::c"), ("b::c", "e"), ("e", "a")]);
+}
+
+/// The methods that a text defines, in blocks and traits.
+fn defined(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let (head, name) = line.strip_prefix("    ")?.split_once("fn ")?;
+        let word = |word: &str| word.starts_with("pub") || word == "const";
+        head.split_whitespace().all(word).then(|| name.split(['(', '<']).next().unwrap_or_default())
+    })
+}
+
+/// The methods that a text calls.
+fn called(text: &str) -> impl Iterator<Item = &str> {
+    text.split('.').skip(1).filter_map(|after| {
+        let end = after.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+        after[end..].starts_with(['(', ':']).then(|| &after[..end])
+    })
+}
+
+/// Which modules each module calls, by the names of methods that only one module defines.
+fn calls(modules: &Modules) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut homes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (at, text) in modules {
+        defined(text).for_each(|name| {
+            homes.entry(name).or_default().insert(at);
+        });
+    }
+    homes.retain(|name, homes| homes.len() == 1 && !OF_THE_LIBRARY.contains(name));
+    let of = |(at, text): (&'_ String, &String)| -> BTreeSet<&str> {
+        let used = called(text).filter_map(|name| homes.get(name)?.first().copied());
+        used.filter(|other| other != at).collect()
+    };
+    modules.iter().map(|entry| (entry.0.as_str(), of(entry))).collect()
+}
+
+/// The largest set of modules that call each other in circles.
+fn largest_knot(modules: &Modules) -> BTreeSet<&str> {
+    let calls = calls(modules);
+    let from: BTreeMap<&str, BTreeSet<&str>> = calls.keys().map(|at| (*at, reached(&calls, at))).collect();
+    let knot = |at: &&str| from[at].iter().copied().filter(|other| from[other].contains(at)).collect();
+    from.keys().map(knot).max_by_key(BTreeSet::len).unwrap_or_default()
+}
+
+#[test]
+fn few_files_of_the_core_call_each_other_in_circles() {
+    let crates = crates();
+    let knot = largest_knot(&crates["sim-core"]);
+    assert!(knot.len() <= LARGEST_KNOT, "{} files call each other in circles: {knot:?}", knot.len());
+}
+
+#[test]
+fn a_knot_is_found_through_methods_of_one_name() {
+    let method =
+        |name: &str, calls: &str| format!("impl E {{\n    pub(crate) fn {name}(&self) {{\n{calls}}}\n}}");
+    let modules: Modules = [
+        ("a", method("begins", "self.cpus[0].ends(cpu);")),
+        ("b", method("ends", "x.middle::<u32>();")),
+        ("c", method("middle", "self\n.begins(1).both()")),
+        ("d", method("both", "self.ends")),
+        ("e", method("both", "self.begins()")),
+    ]
+    .map(|(name, text)| (name.to_owned(), text))
+    .into();
+    assert_eq!(largest_knot(&modules), BTreeSet::from(["a", "b", "c"]));
 }

@@ -43,7 +43,7 @@ impl Engine<'_> {
             self.timers.arm(at, Timer::Bind(app, change as u16));
         }
         self.begin_yield_cycles(app);
-        self.observe(Observation::AppStarted(app));
+        self.shared.observe(Observation::AppStarted(app));
         policy.app_started(self, app);
         self.notify(policy);
         match self.shared.apps[app].runtime.startup.forks {
@@ -71,13 +71,13 @@ impl Engine<'_> {
     /// room.
     pub(crate) fn app_ends(&mut self, app: AppId, policy: &mut dyn Policy) {
         self.shared.apps[app].end = Some(self.shared.elapsed());
-        self.observe(Observation::AppExited(app));
+        self.shared.observe(Observation::AppExited(app));
         self.notify(policy);
         policy.app_exited(self, app);
         for follower in self.shared.apps.ids() {
             if self.shared.apps[follower].after == Some(app) {
                 let at = self.shared.now.saturating_add(self.shared.apps[follower].delay);
-                self.arm_pending(at, Timer::Start(follower));
+                self.timers.arm(at, Timer::Start(follower));
             }
         }
         if !self.shared.apps[app].background {
@@ -86,7 +86,7 @@ impl Engine<'_> {
             self.admitted.0 -= 1;
             self.admitted.1 -= u64::from(self.shared.apps[app].tasks);
             if !self.queue.is_empty() {
-                self.arm_pending(self.shared.now, Timer::Admit);
+                self.timers.arm(self.shared.now, Timer::Admit);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Periods of task groups of limited cpu time ([`crate::run_queue::bandwidth`]).
+//! Who is picked on a cpu, and periods of task groups of limited cpu time ([`crate::run_queue::bandwidth`]).
 
 use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
@@ -8,9 +8,26 @@ use crate::run_queue::{self, Rules, bandwidth, groups};
 use crate::time::{Span, Time};
 
 impl Engine<'_> {
+    /// Who runs next on a cpu. A preference is used up, followed or not.
+    pub(crate) fn choose(&mut self, cpu: CpuId) -> Option<TaskId> {
+        let rare = self.cpus[cpu].rare.written();
+        let yield_target = rare.map(|rare| std::mem::replace(&mut rare.yield_target, TaskId::NONE));
+        if let Some(yield_target) = yield_target.and_then(TaskId::some) {
+            let (discipline, record) = (&self.shared.model.discipline, &self.cpus[cpu]);
+            if discipline.follows_yield(&self.shared.tasks, record, yield_target) {
+                return Some(yield_target);
+            }
+        }
+        if !self.shared.model.groups.is_empty() {
+            return self.choose_unthrottled(cpu);
+        }
+        let record = &mut self.cpus[cpu];
+        self.shared.model.discipline.pick_next(&mut self.shared.tasks, record, self.shared.now)
+    }
+
     /// The task that is picked on a cpu; those whose groups are throttled leave the queue on the way.
     #[cold]
-    pub(crate) fn choose_unthrottled(&mut self, cpu: CpuId) -> Option<TaskId> {
+    fn choose_unthrottled(&mut self, cpu: CpuId) -> Option<TaskId> {
         let (discipline, tasks, now) =
             (&self.shared.model.discipline, &mut self.shared.tasks, self.shared.now);
         loop {
@@ -19,7 +36,7 @@ impl Engine<'_> {
             let Some(groups) = groups else { return Some(next) };
             groups.throttle(tasks, &mut self.cpus[cpu], next);
             self.notices.push((next, cpu, Change::Left));
-            self.shared.dirty.note(cpu);
+            self.shared.watch.note(cpu);
         }
     }
 
@@ -64,7 +81,7 @@ impl Engine<'_> {
         }
         let exit = if idle { self.shared.idle_exit(record) } else { Span::ZERO };
         record.defer(Part::Kernel, self.shared.machine.costs.ipi + exit);
-        self.shared.dirty.note(cpu);
-        self.mark(cpu);
+        self.shared.watch.note(cpu);
+        self.shared.rounds.mark(cpu);
     }
 }

@@ -4,27 +4,21 @@ use crate::engine::Engine;
 use crate::engine::invariants::violated;
 use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
 use crate::event::Timer;
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{CpuId, TaskId};
 use crate::policy::TaskState;
 use crate::run_queue::Rules;
 use crate::sync::BarrierStep;
 use crate::time::Time;
-use crate::wait::Scope;
 
 impl Engine<'_> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId) {
-        let rank = self.barrier_rank(self.cpus[cpu].current).1;
-        let step = self.shared.arrive(&mut self.cpus[cpu], rank);
-        self.barrier_step(cpu, step, rank);
-    }
-
-    /// The barrier a task is at and its rank there: application, rank, scope, episode.
-    #[inline]
-    fn barrier_rank(&self, id: TaskId) -> (AppId, BarrierRank, Scope, u32) {
+        let id = self.cpus[cpu].current;
         let task = &self.shared.tasks[id];
         let app = &self.shared.apps[task.app()];
-        (task.app(), app.barrier_rank(task.scope(), app.rank(id)), task.scope(), task.episode)
+        let rank = app.barrier_rank(task.scope(), app.rank(id));
+        let step = self.shared.arrive(&mut self.cpus[cpu], rank);
+        self.barrier_step(cpu, step, rank);
     }
 
     /// Performs the next step of the current task at its barrier and begins the wait that follows. A part of
@@ -44,7 +38,7 @@ impl Engine<'_> {
             BarrierStep::AwaitRelease => (Waiting::Release, Time::NEVER),
             BarrierStep::NotifyParent(parent) => {
                 let task = rank.task(parent);
-                let visible = self.visible(cpu, task);
+                let visible = self.shared.visible(&self.cpus[cpu], task);
                 self.shared.apps[app].barriers[at].child_arrived(parent, visible);
                 let ready = self.shared.apps[app].barriers[at].gather_ready(parent);
                 let other = &self.shared.tasks[task];
@@ -58,11 +52,11 @@ impl Engine<'_> {
                 for other in (0..ranks).filter(|other| *other != rank.number) {
                     self.signal(cpu, rank.task(other), None);
                 }
-                (Waiting::Release, self.cursor(cpu))
+                (Waiting::Release, self.cpus[cpu].cursor(self.shared.now))
             }
             BarrierStep::NotifyPartner(partner, round) => {
                 let task = rank.task(partner);
-                let visible = self.visible(cpu, task);
+                let visible = self.shared.visible(&self.cpus[cpu], task);
                 let barrier = &mut self.shared.apps[app].barriers[at];
                 barrier.set_flag(partner, round, episode, visible);
                 let ready = barrier.flag_time(rank.number, round, episode);
@@ -74,7 +68,7 @@ impl Engine<'_> {
                 (Waiting::Round(round as u8), ready)
             }
             // A rank that is alone waits for no task, but polls the flag once.
-            BarrierStep::Done => (Waiting::Release, self.cursor(cpu)),
+            BarrierStep::Done => (Waiting::Release, self.cpus[cpu].cursor(self.shared.now)),
         };
         self.begin_wait(cpu, waiting, ready);
     }
@@ -87,7 +81,7 @@ impl Engine<'_> {
         let ranks = u64::from(self.shared.apps[app].tasks);
         let to = ((u64::from(rank) + u64::from(shift)) % ranks) as u32;
         let other = self.shared.apps[app].task(to);
-        let visible = self.visible(cpu, other);
+        let visible = self.shared.visible(&self.cpus[cpu], other);
         self.shared.apps[app].exchanges.notify(pc.into(), to, visible);
         let record = &self.shared.tasks[other];
         if record.waiting == Waiting::Exchange && record.pc == pc && record.ready().is_never() {
@@ -97,38 +91,25 @@ impl Engine<'_> {
         self.begin_wait(cpu, Waiting::Exchange, ready);
     }
 
-    /// The time at which the current task acts: now, plus its pending overhead.
-    #[inline]
-    pub(crate) fn cursor(&self, cpu: CpuId) -> Time {
-        self.shared.now + self.cpus[cpu].overhead.total()
-    }
-
-    /// The visibility time, for a task, of a store that the current task of `cpu` makes after its pending
-    /// overhead.
-    #[inline(always)]
-    pub(crate) fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
-        self.cursor(cpu) + self.shared.machine.signal_latency(cpu, self.shared.tasks[task].cpu)
-    }
-
     /// Signals a waiting task. It observes the signal at `visible`, or else when the store reaches its cpu.
     /// The signaller pays to wake a sleeper.
     pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>) {
-        let ready = visible.unwrap_or_else(|| self.visible(cpu, task));
+        let ready = visible.unwrap_or_else(|| self.shared.visible(&self.cpus[cpu], task));
         let other = &mut self.shared.tasks[task];
         debug_assert!(other.waiting != Waiting::No, "{task} is signalled from {cpu} and waits for nothing");
         debug_assert!(ready >= self.shared.now, "{task} observes a signal at {ready:?}, before it is sent");
         other.set_ready(ready);
-        self.shared.dirty.note(other.cpu);
+        self.shared.watch.note(other.cpu);
         match other.state {
             TaskState::Sleeping => {
                 let costs = &self.shared.machine.costs;
                 let price = if other.cpu == cpu { costs.wake } else { costs.wake_remote };
                 let until_effect = price.min(costs.wake);
                 self.cpus[cpu].pend(Part::Kernel, until_effect);
-                let at = self.cursor(cpu);
+                let at = self.cpus[cpu].cursor(self.shared.now);
                 self.cpus[cpu].pend(Part::Kernel, price - until_effect);
                 self.shared.tasks[task].set_ready(ready.min(at));
-                self.arm_pending(at, Timer::Wake(task, cpu));
+                self.timers.arm(at, Timer::Wake(task, cpu));
                 if self.shared.model.discipline.keeps_history() {
                     let waker = &mut self.shared.tasks[self.cpus[cpu].current];
                     waker.history.waker.wakes(waker.cpu_time);
@@ -141,7 +122,7 @@ impl Engine<'_> {
                 }
                 let polling = matches!(self.cpus[there].activity, Activity::Poll | Activity::Spin);
                 if polling && self.shared.sources.get(there.0 as usize) > ready {
-                    self.mark(there);
+                    self.shared.rounds.mark(there);
                 }
             }
             TaskState::New | TaskState::Exited => {

@@ -6,7 +6,6 @@
 //! happens here.
 
 use crate::contention::ONE;
-use crate::engine::memory::MemorySystem;
 use crate::ids::CpuId;
 use crate::machine::{Division, Level, Machine};
 use crate::time::{Span, Speed};
@@ -21,8 +20,8 @@ pub(crate) enum Thread {
     Yields,
     /// It works in the kernel: code without `pause`.
     Kernel,
-    /// It computes an operation of this profile.
-    Computes(u16),
+    /// It computes: what it draws on its core alone, bytes per second, and its memory-bound share, 1/65,536.
+    Computes(u64, u64),
 }
 
 /// Speeds of cpus and the state of cores and packages they follow from.
@@ -188,46 +187,17 @@ impl Cores {
         scaled(base, self.boost(busy))
     }
 
-    /// What the threads of a core together draw at this speed, bytes per second.
-    pub(crate) fn drawn(
-        &self,
-        core: u32,
-        own: Speed,
-        memory: &MemorySystem,
-        thread: impl Fn(CpuId) -> Thread,
-    ) -> u64 {
-        let drawn = |cpu| match thread(cpu) {
-            Thread::Computes(profile) => memory.demand(profile, own).0,
-            _ => 0,
-        };
-        self.threads(core).map(drawn).sum()
-    }
-
-    /// What a cpu has of its core from now on, 1/65,536, if it or the speed of the core has changed.
-    pub(crate) fn changed(
-        &self,
-        cpu: CpuId,
-        (own, drawn): (Speed, u64),
-        memory: &MemorySystem,
-        thread: impl Fn(CpuId) -> Thread,
-    ) -> Option<u64> {
-        let factor = self.share_of_core(cpu, drawn, memory, thread);
+    /// What a cpu has of its core from now on, 1/65,536, if it or the speed of the core (`own`) has changed.
+    pub(crate) fn changed(&self, cpu: CpuId, own: Speed, thread: impl Fn(CpuId) -> Thread) -> Option<u64> {
+        let factor = self.share_of_core(cpu, thread);
         let before = self.speeds(cpu);
         ((own, factor) != (before.own, before.factor)).then_some(factor)
     }
 
     /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the
-    /// core's bandwidth no more than its part when the threads together ask for more (`drawn`).
-    fn share_of_core(
-        &self,
-        cpu: CpuId,
-        drawn: u64,
-        memory: &MemorySystem,
-        thread: impl Fn(CpuId) -> Thread,
-    ) -> u64 {
-        let bound_of = |profile| memory.demand(profile, Speed::NOMINAL).1;
-        let Thread::Computes(profile) = thread(cpu) else { return ONE };
-        let bound = bound_of(profile);
+    /// core's bandwidth no more than its part when the threads together ask for more.
+    fn share_of_core(&self, cpu: CpuId, thread: impl Fn(CpuId) -> Thread) -> u64 {
+        let Thread::Computes(mut drawn, bound) = thread(cpu) else { return ONE };
         let mut factor = ONE;
         for sibling in self.threads(self.cores.part(cpu)).filter(|other| *other != cpu) {
             let left = match thread(sibling) {
@@ -235,7 +205,10 @@ impl Cores {
                 Thread::Spins => self.poll,
                 Thread::Yields => self.beside_yielding(bound),
                 Thread::Kernel => self.beside(bound),
-                Thread::Computes(other) => self.beside(bound + bound_of(other)),
+                Thread::Computes(draws, other) => {
+                    drawn += draws;
+                    self.beside(bound + other)
+                }
             };
             factor = (factor * left) >> 16;
         }

@@ -2,12 +2,24 @@
 
 use crate::engine::Engine;
 use crate::engine::polling::visible_at;
-use crate::engine::state::{Activity, After, Part, Waiting};
+use crate::engine::state::{Activity, After, Cpu, Part, Prices, Task, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{LeaveReason, Verdict};
 use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
 use crate::run_queue::{self, Interrupted, Picked, Rules};
 use crate::time::{Span, Time};
+
+/// When a spinning task observes the end of its wait or of its spin limit: at the end of the first poll after
+/// it.
+fn spin_ends(record: &Cpu, task: &Task, poll: Span) -> Time {
+    let ready = task.visible;
+    if ready.is_never() {
+        return Time::NEVER;
+    }
+    debug_assert!(poll > Span::ZERO, "a poll takes no time");
+    let first = record.since + record.overhead.total() + poll;
+    first + poll * ready.since(first).ns().div_ceil(poll.ns())
+}
 
 impl Engine<'_> {
     /// One decision of a marked cpu: everything due now is done, then one event is armed.
@@ -25,7 +37,7 @@ impl Engine<'_> {
         }
         self.settle(cpu);
         while self.step_once(cpu, policy) {}
-        self.arm(cpu);
+        self.arm_next(cpu);
         self.shared.segments.touch(cpu);
     }
 
@@ -60,7 +72,7 @@ impl Engine<'_> {
                 }
             }
             Activity::Spin => {
-                if now == self.spin_ends(cpu) {
+                if now == spin_ends(record, &shared.tasks[record.current], shared.machine.costs.poll) {
                     self.end_poll(cpu, policy);
                     return true;
                 }
@@ -71,7 +83,14 @@ impl Engine<'_> {
         let record = &self.cpus[cpu];
         // The end of a slice does not interrupt a task that polls and yields.
         let over = now >= record.slice_end && record.activity != Activity::Poll;
-        ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_deferred(cpu, policy)
+        if (record.resched || over) && self.reschedule(cpu, policy) {
+            return true;
+        }
+        let interrupted = self.cpus[cpu].has_deferred();
+        if interrupted {
+            self.interrupt(cpu, policy);
+        }
+        interrupted
     }
 
     /// The current task has polled without success and yielded.
@@ -102,35 +121,11 @@ impl Engine<'_> {
     }
 
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
-    #[inline]
-    fn pay_deferred(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        let has_deferred = self.cpus[cpu].has_deferred();
-        if has_deferred {
-            self.interrupt(cpu, policy);
-        }
-        has_deferred
-    }
-
     #[inline(never)]
     fn interrupt(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.shared.close_segment(&mut self.cpus[cpu]);
         self.cpus[cpu].take_deferred();
         self.resume(cpu, policy);
-    }
-
-    /// When a spinning task observes the end of its wait or of its spin limit: at the end of the first poll
-    /// after it.
-    fn spin_ends(&self, cpu: CpuId) -> Time {
-        let record = &self.cpus[cpu];
-        let task = &self.shared.tasks[record.current];
-        let ready = task.visible;
-        if ready.is_never() {
-            return Time::NEVER;
-        }
-        let poll = self.shared.machine.costs.poll;
-        debug_assert!(poll > Span::ZERO, "a poll takes no time");
-        let first = record.since + record.overhead.total() + poll;
-        first + poll * ready.since(first).ns().div_ceil(poll.ns())
     }
 
     /// The current task polls and observes the end of its wait or of its spin limit.
@@ -149,9 +144,9 @@ impl Engine<'_> {
         if task.ready() > shared.now {
             let call = shared.machine.costs.sleep;
             if locking {
-                self.announce_sleep(cpu);
+                self.shared.announce_sleep(&self.cpus[cpu]);
             }
-            self.begin_syscall(cpu, call, After::WaitAsleep);
+            self.shared.begin_syscall(&mut self.cpus[cpu], call, After::WaitAsleep);
             return;
         }
         if locking {
@@ -167,13 +162,13 @@ impl Engine<'_> {
     fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         match after {
-            After::WaitAsleep if self.falls_asleep(cpu) => self.sleep(cpu, None),
+            After::WaitAsleep if self.shared.falls_asleep(id) => self.sleep(cpu, None),
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it polls again.
                 self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
                 self.charge_waiter(cpu);
                 self.cpus[cpu].take_deferred();
-                self.begin_polling(cpu);
+                self.shared.begin_polling(&mut self.cpus[cpu]);
             }
             After::Nap(span) => {
                 self.shared.tasks[id].pc += 1;
@@ -181,7 +176,7 @@ impl Engine<'_> {
                 self.sleep(cpu, Some(span));
             }
             After::Touch => {
-                self.touch_piece(cpu);
+                self.shared.touch_piece(cpu, id);
                 let record = &self.cpus[cpu];
                 let over = record.resched || self.shared.now >= record.slice_end;
                 if over && self.reschedule(cpu, policy) {
@@ -204,7 +199,7 @@ impl Engine<'_> {
                 let app = self.shared.tasks[id].app();
                 // The task is between two operations while its children compete for the cpu.
                 self.cpus[cpu].take_deferred();
-                self.begin_syscall(cpu, Span::ZERO, After::Fork(rank));
+                self.shared.begin_syscall(&mut self.cpus[cpu], Span::ZERO, After::Fork(rank));
                 self.fork(cpu, app, rank, policy);
                 self.shared.close_segment(&mut self.cpus[cpu]);
                 self.cpus[cpu].take_deferred();
@@ -222,8 +217,12 @@ impl Engine<'_> {
         self.shared.model.discipline.yields(&mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
         self.policy_requeue(cpu, Enqueue::Yielded, policy);
-        let directed = if self.cpus[cpu].rare.yield_target.is_none() { self.directed(cpu) } else { None };
-        if let Some(target) = directed.filter(|_| self.shared.wants_queues) {
+        let directed = if self.cpus[cpu].rare.yield_target.is_none() {
+            self.shared.directed(&self.cpus[cpu])
+        } else {
+            None
+        };
+        if let Some(target) = directed.filter(|_| self.shared.reports.wants_queues()) {
             self.shared.report_queue(&self.cpus[cpu], target, Verdict::Picked, true);
         }
         let next = directed.or_else(|| self.pick(cpu, policy));
@@ -233,14 +232,10 @@ impl Engine<'_> {
         }
         match next {
             Some(next) if next == id => self.stay(cpu, policy),
-            Some(next) => {
-                self.count_yield_switch(cpu);
+            _ => {
+                let waits = self.shared.tasks[id].waiting != Waiting::No;
+                self.cpus[cpu].polled.1 += u64::from(waits);
                 self.switch(cpu, next, LeaveReason::Waits, policy);
-            }
-            None => {
-                self.count_yield_switch(cpu);
-                self.put_back(cpu, LeaveReason::Waits);
-                self.cpus[cpu].newidle = true;
             }
         }
     }
@@ -252,33 +247,16 @@ impl Engine<'_> {
         self.shared.apps[self.shared.tasks[id].app()].counters.yields += 1;
         let there = self.shared.tasks[to].cpu;
         self.settle(there);
-        if self.may_inherit(to) {
+        if self.shared.tasks[to].may_inherit() {
             let record = &mut self.cpus[there];
             record.rare.yield_target = to;
             if there != cpu {
                 record.resched = true;
                 record.defer(Part::Kernel, self.shared.machine.costs.ipi);
-                self.mark(there);
+                self.shared.rounds.mark(there);
             }
         }
         self.do_yield(cpu, policy);
-    }
-
-    /// Who runs next on a cpu. A preference is used up, followed or not.
-    pub(crate) fn choose(&mut self, cpu: CpuId) -> Option<TaskId> {
-        let rare = self.cpus[cpu].rare.written();
-        let yield_target = rare.map(|rare| std::mem::replace(&mut rare.yield_target, TaskId::NONE));
-        if let Some(yield_target) = yield_target.and_then(TaskId::some) {
-            let (discipline, record) = (&self.shared.model.discipline, &self.cpus[cpu]);
-            if discipline.follows_yield(&self.shared.tasks, record, yield_target) {
-                return Some(yield_target);
-            }
-        }
-        if !self.shared.model.groups.is_empty() {
-            return self.choose_unthrottled(cpu);
-        }
-        let record = &mut self.cpus[cpu];
-        self.shared.model.discipline.pick_next(&mut self.shared.tasks, record, self.shared.now)
     }
 
     /// The current task, between two activities, keeps the cpu.
@@ -289,48 +267,6 @@ impl Engine<'_> {
         self.cpus[cpu].take_deferred();
         self.notify_running(cpu, policy);
         self.resume(cpu, policy);
-    }
-
-    fn count_yield_switch(&mut self, cpu: CpuId) {
-        let record = &mut self.cpus[cpu];
-        if self.shared.tasks[record.current].waiting != Waiting::No {
-            record.polled.1 += 1;
-        }
-    }
-
-    /// The task that a directed yield prefers: the first queued one of the same application whose wait, if
-    /// any, is over.
-    fn directed(&self, cpu: CpuId) -> Option<TaskId> {
-        let record = &self.cpus[cpu];
-        let me = &self.shared.tasks[record.current];
-        if !self.shared.apps[me.app()].yields_to(me) {
-            return None;
-        }
-        let mut at = record.head;
-        while let Some(id) = at.some() {
-            let task = &self.shared.tasks[id];
-            let unsuccessful = task.waiting != Waiting::No && !self.has_something_to_do(id);
-            if task.app() == me.app()
-                && task.priority == me.priority
-                && me.priority < THROTTLED
-                && !unsuccessful
-            {
-                return Some(id);
-            }
-            at = task.next;
-        }
-        None
-    }
-
-    /// A waiting task that got the cpu now would observe the end of its wait, or of its polling.
-    fn has_something_to_do(&self, id: TaskId) -> bool {
-        let task = &self.shared.tasks[id];
-        let end = if task.waiting == Waiting::Lock {
-            self.shared.wait_ends(id).min(task.history.lock.deadline)
-        } else {
-            task.visible
-        };
-        end <= self.shared.now
     }
 
     /// The slice of the current task is over, or a preemption is due (`resched`): the queue picks again,
@@ -370,30 +306,17 @@ impl Engine<'_> {
             let why = if first { Preemption::Preempted } else { Preemption::Expired };
             self.preempted.push((id, cpu, why));
         }
-        match next {
-            Some(next) => self.switch(cpu, next, LeaveReason::Preempted, policy),
-            None => {
-                // Every task is throttled.
-                self.put_back(cpu, LeaveReason::Preempted);
-                self.cpus[cpu].newidle = true;
-            }
-        }
+        self.switch(cpu, next, LeaveReason::Preempted, policy);
         true
     }
 
-    /// The current task, its segment closed and its key set, goes back into the queue and `next` takes the
-    /// cpu.
-    fn switch(&mut self, cpu: CpuId, next: TaskId, reason: LeaveReason, policy: &mut dyn Policy) {
-        self.put_back(cpu, reason);
-        self.run_next(cpu, next, policy);
-    }
-
-    /// The current task, its segment closed and its key set, goes back into the queue; no task has the cpu.
-    fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
+    /// The current task, its segment closed and its key set, goes back into the queue, and the next one takes
+    /// the cpu; there is none where every task is throttled.
+    fn switch(&mut self, cpu: CpuId, next: Option<TaskId>, reason: LeaveReason, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         let state = self.shared.tasks[id].state;
         debug_assert!(state == TaskState::Running, "{id} is put back on {cpu} and is {state:?}");
-        self.count_switch(id, reason);
+        self.shared.apps[self.shared.tasks[id].app()].count_switch(reason);
         self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         self.shared.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
@@ -401,12 +324,17 @@ impl Engine<'_> {
         record.current = TaskId::NONE;
         record.picked = self.shared.now;
         self.shared.model.discipline.insert(&mut self.shared.tasks, record, id);
-        self.shared.dirty.note(cpu);
+        self.shared.watch.note(cpu);
+        match next {
+            Some(next) => self.run_next(cpu, next, policy),
+            None => self.cpus[cpu].newidle = true,
+        }
     }
 
     /// A waiting task takes the free cpu.
     fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
-        let cost = self.switch_cost(self.cpus[cpu].last_process, next);
+        let prices = Prices::of(&self.shared.machine.costs);
+        let cost = prices.switch(self.cpus[cpu].last_process, self.shared.tasks[next].process);
         let task = &self.shared.tasks[next];
         debug_assert!(task.state == TaskState::Queued, "{next} gets {cpu} and is {:?}", task.state);
         debug_assert!(task.cpu == cpu, "{next} gets {cpu} and is queued on {}", task.cpu);
@@ -425,10 +353,10 @@ impl Engine<'_> {
         let how = Picked::Anew(self.shared.now);
         self.shared.model.discipline.picked(&mut self.shared.tasks, record, how);
         self.shared.tasks[next].state = TaskState::Running;
-        if self.shared.wants_dispatches {
+        if self.shared.reports.wants_dispatches() {
             self.shared.report_dispatch(&self.cpus[cpu]);
         }
-        self.shared.dirty.note(cpu);
+        self.shared.watch.note(cpu);
         self.notify_running(cpu, policy);
         self.resume(cpu, policy);
     }
@@ -437,7 +365,7 @@ impl Engine<'_> {
     fn resume(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
         if task.waiting != Waiting::No {
-            self.begin_polling(cpu);
+            self.shared.begin_polling(&mut self.cpus[cpu]);
         } else if task.remaining() > crate::time::Work::ZERO {
             self.shared.begin_compute(&mut self.cpus[cpu]);
         } else {
@@ -475,32 +403,27 @@ impl Engine<'_> {
 
     /// Arms the cpu's one event: when something on it will be due.
     #[inline]
-    fn arm(&mut self, cpu: CpuId) {
-        let record = &self.cpus[cpu];
-        let (due, slice_end) = match record.activity {
-            Activity::Idle => (Time::NEVER, Time::NEVER),
-            Activity::Compute => {
-                let task = &self.shared.tasks[record.current];
-                (self.shared.segments.compute_end(record, task), self.slice_end(cpu))
-            }
-            Activity::Spin => (self.spin_ends(cpu), self.slice_end(cpu)),
-            Activity::Syscall => (record.since + record.overhead.total() + record.rare.call.0, Time::NEVER),
-            Activity::Poll => (self.predict(cpu), Time::NEVER),
-        };
-        debug_assert!(
-            slice_end > self.shared.now,
-            "the slice on {cpu} ends at {slice_end:?}, before it begins"
-        );
-        debug_assert!(due > self.shared.now, "{cpu} has decided and is due at {due:?}");
-        self.cpus[cpu].slice_end = slice_end;
-        self.shared.sources.set(cpu.0 as usize, due.min(slice_end));
-    }
-
-    /// When the slice of the current task ends, if nothing changes.
-    #[inline]
-    fn slice_end(&self, cpu: CpuId) -> Time {
+    fn arm_next(&mut self, cpu: CpuId) {
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
-        let tick = |at| self.tick_at(cpu, at);
-        shared.model.discipline.end_of_slice(&shared.tasks, record, shared.now, tick)
+        let due = match record.activity {
+            Activity::Idle => Time::NEVER,
+            Activity::Compute => shared.segments.compute_end(record, &shared.tasks[record.current]),
+            Activity::Spin => spin_ends(record, &shared.tasks[record.current], shared.machine.costs.poll),
+            Activity::Syscall => record.since + record.overhead.total() + record.rare.call.0,
+            Activity::Poll => self.predict(cpu),
+        };
+        let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
+        // If nothing changes.
+        record.slice_end = match record.activity {
+            Activity::Compute | Activity::Spin => {
+                let tick = |at| self.ticks.at_or_after(&shared.model, record, at);
+                shared.model.discipline.end_of_slice(&shared.tasks, record, shared.now, tick)
+            }
+            Activity::Idle | Activity::Syscall | Activity::Poll => Time::NEVER,
+        };
+        let (now, slice_end) = (shared.now, record.slice_end);
+        debug_assert!(slice_end > now, "the slice on {cpu} ends at {slice_end:?}, before it begins");
+        debug_assert!(due > now, "{cpu} has decided and is due at {due:?}");
+        shared.sources.set(cpu.0 as usize, due.min(slice_end));
     }
 }

@@ -3,10 +3,10 @@
 use crate::engine::Engine;
 use crate::engine::invariants::violated;
 use crate::engine::shared::Shared;
-use crate::engine::state::{Activity, After, App, Cpu, Overhead, Stage, Task, Waiting};
+use crate::engine::state::{After, App, Cpu, Overhead, Stage, Task, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::LeaveReason;
-use crate::policy::{Awaited, Policy, TaskState};
+use crate::policy::{Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
 use crate::time::{Span, Time, Work};
 use crate::wait::Scope;
@@ -17,15 +17,6 @@ const fn scope_of(op: &Op) -> Scope {
         Op::TeamBarrier => Scope::Team,
         Op::LeadersBarrier => Scope::Leaders,
         _ => Scope::All,
-    }
-}
-
-/// What a task waits for, in the terms of the policy contract.
-pub(crate) const fn awaited(waiting: Waiting, scope: Scope) -> Awaited {
-    match waiting {
-        Waiting::Exchange => Awaited::Neighbour,
-        Waiting::Lock => Awaited::Lock,
-        Waiting::No | Waiting::Gather | Waiting::Release | Waiting::Round(_) => Awaited::Barrier(scope),
     }
 }
 
@@ -49,6 +40,37 @@ fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> boo
 #[inline]
 fn vary(task: &mut Task, mean: u64, spread: Spread) -> u64 {
     spread.apply(mean, task.draw())
+}
+
+/// Sets up the next block of a bulk transfer, which a core reads at this bandwidth; false (and on to the next
+/// operation) when all are read.
+fn next_block(
+    app: &App,
+    rank: u32,
+    task: &mut Task,
+    (block, order): (u64, TransferOrder),
+    bandwidth: u64,
+) -> bool {
+    let ns = u128::from(block) * 1_000_000_000 / u128::from(bandwidth.max(1));
+    let ns = ns.min(u128::from(u64::MAX)) as u64;
+    // No task reads its own block.
+    let own = match order {
+        TransferOrder::Sequential => rank,
+        TransferOrder::Rotated => app.tasks - 1,
+    };
+    let read = &mut task.history.block;
+    if *read == own {
+        *read += 1;
+    }
+    if *read >= app.tasks || ns == 0 {
+        *read = 0;
+        task.pc += 1;
+        return false;
+    }
+    *read += 1;
+    task.profile = (app.profiles - 1) as u16;
+    task.ask(Work::from_span(Span::from_ns(ns)));
+    true
 }
 
 /// What comes next in a program.
@@ -157,7 +179,9 @@ impl Engine<'_> {
         let rank = self.shared.apps[app].rank(id);
         match op {
             Op::Transfer { block, order } => {
-                if self.next_block(id, block, order) {
+                let bandwidth = self.shared.machine.memory.core_bandwidth;
+                let app = &self.shared.apps[app];
+                if next_block(app, rank, &mut self.shared.tasks[id], (block, order), bandwidth) {
                     self.shared.begin_compute(&mut self.cpus[cpu]);
                     return true;
                 }
@@ -174,8 +198,12 @@ impl Engine<'_> {
                 self.unlock(cpu, lock);
             }
             Op::Sleep { .. } | Op::Yield | Op::Respawn => {
+                if op != Op::Yield {
+                    let task = &mut self.shared.tasks[id];
+                    self.shared.apps[task.app()].end_response(task, self.shared.now);
+                }
                 let (call, after) = self.call(id, op);
-                self.begin_syscall(cpu, call, after);
+                self.shared.begin_syscall(&mut self.cpus[cpu], call, after);
                 return true;
             }
             Op::StartClock => {
@@ -208,74 +236,15 @@ impl Engine<'_> {
         let (sleep, yields, fork) = (costs.sleep, costs.yield_call.max(least), costs.fork.max(least));
         match op {
             Op::Sleep { span, spread } => {
-                self.end_response(id);
                 let span = vary(&mut self.shared.tasks[id], span.ns(), spread).max(1);
                 let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
                 counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(span);
                 (sleep, After::Nap(Span::from_ns(span)))
             }
-            Op::Respawn => {
-                self.end_response(id);
-                (fork, After::Respawn)
-            }
+            Op::Respawn => (fork, After::Respawn),
             Op::Yield => (yields, After::Yield),
             _ => unreachable!("an operation that is no system call"),
         }
-    }
-
-    /// A task that woke from sleep for a time has done what it woke for.
-    fn end_response(&mut self, id: TaskId) {
-        let task = &mut self.shared.tasks[id];
-        let app = task.app();
-        let Some(history) = task.history.written() else { return };
-        let woken = std::mem::replace(&mut history.woken, Time::NEVER);
-        if !woken.is_never() {
-            let (record, took) = (&mut self.shared.apps[app], self.shared.now.since(woken));
-            record.counters.responses += 1;
-            record.counters.response_ns += took.ns();
-            record.counters.late_responses += u64::from(record.deadline.is_some_and(|most| took > most));
-            if let Some(responses) = &mut record.responses {
-                responses.add(took);
-            }
-        }
-    }
-
-    /// Sets up the next block of a bulk transfer; false (and on to the next operation) when all are read.
-    fn next_block(&mut self, id: TaskId, block: u64, order: TransferOrder) -> bool {
-        let app = self.shared.tasks[id].app();
-        let (ranks, rank) = (self.shared.apps[app].tasks, self.shared.apps[app].rank(id));
-        let profile = self.shared.apps[app].profiles - 1;
-        let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
-        let ns = (u128::from(block) * 1_000_000_000 / u128::from(bandwidth)).min(u128::from(u64::MAX)) as u64;
-        let task = &mut self.shared.tasks[id];
-        // No task reads its own block.
-        let own = match order {
-            TransferOrder::Sequential => rank,
-            TransferOrder::Rotated => ranks - 1,
-        };
-        let read = &mut task.history.block;
-        if *read == own {
-            *read += 1;
-        }
-        if *read >= ranks || ns == 0 {
-            *read = 0;
-            task.pc += 1;
-            return false;
-        }
-        *read += 1;
-        task.profile = profile as u16;
-        task.ask(Work::from_span(Span::from_ns(ns)));
-        true
-    }
-
-    /// The current task enters a system call.
-    pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After) {
-        self.shared.emit_running(&mut self.cpus[cpu]);
-        let record = &mut self.cpus[cpu];
-        debug_assert!(!record.current.is_none(), "no task on {cpu} enters a system call ({after:?})");
-        record.since = self.shared.now;
-        record.activity = Activity::Syscall;
-        record.rare.call = (call, after);
     }
 
     /// The current task begins to wait.
@@ -285,27 +254,15 @@ impl Engine<'_> {
         self.shared.begin_wait(&mut self.cpus[cpu], waiting, ready);
     }
 
-    /// The current task polls from now on, after the pending overhead.
-    pub(crate) fn begin_polling(&mut self, cpu: CpuId) {
-        self.shared.dirty.note(cpu);
-        let record = &mut self.cpus[cpu];
-        record.since = self.shared.now;
-        let (id, from) = (record.current, self.shared.now + record.overhead.total());
-        if self.shared.tasks[id].waiting == Waiting::Lock {
-            self.shared.look_at_lock(cpu, id, from);
-        }
-        let yields = self.shared.tasks[id].polls != 0;
-        record.activity = if yields { Activity::Poll } else { Activity::Spin };
-    }
-
     /// The last operation is behind the current task.
     fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.shared.emit_running(&mut self.cpus[cpu]);
-        self.end_response(id);
+        let task = &mut self.shared.tasks[id];
+        self.shared.apps[task.app()].end_response(task, self.shared.now);
         // Nothing follows that could be delayed.
         self.cpus[cpu].overhead = Overhead::NONE;
-        self.not_runnable(id, TaskState::Exited);
+        self.shared.not_runnable(id, TaskState::Exited);
         self.leave(cpu, LeaveReason::Exited);
         let app = self.shared.tasks[id].app();
         self.shared.apps[app].exited += 1;

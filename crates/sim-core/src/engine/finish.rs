@@ -2,7 +2,8 @@
 
 use crate::account::Category;
 use crate::engine::Engine;
-use crate::ids::{IdVec, TaskId};
+use crate::engine::state::{App, Task};
+use crate::ids::{Id, IdVec, TaskId};
 use crate::outcome::{AppReport, Outcome, RunReport};
 use crate::time::Span;
 
@@ -15,7 +16,7 @@ impl Engine<'_> {
         for cpu in &cpus {
             self.settle(*cpu);
             self.shared.close_segment(&mut self.cpus[*cpu]);
-            self.report_polling(*cpu);
+            self.shared.report_polling(&mut self.cpus[*cpu]);
         }
         self.check_end();
         let (added, error) = (std::mem::take(&mut self.sampling.added), self.sampling.error);
@@ -36,7 +37,8 @@ impl Engine<'_> {
         }
         // A large part of the memory is given back before the report takes some.
         self.entered = IdVec::default();
-        let apps = self.shared.apps.iter().map(|app| self.app_report(app, &added.tasks)).collect();
+        let apps = self.shared.apps.iter();
+        let apps = apps.map(|app| app_report(app, &self.shared.tasks, &added.tasks)).collect();
         self.shared.tasks = IdVec::default();
         RunReport {
             outcome,
@@ -47,30 +49,30 @@ impl Engine<'_> {
             cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
             corrections: self.corrections,
             events: self.events,
-            digest: self.shared.digest.value(),
+            digest: self.shared.reports.digest(),
         }
     }
+}
 
-    fn app_report(&self, app: &super::state::App, added: &[Span]) -> AppReport {
-        let tasks = app.first.0..app.first.0 + app.tasks;
-        let cpu_time = |task: u32| {
-            let more = added.get(task as usize).copied().unwrap_or(Span::ZERO);
-            self.shared.tasks[TaskId(task)].cpu_time + more
-        };
-        AppReport {
-            name: app.name.clone(),
-            background: app.background,
-            arrived: app.arrived,
-            start: app.begun,
-            first_run: app.first_run,
-            program_start: app.clock.or(app.met).unwrap_or(app.begun),
-            end: app.end,
-            counters: app.counters,
-            task_cpu: tasks.map(cpu_time).collect(),
-            requests: app.responses.is_some(),
-            deadline: app.deadline,
-            responses: app.responses.clone(),
-            latencies: None,
-        }
+/// The report of an application; `added`: cpu time of each task that was not simulated.
+fn app_report(app: &App, tasks: &IdVec<TaskId, Task>, added: &[Span]) -> AppReport {
+    let cpu_time = |rank: u32| {
+        let id = app.task(rank);
+        tasks[id].cpu_time + added.get(id.index()).copied().unwrap_or(Span::ZERO)
+    };
+    AppReport {
+        name: app.name.clone(),
+        background: app.background,
+        arrived: app.arrived,
+        start: app.begun,
+        first_run: app.first_run,
+        program_start: app.clock.or(app.met).unwrap_or(app.begun),
+        end: app.end,
+        counters: app.counters,
+        task_cpu: (0..app.tasks).map(cpu_time).collect(),
+        requests: app.responses.is_some(),
+        deadline: app.deadline,
+        responses: app.responses.clone(),
+        latencies: None,
     }
 }

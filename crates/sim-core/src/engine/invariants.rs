@@ -6,8 +6,11 @@
 //! tasks and applications. Other builds check one cpu from time to time. No check allocates memory.
 
 use crate::engine::Engine;
-use crate::engine::state::{Activity, Cpu, Task};
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::engine::state::{Activity, App, Cpu, Task};
+use crate::event::Sources;
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
+use crate::machine::PerCpu;
+use crate::os::OsModel;
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::Rules;
 use crate::time::{Span, Time};
@@ -75,7 +78,7 @@ impl Engine<'_> {
             self.check_decided();
         } else if self.checks.instants.is_multiple_of(SAMPLING_PERIOD) {
             let sample = self.checks.instants / SAMPLING_PERIOD % self.cpus.len() as u64;
-            self.check_cpu(CpuId(sample as u32));
+            self.state().check_cpu(CpuId(sample as u32));
         }
     }
 
@@ -83,7 +86,7 @@ impl Engine<'_> {
     fn check_decided(&mut self) {
         self.check_empty();
         for at in 0..self.checks.decided.len() {
-            self.check_cpu(self.checks.decided[at]);
+            self.state().check_cpu(self.checks.decided[at]);
         }
         self.checks.decided.clear();
         let overflow = std::mem::take(&mut self.checks.overflow);
@@ -96,25 +99,65 @@ impl Engine<'_> {
 
     /// Checks every cpu, task and application.
     pub(super) fn check_all(&self) {
-        for cpu in self.cpus.ids() {
-            self.check_cpu(cpu);
+        self.state().check_all();
+    }
+
+    fn state(&self) -> State<'_> {
+        let shared = &self.shared;
+        State {
+            cpus: &self.cpus,
+            tasks: &shared.tasks,
+            apps: &shared.apps,
+            model: &shared.model,
+            sources: &shared.sources,
+            now: shared.now,
+            left: self.left,
         }
-        self.check_tasks();
-        self.check_apps();
     }
 
     /// Nothing that the instant had to do is left, and no armed instant is in the past.
     fn check_empty(&self) {
         let left = self.shared.rounds.left();
         assert!(left == (0, 0, 0), "{left:?} cpus are still marked at the end of {:?}", self.shared.now);
-        let pending = (self.notices.len(), self.preempted.len(), self.shared.waits.len());
+        let pending = (self.notices.len(), self.preempted.len(), self.shared.watch.has_waits());
         assert!(
-            pending == (0, 0, 0),
+            pending == (0, 0, false),
             "{pending:?} notifications are pending at the end of {:?}",
             self.shared.now
         );
         let armed = self.shared.sources.earliest().min(self.timers.earliest());
         assert!(armed >= self.shared.now, "{armed:?} is armed, and it is {:?}", self.shared.now);
+    }
+
+    /// The end of the run: every cpu has accounted for all of it.
+    pub(super) fn check_end(&self) {
+        let makespan = self.shared.now.since(Time::ZERO);
+        for record in self.cpus.iter() {
+            let total: Span = record.account.total();
+            assert!(total == makespan, "{} has accounted for {total:?} of {makespan:?}", record.id);
+        }
+    }
+}
+
+/// What is checked.
+struct State<'a> {
+    cpus: &'a PerCpu<Cpu>,
+    tasks: &'a IdVec<TaskId, Task>,
+    apps: &'a IdVec<AppId, App>,
+    model: &'a OsModel,
+    sources: &'a Sources,
+    now: Time,
+    /// Foreground applications that have not ended.
+    left: u32,
+}
+
+impl State<'_> {
+    fn check_all(&self) {
+        for cpu in self.cpus.ids() {
+            self.check_cpu(cpu);
+        }
+        self.check_tasks();
+        self.check_apps();
     }
 
     /// Checks one cpu: its current task, its queue, its cpu-time accounting and what it has armed.
@@ -137,7 +180,7 @@ impl Engine<'_> {
             assert!(activity == Activity::Idle, "{cpu} has no current task and is not idle: {activity:?}");
             return;
         };
-        let task = &self.shared.tasks[id];
+        let task = &self.tasks[id];
         assert!(activity != Activity::Idle, "{cpu} is idle, and {id} is its current task");
         assert!(task.state == TaskState::Running, "{id} is current on {cpu} and is {:?}", task.state);
         assert!(task.cpu == cpu, "{id} is current on {cpu} and belongs to {}", task.cpu);
@@ -157,12 +200,12 @@ impl Engine<'_> {
         let mut at = record.head;
         while let Some(id) = at.some() {
             self.check_queued(record, id, &mut walk);
-            at = self.shared.tasks[id].next;
+            at = self.tasks[id].next;
         }
         let last = walk.last.unwrap_or(TaskId::NONE);
         assert!(record.tail == last, "{cpu}: the queue ends with {last}, its tail is {}", record.tail);
-        let counted = |id: &TaskId| self.counts(&self.shared.tasks[*id]);
-        let current = record.current.some().filter(counted).map(|id| self.shared.tasks[id].weight);
+        let counted = |id: &TaskId| self.counts(&self.tasks[*id]);
+        let current = record.current.some().filter(counted).map(|id| self.tasks[id].weight);
         let (running, load) =
             (walk.tasks + u32::from(current.is_some()), walk.load + u64::from(current.unwrap_or(0)));
         assert!(record.running == running, "{cpu} counts {} runnable tasks of {running}", record.running);
@@ -176,14 +219,14 @@ impl Engine<'_> {
 
     /// One task of a queue, behind `walk.last`.
     fn check_queued(&self, record: &Cpu, id: TaskId, walk: &mut Walk) {
-        let (cpu, task) = (record.id, &self.shared.tasks[id]);
+        let (cpu, task) = (record.id, &self.tasks[id]);
         let before = walk.last.unwrap_or(TaskId::NONE);
         assert!(task.previous == before, "{cpu}: {id} follows {before} and links back to {}", task.previous);
         assert!(task.state == TaskState::Queued, "{id} is in the queue of {cpu} and is {:?}", task.state);
         assert!(task.cpu == cpu, "{id} is in the queue of {cpu} and belongs to {}", task.cpu);
         assert!(!task.history.delayed, "{id} is in the queue of {cpu} and its dequeue is delayed");
         if let Some(before) = walk.last {
-            let (former, latter) = (self.queue_key(&self.shared.tasks[before]), self.queue_key(task));
+            let (former, latter) = (self.queue_key(&self.tasks[before]), self.queue_key(task));
             assert!(former <= latter, "{cpu}: {before} with key {former:?} is before {id} with {latter:?}");
         }
         walk.tasks += u32::from(self.counts(task));
@@ -199,19 +242,19 @@ impl Engine<'_> {
 
     /// A runnable task counts in its queue unless its group is throttled.
     fn counts(&self, task: &Task) -> bool {
-        self.shared.model.groups.is_empty() || task.priority < THROTTLED
+        self.model.groups.is_empty() || task.priority < THROTTLED
     }
 
     /// What orders a queue.
     fn queue_key(&self, task: &Task) -> (u8, i64) {
-        (task.priority, self.shared.model.discipline.key(task))
+        (task.priority, self.model.discipline.key(task))
     }
 
     /// Tasks whose dequeue is delayed sleep, and belong to the cpu.
     fn check_delayed(&self, record: &Cpu) {
         let mut at = record.rare.delayed;
         while let Some(id) = at.some() {
-            let task = &self.shared.tasks[id];
+            let task = &self.tasks[id];
             let as_listed =
                 (task.state, task.cpu, task.history.delayed) == (TaskState::Sleeping, record.id, true);
             assert!(as_listed, "{id}, delayed on {}, is {:?} on {}", record.id, task.state, task.cpu);
@@ -221,14 +264,14 @@ impl Engine<'_> {
 
     /// Every nanosecond up to the open segment is in one category, and the open segment reaches up to now.
     fn check_time(&self, record: &Cpu) {
-        let (cpu, since, now) = (record.id, record.since, self.shared.now);
+        let (cpu, since, now) = (record.id, record.since, self.now);
         let accounted = Time::ZERO + record.account.total();
         assert!(since <= now, "the segment of {cpu} begins at {since:?}, and it is {now:?}");
         assert!(
             accounted == since,
             "{cpu} has accounted for its time up to {accounted:?}, its segment begins at {since:?}"
         );
-        let armed = self.shared.sources.get(cpu.0 as usize);
+        let armed = self.sources.get(cpu.0 as usize);
         assert!(armed >= now, "{cpu} is armed for {armed:?}, and it is {now:?}");
         assert!(
             armed.is_never() || record.activity != Activity::Idle,
@@ -239,8 +282,8 @@ impl Engine<'_> {
     /// Every runnable task is counted by one cpu, and only those that are queued or delayed have links.
     fn check_tasks(&self) {
         let mut runnable = 0;
-        for id in self.shared.tasks.ids() {
-            let task = &self.shared.tasks[id];
+        for id in self.tasks.ids() {
+            let task = &self.tasks[id];
             match task.state {
                 TaskState::Queued | TaskState::Running => runnable += u64::from(self.counts(task)),
                 TaskState::New | TaskState::Sleeping | TaskState::Exited => {
@@ -252,7 +295,7 @@ impl Engine<'_> {
                     );
                 }
             }
-            assert!(task.cpu_time <= self.shared.now.since(Time::ZERO), "{id} ran for {:?}", task.cpu_time);
+            assert!(task.cpu_time <= self.now.since(Time::ZERO), "{id} ran for {:?}", task.cpu_time);
         }
         let counted: u64 = self.cpus.iter().map(|record| u64::from(record.running)).sum();
         assert!(counted == runnable, "the cpus count {counted} runnable tasks of {runnable}");
@@ -260,7 +303,7 @@ impl Engine<'_> {
 
     /// The counts of applications equal what they count.
     fn check_apps(&self) {
-        let apps = &self.shared.apps;
+        let apps = self.apps;
         let ended = |app: AppId| apps[app].exited == apps[app].tasks;
         for app in apps.ids() {
             let (tasks, forked, exited) = (apps[app].tasks, apps[app].forked, apps[app].exited);
@@ -276,15 +319,6 @@ impl Engine<'_> {
         }
         let left = apps.ids().filter(|app| !apps[*app].background && !ended(*app)).count();
         assert!(self.left as usize == left, "{} foreground applications are left of {left}", self.left);
-    }
-
-    /// The end of the run: every cpu has accounted for all of it.
-    pub(super) fn check_end(&self) {
-        let makespan = self.shared.now.since(Time::ZERO);
-        for record in self.cpus.iter() {
-            let total: Span = record.account.total();
-            assert!(total == makespan, "{} has accounted for {total:?} of {makespan:?}", record.id);
-        }
     }
 }
 

@@ -38,8 +38,8 @@
 //!
 //! Timers precede cpus, and cpus decide by id. A decision can mark other cpus: a higher one decides in the
 //! same round, a lower one or the same one in the next. A poll cycle that ends at this instant belongs to its
-//! cpu's decision. `Shared::passed` is the cpu that decides; cycles that end now are over on lower cpus,
-//! still open on this and higher ones. After a round they are over everywhere. The result therefore does not
+//! cpu's decision. `Rounds` knows which cpu decides; cycles that end now are over on lower cpus, still open
+//! on this and higher ones. After a round they are over everywhere. The result therefore does not
 //! depend on when a cpu is brought up to date (`settle`).
 //!
 //! # Three examples
@@ -64,28 +64,38 @@
 //! signals and queue entries mark the cpu, and it predicts anew. The end of a slice does not interrupt a task
 //! that polls and yields. [`Options::stepwise`] simulates each poll, with the same result.
 //!
+//! # Owners
+//!
+//! A part of the state that only its owner touches: `rounds` (which cpus decide, in what order), `segments`
+//! (how long what a cpu does takes, and what its time is charged to) with `memory` and `cores` below it,
+//! `polling::prediction` (how long polling goes on), `watch` and `reports` (what policies and observers are
+//! told), `ticks`, `sampling`, `invariants::Checks`, and the timers and sources of `event`.
+//! `Shared` has the tasks and applications and what current tasks do between two decisions of their cpu.
+//!
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `locks`, `yields`,
-//! `shared`, `segments` (how long what a cpu does takes, and what its time is charged to), `memory` and
-//! `cores` (speeds), `pages`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`,
-//! `bandwidth`, `setup` and `finish`, `sampling`, `invariants`.
+//! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` (programs),
+//! `barrier` (signals), `locks` and `lock_waits`, `yields`, `shared`, `segments`, `memory`, `cores`, `pages`,
+//! `ticks`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `setup` and
+//! `finish`, `sampling`, `invariants`.
 
 mod arrivals;
 mod bandwidth;
 mod barrier;
 mod cores;
-mod dirty;
 mod dispatch;
 mod execute;
 mod finish;
 mod invariants;
+mod lock_waits;
 mod locks;
 pub(crate) mod memory;
+mod notices;
 mod ordering;
 mod pages;
 pub(crate) mod polling;
+mod reports;
 pub(crate) mod rounds;
 mod sampling;
 pub(crate) mod segments;
@@ -96,31 +106,32 @@ pub(crate) mod state;
 mod system;
 #[cfg(test)]
 mod tests;
+mod ticks;
 mod update;
 mod wakeup;
+mod watch;
 mod yields;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
-use crate::event::{Timer, Timers, Tournament};
+use crate::event::{Timer, Timers};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
 use crate::machine::{Machine, PerCpu};
-use crate::observe::{Observation, Observer};
+use crate::observe::Observer;
 use crate::os::OsModel;
 use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::{self, Order, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
-use crate::rng::draw;
 use crate::run_queue::Rules;
-use crate::time::{Span, Time};
 use polling::prediction::Predictions;
 use sampling::Sampling;
 use shared::Shared;
-use state::{Cpu, Prices, ProcessId};
+use state::{App, Cpu, Task};
+use ticks::Ticks;
+use watch::Watch;
 
 #[cfg(test)]
 pub(crate) use setup::test_machine;
@@ -265,18 +276,13 @@ pub(crate) struct Engine<'o> {
     armed_now: u64,
     events: u64,
     entries: u64,
-    /// How far the ticks of a cpu are behind those of the cpu before it, ns.
-    tick_step: u64,
-    /// The next tick of each cpu, where there are task groups.
-    ticks: Tournament,
+    ticks: Ticks,
     /// How many entries into queues there had been when each task last entered one.
     entered: IdVec<TaskId, u64>,
     /// Applications all of whose tasks exist, of which the policy is still to be notified.
     complete_apps: Vec<AppId>,
     /// Foreground applications that have not ended.
     left: u32,
-    /// Armed starts and wake-ups: while there are any, the run is not deadlocked.
-    pending: u32,
     /// Applications that have arrived and are not admitted yet, first come first.
     queue: VecDeque<AppId>,
     /// Foreground applications that run, and their tasks.
@@ -289,10 +295,8 @@ pub(crate) struct Engine<'o> {
 
 impl Engine<'_> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
-        self.shared.watched = policy.watches().waits;
-        if self.shared.watched {
-            self.shared.notified = IdVec::filled(self.shared.tasks.len(), false);
-            self.shared.dirty = Dirty::watching(self.cpus.len());
+        if policy.watches().waits {
+            self.shared.watch = Watch::watching(self.cpus.len(), self.shared.tasks.len());
         }
         self.watches_preemptions =
             policy.watches().preemptions && update::update_period(&self.shared.model).is_some();
@@ -307,8 +311,8 @@ impl Engine<'_> {
             // tasks still poll, they poll until the horizon; throttled ones may be allowed to continue until
             // then.
             let none = |cpu: &Cpu| cpu.running == 0 && cpu.head.is_none();
-            if next.is_never() && self.pending == 0 && self.cpus.iter().all(none) {
-                break Outcome::Deadlock(self.deadlock_message());
+            if next.is_never() && !self.timers.has_entries() && self.cpus.iter().all(none) {
+                break Outcome::Deadlock(deadlock_message(&self.shared.tasks, &self.shared.apps));
             }
             let at = next.min(self.timers.earliest());
             if at > self.shared.options.horizon {
@@ -352,7 +356,8 @@ impl Engine<'_> {
             let only = self.shared.sources.only_first();
             if let Some(source) = only
                 && source < self.cpus.len()
-                && self.is_quiet()
+                && self.shared.rounds.is_empty()
+                && self.complete_apps.is_empty()
             {
                 // The most frequent case: one cpu has something to decide, and nothing else happens.
                 self.events += 1;
@@ -395,12 +400,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Nothing but the armed events is to be done at this instant.
-    #[inline]
-    fn is_quiet(&self) -> bool {
-        self.shared.rounds.is_empty() && self.complete_apps.is_empty()
-    }
-
     /// One cpu decides, then those of higher numbers that it has marked.
     #[inline]
     fn decide_first(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
@@ -421,7 +420,7 @@ impl Engine<'_> {
     fn end_round(&mut self, policy: &mut dyn Policy) {
         self.shared.rounds.end();
         self.notify(policy);
-        if !self.shared.waits.is_empty() {
+        if self.shared.watch.has_waits() {
             self.notify_waits(policy);
         }
         if !self.preempted.is_empty() {
@@ -459,22 +458,10 @@ impl Engine<'_> {
 
     fn fire(&mut self, timer: Timer, policy: &mut dyn Policy) {
         match timer {
-            Timer::Start(app) => {
-                self.pending -= 1;
-                self.arrives(app, policy);
-            }
-            Timer::Create(app) => {
-                self.pending -= 1;
-                self.create(app, policy);
-            }
-            Timer::Admit => {
-                self.pending -= 1;
-                self.admit(policy);
-            }
-            Timer::Wake(task, waker) => {
-                self.pending -= 1;
-                self.wake(task, waker, policy);
-            }
+            Timer::Start(app) => self.arrives(app, policy),
+            Timer::Create(app) => self.create(app, policy),
+            Timer::Admit => self.admit(policy),
+            Timer::Wake(task, waker) => self.wake(task, waker, policy),
             Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Yields(app, of_team) => self.switch_yields(app, of_team),
             Timer::Update => self.update_priorities(),
@@ -487,138 +474,22 @@ impl Engine<'_> {
             Timer::Slot => policy.timer(self, policy::Timer::Slot),
         }
     }
-
-    /// Notifies the policy of entries and exits since the last time.
-    #[inline]
-    fn notify(&mut self, policy: &mut dyn Policy) {
-        if !self.notices.is_empty() {
-            self.notify_runnable(policy);
-        }
-    }
-
-    fn notify_runnable(&mut self, policy: &mut dyn Policy) {
-        let mut notified = 0;
-        while let Some((task, cpu, change)) = self.notices.get(notified).copied() {
-            notified += 1;
-            match change {
-                Change::Entered => policy.runnable(self, task, cpu),
-                Change::Left => policy.quiescent(self, task, cpu),
-                Change::Stopped => policy.stopping(self, task, cpu),
-                Change::Overtaken => self.requeue_overtaken(task, cpu, policy),
-            }
-        }
-        self.notices.clear();
-        // When an application begins, there may be as many as it has tasks; later, most rounds have few.
-        self.notices.shrink_to(NOTICES);
-    }
-
-    /// Notifies the policy of each wait that has begun or ended, and of what its reaction causes before the
-    /// next one.
-    fn notify_waits(&mut self, policy: &mut dyn Policy) {
-        for i in 0..self.shared.waits.len() {
-            match self.shared.waits[i] {
-                (task, Some(what)) => policy.waits(self, task, what),
-                (task, None) => policy.proceeds(self, task),
-            }
-            self.notify(policy);
-        }
-        self.shared.waits.clear();
-    }
-
-    /// Notifies the policy of each task that still waits where it lost its cpu.
-    fn notify_preemptions(&mut self, policy: &mut dyn Policy) {
-        for (task, cpu, why) in std::mem::take(&mut self.preempted) {
-            // A yield that ends at this instant may have given it the cpu.
-            self.settle(cpu);
-            let record = &self.shared.tasks[task];
-            if record.state == TaskState::Queued && record.cpu == cpu {
-                self.refresh_priorities();
-                policy.preempted(self, task, cpu, why);
-                self.notify(policy);
-            }
-        }
-    }
-
-    /// Charges all cpus up to now, so that the policy observes current priorities.
-    pub(crate) fn refresh_priorities(&mut self) {
-        if self.watches_preemptions {
-            for cpu in 0..self.cpus.len() {
-                self.catch_up(CpuId(cpu as u32));
-            }
-        }
-    }
-
-    fn mark(&mut self, cpu: CpuId) {
-        self.shared.rounds.mark(cpu);
-    }
-
-    fn observe(&mut self, what: Observation) {
-        self.shared.observe(what);
-    }
-
-    /// Reports the cpu-time breakdown of a cpu to the observer.
-    #[inline]
-    fn report_account(&mut self, cpu: CpuId) {
-        self.shared.report_account(&self.cpus[cpu]);
-    }
-
-    /// Reports the polling on a cpu since the last observation of it.
-    fn report_polling(&mut self, cpu: CpuId) {
-        self.shared.report_polling(&mut self.cpus[cpu]);
-    }
-
-    /// The first timer tick of a cpu at or after an instant.
-    fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
-        let (period, phase) = (self.shared.model.tick.ns(), self.tick_step * u64::from(cpu.0));
-        let Some(ticks) = self.shared.model.discipline.ticks() else {
-            let periods = at.ns().saturating_sub(phase).div_ceil(period);
-            return Time::from_ns(phase.saturating_add(periods.saturating_mul(period)));
-        };
-        // Each is late by less than a period: the last one that is due by now, or the one after it.
-        let due = at.ns().saturating_sub(phase) / period;
-        let (key, choices) = (self.cpus[cpu].rare.tick_key, u128::from(ticks.late.ns()) + 1);
-        let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
-        let tick =
-            |n: u64| Time::from_ns(phase.saturating_add(n.saturating_mul(period)).saturating_add(late(n)));
-        if tick(due) >= at { tick(due) } else { tick(due + 1) }
-    }
-
-    fn arm_pending(&mut self, at: Time, timer: Timer) {
-        debug_assert!(
-            at >= self.shared.now,
-            "{timer:?} is armed for {at:?}, and it is {:?}",
-            self.shared.now
-        );
-        self.pending += 1;
-        self.timers.arm(at, timer);
-    }
-
-    /// Context-switch cost to a task from the process that ran last on a cpu.
-    fn switch_cost(&self, last: ProcessId, next: TaskId) -> Span {
-        Prices::of(&self.shared.machine.costs).switch(last, self.shared.tasks[next].process)
-    }
 }
-
-/// Notices for which room is kept.
-const NOTICES: usize = 4_096;
 
 /// The most names in a message.
 pub(crate) const FEW: usize = 5;
 
-impl Engine<'_> {
-    /// The deadlock message: how many tasks wait, and the first few of them.
-    fn deadlock_message(&self) -> String {
-        let waits = |id: &TaskId| {
-            let task = &self.shared.tasks[*id];
-            task.state != TaskState::Exited && !self.shared.apps[task.app()].background
-        };
-        let all = self.shared.tasks.ids().filter(waits).count();
-        let name = |id: TaskId| {
-            let task = &self.shared.tasks[id];
-            let app = &self.shared.apps[task.app()];
-            format!("{} rank {} ({:?})", app.name, app.rank(id), task.waiting)
-        };
-        let names: Vec<String> = self.shared.tasks.ids().filter(waits).take(FEW).map(name).collect();
-        format!("{all} tasks wait for what will never happen: {}", names.join(", "))
-    }
+/// The deadlock message: how many tasks wait, and the first few of them.
+fn deadlock_message(tasks: &IdVec<TaskId, Task>, apps: &IdVec<AppId, App>) -> String {
+    let waits = |id: &TaskId| {
+        let task = &tasks[*id];
+        task.state != TaskState::Exited && !apps[task.app()].background
+    };
+    let name = |id: TaskId| {
+        let (task, app) = (&tasks[id], &apps[tasks[id].app()]);
+        format!("{} rank {} ({:?})", app.name, app.rank(id), task.waiting)
+    };
+    let all = tasks.ids().filter(waits).count();
+    let names: Vec<String> = tasks.ids().filter(waits).take(FEW).map(name).collect();
+    format!("{all} tasks wait for what will never happen: {}", names.join(", "))
 }

@@ -7,7 +7,7 @@ use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Verdict;
-use crate::policy::{Enqueue, Policy, QueueEntry, TaskState, View};
+use crate::policy::{Enqueue, Policy, QueueEntry, TaskState};
 use crate::run_queue;
 use crate::time::Span;
 
@@ -41,7 +41,7 @@ impl Engine<'_> {
         }
         let key = |id: TaskId| (tasks[id].priority, tasks[id].vruntime);
         let waits = |next: &TaskId| tasks[*next].state == TaskState::Queued && key(id) < key(*next);
-        if let Some(next) = self.next_task(cpu).filter(waits) {
+        if let Some(next) = self.shared.next_on(&self.cpus[cpu]).filter(waits) {
             self.notices.push((next, cpu, Change::Overtaken));
         }
     }
@@ -61,7 +61,7 @@ impl Engine<'_> {
             run_queue::remove(tasks, record, id);
             tasks[id].set_entry(entry);
             self.shared.model.discipline.insert(tasks, record, id);
-            self.shared.dirty.note(cpu);
+            self.shared.watch.note(cpu);
         }
     }
 
@@ -74,7 +74,7 @@ impl Engine<'_> {
             policy.dispatch(self, cpu);
             next = self.choose(cpu);
         }
-        if self.shared.wants_queues
+        if self.shared.reports.wants_queues()
             && let Some(next) = next
         {
             self.shared.report_queue(&self.cpus[cpu], next, Verdict::Picked, next == target);
@@ -128,7 +128,7 @@ impl Engine<'_> {
             record.resched |= !idle;
             record.defer(Part::Kernel, price);
         }
-        self.shared.dirty.note(to);
-        self.mark(to);
+        self.shared.watch.note(to);
+        self.shared.rounds.mark(to);
     }
 }

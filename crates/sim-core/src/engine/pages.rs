@@ -1,11 +1,13 @@
 //! Where the pages of tasks are: who puts them there, and what a task computes on.
 
+use std::collections::BTreeMap;
+
 use crate::contention::{ClassId, Origin};
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode};
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::Level;
-use crate::program::Pages;
+use crate::program::{Pages, Touch};
 use crate::time::Span;
 
 impl Shared<'_> {
@@ -104,13 +106,13 @@ impl Shared<'_> {
 
     /// Where the pages are put that a task touches first on this cpu.
     #[inline]
-    pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
+    fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
         self.tasks[id].history.assigned_node.node().unwrap_or_else(|| self.segments.memory.node(cpu))
     }
 
     /// The node on which a task has touched its pages as it started, or the code of several nodes; this
     /// cpu's if it has not touched any.
-    pub(crate) fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+    fn touched_pages(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         let app = &self.apps[self.tasks[id].app()];
         match app.touched.get(app.rank(id) as usize).filter(|pages| !pages.is_empty()) {
             Some(pages) => self.segments.memory.home(pages.iter().map(|(node, count)| (*node, *count))),
@@ -118,9 +120,37 @@ impl Shared<'_> {
         }
     }
 
+    /// A task has touched its next piece; the pages lie where it runs.
+    pub(crate) fn touch_piece(&mut self, cpu: CpuId, id: TaskId) {
+        let node = self.touched_node(cpu, id);
+        let app = &mut self.apps[self.tasks[id].app()];
+        let rank = app.rank(id);
+        let (left, pages) = app.next_piece(rank);
+        if app.touched.len() <= rank as usize {
+            app.touched.resize(rank as usize + 1, BTreeMap::new());
+        }
+        *app.touched[rank as usize].entry(node).or_insert(0) += pages;
+        if left == pages {
+            self.touch(cpu, id);
+        }
+    }
+
+    /// The data of a task, as a master every task's that no task has touched yet, lie where it ran while it
+    /// touched them, or where it runs if that took no time.
+    pub(crate) fn touch(&mut self, cpu: CpuId, id: TaskId) {
+        let (app, node) = (self.tasks[id].app(), self.touched_pages(cpu, id));
+        self.settle_home(id, node);
+        if self.apps[app].runtime.startup.touch == Touch::Master {
+            for rank in 0..self.apps[app].tasks {
+                let other = self.apps[app].task(rank);
+                self.settle_home(other, node);
+            }
+        }
+    }
+
     /// Where a task's pages are: where it touches them first on this cpu, if it has not done so yet.
     #[inline]
-    pub(crate) fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+    fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         self.tasks[id].home.node().unwrap_or_else(|| {
             let here = self.touched_node(cpu, id);
             self.set_home(id, MaybeNode::at(here));
@@ -129,7 +159,7 @@ impl Shared<'_> {
     }
 
     /// A task's pages are on this node unless they are somewhere already.
-    pub(crate) fn settle_home(&mut self, id: TaskId, node: NodeId) {
+    fn settle_home(&mut self, id: TaskId, node: NodeId) {
         if self.tasks[id].home.node().is_none() {
             self.set_home(id, MaybeNode::at(node));
         }

@@ -13,8 +13,8 @@ use crate::account::{Account, Category};
 use crate::engine::Engine;
 use crate::engine::segments::polls_as;
 use crate::engine::shared::Shared;
-use crate::engine::state::{Activity, Stage};
-use crate::ids::{AppId, CpuId};
+use crate::engine::state::{Activity, App, Cpu, Stage, Task};
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::outcome::Counters;
 use crate::program::Op;
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -156,9 +156,15 @@ impl Engine<'_> {
         if self.sampling.seen.iter().copied().eq(passes) {
             return;
         }
-        let phase: Vec<Doing> = self.shared.apps.ids().map(|app| self.doing(app)).collect();
+        let phase: Vec<Doing> = self
+            .shared
+            .apps
+            .iter()
+            .map(|app| doing(app, &self.shared.tasks, self.shared.elapsed()))
+            .collect();
         if phase != self.sampling.phase {
-            self.begin_phase(phase);
+            let passes = self.shared.apps.iter().map(|app| app.passes).collect();
+            self.sampling.begin_phase(phase, self.shared.now, passes);
             return;
         }
         for (at, app) in self.shared.apps.iter().enumerate() {
@@ -176,56 +182,10 @@ impl Engine<'_> {
         self.sampling.keep(self.shared.now, state);
     }
 
-    fn begin_phase(&mut self, phase: Vec<Doing>) {
-        let sampling = &mut self.sampling;
-        sampling.over = phase.contains(&Doing::Changing);
-        let now = self.shared.now;
-        let passes = self.shared.apps.iter().map(|app| app.passes);
-        // A program that has just begun a pass is in the sample from here on.
-        let begun = passes.clone().zip(&sampling.seen).map(|(passes, seen)| passes != *seen);
-        sampling.begun = begun.map(|begun| if begun { vec![now] } else { Vec::new() }).collect();
-        sampling.begun.resize(phase.len(), Vec::new());
-        sampling.seen = passes.collect();
-        sampling.progress.resize(phase.len(), Progress::default());
-        for (at, doing) in phase.iter().enumerate() {
-            if sampling.phase.get(at) != Some(doing) {
-                sampling.progress[at] = Progress { before: sampling.seen[at], taken: 0 };
-            }
-        }
-        sampling.marks.clear();
-        sampling.next = 1;
-        sampling.phase = phase;
-    }
-
-    fn doing(&self, id: AppId) -> Doing {
-        let app = &self.shared.apps[id];
-        if app.end.is_some() {
-            return Doing::Ended;
-        }
-        let now = self.shared.elapsed();
-        let rebinds = app.rebinds.iter().any(|(after, _)| app.begun.saturating_add(*after) > now);
-        // While programs are still to come, a small error could change the order in which they run.
-        if !app.started || app.forked < app.tasks || app.exited > 0 || rebinds {
-            return Doing::Changing;
-        }
-        let outermost = |rank: u32| {
-            let task = &self.shared.tasks[app.task(rank)];
-            (task.stage == Stage::Program).then(|| app.program.outermost(task.pc.into())).flatten()
-        };
-        let Some(start) = outermost(0).filter(|first| (1..app.tasks).all(|r| outermost(r) == Some(*first)))
-        else {
-            return Doing::Changing;
-        };
-        match app.program.ops()[start as usize] {
-            Op::Repeat(0) => Doing::Endless,
-            Op::Repeat(_) if app.program.synchronises() => Doing::Loop(start),
-            _ => Doing::Changing,
-        }
-    }
-
     /// Takes passes from all programs if the lengths of their passes are known.
     fn extrapolate(&mut self, state: &Measured) {
-        let left: Vec<u32> = self.shared.apps.ids().map(|app| self.passes_left(app)).collect();
+        let left: Vec<u32> =
+            self.shared.apps.iter().map(|app| passes_left(app, &self.shared.tasks)).collect();
         let Some((mark, lengths)) = self.sampling.known(self.shared.now) else { return };
         let mean = |at: &usize| lengths[*at].map_or(0.0, |length| length.mean);
         let room = |at: usize| f64::from(left[at].saturating_sub(REMAINDER)) * mean(&at);
@@ -263,7 +223,9 @@ impl Engine<'_> {
         let relative = |length: &Option<Length>| length.map_or(0.0, |length| length.half / length.mean);
         let known = lengths.iter().map(relative).fold(0.0, f64::max);
         let error = half_of_rest(known, window.ns() as f64, span) + rounding;
-        let mut added = state.grown(&mark.state, window, length, |cpu| self.present(cpu));
+        let mut added = state.grown(&mark.state, window, length, |cpu| {
+            present(&self.cpus[CpuId(cpu as u32)], &self.shared.tasks)
+        });
         let taken: Vec<(usize, u32)> =
             self.sampling.looping().map(|at| (at, taken(span, at) as u32)).collect();
         for (at, passes) in taken {
@@ -273,70 +235,14 @@ impl Engine<'_> {
                 self.shared.tasks[app.task(rank)].skip_passes(&app.program, passes);
             }
             // The work of a pass is known: what the window had of it depends on where it begins and ends.
-            let work = u64::from(passes) * self.work_of_pass(AppId(at as u32));
+            let bandwidth = self.shared.machine.memory.core_bandwidth;
+            let work = u64::from(passes) * work_of_pass(app, self.shared.tasks[app.first].pc, bandwidth);
             (added.apps[at].work_asked_ns, added.apps[at].work_done_ns) = (work, work);
         }
         self.sampling.added.add(added);
         self.sampling.error += Span::from_ns(error as u64);
         self.sampling.over = true;
         self.shared.extrapolated += length;
-    }
-
-    /// Mean work of all tasks of an application in one pass of the loop that they are in, in nanoseconds at
-    /// nominal speed.
-    fn work_of_pass(&self, id: AppId) -> u64 {
-        let app = &self.shared.apps[id];
-        let start = self.shared.tasks[app.first].pc;
-        let Some(start) = app.program.outermost(start.into()) else { return 0 };
-        let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
-        let tasks = u128::from(app.tasks);
-        // What all tasks compute, what rank 0 alone computes, what all transfer; how often all tasks together
-        // do the present operation.
-        let [mut each, mut first, mut transferred, mut times] = [0, 0, 0, tasks];
-        let mut around: Vec<u128> = Vec::new();
-        for op in &app.program.ops()[start as usize + 1..app.program.partner(start) as usize] {
-            match op {
-                Op::Compute { work, .. } => each += times * u128::from(work.raw()),
-                Op::Serial { work, .. } => first += times * u128::from(work.raw()) / tasks,
-                Op::Transfer { block, .. } => {
-                    let ns = u128::from(*block) * 1_000_000_000 / u128::from(bandwidth);
-                    transferred += times * (tasks - 1) * (ns << WORK_FRACTION_BITS);
-                }
-                Op::Repeat(passes) => {
-                    around.push(times);
-                    times *= u128::from(*passes);
-                }
-                Op::RepeatShared(passes) => {
-                    around.push(times);
-                    times = times * u128::from(*passes) / tasks;
-                }
-                Op::End => times = around.pop().unwrap_or(tasks),
-                _ => {}
-            }
-        }
-        let scale = |rank: u32| app.rank_scale.get(rank as usize).map_or(1_000, |scale| u128::from(*scale));
-        let all: u128 = (0..app.tasks).map(scale).sum();
-        // The scale of a rank is not that of the blocks that it reads.
-        ((each * all / tasks / 1_000 + first * scale(0) / 1_000 + transferred) >> WORK_FRACTION_BITS) as u64
-    }
-
-    /// The passes that every task of an application still has before it, the present one included.
-    fn passes_left(&self, id: AppId) -> u32 {
-        let app = &self.shared.apps[id];
-        let left = |rank| self.shared.tasks[app.task(rank)].passes_left(&app.program);
-        (0..app.tasks).map(left).min().unwrap_or(0)
-    }
-
-    /// The category of what a cpu does now.
-    fn present(&self, cpu: usize) -> Category {
-        match self.cpus[CpuId(cpu as u32)].activity {
-            Activity::Idle => Category::Idle,
-            Activity::Compute => Category::Compute,
-            Activity::Poll | Activity::Spin => {
-                polls_as(&self.shared.tasks[self.cpus[CpuId(cpu as u32)].current])
-            }
-            Activity::Syscall => Category::Kernel,
-        }
     }
 
     /// What the run has measured up to now. The open segments of computing and idle cpus are closed, and
@@ -362,7 +268,103 @@ impl Engine<'_> {
     }
 }
 
+/// What the tasks of an application do at an instant on the clock of the run.
+fn doing(app: &App, tasks: &IdVec<TaskId, Task>, now: Time) -> Doing {
+    if app.end.is_some() {
+        return Doing::Ended;
+    }
+    let rebinds = app.rebinds.iter().any(|(after, _)| app.begun.saturating_add(*after) > now);
+    // While programs are still to come, a small error could change the order in which they run.
+    if !app.started || app.forked < app.tasks || app.exited > 0 || rebinds {
+        return Doing::Changing;
+    }
+    let outermost = |rank: u32| {
+        let task = &tasks[app.task(rank)];
+        (task.stage == Stage::Program).then(|| app.program.outermost(task.pc.into())).flatten()
+    };
+    let Some(start) = outermost(0).filter(|first| (1..app.tasks).all(|r| outermost(r) == Some(*first)))
+    else {
+        return Doing::Changing;
+    };
+    match app.program.ops()[start as usize] {
+        Op::Repeat(0) => Doing::Endless,
+        Op::Repeat(_) if app.program.synchronises() => Doing::Loop(start),
+        _ => Doing::Changing,
+    }
+}
+
+/// Mean work of all tasks of an application in one pass of the loop that they are in, in nanoseconds at
+/// nominal speed. `pc`: where its first task is; a core draws `bandwidth` bytes per second.
+fn work_of_pass(app: &App, pc: u16, bandwidth: u64) -> u64 {
+    let Some(start) = app.program.outermost(pc.into()) else { return 0 };
+    let bandwidth = bandwidth.max(1);
+    let tasks = u128::from(app.tasks);
+    // What all tasks compute, what rank 0 alone computes, what all transfer; how often all tasks together
+    // do the present operation.
+    let [mut each, mut first, mut transferred, mut times] = [0, 0, 0, tasks];
+    let mut around: Vec<u128> = Vec::new();
+    for op in &app.program.ops()[start as usize + 1..app.program.partner(start) as usize] {
+        match op {
+            Op::Compute { work, .. } => each += times * u128::from(work.raw()),
+            Op::Serial { work, .. } => first += times * u128::from(work.raw()) / tasks,
+            Op::Transfer { block, .. } => {
+                let ns = u128::from(*block) * 1_000_000_000 / u128::from(bandwidth);
+                transferred += times * (tasks - 1) * (ns << WORK_FRACTION_BITS);
+            }
+            Op::Repeat(passes) => {
+                around.push(times);
+                times *= u128::from(*passes);
+            }
+            Op::RepeatShared(passes) => {
+                around.push(times);
+                times = times * u128::from(*passes) / tasks;
+            }
+            Op::End => times = around.pop().unwrap_or(tasks),
+            _ => {}
+        }
+    }
+    let scale = |rank: u32| app.rank_scale.get(rank as usize).map_or(1_000, |scale| u128::from(*scale));
+    let all: u128 = (0..app.tasks).map(scale).sum();
+    // The scale of a rank is not that of the blocks that it reads.
+    ((each * all / tasks / 1_000 + first * scale(0) / 1_000 + transferred) >> WORK_FRACTION_BITS) as u64
+}
+
+/// The passes that every task of an application still has before it, the present one included.
+fn passes_left(app: &App, tasks: &IdVec<TaskId, Task>) -> u32 {
+    let left = |rank| tasks[app.task(rank)].passes_left(&app.program);
+    (0..app.tasks).map(left).min().unwrap_or(0)
+}
+
+/// The category of what a cpu does now.
+fn present(record: &Cpu, tasks: &IdVec<TaskId, Task>) -> Category {
+    match record.activity {
+        Activity::Idle => Category::Idle,
+        Activity::Compute => Category::Compute,
+        Activity::Poll | Activity::Spin => polls_as(&tasks[record.current]),
+        Activity::Syscall => Category::Kernel,
+    }
+}
+
 impl Sampling {
+    /// The tasks begin to do something else; passes of the applications so far.
+    fn begin_phase(&mut self, phase: Vec<Doing>, now: Time, passes: Vec<u64>) {
+        self.over = phase.contains(&Doing::Changing);
+        // A program that has just begun a pass is in the sample from here on.
+        let begun = passes.iter().zip(&self.seen).map(|(passes, seen)| passes != seen);
+        self.begun = begun.map(|begun| if begun { vec![now] } else { Vec::new() }).collect();
+        self.begun.resize(phase.len(), Vec::new());
+        self.seen = passes;
+        self.progress.resize(phase.len(), Progress::default());
+        for (at, doing) in phase.iter().enumerate() {
+            if self.phase.get(at) != Some(doing) {
+                self.progress[at] = Progress { before: self.seen[at], taken: 0 };
+            }
+        }
+        self.marks.clear();
+        self.next = 1;
+        self.phase = phase;
+    }
+
     /// The policy arms a timer.
     pub(super) fn armed(&mut self, span: Span) {
         self.longest_timer = self.longest_timer.max(span);
@@ -459,7 +461,7 @@ mod tests {
     use super::*;
     use crate::engine::Simulation;
     use crate::engine::setup::test_simulation;
-    use crate::ids::{ProfileId, TaskId};
+    use crate::ids::ProfileId;
     use crate::machine::CpuSet;
     use crate::observe::{Observation, Observer};
     use crate::outcome::{Outcome, RunReport};
@@ -684,10 +686,10 @@ mod tests {
         simulation.apps[0].program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).unwrap());
         simulation.apps[0].rank_scale = vec![4_000, 1_000, 1_000];
         let mut observer = ();
-        let mut engine = Engine::new(simulation, &mut observer);
-        engine.shared.tasks[TaskId(0)].pc = 1;
+        let engine = Engine::new(simulation, &mut observer);
+        let app = &engine.shared.apps[AppId(0)];
         // Three tasks compute for 20 ms in the mean and read two blocks each, in the same time; rank 0 alone
         // computes for 4 ms, four times.
-        assert_eq!(engine.work_of_pass(AppId(0)), (3 * 20 + 3 * 2 + 4 * 4) * 1_000_000);
+        assert_eq!(work_of_pass(app, 1, 5_000_000_000), (3 * 20 + 3 * 2 + 4 * 4) * 1_000_000);
     }
 }

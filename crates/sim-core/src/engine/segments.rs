@@ -11,8 +11,7 @@ use crate::account::{Account, Category};
 use crate::contention::{ClassId, ONE, Origin};
 use crate::engine::cores::{Cores, Thread};
 use crate::engine::memory::{MemorySystem, Stopped};
-use crate::engine::polling::Look;
-use crate::engine::state::{Activity, After, App, Cpu, Task, Waiting};
+use crate::engine::state::{Activity, After, App, Cpu, Look, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::machine::{Machine, PerCpu};
@@ -327,13 +326,26 @@ impl Segments {
         self.cores.count_busy(|cpu| cpus[cpu].activity != Activity::Idle);
         while let Some(core) = self.cores.next_touched() {
             let own = self.cores.own(core);
-            let drawn = self.cores.drawn(core, own, &self.memory, |cpu| thread(&cpus[cpu], tasks));
             for cpu in self.cores.threads(core) {
-                let thread = |cpu| thread(&cpus[cpu], tasks);
-                if let Some(factor) = self.cores.changed(cpu, (own, drawn), &self.memory, thread) {
+                let thread = |cpu| self.thread(&cpus[cpu], tasks, own);
+                if let Some(factor) = self.cores.changed(cpu, own, thread) {
                     self.respeed(&mut cpus[cpu], (&mut *tasks, &mut *apps), (own, factor), sources, now);
                 }
             }
+        }
+    }
+
+    /// What a hardware thread does, as far as it slows its siblings, on a core of this speed.
+    fn thread(&self, record: &Cpu, tasks: &IdVec<TaskId, Task>, own: Speed) -> Thread {
+        match record.activity {
+            Activity::Idle => Thread::Idle,
+            Activity::Compute => {
+                let (draws, bound) = self.memory.demand(tasks[record.current].profile, own);
+                Thread::Computes(draws, bound)
+            }
+            Activity::Spin => Thread::Spins,
+            Activity::Poll => Thread::Yields,
+            Activity::Syscall => Thread::Kernel,
         }
     }
 
@@ -370,17 +382,6 @@ impl Segments {
     ) {
         let speeds = self.cores.speeds(record.id);
         self.respeed(record, tasks_and_apps, (speeds.own, speeds.factor), sources, now);
-    }
-}
-
-/// What a hardware thread does, as far as it slows its siblings.
-fn thread(record: &Cpu, tasks: &IdVec<TaskId, Task>) -> Thread {
-    match record.activity {
-        Activity::Idle => Thread::Idle,
-        Activity::Compute => Thread::Computes(tasks[record.current].profile),
-        Activity::Spin => Thread::Spins,
-        Activity::Poll => Thread::Yields,
-        Activity::Syscall => Thread::Kernel,
     }
 }
 
@@ -434,7 +435,10 @@ mod tests {
             // Cut short within its overhead: what the kernel has to do comes first in the next segment.
             record.pend(Part::Kernel, Span::from_ns(50));
             segments.begin_compute(record, task, (Origin::at(NodeId(0)), Span::ZERO), now);
+            // The switch before it was charged beyond the end of the segment.
+            record.charged = now + Span::from_ns(50);
             segments.close(record, task, apps, now + Span::from_ns(20));
+            assert_eq!(record.charged.ns(), 620);
             assert_eq!(record.account.get(Category::Kernel).ns(), 20);
             record.take_deferred();
             assert_eq!(record.parts().get(Part::Kernel).ns(), 30);

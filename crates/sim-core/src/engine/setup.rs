@@ -4,23 +4,24 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::account::Category;
-use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
 use crate::engine::memory::MemorySystem;
-use crate::engine::polling::Look;
 use crate::engine::polling::prediction::Predictions;
+use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
-use crate::engine::state::{Apart, App, Cpu, History, MaybeNode, ProcessId, Task};
+use crate::engine::state::{Apart, App, Cpu, History, Look, MaybeNode, ProcessId, Task};
+use crate::engine::ticks::Ticks;
 use crate::engine::update::update_period;
+use crate::engine::watch::Watch;
 use crate::engine::{Engine, Simulation};
-use crate::event::{Sources, Timer, Timers, Tournament};
+use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
-use crate::observe::{Digest, Observer};
+use crate::observe::Observer;
 use crate::os::{Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
@@ -300,11 +301,6 @@ fn build_cpus(
     cpus
 }
 
-/// How far the ticks of a cpu are behind those of the cpu before it, ns.
-fn tick_step(machine: &Machine, model: &OsModel) -> u64 {
-    if model.tick_skew { model.tick.ns() / 2 / u64::from(machine.cpus()) } else { 0 }
-}
-
 /// Where each task may run; empty when all may run anywhere.
 fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
     if specs.iter().all(|spec| spec.allowed.is_none()) {
@@ -378,8 +374,6 @@ struct Population {
     looks: Vec<Look>,
     /// Foreground applications.
     left: u32,
-    /// Armed starts.
-    pending: u32,
 }
 
 impl Population {
@@ -396,7 +390,7 @@ impl Population {
         (machine, model, options): (&Machine, &OsModel, &Options),
         timers: &mut Timers,
     ) {
-        let Self { tasks, apps, profiles, looks, left, pending } = self;
+        let Self { tasks, apps, profiles, looks, left } = self;
         let app = AppId(apps.len() as u32);
         let first = tasks.len() as u32;
         add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
@@ -406,7 +400,6 @@ impl Population {
         let phase = start_phase(options, app);
         if spec.after.is_none() {
             timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
-            *pending += 1;
         }
         *left += u32::from(!spec.background);
         let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
@@ -443,7 +436,7 @@ impl<'o> Engine<'o> {
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
         let built = Population::of(specs, (&machine, &model, &options), &mut timers);
-        let Population { mut tasks, apps, profiles: _, looks, left, pending } = built;
+        let Population { mut tasks, apps, profiles: _, looks, left } = built;
         let cpus = machine.cpus() as usize;
         let policy_orders = model.discipline.asks_policy();
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
@@ -458,12 +451,10 @@ impl<'o> Engine<'o> {
             armed_now: 0,
             events: 0,
             entries: 0,
-            tick_step: tick_step(&machine, &model),
-            ticks: first_ticks(cpus, &model),
+            ticks: Ticks::new(&machine, &model),
             entered: IdVec::filled(tasks.len(), 0),
             timers,
             left,
-            pending,
             queue: VecDeque::new(),
             admitted: (0, 0),
             respawned: 0,
@@ -474,15 +465,11 @@ impl<'o> Engine<'o> {
                 extrapolated: Span::ZERO,
                 sources: Sources::new(cpus, memory.room()),
                 rounds: Rounds::new(cpus),
-                watched: false,
-                notified: IdVec::default(),
-                waits: Vec::new(),
-                dirty: Dirty::default(),
+                watch: Watch::default(),
                 picks: model.discipline.picks(),
                 directed,
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || (directed && limited(&model)),
-                digest: Digest::default(),
                 segments: Segments::new(&machine, memory, usable(&machine, &model), looks),
                 machine,
                 model,
@@ -490,10 +477,7 @@ impl<'o> Engine<'o> {
                 tasks,
                 affinities,
                 apps,
-                wants_cpu_time: observer.wants_cpu_time(),
-                wants_queues: observer.wants_queues(),
-                wants_dispatches: observer.wants_dispatches(),
-                observer: observer.wants_facts().then_some(observer),
+                reports: Reports::new(observer),
             },
         }
     }
@@ -502,14 +486,6 @@ impl<'o> Engine<'o> {
 /// The cpu time of a task group is limited: cpus share a pool, first come first served.
 fn limited(model: &OsModel) -> bool {
     model.groups.iter().any(|group| group.limit.is_some())
-}
-
-/// The first tick of each cpu, where there are task groups.
-fn first_ticks(cpus: usize, model: &OsModel) -> Tournament {
-    let cpus = if model.groups.is_empty() { 0 } else { cpus };
-    let mut ticks = Tournament::new(cpus);
-    (0..cpus).for_each(|cpu| ticks.set(cpu, Time::ZERO));
-    ticks
 }
 
 /// The timers, with the first update of priorities of disciplines that have it and the first period of each

@@ -3,20 +3,19 @@
 
 use std::sync::Arc;
 
-use crate::engine::dirty::Dirty;
-use crate::engine::execute::awaited;
 use crate::engine::invariants::violated;
-use crate::engine::polling::Look;
+use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
 use crate::engine::segments::Segments;
-use crate::engine::state::{Activity, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
+use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Look, Part, Stage, Task, Waiting};
+use crate::engine::watch::Watch;
 use crate::event::Sources;
-use crate::ids::{AppId, Id, IdVec, TaskId};
-use crate::machine::Machine;
-use crate::observe::{Digest, LeaveReason, Observation, Observer, Verdict};
+use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
+use crate::machine::{Distance, Machine};
+use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::os::OsModel;
 use crate::outcome::{Counters, Options};
-use crate::policy::{Affinity, Awaited};
+use crate::policy::{Action, Affinity, Decision, THROTTLED, TaskState, Why};
 use crate::run_queue::Picks;
 use crate::run_queue::explanation::explain;
 use crate::sync::BarrierStep;
@@ -38,15 +37,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) sources: Sources,
     /// Which cpus have something to decide at this instant, and which have decided.
     pub(crate) rounds: Rounds,
-    /// The policy is notified of waits.
-    pub(crate) watched: bool,
-    /// Of each task: the policy is notified of its wait, or will be. Empty where it is notified of none.
-    pub(crate) notified: IdVec<TaskId, bool>,
-    /// Tasks that have begun to wait (for what) or continued (none), of which the policy is still to be
-    /// notified.
-    pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
-    /// What a policy that watches waits asks for with [`crate::policy::System::dirty`].
-    pub(crate) dirty: Dirty,
+    /// What policies that watch waits are told.
+    pub(crate) watch: Watch,
     /// How tasks that poll are picked.
     pub(crate) picks: Picks,
     /// Some tasks poll with directed yields.
@@ -56,15 +48,7 @@ pub(crate) struct Shared<'o> {
     /// Each poll is an event: on request, where the policy orders the queues, and where yields are directed
     /// while cpus share the limited cpu time of a task group.
     pub(crate) stepwise: bool,
-    /// None for an observer that wants no facts.
-    pub(crate) observer: Option<&'o mut dyn Observer>,
-    /// The observer wants the cpu-time breakdowns.
-    pub(crate) wants_cpu_time: bool,
-    /// The observer wants the decisions of the run queues.
-    pub(crate) wants_queues: bool,
-    /// The observer wants the dispatches.
-    pub(crate) wants_dispatches: bool,
-    pub(crate) digest: Digest,
+    pub(crate) reports: Reports<'o>,
 }
 
 impl Shared<'_> {
@@ -99,16 +83,14 @@ impl Shared<'_> {
         if directed {
             decision.rule = "it is the target of a directed yield";
         }
-        if let Some(observer) = &mut self.observer {
-            observer.queued(self.now, &decision);
-        }
+        self.reports.observer().into_iter().for_each(|observer| observer.queued(self.now, &decision));
     }
 
     /// Reports that the current task of a cpu has been dispatched.
     #[cold]
     #[inline(never)]
     pub(crate) fn report_dispatch(&mut self, record: &Cpu) {
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = self.reports.observer() {
             observer.dispatched(self.now, record.current, record.id, record.overhead.total());
         }
     }
@@ -121,7 +103,7 @@ impl Shared<'_> {
     /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
     #[inline]
     pub(crate) fn report_account(&mut self, record: &Cpu) {
-        if self.wants_cpu_time {
+        if self.reports.wants_accounts() {
             self.report_open_segment(record);
         }
     }
@@ -130,26 +112,15 @@ impl Shared<'_> {
     fn report_open_segment(&mut self, record: &Cpu) {
         // Several poll cycles that are not computed yet are reported once they are.
         let account = self.segments.account(record, &self.tasks, self.now);
-        if let (Some(observer), Some(account)) = (&mut self.observer, account) {
+        if let (Some(observer), Some(account)) = (self.reports.observer(), account) {
             observer.accounted(record.id, &account);
         }
     }
 
+    /// Reports a fact.
     #[inline]
     pub(crate) fn observe(&mut self, what: Observation) {
-        self.digest.observe(self.now, &what);
-        if self.observer.is_some() {
-            self.report(what);
-        }
-    }
-
-    /// Out of line, so that a run without observer makes no record of the fact.
-    #[cold]
-    #[inline(never)]
-    fn report(&mut self, what: Observation) {
-        if let Some(observer) = &mut self.observer {
-            observer.observe(self.now, &what);
-        }
+        self.reports.fact(self.now, what);
     }
 
     /// Reports the polling on the cpu since the last observation of it.
@@ -215,6 +186,100 @@ impl Shared<'_> {
         self.report_account(record);
     }
 
+    /// The task that runs on a cpu, or would next.
+    pub(crate) fn next_on(&self, record: &Cpu) -> Option<TaskId> {
+        let tasks = &self.tasks;
+        let first = record.head.some().filter(|first| tasks[*first].priority < THROTTLED);
+        let Some(current) = record.current.some() else { return first };
+        if !self.policy_orders {
+            return Some(current);
+        }
+        if tasks[current].is_held() {
+            return first;
+        }
+        let key = |id: TaskId| (tasks[id].priority, tasks[id].vruntime);
+        first.filter(|first| record.resched && key(*first) < key(current)).or(Some(current))
+    }
+
+    /// The visibility time, for a task, of a store that the current task of a cpu makes after its pending
+    /// overhead.
+    #[inline(always)]
+    pub(crate) fn visible(&self, record: &Cpu, task: TaskId) -> Time {
+        record.cursor(self.now) + self.machine.signal_latency(record.id, self.tasks[task].cpu)
+    }
+
+    /// The current task enters a system call.
+    pub(crate) fn begin_syscall(&mut self, record: &mut Cpu, call: Span, after: After) {
+        self.emit_running(record);
+        debug_assert!(!record.current.is_none(), "no task on {} enters a system call ({after:?})", record.id);
+        record.since = self.now;
+        record.activity = Activity::Syscall;
+        record.rare.call = (call, after);
+    }
+
+    /// The current task polls from now on, after the pending overhead.
+    pub(crate) fn begin_polling(&mut self, record: &mut Cpu) {
+        self.watch.note(record.id);
+        record.since = self.now;
+        let id = record.current;
+        if self.tasks[id].waiting == Waiting::Lock {
+            self.look_at_lock(record.id, id, record.cursor(self.now));
+        }
+        record.activity = if self.tasks[id].polls != 0 { Activity::Poll } else { Activity::Spin };
+    }
+
+    /// The current task is not runnable from now on.
+    pub(crate) fn not_runnable(&mut self, id: TaskId, state: TaskState) {
+        let task = &mut self.tasks[id];
+        task.state = state;
+        self.apps[task.app()].task_leaves(self.now);
+    }
+
+    /// Counts a move.
+    pub(crate) fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
+        let distance = self.machine.topology.distance(from, to);
+        let counters = &mut self.apps[self.tasks[id].app()].counters;
+        counters.migrations += 1;
+        counters.far_migrations += u64::from(distance == Distance::Far);
+        self.observe(Observation::Migrated { task: id, from, to });
+    }
+
+    /// Reports a decision and its reason to the observer.
+    pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action, why: Why) {
+        if let Some(observer) = self.reports.observer() {
+            observer.decided(self.now, &Decision { task, action, why });
+        }
+    }
+
+    /// The task that a directed yield prefers: the first queued one of the same application whose wait, if
+    /// any, is over.
+    pub(crate) fn directed(&self, record: &Cpu) -> Option<TaskId> {
+        let me = &self.tasks[record.current];
+        let app = &self.apps[me.app()];
+        if !app.yields_to(me) {
+            return None;
+        }
+        // It would observe the end of its wait, or of its polling, if it got the cpu now.
+        let has_something_to_do = |task: &Task| {
+            let end = match task.waiting {
+                Waiting::No => return true,
+                Waiting::Lock => app.wait_ends(&self.machine, task).min(task.history.lock.deadline),
+                _ => task.visible,
+            };
+            end <= self.now
+        };
+        let mut at = record.head;
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            let ours = task.app() == me.app() && task.priority == me.priority && me.priority < THROTTLED;
+            if ours && has_something_to_do(task) {
+                return Some(id);
+            }
+            at = task.next;
+        }
+        None
+    }
+
     /// The task begins to wait; it is charged up to now.
     #[inline]
     pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
@@ -229,13 +294,13 @@ impl Shared<'_> {
         let limit = if barrier {
             Some(Span::ZERO)
         } else if waiting == Waiting::Lock {
-            self.lock_spin_limit(id)
+            app.lock_spin_limit(self.machine.costs.poll)
         } else {
             runtime.wait.sleeps_after()
         };
-        self.dirty.note(record.id);
-        if self.watched && ready.is_never() && !std::mem::replace(&mut self.notified[record.current], true) {
-            self.waits.push((record.current, Some(awaited(waiting, task.scope()))));
+        self.watch.note(record.id);
+        if ready.is_never() {
+            self.watch.wait_begins(record.current, || waiting.awaited(scope));
         }
         let from = self.now + record.overhead.total();
         let deadline = self.deadline(from, limit);
@@ -276,9 +341,7 @@ impl Shared<'_> {
             Waiting::Lock => task.pc += 1,
             Waiting::No => violated(record.current, record.id, "ends a wait and waits for nothing"),
         }
-        if self.watched && std::mem::replace(&mut self.notified[record.current], false) {
-            self.waits.push((record.current, None));
-        }
+        self.watch.wait_ends(record.current);
         None
     }
 

@@ -1,27 +1,14 @@
 //! Start-up of an application: who creates its tasks, who touches the data, the barrier before the program.
 
-use std::collections::BTreeMap;
-
 use crate::engine::Engine;
 use crate::engine::state::{After, Stage};
 use crate::event::Timer;
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{AppId, CpuId};
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
 use crate::program::{Touch, release_order};
-use crate::rng;
 use crate::run_queue::{Entry, Rules};
-use crate::time::{Span, Time};
+use crate::time::Span;
 use crate::wait::Scope;
-
-/// Ten days, beyond every horizon.
-const LONGEST_TOUCH: u128 = 864_000_000_000_000;
-/// Bytes of a page.
-const PAGE: u128 = 4_096;
-/// Pages that a task touches between two points at which it may be preempted or moved: those of one page
-/// table (2 MiB).
-const PIECE: u64 = 512;
-/// The most pieces in which a task touches its data.
-const PIECES: u64 = 1_024;
 
 /// Where the shell and launchers run.
 const SHELL: CpuId = CpuId(0);
@@ -73,77 +60,14 @@ impl Engine<'_> {
         if self.shared.tasks[id].home.node().is_some() {
             return false;
         }
-        let pages = self.next_piece(id).1;
-        let call = self.fault_time(id, pages);
+        let app = &mut self.shared.apps[self.shared.tasks[id].app()];
+        let call = app.fault_time(app.rank(id), &self.shared.machine, self.shared.now);
         if call == Span::ZERO {
-            self.touch(cpu);
+            self.shared.touch(cpu, id);
             return false;
         }
-        self.begin_syscall(cpu, call, After::Touch);
+        self.shared.begin_syscall(&mut self.cpus[cpu], call, After::Touch);
         true
-    }
-
-    /// Pages that a task has yet to touch, as a master every task's, and those of its next piece.
-    fn next_piece(&self, id: TaskId) -> (u64, u64) {
-        let app = &self.shared.apps[self.shared.tasks[id].app()];
-        let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
-        let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
-        let all = u64::try_from(bytes.div_ceil(PAGE)).unwrap_or(u64::MAX);
-        let touched = app.touched.get(app.rank(id) as usize).map_or(0, |pages| pages.values().sum());
-        let left = all.saturating_sub(touched);
-        (left, left.min(PIECE.max(all.div_ceil(PIECES))))
-    }
-
-    /// The time in which a task touches its next pages: faults and clearing on its core, or longer
-    /// when other threads of its process have the lock of the address space before it.
-    fn fault_time(&mut self, id: TaskId, pages: u64) -> Span {
-        let shared = &mut self.shared;
-        let (costs, now) = (&shared.machine.costs, shared.now);
-        let bandwidth = u128::from(shared.machine.memory.core_bandwidth.max(1));
-        let clearing = u128::from(pages) * PAGE * 1_000_000_000 / bandwidth;
-        let fault = |each: Span| Span::from_ns(each.ns().saturating_mul(pages));
-        let own = fault(costs.page_fault).saturating_add(Span::from_ns(clearing.min(LONGEST_TOUCH) as u64));
-        let app = &mut shared.apps[shared.tasks[id].app()];
-        if costs.fault_lock == Span::ZERO || app.process < 2 || pages == 0 {
-            return own;
-        }
-        let process = (app.rank(id) / app.process) as usize;
-        if app.faults_until.len() <= process {
-            app.faults_until.resize(process + 1, Time::ZERO);
-        }
-        let until = &mut app.faults_until[process];
-        *until = (*until).max(now).saturating_add(fault(costs.fault_lock));
-        own.max(until.since(now))
-    }
-
-    /// The current task has touched its next piece; the pages lie where it runs.
-    pub(crate) fn touch_piece(&mut self, cpu: CpuId) {
-        let id = self.cpus[cpu].current;
-        let (left, pages) = self.next_piece(id);
-        let node = self.shared.touched_node(cpu, id);
-        let app = &mut self.shared.apps[self.shared.tasks[id].app()];
-        let rank = app.rank(id) as usize;
-        if app.touched.len() <= rank {
-            app.touched.resize(rank + 1, BTreeMap::new());
-        }
-        *app.touched[rank].entry(node).or_insert(0) += pages;
-        if left == pages {
-            self.touch(cpu);
-        }
-    }
-
-    /// The data of the current task, as a master every task's that no task has touched yet, lie where it ran
-    /// while it touched them, or where it runs if that took no time.
-    pub(crate) fn touch(&mut self, cpu: CpuId) {
-        let id = self.cpus[cpu].current;
-        let (app, node) = (self.shared.tasks[id].app(), self.shared.touched_pages(cpu, id));
-        self.shared.settle_home(id, node);
-        if self.shared.apps[app].runtime.startup.touch == Touch::Master {
-            for rank in 0..self.shared.apps[app].tasks {
-                let other = self.shared.apps[app].task(rank);
-                self.shared.settle_home(other, node);
-            }
-        }
     }
 
     /// The current task creates the ranks that it has to before it continues with its program; true while it
@@ -151,9 +75,9 @@ impl Engine<'_> {
     fn forks(&mut self, cpu: CpuId, creator: u32, policy: &mut dyn Policy) -> bool {
         let app = self.shared.tasks[self.cpus[cpu].current].app();
         while let Some(rank) = self.shared.apps[app].next_forked(creator) {
-            let call = self.fork_cost(app, rank);
+            let call = self.shared.apps[app].fork_cost(&self.shared.machine.costs, rank);
             if call > Span::ZERO {
-                self.begin_syscall(cpu, call, After::Fork(rank));
+                self.shared.begin_syscall(&mut self.cpus[cpu], call, After::Fork(rank));
                 return true;
             }
             self.fork(cpu, app, rank, policy);
@@ -164,10 +88,10 @@ impl Engine<'_> {
     /// The launcher of an application begins to create its next rank, as kernel work of its cpu.
     pub(crate) fn launch(&mut self, app: AppId, policy: &mut dyn Policy) {
         while let Some(rank) = self.shared.apps[app].next_launched() {
-            let call = self.fork_cost(app, rank);
+            let call = self.shared.apps[app].fork_cost(&self.shared.machine.costs, rank);
             if call > Span::ZERO {
                 System::charge(self, SHELL, call, false);
-                self.arm_pending(self.shared.now + call, Timer::Create(app));
+                self.timers.arm(self.shared.now + call, Timer::Create(app));
                 return;
             }
             self.shared.apps[app].launched += 1;
@@ -205,13 +129,6 @@ impl Engine<'_> {
             self.enqueue(id, cpu, Entry::Wake, None);
         }
         self.complete_apps.push(app);
-    }
-
-    /// What it costs to create the task of a rank.
-    fn fork_cost(&self, app: AppId, rank: u32) -> Span {
-        let costs = &self.shared.machine.costs;
-        let draw = rng::draw(self.shared.apps[app].fork_noise, u64::from(rank));
-        Span::from_ns(costs.fork_spread.apply(costs.fork.ns(), draw))
     }
 
     /// Creates the task of a rank.

@@ -6,7 +6,7 @@ use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::machine::Machine;
 use crate::policy::{
-    self, Action, Affinity, AppView, Decision, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
+    self, Action, Affinity, AppView, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
 use crate::run_queue::{self, Rules, groups};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -44,17 +44,7 @@ impl View for Engine<'_> {
     }
 
     fn next_task(&self, cpu: CpuId) -> Option<TaskId> {
-        let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
-        let first = record.head.some().filter(|first| tasks[*first].priority < THROTTLED);
-        let Some(current) = record.current.some() else { return first };
-        if !self.shared.policy_orders {
-            return Some(current);
-        }
-        if tasks[current].is_held() {
-            return first;
-        }
-        let key = |id: TaskId| (tasks[id].priority, tasks[id].vruntime);
-        first.filter(|first| record.resched && key(*first) < key(current)).or(Some(current))
+        self.shared.next_on(&self.cpus[cpu])
     }
 
     fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
@@ -69,19 +59,21 @@ impl View for Engine<'_> {
         let record = &self.shared.tasks[task];
         // A running task is seen to run now.
         let runs = record.state == TaskState::Running;
+        let (levels, rare) = (self.shared.model.discipline.levels(), &self.cpus[record.cpu].rare);
+        let app = &self.shared.apps[record.app()];
         TaskView {
             app: record.app(),
-            rank: self.shared.apps[record.app()].rank(task),
+            rank: app.rank(task),
             state: record.state,
             cpu: record.cpu,
             weight: record.weight,
             last_ran: if runs { self.shared.now } else { record.last_ran },
             entered: self.entered[task],
-            buddy: self.is_buddy(task),
+            buddy: rare.next_buddy == task || rare.last_buddy == task,
             priority: record.level(),
             held: record.is_held(),
-            dispatch_priority: self.dispatch_priority(task),
-            wait_ends: (record.waiting != Waiting::No).then(|| self.shared.wait_ends(task)),
+            dispatch_priority: levels.map_or(0, |levels| levels.dispatch_priority(record)),
+            wait_ends: (record.waiting != Waiting::No).then(|| app.wait_ends(&self.shared.machine, record)),
         }
     }
 
@@ -94,44 +86,21 @@ impl View for Engine<'_> {
     }
 
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
-        let record = &self.cpus[cpu];
+        let (record, levels) = (&self.cpus[cpu], self.shared.model.discipline.levels());
         // The head has the best key of its priority; throttled and co-scheduled tasks are not distinguished.
         [record.current, record.head]
             .into_iter()
             .filter_map(TaskId::some)
-            .map(|id| self.dispatch_priority(id))
+            .map(|id| levels.map_or(0, |levels| levels.dispatch_priority(&self.shared.tasks[id])))
             .max()
     }
 }
 
 impl Engine<'_> {
-    fn is_buddy(&self, task: TaskId) -> bool {
-        let cpu = &self.cpus[self.shared.tasks[task].cpu];
-        cpu.rare.next_buddy == task || cpu.rare.last_buddy == task
-    }
-
-    fn dispatch_priority(&self, task: TaskId) -> i64 {
-        let levels = self.shared.model.discipline.levels();
-        levels.map_or(0, |levels| levels.dispatch_priority(&self.shared.tasks[task]))
-    }
-
     /// Refuses an action: counts it and returns false.
     fn refuse(&mut self) -> bool {
         self.corrections += 1;
         false
-    }
-
-    /// Reports a decision and its reason to the observer.
-    pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action, why: Why) {
-        if let Some(observer) = &mut self.shared.observer {
-            observer.decided(self.shared.now, &Decision { task, action, why });
-        }
-    }
-
-    /// True for a task that another task can yield to.
-    pub(crate) fn may_inherit(&self, task: TaskId) -> bool {
-        let task = &self.shared.tasks[task];
-        task.state == TaskState::Queued && task.priority < THROTTLED
     }
 
     /// True for a task of an application: behind them are the records of task groups.
@@ -169,7 +138,7 @@ impl System for Engine<'_> {
     }
 
     fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
-        self.shared.dirty.take(found);
+        self.shared.watch.take(found);
     }
 
     fn yield_ends(&mut self, cpu: CpuId) -> Time {
@@ -225,7 +194,7 @@ impl System for Engine<'_> {
             return self.refuse();
         }
         let from = record.cpu;
-        self.decided(Some(task), Action::Migrated { from, to }, why);
+        self.shared.decided(Some(task), Action::Migrated { from, to }, why);
         self.relocate(task, to);
         true
     }
@@ -237,7 +206,7 @@ impl System for Engine<'_> {
         if !self.exists(task, first) {
             return self.refuse();
         }
-        self.decided(Some(task), Action::Bound(affinity.clone()), why);
+        self.shared.decided(Some(task), Action::Bound(affinity.clone()), why);
         let stays = affinity.allows(self.shared.tasks[task].cpu);
         self.shared.bind(task, affinity);
         if !stays && matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
@@ -258,9 +227,9 @@ impl System for Engine<'_> {
         }
         if matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
             self.settle(cpu);
-            self.report_account(cpu);
+            self.shared.report_account(&self.cpus[cpu]);
         }
-        self.decided(Some(task), Action::PrioritySet(priority), why);
+        self.shared.decided(Some(task), Action::PrioritySet(priority), why);
         if self.shared.tasks[task].is_held() {
             self.shared.tasks[task].set_held_level(priority);
             return true;
@@ -285,7 +254,7 @@ impl System for Engine<'_> {
                 if idle && priority < THROTTLED {
                     record.defer(Part::Kernel, self.shared.idle_exit(record));
                 }
-                self.mark(cpu);
+                self.shared.rounds.mark(cpu);
             }
             _ => {
                 if self.shared.tasks[task].history.delayed {
@@ -304,7 +273,7 @@ impl System for Engine<'_> {
         {
             return self.refuse();
         }
-        self.decided(Some(task), Action::Dispatched(cpu), why);
+        self.shared.decided(Some(task), Action::Dispatched(cpu), why);
         self.dispatch_held(task, cpu, entry);
         true
     }
@@ -318,10 +287,10 @@ impl System for Engine<'_> {
         self.settle(there);
         let polls = matches!(self.cpus[here].activity, Activity::Poll | Activity::Spin);
         let waits = self.shared.tasks[from].waiting != Waiting::No;
-        if self.cpus[here].current != from || !polls || !waits || !self.may_inherit(to) {
+        if self.cpus[here].current != from || !polls || !waits || !self.shared.tasks[to].may_inherit() {
             return false;
         }
-        self.decided(Some(from), Action::Yielded { to }, why);
+        self.shared.decided(Some(from), Action::Yielded { to }, why);
         // The present poll is broken off; what comes before it is still to be paid.
         self.pass_ticks(here);
         if self.shared.now > self.cpus[here].since + self.cpus[here].overhead.total() {
@@ -330,7 +299,7 @@ impl System for Engine<'_> {
         let call = self.shared.machine.costs.yield_call.max(Span::from_ns(1));
         self.cpus[here].activity = Activity::Syscall;
         self.cpus[here].rare.call = (call, After::YieldTo(to));
-        self.mark(here);
+        self.shared.rounds.mark(here);
         true
     }
 
@@ -355,7 +324,7 @@ impl System for Engine<'_> {
         } else {
             record.defer(part, span);
         }
-        self.mark(cpu);
+        self.shared.rounds.mark(cpu);
     }
 
     fn at(&mut self, at: Time, timer: policy::Timer) {
@@ -369,13 +338,14 @@ impl System for Engine<'_> {
                 self.refuse();
             }
             policy::Timer::Tick(cpu) => {
-                let at = self.tick_at(cpu, at.max(self.shared.now + Span::from_ns(1)));
+                let at = at.max(self.shared.now + Span::from_ns(1));
+                let at = self.ticks.at_or_after(&self.shared.model, &self.cpus[cpu], at);
                 self.timers.arm(at, Timer::Tick(cpu));
             }
         }
     }
 
     fn remark(&mut self, why: Why) {
-        self.decided(None, Action::Remarked, why);
+        self.shared.decided(None, Action::Remarked, why);
     }
 }

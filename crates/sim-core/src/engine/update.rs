@@ -30,7 +30,7 @@ impl Engine<'_> {
             let (Some(head), Some(current)) = (record.head.some(), record.current.some()) else { continue };
             let key = |id: TaskId| (self.shared.tasks[id].priority, self.shared.tasks[id].vruntime);
             record.resched |= key(head) < key(current);
-            self.mark(cpu);
+            self.shared.rounds.mark(cpu);
         }
         self.timers.arm(self.shared.now + period, Timer::Update);
     }

@@ -53,7 +53,7 @@ impl Engine<'_> {
             {
                 self.settle(cpu);
                 self.pass_ticks(cpu);
-                self.mark(cpu);
+                self.shared.rounds.mark(cpu);
             }
         }
         let yields = &mut self.shared.apps[app].yields[usize::from(of_team)];
@@ -73,7 +73,7 @@ impl Engine<'_> {
             }
             self.shared.tasks[task].polls = polls;
             if open {
-                self.begin_polling(cpu);
+                self.shared.begin_polling(&mut self.cpus[cpu]);
                 // A sibling computes at another speed beside a task that spins than beside one that yields.
                 self.shared.segments.touch(cpu);
             }

@@ -5,13 +5,26 @@ use std::sync::Arc;
 
 use crate::engine::state::{MaybeNode, Task, Waiting};
 use crate::histogram::Histogram;
-use crate::ids::{AppId, NodeId, TaskId};
+use crate::ids::{AppId, LockId, NodeId, TaskId};
+use crate::machine::{Costs, Machine};
+use crate::observe::LeaveReason;
 use crate::outcome::Counters;
 use crate::policy::Affinity;
-use crate::program::{Forks, Op, Program, Runtime, TransferOrder};
+use crate::program::{Forks, Op, Program, Runtime, Touch, TransferOrder};
+use crate::rng;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Time};
 use crate::wait::{Scope, WaitMode};
+
+/// Ten days, beyond every horizon.
+const LONGEST_TOUCH: u128 = 864_000_000_000_000;
+/// Bytes of a page.
+const PAGE: u128 = 4_096;
+/// Pages that a task touches between two points at which it may be preempted or moved: those of one page
+/// table (2 MiB).
+const PIECE: u64 = 512;
+/// The most pieces in which a task touches its data.
+const PIECES: u64 = 1_024;
 
 /// A task's rank at one of the barriers of its application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,6 +174,42 @@ impl App {
         }
     }
 
+    /// What it costs to create the task of a rank.
+    pub(crate) fn fork_cost(&self, costs: &Costs, rank: u32) -> Span {
+        let draw = rng::draw(self.fork_noise, u64::from(rank));
+        Span::from_ns(costs.fork_spread.apply(costs.fork.ns(), draw))
+    }
+
+    /// Pages that a rank has yet to touch, as a master every task's, and those of its next piece.
+    pub(crate) fn next_piece(&self, rank: u32) -> (u64, u64) {
+        let tasks = if self.runtime.startup.touch == Touch::Master { self.tasks } else { 1 };
+        let bytes = u128::from(self.program.first_touched()) * u128::from(tasks);
+        let all = u64::try_from(bytes.div_ceil(PAGE)).unwrap_or(u64::MAX);
+        let touched = self.touched.get(rank as usize).map_or(0, |pages| pages.values().sum());
+        let left = all.saturating_sub(touched);
+        (left, left.min(PIECE.max(all.div_ceil(PIECES))))
+    }
+
+    /// The time in which a rank touches its next piece: faults and clearing on its core, or longer when other
+    /// threads of its process have the lock of the address space before it.
+    pub(crate) fn fault_time(&mut self, rank: u32, machine: &Machine, now: Time) -> Span {
+        let (pages, costs) = (self.next_piece(rank).1, &machine.costs);
+        let bandwidth = u128::from(machine.memory.core_bandwidth.max(1));
+        let clearing = u128::from(pages) * PAGE * 1_000_000_000 / bandwidth;
+        let fault = |each: Span| Span::from_ns(each.ns().saturating_mul(pages));
+        let own = fault(costs.page_fault).saturating_add(Span::from_ns(clearing.min(LONGEST_TOUCH) as u64));
+        if costs.fault_lock == Span::ZERO || self.process < 2 || pages == 0 {
+            return own;
+        }
+        let process = (rank / self.process) as usize;
+        if self.faults_until.len() <= process {
+            self.faults_until.resize(process + 1, Time::ZERO);
+        }
+        let until = &mut self.faults_until[process];
+        *until = (*until).max(now).saturating_add(fault(costs.fault_lock));
+        own.max(until.since(now))
+    }
+
     /// The rank whose block a task is reading, when it is inside a bulk transfer.
     pub(crate) fn transfer_source(&self, id: TaskId, task: &Task) -> Option<u32> {
         if u32::from(task.profile) + 1 != self.profiles {
@@ -174,6 +223,56 @@ impl App {
             TransferOrder::Sequential => block,
             TransferOrder::Rotated => (self.rank(id) + 1 + block) % self.tasks,
         })
+    }
+
+    /// The lock that a task waits for or comes to.
+    pub(crate) fn lock_of(&self, task: &Task) -> LockId {
+        match self.program.ops().get(usize::from(task.pc)) {
+            Some(Op::Lock(lock)) => *lock,
+            _ => unreachable!("a task waits for a lock and is at no such operation"),
+        }
+    }
+
+    /// When what a waiting task waits for is visible to it, as far as is known: of a lock that is not handed
+    /// over, when it could see that the lock is free.
+    pub(crate) fn wait_ends(&self, machine: &Machine, task: &Task) -> Time {
+        let rules = self.locks.rules;
+        if task.waiting != Waiting::Lock || !rules.barges() || rules.yields() {
+            return task.ready();
+        }
+        let free = self.locks.free(self.lock_of(task).0);
+        free.map_or(Time::NEVER, |(at, there)| at + machine.signal_latency(there, task.cpu))
+    }
+
+    /// How long its tasks poll for a lock before they sleep, where a poll takes so long.
+    pub(crate) fn lock_spin_limit(&self, poll: Span) -> Option<Span> {
+        Some(Span::from_ns(poll.ns().saturating_mul(self.locks.rules.sleeps_after()?)))
+    }
+
+    /// A task of it leaves a cpu.
+    #[inline]
+    pub(crate) const fn count_switch(&mut self, reason: LeaveReason) {
+        match reason {
+            LeaveReason::Preempted | LeaveReason::Moved => self.counters.involuntary_switches += 1,
+            LeaveReason::Slept | LeaveReason::Exited | LeaveReason::Waits => {
+                self.counters.voluntary_switches += 1;
+            }
+        }
+    }
+
+    /// A task of it that woke from sleep for a time has done what it woke for.
+    pub(crate) fn end_response(&mut self, task: &mut Task, now: Time) {
+        let Some(history) = task.history.written() else { return };
+        let woken = std::mem::replace(&mut history.woken, Time::NEVER);
+        if !woken.is_never() {
+            let took = now.since(woken);
+            self.counters.responses += 1;
+            self.counters.response_ns += took.ns();
+            self.counters.late_responses += u64::from(self.deadline.is_some_and(|most| took > most));
+            if let Some(responses) = &mut self.responses {
+                responses.add(took);
+            }
+        }
     }
 
     /// Whether one of its tasks waits and yields to another one of its tasks.

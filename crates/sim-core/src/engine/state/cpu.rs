@@ -186,6 +186,12 @@ impl Cpu {
         }
     }
 
+    /// When what its current task does next takes effect: now, behind the pending overhead.
+    #[inline]
+    pub(crate) fn cursor(&self, now: Time) -> Time {
+        now + self.overhead.total()
+    }
+
     /// See [`Prices::charged`].
     #[inline]
     pub(crate) const fn switch_charge(&self, costs: &Costs) -> Span {

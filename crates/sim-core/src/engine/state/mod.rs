@@ -3,6 +3,7 @@
 mod apart;
 mod app;
 mod cpu;
+mod look;
 mod overhead;
 mod process;
 mod task;
@@ -10,6 +11,7 @@ mod task;
 pub(crate) use apart::{Apart, History, LockWaiter, MaybeNode};
 pub(crate) use app::{App, BarrierRank};
 pub(crate) use cpu::{Activity, After, Cpu, NOWHERE};
+pub(crate) use look::Look;
 pub(crate) use overhead::{Overhead, Part, Parts};
 pub(crate) use process::{Prices, ProcessId};
 pub(crate) use task::{Stage, Task, Waiting};

@@ -2,7 +2,7 @@
 
 use crate::engine::state::{Apart, Cpu, History, MaybeNode, NOWHERE, ProcessId};
 use crate::ids::{AppId, CpuId, TaskId};
-use crate::policy::TaskState;
+use crate::policy::{Awaited, THROTTLED, TaskState};
 use crate::program::Program;
 use crate::rng;
 use crate::time::{Span, Time, Work};
@@ -23,6 +23,17 @@ pub(crate) enum Waiting {
     Exchange,
     /// A lock.
     Lock,
+}
+
+impl Waiting {
+    /// The same in the terms of the policy contract, at a barrier of these.
+    pub(crate) const fn awaited(self, scope: Scope) -> Awaited {
+        match self {
+            Self::Exchange => Awaited::Neighbour,
+            Self::Lock => Awaited::Lock,
+            Self::No | Self::Gather | Self::Release | Self::Round(_) => Awaited::Barrier(scope),
+        }
+    }
 }
 
 /// How far a task's start-up is.
@@ -61,7 +72,8 @@ pub(crate) struct Task {
     app: u16,
     pub(crate) priority: u8,
     pub(crate) state: TaskState,
-    /// It waits and yields: how it polls before each yield, an index into `Shared::looks`; 0 if it does not.
+    /// It waits and yields: how it polls before each yield, a number of
+    /// [`Segments::look`](crate::engine::segments::Segments::look); 0 if it does not.
     pub(crate) polls: u8,
     pub(crate) stage: Stage,
     pub(crate) waiting: Waiting,
@@ -234,6 +246,11 @@ impl Task {
     #[inline]
     pub(crate) const fn set_refill(&mut self, left: Span) {
         self.arrived_or_refill = left.ns();
+    }
+
+    /// Another task can yield to it.
+    pub(crate) fn may_inherit(&self) -> bool {
+        self.state == TaskState::Queued && self.priority < THROTTLED
     }
 
     /// It leaves the caches of this cpu as they are now.
