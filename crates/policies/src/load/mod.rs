@@ -24,11 +24,14 @@ use sim_core::time::{Span, Time};
 
 use crate::domain_level::DomainLevel;
 use crate::entry::{Entry, Level, Setting, Showcase};
-use crate::linux_6_18::{self, Linux618, UnequalCores};
+use crate::group_types::{self, GroupTypes, UnequalCores};
 use crate::queues::Queues;
 use cpu_load::Loads;
 use domains::Domain;
-use releases::{Balancing, Named, Rules};
+use releases::{Balancing, Named, Rules, with_types};
+
+#[cfg(test)]
+pub(crate) use releases::RULES_6_18;
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -104,6 +107,15 @@ parameters! {
         /// Releases up to 2.6.30: a task of up to twice the amount to move is accepted (balance_tasks, since
         /// 2.6.23).
         halves: Switch = Switch::Release;
+        /// linux-6.18: how much longer the intervals of busy cpus are (sd_init; 16 since 5.10, 32 before). 0:
+        /// as the release has it.
+        busy_factor: u64 = 0, in 0..=1_000;
+        /// linux-6.18: tolerated excess of load above the level SMT (imbalance_pct in sd_init; 17% since
+        /// 5.10, 25% before). 0%: as the release has it.
+        tolerance: Percent = 0, in 0..=percent(400);
+        /// linux-6.18: a node whose cpus share one cache may stay uneven by its cpus divided by this
+        /// (imb_numa_nr in build_sched_domains; 8 since 6.0, 4 in 5.18). 0: as the release has it.
+        numa_divisor: u32 = 0, in 0..=1_000;
         /// linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle
         /// time is shorter skips the pass (uncertain).
         newidle_cost: Duration = 100, in 0..=ms(1);
@@ -142,14 +154,17 @@ parameters! {
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let values = &Parameters::from(values);
     match releases::of(values, setting.kernel) {
-        Balancing::GroupTypes => Box::new(Linux618::new(by_group_types(values), setting)),
+        Balancing::GroupTypes(rules) => {
+            let rules = with_types(rules, values);
+            Box::new(GroupTypes::new(by_group_types(values), rules, setting))
+        }
         Balancing::Loads(rules) => Box::new(Load::new(values, rules.with(values), setting)),
     }
 }
 
 /// The parameters of the balancer by group types.
-pub(crate) fn by_group_types(values: &Parameters) -> linux_6_18::Options {
-    linux_6_18::Options {
+pub(crate) fn by_group_types(values: &Parameters) -> group_types::Options {
+    group_types::Options {
         periodic: values.periodic,
         newidle: values.newidle != NewIdle::Off,
         active: values.active,
@@ -167,7 +182,7 @@ pub(crate) fn by_group_types(values: &Parameters) -> linux_6_18::Options {
 pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     let values = Parameters::from(&Values::defaults(Parameters::TABLE));
     match releases::of(&values, kernel) {
-        Balancing::GroupTypes => linux_6_18::levels(machine),
+        Balancing::GroupTypes(rules) => group_types::levels(machine, &with_types(rules, &values)),
         Balancing::Loads(rules) => {
             domains_of(&values, machine, &rules.with(&values)).iter().map(Domain::level).collect()
         }

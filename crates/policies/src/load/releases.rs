@@ -7,6 +7,7 @@
 //! uncertain below.
 
 use super::{CacheLevel, Fuzz, Parameters, Switch};
+use crate::group_types;
 use notation::declare::{Choice, Field};
 use notation::parameter::Kind;
 use sim_core::machine::{Division, Level, Topology};
@@ -177,8 +178,8 @@ pub(super) struct Rules {
 pub(super) enum Balancing {
     /// By the loads of cpus (kernel/sched.c, `find_busiest_group`).
     Loads(&'static Rules),
-    /// By types of groups (kernel/sched/fair.c, `calculate_imbalance` since 5.5): [`crate::linux_6_18`].
-    GroupTypes,
+    /// By types of groups (kernel/sched/fair.c, `calculate_imbalance` since 5.5): [`group_types`].
+    GroupTypes(group_types::Rules),
 }
 
 /// A release.
@@ -244,13 +245,17 @@ pub(super) const RULES_2_6_28: Rules = Rules {
 /// The rules of 2.6.30: like 2.6.28, but ...
 pub(super) const RULES_2_6_30: Rules = Rules { newidle_walks_on: true, ..RULES_2_6_28 };
 
+/// The rules of 6.18.
+pub(crate) const RULES_6_18: group_types::Rules =
+    group_types::Rules { busy_factor: 16, imbalance_pct: 117, numa_divisor: 8 };
+
 /// The releases, oldest first. A new one is a row here and an entry among the kernels.
 pub(super) const RELEASES: [Release; 5] = [
     Release { name: "linux-2.6.18", balancing: Balancing::Loads(&RULES_2_6_18) },
     Release { name: "linux-2.6.27", balancing: Balancing::Loads(&RULES_2_6_27) },
     Release { name: "linux-2.6.28", balancing: Balancing::Loads(&RULES_2_6_28) },
     Release { name: "linux-2.6.30", balancing: Balancing::Loads(&RULES_2_6_30) },
-    Release { name: "linux-6.18", balancing: Balancing::GroupTypes },
+    Release { name: "linux-6.18", balancing: Balancing::GroupTypes(RULES_6_18) },
 ];
 
 /// What `release` may name: the kernel's own release, or one of the table.
@@ -291,6 +296,16 @@ impl Field for Named {
 pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Balancing {
     let own = || RELEASES.into_iter().find(|release| release.name == kernel.balancer.release);
     values.release.0.or_else(own).map_or(Balancing::Loads(&RULES_2_6_28), |release| release.balancing)
+}
+
+/// The rules of a balancer by group types, with what the parameters set.
+pub(super) fn with_types(rules: group_types::Rules, values: &Parameters) -> group_types::Rules {
+    let excess = values.tolerance.hundredths() / 100;
+    group_types::Rules {
+        busy_factor: if values.busy_factor == 0 { rules.busy_factor } else { values.busy_factor },
+        imbalance_pct: if excess == 0 { rules.imbalance_pct } else { 100 + excess },
+        numa_divisor: if values.numa_divisor == 0 { rules.numa_divisor } else { values.numa_divisor },
+    }
 }
 
 impl Rules {

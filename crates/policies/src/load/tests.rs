@@ -445,7 +445,7 @@ fn each_rule_of_a_release_can_be_set_alone() {
         let values = Parameters::from(&values);
         match releases::of(&values, &kernel) {
             Balancing::Loads(rules) => rules.with(&values),
-            Balancing::GroupTypes => panic!("balances by types"),
+            Balancing::GroupTypes(_) => panic!("balances by types"),
         }
     };
     // Releases 1 to 4 of the table; values 1 and 2 of a switch are on and off.
@@ -466,4 +466,25 @@ fn each_rule_of_a_release_can_be_set_alone() {
             assert!(changed.contains(&true), "{name} of release {release}");
         }
     }
+}
+
+#[test]
+fn each_rule_of_domains_of_6_18_can_be_set_alone() {
+    let kernel = FakeSystem::new(&TWO).kernel;
+    let of = |changes: &[(&str, u64)]| {
+        let mut values = Values::defaults(Parameters::TABLE);
+        for (name, value) in [("release", 5)].iter().chain(changes) {
+            values.set(name, *value).unwrap();
+        }
+        let values = Parameters::from(&values);
+        match releases::of(&values, &kernel) {
+            Balancing::GroupTypes(rules) => with_types(rules, &values),
+            Balancing::Loads(_) => panic!("balances by loads"),
+        }
+    };
+    let own = RULES_6_18;
+    assert_eq!(of(&[]), own);
+    assert_eq!(of(&[("busy_factor", 32)]), group_types::Rules { busy_factor: 32, ..own });
+    assert_eq!(of(&[("tolerance", 2_500)]), group_types::Rules { imbalance_pct: 125, ..own });
+    assert_eq!(of(&[("numa_divisor", 4)]), group_types::Rules { numa_divisor: 4, ..own });
 }

@@ -66,7 +66,7 @@ struct Domain {
 
 impl Rusty {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
-        let caches = crate::linux_6_18::caches(setting.machine);
+        let caches = crate::group_types::caches(setting.machine);
         let cpus = setting.machine.cpus();
         let reach = if values.greedy { Division::equal(cpus, cpus) } else { caches.clone() };
         Self {

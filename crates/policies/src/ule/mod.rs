@@ -121,7 +121,7 @@ impl Ule {
             affinity: Span::from_ns(values.affinity.ns()),
             spans: spans(machine),
             cores: machine.topology.division(Tree::Core),
-            queues: Queues::by(machine.cpus(), crate::linux_6_18::caches(machine)),
+            queues: Queues::by(machine.cpus(), crate::group_types::caches(machine)),
             looking: PerCpu::filled(machine.cpus() as usize, false),
             draws: None,
             waiting: Vec::new(),
@@ -229,7 +229,7 @@ impl Policy for Ule {
 /// The groups an idle cpu searches, nearest first: core, shared cache, package or node, machine.
 fn spans(machine: &Machine) -> Vec<Division> {
     let topology = &machine.topology;
-    let mut spans = vec![topology.division(Tree::Core), crate::linux_6_18::caches(machine)];
+    let mut spans = vec![topology.division(Tree::Core), crate::group_types::caches(machine)];
     spans.extend([Tree::Package, Tree::Node].map(|level| topology.division(level)));
     spans.push(Division::equal(topology.cpus(), topology.cpus()));
     spans.sort_by_key(Division::largest);

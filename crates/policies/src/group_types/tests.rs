@@ -10,11 +10,11 @@ use sim_core::policy::{Affinity, Why};
 const SOCKETS: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 8)];
 const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 2)];
 
-fn policy_on(system: &FakeSystem) -> Linux618 {
+fn policy_on(system: &FakeSystem) -> GroupTypes {
     let setting =
         Setting { entry: &load::ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
     let values = load::Parameters::from(&Values::defaults(load::Parameters::TABLE));
-    Linux618::new(load::by_group_types(&values), &setting)
+    GroupTypes::new(load::by_group_types(&values), load::RULES_6_18, &setting)
 }
 
 /// A group of four idle cpus.
@@ -36,7 +36,7 @@ fn empty() -> group::Stats {
 }
 
 /// Queues that have been as they are for ten seconds.
-fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, Linux618) {
+fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, GroupTypes) {
     let mut system = FakeSystem::new(levels);
     let mut policy = policy_on(&system);
     system.fill(&mut policy, counts);
@@ -244,7 +244,7 @@ fn a_group_with_an_idle_cpu_has_spare_capacity_however_busy_the_others_are() {
 const PACKAGES: [(Tree, u32); 3] = [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Core, 4)];
 
 /// Four tasks bound to cpu 0 of a package that is idle otherwise, five free ones on the other one.
-fn bound_and_free() -> (FakeSystem, Linux618) {
+fn bound_and_free() -> (FakeSystem, GroupTypes) {
     let (mut system, policy) = steady(&PACKAGES, &[4, 0, 0, 0, 2, 1, 1, 1]);
     for task in &mut system.tasks[..4] {
         task.affinity = Affinity::One(CpuId(0));
@@ -255,7 +255,7 @@ fn bound_and_free() -> (FakeSystem, Linux618) {
 #[test]
 fn a_pull_that_masks_defeat_marks_the_group_above() {
     let idle = group::Situation::Idle;
-    let find = |system: &FakeSystem, policy: &mut Linux618| {
+    let find = |system: &FakeSystem, policy: &mut GroupTypes| {
         let domain = policy.domains[1].clone();
         policy.excluded = CpuSet::default();
         policy.find_busiest(system, &domain, CpuId(1), idle)
@@ -368,7 +368,7 @@ fn of_full_groups_the_last_is_the_busiest_and_of_cores_the_first() {
 fn the_numa_allowance_grows_from_the_lowest_numa_level() {
     let slacks = |nodes: u32, caches: u32, sockets: u32| {
         let tree = [(Tree::Package, sockets), (Tree::Node, nodes), (Tree::Cache, caches), (Tree::Core, 4)];
-        let domains = domains::build(&crate::fake::machine(&tree));
+        let domains = domains::build(&crate::fake::machine(&tree), &load::RULES_6_18);
         let numa = domains.iter().filter(|domain| domain.kind == domains::Kind::Numa);
         numa.map(|domain| domain.numa_slack).collect::<Vec<_>>()
     };
@@ -383,7 +383,7 @@ fn the_numa_allowance_grows_from_the_lowest_numa_level() {
 }
 
 /// Runs the timers that the policy has asked for until `until`, ticks and others in order.
-fn go_on(system: &mut FakeSystem, policy: &mut Linux618, until: Time) {
+fn go_on(system: &mut FakeSystem, policy: &mut GroupTypes, until: Time) {
     loop {
         let tick = system.ticks.iter().map(|(cpu, at)| (*at, Timer::Tick(*cpu))).min_by_key(|(at, _)| *at);
         let token =

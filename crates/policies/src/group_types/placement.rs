@@ -12,10 +12,10 @@ use super::busiest::numa_imbalance;
 use super::domains::{Domain, Kind, UNIT};
 use super::group::{State, Stats};
 use super::unequal::{Rule, fits};
-use super::{Linux618, rules};
+use super::{GroupTypes, rules};
 use crate::spread::unless_masked;
 
-impl Linux618 {
+impl GroupTypes {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
     pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let choice = match placement {

@@ -28,7 +28,7 @@ use average::{Average, FINE, Utilisation};
 use domains::{Domain, UNIT};
 use unequal::{Rule, Unequal, fits};
 
-pub(crate) use domains::{caches, levels};
+pub(crate) use domains::{Rules, caches, levels};
 pub(crate) use unequal::UnequalCores;
 
 /// What may be changed of it; the parameters of `LOAD` describe each.
@@ -95,8 +95,9 @@ struct Task {
 }
 
 /// The policy.
-pub(crate) struct Linux618 {
+pub(crate) struct GroupTypes {
     options: Options,
+    rules: Rules,
     domains: Vec<Domain>,
     ticks: Ticks,
     cpus: PerCpu<Cpu>,
@@ -129,11 +130,11 @@ pub(crate) struct Linux618 {
     why: Why,
 }
 
-impl Linux618 {
-    pub(crate) fn new(options: Options, setting: &Setting<'_>) -> Self {
+impl GroupTypes {
+    pub(crate) fn new(options: Options, rules: Rules, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
         let cpus = machine.cpus() as usize;
-        let domains = domains::build(machine);
+        let domains = domains::build(machine, &rules);
         let caches = caches(machine);
         let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * options.migration_cost.ns(), ..Cpu::default() };
         let fresh =
@@ -157,6 +158,7 @@ impl Linux618 {
             flags: pull::Flags::default(),
             why: Why::default(),
             options,
+            rules,
             domains,
         }
     }
@@ -225,7 +227,7 @@ impl Options {
     }
 }
 
-impl Policy for Linux618 {
+impl Policy for GroupTypes {
     fn init(&mut self, system: &mut dyn System) {
         self.idle.draws = Draws::new(system.seed(), Purpose::Policy, 0);
     }
@@ -334,7 +336,7 @@ impl Cpu {
     }
 }
 
-impl Linux618 {
+impl GroupTypes {
     /// A new task: its load counts in full at once (`init_entity_runnable_average`), its utilisation follows
     /// from that of the cpu, and it was runnable as long as it ran.
     fn start(&mut self, now: Time, task: TaskId, (weight, cpu): (u64, CpuId)) {

@@ -9,7 +9,7 @@ use super::busiest::Finding;
 use super::domains::{Domain, Kind, UNIT};
 use super::group::{Amount, Situation};
 use super::unequal::{fits, greater};
-use super::{Linux618, rules};
+use super::{GroupTypes, rules};
 
 /// The end of an attempt at one level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ struct Pull {
     failed: u32,
 }
 
-impl Linux618 {
+impl GroupTypes {
     /// Looks for a queue and pulls from it; queues whose tasks may all not come are left out and the search
     /// repeated.
     pub(super) fn attempt(

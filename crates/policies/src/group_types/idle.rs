@@ -9,7 +9,7 @@ use sim_core::policy::{System, Timer, View};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
-use super::Linux618;
+use super::GroupTypes;
 use super::balance::MAX_PINNED_MS;
 use super::unequal::Rule;
 use crate::spread::Draws;
@@ -70,7 +70,7 @@ impl Idle {
     }
 }
 
-impl Linux618 {
+impl GroupTypes {
     /// A cpu has gone idle: the next tick of a busy cpu takes note of when it is to balance, and the tick
     /// after that can send for it.
     pub(super) fn stops_ticking(&mut self, system: &mut dyn System, cpu: CpuId) {

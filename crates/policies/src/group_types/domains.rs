@@ -11,8 +11,19 @@ use crate::domain_level::DomainLevel;
 
 /// Capacity of a cpu (`SCHED_CAPACITY_SCALE`).
 pub(super) const UNIT: u64 = 1024;
-/// Intervals of busy cpus are this much longer (16 since 5.10).
-pub(super) const BUSY_FACTOR: u64 = 16;
+
+/// The rules of domains that differ between releases (kernel/sched/topology.c).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rules {
+    /// Intervals of busy cpus are this much longer (`busy_factor` of `sd_init`: 16 since 5.10, 32 before).
+    pub(crate) busy_factor: u64,
+    /// The load that is tolerated above the level of threads, % of the other group's (`imbalance_pct` of
+    /// `sd_init`: 117 since 5.10, 125 before).
+    pub(crate) imbalance_pct: u64,
+    /// A node with one last-level cache may stay uneven by its cpus divided by this (`imb_numa_nr` of
+    /// `build_sched_domains`: 8 since 6.0, commit 026b98a93bbd; 4 in 5.18 and 5.19).
+    pub(crate) numa_divisor: u32,
+}
 
 /// What a level shares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +55,7 @@ pub(super) struct Domain {
     pub(super) asymmetric: bool,
     /// Tasks are packed on the cores of the highest priority (`SD_ASYM_PACKING`).
     pub(super) packs: bool,
+    pub(super) rules: Rules,
 }
 
 impl Domain {
@@ -57,7 +69,7 @@ impl Domain {
     }
 
     pub(super) const fn imbalance_pct(&self) -> u64 {
-        if matches!(self.kind, Kind::Smt) { 110 } else { 117 }
+        if matches!(self.kind, Kind::Smt) { 110 } else { self.rules.imbalance_pct }
     }
 
     pub(super) const fn cache_nice_tries(&self) -> u32 {
@@ -119,7 +131,7 @@ impl Domain {
             power: UNIT * u64::from(self.groups.largest()),
             min_interval_ms: u64::from(span),
             max_interval_ms: 2 * u64::from(span),
-            busy_factor: BUSY_FACTOR,
+            busy_factor: self.rules.busy_factor,
             imbalance_pct: self.imbalance_pct(),
             flags,
         }
@@ -141,7 +153,7 @@ pub(crate) fn caches(machine: &Machine) -> Division {
 
 /// The domains above each cpu, lowest first, without levels of one group. PKG spans a NUMA node, whatever
 /// packages it holds (`cpu_cpu_mask`); a package that holds several nodes is a NUMA level.
-pub(super) fn build(machine: &Machine) -> Vec<Domain> {
+pub(super) fn build(machine: &Machine, rules: &Rules) -> Vec<Domain> {
     let topology = &machine.topology;
     let node = topology.span(Level::Node);
     let cache = caches(machine);
@@ -162,7 +174,7 @@ pub(super) fn build(machine: &Machine) -> Vec<Domain> {
             let child = domains.last().map(|child| child.kind);
             let mut numa_slack = 0;
             if kind == Kind::Numa {
-                numa_slack = slack(node, in_node) * u64::from(span / *lowest_numa.get_or_insert(span));
+                numa_slack = slack(rules, node, in_node) * u64::from(span / *lowest_numa.get_or_insert(span));
             }
             domains.push(Domain {
                 kind,
@@ -174,6 +186,7 @@ pub(super) fn build(machine: &Machine) -> Vec<Domain> {
                 numa_slack,
                 asymmetric: false,
                 packs: false,
+                rules: *rules,
             });
             below = division;
         }
@@ -181,14 +194,14 @@ pub(super) fn build(machine: &Machine) -> Vec<Domain> {
     domains
 }
 
-/// `imb_numa_nr` of the lowest NUMA level: an eighth of a node with one last-level cache, else the number of
-/// its caches, at least one. Higher levels have it times their span over that of the lowest NUMA level
+/// `imb_numa_nr` of the lowest NUMA level: a part of a node with one last-level cache, else the number of its
+/// caches, at least one. Higher levels have it times their span over that of the lowest NUMA level
 /// (`build_sched_domains`).
-fn slack(node: u32, caches: u32) -> u64 {
-    u64::from(if caches <= 1 { node / 8 } else { caches }.max(1))
+fn slack(rules: &Rules, node: u32, caches: u32) -> u64 {
+    u64::from(if caches <= 1 { node / rules.numa_divisor } else { caches }.max(1))
 }
 
 /// The levels as data for people.
-pub(crate) fn levels(machine: &Machine) -> Vec<DomainLevel> {
-    build(machine).iter().map(Domain::level).collect()
+pub(crate) fn levels(machine: &Machine, rules: &Rules) -> Vec<DomainLevel> {
+    build(machine, rules).iter().map(Domain::level).collect()
 }

@@ -5,10 +5,9 @@ use sim_core::ids::CpuId;
 use sim_core::policy::{System, Why};
 use sim_core::time::Span;
 
-use super::domains::BUSY_FACTOR;
 use super::group::Situation;
 use super::pull::Attempt;
-use super::{Linux618, rules};
+use super::{GroupTypes, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval
 /// (`MAX_PINNED_INTERVAL`).
@@ -25,7 +24,7 @@ enum Pushed {
     Forbidden,
 }
 
-impl Linux618 {
+impl GroupTypes {
     /// One balancing pass of a cpu at its tick, lowest level first.
     pub(super) fn rebalance(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.ticks.number(cpu, system.now());
@@ -59,7 +58,7 @@ impl Linux618 {
 
     /// Ticks between attempts at a level; a busy cpu's are one tick off, so that levels do not stay in step.
     pub(super) fn interval(&self, level: usize, cpu: CpuId, busy: bool) -> u64 {
-        let factor = if busy { BUSY_FACTOR } else { 1 };
+        let factor = if busy { self.rules.busy_factor } else { 1 };
         let ms = self.progress[level][cpu].interval_ms.saturating_mul(factor);
         let ticks = self.ticks.of(Span::from_ms(ms)) - u64::from(busy);
         let cap = self.ticks.of(Span::from_ms(100 * self.cpus.len() as u64));

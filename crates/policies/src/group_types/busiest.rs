@@ -8,7 +8,7 @@ use sim_core::policy::View;
 use super::domains::{Domain, Kind, UNIT};
 use super::group::{Amount, Situation, State, Stats};
 use super::unequal::greater;
-use super::{Linux618, rules};
+use super::{GroupTypes, rules};
 
 /// What a look at a domain found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ pub(super) const fn numa_imbalance(imbalance: u64, running: u64, slack: u64) -> 
     if running <= slack && imbalance <= 2 { 0 } else { imbalance }
 }
 
-impl Linux618 {
+impl GroupTypes {
     /// Sums over a group; cpus in `self.excluded` do not count.
     pub(super) fn sum(&mut self, view: &dyn View, domain: &Domain, cpus: Range<u32>) -> Stats {
         let now = view.now();
