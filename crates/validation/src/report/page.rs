@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use experiment::export::{Exporter, View};
+use experiment::number::plural;
 use notation::neutral;
 
-use super::markdown;
 use super::numbers::{short, simulated};
+use super::{csv, markdown};
 use crate::claims::Claim;
 use crate::notes::{self, Analysis};
 use crate::plot::{self, Dot};
@@ -25,46 +27,33 @@ pub const NOT_ANALYSED: &str = "not analysed yet";
 const HEAD: &str = "\
 # Validation
 
-This page compares every published outcome in oversim's list of claims with the simulated outcome. This \
-command makes
-the page:
+This page compares the published outcomes in oversim's list of claims with the simulated ones. It is made
+by
 
 ```text
 oversim reproduce --write .      in the root of the sources
 ```
 
-`oversim reproduce` shows the same at the terminal. With `--quick` it gives a first result in about a \
-minute. The claims
-are data (`claims.yaml` and `modern.yaml` in `crates/validation/data`). Each claim has a source and a \
-tolerance, which was set before
-anything was simulated. The first file also defines the metrics. The fields of a claim select cells of a \
-*study*: machine,
-workload, classes, model, threads, policy, metric. The studies are the scenario files in \
-`scenarios/studies`, and you
-can run each of them with `oversim run`. All studies share one set of parameters per machine, kernel, \
-runtime and
-program ([model.md](model.md), [calibration.md](calibration.md)). The parameters are not fitted to \
-outcomes. The single
-constant that was chosen on a published outcome is the 15 % variation of work ([model.md](model.md), \
-Workloads).
+`oversim reproduce` shows every claim at the terminal, with `--quick` a first result in about a minute.
+The claims are data (`claims.yaml` and `modern.yaml` in `crates/validation/data`): each names the cells of
+a *study* that it is compared with ([claims.md](claims.md)), its source, and a tolerance that was set
+before anything was simulated. The studies are the scenario files in `scenarios/studies`. All of them
+share one set of parameters per machine, kernel, runtime and program ([model.md](model.md),
+[calibration.md](calibration.md)), which is not fitted to outcomes. The single constant that was chosen on
+a published outcome is the 15 % variation of work.
 
-**pass** means within the tolerance. If a claim covers several cells (all, none below, the largest), the \
-worst cell
-decides. *Uncertain* claims have a damaged source, sources in conflict, or conditions that are not stated. \
-They are
-judged like the others and counted separately. The score table gives errors in units of the tolerance, so \
-1 is the
-limit. *Margin* is in the unit of the metric: how far the simulated value that decides may move before the \
-claim fails. A
-claim that misses has a negative one: so far the value has to move to pass.
+[validation/claims.csv](validation/claims.csv) has every claim with its published and its simulated value,
+tolerance, margin and verdict. The appendix has the pictures and the full reasons of the misses.
 
-A third of the claims is *held out*: those whose id has an FNV-1a-64 hash that is a multiple of three. \
-Work on the
-model does not use them one by one. Their score therefore shows whether the model also holds for claims \
-that it was not
-improved with. `oversim reproduce --held-out hide` shows the others, the *visible* ones, and counts the \
-held-out ones in
-the score only.
+";
+
+const WORDS: &str = "\
+A claim is **reproduced** if the simulated value is within the tolerance; of several cells the worst one
+decides. *Uncertain* claims have a damaged source, sources in conflict, or conditions that are not stated,
+and are counted separately. Errors are in units of the tolerance, so 1 is the limit. A third of the claims
+is *held out*: those whose id has an FNV-1a-64 hash that is a multiple of three. Work on the model does
+not use them one by one, so their score shows whether the model also holds for claims that it was not
+improved with. The others are *visible*.
 
 ";
 
@@ -79,37 +68,74 @@ pub fn files(reproduction: &Reproduction, sensitivity: &str) -> Result<Vec<(Stri
     let mut page = HEAD.to_owned();
     let mut summary = Vec::new();
     markdown::summary(reproduction, &mut summary).map_err(|e| e.to_string())?;
-    let _ = writeln!(page, "## Score\n\n{}", String::from_utf8_lossy(&summary));
+    let _ = writeln!(page, "## What is reproduced\n\n{}\n{WORDS}", String::from_utf8_lossy(&summary));
+    reasons(&mut page, reproduction, &analyses);
+    let _ = writeln!(page, "## Appendix\n");
     for group in &reproduction.groups {
         let about = about.get(&group.group).map_or("", String::as_str);
         if group.is_modern() && !page.contains(MODERN) {
             sources(&mut page)?;
         }
-        let _ = writeln!(page, "## {}\n\n{about}\n", neutral::markdown(&group.group));
+        let counted =
+            format!("{} of {} reproduced", group.passed + group.uncertain_passed, group.n + group.uncertain);
+        let _ = writeln!(page, "{}{about}\n", folded(&format!("{}: {counted}", group.group)));
         for (metric, unit, dots) in panels(reproduction, group) {
             let title = format!("{}: {metric}", group.group);
             let name = format!("{}-{metric}.svg", group.group);
             pictures.push((format!("{PICTURES}/{name}"), plot::svg(&title, &unit, &dots)?));
             let _ = writeln!(page, "![{title}](validation/{name})");
         }
-        let mut table = Vec::new();
-        markdown::table(reproduction, &group.group, &mut table).map_err(|e| e.to_string())?;
-        let _ = writeln!(page, "\n{}", String::from_utf8_lossy(&table));
         misses(&mut page, reproduction, group, &analyses);
+        page.push_str(END);
     }
-    let _ = write!(page, "{TAIL}{}{sensitivity}{}", SENSITIVITY.0, SENSITIVITY.1);
+    let sensitivity = format!("{}{sensitivity}{}", SENSITIVITY.0, SENSITIVITY.1);
+    let _ = write!(page, "{}{TAIL}{sensitivity}{END}", folded("Sensitivity of the conclusions"));
+    let mut table = Vec::new();
+    csv::Csv.write(reproduction, &mut table, &View::FILE).map_err(|e| e.to_string())?;
+    pictures.insert(0, (format!("{PICTURES}/claims.csv"), String::from_utf8_lossy(&table).into_owned()));
     pictures.insert(0, (PATH.to_owned(), page));
     Ok(pictures)
 }
 
-const MODERN: &str = "\
-# The modern chapter
+/// The beginning of a folded part of the page.
+fn folded(title: &str) -> String {
+    format!("<details>\n<summary>{}</summary>\n\n", neutral::markdown(title))
+}
 
-The groups from here on compare outcomes of 2015 to 2026 whose conditions are stated. Their file is \
-`crates/validation/data/modern.yaml`.
-Each claim names its study, what it sets there, and the metric ([claims.md](claims.md)). The score above \
-counts them
-apart. Many sources state neither the kernel nor the length of the intervals, so their claims are \
+/// Its end.
+const END: &str = "\n</details>\n\n";
+
+/// What is not reproduced, by mechanism: of each analysis the first sentence, and which claims miss by it.
+fn reasons(page: &mut String, reproduction: &Reproduction, analyses: &[Analysis]) {
+    let all = reproduction.claims.iter().zip(&reproduction.findings);
+    let missed: Vec<&Claim> =
+        all.filter(|(_, finding)| finding.verdict != Verdict::Pass).map(|(claim, _)| claim).collect();
+    let _ = writeln!(page, "## What is not reproduced, and why\n");
+    let mut told = 0;
+    for analysis in analyses {
+        let claims: Vec<&&Claim> =
+            missed.iter().filter(|claim| analysis.claims.contains(&claim.id)).collect();
+        if claims.is_empty() {
+            continue;
+        }
+        told += claims.len();
+        let mut groups: Vec<&str> = claims.iter().map(|claim| claim.group.as_str()).collect();
+        groups.dedup();
+        let first = analysis.mechanism.split_inclusive(". ").next().unwrap_or_default().trim();
+        let _ =
+            writeln!(page, "- {first} ({}; {})", plural(claims.len(), "claim", "claims"), groups.join(", "));
+    }
+    let rest = missed.len().saturating_sub(told);
+    let _ = writeln!(page, "\n{} {NOT_ANALYSED}.\n", plural(rest, "claim is", "claims are"));
+}
+
+const MODERN: &str = "\
+### The modern chapter
+
+The groups from here on compare outcomes of 2015 to 2026 whose conditions are stated \
+(`crates/validation/data/modern.yaml`).
+The score above counts them apart. Many sources state neither the kernel nor the length of the intervals, \
+so their claims are \
 uncertain.
 
 ";
@@ -118,6 +144,7 @@ uncertain.
 fn sources(page: &mut String) -> Result<(), String> {
     let sources = notes::modern()?;
     page.push_str(MODERN);
+    page.push_str(&folded("Its sources"));
     let mut documents: Vec<_> = sources.documents.iter().collect();
     documents.sort_by_key(|(name, _)| (name.len(), name.as_str()));
     for (name, text) in documents {
@@ -127,13 +154,11 @@ fn sources(page: &mut String) -> Result<(), String> {
     for unused in &sources.unused {
         let _ = writeln!(page, "- {}: {}", neutral::markdown(&unused.source), neutral::markdown(&unused.why));
     }
-    page.push('\n');
+    page.push_str(END);
     Ok(())
 }
 
 const TAIL: &str = "\
-## Sensitivity of the conclusions
-
 The table shows how headline claims change when one uncertain parameter of the machines or workloads is 20 \
 % smaller or
 larger and everything else stays the same (quick settings; `oversim reproduce --sensitivity`). It lists \
@@ -184,7 +209,7 @@ fn misses(page: &mut String, reproduction: &Reproduction, group: &Group, analyse
     if missed.is_empty() {
         return;
     }
-    let _ = writeln!(page, "**Misses**\n");
+    let _ = writeln!(page, "\n**Misses**\n");
     let mut told: Vec<&str> = Vec::new();
     for (claim, _) in &missed {
         if told.contains(&claim.id.as_str()) {
