@@ -4,8 +4,8 @@
 //! Jobs: `16`, `256`, ... (cpus, central barrier), `dissemination`, `fair`, `block`, `alone` (one task per
 //! cpu), `compute` (no contention). `domain64`: 64 cpus on one memory controller, `domain64-off`: the same
 //! without contention. `eevdf`: `dissemination` on Linux 6.18; `groups` and `group-polls`: `block` and
-//! `dissemination` there, all tasks in one task group; `rival-groups`: two teams of half the size instead, each
-//! in a group of its own. `+` behind the name of a policy: its tasks begin evenly spread.
+//! `dissemination` there, all tasks in one task group; `limited-groups`: that one with three quarters of the
+//! cpus; `rival-groups`: two teams of half the size instead, each in a group of its own. `+` behind the name of a policy: its tasks begin evenly spread.
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use policies::Choice;
 use sim_core::engine::Simulation;
-use sim_core::os::{Discipline, EevdfParams, OsModel, TaskGroup, YieldMode};
+use sim_core::os::{Discipline, EevdfParams, Limit, OsModel, TaskGroup, YieldMode};
 use sim_core::outcome::Options;
 use sim_core::program::AppSpec;
 use sim_core::time::Span;
@@ -24,7 +24,7 @@ use testkit::seated::Seated;
 fn job(name: &str, intervals: u32) -> Result<Job, String> {
     let small = Job::central(16, intervals);
     Ok(match name {
-        "dissemination" | "eevdf" | "group-polls" => {
+        "dissemination" | "eevdf" | "group-polls" | "limited-groups" => {
             Job { intervals, ..Job::dissemination(4, YieldMode::Posix) }
         }
         "rival-groups" => Job { intervals, ..Job::dissemination(2, YieldMode::Posix) },
@@ -47,12 +47,14 @@ fn kernel(name: &str, job: &Job) -> (OsModel, Vec<Option<u16>>) {
     let eevdf = Discipline::Eevdf(EevdfParams::scaled(job.cpus));
     let modern = OsModel { tick: Span::from_ms(4), tick_skew: false, discipline: eevdf, ..job.kernel() };
     let teams = match name {
-        "groups" | "group-polls" => vec![Some(0)],
+        "groups" | "group-polls" | "limited-groups" => vec![Some(0)],
         "rival-groups" => vec![Some(0), Some(1)],
         _ => vec![None],
     };
-    let group =
-        |number: &u16| TaskGroup { name: format!("{number}"), parent: None, weight: 1_024, limit: None };
+    let period = Span::from_ms(10);
+    let limit = Limit { quota: Span::from_us(7_500) * u64::from(job.cpus), period };
+    let limit = (name == "limited-groups").then_some(limit);
+    let group = |number: &u16| TaskGroup { name: format!("{number}"), parent: None, weight: 1_024, limit };
     let groups: Vec<TaskGroup> = teams.iter().flatten().map(group).collect();
     let kernel =
         if name == "eevdf" || !groups.is_empty() { OsModel { groups, ..modern } } else { job.kernel() };

@@ -146,13 +146,18 @@ impl Waker {
 }
 
 /// Virtual runtime of a span for a weight: exact for nice 0, rounded down otherwise.
-#[inline]
+#[inline(always)]
 pub(crate) const fn weighted(span: Span, weight: u32) -> i64 {
-    if weight as u128 == NICE_0 {
-        span.ns() as i64
-    } else {
-        (span.ns() as u128 * NICE_0 / weight as u128) as i64
+    if weight as u128 == NICE_0 { span.ns() as i64 } else { weighted_otherwise(span, weight) }
+}
+
+/// Apart, so that the frequent case takes few instructions where it is inlined.
+#[inline(never)]
+const fn weighted_otherwise(span: Span, weight: u32) -> i64 {
+    if span.ns() <= u64::MAX / NICE_0 as u64 {
+        return (span.ns() * NICE_0 as u64 / weight as u64) as i64;
     }
+    (span.ns() as u128 * NICE_0 / weight as u128) as i64
 }
 
 /// Period in which each of `running` tasks runs once.

@@ -72,7 +72,7 @@ impl Discipline {
     }
 
     /// [`FastForward::follow_yield`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn follow_yield(&self, tasks: &Tasks, cpu: &mut Cpu) {
         each!(self, rules => rules.follow_yield(tasks, cpu));
     }

@@ -133,11 +133,13 @@ impl Engine<'_> {
             // A pick may find no task, or drop delayed ones: each cycle is an event.
             return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
         }
-        // What a group of limited cpu time has left comes to an end.
-        let limited = groups::all(record).any(|id| shared.tasks[id].history.limited);
         let most = if matches!(shared.picks, Picks::ByKey) { READ_FIRST } else { usize::MAX };
-        if !limited && all_unaware(&shared.tasks, (record.current, record.head), most) {
-            return Time::NEVER;
+        if all_unaware(&shared.tasks, (record.current, record.head), most) {
+            // What a group of limited cpu time has left comes to an end.
+            let limited = groups::all(record).any(|id| shared.tasks[id].history.limited);
+            if !limited {
+                return Time::NEVER;
+            }
         }
         prediction.predict(shared, record)
     }

@@ -108,6 +108,7 @@ impl Members {
             let number = self.members.len() as u32;
             self.read(id, task);
             if grouped {
+                self.divided |= task.history.group != self.members[0].level;
                 self.members[number as usize].level = task.history.group;
                 self.enter(task.history.group);
             }
@@ -149,9 +150,14 @@ impl Members {
     /// Key and deadline of a member that runs up to `end`.
     #[inline(always)]
     pub(super) fn aged(&self, member: &Member, end: Time) -> (i64, i64) {
+        Self::aged_from(self.charged, member, end)
+    }
+
+    #[inline(always)]
+    fn aged_from(begin: Time, member: &Member, end: Time) -> (i64, i64) {
         let (mut key, mut deadline) = (member.key, member.deadline);
-        if end > self.charged {
-            key += weighted(end - self.charged, member.weight);
+        if end > begin {
+            key += weighted(end - begin, member.weight);
             if key >= deadline {
                 deadline = key + member.request;
             }
@@ -203,13 +209,41 @@ impl Members {
         stays
     }
 
-    /// The groups around the current task run up to `end`.
+    /// The groups around the current task run up to `end`, a yield at which requests of theirs may end.
     #[inline(always)]
     pub(super) fn age_around(&mut self, end: Time) {
+        if self.divided {
+            for at in 0..self.around.len() {
+                let number = self.around[at] as usize;
+                let (key, deadline) = self.aged(&self.members[number], end);
+                (self.members[number].key, self.members[number].deadline) = (key, deadline);
+            }
+            self.around_from = end;
+        } else if end >= self.around_until {
+            self.renew_around(end);
+        }
+    }
+
+    #[inline(never)]
+    fn renew_around(&mut self, end: Time) {
+        self.around_until = Time::NEVER;
         for at in 0..self.around.len() {
-            let number = self.around[at] as usize;
-            let (key, deadline) = self.aged(&self.members[number], end);
-            (self.members[number].key, self.members[number].deadline) = (key, deadline);
+            let member = &mut self.members[self.around[at] as usize];
+            (member.key, member.deadline) = Self::aged_from(self.around_from, member, end);
+            // How long it takes does not depend on the yields in between where a nanosecond is a whole number.
+            let each = weighted(Span::from_ns(1), member.weight);
+            let whole = each * i64::from(member.weight) == weighted(Span::from_ns(1), 1);
+            let left = if whole { ((member.deadline - member.key - 1).max(0) / each) as u64 } else { 0 };
+            self.around_until = self.around_until.min(end.saturating_add(Span::from_ns(left)));
+        }
+        self.around_from = end;
+    }
+
+    /// The groups around the current task are as old as it is.
+    #[inline]
+    pub(super) fn sync_around(&mut self) {
+        if self.around_from < self.charged && !self.around.is_empty() {
+            self.renew_around(self.charged);
         }
     }
 
@@ -275,6 +309,7 @@ impl Members {
         if cycles == 0 {
             return;
         }
+        self.sync_around();
         let first = self.since + self.overhead + self.cycle;
         let (span, cycle, slice) = (first.since(self.charged), self.cycle, self.slice);
         let ages = |member: &mut Member| {
@@ -290,6 +325,7 @@ impl Members {
             ages(&mut self.members[*number as usize]);
         }
         self.count(cycles, first + cycle * (cycles - 1));
+        (self.around_from, self.around_until) = (self.charged, Time::ZERO);
     }
 
     /// Writes keys, deadlines and protections back.

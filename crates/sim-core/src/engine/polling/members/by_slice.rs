@@ -10,6 +10,7 @@ use crate::time::{Span, Time};
 
 impl Members {
     /// As [`Members::run`].
+    #[inline(never)]
     pub(super) fn run_by_slice(
         &mut self,
         levels: &dyn Levels,

@@ -9,7 +9,7 @@
 //! (`run_queue::bandwidth`).
 
 use crate::engine::polling::members::by_deadline::{Queue, Yield};
-use crate::engine::polling::members::{Member, Members, NONE};
+use crate::engine::polling::members::{Members, NONE};
 use crate::engine::state::Cpu;
 use crate::run_queue::{Requests, Tasks, groups};
 use crate::time::{Span, Time};
@@ -71,13 +71,11 @@ impl Members {
             }
         }
         for id in groups::chain(source, record, self.members[0].task).skip(1) {
-            let number = self.members.iter().position(|member| member.task == id);
+            let number = self.members.iter().rposition(|member| member.task == id);
             debug_assert!(number.is_some(), "{id} is not queued on {}", record.id);
             self.around.extend(number.map(|number| number as u32));
         }
         self.enter(self.members[0].level);
-        let apart = |member: &Member| member.inside == 0 && member.level != self.level;
-        self.divided = self.members.iter().any(apart);
         self.begin_turn();
     }
 
@@ -85,6 +83,7 @@ impl Members {
     fn begin_turn(&mut self) {
         self.contested = self.divided && self.is_contested();
         (self.turn_from, self.exhausted) = (self.charged, Time::NEVER);
+        (self.around_from, self.around_until) = (self.charged, Time::ZERO);
         for limit in &self.limits {
             if self.around.contains(&limit.group) {
                 let left = Span::from_ns(limit.left.max(0) as u64);

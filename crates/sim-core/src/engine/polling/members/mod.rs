@@ -115,6 +115,9 @@ pub(crate) struct Members {
     /// Not all tasks are in the level of the current one.
     divided: bool,
     limits: Vec<Limit>,
+    /// Up to when these groups have run by their keys, and from when on a yield may end a request of theirs.
+    around_from: Time,
+    around_until: Time,
     /// How many have begun to wait.
     waits: u32,
     /// From when on the groups around use up their runtime, and when the first of them has none left.
@@ -167,6 +170,8 @@ impl Members {
             contested: false,
             divided: false,
             limits: Vec::new(),
+            around_from: Time::ZERO,
+            around_until: Time::ZERO,
             waits: 0,
             turn_from: Time::ZERO,
             exhausted: Time::NEVER,
@@ -207,6 +212,7 @@ impl Members {
             },
             Picks::InTurns(_) | Picks::EachCycle => self.end_of_cycle(),
         };
+        self.sync_around();
         if due == bound && bound < limit { self.end_of_cycle() } else { due }
     }
 
@@ -225,6 +231,7 @@ impl Members {
         self.limits.clear();
         self.shares.clear();
         (self.divided, self.waits, self.exhausted) = (false, 0, Time::NEVER);
+        (self.around_from, self.around_until) = (record.charged, Time::ZERO);
         self.mark.clear(0);
         (self.ahead, self.ahead_key) = (record.head, i64::MAX);
         self.read(record.current, task);
@@ -234,7 +241,7 @@ impl Members {
     }
 
     /// The current task polls in this way and has this weight.
-    #[inline]
+    #[inline(never)]
     fn look_like(&mut self, polls: u8, weight: u32) {
         (self.polls, self.weight) = (polls, weight);
         self.look = self.looks[polls as usize];
@@ -309,7 +316,7 @@ impl Members {
     }
 
     /// The current task, which has yielded and waits now, is followed by `next`.
-    #[inline]
+    #[inline(always)]
     fn hand_over(&mut self, old: u32, next: u32) {
         let cost = self.cost(old, next);
         self.members[old as usize].switches += 1;

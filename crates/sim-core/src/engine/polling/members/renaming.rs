@@ -56,6 +56,8 @@ pub(super) struct Mark {
     taking_part: usize,
     groups: Vec<(i64, i64)>,
     base: i64,
+    /// See [`Members::lead`].
+    lead: (i64, i64),
     overhead: Span,
     since: Time,
     switching: Span,
@@ -87,13 +89,19 @@ fn left(member: &Member) -> i64 {
 impl Members {
     /// At the beginning of a dispatch: skips as many whole periods as pass without event; true when they
     /// continue forever.
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip_periods(
         &mut self,
         levels: Option<&dyn Levels>,
         limit: Time,
         dispatches: usize,
     ) -> bool {
+        let calls = dispatches >= self.mark.due || self.looks_the_same();
+        calls && self.compare_or_mark(levels, limit, dispatches)
+    }
+
+    #[inline(never)]
+    fn compare_or_mark(&mut self, levels: Option<&dyn Levels>, limit: Time, dispatches: usize) -> bool {
         if self.mark.is_set && self.looks_the_same() && self.has_recurred() {
             return self.skip(levels, limit, dispatches);
         }
@@ -124,6 +132,7 @@ impl Members {
 
     #[inline(never)]
     pub(super) fn set_mark(&mut self, dispatches: usize) {
+        self.sync_around();
         let Self { members, mark, around, .. } = self;
         mark.places.clear();
         let mut number = self.current;
@@ -141,21 +150,25 @@ impl Members {
         let keys = |group: &u32| (members[*group as usize].key, members[*group as usize].deadline);
         mark.groups.extend(around.iter().map(keys));
         (mark.is_set, mark.due) = (true, 2 * dispatches - mark.from);
-        mark.base = self.base;
+        (self.mark.base, self.mark.lead) = (self.base, self.lead());
+        let mark = &mut self.mark;
         (mark.overhead, mark.since, mark.switching) = (self.overhead, self.since, self.switching);
         (mark.cycles, mark.switches) = (self.cycles, self.switches);
     }
 
-    /// The current task and the first one that waits are to each other as those at the mark were.
-    #[inline]
+    /// The current task is to its deadline and to the first one that waits as the one at the mark was; also
+    /// without a mark.
+    #[inline(always)]
     fn looks_the_same(&self) -> bool {
-        let [then, behind @ ..] = &*self.mark.places else { return false };
-        let now = &self.members[self.current as usize];
-        (!self.by_deadline || now.deadline - now.key == then.then.deadline - then.then.key)
-            && self.overhead == self.mark.overhead
-            && behind.first().is_none_or(|behind| {
-                self.members[self.queue.first as usize].key - now.key == behind.then.key - then.then.key
-            })
+        self.lead() == self.mark.lead && self.overhead == self.mark.overhead
+    }
+
+    /// How far the current task is from its deadline, and the first one that waits from it.
+    #[inline(always)]
+    fn lead(&self) -> (i64, i64) {
+        let current = &self.members[self.current as usize];
+        let deadline = if self.by_deadline { current.deadline - current.key } else { 0 };
+        (deadline, self.members.get(self.queue.first as usize).map_or(0, |next| next.key - current.key))
     }
 
     /// In each place there is a task like the one that was there at the mark, all keys having grown by the
@@ -225,6 +238,7 @@ impl Members {
 
     /// How often what has happened since the mark happens again before anything else does.
     fn skip(&mut self, levels: Option<&dyn Levels>, limit: Time, dispatches: usize) -> bool {
+        self.sync_around();
         let mark = &self.mark;
         let growth = self.members[self.current as usize].key - mark.places[0].then.key;
         let mut most = self.periods_unchanged(levels, growth);
@@ -283,6 +297,7 @@ impl Members {
         self.switches += (self.switches - mark.switches) * times;
         self.since += period * times;
         self.charged += period * times;
+        (self.around_from, self.around_until) = (self.charged, Time::ZERO);
         self.base += (self.base - mark.base) * times as i64;
         self.current = mark.whose[0];
         (self.queue.first, self.queue.last) = (NONE, NONE);

@@ -136,6 +136,7 @@ fn compare<R: FastForward>(
         members.load(&tasks, &cpu, PRICES);
         members.predicts = limit.is_never();
         let due = run(&mut members, (&tasks, &cpu), limit);
+        members.sync_around();
         (members, due)
     };
     let (quick, due) = members(Time::NEVER);
