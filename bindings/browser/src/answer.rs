@@ -4,7 +4,7 @@ use experiment::report::{self, View};
 use experiment::result::Results;
 use experiment::run;
 use experiment::size::Size;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::built_in::BUILT_IN;
 use scenario::plan::Experiment;
 use scenario::{examine, settable};
@@ -58,7 +58,7 @@ pub fn run(text: &str, request: &str, progress: &(dyn Fn(usize, usize) + Sync)) 
 
 /// Reads the scenario and refuses what does not fit into memory.
 fn open(text: &str, request: &Request) -> Result<Experiment, Value> {
-    let experiment = examine(&PolicyShelf::default(), request.name(), text, &request.overrides());
+    let experiment = examine(&PolicyRegistry::default(), request.name(), text, &request.overrides());
     let experiment = experiment.map_err(|problems| {
         let all = problems.located().into_iter().map(|problem| {
             let source = if problem.in_file { Value::Null } else { Value::String(problem.source) };
@@ -88,7 +88,7 @@ fn plain_error(why: &str) -> Value {
 }
 
 fn described(experiment: &Experiment, text: &str) -> Value {
-    let policies = PolicyShelf::default();
+    let policies = PolicyRegistry::default();
     let first = experiment.runs.iter().find(|run| run.alone.is_none());
     let paths = settable(&policies, Some(text), false);
     let words: Map<String, Value> = paths

@@ -1,7 +1,7 @@
 //! What there is: built-in scenarios, policies, pages, the schema.
 
 use ::explain::catalogue::{self, Registry};
-use ::policies::PolicyShelf;
+use ::policies::PolicyRegistry;
 use experiment::report::DEFAULT_WIDTH;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ pub(crate) fn scenarios() -> String {
 #[pyfunction]
 pub(crate) fn policies() -> PyResult<String> {
     let mut out = Vec::new();
-    let rows = catalogue::rows_with(&PolicyShelf::default(), Registry::Policies);
+    let rows = catalogue::rows_with(&PolicyRegistry::default(), Registry::Policies);
     catalogue::write_json(&rows, &mut out).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     String::from_utf8(out).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
@@ -29,7 +29,7 @@ pub(crate) fn policies() -> PyResult<String> {
 /// The pages of a name as text or Markdown.
 #[pyfunction]
 pub(crate) fn explain(name: &str, markdown: bool) -> PyResult<String> {
-    let pages = ::explain::find_with(&PolicyShelf::default(), name).map_err(PyKeyError::new_err)?;
+    let pages = ::explain::find_with(&PolicyRegistry::default(), name).map_err(PyKeyError::new_err)?;
     let mut out = Vec::new();
     let written = match markdown {
         true => ::explain::write_markdown(&pages, 1, &mut out),

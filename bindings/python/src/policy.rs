@@ -18,7 +18,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -55,7 +55,7 @@ impl State {
 
 /// The policies in Python of one or more experiments.
 pub(crate) struct Session {
-    shelf: PolicyShelf,
+    registry: PolicyRegistry,
     state: Arc<State>,
     /// Given back when the session ends.
     _leases: Vec<Lease>,
@@ -76,13 +76,13 @@ impl Session {
             }
         }
         let entries: Vec<_> = leases.iter().map(Lease::entry).collect();
-        let shelf = PolicyShelf::with(&entries).map_err(PyValueError::new_err)?;
-        Ok(Self { shelf, state, _leases: leases })
+        let registry = PolicyRegistry::with(&entries).map_err(PyValueError::new_err)?;
+        Ok(Self { registry, state, _leases: leases })
     }
 
     /// The built-in policies and those of the session.
-    pub(crate) fn shelf(&self) -> &PolicyShelf {
-        &self.shelf
+    pub(crate) fn registry(&self) -> &PolicyRegistry {
+        &self.registry
     }
 
     /// The flag that ends the runs of the session: those of policies in Python at their next hook.

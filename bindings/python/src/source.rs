@@ -86,7 +86,7 @@ impl Asked {
     /// Reads the scenario and refuses what does not fit into memory.
     pub(crate) fn open(&self) -> Result<Experiment, Failure> {
         let (name, text) = self.read()?;
-        let experiment = examine(self.session.shelf(), &name, &text, &self.overrides)?;
+        let experiment = examine(self.session.registry(), &name, &text, &self.overrides)?;
         let check = |limit: &Limit| Size::of(&experiment).check(None, limit);
         self.overrides.limit.as_ref().map_or(Ok(()), check).map_err(Failure::Refused)?;
         Ok(experiment)

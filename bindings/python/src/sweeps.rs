@@ -26,7 +26,7 @@ type Lines = (String, Vec<String>);
 
 fn planned(asked: &Asked, narrow: Narrow) -> Result<(Grid, Plan), Failure> {
     let (name, text) = asked.read()?;
-    let grid = Grid::examine(asked.session.shelf(), &name, &text, &asked.overrides)?;
+    let grid = Grid::examine(asked.session.registry(), &name, &text, &asked.overrides)?;
     let until = narrow.map(|(half_width, most)| Until { half_width, most });
     let plan = Plan::new(&grid, until).map_err(Failure::Refused)?;
     Ok((grid, plan))

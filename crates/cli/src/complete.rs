@@ -9,7 +9,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::EnvCompleter;
-use experiment::{PolicyLevel, PolicyShelf};
+use experiment::{PolicyLevel, PolicyRegistry};
 use explain::Kind;
 use explain::catalogue::{Registry, rows_with};
 use scenario::built_in;
@@ -22,14 +22,14 @@ use crate::input;
 const VARIABLE: &str = "COMPLETE";
 
 /// The policies of this program. The parser calls the functions below without arguments of ours.
-static POLICIES: OnceLock<PolicyShelf> = OnceLock::new();
+static POLICIES: OnceLock<PolicyRegistry> = OnceLock::new();
 
-fn policies_known() -> PolicyShelf {
+fn policies_known() -> PolicyRegistry {
     POLICIES.get().cloned().unwrap_or_default()
 }
 
 /// Answers and ends the process if a shell asks for completions; else does nothing.
-pub(crate) fn answer(policies: &PolicyShelf) {
+pub(crate) fn answer(policies: &PolicyRegistry) {
     // One command line, one registry: a second call changes nothing.
     let _ = POLICIES.set(policies.clone());
     CompleteEnv::with_factory(command).var(VARIABLE).bin(program()).complete();

@@ -18,7 +18,7 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
-use experiment::{PolicyEntry, PolicyShelf};
+use experiment::{PolicyEntry, PolicyRegistry};
 
 use args::{Arguments, Calibrate, CalibrateWhat, Command, Machine, New};
 use failure::Failure;
@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
 /// and the schema show them.
 #[must_use]
 pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
-    let done = match PolicyShelf::with(own) {
+    let done = match PolicyRegistry::with(own) {
         Ok(policies) => {
             // Ends the process here if a shell asks for completions.
             complete::answer(&policies);
@@ -83,7 +83,7 @@ fn refused(error: clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::BAD_INPUT))
 }
 
-fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(run) => commands::run::run(run, policies),
         Command::Check(check) => commands::check::check(check, policies),

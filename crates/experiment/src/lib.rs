@@ -27,4 +27,4 @@ mod threads;
 pub mod uncertainty;
 
 pub use notation::{encoding, neutral, number, parameter, suggest, text, units};
-pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};
+pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyRegistry};

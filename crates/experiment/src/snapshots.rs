@@ -18,9 +18,9 @@ pub struct Seen {
     /// Those in which it was on its home node: the one on which its process (the first task of its
     /// application) began.
     pub home: u64,
-    /// Those that have one before them.
+    /// Snapshots that have one before them.
     pub pairs: u64,
-    /// Those of them in which its cpu was another one than in the snapshot before.
+    /// Snapshots in which its cpu differs from that of the snapshot before.
     pub moved: u64,
 }
 

@@ -7,7 +7,7 @@ use machines::os::KERNELS;
 use notation::parameter::{Kind, Parameter};
 use notation::registry::Entry;
 use notation::text::hanging;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use serde::Serialize;
 
 use experiment::metrics::{METRICS, Scope};
@@ -155,12 +155,12 @@ const fn is_false(flag: &bool) -> bool {
 /// The entries of a registry, in its order.
 #[must_use]
 pub fn rows(registry: Registry) -> Vec<Row> {
-    rows_with(&PolicyShelf::default(), registry)
+    rows_with(&PolicyRegistry::default(), registry)
 }
 
 /// As [`rows`], with these policies.
 #[must_use]
-pub fn rows_with(policies: &PolicyShelf, registry: Registry) -> Vec<Row> {
+pub fn rows_with(policies: &PolicyRegistry, registry: Registry) -> Vec<Row> {
     match registry {
         Registry::Policies => policies.entries().map(policy).collect(),
         Registry::Workloads => WORKLOADS.entries.iter().map(|e| entry(e, &WORKLOADS.about(e))).collect(),
@@ -183,7 +183,7 @@ fn row(name: &str, summary: &str, source: &str, about: &str, parameters: &[Param
     }
 }
 
-fn scenario(built_in: &BuiltIn, policies: &PolicyShelf) -> Row {
+fn scenario(built_in: &BuiltIn, policies: &PolicyRegistry) -> Row {
     // A test reads every built-in scenario.
     let read = load_with(policies, built_in.name, built_in.text, &Overrides::default()).ok();
     let extent = read.map(|experiment| Extent::of(built_in, experiment));

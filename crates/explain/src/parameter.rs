@@ -1,7 +1,7 @@
 //! Pages of parameters: the meaning of a name for each entry that has it.
 
 use notation::parameter::Parameter;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 
 use crate::catalogue::{ParameterRow, parameter};
 use crate::page::{Block, Fact, Kind, Page};
@@ -9,7 +9,7 @@ use crate::page::{Block, Fact, Kind, Page};
 /// The kind of an entry, its name and its table.
 type Owner<'a> = (&'static str, &'a str, &'a [Parameter]);
 
-fn owners(policies: &PolicyShelf) -> Vec<Owner<'static>> {
+fn owners(policies: &PolicyRegistry) -> Vec<Owner<'static>> {
     let mut owners: Vec<Owner<'static>> = Vec::new();
     owners.extend(policies.entries().map(|e| ("policy", e.name, e.parameters)));
     owners.extend(machines::os::KERNELS.entries.iter().map(|e| ("kernel", e.name, e.parameters)));
@@ -19,7 +19,7 @@ fn owners(policies: &PolicyShelf) -> Vec<Owner<'static>> {
 }
 
 /// One page per name.
-pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {
+pub(super) fn pages(policies: &PolicyRegistry) -> Vec<Page> {
     let mut names: Vec<&str> = machines::Parameters::TABLE.iter().map(|p| p.name).collect();
     names.extend(owners(policies).iter().flat_map(|(_, _, table)| table.iter().map(|p| p.name)));
     names.sort_unstable();
@@ -28,13 +28,13 @@ pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {
 }
 
 /// The page of `NAME`, or of `ENTRY.NAME` with that entry only.
-pub(super) fn find(policies: &PolicyShelf, text: &str) -> Vec<Page> {
+pub(super) fn find(policies: &PolicyRegistry, text: &str) -> Vec<Page> {
     // Names of kernels have dots, those of parameters have none.
     let (owner, name) = text.rsplit_once('.').unwrap_or(("", text));
     page(policies, &name.to_lowercase(), owner).into_iter().collect()
 }
 
-fn page(policies: &PolicyShelf, name: &str, owner: &str) -> Option<Page> {
+fn page(policies: &PolicyRegistry, name: &str, owner: &str) -> Option<Page> {
     let mut found: Vec<(String, ParameterRow)> = Vec::new();
     let asked = |entry: &str| owner.is_empty() || owner.eq_ignore_ascii_case(entry);
     for (kind, entry, table) in owners(policies).into_iter().filter(|(_, entry, _)| asked(entry)) {

@@ -1,12 +1,12 @@
 //! Pages of policies.
 
 use experiment::metrics::ALL_APPS;
-use policies::{Entry, Level, PolicyShelf, Showcase};
+use policies::{Entry, Level, PolicyRegistry, Showcase};
 
 use crate::catalogue::parameter;
 use crate::page::{Block, Kind, Page};
 
-pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {
+pub(super) fn pages(policies: &PolicyRegistry) -> Vec<Page> {
     policies.entries().map(page).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use notation::suggest::hint;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::built_in;
 
 use crate::page::{Kind, Page};
@@ -15,12 +15,12 @@ const MENTIONED: usize = 8;
 /// The pages of a kind, in its order.
 #[must_use]
 pub fn pages(kind: Kind) -> Vec<Page> {
-    pages_with(&PolicyShelf::default(), kind)
+    pages_with(&PolicyRegistry::default(), kind)
 }
 
 /// As [`pages`], with these policies.
 #[must_use]
-pub fn pages_with(policies: &PolicyShelf, kind: Kind) -> Vec<Page> {
+pub fn pages_with(policies: &PolicyRegistry, kind: Kind) -> Vec<Page> {
     match kind {
         Kind::Policy => policy::pages(policies),
         Kind::Kernel => entries::kernels(),
@@ -46,14 +46,14 @@ pub fn pages_with(policies: &PolicyShelf, kind: Kind) -> Vec<Page> {
 /// # Errors
 /// A sentence with the nearest name.
 pub fn find(name: &str) -> Result<Vec<Page>, String> {
-    find_with(&PolicyShelf::default(), name)
+    find_with(&PolicyRegistry::default(), name)
 }
 
 /// As [`find`], with these policies.
 ///
 /// # Errors
 /// As [`find`].
-pub fn find_with(policies: &PolicyShelf, name: &str) -> Result<Vec<Page>, String> {
+pub fn find_with(policies: &PolicyRegistry, name: &str) -> Result<Vec<Page>, String> {
     let name = name.trim();
     let of = |kind: Kind, name: &str| -> Vec<Page> {
         if kind == Kind::Parameter {
@@ -84,7 +84,7 @@ pub fn find_with(policies: &PolicyShelf, name: &str) -> Result<Vec<Page>, String
     Err(unknown(policies, name))
 }
 
-fn unknown(policies: &PolicyShelf, name: &str) -> String {
+fn unknown(policies: &PolicyRegistry, name: &str) -> String {
     if let Some(scenario) = built_in::find(name) {
         let name = scenario.name;
         return format!("`{name}` is a built-in scenario: `oversim list scenarios {name}` describes it");
@@ -179,7 +179,7 @@ KMP_AFFINITY GOMP_CPU_AFFINITY KMP_LIBRARY p-value futex SCHED_FIFO MPI OpenMP N
     #[test]
     fn policies_from_outside_are_explained_too() {
         let mine = policies::Entry { name: "MINE", ..*policies::find("PIN").unwrap() };
-        let policies = PolicyShelf::with(&[Box::leak(Box::new(mine))]).unwrap();
+        let policies = PolicyRegistry::with(&[Box::leak(Box::new(mine))]).unwrap();
         assert_eq!(find_with(&policies, "mine").unwrap()[0].name, "MINE");
         assert_eq!(find_with(&policies, "MINE.layout").unwrap()[0].kind, Kind::Parameter);
         assert!(find("MINE").is_err());

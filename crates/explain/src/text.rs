@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use notation::text::{cut, hanging};
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 
 use crate::page::{Block, Kind, Link, Page};
 use crate::search::pages_with;
@@ -91,7 +91,7 @@ fn wrapped(out: &mut dyn Write, text: &str, first: &str, rest: &str, width: usiz
 ///
 /// # Errors
 /// Errors of writing to `out`.
-pub fn write_overview(policies: &PolicyShelf, out: &mut dyn Write, width: usize) -> io::Result<()> {
+pub fn write_overview(policies: &PolicyRegistry, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let how = "`oversim explain NAME` shows one of these pages, `policy:NAME` searches only the policies.";
     wrapped(out, how, "", "", width.min(WIDEST))?;
     for kind in Kind::listed() {
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_overview_names_every_page() {
         let mut text = Vec::new();
-        write_overview(&PolicyShelf::default(), &mut text, 80).unwrap();
+        write_overview(&PolicyRegistry::default(), &mut text, 80).unwrap();
         let text = String::from_utf8(text).unwrap();
         for page in Kind::listed().flat_map(pages) {
             assert!(text.contains(&format!("\n  {}", page.name)), "{}", page.name);

@@ -14,7 +14,7 @@ use sim_core::outcome::{Outcome, RunReport};
 use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Spread, StartUp, release_order};
 use sim_core::rng::{Purpose, key};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
-use sim_core::wait::{Looks, WaitMode};
+use sim_core::wait::{PollsPerYield, WaitMode};
 
 use crate::barrier::{Polls, Wait};
 
@@ -262,7 +262,7 @@ pub fn wait(mode: WaitMode) -> Option<Wait> {
 /// The polls before a yield. Several polls of the machine take its time of a poll each; a single one is a
 /// look at the flag.
 fn polls(app: &AppSpec, plan: &RunPlan) -> Polls {
-    let Looks { count, each } = app.runtime.polling.looks;
+    let PollsPerYield { count, each } = app.runtime.polling.looks;
     let each = if count > 1 && each == Span::ZERO { plan.machine.costs.poll } else { each };
     Polls { count, each: each.ns() }
 }

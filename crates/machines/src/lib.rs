@@ -5,18 +5,18 @@
 //! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`os`] is the
 //! same for operating systems. [`import`] makes a machine file of what hwloc or Linux states.
 
+mod built_in;
 mod entry;
 mod file;
 pub mod import;
 pub mod os;
 mod parameters;
-mod shelf;
 mod topology;
 mod uncertain;
 
+pub use built_in::{entries, names, resolve};
 pub use entry::{DISTURBED, Entry, Note};
 pub use file::read as read_file;
 pub use parameters::{GENERIC_NOTES, Lists, Parameters, build, generic_values};
-pub use shelf::{entries, names, resolve};
 pub use topology::{LEVEL_NAMES, parse_topology};
 pub use uncertain::{Draw, Input};

@@ -36,6 +36,6 @@ pub use domain_level::DomainLevel;
 pub use domains::domains;
 pub use entry::{Entry, Level, Setting, Showcase};
 pub use partition::{Cut, Parameters as PartitionParameters, Share, Unit};
-pub use registry::{ALL, PolicyShelf, find, kernel_policy};
+pub use registry::{ALL, PolicyRegistry, find, kernel_policy};
 pub use sim_core::wrap::Request;
 pub use wrap::{Call, Hook, Perturbation, Recorder, Replayer, Schedule, Tally};

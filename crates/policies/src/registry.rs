@@ -35,23 +35,23 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// The policies that scenarios can name: those of this crate and, behind them, those of somebody else.
 #[derive(Clone, Debug)]
-pub struct PolicyShelf {
+pub struct PolicyRegistry {
     entries: Vec<&'static Entry>,
 }
 
-impl Default for PolicyShelf {
+impl Default for PolicyRegistry {
     fn default() -> Self {
         Self { entries: ALL.iter().collect() }
     }
 }
 
-impl PolicyShelf {
+impl PolicyRegistry {
     /// The policies of this crate and these behind them.
     ///
     /// # Errors
     /// A sentence: a name is taken, or is none that a scenario could write.
     pub fn with(own: &[&'static Entry]) -> Result<Self, String> {
-        let mut shelf = Self::default();
+        let mut registry = Self::default();
         for entry in own {
             let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if entry.name.is_empty() || entry.name.len() > 64 || !entry.name.chars().all(word) {
@@ -60,12 +60,12 @@ impl PolicyShelf {
                     entry.name
                 ));
             }
-            if shelf.find(entry.name).is_some() {
+            if registry.find(entry.name).is_some() {
                 return Err(format!("there is already a policy named {}", entry.name));
             }
-            shelf.entries.push(entry);
+            registry.entries.push(entry);
         }
-        Ok(shelf)
+        Ok(registry)
     }
 
     /// All of them, in the order of lists and reports.
@@ -110,15 +110,15 @@ mod tests {
     #[test]
     fn a_shelf_takes_policies_with_names_of_their_own() {
         const MINE: Entry = Entry { name: "MINE", ..crate::pin::ENTRY };
-        let shelf = PolicyShelf::with(&[&MINE]).unwrap();
-        assert_eq!(shelf.entries().count(), ALL.len() + 1);
-        assert_eq!(shelf.find("mine").map(|entry| entry.name), Some("MINE"));
-        assert!(PolicyShelf::default().find("mine").is_none());
+        let registry = PolicyRegistry::with(&[&MINE]).unwrap();
+        assert_eq!(registry.entries().count(), ALL.len() + 1);
+        assert_eq!(registry.find("mine").map(|entry| entry.name), Some("MINE"));
+        assert!(PolicyRegistry::default().find("mine").is_none());
         const TAKEN: Entry = Entry { name: "load", ..crate::pin::ENTRY };
-        assert_eq!(PolicyShelf::with(&[&TAKEN]).unwrap_err(), "there is already a policy named load");
-        assert!(PolicyShelf::with(&[&MINE, &MINE]).is_err());
+        assert_eq!(PolicyRegistry::with(&[&TAKEN]).unwrap_err(), "there is already a policy named load");
+        assert!(PolicyRegistry::with(&[&MINE, &MINE]).is_err());
         const ODD: Entry = Entry { name: "a policy", ..crate::pin::ENTRY };
-        assert!(PolicyShelf::with(&[&ODD]).is_err());
+        assert!(PolicyRegistry::with(&[&ODD]).is_err());
     }
 
     #[test]

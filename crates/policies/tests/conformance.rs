@@ -134,7 +134,7 @@ fn every_policy_completes_accounts_for_all_time_and_repeats() {
 
 #[test]
 fn gangs_complete_with_every_choice_of_their_parameters() {
-    let entry = policies::find("gang").expect("on the shelf");
+    let entry = policies::find("gang").expect("on the registry");
     for number in 0..96u64 {
         let mut choice = Choice::new(entry);
         let names = ["packing", "unification", "migration", "pairing", "quantum_by"];

@@ -2,7 +2,7 @@
 
 use notation::diagnostics::Place;
 use notation::yaml::{Content, Entry, Node};
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use serde_json::{Value as Json, json};
 use sim_core::os::Limit;
 
@@ -44,7 +44,7 @@ pub(crate) struct ControlGroups;
 impl Form for ControlGroups {
     const INSIDE: Inside = Inside::Named(ControlGroup::KEYS);
 
-    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+    fn schema(key: &Key, policies: &PolicyRegistry) -> Json {
         json!({
             "type": "object",
             "description": key.about(),
@@ -96,7 +96,7 @@ fn declared(reader: &mut Reader, entry: &Entry) -> Option<Declared> {
 pub(crate) struct GroupPath;
 
 impl Form for GroupPath {
-    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+    fn schema(_: &Key, _: &PolicyRegistry) -> Json {
         json!({ "type": "string", "pattern": "^[A-Za-z0-9_.@:-]+(/[A-Za-z0-9_.@:-]+)*$" })
     }
 }

@@ -7,7 +7,7 @@ use notation::registry::Registry;
 use notation::suggest::advice;
 use notation::units;
 use notation::yaml::{Content, Entry, Node};
-use policies::{Level, Perturbation, PolicyShelf};
+use policies::{Level, Perturbation, PolicyRegistry};
 use serde_json::{Value as Json, json};
 use sim_core::ids::CpuId;
 use sim_core::limits::MAX_CPUS;
@@ -53,7 +53,7 @@ macro_rules! plain {
         pub(crate) struct $name$(<$(const $bound: u64),+>)?;
 
         impl$(<$(const $bound: u64),+>)? Form for $name$(<$($bound),+>)? {
-            fn schema(key: &Key, _: &PolicyShelf) -> Json {
+            fn schema(key: &Key, _: &PolicyRegistry) -> Json {
                 let schema: fn(&Key) -> Json = $schema;
                 schema(key)
             }
@@ -164,7 +164,7 @@ pub(crate) struct Machine;
 impl Form for Machine {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+    fn schema(_: &Key, _: &PolicyRegistry) -> Json {
         let known = machines::entries().iter();
         let mut named = choice(
             "",
@@ -207,7 +207,7 @@ pub(crate) struct Kernel;
 impl Form for Kernel {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+    fn schema(_: &Key, _: &PolicyRegistry) -> Json {
         entries(&os::KERNELS)
     }
 }
@@ -218,7 +218,7 @@ pub(crate) struct Workload;
 impl Form for Workload {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+    fn schema(_: &Key, _: &PolicyRegistry) -> Json {
         entries(&WORKLOADS)
     }
 }
@@ -253,7 +253,7 @@ pub(crate) fn names_roles(node: &Node) -> bool {
 impl Form for Runtime {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+    fn schema(_: &Key, _: &PolicyRegistry) -> Json {
         let mut schema = entries(&RUNTIMES);
         let of = |role: Role| choice("", role.entries().map(|e| (e.name, e.summary, e.parameters)));
         let both = json!({
@@ -324,7 +324,7 @@ fn two(reader: &mut Reader, node: &Node, what: &str) -> Option<Runtimes> {
 pub(crate) struct Policies;
 
 impl Form for Policies {
-    fn schema(key: &Key, known: &PolicyShelf) -> Json {
+    fn schema(key: &Key, known: &PolicyRegistry) -> Json {
         let of = |e: &policies::Entry| -> (&'static str, &'static str, &'static [Parameter]) {
             (e.name, e.summary, e.parameters)
         };
@@ -355,7 +355,7 @@ impl Form for Policies {
 pub(crate) struct Anything;
 
 impl Form for Anything {
-    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+    fn schema(_: &Key, _: &PolicyRegistry) -> Json {
         json!({})
     }
 }

@@ -2,7 +2,7 @@
 
 use notation::diagnostics::{Problems, Sources};
 use notation::yaml::Node;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 
 use crate::configuration::{Axis, Configuration};
 use crate::key::names;
@@ -21,13 +21,13 @@ const MESSAGE: usize = 500;
 /// A scenario with its sweep. Each value of each axis has been resolved once; combinations of them have not.
 ///
 /// ```
-/// use policies::PolicyShelf;
+/// use policies::PolicyRegistry;
 /// use scenario::{Grid, Overrides};
 ///
 /// let text = "name: small\nmachine: package:1 core:4\npolicies: [LOAD, PIN]\n\
 ///     apps: { job: { workload: { spmd: { work: 10ms } } } }\n\
 ///     sweep: { threads_per_core: 1..4, kernel.tick: 1ms..4ms:*2, when: threads_per_core != 3 }\n";
-/// let grid = Grid::load(&PolicyShelf::default(), "small.yaml", text, &Overrides::default()).unwrap();
+/// let grid = Grid::load(&PolicyRegistry::default(), "small.yaml", text, &Overrides::default()).unwrap();
 /// assert_eq!((grid.combinations(), (0..12).filter(|number| grid.has(*number)).count()), (12, 9));
 /// let configured = grid.resolve(1).unwrap();
 /// assert_eq!(configured.configuration.label, "threads_per_core=1, kernel.tick=2ms");
@@ -61,7 +61,7 @@ impl Grid {
     /// # Errors
     /// As [`crate::load`].
     pub fn load(
-        policies: &PolicyShelf,
+        policies: &PolicyRegistry,
         name: &str,
         text: &str,
         overrides: &Overrides,
@@ -74,7 +74,7 @@ impl Grid {
     /// # Errors
     /// As [`crate::examine`].
     pub fn examine(
-        policies: &PolicyShelf,
+        policies: &PolicyRegistry,
         name: &str,
         text: &str,
         overrides: &Overrides,

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use notation::diagnostics::Place;
 use notation::suggest::nearest;
 use notation::yaml::{Entry, Node};
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use serde_json::{Map, Value as Json};
 
 use crate::Reader;
@@ -32,7 +32,7 @@ pub struct Key {
     /// How its type completes the meaning.
     pub(crate) describe: fn(&str) -> String,
     /// The JSON Schema of its type.
-    pub(crate) form: fn(&Self, &PolicyShelf) -> Json,
+    pub(crate) form: fn(&Self, &PolicyRegistry) -> Json,
 }
 
 /// Who may change the value of a key, besides the file.
@@ -67,7 +67,7 @@ pub(crate) trait Form {
     const INSIDE: Inside = Inside::Nothing;
 
     /// The JSON Schema of the values.
-    fn schema(key: &Key, policies: &PolicyShelf) -> Json;
+    fn schema(key: &Key, policies: &PolicyRegistry) -> Json;
 
     /// What the key means; a type may add what it knows.
     fn describe(meaning: &str) -> String {
@@ -109,7 +109,7 @@ impl Key {
 
     /// The JSON Schema of its values, with these policies.
     #[must_use]
-    pub fn schema(&self, policies: &PolicyShelf) -> Json {
+    pub fn schema(&self, policies: &PolicyRegistry) -> Json {
         let mut schema = (self.form)(self, policies);
         if let Some(schema) = schema.as_object_mut() {
             schema.entry("description").or_insert_with(|| Json::from(self.about()));
@@ -125,7 +125,7 @@ impl Key {
 }
 
 /// The JSON Schema of the values of keys.
-pub(crate) fn properties(keys: &[Key], policies: &PolicyShelf) -> Map<String, Json> {
+pub(crate) fn properties(keys: &[Key], policies: &PolicyRegistry) -> Map<String, Json> {
     keys.iter().map(|key| (key.name.to_owned(), key.schema(policies))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Every key of a scenario, declared once: its type, meaning, default and example, and who may change it.
 
 use notation::yaml::{Content, Node};
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use serde_json::{Value as Json, json};
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::CpuSet;
@@ -427,7 +427,7 @@ pub const APPLICATION: &[Key] = Application::KEYS;
 pub(crate) struct Apps;
 
 impl Form for Apps {
-    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+    fn schema(key: &Key, policies: &PolicyRegistry) -> Json {
         let required = APPLICATION.iter().filter(|key| !key.add.is_empty()).map(|key| key.name);
         json!({
             "type": "object",
@@ -448,7 +448,7 @@ impl Form for Apps {
 pub(crate) struct Rebinds;
 
 impl Form for Rebinds {
-    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+    fn schema(key: &Key, policies: &PolicyRegistry) -> Json {
         json!({
             "type": "array",
             "description": key.about(),
@@ -492,7 +492,7 @@ pub(crate) struct Admitted;
 impl Form for Admitted {
     const INSIDE: Inside = Inside::Keys(Limits::KEYS);
 
-    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+    fn schema(key: &Key, policies: &PolicyRegistry) -> Json {
         json!({
             "type": "object",
             "additionalProperties": false,
@@ -536,7 +536,7 @@ pub(crate) struct Arrivals;
 impl Form for Arrivals {
     const INSIDE: Inside = Inside::Either(Intervals::KEYS);
 
-    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+    fn schema(key: &Key, policies: &PolicyRegistry) -> Json {
         let mut any =
             vec![json!({ "enum": ["queue"], "description": "Each copy when the previous one has ended." })];
         any.extend(Intervals::KEYS.chunks(1).map(|one| {
@@ -629,7 +629,7 @@ impl Sweep {
 }
 
 impl Form for Sweep {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+    fn schema(key: &Key, _: &PolicyRegistry) -> Json {
         let forms: Vec<String> = Self::paths().into_iter().map(|(form, _)| form).collect();
         let path = forms.join("|");
         let values = json!({

@@ -39,7 +39,7 @@ use std::sync::Arc;
 use notation::diagnostics::{Diagnostic, Place, Problems, Sources};
 use notation::yaml::{self, Node};
 
-use ::policies::PolicyShelf;
+use ::policies::PolicyRegistry;
 pub use defaults::{DEFAULT_KERNEL, default_kernel};
 pub use grid::{Configured, Grid};
 pub use key::{Edit, Inside, Key};
@@ -57,7 +57,7 @@ pub(crate) struct Known {
     /// The machines of files, by the path as written; `None` for a file in which something is wrong.
     pub(crate) machines: Arc<BTreeMap<String, Option<machines::Entry>>>,
     /// The policies.
-    pub(crate) policies: PolicyShelf,
+    pub(crate) policies: PolicyRegistry,
     /// The draw that replaces the uncertain values of machines.
     pub(crate) draw: Option<Draw>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Known {
 /// # Errors
 /// All that is wrong with it, rendered with file, line, column and source lines.
 pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment, String> {
-    load_with(&PolicyShelf::default(), name, text, overrides)
+    load_with(&PolicyRegistry::default(), name, text, overrides)
 }
 
 /// As [`load`], with these policies.
@@ -75,7 +75,7 @@ pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment,
 /// # Errors
 /// As [`load`].
 pub fn load_with(
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
     name: &str,
     text: &str,
     overrides: &Overrides,
@@ -88,7 +88,7 @@ pub fn load_with(
 /// # Errors
 /// All that is wrong.
 pub fn examine(
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
     name: &str,
     text: &str,
     overrides: &Overrides,
@@ -123,7 +123,12 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    fn read(policies: &PolicyShelf, name: &str, text: &str, overrides: &Overrides) -> Result<Self, Problems> {
+    fn read(
+        policies: &PolicyRegistry,
+        name: &str,
+        text: &str,
+        overrides: &Overrides,
+    ) -> Result<Self, Problems> {
         let mut sources = Sources::new(name, text);
         let mut root = match document(text) {
             Ok(root) => root,

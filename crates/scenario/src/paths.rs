@@ -6,7 +6,7 @@
 //! `apps.<app>.runtime.<role>.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
 //! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
-use ::policies::PolicyShelf;
+use ::policies::PolicyRegistry;
 use notation::diagnostics::{Diagnostic, Place};
 use notation::number::listed;
 use notation::suggest::{advice, nearest};
@@ -207,7 +207,7 @@ fn same_end(path: &str, known: &[String]) -> Option<String> {
 
 /// An unknown path, with the nearest one that is known.
 fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
-    let known = settable::paths(&PolicyShelf::default(), Some(root), edit);
+    let known = settable::paths(&PolicyRegistry::default(), Some(root), edit);
     let known: Vec<String> = known.into_iter().map(|known| known.path).collect();
     let parts: Vec<&str> = path.split('.').collect();
     let hint = match parts.as_slice() {

@@ -1,4 +1,4 @@
-//! Looks names up in the registries and reads their parameters.
+//! PollsPerYield names up in the registries and reads their parameters.
 
 use std::sync::Arc;
 

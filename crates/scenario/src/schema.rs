@@ -1,7 +1,7 @@
 //! The JSON Schemas (draft-07) of scenario files and machine files, made from keys and registries. Editors
 //! complete names and check values with them.
 
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use serde_json::{Value, json};
 
 use crate::json::parameters;
@@ -11,12 +11,12 @@ use crate::keys::SCENARIO;
 /// The schema.
 #[must_use]
 pub fn schema() -> Value {
-    schema_with(&PolicyShelf::default())
+    schema_with(&PolicyRegistry::default())
 }
 
 /// As [`schema`], with these policies.
 #[must_use]
-pub fn schema_with(known: &PolicyShelf) -> Value {
+pub fn schema_with(known: &PolicyRegistry) -> Value {
     let required = SCENARIO.iter().filter(|key| !key.add.is_empty()).map(|key| key.name);
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",

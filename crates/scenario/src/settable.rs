@@ -1,7 +1,7 @@
 //! The paths that `--set` and `--sweep` accept in a given scenario, with their meaning: for completion in a
 //! shell.
 
-use ::policies::{Perturbation, PolicyShelf};
+use ::policies::{Perturbation, PolicyRegistry};
 use machines::os;
 use notation::parameter::{Kind, Parameter};
 use notation::yaml::{Content, Node, tree};
@@ -27,13 +27,13 @@ pub struct SettablePath {
 /// The paths that `--set` accepts, or `--sweep` if `swept`. Without the text of a scenario, or with an
 /// invalid one: those that every scenario has.
 #[must_use]
-pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<SettablePath> {
+pub fn settable(policies: &PolicyRegistry, text: Option<&str>, swept: bool) -> Vec<SettablePath> {
     let root = text.and_then(|text| tree(0, text).ok());
     paths(policies, root.as_ref(), if swept { Edit::Sweep } else { Edit::Set })
 }
 
 /// The same for a scenario that has been read.
-pub(crate) fn paths(policies: &PolicyShelf, root: Option<&Node>, edit: Edit) -> Vec<SettablePath> {
+pub(crate) fn paths(policies: &PolicyRegistry, root: Option<&Node>, edit: Edit) -> Vec<SettablePath> {
     let mut paths = Paths::default();
     let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
     for key in allowed() {
@@ -128,7 +128,7 @@ impl Paths {
         self.table(&format!("apps.{name}.runtime"), runtime.map_or(&[], |entry| entry.parameters));
     }
 
-    fn policy(&mut self, policies: &PolicyShelf, item: &Node) {
+    fn policy(&mut self, policies: &PolicyRegistry, item: &Node) {
         let (Some(label), Some(entry)) = (label_of(item), name_of(item).and_then(|name| policies.find(name)))
         else {
             return;
@@ -147,13 +147,13 @@ mod tests {
     use crate::{Overrides, load};
 
     fn names(text: Option<&str>, swept: bool) -> Vec<String> {
-        settable(&PolicyShelf::default(), text, swept).into_iter().map(|known| known.path).collect()
+        settable(&PolicyRegistry::default(), text, swept).into_iter().map(|known| known.path).collect()
     }
 
     #[test]
     fn paths_follow_the_scenario() {
         let text = find("cg_ft_share").unwrap().text;
-        let known = settable(&PolicyShelf::default(), Some(text), false);
+        let known = settable(&PolicyRegistry::default(), Some(text), false);
         let yields = known.iter().find(|known| known.path == "kernel.yield").unwrap();
         assert!(!yields.about.is_empty() && yields.words.contains(&"posix".to_owned()), "{yields:?}");
         let names: Vec<&str> = known.iter().map(|known| known.path.as_str()).collect();

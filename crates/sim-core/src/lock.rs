@@ -74,8 +74,8 @@ impl LockRules {
         Self { order: LockOrder::Arrival, wait, word: LockWord::Own }
     }
 
-    /// True when waiters poll the word of the lock, one poll right after the other. Those that yield between
-    /// two polls, or sleep after one look, do not queue for its line.
+    /// True when waiters poll the word of the lock, one poll right after the other. Waiters that yield
+    /// between two polls, or sleep after one look, do not queue for its line.
     #[must_use]
     #[inline]
     pub const fn polls_its_word(&self) -> bool {

@@ -103,7 +103,7 @@ pub struct Counters {
     pub responses: u64,
     /// Nanoseconds from those wake-ups to the end of the work.
     pub response_ns: u64,
-    /// Those of them that took longer than the deadline of the application.
+    /// Requests that took longer than the deadline of the application.
     pub late_responses: u64,
     /// Work asked for, in nanoseconds at nominal speed (rounded down per task).
     pub work_asked_ns: u64,

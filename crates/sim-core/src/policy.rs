@@ -441,7 +441,7 @@ pub trait System: View {
     fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>);
     /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put
     /// back, has begun to wait or to poll (also after a system call or an interruption), or has learnt when
-    /// its wait ends; with more where that is simpler. A change between polling tasks is left out
+    /// its wait ends. It may also report other cpus. A change between polling tasks is left out
     /// ([`System::yield_ends`]). Only one policy of a run may use it, and it has to [watch
     /// waits](Policy::watches).
     fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {

@@ -124,8 +124,8 @@ pub enum Op {
     /// Start of a loop body executed `0` (forever) or this many times.
     Repeat(u32),
     /// Start of a loop body executed this many times (at least once) by all ranks together: each takes the
-    /// next pass until none is left, then continues behind the loop. Met again, the loop starts afresh. Tasks
-    /// do not meet in it.
+    /// next pass until none is left, then continues behind the loop. Re-entering restarts the loop. Its body
+    /// has no barrier.
     RepeatShared(u32),
     /// End of the innermost loop body.
     End,

@@ -248,7 +248,7 @@ pub(crate) enum Given {
     Nothing,
     /// This rank has it now.
     To(u32),
-    /// Anyone may take it. Those that poll see it; this rank, which sleeps, is woken.
+    /// Anyone may take it. Waiters that poll see it; this rank, which sleeps, is woken.
     Free(Option<u32>),
 }
 

@@ -7,7 +7,7 @@ use crate::time::Span;
 pub enum WaitMode {
     /// Polls, never yields.
     Spin,
-    /// Polls ([`Looks`] times), calls `sched_yield`, forever.
+    /// Polls ([`PollsPerYield`] times), calls `sched_yield`, forever.
     Yield,
     /// Polls once, then sleeps until woken.
     Block,
@@ -50,7 +50,7 @@ impl WaitMode {
 
 /// How often a waiter that yields polls before each yield.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Looks {
+pub struct PollsPerYield {
     /// Polls before a yield, 1 or more. A waiter that observes what it waits for at the end of one does not
     /// yield.
     pub count: u32,
@@ -58,7 +58,7 @@ pub struct Looks {
     pub each: Span,
 }
 
-impl Looks {
+impl PollsPerYield {
     /// One poll of the machine.
     pub const ONE: Self = Self { count: 1, each: Span::ZERO };
 }
@@ -80,16 +80,17 @@ pub struct YieldCycle {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Polling {
     /// Polls before a yield at barriers.
-    pub looks: Looks,
+    pub looks: PollsPerYield,
     /// Polls before a yield while a task waits for a message ([`crate::program::Op::Exchange`]).
-    pub message_looks: Looks,
+    pub message_looks: PollsPerYield,
     /// When yields are on; always without it.
     pub cycle: Option<YieldCycle>,
 }
 
 impl Polling {
     /// A yield after each poll.
-    pub const PLAIN: Self = Self { looks: Looks::ONE, message_looks: Looks::ONE, cycle: None };
+    pub const PLAIN: Self =
+        Self { looks: PollsPerYield::ONE, message_looks: PollsPerYield::ONE, cycle: None };
 }
 
 /// The tasks that meet at a barrier.

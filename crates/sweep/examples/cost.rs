@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use experiment::run::simulate_one;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::{Grid, Overrides};
 use sweep::merge::merge;
 use sweep::plan::{Plan, Shard};
@@ -55,7 +55,7 @@ fn load(configurations: u64) -> Result<Grid, String> {
         "{SCENARIO}sweep: {{ sample: {{ count: {configurations}, over: {{ apps.job.workload.work: \
             540ms..560ms, kernel.tick: 900us..1100us }} }} }}\n"
     );
-    Grid::load(&PolicyShelf::default(), "cost.yaml", &text, &Overrides::default())
+    Grid::load(&PolicyRegistry::default(), "cost.yaml", &text, &Overrides::default())
 }
 
 /// Seconds for the runs alone.

@@ -9,7 +9,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::{Grid, Overrides};
 use sweep::merge::{Merged, NDJSON, PARQUET, merge};
 use sweep::plan::{Plan, Shard};
@@ -25,7 +25,7 @@ const TEXT: &str = "name: table\nmachine: core:2\nkernel: linux-2.6.28\npolicies
 
 #[test]
 fn parquet_has_the_values_of_the_lines() {
-    let grid = Grid::load(&PolicyShelf::default(), "t.yaml", TEXT, &Overrides::default()).unwrap();
+    let grid = Grid::load(&PolicyRegistry::default(), "t.yaml", TEXT, &Overrides::default()).unwrap();
     let plan = Plan::new(&grid, None).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path(), &plan).unwrap();

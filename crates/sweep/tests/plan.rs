@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use hmac_sha256::Hash;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::{Grid, Overrides};
 use sweep::plan::{Place, Plan, Shard, Until};
 use sweep::store::{self, Store, StoreError};
@@ -14,7 +14,7 @@ const TEXT: &str = "name: plan\nmachine: core:4\npolicies: [LOAD, PIN]\nrepeat: 
     \x20 when: threads_per_core < 3 or kernel.tick == 1ms }\n";
 
 fn grid() -> Grid {
-    Grid::load(&PolicyShelf::default(), "plan.yaml", TEXT, &Overrides::default()).unwrap()
+    Grid::load(&PolicyRegistry::default(), "plan.yaml", TEXT, &Overrides::default()).unwrap()
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn every_replicate_of_every_configuration_is_in_one_shard() {
 #[test]
 fn the_identifier_depends_on_all_that_changes_results() {
     let of = |text: &str| {
-        let grid = Grid::load(&PolicyShelf::default(), "p", text, &Overrides::default()).unwrap();
+        let grid = Grid::load(&PolicyRegistry::default(), "p", text, &Overrides::default()).unwrap();
         Plan::new(&grid, None).unwrap()
     };
     let plan = of(TEXT);

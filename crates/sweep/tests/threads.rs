@@ -4,7 +4,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::{Grid, Overrides};
 use sweep::merge::{NDJSON, merge};
 use sweep::plan::{Plan, Shard, Until};
@@ -18,7 +18,7 @@ const TEXT: &str = "name: threads\nmachine: core:2\npolicies: [LOAD, PIN]\nrepea
 
 /// The merged lines, after so many threads have simulated all runs.
 fn lines(until: Option<Until>, jobs: usize) -> String {
-    let grid = Grid::load(&PolicyShelf::default(), "t.yaml", TEXT, &Overrides::default()).unwrap();
+    let grid = Grid::load(&PolicyRegistry::default(), "t.yaml", TEXT, &Overrides::default()).unwrap();
     let plan = Plan::new(&grid, until).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path(), &plan).unwrap();

@@ -18,7 +18,7 @@ use sim_core::program::{
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Speed, Time, Work};
-use sim_core::wait::{BarrierKind, Looks, Polling, WaitMode, YieldCycle};
+use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
 /// A scenario small enough to simulate poll by poll.
 #[derive(Clone, Debug)]
@@ -389,7 +389,10 @@ fn runtime(rng: &mut ChaCha8Rng) -> Runtime {
 fn polling(rng: &mut ChaCha8Rng) -> Polling {
     let mut looks = || {
         let each = [Span::ZERO, Span::from_ns(rng.random_range(1..900))][rng.random_range(0..2)];
-        Looks { count: [1, rng.random_range(2..5), rng.random_range(5..40)][rng.random_range(0..3)], each }
+        PollsPerYield {
+            count: [1, rng.random_range(2..5), rng.random_range(5..40)][rng.random_range(0..3)],
+            each,
+        }
     };
     let (often, message_looks) = (looks(), looks());
     if rng.random_range(0..3) == 0 {

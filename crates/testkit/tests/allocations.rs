@@ -42,7 +42,7 @@ impl Observer for Counter {
 
 // Without the test harness: its own thread would ask for memory at the same time.
 fn main() {
-    let base = machines::resolve("barcelona").expect("a machine of the shelf").machine();
+    let base = machines::resolve("barcelona").expect("a machine of the registry").machine();
     let main = Job::central(16, 50);
     let jobs = [
         ("central", main),

@@ -8,7 +8,7 @@ use testkit::policies::Fixed;
 use testkit::textbook::{plain, run};
 
 fn prices() -> Prices {
-    let costs = machines::resolve("barcelona").expect("a machine of the shelf").machine().costs;
+    let costs = machines::resolve("barcelona").expect("a machine of the registry").machine().costs;
     Prices { poll: costs.poll, yield_call: costs.yield_call, switch: costs.switch_thread }
 }
 

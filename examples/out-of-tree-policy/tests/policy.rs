@@ -2,14 +2,14 @@
 
 use experiment::result::Results;
 use experiment::run::run;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::{Overrides, load_with};
 
 const SCENARIO: &str = include_str!("../scenario.yaml");
 
 /// The results of the scenario with these settings.
 fn results(set: &[&str]) -> Results {
-    let registry = PolicyShelf::with(&[&out_of_tree_policy::ENTRY]).expect("the name is free");
+    let registry = PolicyRegistry::with(&[&out_of_tree_policy::ENTRY]).expect("the name is free");
     let set = set.iter().map(|pair| (*pair).to_owned()).collect();
     let overrides = Overrides { set, ..Overrides::default() };
     let loaded = load_with(&registry, "scenario.yaml", SCENARIO, &overrides);

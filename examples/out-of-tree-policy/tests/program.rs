@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::{Overrides, load_with};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_out-of-tree-policy");
@@ -58,7 +58,7 @@ fn shells_complete_the_name() {
 
 #[test]
 fn user_level_policies_are_stacked_on_it_and_it_can_be_disturbed() {
-    let registry = PolicyShelf::with(&[&out_of_tree_policy::ENTRY]).expect("the name is free");
+    let registry = PolicyRegistry::with(&[&out_of_tree_policy::ENTRY]).expect("the name is free");
     let set = ["policies.PIN.over=STEAL", "policies.STEAL.perturb.veto=50%", "repeat=2"].map(str::to_owned);
     let overrides = Overrides { set: set.into(), ..Overrides::default() };
     let text = std::fs::read_to_string(SCENARIO).expect("the scenario exists");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notation::parameter::Values;
-use policies::{Choice, Level, Perturbation, PolicyShelf};
+use policies::{Choice, Level, Perturbation, PolicyRegistry};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use testkit::contract::{self, SHAPES, WAITS};
@@ -79,7 +79,7 @@ fn cases(choice: &Choice) -> Result<Vec<Case>, String> {
         }
         cases.push(simple(Choice { perturb: Some(perturb), ..choice.clone() }));
     }
-    for other in PolicyShelf::default().entries() {
+    for other in PolicyRegistry::default().entries() {
         let other = Choice::new(other);
         let (upper, lower) = match (choice.entry.level, other.entry.level) {
             (Level::UserLevel, Level::InKernel) => (choice.clone(), other),
@@ -95,7 +95,7 @@ fn cases(choice: &Choice) -> Result<Vec<Case>, String> {
 #[pyfunction]
 pub(crate) fn conformance(py: Python<'_>, class: Bound<'_, PyAny>) -> PyResult<(usize, Vec<String>)> {
     let session = Session::new(std::slice::from_ref(&class))?;
-    let Some(entry) = session.shelf().entries().last() else {
+    let Some(entry) = session.registry().entries().last() else {
         return Err(PyValueError::new_err("no policy"));
     };
     let cases = cases(&Choice::new(entry)).map_err(PyValueError::new_err)?;
@@ -105,8 +105,8 @@ pub(crate) fn conformance(py: Python<'_>, class: Bound<'_, PyAny>) -> PyResult<(
 /// As `runs` with the policy STEAL of `examples/out-of-tree-policy`, in Rust.
 #[pyfunction]
 pub(crate) fn steal_runs(py: Python<'_>, request: Request<'_>) -> PyResult<Vec<Run>> {
-    let shelf = PolicyShelf::with(&[&steal::ENTRY]).map_err(PyValueError::new_err)?;
-    rows(py, request.asked()?, move |_| shelf)
+    let registry = PolicyRegistry::with(&[&steal::ENTRY]).map_err(PyValueError::new_err)?;
+    rows(py, request.asked()?, move |_| registry)
 }
 
 /// One run as [`runs`] shows it: label of the policy, replicate, digest, makespan in nanoseconds,
@@ -117,19 +117,19 @@ type Run = (String, u32, String, u64, u64);
 #[pyfunction]
 pub(crate) fn runs(py: Python<'_>, request: Request<'_>) -> PyResult<Vec<Run>> {
     let asked = request.asked()?;
-    rows(py, asked, PolicyShelf::clone)
+    rows(py, asked, PolicyRegistry::clone)
 }
 
-/// The rows of a scenario with the policies that `shelf` makes of those of the session.
+/// The rows of a scenario with the policies that `registry` makes of those of the session.
 fn rows(
     py: Python<'_>,
     mut asked: Asked,
-    shelf: impl FnOnce(&PolicyShelf) -> PolicyShelf + Send + 'static,
+    registry: impl FnOnce(&PolicyRegistry) -> PolicyRegistry + Send + 'static,
 ) -> PyResult<Vec<Run>> {
     asked.overrides.without_sweep = true;
     patience::wait(py, &Arc::clone(&asked.session), move |_| {
         let (name, text) = asked.read()?;
-        let experiment = scenario::examine(&shelf(asked.session.shelf()), &name, &text, &asked.overrides)?;
+        let experiment = scenario::examine(&registry(asked.session.registry()), &name, &text, &asked.overrides)?;
         let reports = experiment::run::simulate(&experiment, asked.jobs.unwrap_or(1), &|_, _| ())?;
         let shown = experiment.runs.iter().zip(reports).filter_map(|(plan, report)| {
             let label = experiment.policies.get(plan.policy)?.clone();

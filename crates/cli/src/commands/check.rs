@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use experiment::{PolicyShelf, neutral};
+use experiment::{PolicyRegistry, neutral};
 
 use super::source;
 use crate::args::Check;
@@ -11,7 +11,7 @@ use crate::input;
 use crate::output::{to_stdout, write_folded};
 
 /// Checks every scenario; errors go to standard error, a line per valid scenario to standard output.
-pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn check(args: &Check, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let overrides = source::edited(&args.edits);
     let mut all_good = true;
     for path in &args.files {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::compare::contrast::{self, Contrasts, Named, Wanted};
 use experiment::export::View;
 
@@ -14,7 +14,7 @@ use crate::failure::{BAD_END, Failure};
 use crate::output;
 
 /// Compares and reports; exit code 1 when a significant slowdown is larger than the threshold.
-pub(crate) fn compare(args: &Compare, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn compare(args: &Compare, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     // Before anything is simulated.
     contrast::check_metrics(&args.metrics).map_err(Failure::Input)?;
     let open = |path: &Path| source::open(path, &args.changes, false, policies);

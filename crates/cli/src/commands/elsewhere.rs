@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 
 use crate::args::{CalibrateHost, Measure};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ fn needs_linux(command: &str) -> Failure {
 }
 
 /// Refused.
-pub(crate) fn measure(_: &Measure, _: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn measure(_: &Measure, _: &PolicyRegistry) -> Result<ExitCode, Failure> {
     Err(needs_linux("measure"))
 }
 

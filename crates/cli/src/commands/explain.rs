@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 
 use crate::args::{Explain, ExplainFormat};
 use crate::failure::Failure;
 use crate::output::{to_stdout, width};
 
 /// Prints the pages of a name, or the list of all pages.
-pub(crate) fn explain(args: &Explain, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn explain(args: &Explain, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let Some(name) = &args.name else {
         return overview(args.format, policies);
     };
@@ -22,7 +22,7 @@ pub(crate) fn explain(args: &Explain, policies: &PolicyShelf) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-fn overview(format: ExplainFormat, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn overview(format: ExplainFormat, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     to_stdout(|out| match format {
         ExplainFormat::Text => explain::write_overview(policies, out, width()),
         ExplainFormat::Markdown => explain::reference::write_index(out),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use explain::catalogue::{self, Registry, Row};
 
 use crate::advice;
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::{to_stdout, width};
 
 /// Prints a registry, or one entry of it in detail.
-pub(crate) fn list(args: &List, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn list(args: &List, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let registry = args.what.registry();
     let mut rows = catalogue::rows_with(policies, registry);
     if let Some(name) = &args.name {

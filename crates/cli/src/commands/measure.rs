@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use host::facts::{Host, cpus};
 use host::load::Watch;
 use host::measure::{Group, PREDICTIONS, Settings, prepare};
@@ -34,7 +34,7 @@ pub(crate) fn process() -> ExitCode {
 }
 
 /// Predicts, executes and reports.
-pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn measure(args: &Measure, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     if let Some(root) = &args.write {
         return write_page(root);
     }
@@ -65,7 +65,7 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode
 }
 
 /// The groups of a scenario.
-fn predict(args: &Measure, policies: &PolicyShelf, host: &Host) -> Result<(Vec<Group>, String), Failure> {
+fn predict(args: &Measure, policies: &PolicyRegistry, host: &Host) -> Result<(Vec<Group>, String), Failure> {
     let Some(file) = &args.file else {
         return Err(Failure::Input("name a scenario, or add --suite".into()));
     };

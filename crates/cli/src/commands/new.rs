@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use experiment::report::quoted;
-use experiment::{PolicyEntry, PolicyShelf};
+use experiment::{PolicyEntry, PolicyRegistry};
 
 use crate::args::NewPolicy;
 use crate::failure::Failure;
@@ -52,7 +52,7 @@ struct super test trait true try type typeof unsafe unsized use virtual where wh
 const WORDS_OF_SCENARIOS: &[&str] = &["dedicated", "null", "over", "perturb"];
 
 /// Writes a crate with a policy, and prints what to do next.
-pub(crate) fn policy(args: &NewPolicy, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn policy(args: &NewPolicy, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let names = Names::of(&args.name, policies).map_err(Failure::Input)?;
     let directory = args.directory.clone().unwrap_or_else(|| PathBuf::from(&names.package));
     if directory.file_name().is_none() {
@@ -91,7 +91,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(name: &str, policies: &PolicyShelf) -> Result<Self, String> {
+    fn of(name: &str, policies: &PolicyRegistry) -> Result<Self, String> {
         if let Some(taken) = policies.find(name) {
             return Err(format!("there is already a policy named {}", taken.name));
         }
@@ -99,7 +99,7 @@ impl Names {
         // The registry is the judge of names. It lives as long as the process, and so does the one entry.
         let entry: &'static PolicyEntry =
             Box::leak(Box::new(PolicyEntry { name: name.to_owned().leak(), ..*first }));
-        PolicyShelf::with(&[entry])?;
+        PolicyRegistry::with(&[entry])?;
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return Err(format!("`{name}` cannot name a crate and a Rust type: begin with a letter"));
         }
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     fn names(name: &str) -> Result<(String, String), String> {
-        Names::of(name, &PolicyShelf::default()).map(|names| (names.package, names.kind))
+        Names::of(name, &PolicyRegistry::default()).map(|names| (names.package, names.kind))
     }
 
     #[test]

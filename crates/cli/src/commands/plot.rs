@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use experiment::metrics::METRICS;
 use experiment::number::plural;
 use experiment::result::Results;
-use experiment::{PolicyShelf, neutral};
+use experiment::{PolicyRegistry, neutral};
 use pictures::figures::{self, Drawn, Figure};
 
 use super::source;
@@ -22,7 +22,7 @@ pub(crate) const NO_RUN_TIMES: &str = "figures and pages show run times, and wit
     use `oversim run` with `--format csv`";
 
 /// Draws the figures and lists the written and the omitted ones.
-pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn plot(args: &Plot, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let folder = check(args)?;
     let opened = source::open(&args.file, &args.changes, args.best_partition, policies)?;
     let flags = source::given(&args.changes, args.best_partition);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::number::listed;
 use experiment::report::quoted;
 use experiment::response::{Response, regions};
@@ -24,7 +24,7 @@ use crate::output::Target;
 use crate::{input, output, say};
 
 /// Runs the scenario and writes the page.
-pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn report(args: &Report, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let standard = args.output.as_os_str() == "-";
     let target = (!standard).then(|| Target::check(&args.output, args.force)).transpose()?;
     output::distinct(&target.iter().collect::<Vec<_>>(), &[&args.file])?;
@@ -69,7 +69,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
 }
 
 /// Writes the page of a sweep.
-fn of_sweep(args: &Report, target: Option<&Target>, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn of_sweep(args: &Report, target: Option<&Target>, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let changes = &args.changes;
     let flags = source::given(changes, args.best_partition);
     if !flags.is_empty() {

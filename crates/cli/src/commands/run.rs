@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::export::View;
 use experiment::result::Results;
 use experiment::run::{RunError, run_until};
@@ -84,7 +84,7 @@ impl Outputs {
 }
 
 /// Runs the scenario; the exit code reports whether every run completed.
-pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Run, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let outputs = Outputs::check(args)?;
     let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
 fn draws(
     args: &Run,
     experiment: &Experiment,
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
     (name, text): (&str, &str),
 ) -> Result<Vec<Experiment>, Failure> {
     let Some(of) = args.uncertainty else { return Ok(Vec::new()) };

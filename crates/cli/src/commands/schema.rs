@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::schema as output;
 use scenario::schema::{machine, schema_with};
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::to_stdout;
 
 /// Prints a schema.
-pub(crate) fn schema(args: &Schema, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn schema(args: &Schema, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let schema = match args.of {
         SchemaOf::Scenario => schema_with(policies),
         SchemaOf::Machine => machine(),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ::sweep::read::MOST_CONFIGURATIONS;
 use ::sweep::store::Store;
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::metrics::ALL_APPS;
 use experiment::number;
 use experiment::result::{self, Results};
@@ -43,7 +43,7 @@ pub(crate) fn changed(changes: &Changes, best_partition: bool) -> Overrides {
 
 /// Reads a scenario; changes without effect are named on standard error.
 pub(crate) fn load(
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
     name: &str,
     text: &str,
     overrides: &Overrides,
@@ -99,7 +99,7 @@ pub(crate) fn open(
     path: &Path,
     changes: &Changes,
     best_partition: bool,
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
 ) -> Result<Opened, Failure> {
     if ::sweep::store::is_sweep(path) {
         let name = path.display().to_string();
@@ -129,7 +129,7 @@ fn judged(mut results: Results, changes: &Changes) -> Results {
 pub(crate) fn open_metric(
     path: &Path,
     changes: &Changes,
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
     (app, metric): (Option<&str>, Option<&str>),
 ) -> Result<Opened, Failure> {
     if !::sweep::store::is_sweep(path) {

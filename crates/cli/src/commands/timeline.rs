@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::run::simulate_one;
 use experiment::size::Size;
 use pictures::canvas::Picture;
@@ -33,7 +33,7 @@ enum Form {
 }
 
 /// Draws the timeline.
-pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn timeline(args: &Args, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     check(args)?;
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
     let width = output::columns();
@@ -55,7 +55,7 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
 }
 
 /// The picture that the arguments ask for, wherever it goes.
-pub(crate) fn picture(args: &Args, policies: &PolicyShelf) -> Result<Picture, Failure> {
+pub(crate) fn picture(args: &Args, policies: &PolicyRegistry) -> Result<Picture, Failure> {
     let (timeline, title) = recorded(args, policies, Medium::Picture)?;
     Ok(draw::picture(&timeline, &title))
 }
@@ -63,7 +63,7 @@ pub(crate) fn picture(args: &Args, policies: &PolicyShelf) -> Result<Picture, Fa
 /// Records what the arguments ask for, and its title; remarks and warnings go to standard error.
 fn recorded(
     args: &Args,
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
     medium: Medium,
 ) -> Result<(timeline::Timeline, String), Failure> {
     let (name, text) = input::scenario(&args.file)?;

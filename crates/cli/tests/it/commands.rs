@@ -10,7 +10,7 @@ fn oversim(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn lists_come_from_the_registries_as_text_and_json() {
-    for (shelf, one) in [
+    for (registry, one) in [
         ("policies", "SPEED"),
         ("workloads", "npb"),
         ("machines", "barcelona"),
@@ -19,9 +19,9 @@ fn lists_come_from_the_registries_as_text_and_json() {
         ("metrics", "throughput"),
         ("scenarios", "cg_ft_share"),
     ] {
-        let (code, text, _) = oversim(&["list", shelf]);
+        let (code, text, _) = oversim(&["list", registry]);
         assert_eq!(code, 0);
-        let (_, json, _) = oversim(&["list", shelf, "--format", "json"]);
+        let (_, json, _) = oversim(&["list", registry, "--format", "json"]);
         let rows: Value = serde_json::from_str(&json).unwrap();
         let names: Vec<_> = rows.as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
         assert!(names.contains(&one), "{names:?}");

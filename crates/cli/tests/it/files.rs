@@ -323,7 +323,7 @@ fn the_room_that_results_need_is_estimated() {
     let folder = folder();
     for name in ["cg_ft_share", "spin_yield_block", "lgroup_homes"] {
         let text = scenario::built_in::find(name).unwrap().text;
-        let policies = experiment::PolicyShelf::with(&[]).unwrap();
+        let policies = experiment::PolicyRegistry::with(&[]).unwrap();
         let overrides = scenario::Overrides { repeat: Some(2), ..Default::default() };
         let plan = scenario::load_with(&policies, name, text, &overrides).unwrap();
         let (code, said) = run(folder.path(), &["run", name, "--repeat", "2", "-o", name, "--quiet"]);

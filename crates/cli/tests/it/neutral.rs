@@ -6,7 +6,7 @@
 use std::fs;
 
 use crate::support::oversim;
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::compare::contrast::{self, Named, Wanted};
 use experiment::compare::report as comparison;
 use experiment::neutral::is_invisible;
@@ -169,7 +169,7 @@ fn pictures(experiment: &Experiment, results: &Results, file: &str) {
     harmless("text", terminal::text(&recorded, &title, 80, false).as_bytes());
     let slot = Slot { about: title.clone(), picture, command: file.to_owned(), detail: None };
     let drawn = figures::draw(results, &[]);
-    let policies = PolicyShelf::default();
+    let policies = PolicyRegistry::default();
     let story = Story {
         experiment,
         results,

@@ -34,7 +34,7 @@ pub(super) fn rates(jobs: Running<'_>, groups: &[TaskGroup], capacity: Capacity)
 type Groups<'a> = (&'a [TaskGroup], f64);
 
 /// Divides `left` cpus among what is directly in a group: each gets its part by weight, up to what it can
-/// use. Those that want least for their weight come first, and what they leave is shared by the others.
+/// use. Tasks that want least for their weight come first, and what they leave is shared by the others.
 fn divide(jobs: Running<'_>, all: Groups<'_>, inside: Option<u16>, mut left: f64, rates: &mut [f64]) {
     let (groups, _) = all;
     let job = |at: usize| &jobs.0[jobs.1[at].0];

@@ -145,7 +145,7 @@ const fn is_zero(value: &u64) -> bool {
 /// Writes a recording.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
     line(out, &recording.origin)?;
     for run in &recording.runs {

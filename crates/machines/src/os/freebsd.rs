@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Balancer, Discipline, UleParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, Kernel, LONGEST, SHORTEST};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 /// Period of the statistics clock of 127 Hz, which counts the slices; ns, rounded down.
 const STAT_TICK: u64 = 1_000_000_000 / 127;
@@ -47,7 +47,7 @@ queue",
     own: Kernel { balancer: Balancer { policy: "ULE", release: "" }, make: ule },
 };
 
-fn ule(values: &Values, _cpus: u32) -> Booted {
+fn ule(values: &Values, _cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let discipline = Discipline::Ule(UleParams {
         slice: Span::from_ns(values.slice.ns()),
@@ -55,5 +55,5 @@ fn ule(values: &Values, _cpus: u32) -> Booted {
         interactive: values.interactive,
         history: Span::from_ns(values.history.ns()),
     });
-    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

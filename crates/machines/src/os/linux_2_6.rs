@@ -6,7 +6,7 @@ use notation::{choices, parameters};
 use sim_core::os::{BuddyLimit, CfsParams, Discipline, StartDebit, YieldMode};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
 
 choices! {
     /// The words of `yield`.
@@ -128,7 +128,7 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     own: Kernel { balancer: linux("linux-2.6.30"), make: cfs },
 };
 
-fn cfs(values: &Values, cpus: u32) -> Booted {
+fn cfs(values: &Values, cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let boot = CfsParams::scaled(cpus);
     let set = |given: Duration, scaled: Span| match given.ns() {
@@ -160,7 +160,7 @@ fn cfs(values: &Values, cpus: u32) -> Booted {
         adaptive_gran: values.adaptive_gran,
         yield_mode: if values.r#yield == Yields::Posix { YieldMode::Posix } else { YieldMode::Default },
     });
-    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }
 
 #[cfg(test)]

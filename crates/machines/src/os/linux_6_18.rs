@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Discipline, EevdfParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
 
 parameters! {
     /// Parameters of `linux-6.18`.
@@ -49,7 +49,7 @@ are measured",
     own: Kernel { balancer: linux("linux-6.18"), make: eevdf },
 };
 
-fn eevdf(values: &Values, cpus: u32) -> Booted {
+fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let boot = EevdfParams::scaled(cpus);
     let slice = match values.slice.ns() {
@@ -65,7 +65,7 @@ fn eevdf(values: &Values, cpus: u32) -> Booted {
         protected: if values.run_to_parity { slice } else { EevdfParams::SHORT_SLICE },
         lag_bound: (slice * 2).max(Span::from_ns(tick)),
     });
-    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }
 
 #[cfg(test)]

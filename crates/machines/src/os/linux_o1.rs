@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Discipline, O1Params};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
 
 parameters! {
     /// Parameters of `linux-2.6.18`.
@@ -38,12 +38,12 @@ expired array",
     own: Kernel { balancer: linux("linux-2.6.18"), make: o1 },
 };
 
-fn o1(values: &Values, _cpus: u32) -> Booted {
+fn o1(values: &Values, _cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let discipline = Discipline::O1(O1Params {
         timeslice: Span::from_ns(values.timeslice.ns()),
         sleep_average: Span::from_ns(values.sleep_average.ns()),
         bonus: values.bonus,
     });
-    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

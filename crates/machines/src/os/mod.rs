@@ -22,7 +22,7 @@ pub type Entry = registry::Entry<Kernel>;
 pub struct Kernel {
     /// Its own placement and balancing.
     pub balancer: Balancer,
-    make: fn(&Values, u32) -> Booted,
+    make: fn(&Values, u32) -> OsBuilt,
 }
 
 /// The balancer of a Linux release.
@@ -36,7 +36,7 @@ const SHORTEST: u64 = 1_000;
 const LONGEST: u64 = s(3_600);
 
 /// What the parameters of an operating system define.
-struct Booted {
+struct OsBuilt {
     tick: Duration,
     tick_skew: bool,
     discipline: Discipline,
@@ -61,7 +61,7 @@ pub const KERNELS: Registry<Kernel> = Registry {
 /// The kernel with these values of its parameters, booted on `cpus` cpus.
 #[must_use]
 pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
-    let Booted { tick, tick_skew, discipline } = (entry.own.make)(values, cpus);
+    let OsBuilt { tick, tick_skew, discipline } = (entry.own.make)(values, cpus);
     OsModel {
         name: entry.name.to_owned(),
         tick: Span::from_ns(tick.ns()),

@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Discipline, RoundRobinParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
 
 parameters! {
     /// Parameters of `round-robin`.
@@ -32,8 +32,8 @@ pub(super) const ROUND_ROBIN: Entry = Entry {
     own: Kernel { balancer: linux("linux-2.6.28"), make: round_robin },
 };
 
-fn round_robin(values: &Values, _cpus: u32) -> Booted {
+fn round_robin(values: &Values, _cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ns(values.quantum.ns()) });
-    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

@@ -6,7 +6,7 @@ use notation::{choices, parameters};
 use sim_core::os::{Balancer, Discipline, TsParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, Kernel, LONGEST, SHORTEST};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
     /// The words of `table`.
@@ -50,7 +50,7 @@ behind its equals",
     own: Kernel { balancer: Balancer { policy: "LGROUP", release: "" }, make: ts },
 };
 
-fn ts(values: &Values, _cpus: u32) -> Booted {
+fn ts(values: &Values, _cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let discipline = Discipline::Ts(TsParams {
         server_table: values.table == Table::Server,
@@ -60,5 +60,5 @@ fn ts(values: &Values, _cpus: u32) -> Booted {
         every_sleep: values.every_sleep,
         start: values.start,
     });
-    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

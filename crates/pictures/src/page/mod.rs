@@ -11,7 +11,7 @@ mod style;
 mod subject;
 mod view;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::result::Results;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::neutral;
@@ -29,7 +29,7 @@ pub struct Story<'a> {
     /// What came out.
     pub results: &'a Results,
     /// The policies that have pages of their own.
-    pub policies: &'a PolicyShelf,
+    pub policies: &'a PolicyRegistry,
     /// The figures.
     pub drawn: &'a Drawn,
     /// A timeline, if there is one.

@@ -51,12 +51,12 @@ pub(super) fn subject(story: &Story<'_>) -> Markup {
 }
 
 /// A page of the reference, if there is one of this name.
-fn page(story: &Story<'_>, shelf: &str, name: &str) -> Option<Page> {
-    find_with(story.policies, &format!("{shelf}:{name}")).ok()?.into_iter().next()
+fn page(story: &Story<'_>, registry: &str, name: &str) -> Option<Page> {
+    find_with(story.policies, &format!("{registry}:{name}")).ok()?.into_iter().next()
 }
 
-fn named(story: &Story<'_>, shelf: &str, title: &str, name: &str) -> Markup {
-    let page = page(story, shelf, name);
+fn named(story: &Story<'_>, registry: &str, title: &str, name: &str) -> Markup {
+    let page = page(story, registry, name);
     html! {
         h3 { (title) ": " (name) }
         @match &page {

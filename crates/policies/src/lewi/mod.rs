@@ -45,7 +45,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 choices! {
     /// The words of `owners`.
-    enum Owners { Apart = "apart", Together = "together" }
+    enum Owners { Boxed = "apart", Together = "together" }
 }
 
 parameters! {
@@ -59,7 +59,7 @@ parameters! {
         keep: bool = false;
         /// Whether applications own disjoint cpus (`apart`), or each owns all cpus that it may use
         /// (`together`).
-        owners: Owners = Owners::Apart;
+        owners: Owners = Owners::Boxed;
         /// Cpu time of one lending or return (two system calls and some cache lines, about 1 us; no published
         /// value).
         cost: Duration = us(1), in 0..=s(1);
@@ -72,7 +72,7 @@ fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
         (Span::from_ns(values.grain.ns()), Span::from_ns(values.cost.ns())),
         values.guests,
         values.keep,
-        values.owners == Owners::Apart,
+        values.owners == Owners::Boxed,
     ))
 }
 

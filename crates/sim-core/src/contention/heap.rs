@@ -1,4 +1,4 @@
-//! Who of a class completes first: a 4-ary heap per class, and where each cpu stands in the one it is in.
+//! Which member of a class completes first: a 4-ary heap per class, and the position of each cpu in its heap.
 
 use crate::ids::CpuId;
 use crate::machine::PerCpu;

@@ -5,7 +5,7 @@ use super::class::{Class, NO_CLASS};
 use std::sync::Arc;
 
 use super::law::{ONE, stretch, stretch_table};
-use super::overlap::Askers;
+use super::overlap::BusUsers;
 use crate::machine::Machine;
 
 /// A list of classes: its kind, and which one of the kind.
@@ -105,8 +105,8 @@ struct Remote {
 struct BusLoad {
     load: Load,
     stretch: u64,
-    askers: Askers,
-    settled: Askers,
+    askers: BusUsers,
+    settled: BusUsers,
     /// Its first class.
     head: u32,
     dirty: bool,
@@ -114,7 +114,7 @@ struct BusLoad {
 
 impl BusLoad {
     fn idle() -> Self {
-        let unused = Askers::default();
+        let unused = BusUsers::default();
         Self { load: 0, stretch: ONE, askers: unused, settled: unused, head: NO_CLASS, dirty: false }
     }
 

@@ -85,7 +85,7 @@ impl Contention {
         let groups = cpus.checked_div(cache.span).unwrap_or(0);
         let spread = demands.iter().any(|demand| demand.spread > 0);
         let by_distance = memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond();
-        // Of each profile one class at home on each node and one of those who are away.
+        // Per profile: one class per home node, one for remote tasks.
         let demanding = demands.iter().filter(|demand| !demand.is_free()).count();
         let usual = (2 * demanding * machine.nodes() as usize).min(cpus as usize);
         let place = node.min(bus).min(group);

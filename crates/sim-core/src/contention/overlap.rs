@@ -3,9 +3,9 @@
 
 use super::law::{ONE, stretch};
 
-/// The tasks that compute on the cpus of one bus and ever wait for memory.
+/// The tasks that compute on the cpus of one bus and access memory at all.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Askers {
+pub(super) struct BusUsers {
     tasks: u64,
     /// Sum of the shares of their time in which they wait for memory, 1/65,536.
     shares: u64,
@@ -13,7 +13,7 @@ pub(super) struct Askers {
     peaks: u64,
 }
 
-impl Askers {
+impl BusUsers {
     /// A task that waits for memory during this share of its time and demands so many bytes per second in the
     /// mean begins to compute or stops. While it waits it demands at most what a core can draw.
     pub(super) fn change(&mut self, share: u64, bytes: u64, core: u64, begins: bool) {
@@ -45,8 +45,8 @@ mod tests {
     use super::*;
 
     /// Tasks of these shares (1/65,536), each with 1.6 GB/s while it waits.
-    fn askers(shares: &[u64]) -> Askers {
-        let mut all = Askers::default();
+    fn askers(shares: &[u64]) -> BusUsers {
+        let mut all = BusUsers::default();
         shares.iter().for_each(|share| all.change(*share, (1_600_000_000 * share) >> 16, u64::MAX, true));
         all
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::engine::polling::visible_at;
-use crate::engine::state::{Activity, After, Cpu, Part, Prices, Task, Waiting};
+use crate::engine::state::{Activity, Cpu, OnReturn, Part, Prices, Task, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{LeaveReason, Verdict};
 use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
@@ -146,7 +146,7 @@ impl Engine<'_> {
             if locking {
                 self.shared.announce_sleep(&self.cpus[cpu]);
             }
-            self.shared.begin_syscall(&mut self.cpus[cpu], call, After::WaitAsleep);
+            self.shared.begin_syscall(&mut self.cpus[cpu], call, OnReturn::WaitAsleep);
             return;
         }
         if locking {
@@ -159,23 +159,23 @@ impl Engine<'_> {
         }
     }
 
-    fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
+    fn after_syscall(&mut self, cpu: CpuId, after: OnReturn, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         match after {
-            After::WaitAsleep if self.shared.falls_asleep(id) => self.sleep(cpu, None),
-            After::WaitAsleep => {
+            OnReturn::WaitAsleep if self.shared.falls_asleep(id) => self.sleep(cpu, None),
+            OnReturn::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it polls again.
                 self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
                 self.charge_waiter(cpu);
                 self.cpus[cpu].take_deferred();
                 self.shared.begin_polling(&mut self.cpus[cpu]);
             }
-            After::Nap(span) => {
+            OnReturn::Nap(span) => {
                 self.shared.tasks[id].pc += 1;
                 self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
                 self.sleep(cpu, Some(span));
             }
-            After::Touch => {
+            OnReturn::Touch => {
                 self.shared.touch_piece(cpu, id);
                 let record = &self.cpus[cpu];
                 let over = record.resched || self.shared.now >= record.slice_end;
@@ -185,21 +185,21 @@ impl Engine<'_> {
                 self.cpus[cpu].take_deferred();
                 self.proceed(cpu, policy);
             }
-            After::Yield => {
+            OnReturn::Yield => {
                 self.shared.tasks[id].pc += 1;
                 self.shared.apps[self.shared.tasks[id].app()].counters.yields += 1;
                 self.do_yield(cpu, policy);
             }
-            After::YieldTo(to) => self.yield_in_favour(cpu, to, policy),
-            After::Respawn => {
+            OnReturn::YieldTo(to) => self.yield_in_favour(cpu, to, policy),
+            OnReturn::Respawn => {
                 self.shared.tasks[id].pc += 1;
                 self.respawn(cpu, policy);
             }
-            After::Fork(rank) => {
+            OnReturn::Fork(rank) => {
                 let app = self.shared.tasks[id].app();
                 // The task is between two operations while its children compete for the cpu.
                 self.cpus[cpu].take_deferred();
-                self.shared.begin_syscall(&mut self.cpus[cpu], Span::ZERO, After::Fork(rank));
+                self.shared.begin_syscall(&mut self.cpus[cpu], Span::ZERO, OnReturn::Fork(rank));
                 self.fork(cpu, app, rank, policy);
                 self.shared.close_segment(&mut self.cpus[cpu]);
                 self.cpus[cpu].take_deferred();

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::invariants::violated;
 use crate::engine::shared::Shared;
-use crate::engine::state::{After, App, Cpu, Overhead, Stage, Task, Waiting};
+use crate::engine::state::{App, Cpu, OnReturn, Overhead, Stage, Task, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::LeaveReason;
 use crate::policy::{Policy, TaskState};
@@ -229,7 +229,7 @@ impl Engine<'_> {
     }
 
     /// The system call that an operation is: its length and what follows.
-    fn call(&mut self, id: TaskId, op: Op) -> (Span, After) {
+    fn call(&mut self, id: TaskId, op: Op) -> (Span, OnReturn) {
         let costs = &self.shared.machine.costs;
         // At least 1 ns, so that a loop of calls takes time.
         let least = Span::from_ns(1);
@@ -239,10 +239,10 @@ impl Engine<'_> {
                 let span = vary(&mut self.shared.tasks[id], span.ns(), spread).max(1);
                 let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
                 counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(span);
-                (sleep, After::Nap(Span::from_ns(span)))
+                (sleep, OnReturn::Nap(Span::from_ns(span)))
             }
-            Op::Respawn => (fork, After::Respawn),
-            Op::Yield => (yields, After::Yield),
+            Op::Respawn => (fork, OnReturn::Respawn),
+            Op::Yield => (yields, OnReturn::Yield),
             _ => unreachable!("an operation that is no system call"),
         }
     }

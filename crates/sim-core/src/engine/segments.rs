@@ -11,14 +11,14 @@ use crate::account::{Account, Category};
 use crate::contention::{ClassId, ONE, Origin};
 use crate::engine::cores::{Cores, Thread};
 use crate::engine::memory::{MemorySystem, Stopped};
-use crate::engine::state::{Activity, After, App, Cpu, Look, Task, Waiting};
+use crate::engine::state::{Activity, App, Cpu, Look, OnReturn, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::machine::{Machine, PerCpu};
 use crate::outcome::Counters;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
 
-/// The most work on a cpu between two events, in raw units: 73 minutes. Clocks hold twice as much.
+/// The most work on a cpu between two events, in raw units: 73 minutes. Clocks overflow at twice this.
 const MOST: u64 = 1 << 62;
 
 /// How much of the work at nominal speed a cpu of this speed does up to the next event: all, unless it takes
@@ -91,7 +91,7 @@ pub(crate) struct Segments {
     machine: Arc<Machine>,
     pub(crate) memory: MemorySystem,
     cores: Cores,
-    /// How tasks poll before a yield; the first of them is that of no task.
+    /// How tasks poll before a yield; entry 0 is a placeholder.
     looks: Vec<Look>,
 }
 
@@ -231,8 +231,8 @@ impl Segments {
             }
             Activity::Syscall => {
                 let category = match record.rare.call.1 {
-                    After::Yield | After::YieldTo(_) => Category::Yield,
-                    After::Touch => Category::PageInit,
+                    OnReturn::Yield | OnReturn::YieldTo(_) => Category::Yield,
+                    OnReturn::Touch => Category::PageInit,
                     _ => Category::Kernel,
                 };
                 record.account.add(category, rest);

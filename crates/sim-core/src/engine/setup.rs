@@ -12,7 +12,7 @@ use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
-use crate::engine::state::{Apart, App, Cpu, History, Look, MaybeNode, ProcessId, Task};
+use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, ProcessId, Task};
 use crate::engine::ticks::Ticks;
 use crate::engine::update::update_period;
 use crate::engine::watch::Watch;
@@ -288,7 +288,7 @@ fn build_cpus(
     let pairs = model.discipline.times_picks();
     let locks = |app: &App| app.program.locks() > 0 && app.locks.rules.sleeps_after().is_some();
     if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
-        cpus.iter_mut().for_each(|cpu| cpu.rare = Apart::ready());
+        cpus.iter_mut().for_each(|cpu| cpu.rare = Boxed::ready());
     }
     if model.discipline.ticks().is_some() {
         for cpu in machine.cpu_ids() {
@@ -317,7 +317,7 @@ fn sleeps(runtime: &Runtime) -> bool {
 
 /// Room for what the discipline or the program will write about a task of an application apart
 /// from its record.
-fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
+fn history(discipline: &Discipline, spec: &AppSpec) -> Boxed<History> {
     let program = &spec.program;
     let apart = |op: &Op| {
         let teams = matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
@@ -325,7 +325,7 @@ fn history(discipline: &Discipline, spec: &AppSpec) -> Apart<History> {
     };
     let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
     let needed = discipline.keeps_history() || spec.team > 1 || program.ops().iter().any(apart) || nested();
-    if needed { Apart::ready() } else { Apart::NONE }
+    if needed { Boxed::ready() } else { Boxed::NONE }
 }
 
 /// Adds the tasks of an application.
@@ -370,7 +370,7 @@ struct Population {
     apps: IdVec<AppId, App>,
     /// Profiles of all applications so far.
     profiles: u32,
-    /// How the tasks poll; the first of them is that of no task.
+    /// How the tasks poll; entry 0 is a placeholder.
     looks: Vec<Look>,
     /// Foreground applications.
     left: u32,

@@ -7,7 +7,7 @@ use crate::engine::invariants::violated;
 use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
 use crate::engine::segments::Segments;
-use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Look, Part, Stage, Task, Waiting};
+use crate::engine::state::{Activity, App, BarrierRank, Cpu, Look, OnReturn, Part, Stage, Task, Waiting};
 use crate::engine::watch::Watch;
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
@@ -21,7 +21,7 @@ use crate::run_queue::explanation::explain;
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time, WORK_FRACTION_BITS, Work};
 
-/// A run without the records of its cpus.
+/// Everything a run has except the per-cpu records.
 pub(crate) struct Shared<'o> {
     pub(crate) machine: Arc<Machine>,
     pub(crate) model: Arc<OsModel>,
@@ -209,7 +209,7 @@ impl Shared<'_> {
     }
 
     /// The current task enters a system call.
-    pub(crate) fn begin_syscall(&mut self, record: &mut Cpu, call: Span, after: After) {
+    pub(crate) fn begin_syscall(&mut self, record: &mut Cpu, call: Span, after: OnReturn) {
         self.emit_running(record);
         debug_assert!(!record.current.is_none(), "no task on {} enters a system call ({after:?})", record.id);
         record.since = self.now;

@@ -1,7 +1,7 @@
 //! Start-up of an application: who creates its tasks, who touches the data, the barrier before the program.
 
 use crate::engine::Engine;
-use crate::engine::state::{After, Stage};
+use crate::engine::state::{OnReturn, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId};
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
@@ -66,7 +66,7 @@ impl Engine<'_> {
             self.shared.touch(cpu, id);
             return false;
         }
-        self.shared.begin_syscall(&mut self.cpus[cpu], call, After::Touch);
+        self.shared.begin_syscall(&mut self.cpus[cpu], call, OnReturn::Touch);
         true
     }
 
@@ -77,7 +77,7 @@ impl Engine<'_> {
         while let Some(rank) = self.shared.apps[app].next_forked(creator) {
             let call = self.shared.apps[app].fork_cost(&self.shared.machine.costs, rank);
             if call > Span::ZERO {
-                self.shared.begin_syscall(&mut self.cpus[cpu], call, After::Fork(rank));
+                self.shared.begin_syscall(&mut self.cpus[cpu], call, OnReturn::Fork(rank));
                 return true;
             }
             self.fork(cpu, app, rank, policy);

@@ -1,7 +1,7 @@
 //! What policies observe and do: the engine's side of the policy contract.
 
 use crate::engine::Engine;
-use crate::engine::state::{Activity, After, Part, Waiting};
+use crate::engine::state::{Activity, OnReturn, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::machine::Machine;
@@ -298,7 +298,7 @@ impl System for Engine<'_> {
         }
         let call = self.shared.machine.costs.yield_call.max(Span::from_ns(1));
         self.cpus[here].activity = Activity::Syscall;
-        self.cpus[here].rare.call = (call, After::YieldTo(to));
+        self.cpus[here].rare.call = (call, OnReturn::YieldTo(to));
         self.shared.rounds.mark(here);
         true
     }

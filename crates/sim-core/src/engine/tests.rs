@@ -19,7 +19,7 @@ use crate::policy::{
 use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use crate::run_queue::ts::TIME_SHARING;
 use crate::time::{Span, Speed, Time, Work};
-use crate::wait::{BarrierKind, Looks, Polling, WaitMode};
+use crate::wait::{BarrierKind, Polling, PollsPerYield, WaitMode};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -545,7 +545,7 @@ fn more_memory_profiles_than_a_task_can_name_are_refused() {
 fn polls_before_a_yield_take_at_most_the_longest_poll() {
     let legal = |count| {
         let mut waiting = app(1, WaitMode::Yield, vec![compute(MS)]);
-        waiting.runtime.polling.looks = Looks { count, each: Span::from_us(1) };
+        waiting.runtime.polling.looks = PollsPerYield { count, each: Span::from_us(1) };
         let rig = Rig::of(1).app(waiting);
         Simulation::new(Arc::new(rig.machine), Arc::new(rig.model), rig.apps, rig.options).is_ok()
     };

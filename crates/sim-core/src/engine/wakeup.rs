@@ -14,7 +14,7 @@ use crate::time::Span;
 fn several_processes(tasks: &Tasks, record: &Cpu, comes: Option<TaskId>) -> bool {
     let of = |id: TaskId| tasks[id].process;
     match comes {
-        // Those that were there are of several processes, or all of that of any one of them.
+        // The present tasks are of several processes, or all of one process.
         Some(_) if record.several => true,
         Some(id) => {
             let other = [record.current, record.head, record.tail].into_iter().filter_map(TaskId::some);

@@ -50,7 +50,7 @@ impl Task {
         self.history.policy_entry.held = Some(level);
     }
 
-    /// Takes over the answer of the policy. The task is in no list, but may be the current one.
+    /// Takes over the answer of the policy. The task must not be queued; it may be running.
     pub(crate) fn set_entry(&mut self, entry: Option<QueueEntry>) {
         let level = self.level();
         let stored = &mut self.history.policy_entry;

@@ -151,7 +151,7 @@ pub(crate) const fn weighted(span: Span, weight: u32) -> i64 {
     if weight as u128 == NICE_0 { span.ns() as i64 } else { weighted_otherwise(span, weight) }
 }
 
-/// Apart, so that the frequent case takes few instructions where it is inlined.
+/// Boxed, so that the frequent case takes few instructions where it is inlined.
 #[inline(never)]
 const fn weighted_otherwise(span: Span, weight: u32) -> i64 {
     if span.ns() <= u64::MAX / NICE_0 as u64 {

@@ -60,7 +60,8 @@ impl EevdfParams {
     }
 }
 
-/// True when another one competes with the current task, or with a group around it, be it a delayed one.
+/// Whether any other task or group competes with the current task or a group around it, delayed ones
+/// included.
 fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
     if cpu.rare.group_count > 0 {
@@ -102,7 +103,7 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
 /// `value` x `by` / `over`, rounded towards 0.
 fn scaled(value: i64, by: i64, over: i64) -> i64 {
     match value.checked_mul(by) {
-        // A division of 64 bits is the faster one.
+        // 64-bit division is faster.
         Some(product) => product / over,
         None => (i128::from(value) * i128::from(by) / i128::from(over)) as i64,
     }
@@ -159,8 +160,8 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     }
 }
 
-/// Whom the kernel would pick, be it a delayed one. The lowest priority that another task runnable stands in
-/// counts; no task who is throttled is picked.
+/// The task the kernel would pick, including a delayed one. Only the best priority level with a runnable task
+/// competes; throttled tasks never do.
 fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     let runnable = cpu.current.some().into_iter().chain(cpu.head.some());
     let priority = runnable.map(|id| tasks[id].priority).min().filter(|priority| *priority < THROTTLED)?;
@@ -190,8 +191,8 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
 }
 
 /// True when a task that has entered would be picked, or the group around it where it meets the current one
-/// (`find_matching_se`). Tasks of `SCHED_BATCH` and `SCHED_IDLE` preempt none, apart from idle ones that give
-/// way to all others and lose their protection (`wakeup_preempt_fair`).
+/// (`find_matching_se`). Tasks of `SCHED_BATCH` and `SCHED_IDLE` never
+/// preempt. An idle current task is always preempted and loses its protection (`wakeup_preempt_fair`).
 fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
     let Some(current) = cpu.current.some() else {
         return cpu.rare.group_count > 0 || pick(tasks, cpu) == Some(id);
@@ -238,7 +239,7 @@ fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<Task
     None
 }
 
-/// A task of a throttled group leaves the queue with its lag (`throttle_cfs_rq_work`), be it the current one.
+/// A task of a throttled group leaves the queue with its lag (`throttle_cfs_rq_work`), even if it runs.
 fn throttle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     groups::count(tasks, cpu, id, tasks[id].weight, false);
@@ -300,8 +301,8 @@ fn lag_in(params: &EevdfParams, average: &Average, task: &Task) -> i64 {
     (average.value() - task.vruntime).clamp(-limit, limit)
 }
 
-/// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead
-/// of the average stays as a delayed one instead.
+/// A task is about to leave its cpu but is still linked: it takes its lag along. A task that sleeps while it
+/// is ahead of the average stays as a delayed task instead.
 fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
     if cpu.rare.group_count > 0 && tasks[id].priority == THROTTLED {
         // It has left already; where it comes to, a new request begins.
@@ -371,7 +372,7 @@ fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
     leave_groups(params, tasks, cpu, id);
 }
 
-/// All delayed tasks and groups leave a cpu that has no task else, in the order of their deadlines.
+/// All delayed tasks and groups leave a cpu that has no other task, in the order of their deadlines.
 fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
     if cpu.rare.group_count > 0 {
         while let Some(next) = pick_within(tasks, cpu, Level { priority: 0, group: 0 }) {

@@ -112,7 +112,7 @@ impl Average {
     pub(crate) fn value(&self) -> i64 {
         match i64::try_from(self.sum) {
             _ if self.load == 0 => 0,
-            // A division of 64 bits is the faster one.
+            // 64-bit division is faster.
             Ok(sum) => sum.div_euclid(self.load),
             Err(_) => self.sum.div_euclid(i128::from(self.load)) as i64,
         }

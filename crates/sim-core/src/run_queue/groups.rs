@@ -6,7 +6,7 @@
 //! on this cpu (`calc_group_shares`). Deviation: Linux takes averages of about 32 ms for the load of other
 //! cpus; here it is what is queued now.
 
-use crate::engine::state::{Apart, Cpu, Task};
+use crate::engine::state::{Boxed, Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 
 use crate::engine::state::ProcessId;
@@ -31,7 +31,7 @@ pub(crate) fn add(tasks: &mut IdVec<TaskId, Task>, cpus: &mut PerCpu<Cpu>, group
         let mut record = Task::new(AppId(0), group.weight, ProcessId::NONE, 0);
         // No event and no policy reaches it.
         record.state = TaskState::Exited;
-        record.history = Apart::ready();
+        record.history = Boxed::ready();
         record.history.group = group.parent.map_or(0, |parent| parent + 1);
         record.history.limited = group.limit.is_some();
         record.history.runtime = runtime.ns() as i64;
@@ -107,7 +107,7 @@ pub(crate) fn delays(tasks: &Tasks, cpu: &Cpu, priority: u8) -> bool {
 
 /// The group as a whole.
 pub(crate) fn whole(cpu: &Cpu, entity: TaskId) -> TaskId {
-    // Those of the cpus before this one lie between.
+    // The records of the cpus before this one lie between.
     TaskId(entity.0 - (cpu.id.0 + 1) * u32::from(cpu.rare.group_count))
 }
 
@@ -143,7 +143,7 @@ mod tests {
         let (here, there) = (CpuId(0), CpuId(1));
         for cpu in [here, there] {
             let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
-            task.history = Apart::ready();
+            task.history = Boxed::ready();
             task.history.group = 1;
             tasks.push(task);
             cpus.push(Cpu::new(cpu));

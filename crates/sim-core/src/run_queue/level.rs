@@ -5,7 +5,7 @@ use crate::ids::TaskId;
 use crate::run_queue::eligibility::Average;
 use crate::run_queue::{Tasks, groups};
 
-/// Those that compete with each other on a cpu: tasks of a priority, or what is in a task group.
+/// The entities that compete with each other on a cpu: tasks of a priority level, or members of a task group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Level {
     pub(crate) priority: u8,

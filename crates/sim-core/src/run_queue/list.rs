@@ -37,7 +37,7 @@ pub(crate) fn sum_waiting(tasks: &Tasks, cpu: &mut Cpu) {
 }
 
 /// The last task of a list that does not go before a new one (`goes_before` tells which do); without any,
-/// what stands before the list. Looks from both ends, because new tasks mostly come near one of them.
+/// what stands before the list. PollsPerYield from both ends, because new tasks mostly come near one of them.
 #[inline]
 pub(crate) fn place_between(
     tasks: &Tasks,

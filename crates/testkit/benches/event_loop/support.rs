@@ -16,7 +16,7 @@ use testkit::stopwatch::Stopwatch;
 
 /// The machine whose costs and memory all jobs have.
 pub(crate) fn base() -> Machine {
-    machines::resolve("barcelona").expect("a machine of the shelf").machine()
+    machines::resolve("barcelona").expect("a machine of the registry").machine()
 }
 
 /// A built-in policy for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is
@@ -29,7 +29,7 @@ pub(crate) fn policy(name: &str, job: &Job) -> Box<dyn Policy> {
         return Box::new(Seated::evenly(policy(bare, job)));
     }
     let (bare, near) = name.strip_suffix("-same-cpu").map_or((name, false), |bare| (bare, true));
-    let entry = policies::find(bare).expect("a policy of the shelf");
+    let entry = policies::find(bare).expect("a policy of the registry");
     let machine = job.machine(&base()).expect("a legal machine");
     let mut choice = Choice::new(entry);
     if near {

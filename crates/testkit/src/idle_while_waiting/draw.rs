@@ -113,7 +113,7 @@ pub struct Case {
 
 impl Case {
     pub(super) fn policy(&self) -> Box<dyn Policy> {
-        let entry = policies::find(self.kernel.policy).expect("the policy is on the shelf");
+        let entry = policies::find(self.kernel.policy).expect("the policy is on the registry");
         let mut values = Values::defaults(entry.parameters);
         if let Some((name, value)) = self.kernel.setting {
             values.set(name, value).expect("the setting is legal");
@@ -143,7 +143,7 @@ pub fn case(seed: u64) -> Case {
     let kernel = KERNELS.get(rng.random_range(0..12)).copied().unwrap_or(linux("linux-6.18"));
     let shape = SHAPES[rng.random_range(0..SHAPES.len())];
     let machine = machines::resolve(shape).expect("the shapes are legal").machine();
-    let entry = machines::os::KERNELS.resolve(kernel.name).expect("the kernel is on the shelf");
+    let entry = machines::os::KERNELS.resolve(kernel.name).expect("the kernel is on the registry");
     let model = machines::os::build(entry, &Values::defaults(entry.parameters), machine.cpus());
     let apps = if rng.random_range(0..3) == 0 { loose(rng, &machine) } else { left(rng, &machine) };
     // What idle cpus steal from a queue as a thread enters it is part of LGROUP's own placement.

@@ -72,7 +72,7 @@ impl Report {
         }
     }
 
-    /// Looks at the queues as they were at each tick of the stretch.
+    /// PollsPerYield at the queues as they were at each tick of the stretch.
     pub(super) fn look(&mut self, kernel: Kernel, ticks: &[(Time, Vec<Vec<TaskId>>)], tick: Span) {
         if kernel.policy != "LOAD" {
             return;

@@ -237,7 +237,7 @@ fn helped(report: &Report) -> Span {
     longest_pinned(report) * 6 + attempts(report, 1)
 }
 
-/// Looks that would have found a task, or marks that would have brought one, came for longer than the
+/// PollsPerYield that would have found a task, or marks that would have brought one, came for longer than the
 /// intervals of pinned tasks, whatever moved on other cpus meanwhile.
 fn is_late(kernel: Kernel, report: &Report) -> bool {
     if kernel.name != "linux-6.18" || is_cleared(report) {

@@ -9,7 +9,7 @@ use sim_core::wait::WaitMode;
 
 use super::Reference;
 use super::state::{
-    Activity, After, DAEMON, KERNEL, MIGRATION, NEVER, Overhead, Process, REFILL, SWITCH, Waiting,
+    Activity, DAEMON, KERNEL, MIGRATION, NEVER, OnReturn, Overhead, Process, REFILL, SWITCH, Waiting,
 };
 
 impl Reference<'_> {
@@ -58,8 +58,10 @@ impl Reference<'_> {
                 self.cpus[c].add(polling, rest);
                 self.count_polls(c, t, rest / poll.max(1));
             }
-            Activity::Syscall(_, After::Yield | After::YieldTo(_)) => self.cpus[c].add(Category::Yield, rest),
-            Activity::Syscall(_, After::Touch) => self.cpus[c].add(Category::PageInit, rest),
+            Activity::Syscall(_, OnReturn::Yield | OnReturn::YieldTo(_)) => {
+                self.cpus[c].add(Category::Yield, rest);
+            }
+            Activity::Syscall(_, OnReturn::Touch) => self.cpus[c].add(Category::PageInit, rest),
             Activity::Syscall(..) => self.cpus[c].add(Category::Kernel, rest),
         }
     }
@@ -100,7 +102,7 @@ impl Reference<'_> {
                 seen.unwrap_or(cpu.begun() + looks * each + call)
             }
             Activity::Spin => {
-                // Looks that find nothing change nothing.
+                // PollsPerYield that find nothing change nothing.
                 let visible_at = self.visible_at(t);
                 let first = cpu.begun() + poll;
                 if visible_at == NEVER {
@@ -185,14 +187,14 @@ impl Reference<'_> {
             self.wait_over(c, t, overhead, policy);
         } else {
             self.mark_lock(c, t, &overhead);
-            self.call(c, self.machine.costs.sleep.ns(), After::WaitAsleep, overhead);
+            self.call(c, self.machine.costs.sleep.ns(), OnReturn::WaitAsleep, overhead);
         }
     }
 
-    fn after_call(&mut self, c: usize, t: usize, then: After, policy: &mut dyn Policy) {
+    fn after_call(&mut self, c: usize, t: usize, then: OnReturn, policy: &mut dyn Policy) {
         match then {
-            After::WaitAsleep if self.may_sleep(t) => self.sleep(c, t, None),
-            After::WaitAsleep => {
+            OnReturn::WaitAsleep if self.may_sleep(t) => self.sleep(c, t, None),
+            OnReturn::WaitAsleep => {
                 // The flag was set meanwhile: it looks again.
                 self.renounce(c, LeaveReason::Waits);
                 if self.eevdf().is_none() {
@@ -201,21 +203,21 @@ impl Reference<'_> {
                 let overhead = self.take_deferred(c);
                 self.poll(c, overhead);
             }
-            After::Respawn => {
+            OnReturn::Respawn => {
                 self.tasks[t].pc += 1;
                 self.respawn(c, t, policy);
             }
-            After::Nap(span) => {
+            OnReturn::Nap(span) => {
                 self.tasks[t].pc += 1;
                 self.tasks[t].woken = Some(self.now.saturating_add(span));
                 self.sleep(c, t, Some(span));
             }
-            After::Yield => {
+            OnReturn::Yield => {
                 self.tasks[t].pc += 1;
                 self.apps[self.tasks[t].app].counters.yields += 1;
                 self.sched_yield(c, t, policy);
             }
-            After::YieldTo(to) => {
+            OnReturn::YieldTo(to) => {
                 self.apps[self.tasks[t].app].counters.yields += 1;
                 if self.may_inherit(to) {
                     let there = self.tasks[to].cpu;
@@ -228,7 +230,7 @@ impl Reference<'_> {
                 }
                 self.sched_yield(c, t, policy);
             }
-            After::Touch => {
+            OnReturn::Touch => {
                 self.touch_part(c, t);
                 let sliced = self.cpus[c].resched || self.cpus[c].slice_over;
                 if sliced && self.reschedule(c, t, policy) {
@@ -237,7 +239,7 @@ impl Reference<'_> {
                 let overhead = self.take_deferred(c);
                 self.proceed(c, overhead, policy);
             }
-            After::Fork(rank) => {
+            OnReturn::Fork(rank) => {
                 let overhead = self.take_deferred(c);
                 self.call(c, 0, then, overhead);
                 self.fork(c, self.tasks[t].app, rank, policy);

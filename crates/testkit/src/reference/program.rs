@@ -8,7 +8,7 @@ use sim_core::time::{Span, Work};
 use sim_core::wait::Scope;
 
 use super::Reference;
-use super::state::{Activity, After, NEVER, Overhead, Waiting};
+use super::state::{Activity, NEVER, OnReturn, Overhead, Waiting};
 
 impl Reference<'_> {
     /// The current task goes on with its program after `overhead`, up to the next operation that takes time.
@@ -79,7 +79,7 @@ impl Reference<'_> {
             Op::LeadersBarrier => self.arrive(c, t, Scope::Leaders, overhead),
             Op::Respawn => {
                 self.responded(t);
-                self.call(c, self.machine.costs.fork.ns().max(1), After::Respawn, overhead);
+                self.call(c, self.machine.costs.fork.ns().max(1), OnReturn::Respawn, overhead);
             }
             Op::Exchange { shift } => self.exchange(c, t, shift, overhead),
             Op::Sleep { span, spread } => {
@@ -87,9 +87,9 @@ impl Reference<'_> {
                 let nap = self.vary(t, span.ns(), spread).max(1);
                 let counters = &mut self.apps[self.tasks[t].app].counters;
                 counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(nap);
-                self.call(c, sleep, After::Nap(nap), overhead);
+                self.call(c, sleep, OnReturn::Nap(nap), overhead);
             }
-            _ => self.call(c, yielding, After::Yield, overhead),
+            _ => self.call(c, yielding, OnReturn::Yield, overhead),
         }
     }
 
@@ -213,7 +213,7 @@ impl Reference<'_> {
     }
 
     /// The current task enters a system call.
-    pub(super) fn call(&mut self, c: usize, ns: u64, then: After, overhead: Overhead) {
+    pub(super) fn call(&mut self, c: usize, ns: u64, then: OnReturn, overhead: Overhead) {
         self.announce(c);
         let cpu = &mut self.cpus[c];
         cpu.since = self.now;

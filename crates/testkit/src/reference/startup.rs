@@ -11,7 +11,7 @@ use sim_core::time::Span;
 use sim_core::wait::Scope;
 
 use super::queue::Entry;
-use super::state::{After, Overhead};
+use super::state::{OnReturn, Overhead};
 use super::{Reference, Timer};
 
 /// From time zero, or the end of the application it follows, to the arrival of an application.
@@ -199,7 +199,7 @@ impl Reference<'_> {
             }
             let cost = self.fork_cost(app, next);
             if cost > 0 {
-                self.call(c, cost, After::Fork(next), overhead);
+                self.call(c, cost, OnReturn::Fork(next), overhead);
                 return true;
             }
             self.fork(c, app, next, policy);
@@ -239,7 +239,7 @@ impl Reference<'_> {
             self.touch(c, t);
             return false;
         }
-        self.call(c, ns, After::Touch, overhead);
+        self.call(c, ns, OnReturn::Touch, overhead);
         true
     }
 

@@ -48,7 +48,7 @@ impl Overhead {
 
 /// What happens when a system call ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum After {
+pub(super) enum OnReturn {
     WaitAsleep,
     Nap(u64),
     Yield,
@@ -68,7 +68,7 @@ pub(super) enum Activity {
     /// Polls without yielding.
     Spin,
     /// In a system call of this length.
-    Syscall(u64, After),
+    Syscall(u64, OnReturn),
 }
 
 /// A cpu.

@@ -7,7 +7,7 @@ use sim_core::policy::{
 };
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
-use super::state::{Activity, After, DAEMON, KERNEL, Waiting};
+use super::state::{Activity, DAEMON, KERNEL, OnReturn, Waiting};
 use super::{Reference, Timer};
 
 impl View for Reference<'_> {
@@ -271,7 +271,7 @@ impl System for Reference<'_> {
             self.close(c);
         }
         self.cpus[c].activity =
-            Activity::Syscall(self.machine.costs.yield_call.ns().max(1), After::YieldTo(t));
+            Activity::Syscall(self.machine.costs.yield_call.ns().max(1), OnReturn::YieldTo(t));
         self.mark(c);
         true
     }

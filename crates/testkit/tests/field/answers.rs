@@ -10,9 +10,9 @@ use crate::support::{mean, results};
 fn line(results: &Results, label: &str) -> String {
     let table = Table::of(results);
     let extremes = Extremes::of(&table).unwrap();
-    let lines = answer::lines(&table, &extremes);
+    let lines = answer::said(&table, &extremes);
     let found = lines.iter().find(|line| line.label == label);
-    found.unwrap_or_else(|| panic!("no line {label}: {lines:?}")).text.clone()
+    found.unwrap_or_else(|| panic!("no line {label}")).text.clone()
 }
 
 /// A form of the result.

@@ -170,8 +170,8 @@ fn due(jobs: &[Job]) -> impl Fn(usize) -> i64 + '_ {
     |job| (jobs[job].arrives + jobs[job].due_after) as i64
 }
 
-/// When the last job of each deadline ends. EDF leaves open which one of equal deadlines runs first, and on one
-/// cpu the end of the last one does not depend on it.
+/// When the last job of each deadline ends. EDF leaves open which one of equal deadlines runs first, and on
+/// one cpu the end of the last one does not depend on it.
 fn last_ends(jobs: &[Job], ends: &[u64]) -> BTreeMap<i64, u64> {
     let mut last = BTreeMap::new();
     for (job, end) in ends.iter().enumerate() {
@@ -298,13 +298,13 @@ const WRONG: Entry = Entry { name: "WRONG", task_groups: true, ..OUTSIDE };
 
 #[test]
 fn an_outside_policy_that_orders_the_queues_refuses_task_groups() {
-    let shelf = policies::PolicyShelf::with(&[&OUTSIDE, &WRONG]).unwrap();
+    let registry = policies::PolicyRegistry::with(&[&OUTSIDE, &WRONG]).unwrap();
     let scenario = |policy: &str, group: &str| {
         let text = format!(
             "name: groups\nmachine: core:1\nkernel: linux-6.18\nbaseline: none\nrepeat: 1\n\
              apps:\n  a: {{ workload: {{ hog: {{ work: 10ms }} }}, tasks: 2{group} }}\npolicies: [{policy}]\n"
         );
-        scenario::load_with(&shelf, "groups.yaml", &text, &scenario::Overrides::default())
+        scenario::load_with(&registry, "groups.yaml", &text, &scenario::Overrides::default())
     };
     assert!(scenario("OUTSIDE", "").is_ok());
     let said = scenario("OUTSIDE", ", cgroup: web").err().unwrap().to_string();

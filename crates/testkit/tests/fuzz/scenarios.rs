@@ -2,7 +2,7 @@
 
 use experiment::size::Size;
 use notation::encoding::decode;
-use policies::PolicyShelf;
+use policies::PolicyRegistry;
 use scenario::memory::Limit;
 use scenario::plan::Experiment;
 use scenario::{Grid, Overrides, examine};
@@ -68,7 +68,7 @@ pub(crate) fn overrides(bytes: &[u8]) {
 pub(crate) fn check(name: &str, text: &str, overrides: &Overrides) {
     let limit = Limit { bytes: MEMORY, source: "the limit of the test".into(), addresses: false };
     let overrides = Overrides { limit: Some(limit), ..overrides.clone() };
-    let policies = PolicyShelf::default();
+    let policies = PolicyRegistry::default();
     let grid = Grid::examine(&policies, name, text, &overrides);
     let experiment = match examine(&policies, name, text, &overrides) {
         Ok(experiment) => experiment,

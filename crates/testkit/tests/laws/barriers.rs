@@ -5,7 +5,7 @@ use sim_core::program::StartUp;
 use sim_core::time::Span;
 use sim_core::wait::Polling;
 
-use crate::support::{Setting, Trial, seconds, shelf};
+use crate::support::{Setting, Trial, registry, seconds};
 
 /// Barriers of a run.
 const COUNT: u64 = 400;
@@ -19,7 +19,7 @@ const C: u64 = 4;
 /// Latency of a barrier in microseconds: barriers back to back on Barcelona, pinned, a poll taking `poll` ns.
 fn latency(runtime: &str, per_core: u32, poll: u64) -> f64 {
     let barriers = |count: u64| {
-        let mut app = shelf("barriers", &[("count", count)], runtime, 16 * per_core);
+        let mut app = registry("barriers", &[("count", count)], runtime, 16 * per_core);
         // All runtimes come up alike: barriers back to back keep the step they begin in.
         app.runtime.startup = StartUp::PLAIN;
         // The run is shorter than the first 200 ms, in which waiters of Intel's runtime do not yield.
@@ -86,7 +86,7 @@ fn a_barrier_grows_from_microseconds_to_tens_and_processes_pay_most() {
 /// section that it times itself, behind its first barrier.
 fn ep(class: u64, kernel: &[Setting]) -> [(f64, f64); 2] {
     [1, 8].map(|per_core| {
-        let ep = shelf("npb", &[("benchmark", 2), ("class", class)], "upc", 16 * per_core);
+        let ep = registry("npb", &[("benchmark", 2), ("class", class)], "upc", 16 * per_core);
         let mut trial = Trial::on("barcelona").kernel(kernel).policy("PIN", &[]).app(ep);
         // What page faults add to the start is another law's matter.
         (trial.machine.costs.page_fault, trial.machine.costs.fault_lock) = (Span::ZERO, Span::ZERO);

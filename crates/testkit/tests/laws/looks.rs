@@ -2,12 +2,12 @@
 
 use sim_core::program::{AppSpec, Op};
 use sim_core::time::Span;
-use sim_core::wait::{Looks, Polling, WaitMode, YieldCycle};
+use sim_core::wait::{Polling, PollsPerYield, WaitMode, YieldCycle};
 
 use crate::support::{SIXTEEN, Trial, WAITER, app, compute, on_cpu, seconds};
 
 /// Nemesis: 1,000 looks of 600 ns before a yield.
-const MANY: Looks = Looks { count: 1_000, each: Span::from_ns(600) };
+const MANY: PollsPerYield = PollsPerYield { count: 1_000, each: Span::from_ns(600) };
 
 /// The same program with other looks, or a clock of yields.
 fn polling(polling: Polling, mut app: AppSpec) -> AppSpec {
@@ -35,20 +35,21 @@ fn a_waiter_alone_sees_the_flag_at_the_end_of_a_look_and_never_switches() {
     assert!((seconds(&report, 0) - 1_000.6e-6).abs() < 0.3e-6, "{}", seconds(&report, 0));
     assert_eq!((counters.yields, counters.voluntary_switches), (1, 2), "each task leaves once, at its end");
     // A look of 100 ns: a yield after each.
-    let often = run(Looks { count: 1, each: Span::from_ns(100) }).apps[0].counters.yields;
+    let often = run(PollsPerYield { count: 1, each: Span::from_ns(100) }).apps[0].counters.yields;
     assert!((9_900..10_000).contains(&often), "{often}");
 }
 
 #[test]
 fn a_waiter_holds_its_core_for_all_its_looks() {
-    // Two ranks take turns on one core. In a turn a rank finds the message of the interval before and that of
-    // the next one, so it computes twice, sends twice, and polls 1,000 times without success before it yields.
+    // Two ranks take turns on one core. In a turn a rank finds the message of the interval before and that
+    // of the next one, so it computes twice, sends twice, and polls 1,000 times without success before it
+    // yields.
     let ops = || vec![Op::Repeat(100), compute(Span::from_us(100)), Op::Exchange { shift: 1 }, Op::End];
     let run = |message_looks| {
         let pair = polling(Polling { message_looks, ..Polling::PLAIN }, app(2, ops(), WaitMode::Yield));
         posix().app(on_cpu(0, pair)).seconds()
     };
-    let (plain, many) = (run(Looks::ONE), run(MANY));
+    let (plain, many) = (run(PollsPerYield::ONE), run(MANY));
     assert!((plain - 0.020).abs() < 0.000_1, "{plain}");
     assert!((many - (0.020 + 100.0 * 600e-6)).abs() < 0.002, "{many}");
     // At a barrier these looks do not count.

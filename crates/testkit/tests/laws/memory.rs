@@ -9,7 +9,7 @@ use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Spread, Tran
 use sim_core::time::{Span, Work};
 use sim_core::wait::WaitMode;
 
-use crate::support::{Trial, app, seconds, shelf, waits};
+use crate::support::{Trial, app, registry, seconds, waits};
 
 /// Barcelona's controller, bytes per second.
 const CONTROLLER: u64 = 4_500_000_000;
@@ -282,7 +282,7 @@ fn transfers(order: TransferOrder, per_core: u32) -> f64 {
         ];
         Trial::on("barcelona")
             .policy("PIN", &[])
-            .app(shelf("spmd", &settings, "upc", 16 * per_core))
+            .app(registry("spmd", &settings, "upc", 16 * per_core))
             .seconds()
     };
     // 16 readers of 4 GB/s each would move 400 MB in 6.25 ms.

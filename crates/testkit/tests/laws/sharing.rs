@@ -5,7 +5,7 @@ use sim_core::program::{AppSpec, Op, Spread};
 use sim_core::time::{Span, Work};
 use sim_core::wait::WaitMode;
 
-use crate::support::{Trial, app, compute, hogs, seconds, shelf};
+use crate::support::{Trial, app, compute, hogs, registry, seconds};
 
 const MACHINE: &str = "package:2 core:2";
 const DEFAULT: u64 = 0;
@@ -80,7 +80,7 @@ fn partitions_isolate() {
     let neighbours = [
         fine(100, WaitMode::Spin),
         hogs(7, 9_000),
-        shelf("hog", &[("work", 5_000_000_000), ("demand", 4_000_000_000)], "spin", 4),
+        registry("hog", &[("work", 5_000_000_000), ("demand", 4_000_000_000)], "spin", 4),
         app(4, vec![Op::Repeat(5_000), compute(Span::from_us(900)), Op::Barrier, Op::End], WaitMode::Block),
     ];
     let times: Vec<u64> = neighbours

@@ -12,7 +12,7 @@ use sim_core::program::{AppSpec, Op};
 use sim_core::time::{Span, Speed, Time};
 use sim_core::wait::WaitMode;
 
-use crate::support::{SIXTEEN, Setting, Trial, app, compute, hogs, on_cpu, seconds, shelf};
+use crate::support::{SIXTEEN, Setting, Trial, app, compute, hogs, on_cpu, registry, seconds};
 
 /// Tasks that all compute `total_ms` in this many equal pieces, each followed by a barrier.
 fn program(tasks: u32, total_ms: u64, pieces: u32, wait: WaitMode) -> AppSpec {
@@ -143,7 +143,7 @@ fn juggling_varies_less_than_queue_lengths_and_is_faster_beside_few_strangers() 
         assert!(juggle < 0.75 * load, "{tasks} on {machine}: LOAD {load:.3}, JUGGLE {juggle:.3}");
     }
     let trial = Trial::on("tigerton").app(program(16, 3_000, 30, WaitMode::Yield));
-    let trial = trial.app(shelf("make", &[], "block", 4));
+    let trial = trial.app(registry("make", &[], "block", 4));
     let [load, juggle] = ["LOAD", "JUGGLE"].map(|policy| times(&trial, policy, &[], 6).0);
     assert!(
         (1.1..1.5).contains(&(load / juggle)),
@@ -176,7 +176,8 @@ fn a_stranger_on_every_core_makes_speed_chase_time_slices() {
 #[test]
 fn threads_that_sleep_at_barriers_mislead_speed_until_they_are_skipped() {
     // Work varies by a fifth: who waits asleep looks slow and is pulled to a core that has a thread already.
-    let code = shelf("spmd", &[("work", 20_000_000_000), ("intervals", 20), ("spread", 2_000)], "block", 5);
+    let code =
+        registry("spmd", &[("work", 20_000_000_000), ("intervals", 20), ("spread", 2_000)], "block", 5);
     let trial = Trial::on("package:1 core:4").app(code);
     let (counted, _) = times(&trial, "SPEED", &[], 6);
     let (skipped, _) = times(&trial, "SPEED", &[("sleepers", 1)], 6);

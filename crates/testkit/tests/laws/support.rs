@@ -187,7 +187,7 @@ fn kernel(machine: &str, settings: &[Setting]) -> OsModel {
 }
 
 /// A workload of the registry under a runtime of the registry.
-pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: u32) -> AppSpec {
+pub(crate) fn registry(workload: &str, settings: &[Setting], runtime: &str, tasks: u32) -> AppSpec {
     let entry = workloads::WORKLOADS.resolve(workload).unwrap();
     let context = workloads::Context { tasks, runtime, machine: "" };
     let built = (entry.own)(&values(entry.parameters, settings), &context).unwrap();

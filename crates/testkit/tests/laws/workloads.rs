@@ -5,11 +5,11 @@ use sim_core::program::Op;
 use sim_core::time::Span;
 use sim_core::wait::WaitMode;
 
-use crate::support::{MS, Trial, app, compute, hogs, on_cpu, shelf};
+use crate::support::{MS, Trial, app, compute, hogs, on_cpu, registry};
 
 /// Share of cpu 0 that is busy while `services` of 55 % sit on it, over 200 s; nothing else runs.
 fn busy(services: u32) -> f64 {
-    let services = on_cpu(0, shelf("services", &[], "block", services));
+    let services = on_cpu(0, registry("services", &[], "block", services));
     let report = Trial::on("package:1 core:2").free().app(on_cpu(1, hogs(1, 200_000))).app(services).run();
     let cpu = &report.cpus[0];
     1.0 - cpu.get(Category::Idle).ns() as f64 / cpu.total().ns() as f64
@@ -27,7 +27,7 @@ fn services_on_one_core_fill_it_as_the_machine_repairman_model_says() {
 
 #[test]
 fn users_alone_on_the_machine_wait_for_their_own_work_only() {
-    let users = shelf("interactive", &[("requests", 400), ("think", 20 * MS)], "block", 4);
+    let users = registry("interactive", &[("requests", 400), ("think", 20 * MS)], "block", 4);
     let report = Trial::on("package:1 core:4").free().app(users).run();
     let counters = report.apps[0].counters;
     assert_eq!(counters.responses, 4 * 400);
@@ -39,9 +39,9 @@ fn users_alone_on_the_machine_wait_for_their_own_work_only() {
 #[test]
 fn a_pool_loses_half_a_core_to_a_hog_where_equal_shares_lose_half_the_speed() {
     let time = |workload, settings: &[_], hog: bool| {
-        let app = shelf(workload, settings, "block", 16);
+        let app = registry(workload, settings, "block", 16);
         let trial = Trial::on("package:1 core:16").policy("PIN", &[]).app(app);
-        if hog { trial.app(on_cpu(0, shelf("hog", &[], "block", 1))).seconds() } else { trial.seconds() }
+        if hog { trial.app(on_cpu(0, registry("hog", &[], "block", 1))).seconds() } else { trial.seconds() }
     };
     let chunks = [("work", 16_000 * MS), ("chunks", 16_000), ("steal", 0)];
     let equal = [("work", 16_000 * MS), ("intervals", 1)];
@@ -60,7 +60,7 @@ fn a_pool_loses_half_a_core_to_a_hog_where_equal_shares_lose_half_the_speed() {
 fn make_does_all_its_jobs_once() {
     // 400 jobs of 10 ms in 8 slots on 4 cores: 4 s of work.
     let settings = [("jobs", 400), ("compute", 10 * MS), ("io", 0)];
-    let report = Trial::on("package:1 core:4").app(shelf("make", &settings, "block", 8)).run();
+    let report = Trial::on("package:1 core:4").app(registry("make", &settings, "block", 8)).run();
     let work = report.apps[0].counters.work_done_ns as f64;
     // Each job is the sum of four exponential parts: the standard error of 1,600 values is 2.5 %.
     assert!((work / 4e9 - 1.0).abs() < 0.1, "{work} ns of work");

@@ -9,7 +9,7 @@ use notation::parameter::Values;
 use notation::registry::{self, Registry};
 use sim_core::program::{Forks, Runtime, StartUp, Touch};
 use sim_core::time::Span;
-use sim_core::wait::{BarrierKind, Looks, Polling, WaitMode, YieldCycle};
+use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
 use presets::ENTRIES;
 use table::{Barrier, Creator, Library, Parameters, Phase, Slots, Touching, Wait, Yielding};
@@ -155,9 +155,10 @@ fn wait(values: &Parameters, oversubscribed: bool) -> WaitMode {
 
 /// How often a waiting task polls before a yield, and when the runtime lets it yield.
 fn polling(values: &Parameters, oversubscribed: bool) -> Polling {
-    let looks = |count: u64, each: Duration| Looks { count: count as u32, each: Span::from_ns(each.ns()) };
+    let looks =
+        |count: u64, each: Duration| PollsPerYield { count: count as u32, each: Span::from_ns(each.ns()) };
     let counts = values.library.is_none() || !oversubscribed;
-    let often = if counts { looks(values.polls, values.poll) } else { Looks::ONE };
+    let often = if counts { looks(values.polls, values.poll) } else { PollsPerYield::ONE };
     let messages = values.message_polls.zip(values.message_poll);
     Polling {
         looks: often,

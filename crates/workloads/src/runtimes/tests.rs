@@ -124,16 +124,16 @@ fn intels_monitor_switches_yields_off_for_one_of_eleven_periods() {
     assert!(cycle(&[("yield_phase", 1)]).is_some_and(|cycle| cycle.random));
     // 256 polls of 25 ns; more tasks than cpus yield at every poll.
     let looks = |over| with("openmp", &[], over).polling.looks;
-    assert_eq!(looks(false), Looks { count: 256, each: Span::from_ns(25) });
-    assert_eq!(looks(true), Looks::ONE);
+    assert_eq!(looks(false), PollsPerYield { count: 256, each: Span::from_ns(25) });
+    assert_eq!(looks(true), PollsPerYield::ONE);
 }
 
 #[test]
 fn nemesis_polls_a_thousand_times_for_a_message() {
     for name in ["mpi", "mpich2"] {
         let polling = preset(name).polling;
-        assert_eq!(polling.looks, Looks::ONE, "{name}: MPI_Barrier");
-        assert_eq!(polling.message_looks, Looks { count: 1_000, each: Span::from_ns(600) }, "{name}");
+        assert_eq!(polling.looks, PollsPerYield::ONE, "{name}: MPI_Barrier");
+        assert_eq!(polling.message_looks, PollsPerYield { count: 1_000, each: Span::from_ns(600) }, "{name}");
         assert_eq!(polling.cycle, None);
     }
     for name in ["upc", "openmpi", "yield", "libgomp"] {
@@ -172,7 +172,7 @@ fn threads_count_in_their_process_and_processes_in_their_job() {
         let limit = if over { Span::from_us(2) } else { Span::from_ms(6) };
         assert_eq!(built("libgomp", counts).wait.sleeps_after(), Some(limit));
         for name in ["openmp", "libomp"] {
-            assert_eq!(built(name, counts).polling.looks == Looks::ONE, over, "{name}");
+            assert_eq!(built(name, counts).polling.looks == PollsPerYield::ONE, over, "{name}");
         }
         assert_eq!(built("openmpi", counts).wait.yields(), !over);
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::number::plural;
 use experiment::text::hanging;
 
@@ -26,8 +26,8 @@ const WIDEST: usize = 100;
 /// Lists the lessons, or goes through one of them.
 pub(crate) fn lesson(
     args: &Args,
-    policies: &PolicyShelf,
-    execute: fn(&Command, &PolicyShelf) -> Result<ExitCode, Failure>,
+    policies: &PolicyRegistry,
+    execute: fn(&Command, &PolicyRegistry) -> Result<ExitCode, Failure>,
 ) -> Result<ExitCode, Failure> {
     let lessons = text::all();
     let Some(number) = args.number else {
@@ -142,7 +142,7 @@ fn typed(prompt: &str) -> Result<Option<String>, Failure> {
 }
 
 /// Writes the slides of a lesson.
-fn draw(lesson: &Lesson, path: &Path, args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn draw(lesson: &Lesson, path: &Path, args: &Args, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let ending = match args.format {
         Picture::Svg => "svg",
         Picture::Png => "png",

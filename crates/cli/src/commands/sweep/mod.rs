@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::neutral;
 use experiment::number::{bytes, plural};
 use experiment::statements::doubts;
@@ -37,7 +37,7 @@ const TERMINATED: u8 = 143;
 const SAMPLE: Duration = Duration::from_secs(10);
 
 /// Executes the command.
-pub(crate) fn sweep(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn sweep(args: &Sweep, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     match (&args.what, &args.output) {
         (Some(SweepWhat::Status(status)), _) => show(&status.directory),
         (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directory),
@@ -52,7 +52,7 @@ pub(crate) fn sweep(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Fa
 fn planned(
     file: &Path,
     (changes, narrow): (&Changes, &Narrow),
-    policies: &PolicyShelf,
+    policies: &PolicyRegistry,
 ) -> Result<(Grid, Plan), Failure> {
     let (name, text) = input::scenario(file)?;
     let overrides = source::changed(changes, false);
@@ -63,7 +63,7 @@ fn planned(
 }
 
 /// Runs what is missing of a shard.
-fn execute(args: &Sweep, directory: &Path, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn execute(args: &Sweep, directory: &Path, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let shard = match args.shard {
         Some(shard) => shard,
         None => {
@@ -153,7 +153,7 @@ fn size(plan: &Plan) -> String {
 }
 
 /// Prints what the sweep would take.
-fn estimate(args: &Sweep, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+fn estimate(args: &Sweep, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
     let estimate = Estimate::of(&grid, &plan, SAMPLE);
     if estimate.sampled == 0 {

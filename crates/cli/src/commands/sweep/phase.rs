@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use experiment::response::{self, Response, map::Map, regions};
 use experiment::statements::doubts;
-use experiment::{PolicyShelf, neutral};
+use experiment::{PolicyRegistry, neutral};
 use pictures::figures::{Figure, Origin, phase};
 
 use crate::args::PhaseDiagram;
@@ -18,7 +18,7 @@ use crate::say;
 const SCALE: f32 = 2.0;
 
 /// Draws the diagram and prints the sentences.
-pub(crate) fn diagram(args: &PhaseDiagram, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(crate) fn diagram(args: &PhaseDiagram, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let targets = targets(args)?;
     let at = pairs(&args.at)?;
     // Before anything is simulated.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use experiment::PolicyShelf;
+use experiment::PolicyRegistry;
 use experiment::size;
 use sweep::estimate::Estimate;
 
@@ -33,7 +33,7 @@ const LEAST_MEMORY: u64 = 256 << 20;
 const SAMPLE: Duration = Duration::from_secs(5);
 
 /// Prints the script.
-pub(super) fn script(args: &SweepScript, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+pub(super) fn script(args: &SweepScript, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     if args.file.as_os_str() == "-" {
         return Err(Failure::Input("each shard reads the scenario again: name a file, not `-`".into()));
     }

@@ -1,13 +1,13 @@
 //! Fast-forward of polling: what happens on a cpu between two events while its current task polls and yields.
 //!
 //! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`.
-//! A poll may consist of many ([`crate::wait::Looks`]): a task that observes the flag at the end of one of
-//! them does not yield.
-//! The discipline of the run queue decides whether the caller keeps the cpu or the next task takes it. As
-//! long as only such tasks run, nothing on the cpu reaches another cpu, and no event is needed per poll.
-//! [`Engine::predict`] computes when this ends: a task observes the end of its wait, or a task that does not
-//! poll is picked. [`Engine::settle`] computes the state at an instant before that. Both agree to the
-//! nanosecond with the simulation of each poll ([`crate::outcome::Options::stepwise`]).
+//! A poll may consist of many ([`crate::wait::PollsPerYield`]): a task that observes the flag at the end of
+//! one of them does not yield. The discipline of the run queue decides whether the caller keeps the cpu or
+//! the next task takes it. As long as only such tasks run, nothing on the cpu reaches another cpu, and no
+//! event is needed per poll. [`Engine::predict`] computes when this ends: a task observes the end of its
+//! wait, or a task that does not poll is picked. [`Engine::settle`] computes the state at an instant before
+//! that. Both agree to the nanosecond with the simulation of each poll
+//! ([`crate::outcome::Options::stepwise`]).
 //!
 //! A yield that puts its caller behind all others makes a round-robin cycle (`rotation`), whose state after
 //! any number of dispatches follows from two passes over the queue. Everywhere else the tasks are read into

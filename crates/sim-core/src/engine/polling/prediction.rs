@@ -20,7 +20,7 @@ pub(crate) struct Predictions {
 }
 
 impl Predictions {
-    /// Those of this number of cpus, whose tasks poll in these ways.
+    /// Predictions for `cpus` cpus, whose tasks poll in these ways.
     pub(crate) fn new(cpus: usize, looks: &[Look]) -> Self {
         let kept = cpus.next_power_of_two().min(KEPT);
         Self {

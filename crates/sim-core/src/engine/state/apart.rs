@@ -127,9 +127,9 @@ pub(crate) trait Unwritten: Copy + 'static {
 
 /// A part of a record that most runs never write, kept apart from it.
 #[derive(Clone, Debug)]
-pub(crate) struct Apart<T>(Option<Box<T>>);
+pub(crate) struct Boxed<T>(Option<Box<T>>);
 
-impl<T: Unwritten> Apart<T> {
+impl<T: Unwritten> Boxed<T> {
     pub(crate) const NONE: Self = Self(None);
 
     /// One that is going to be written.
@@ -144,7 +144,7 @@ impl<T: Unwritten> Apart<T> {
     }
 }
 
-impl<T: Unwritten> std::ops::Deref for Apart<T> {
+impl<T: Unwritten> std::ops::Deref for Boxed<T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
@@ -152,7 +152,7 @@ impl<T: Unwritten> std::ops::Deref for Apart<T> {
     }
 }
 
-impl<T: Unwritten> std::ops::DerefMut for Apart<T> {
+impl<T: Unwritten> std::ops::DerefMut for Boxed<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.0.get_or_insert_with(|| Box::new(*T::NOTHING))

@@ -65,7 +65,7 @@ pub(crate) struct App {
     /// From time zero or the end of `after` to its arrival.
     pub(crate) delay: Span,
     pub(crate) after: Option<AppId>,
-    /// When it came, and when it was admitted.
+    /// Arrival and admission.
     pub(crate) arrived: Time,
     pub(crate) begun: Time,
     /// When one of its tasks first had a cpu.

@@ -3,7 +3,7 @@
 use crate::account::{Account, Category};
 use crate::contention::ClassId;
 use crate::engine::state::apart::Unwritten;
-use crate::engine::state::{Apart, Overhead, Part, Parts, Prices, ProcessId};
+use crate::engine::state::{Boxed, Overhead, Part, Parts, Prices, ProcessId};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::run_queue::Average;
@@ -26,7 +26,7 @@ pub(crate) enum Activity {
 
 /// What happens when a system call ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum After {
+pub(crate) enum OnReturn {
     /// It sleeps until what it waits for happens.
     WaitAsleep,
     /// It sleeps for a span.
@@ -90,7 +90,7 @@ pub(crate) struct Cpu {
     pub(crate) class: ClassId,
     /// The last task to bring bytes into its caches, its part since another one did, and all by now.
     pub(crate) filler: TaskId,
-    pub(crate) rare: Apart<Rare>,
+    pub(crate) rare: Boxed<Rare>,
     pub(crate) account: Account,
     pub(crate) filled: u64,
     pub(crate) filler_part: u64,
@@ -107,7 +107,7 @@ pub(crate) struct Rare {
     /// Kernel and daemon work and migrations that the next segment begins with.
     deferred: Parts,
     /// The system call that the current task is in: how long it takes, and what follows.
-    pub(crate) call: (Span, After),
+    pub(crate) call: (Span, OnReturn),
     /// The first timer tick that has not passed yet; `NEVER` where ticks are computed only when they matter.
     pub(crate) next_tick: Time,
     /// Key of the lateness of its ticks.
@@ -135,7 +135,7 @@ impl Unwritten for Rare {
     const NOTHING: &'static Self = &Self {
         parts: Parts::NONE,
         deferred: Parts::NONE,
-        call: (Span::ZERO, After::Yield),
+        call: (Span::ZERO, OnReturn::Yield),
         next_tick: Time::NEVER,
         tick_key: 0,
         next_buddy: TaskId::NONE,
@@ -179,7 +179,7 @@ impl Cpu {
             load: 0,
             class: ClassId::FREE,
             filler: TaskId::NONE,
-            rare: Apart::NONE,
+            rare: Boxed::NONE,
             account: Account::default(),
             filled: 0,
             filler_part: 0,

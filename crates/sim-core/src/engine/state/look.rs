@@ -3,7 +3,7 @@
 use crate::account::Category;
 use crate::machine::Costs;
 use crate::time::{Span, Time};
-use crate::wait::Looks;
+use crate::wait::PollsPerYield;
 
 /// How a waiter polls before a yield: a poll of the engine consists of a number of polls of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +23,7 @@ impl Look {
         Self { each: costs.poll, poll: costs.poll, category: Category::Spin }
     }
 
-    pub(crate) fn of(costs: &Costs, looks: Looks) -> Self {
+    pub(crate) fn of(costs: &Costs, looks: PollsPerYield) -> Self {
         let each = if looks.each == Span::ZERO { costs.poll } else { looks.each };
         Self { each, poll: each * u64::from(looks.count), category: Category::Spin }
     }

@@ -8,9 +8,9 @@ mod overhead;
 mod process;
 mod task;
 
-pub(crate) use apart::{Apart, History, LockWaiter, MaybeNode};
+pub(crate) use apart::{Boxed, History, LockWaiter, MaybeNode};
 pub(crate) use app::{App, BarrierRank};
-pub(crate) use cpu::{Activity, After, Cpu, NOWHERE};
+pub(crate) use cpu::{Activity, Cpu, NOWHERE, OnReturn};
 pub(crate) use look::Look;
 pub(crate) use overhead::{Overhead, Part, Parts};
 pub(crate) use process::{Prices, ProcessId};

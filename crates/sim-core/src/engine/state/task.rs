@@ -1,6 +1,6 @@
 //! The record of a task.
 
-use crate::engine::state::{Apart, Cpu, History, MaybeNode, NOWHERE, ProcessId};
+use crate::engine::state::{Boxed, Cpu, History, MaybeNode, NOWHERE, ProcessId};
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::{Awaited, THROTTLED, TaskState};
 use crate::program::Program;
@@ -63,7 +63,7 @@ pub(crate) struct Task {
     pub(crate) visible: Time,
     pub(crate) last_ran: Time,
     pub(crate) cpu_time: Span,
-    pub(crate) history: Apart<History>,
+    pub(crate) history: Boxed<History>,
     pub(crate) previous: TaskId,
     pub(crate) next: TaskId,
     pub(crate) cpu: CpuId,
@@ -113,7 +113,7 @@ impl Task {
             visible: Time::NEVER,
             last_ran: Time::ZERO,
             cpu_time: Span::ZERO,
-            history: Apart::NONE,
+            history: Boxed::NONE,
             previous: TaskId::NONE,
             next: TaskId::NONE,
             cpu: CpuId(0),

@@ -10,7 +10,7 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::{Contender, FAR_KEY, Requests, Tasks};
 use crate::time::{Span, Time};
 
-/// Those that wait in a level.
+/// The members that wait in a level.
 #[derive(Clone, Copy)]
 pub(super) struct Queue {
     /// The first and the last of them, in the order of their keys.
@@ -230,7 +230,8 @@ impl Members {
         for at in 0..self.around.len() {
             let member = &mut self.members[self.around[at] as usize];
             (member.key, member.deadline) = Self::aged_from(self.around_from, member, end);
-            // How long it takes does not depend on the yields in between where a nanosecond is a whole number.
+            // How long it takes does not depend on the yields in between where a nanosecond is a whole
+            // number.
             let each = weighted(Span::from_ns(1), member.weight);
             let whole = each * i64::from(member.weight) == weighted(Span::from_ns(1), 1);
             let left = if whole { ((member.deadline - member.key - 1).max(0) / each) as u64 } else { 0 };

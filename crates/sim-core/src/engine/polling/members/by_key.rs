@@ -11,8 +11,7 @@ use crate::run_queue::Tasks;
 use crate::run_queue::cfs::{weighted, yields_until_behind};
 use crate::time::{Span, Time};
 
-/// Tasks that are read first, and dispatches made, before all of a long queue is read to find that nothing
-/// will ever happen.
+/// Tasks to read, and dispatches to make, before a long queue is searched for "nothing will ever happen".
 pub(crate) const READ_FIRST: usize = 64;
 
 /// Who waits behind a member, or first.

@@ -254,7 +254,7 @@ impl Members {
         }
         all.sort_by_key(|number| {
             let member = &self.members[*number as usize];
-            // Those that have waited since the beginning are numbered in their order.
+            // Members that have waited since the beginning are numbered in their order.
             let number = if member.waits_from == 0 { *number } else { 0 };
             (member.deadline, member.waits_from, number)
         });

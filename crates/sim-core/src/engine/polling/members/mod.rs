@@ -101,13 +101,14 @@ pub(crate) struct Members {
     /// Members in the order of the queue, the current task first.
     members: Vec<Member>,
     current: u32,
-    /// Those of them that wait in the level of the current task.
+    /// Members that wait in the level of the current task.
     queue: Queue,
     level: u16,
     /// The first task of the queue that has not been read, and its key; the greatest key without one.
     ahead: TaskId,
     ahead_key: i64,
-    /// Those that wait in each level, where there are task groups; that of the current task is kept apart.
+    /// Members that wait in each level, where there are task groups; the level of the current task is kept
+    /// apart.
     levels: Vec<Queue>,
     /// The task groups around the current task, from the inside out, and whether one of them has rivals.
     around: Vec<u32>,

@@ -27,7 +27,7 @@ const FILES: &[(&str, &str)] = &[
 /// Each machine, read when first asked for: a run needs one of them.
 static ENTRIES: [OnceLock<Result<Entry, String>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
-static SHELF: LazyLock<Result<Vec<Entry>, String>> =
+static REGISTRY: LazyLock<Result<Vec<Entry>, String>> =
     LazyLock::new(|| (0..FILES.len()).map(|at| entry(at).clone()).collect());
 
 fn entry(at: usize) -> &'static Result<Entry, String> {
@@ -38,7 +38,7 @@ fn entry(at: usize) -> &'static Result<Entry, String> {
 /// The built-in machines.
 #[must_use]
 pub fn entries() -> &'static [Entry] {
-    SHELF.as_deref().unwrap_or_default()
+    REGISTRY.as_deref().unwrap_or_default()
 }
 
 /// Their names.
@@ -59,7 +59,7 @@ pub fn resolve(text: &str) -> Result<Entry, String> {
     if text.contains(':') {
         return synthetic(text);
     }
-    if let Err(broken) = SHELF.as_ref() {
+    if let Err(broken) = REGISTRY.as_ref() {
         return Err(broken.clone());
     }
     Err(format!(
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn all_data_files_read() {
-        assert_eq!(SHELF.as_ref().map(Vec::len), Ok(FILES.len()));
+        assert_eq!(REGISTRY.as_ref().map(Vec::len), Ok(FILES.len()));
         for entry in entries() {
             let noted = |name: &str| entry.notes.iter().filter(|note| note.parameter == name).count();
             assert!(
