@@ -339,6 +339,19 @@ fn polling_in_closed_form_is_polling_one_by_one() {
 }
 
 #[test]
+fn a_task_that_polls_from_the_first_instant_is_brought_up_to_date() {
+    // Rank 1 waits before the price of a switch has passed; a signal comes before anything else does.
+    closed_and_each(|| {
+        let serial = Op::Serial {
+            work: Work::from_span(Span::from_us(35)),
+            spread: Spread::NONE,
+            profile: ProfileId(0),
+        };
+        Rig::of(2).app(app(2, WaitMode::Yield, vec![serial, Op::Barrier, compute(MS), Op::Barrier]))
+    });
+}
+
+#[test]
 #[cfg_attr(miri, ignore = "thousands of polls one by one")]
 fn polls_in_task_groups_are_no_events() {
     let [closed, each] = closed_and_each(|| {

@@ -1,12 +1,11 @@
 //! The pick of the disciplines with slices (O(1), ULE, TS; `run_queue::multilevel`): a yield may give its
 //! caller another key, a slice that is used up does, and the first of all keys runs.
 
-use crate::engine::polling::members::renaming::Place;
-use crate::engine::polling::members::{DISPATCHES_PREDICTED, Member, Members, NONE};
+use crate::engine::polling::members::{DISPATCHES_PREDICTED, Members, NONE};
 use crate::engine::state::Cpu;
 use crate::run_queue::Tasks;
-use crate::run_queue::multilevel::{Levels, Setting, Share};
-use crate::time::{Span, Time};
+use crate::run_queue::multilevel::{Levels, Share};
+use crate::time::Time;
 
 impl Members {
     /// As [`Members::run`].
@@ -96,12 +95,6 @@ impl Members {
         (levels.yielded(self.base, key, times), share)
     }
 
-    const fn setting(&self, contested: bool) -> Setting {
-        // Into which array an expired task would go does not matter: it yields at once.
-        let (base, running, from, starving) = (self.base, self.running, self.charged, Time::NEVER);
-        Setting { base, running, contested, from, starving }
-    }
-
     fn yield_at(&mut self, end: Time, (key, share): (i64, Share)) {
         self.members[self.current as usize].key = key;
         self.shares[self.current as usize] = share;
@@ -123,35 +116,6 @@ impl Members {
             }
         }
         self.count(cycles, last);
-    }
-
-    /// For what time a member has been charged since the mark at which it was in the same place.
-    fn charged_since(&self, number: u32, then: &Member) -> Span {
-        let now = &self.members[number as usize];
-        let cycle = self.looks[now.polls as usize].poll + self.prices.call;
-        cycle * (now.cycles - then.cycles) + self.switch_charge() * (now.switches - then.switches)
-    }
-
-    /// For how many periods, in each of which a member is charged as since the mark, its key grows by its
-    /// yields only: within its slice, or for ever when the end of a slice changes nothing.
-    pub(super) fn periods_in_slice(&self, levels: &dyn Levels, number: u32, then: &Member) -> u64 {
-        let (member, share) = (&self.members[number as usize], &self.shares[number as usize]);
-        if levels.steady(member.key, member.weight, share) {
-            return u64::MAX;
-        }
-        let room = levels.room(share, member.key, member.weight, self.running);
-        room.saturating_sub(1) / self.charged_since(number, then).ns().max(1)
-    }
-
-    /// Those in these places go through so many periods.
-    pub(super) fn use_slices(&mut self, levels: &dyn Levels, places: &[Place], times: u64) {
-        for Place { now, then, .. } in places {
-            let (setting, span) = (self.setting(true), self.charged_since(*now, then) * times);
-            let Member { mut key, weight, .. } = self.members[*now as usize];
-            let share = &mut self.shares[*now as usize];
-            levels.run(&setting, weight, &mut key, share, span);
-            share.expired = false;
-        }
     }
 
     /// Writes slices and the queue's minimum back.

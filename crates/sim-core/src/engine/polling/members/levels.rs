@@ -207,23 +207,6 @@ impl Members {
         self.hand_over(old, next);
     }
 
-    /// For how many periods, in each of which it grows older by `growth`, a group around the current task
-    /// keeps the cpu and its request: as long as it is eligible, and protected or the one with the earliest
-    /// deadline.
-    pub(super) fn periods_kept(&self, number: u32, growth: i64) -> u64 {
-        let group = &self.members[number as usize];
-        let queue = &self.levels[group.level as usize];
-        let mut last = group.deadline - 1;
-        if queue.first != NONE {
-            // It is not ahead of the mean of all as long as it is not ahead of that of the others.
-            last = last.min(queue.sum.div_euclid(i128::from(queue.load)) as i64);
-            if self.members[queue.first as usize].deadline <= group.deadline {
-                last = last.min(group.protection - 1);
-            }
-        }
-        (last - group.key).max(0) as u64 / growth.max(1) as u64
-    }
-
     /// Writes what a yield changes of the groups back.
     pub(super) fn store_groups(&mut self, tasks: &mut Tasks) {
         self.end_turn();

@@ -13,7 +13,7 @@
 
 use crate::engine::polling::members::{Member, Members, NONE};
 use crate::run_queue::FAR_KEY;
-use crate::run_queue::multilevel::Levels;
+use crate::run_queue::multilevel::{Levels, Setting};
 use crate::time::{Span, Time};
 
 /// The first mark, in dispatches; the next ones come after twice as many.
@@ -376,5 +376,57 @@ impl Members {
             part.1 = part.1 + enters.switches - leaves.switches;
             part.2 = part.2 + enters.used - leaves.used;
         }
+    }
+
+    pub(super) const fn setting(&self, contested: bool) -> Setting {
+        // Into which array an expired task would go does not matter: it yields at once.
+        let (base, running, from, starving) = (self.base, self.running, self.charged, Time::NEVER);
+        Setting { base, running, contested, from, starving }
+    }
+
+    /// For what time a member has been charged since the mark at which it was in the same place.
+    fn charged_since(&self, number: u32, then: &Member) -> Span {
+        let now = &self.members[number as usize];
+        let cycle = self.looks[now.polls as usize].poll + self.prices.call;
+        cycle * (now.cycles - then.cycles) + self.switch_charge() * (now.switches - then.switches)
+    }
+
+    /// For how many periods, in each of which a member is charged as since the mark, its key grows by its
+    /// yields only: within its slice, or for ever when the end of a slice changes nothing.
+    fn periods_in_slice(&self, levels: &dyn Levels, number: u32, then: &Member) -> u64 {
+        let (member, share) = (&self.members[number as usize], &self.shares[number as usize]);
+        if levels.steady(member.key, member.weight, share) {
+            return u64::MAX;
+        }
+        let room = levels.room(share, member.key, member.weight, self.running);
+        room.saturating_sub(1) / self.charged_since(number, then).ns().max(1)
+    }
+
+    /// The members in these places go through so many periods.
+    fn use_slices(&mut self, levels: &dyn Levels, places: &[Place], times: u64) {
+        for Place { now, then, .. } in places {
+            let (setting, span) = (self.setting(true), self.charged_since(*now, then) * times);
+            let Member { mut key, weight, .. } = self.members[*now as usize];
+            let share = &mut self.shares[*now as usize];
+            levels.run(&setting, weight, &mut key, share, span);
+            share.expired = false;
+        }
+    }
+
+    /// For how many periods, in each of which it grows older by `growth`, a group around the current task
+    /// keeps the cpu and its request: as long as it is eligible, and protected or the one with the earliest
+    /// deadline.
+    fn periods_kept(&self, number: u32, growth: i64) -> u64 {
+        let group = &self.members[number as usize];
+        let queue = &self.levels[group.level as usize];
+        let mut last = group.deadline - 1;
+        if queue.first != NONE {
+            // It is not ahead of the mean of all as long as it is not ahead of that of the others.
+            last = last.min(queue.sum.div_euclid(i128::from(queue.load)) as i64);
+            if self.members[queue.first as usize].deadline <= group.deadline {
+                last = last.min(group.protection - 1);
+            }
+        }
+        (last - group.key).max(0) as u64 / growth.max(1) as u64
     }
 }
