@@ -2,7 +2,7 @@
 //! all runs.
 
 use crate::ids::{CpuId, Id, IdVec, NodeId};
-use crate::program::Spread;
+use crate::spread::Spread;
 use crate::time::{Span, Speed};
 
 pub use crate::topology::{Arity, Distance, Division, Level, Topology};

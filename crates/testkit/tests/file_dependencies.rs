@@ -11,8 +11,6 @@ use testkit::house::files;
 /// Pairs of modules whose cycle stays: crate, one module, another one, and why.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("cli", "args", "complete", "completion asks the parser, and the parser names who completes a value"),
-    ("sim-core", "machine", "program", "a machine has the spread of its noise, a program a set of cpus"),
-    ("sim-core", "contention::class", "contention::loads", "a class keeps the loads that its members have"),
     ("sim-core", "run_queue", "run_queue", "a discipline uses what uses the list of all of them"),
     ("sim-core", "os", "run_queue", "an operating system has the parameters of its discipline"),
 ];

@@ -129,7 +129,8 @@ fn rows(
     asked.overrides.without_sweep = true;
     patience::wait(py, &Arc::clone(&asked.session), move |_| {
         let (name, text) = asked.read()?;
-        let experiment = scenario::examine(&registry(asked.session.registry()), &name, &text, &asked.overrides)?;
+        let experiment =
+            scenario::examine(&registry(asked.session.registry()), &name, &text, &asked.overrides)?;
         let reports = experiment::run::simulate(&experiment, asked.jobs.unwrap_or(1), &|_, _| ())?;
         let shown = experiment.runs.iter().zip(reports).filter_map(|(plan, report)| {
             let label = experiment.policies.get(plan.policy)?.clone();

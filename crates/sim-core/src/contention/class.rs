@@ -1,9 +1,19 @@
 //! Classes of tasks alike: their keys, their records, and the index that finds them again.
 
 use super::law::{Demand, Distances, ONE};
-use super::loads::{FAR, KINDS};
 use crate::ids::CpuId;
 use crate::time::{Speed, Time, Work};
+
+/// Kinds of lists of classes: all with spread accesses (list 0), or by the package that serves them (the
+/// lists from 1 on), which no class with spread accesses has; of the others by page node and all that
+/// cross nodes; by bus, by cache group.
+pub(super) const SLOT: usize = 0;
+pub(super) const SPREAD: usize = 1;
+pub(super) const FAR: usize = 2;
+pub(super) const BUS: usize = 3;
+pub(super) const GROUP: usize = 4;
+/// Number of kinds.
+pub(super) const KINDS: usize = 5;
 
 /// No class: the end of a list.
 pub(super) const NO_CLASS: u32 = u32::MAX;

@@ -1,7 +1,7 @@
 //! What the resources carry: exact sums of demands, the stretches that follow, and which classes each
 //! resource concerns.
 
-use super::class::{Class, NO_CLASS};
+use super::class::{BUS, Class, FAR, GROUP, NO_CLASS, SLOT, SPREAD};
 use std::sync::Arc;
 
 use super::law::{ONE, stretch, stretch_table};
@@ -10,16 +10,6 @@ use crate::machine::Machine;
 
 /// A list of classes: its kind, and which one of the kind.
 pub(super) type List = (usize, u32);
-
-/// Kinds of lists of classes: all with spread accesses (list 0), or by the package that serves them (the
-/// lists from 1 on), which no class with spread accesses has; of the others by page node and all that
-/// cross nodes; by bus, by cache group.
-pub(super) const SLOT: usize = 0;
-const SPREAD: usize = 1;
-pub(super) const FAR: usize = 2;
-const BUS: usize = 3;
-pub(super) const GROUP: usize = 4;
-pub(super) const KINDS: usize = 5;
 
 /// Loads are sums of bytes per second with 32 fraction bits: of demand x growth x share, without rounding.
 type Load = u128;

@@ -2,10 +2,10 @@
 //! completions.
 
 use super::Contention;
-use super::class::Class;
+use super::class::{Class, GROUP, SLOT};
 use super::heap::Heaps;
 use super::law::{CacheLaw, Demand, Distances, ONE};
-use super::loads::{GROUP, List, Loads, SLOT};
+use super::loads::{List, Loads};
 use super::teams::Teams;
 use crate::time::Time;
 

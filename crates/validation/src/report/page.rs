@@ -23,6 +23,8 @@ pub const PICTURES: &str = "docs/validation";
 pub const SENSITIVITY: (&str, &str) = ("<!-- sensitivity -->\n", "<!-- /sensitivity -->\n");
 /// Shown where nobody has looked at a miss yet.
 pub const NOT_ANALYSED: &str = "not analysed yet";
+/// The shortest beginning of an analysis that says anything, bytes.
+const SHORTEST: usize = 40;
 
 const HEAD: &str = "\
 # Validation
@@ -105,7 +107,14 @@ fn folded(title: &str) -> String {
 /// Its end.
 const END: &str = "\n</details>\n\n";
 
-/// What is not reproduced, by mechanism: of each analysis the first sentence, and which claims miss by it.
+/// The first sentence of a text; with the next one if it is as short as "There are two causes."
+fn beginning(text: &str) -> &str {
+    let ends = text.match_indices(". ").map(|(at, _)| at + 1);
+    let end = ends.into_iter().find(|end| *end >= SHORTEST).unwrap_or(text.len());
+    text[..end].trim()
+}
+
+/// What is not reproduced, by mechanism: how each analysis begins, and which claims miss by it.
 fn reasons(page: &mut String, reproduction: &Reproduction, analyses: &[Analysis]) {
     let all = reproduction.claims.iter().zip(&reproduction.findings);
     let missed: Vec<&Claim> =
@@ -119,9 +128,13 @@ fn reasons(page: &mut String, reproduction: &Reproduction, analyses: &[Analysis]
             continue;
         }
         told += claims.len();
-        let mut groups: Vec<&str> = claims.iter().map(|claim| claim.group.as_str()).collect();
-        groups.dedup();
-        let first = analysis.mechanism.split_inclusive(". ").next().unwrap_or_default().trim();
+        let mut groups: Vec<&str> = Vec::new();
+        for claim in &claims {
+            if !groups.contains(&claim.group.as_str()) {
+                groups.push(&claim.group);
+            }
+        }
+        let first = beginning(&analysis.mechanism);
         let _ =
             writeln!(page, "- {first} ({}; {})", plural(claims.len(), "claim", "claims"), groups.join(", "));
     }

@@ -131,8 +131,9 @@ impl Engine<'_> {
         let level = shared.tasks[record.current].priority;
         let in_turns = matches!(shared.picks, Picks::InTurns(_) | Picks::EachCycle);
         if in_turns || level == THROTTLED || groups::delays(&shared.tasks, record, level) {
-            // Members do not run in turns (`in_rotation` is false at the very start of a run and beside a task
-            // of better priority), a pick may find no task, or drop delayed ones: each cycle is an event.
+            // Members do not run in turns (`in_rotation` is false at the very start of a run and beside a
+            // task of better priority), a pick may find no task, or drop delayed ones: each cycle is an
+            // event.
             return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
         }
         let most = if matches!(shared.picks, Picks::ByKey) { READ_FIRST } else { usize::MAX };
