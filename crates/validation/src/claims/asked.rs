@@ -33,7 +33,7 @@ impl Asked {
         let Self(all) = self;
         match quick {
             false => all.clone(),
-            true if all.len() <= MANY => all.iter().map(quickly).collect(),
+            true if all.len() <= MANY || all.iter().any(conditional) => all.iter().map(quickly).collect(),
             true => some(all.iter()).map(quickly).collect(),
         }
     }
@@ -46,6 +46,11 @@ impl Asked {
         points.iter().for_each(|(_, quantity)| quantity.measures(&mut found));
         found.into_iter().map(|measure| measure.cell.clone()).collect()
     }
+}
+
+/// A quantity that its condition may leave out: of a few, none may be left.
+fn conditional((_, quantity): &(String, Quantity)) -> bool {
+    matches!(quantity, Quantity::Of { function: Function::OnlyIf, .. })
 }
 
 fn quickly((label, quantity): &(String, Quantity)) -> (String, Quantity) {
