@@ -3,6 +3,7 @@
 //! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of
 //! the one that belongs to the scenario's kernel.
 
+mod attempt;
 mod choice;
 mod domain_level;
 mod domains;

@@ -365,7 +365,7 @@ impl<'a> Events<'a> {
         state.unwrap_or(State::Runnable)
     }
 
-    /// Everything of the instant is known: tells it.
+    /// Everything of the instant is known: emits its events.
     fn close_instant(&mut self, at: u64, writer: &mut impl Writer) -> io::Result<()> {
         self.in_one_place();
         let mut touched = std::mem::take(&mut self.touched);
@@ -389,7 +389,7 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    /// Works out what changes on cpus, and tells who leaves.
+    /// Computes what changes on cpus, and emits the departures.
     fn leave(&mut self, at: u64, touched: &mut Touched, writer: &mut impl Writer) -> io::Result<()> {
         for cpu in &touched.cpus {
             let Some(record) = self.cpus.get_mut(*cpu as usize) else { continue };

@@ -257,7 +257,7 @@ struct Cpu {
     open: Option<Slice>,
 }
 
-/// Turns what a run tells into slices and marks for a sink.
+/// Turns the observations of a run into slices and marks for a sink.
 #[derive(Debug)]
 pub struct Slices<S> {
     owners: Owners,

@@ -1,8 +1,8 @@
-//! What a run tells, as records that are sorted by time when it is over.
+//! The facts of a run, as records that are sorted by time when it is over.
 
 use sim_core::wait::Scope;
 
-/// What a record tells.
+/// The kind of fact of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// Task `a` is runnable on `cpu`.

@@ -5,13 +5,8 @@ use sim_core::ids::CpuId;
 use sim_core::policy::{System, Why};
 use sim_core::time::Span;
 
-use super::group::Situation;
-use super::pull::Attempt;
 use super::{GroupTypes, rules};
-
-/// A domain whose tasks are all pinned balances ever more rarely, down to this interval
-/// (`MAX_PINNED_INTERVAL`).
-pub(super) const MAX_PINNED_MS: u64 = 512;
+use crate::attempt::{Attempt, MAX_PINNED_MS, Situation};
 
 /// What became of active balancing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

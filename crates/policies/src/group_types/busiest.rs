@@ -6,9 +6,10 @@ use sim_core::ids::CpuId;
 use sim_core::policy::View;
 
 use super::domains::{Domain, Kind, UNIT};
-use super::group::{Amount, Situation, State, Stats};
+use super::group::{Amount, State, Stats};
 use super::unequal::greater;
 use super::{GroupTypes, rules};
+use crate::attempt::Situation;
 
 /// What a look at a domain found.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,14 +4,6 @@ use std::ops::Range;
 
 use super::domains::UNIT;
 
-/// In which situation a cpu balances.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Situation {
-    Busy,
-    Idle,
-    NewlyIdle,
-}
-
 /// The state of a group (`enum group_type`), the better ones first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum State {

@@ -10,8 +10,8 @@ use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
 use super::GroupTypes;
-use super::balance::MAX_PINNED_MS;
 use super::unequal::Rule;
+use crate::attempt::MAX_PINNED_MS;
 use crate::spread::Draws;
 
 /// The timer of the tick that interrupts an idle cpu.

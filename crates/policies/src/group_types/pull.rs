@@ -7,21 +7,10 @@ use sim_core::policy::{System, View, Why};
 use super::average::FINE;
 use super::busiest::Finding;
 use super::domains::{Domain, Kind, UNIT};
-use super::group::{Amount, Situation};
+use super::group::Amount;
 use super::unequal::{fits, greater};
 use super::{GroupTypes, rules};
-
-/// The end of an attempt at one level.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Attempt {
-    Balanced,
-    NotDesignated,
-    /// Every queue of the other groups holds only tasks that may not come.
-    Pinned,
-    /// A queue was found but nothing could be pulled; the queue.
-    Failed(CpuId),
-    Moved,
-}
+use crate::attempt::{Attempt, Situation};
 
 /// What an attempt found out (`LBF_*` of `struct lb_env`).
 #[derive(Clone, Copy, Default, Debug)]

@@ -2,7 +2,8 @@
 
 use sim_core::policy::Why;
 
-use super::group::{Amount, Situation, State, Stats};
+use super::group::{Amount, State, Stats};
+use crate::attempt::Situation;
 
 /// A fork finds no better group at any level.
 pub(super) const FORK_STAYS: &str = "fork: stays with its parent, no group is clearly idler";

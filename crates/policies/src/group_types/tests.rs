@@ -1,6 +1,7 @@
 //! `LOAD` of Linux 6.18 against queues set by hand: idle siblings, forks, group types, odd tasks.
 
 use super::*;
+use crate::attempt::{Attempt, Situation};
 use crate::fake::FakeSystem;
 use crate::load;
 use notation::parameter::Values;
@@ -123,21 +124,21 @@ fn a_cpu_that_goes_idle_pulls_one_task_at_once() {
 fn an_odd_task_moves_after_a_failure() {
     // Three on two: half a task is to move, which only a failure makes enough for a whole one.
     let (mut system, mut policy) = steady(&TWO, &[1, 2]);
-    let busy = group::Situation::Busy;
+    let busy = Situation::Busy;
     let domain = policy.domains[0].clone();
     let finding = policy.find_busiest(&system, &domain, CpuId(0), busy);
     assert_eq!(finding, busiest::Finding::Pull(1..2, group::Amount::Load(512)));
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Failed(CpuId(1)));
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), Attempt::Failed(CpuId(1)));
     policy.progress[0][CpuId(0)].failed = 1;
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Moved);
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), Attempt::Moved);
     // Eight on seven is within 17 %.
     let (mut system, mut policy) = steady(&TWO, &[7, 8]);
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Balanced);
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), Attempt::Balanced);
 }
 
 #[test]
 fn idle_cpus_are_evened_out_over_nodes_beyond_the_slack() {
-    let idle = group::Situation::Idle;
+    let idle = Situation::Idle;
     let find = |busy: usize| {
         let (system, mut policy) = steady(&SOCKETS, &counts(0..busy));
         let domain = policy.domains[1].clone();
@@ -191,13 +192,13 @@ fn utilisation_follows_its_tasks() {
 fn a_task_that_is_not_eligible_stays_at_a_busy_cpus_first_attempt() {
     let (mut system, mut policy) = steady(&TWO, &[1, 4]);
     system.ahead = (2..5).map(TaskId).collect();
-    let busy = group::Situation::Busy;
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Failed(CpuId(1)));
+    let busy = Situation::Busy;
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), Attempt::Failed(CpuId(1)));
     policy.progress[0][CpuId(0)].failed = 1;
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), pull::Attempt::Moved);
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), Attempt::Moved);
     let (mut system, mut policy) = steady(&TWO, &[0, 4]);
     system.ahead = (1..4).map(TaskId).collect();
-    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), group::Situation::Idle), pull::Attempt::Moved);
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), Situation::Idle), Attempt::Moved);
 }
 
 #[test]
@@ -226,8 +227,8 @@ fn a_lone_task_heavier_than_the_amount_is_not_pulled_from() {
     system.tasks[0].view.weight = 20_000;
     policy.runnable(&mut system, TaskId(0), CpuId(0));
     system.now = Time::from_ns(20_000_000_000);
-    let attempt = policy.attempt(&mut system, 1, CpuId(8), group::Situation::Busy);
-    assert_eq!(attempt, pull::Attempt::Moved);
+    let attempt = policy.attempt(&mut system, 1, CpuId(8), Situation::Busy);
+    assert_eq!(attempt, Attempt::Moved);
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn bound_and_free() -> (FakeSystem, GroupTypes) {
 
 #[test]
 fn a_pull_that_masks_defeat_marks_the_group_above() {
-    let idle = group::Situation::Idle;
+    let idle = Situation::Idle;
     let find = |system: &FakeSystem, policy: &mut GroupTypes| {
         let domain = policy.domains[1].clone();
         policy.excluded = CpuSet::default();
@@ -263,13 +264,13 @@ fn a_pull_that_masks_defeat_marks_the_group_above() {
     let (mut system, mut policy) = bound_and_free();
     let spare = busiest::Finding::Pull(4..8, group::Amount::Utilisation(3 * 1024));
     assert_eq!(find(&system, &mut policy), spare, "it has three idle cpus");
-    assert_eq!(policy.load_balance(&mut system, 0, CpuId(1), idle), pull::Attempt::Balanced);
+    assert_eq!(policy.load_balance(&mut system, 0, CpuId(1), idle), Attempt::Balanced);
     assert!(policy.marked[1][0], "cpu 0 has only tasks that may not come");
     // Its own group counts as uneven now: what is over the average moves, half a task, after one failure.
     let half = busiest::Finding::Pull(4..8, group::Amount::Load(512));
     assert_eq!(find(&system, &mut policy), half);
-    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::Failed(CpuId(4)));
-    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::Moved);
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), Attempt::Failed(CpuId(4)));
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), Attempt::Moved);
     // Seen from the other package the marked group gives one task, if one may come.
     let domain = policy.domains[1].clone();
     policy.excluded = CpuSet::default();
@@ -277,16 +278,13 @@ fn a_pull_that_masks_defeat_marks_the_group_above() {
     let one = busiest::Finding::Pull(0..4, group::Amount::Tasks(1));
     assert_eq!(policy.find_busiest(&system, &domain, CpuId(7), idle), one);
     // An attempt that finds balance clears the mark.
-    assert_eq!(
-        policy.load_balance(&mut system, 0, CpuId(0), group::Situation::Busy),
-        pull::Attempt::Balanced
-    );
+    assert_eq!(policy.load_balance(&mut system, 0, CpuId(0), Situation::Busy), Attempt::Balanced);
     assert!(!policy.marked[1][0]);
 }
 
 #[test]
 fn a_mark_is_cleared_by_cpus_that_find_balance_or_leave_the_balancing_to_another() {
-    let idle = group::Situation::Idle;
+    let idle = Situation::Idle;
     let threads = [(Tree::Package, 1), (Tree::Cache, 4), (Tree::Core, 2), (Tree::Thread, 2)];
     let mut crowd = [0; 16];
     (crowd[0], crowd[2], crowd[4]) = (1, 1, 3);
@@ -297,7 +295,7 @@ fn a_mark_is_cleared_by_cpus_that_find_balance_or_leave_the_balancing_to_another
     }
     // Cpu 6 is on an idle core of the cache: it looks, and none of the waiting tasks may come. Cpu 5 shares
     // the core of the queue and finds nothing on the other one; cpu 7 leaves the look to cpu 6.
-    for (cpu, end) in [(5, pull::Attempt::Balanced), (7, pull::Attempt::NotDesignated)] {
+    for (cpu, end) in [(5, Attempt::Balanced), (7, Attempt::NotDesignated)] {
         policy.load_balance(&mut system, 1, CpuId(6), idle);
         assert!(policy.marked[2][1]);
         assert_eq!(policy.load_balance(&mut system, 1, CpuId(cpu), idle), end);
@@ -307,7 +305,7 @@ fn a_mark_is_cleared_by_cpus_that_find_balance_or_leave_the_balancing_to_another
 
 #[test]
 fn pinned_queues_are_looked_at_ever_more_rarely() {
-    let idle = group::Situation::Idle;
+    let idle = Situation::Idle;
     let (mut system, mut policy) = bound_and_free();
     let mut intervals = Vec::new();
     for _ in 0..9 {
@@ -319,25 +317,25 @@ fn pinned_queues_are_looked_at_ever_more_rarely() {
 
 #[test]
 fn a_cpu_that_does_not_balance_forgets_its_failures() {
-    let idle = group::Situation::Idle;
+    let idle = Situation::Idle;
     let (mut system, mut policy) = steady(&PACKAGES, &[0, 0, 0, 0, 1, 1, 1, 1]);
     policy.progress[1][CpuId(1)].failed = 3;
-    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), pull::Attempt::NotDesignated);
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(1), idle), Attempt::NotDesignated);
     assert_eq!(policy.progress[1][CpuId(1)].failed, 0);
     assert_eq!(policy.progress[1][CpuId(1)].interval_ms, 16);
 }
 
 #[test]
 fn running_tasks_are_pushed_where_a_number_of_tasks_is_to_move() {
-    let idle = group::Situation::Idle;
+    let idle = Situation::Idle;
     let (mut system, mut policy) = steady(&PACKAGES, &[0, 0, 0, 0, 1, 1, 1, 1]);
     policy.progress[1][CpuId(0)].interval_ms = 16;
     for failed in 1..=3 {
-        assert_eq!(policy.load_balance(&mut system, 1, CpuId(0), idle), pull::Attempt::Failed(CpuId(4)));
+        assert_eq!(policy.load_balance(&mut system, 1, CpuId(0), idle), Attempt::Failed(CpuId(4)));
         assert_eq!(policy.progress[1][CpuId(0)].failed, failed);
     }
     assert!(system.moves.is_empty());
-    assert_eq!(policy.load_balance(&mut system, 1, CpuId(0), idle), pull::Attempt::Failed(CpuId(4)));
+    assert_eq!(policy.load_balance(&mut system, 1, CpuId(0), idle), Attempt::Failed(CpuId(4)));
     assert_eq!(system.moves.len(), 1, "cache_nice_tries is 1: the fourth failure wakes the stopper");
     let after = policy.progress[1][CpuId(0)];
     assert_eq!((after.failed, after.interval_ms), (0, 8));
@@ -347,7 +345,7 @@ fn running_tasks_are_pushed_where_a_number_of_tasks_is_to_move() {
         task.affinity = Affinity::One(CpuId(1));
     }
     for _ in 0..20 {
-        policy.load_balance(&mut system, 0, CpuId(0), group::Situation::Busy);
+        policy.load_balance(&mut system, 0, CpuId(0), Situation::Busy);
     }
     assert!(system.moves.is_empty());
 }

@@ -7,12 +7,8 @@ use sim_core::policy::{System, TaskState, View, Why};
 use sim_core::time::Span;
 
 use super::busiest::Finding;
-use super::rules::Situation;
 use super::{Load, NewIdle, rules};
-
-/// A domain whose tasks are all pinned balances ever more rarely, down to this interval
-/// (`MAX_PINNED_INTERVAL`).
-const MAX_PINNED_MS: u64 = 512;
+use crate::attempt::{Attempt, MAX_PINNED_MS, Situation};
 
 /// What became of a walk through a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,18 +19,6 @@ pub(super) enum Pulled {
     None,
     /// None, and affinity forbids this cpu to every task of the queue.
     AllPinned,
-}
-
-/// The end of an attempt at one level.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Attempt {
-    Balanced,
-    NotDesignated,
-    /// Every queue that could have helped holds only tasks pinned elsewhere.
-    Pinned,
-    /// A queue was found but nothing could be pulled; the queue.
-    Failed(CpuId),
-    Moved,
 }
 
 impl Load {

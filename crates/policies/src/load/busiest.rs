@@ -9,7 +9,8 @@ use sim_core::policy::View;
 use super::Load;
 use super::domains::{Domain, UNIT};
 use super::releases::{Rules, Template};
-use super::rules::{self, Amount, Situation};
+use super::rules::{self, Amount};
+use crate::attempt::Situation;
 
 impl Situation {
     const fn index(self, template: &Template) -> usize {

@@ -2,13 +2,7 @@
 
 use sim_core::policy::Why;
 
-/// In which situation a cpu balances (`enum cpu_idle_type`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Situation {
-    Busy,
-    Idle,
-    NewlyIdle,
-}
+use crate::attempt::Situation;
 
 /// A fork finds no better group at any level.
 pub(super) const FORK_STAYS: &str =

@@ -2,6 +2,7 @@
 //! placement.
 
 use super::*;
+use crate::attempt::{Attempt, Situation};
 use crate::fake::FakeSystem;
 use sim_core::ids::Id;
 use sim_core::machine::Level as Tree;
@@ -79,7 +80,7 @@ fn across_the_nodes_of_barcelona() {
     let node = |counts: &[u32]| {
         let (mut system, mut policy) = steady(&BARCELONA, counts);
         (4..16).step_by(4).any(|cpu| {
-            let attempt = policy.find_busiest(&system, 1, CpuId(cpu), rules::Situation::Busy);
+            let attempt = policy.find_busiest(&system, 1, CpuId(cpu), Situation::Busy);
             if let busiest::Finding::Pull { from, imbalance } = attempt {
                 let from = from.map(CpuId).max_by_key(|c| system.nr_running(*c)).unwrap();
                 policy.pull(&mut system, 1, CpuId(cpu), from, imbalance);
@@ -103,7 +104,7 @@ fn between_nodes(release: &'static str, first: u32, others: u32) -> bool {
     system.fill(&mut policy, &per_socket(first, others));
     system.now = Time::from_ns(10_000_000_000);
     for cpu in (4..16).step_by(4).map(CpuId) {
-        policy.load_balance(&mut system, 1, cpu, rules::Situation::Busy);
+        policy.load_balance(&mut system, 1, cpu, Situation::Busy);
     }
     !system.moves.is_empty()
 }
@@ -165,21 +166,20 @@ fn pairs_of_tigerton() {
     };
     let between = |counts: &[u32]| {
         let (mut system, mut policy) = steady(&TIGERTON, counts);
-        policy.find_busiest(&system, 1, CpuId(2), rules::Situation::Busy) != busiest::Finding::Balanced
-            && policy.load_balance(&mut system, 1, CpuId(2), rules::Situation::Busy)
-                != balance::Attempt::Balanced
+        policy.find_busiest(&system, 1, CpuId(2), Situation::Busy) != busiest::Finding::Balanced
+            && policy.load_balance(&mut system, 1, CpuId(2), Situation::Busy) != Attempt::Balanced
             && !system.moves.is_empty()
     };
     assert!(between(&pairs(3, 2)));
     assert!(!between(&pairs(5, 4)));
     // Two tasks on one pair, none on the next: a pair counts as one unit, so this is an excess.
     let (mut system, mut policy) = steady(&TIGERTON, &[1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
-    let finding = policy.find_busiest(&system, 1, CpuId(2), rules::Situation::Idle);
+    let finding = policy.find_busiest(&system, 1, CpuId(2), Situation::Idle);
     assert_eq!(finding, busiest::Finding::Pull { from: 0..2, imbalance: 1024 });
     system.now += Span::from_ms(1);
     // Both run, so nothing can be pulled; the fourth failure wakes the migration thread.
     for attempt in 1..=4 {
-        policy.load_balance(&mut system, 1, CpuId(2), rules::Situation::Idle);
+        policy.load_balance(&mut system, 1, CpuId(2), Situation::Idle);
         assert_eq!(system.moves.len(), usize::from(attempt == 4), "attempt {attempt}");
         // Only the push makes the interval longer.
         let interval = if attempt == 4 { 2 } else { 1 };
@@ -191,7 +191,7 @@ fn pairs_of_tigerton() {
 #[test]
 fn only_the_designated_cpu_balances_for_its_group() {
     let (system, mut policy) = steady(&BARCELONA, &per_socket(16, 4));
-    let busy = rules::Situation::Busy;
+    let busy = Situation::Busy;
     assert_eq!(policy.find_busiest(&system, 1, CpuId(5), busy), busiest::Finding::NotDesignated);
     assert_ne!(policy.find_busiest(&system, 1, CpuId(4), busy), busiest::Finding::NotDesignated);
 }
@@ -203,16 +203,16 @@ fn hot_tasks_resist_until_the_third_attempt_at_the_cpu_level() {
         task.view.last_ran = Time::from_ns(9_999_700_000);
     }
     for attempt in 1..=3 {
-        let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
-        assert_eq!(outcome == balance::Attempt::Moved, attempt == 3, "attempt {attempt}");
+        let outcome = policy.load_balance(&mut system, 0, CpuId(0), Situation::Idle);
+        assert_eq!(outcome == Attempt::Moved, attempt == 3, "attempt {attempt}");
     }
     // A cold one moves at once, a buddy is hot however long ago it ran.
     let (mut system, mut policy) = steady(&TWO, &[0, 2]);
     system.buddy = Some(TaskId(1));
-    let idle = rules::Situation::Idle;
-    assert_ne!(policy.load_balance(&mut system, 0, CpuId(0), idle), balance::Attempt::Moved);
+    let idle = Situation::Idle;
+    assert_ne!(policy.load_balance(&mut system, 0, CpuId(0), idle), Attempt::Moved);
     system.buddy = None;
-    assert_eq!(policy.load_balance(&mut system, 0, CpuId(0), idle), balance::Attempt::Moved);
+    assert_eq!(policy.load_balance(&mut system, 0, CpuId(0), idle), Attempt::Moved);
 }
 
 #[test]
@@ -222,8 +222,8 @@ fn a_queue_of_pinned_tasks_ends_an_attempt_of_2_6_18() {
     for task in 0..4 {
         system.tasks[task].affinity = Affinity::One(CpuId(1));
     }
-    let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
-    assert_eq!(outcome, balance::Attempt::Pinned);
+    let outcome = policy.load_balance(&mut system, 0, CpuId(0), Situation::Idle);
+    assert_eq!(outcome, Attempt::Pinned);
     assert!(system.moves.is_empty());
 }
 
@@ -251,16 +251,16 @@ fn queues_of_pinned_tasks_are_passed_over() {
     for task in 0..4 {
         system.tasks[task].affinity = Affinity::One(CpuId(1));
     }
-    let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
-    assert_eq!(outcome, balance::Attempt::Moved);
+    let outcome = policy.load_balance(&mut system, 0, CpuId(0), Situation::Idle);
+    assert_eq!(outcome, Attempt::Moved);
     assert_eq!(system.counts()[1], 4);
     let (mut system, mut policy) = steady(&TWO, &[0, 4]);
     for task in &mut system.tasks {
         task.affinity = Affinity::One(CpuId(1));
     }
     for _ in 0..20 {
-        let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
-        assert_eq!(outcome, balance::Attempt::Pinned);
+        let outcome = policy.load_balance(&mut system, 0, CpuId(0), Situation::Idle);
+        assert_eq!(outcome, Attempt::Pinned);
     }
     // The interval grows beyond the level's maximum of 4 ms.
     assert_eq!(policy.progress[0][CpuId(0)].interval_ms, 512);
@@ -274,8 +274,8 @@ fn the_interval_doubles_while_balanced_and_is_longer_when_busy() {
     policy.rebalance(&mut system, cpu);
     assert_eq!(policy.progress[0][cpu].interval_ms, 2);
     assert_eq!(policy.next_balance[cpu], 10_000 + 64);
-    policy.load_balance(&mut system, 0, cpu, rules::Situation::Busy);
-    policy.load_balance(&mut system, 0, cpu, rules::Situation::Busy);
+    policy.load_balance(&mut system, 0, cpu, Situation::Busy);
+    policy.load_balance(&mut system, 0, cpu, Situation::Busy);
     assert_eq!(policy.progress[0][cpu].interval_ms, 4);
 }
 
@@ -420,7 +420,7 @@ fn a_group_of_even_queues_is_no_busiest_group_while_it_has_power_left() {
         let mut counts = vec![first, 1];
         counts.resize(16, 0);
         let (system, mut policy) = steady(&BARCELONA, &counts);
-        policy.find_busiest(&system, 1, CpuId(4), rules::Situation::Idle)
+        policy.find_busiest(&system, 1, CpuId(4), Situation::Idle)
     };
     assert_eq!(find(1), busiest::Finding::Balanced);
     // Queues that differ by more than two tasks count although the group has power for all of them.

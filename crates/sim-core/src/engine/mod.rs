@@ -68,8 +68,8 @@
 //!
 //! A part of the state that only its owner touches: `rounds` (which cpus decide, in what order), `segments`
 //! (how long what a cpu does takes, and what its time is charged to) with `memory` and `cores` below it,
-//! `polling::prediction` (how long polling goes on), `watch` and `reports` (what policies and observers are
-//! told), `ticks`, `sampling`, `invariants::Checks`, and the timers and sources of `event`.
+//! `polling::prediction` (how long polling goes on), `watch` and `reports` (notices for policies and
+//! observers), `ticks`, `sampling`, `invariants::Checks`, and the timers and sources of `event`.
 //! `Shared` has the tasks and applications and what current tasks do between two decisions of their cpu.
 //!
 //! # Files in reading order
@@ -77,12 +77,13 @@
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` (programs),
 //! `barrier` (signals), `locks` and `lock_waits`, `yields`, `shared`, `segments`, `memory`, `cores`, `pages`,
-//! `ticks`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `setup` and
+//! `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `setup` and
 //! `finish`, `sampling`, `invariants`.
 
 mod arrivals;
 mod bandwidth;
 mod barrier;
+mod catch_up;
 mod cores;
 mod dispatch;
 mod execute;

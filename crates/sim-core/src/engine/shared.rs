@@ -37,7 +37,7 @@ pub(crate) struct Shared<'o> {
     pub(crate) sources: Sources,
     /// Which cpus have something to decide at this instant, and which have decided.
     pub(crate) rounds: Rounds,
-    /// What policies that watch waits are told.
+    /// Notices for policies that watch waits.
     pub(crate) watch: Watch,
     /// How tasks that poll are picked.
     pub(crate) picks: Picks,

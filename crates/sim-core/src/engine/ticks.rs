@@ -1,9 +1,9 @@
-//! A cpu is brought up to date: polls, timer ticks, what its current task is charged.
+//! Timer ticks: when they are, and what passes with them.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, Cpu};
 use crate::event::Tournament;
-use crate::ids::{CpuId, TaskId};
+use crate::ids::CpuId;
 use crate::machine::Machine;
 use crate::os::OsModel;
 use crate::rng::draw;
@@ -83,42 +83,6 @@ impl Engine<'_> {
         record.rare.next_tick = next;
         if !model.groups.is_empty() {
             self.ticks.next.set(cpu.0 as usize, next);
-        }
-    }
-
-    /// Settles and charges a cpu from outside; where tasks poll, the end of their polling is predicted anew.
-    /// The cpu picks again at once where the current task has used up its request (`resched_curr`).
-    pub(crate) fn catch_up(&mut self, cpu: CpuId) {
-        self.settle(cpu);
-        let asked = self.cpus[cpu].resched;
-        self.charge(cpu);
-        let record = &self.cpus[cpu];
-        if record.activity == Activity::Poll || (record.resched && !asked) {
-            self.shared.rounds.mark(cpu);
-        }
-    }
-
-    /// A sleeping task that still competes on its cpu leaves it.
-    pub(crate) fn end_delay(&mut self, id: TaskId) {
-        let cpu = self.shared.tasks[id].cpu;
-        self.catch_up(cpu);
-        let Some(groups) = self.shared.model.discipline.groups() else { return };
-        groups.end_delay(&mut self.shared.tasks, &mut self.cpus[cpu], id);
-    }
-
-    /// Charges the current task of a cpu for the time until now.
-    #[inline]
-    pub(crate) fn charge(&mut self, cpu: CpuId) {
-        self.pass_ticks(cpu);
-        self.shared.charge(&mut self.cpus[cpu]);
-    }
-
-    /// The current task begins to wait and is charged up to here. Where tasks are charged at ticks, not just
-    /// because it changes from computing to polling.
-    #[inline]
-    pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
-        if self.shared.model.discipline.ticks().is_none() {
-            self.charge(cpu);
         }
     }
 }

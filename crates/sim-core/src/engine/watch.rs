@@ -1,5 +1,5 @@
-//! What policies that watch waits are told: waits that begin and end, and cpus whose current task or waits
-//! have changed.
+//! Notices for policies that watch waits: waits that begin and end, and cpus whose current task or waits have
+//! changed.
 
 use crate::ids::{CpuId, Id, IdVec, TaskId};
 use crate::policy::Awaited;
@@ -13,9 +13,10 @@ pub(crate) struct Watch {
     cpus: Vec<CpuId>,
     /// Whether a cpu is in the list. Empty if no policy watches waits.
     noted: Vec<bool>,
-    /// Of each task: the policy is told of its wait, or will be. Empty if no policy watches waits.
-    told: IdVec<TaskId, bool>,
-    /// Waits of which the policy is still to be told, and how many of them it has been told of.
+    /// Of each task: its wait has been reported to the policy, or is in `waits`. Empty if no policy watches
+    /// waits.
+    reported: IdVec<TaskId, bool>,
+    /// Waits to report to the policy, and how many of them it has received.
     waits: (Vec<Wait>, usize),
 }
 
@@ -25,7 +26,7 @@ impl Watch {
         Self {
             cpus: Vec::with_capacity(cpus),
             noted: vec![false; cpus],
-            told: IdVec::filled(tasks, false),
+            reported: IdVec::filled(tasks, false),
             waits: (Vec::new(), 0),
         }
     }
@@ -57,7 +58,7 @@ impl Watch {
     /// A task begins to wait for what is not known to come.
     #[inline]
     pub(crate) fn wait_begins(&mut self, task: TaskId, what: impl FnOnce() -> Awaited) {
-        if self.is_watching() && !std::mem::replace(&mut self.told[task], true) {
+        if self.is_watching() && !std::mem::replace(&mut self.reported[task], true) {
             self.waits.0.push((task, Some(what())));
         }
     }
@@ -65,18 +66,18 @@ impl Watch {
     /// A task waits no more.
     #[inline]
     pub(crate) fn wait_ends(&mut self, task: TaskId) {
-        if self.is_watching() && std::mem::replace(&mut self.told[task], false) {
+        if self.is_watching() && std::mem::replace(&mut self.reported[task], false) {
             self.waits.0.push((task, None));
         }
     }
 
-    /// The policy is still to be told of a wait.
+    /// Whether a wait is still to be reported to the policy.
     #[inline]
     pub(crate) const fn has_waits(&self) -> bool {
         !self.waits.0.is_empty()
     }
 
-    /// The next wait of which the policy is to be told.
+    /// The next wait to report to the policy.
     pub(crate) fn next_wait(&mut self) -> Option<Wait> {
         let next = self.waits.0.get(self.waits.1).copied();
         self.waits.1 += 1;
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_cpu_is_told_once_and_again_after_it_was_taken() {
+    fn each_cpu_is_reported_once_and_again_after_it_was_taken() {
         let mut watch = Watch::watching(4, 2);
         let taken = |watch: &mut Watch| {
             let mut all = Vec::new();
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_ends_is_told_if_it_was_told_that_it_began() {
+    fn the_end_of_a_wait_is_reported_if_its_begin_was() {
         let mut watch = Watch::watching(1, 2);
         let [one, other] = [0, 1].map(TaskId);
         watch.wait_begins(one, || Awaited::Lock);
@@ -119,8 +120,8 @@ mod tests {
         watch.wait_ends(one);
         watch.wait_ends(one);
         watch.wait_ends(other);
-        let told: Vec<_> = std::iter::from_fn(|| watch.next_wait()).collect();
-        assert_eq!(told, [(one, Some(Awaited::Lock)), (one, None)]);
+        let reported: Vec<_> = std::iter::from_fn(|| watch.next_wait()).collect();
+        assert_eq!(reported, [(one, Some(Awaited::Lock)), (one, None)]);
         assert!(!watch.has_waits() && watch.next_wait().is_none());
         let mut unwatched = Watch::default();
         unwatched.wait_begins(one, || Awaited::Lock);

@@ -9,7 +9,7 @@ use notation::yaml::{Content, Entry as Pair, Node};
 use super::cells::{Entry, Load, Names, cell_of, metrics};
 use super::formula::{self, split};
 use super::named;
-use crate::lab::{self, Cell, Function, Measure, Quantity, Setting, What, some};
+use crate::lab::{self, Cell, Function, Measure, Measured, Quantity, Setting, What, some};
 
 /// The keys of a claim that names its cells.
 pub(super) const KEYS: [&str; 9] =
@@ -281,8 +281,8 @@ impl Comparison {
         let measure = |cell: &Cell| {
             // A metric of the report by its name, not a measure of the same name.
             let what = match named(metric) {
-                Some(What::CpuShare) => Ok(What::CpuShare),
-                _ => Err(metric.to_owned()),
+                Some(What::CpuShare) => Measured::What(What::CpuShare),
+                _ => Measured::Metric(metric.to_owned()),
             };
             let (cell, app) = (cell.clone(), app.to_owned());
             Quantity::Measure(Box::new(Measure { what, cell, app, barriers: 1.0, task: None, beside: None }))

@@ -10,7 +10,7 @@ use notation::suggest::nearest;
 
 use super::formula::{Formula, split};
 use super::named;
-use crate::lab::{self, Cell, Function, Measure, Quantity, Setting, Study, What};
+use crate::lab::{self, Cell, Function, Measure, Measured, Quantity, Setting, Study, What};
 
 /// A scenario of the file of claims by the path it gives: its text, or why it cannot be read.
 pub type Load<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -213,13 +213,14 @@ impl Asking<'_> {
         let task = word("task").map(number).transpose()?.map(|task| task as usize);
         let (app, beside) = (word("app").unwrap_or_default(), word("beside"));
         let cell = settings.into_iter().fold(cell, |cell, (path, value)| cell.set(path, value));
-        let what = named(what).ok_or_else(|| what.to_owned());
-        if let Err(metric) = &what
-            && !metrics().any(|known| known.name == metric)
-        {
-            let known: Vec<String> = What::WORDS.iter().map(|word| (*word).to_owned()).collect();
-            return Err(unknown("measure", metric, known.iter()));
-        }
+        let what = match named(what) {
+            Some(measure) => Measured::What(measure),
+            None if metrics().any(|known| known.name == what) => Measured::Metric(what.to_owned()),
+            None => {
+                let known: Vec<String> = What::WORDS.iter().map(|word| (*word).to_owned()).collect();
+                return Err(unknown("measure", what, known.iter()));
+            }
+        };
         Ok(Quantity::Measure(Box::new(Measure { what, cell, app, barriers, task, beside })))
     }
 }
@@ -297,7 +298,7 @@ mod tests {
         };
         let Quantity::Measure(measure) = &parts[1] else { panic!() };
         assert_eq!(measure.cell.key(), "modern_team LOAD apps.team.tasks=8 kernel.tick=1ms");
-        assert_eq!((measure.app.as_str(), measure.what.clone()), ("team", Ok(What::Timed)));
+        assert_eq!((measure.app.as_str(), measure.what.clone()), ("team", Measured::What(What::Timed)));
         assert_eq!(quantity("timed{known}", "").unwrap(), Quantity::Number(3.5));
     }
 

@@ -1,6 +1,6 @@
 //! A measure in the runs of a cell.
 
-use super::quantity::{Measure, What};
+use super::quantity::{Measure, Measured, What};
 use super::sample::{AppSample, RunSample};
 use super::setting::Setting;
 
@@ -16,29 +16,29 @@ const REGION: f64 = 0.02;
 pub(super) fn value(measure: &Measure, run: &RunSample) -> Option<f64> {
     let apps: Vec<&AppSample> = copies(run, &measure.app).collect();
     match &measure.what {
-        Ok(What::Balance) => {
+        Measured::What(What::Balance) => {
             let most = run.user.iter().copied().fold(0.0, f64::max);
             Some(run.user.iter().copied().fold(most, f64::min) / most)
         }
-        Ok(What::Makespan) => Some(run.makespan),
-        Ok(What::SlowestJobTime) => {
+        Measured::What(What::Makespan) => Some(run.makespan),
+        Measured::What(What::SlowestJobTime) => {
             let jobs = run.apps.iter().filter(|app| app.barriers > 0.0);
             Some(jobs.map(|app| job_time(measure, app)).fold(0.0, f64::max))
         }
-        Ok(What::CpuShare) => {
+        Measured::What(What::CpuShare) => {
             let cpu = |apps: &mut dyn Iterator<Item = &AppSample>| -> f64 {
                 apps.flat_map(|app| &app.task_cpu).sum()
             };
             let all = cpu(&mut run.apps.iter());
             (!apps.is_empty() && all > 0.0).then(|| cpu(&mut apps.iter().copied()) / all)
         }
-        Ok(What::CpuPerTime) => {
+        Measured::What(What::CpuPerTime) => {
             mean(apps.iter().map(|app| Some(app.task_cpu.iter().sum::<f64>()))).map(|x| x / run.makespan)
         }
-        Ok(What::Home) => of_tasks(measure, run, &apps, |app| &app.home),
-        Ok(What::Moved) => of_tasks(measure, run, &apps, |app| &app.moved),
-        Ok(what) => mean(apps.iter().map(|app| of_app(*what, measure, app))),
-        Err(metric) => mean(apps.iter().map(|app| app.metrics.get(metric).copied())),
+        Measured::What(What::Home) => of_tasks(measure, run, &apps, |app| &app.home),
+        Measured::What(What::Moved) => of_tasks(measure, run, &apps, |app| &app.moved),
+        Measured::What(what) => mean(apps.iter().map(|app| of_app(*what, measure, app))),
+        Measured::Metric(metric) => mean(apps.iter().map(|app| app.metrics.get(metric).copied())),
     }
 }
 
@@ -116,7 +116,14 @@ mod tests {
 
     fn measure(what: What, app: &str) -> Measure {
         let cell = Cell::new("swomps_binding", "PIN").set("apps.a.workload.program", "swim");
-        Measure { what: Ok(what), cell, app: app.into(), barriers: 10.0, task: None, beside: None }
+        Measure {
+            what: Measured::What(what),
+            cell,
+            app: app.into(),
+            barriers: 10.0,
+            task: None,
+            beside: None,
+        }
     }
 
     fn app(name: &str, home: &[f64]) -> AppSample {

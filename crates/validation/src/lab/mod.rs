@@ -14,11 +14,9 @@ mod study;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notation::declare::Choice;
-
 pub use cell::Cell;
 pub use grid::{as_stated, grid};
-pub use quantity::{Function, Measure, Quantity, What, some};
+pub use quantity::{Function, Measure, Measured, Quantity, What, some};
 pub use run::{Campaign, apps, simulate};
 pub use sample::{AppSample, RunSample};
 pub use series::{Series, Trouble};
@@ -45,8 +43,7 @@ impl Lab {
         let cell = &measure.cell;
         let runs = self.runs(cell)?;
         let values: Option<Vec<f64>> = runs.iter().map(|run| measure::value(measure, run)).collect();
-        let what = measure.what.as_ref().map_or_else(String::as_str, |what| what.word());
-        let missing = || Trouble::Failed(format!("{cell}: {} has no {what}", measure.app));
+        let missing = || Trouble::Failed(format!("{cell}: {} has no {}", measure.app, measure.what.name()));
         values.map(Series).ok_or_else(missing)
     }
 

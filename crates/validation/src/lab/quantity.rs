@@ -1,6 +1,7 @@
 //! What a claim asks of its cells: measures, and what is calculated of them.
 
 use notation::choices;
+use notation::declare::Choice;
 
 use super::cell::Cell;
 
@@ -40,11 +41,31 @@ choices! {
     }
 }
 
+/// What is measured: one of the measures, or a metric of applications.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Measured {
+    /// A measure.
+    What(What),
+    /// The metric of this name.
+    Metric(String),
+}
+
+impl Measured {
+    /// Its name in files.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::What(what) => what.word(),
+            Self::Metric(name) => name,
+        }
+    }
+}
+
 /// What is measured where.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measure {
-    /// The measure; a metric of applications by its name otherwise.
-    pub what: Result<What, String>,
+    /// What is measured.
+    pub what: Measured,
     /// The cell.
     pub cell: Cell,
     /// The application; the mean over its copies counts.
