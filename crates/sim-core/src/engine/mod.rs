@@ -77,8 +77,8 @@
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` (programs),
 //! `barrier` (signals), `locks` and `lock_waits`, `yields`, `shared`, `segments`, `memory`, `cores`, `pages`,
-//! `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `setup` and
-//! `finish`, `sampling`, `invariants`.
+//! `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `setup`
+//! and `finish`, `sampling`, `invariants`.
 
 mod arrivals;
 mod bandwidth;
