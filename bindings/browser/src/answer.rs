@@ -102,7 +102,7 @@ fn described(experiment: &Experiment, text: &str) -> Value {
         "ok": true,
         "policies": experiment.policies,
         "all_policies": policies.entries().map(|entry| entry.name).collect::<Vec<_>>(),
-        "kernels": machines::os::KERNELS.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
+        "kernels": kernels::KERNELS.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
         "swept": swept,
         "kernel": first.map_or("", |run| run.kernel.name.as_str()),
         "cpus": experiment.cpus(),

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use machines::os::KERNELS;
+use kernels::KERNELS;
 use notation::parameter::{Kind, Parameter};
 use notation::registry::Entry;
 use notation::text::hanging;

@@ -1,6 +1,5 @@
 //! Pages of kernels, runtimes and workloads.
 
-use machines::os;
 use workloads::WORKLOADS;
 use workloads::runtimes::{self, RUNTIMES};
 
@@ -11,10 +10,10 @@ use crate::page::{Block, Kind, Page};
 const SOLVER: &str = "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15% } }";
 
 pub(super) fn kernels() -> Vec<Page> {
-    os::KERNELS.entries.iter().map(kernel).collect()
+    kernels::KERNELS.entries.iter().map(kernel).collect()
 }
 
-fn kernel(e: &os::Entry) -> Page {
+fn kernel(e: &kernels::Entry) -> Page {
     let own = e.own.balancer.policy;
     let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
     let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();
@@ -25,7 +24,7 @@ fn kernel(e: &os::Entry) -> Page {
     };
     let apps = format!("{SOLVER}, threads_per_core: 2 }}");
     Page::new(Kind::Kernel, e.name, e.summary)
-        .text("", &os::KERNELS.about(e))
+        .text("", &kernels::KERNELS.about(e))
         .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}"))
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])

@@ -12,7 +12,7 @@ type Owner<'a> = (&'static str, &'a str, &'a [Parameter]);
 fn owners(policies: &PolicyRegistry) -> Vec<Owner<'static>> {
     let mut owners: Vec<Owner<'static>> = Vec::new();
     owners.extend(policies.entries().map(|e| ("policy", e.name, e.parameters)));
-    owners.extend(machines::os::KERNELS.entries.iter().map(|e| ("kernel", e.name, e.parameters)));
+    owners.extend(kernels::KERNELS.entries.iter().map(|e| ("kernel", e.name, e.parameters)));
     owners.extend(workloads::runtimes::RUNTIMES.entries.iter().map(|e| ("runtime", e.name, e.parameters)));
     owners.extend(workloads::WORKLOADS.entries.iter().map(|e| ("workload", e.name, e.parameters)));
     owners

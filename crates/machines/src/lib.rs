@@ -1,15 +1,14 @@
-//! The built-in machines and operating systems: data files, synthetic descriptions, parameter tables; and
-//! machines imported from descriptions of hwloc and Linux.
+//! The built-in machines: data files, synthetic descriptions, parameter tables; and machines imported from
+//! descriptions of hwloc and Linux.
 //!
 //! [`resolve`] turns a machine's name or a synthetic description into an [`Entry`]; [`build`] turns its
-//! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`os`] is the
-//! same for operating systems. [`import`] makes a machine file of what hwloc or Linux states.
+//! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`import`] makes
+//! a machine file of what hwloc or Linux states.
 
 mod built_in;
 mod entry;
 mod file;
 pub mod import;
-pub mod os;
 mod parameters;
 mod topology;
 mod uncertain;

@@ -11,5 +11,5 @@ pub(crate) const DEFAULT_RUNTIME: &str = "upc";
 /// built in.
 #[must_use]
 pub fn default_kernel(own: Option<&str>) -> &'static str {
-    machines::os::KERNELS.names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
+    kernels::KERNELS.names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
 }

@@ -1,6 +1,5 @@
 //! The types of values that keys have: how each is read, and its JSON Schema.
 
-use machines::os;
 use notation::diagnostics::Place;
 use notation::parameter::{Kind, Parameter};
 use notation::registry::Registry;
@@ -208,7 +207,7 @@ impl Form for Kernel {
     const INSIDE: Inside = Inside::Parameters;
 
     fn schema(_: &Key, _: &PolicyRegistry) -> Json {
-        entries(&os::KERNELS)
+        entries(&kernels::KERNELS)
     }
 }
 

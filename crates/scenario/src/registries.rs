@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use machines::os;
 use notation::parameter::Values;
 use notation::reader::Chosen;
 use notation::registry::{Entry, Registry};
@@ -105,8 +104,8 @@ pub(crate) fn kernel(
     cpus: u32,
 ) -> Option<Arc<OsModel>> {
     let name = if chosen.name == MACHINE_KERNEL { default_kernel(own) } else { chosen.name };
-    let kernel = entry(reader, &os::KERNELS, &Chosen { name, ..*chosen })?;
-    Some(Arc::new(os::build(kernel.entry, &kernel.values, cpus)))
+    let kernel = entry(reader, &kernels::KERNELS, &Chosen { name, ..*chosen })?;
+    Some(Arc::new(kernels::build(kernel.entry, &kernel.values, cpus)))
 }
 
 /// What comes nearest to a policy of the textbooks that has another name here, or is missing.

@@ -33,7 +33,7 @@ pub fn schema_with(known: &PolicyRegistry) -> Value {
 /// The schema of machine files.
 #[must_use]
 pub fn machine() -> Value {
-    let kernels: Vec<&str> = machines::os::KERNELS.entries.iter().map(|entry| entry.name).collect();
+    let kernels: Vec<&str> = kernels::KERNELS.entries.iter().map(|entry| entry.name).collect();
     let mut values = parameters(machines::Parameters::TABLE, false);
     for value in values["properties"].as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
         *value = sourced(value);

@@ -2,7 +2,7 @@
 //! shell.
 
 use ::policies::{Perturbation, PolicyRegistry};
-use machines::os;
+
 use notation::parameter::{Kind, Parameter};
 use notation::yaml::{Content, Node, tree};
 use workloads::runtimes::{self, Role};
@@ -58,7 +58,7 @@ pub(crate) fn paths(policies: &PolicyRegistry, root: Option<&Node>, edit: Edit) 
         .table("machine", machine.as_ref().map_or(machines::Parameters::TABLE, |entry| entry.values.table()));
     let own = machine.as_ref().and_then(|entry| entry.kernel.as_deref());
     let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
-    paths.table("kernel", os::KERNELS.resolve(kernel).map_or(&[], |entry| entry.parameters));
+    paths.table("kernel", kernels::KERNELS.resolve(kernel).map_or(&[], |entry| entry.parameters));
     for app in node("apps").map_or(&[][..], Node::entries) {
         paths.app(&app.key, &app.value);
     }

@@ -34,8 +34,8 @@ impl Case {
 
     fn run(&self, seed: u64) -> Trial {
         let machine: Machine = machines::resolve(self.shape).unwrap().machine();
-        let kernel = machines::os::KERNELS.resolve(self.kernel).unwrap();
-        let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
+        let kernel = kernels::KERNELS.resolve(self.kernel).unwrap();
+        let model = kernels::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
         let small = contract::scenario(machine, model, self.wait.1, seed).unwrap();
         let mut policy = Choice::new(self.entry).build(&small.machine, &small.model, &small.apps);
         contract::trial(&small, policy.as_mut()).unwrap()
@@ -46,7 +46,7 @@ impl Case {
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in ALL {
-        for kernel in machines::os::KERNELS.names() {
+        for kernel in kernels::KERNELS.names() {
             for (wait, shape) in WAITS.into_iter().flat_map(|wait| SHAPES.map(|shape| (wait, shape))) {
                 cases.push(Case { entry, kernel, wait, shape });
             }
@@ -134,8 +134,8 @@ impl Policy for Unfair {
 #[test]
 fn the_checkers_find_a_policy_that_breaks_the_contract() {
     let machine = machines::resolve("core:1").unwrap().machine();
-    let kernel = machines::os::KERNELS.resolve("linux-2.6.28").unwrap();
-    let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), 1);
+    let kernel = kernels::KERNELS.resolve("linux-2.6.28").unwrap();
+    let model = kernels::build(kernel, &Values::defaults(kernel.parameters), 1);
     let apps = vec![contract::app("a", 2, 1, Span::from_ms(300), WaitMode::Block).unwrap()];
     let small =
         Small { machine: Arc::new(machine), model: Arc::new(model), apps, options: Options::default() };

@@ -174,7 +174,7 @@ fn the_cases_meet_every_policy_kernel_workload_and_parameter() {
         wanted.extend(parameters.iter().map(|parameter| parameter.name));
     };
     ALL.iter().for_each(|entry| table(entry.name, entry.parameters));
-    machines::os::KERNELS.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
+    kernels::KERNELS.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
     workloads::WORKLOADS.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
     workloads::runtimes::RUNTIMES.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
     table("machine", machines::Parameters::TABLE);

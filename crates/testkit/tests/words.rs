@@ -173,6 +173,7 @@ fn documents_and_scenarios_have_the_words_of_the_field() {
 fn messages_help_and_reference_texts_have_the_words_of_the_field() {
     let crates = [
         "policies",
+        "kernels",
         "machines",
         "workloads",
         "notation",

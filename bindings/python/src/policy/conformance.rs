@@ -32,8 +32,8 @@ struct Case {
 impl Case {
     fn small(&self, seed: u64) -> Result<Small, String> {
         let machine = machines::resolve(self.shape).map_err(|e| e.to_string())?.machine();
-        let kernel = machines::os::KERNELS.resolve(self.kernel).map_err(|e| e.to_string())?;
-        let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
+        let kernel = kernels::KERNELS.resolve(self.kernel).map_err(|e| e.to_string())?;
+        let model = kernels::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
         contract::scenario(machine, model, WAITS[self.wait].1, seed)
     }
 
@@ -66,7 +66,7 @@ impl Case {
 /// All cases of a class: alone on everything, disturbed, and above or below every built-in policy.
 fn cases(choice: &Choice) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
-    for kernel in machines::os::KERNELS.names() {
+    for kernel in kernels::KERNELS.names() {
         for (wait, shape) in (0..WAITS.len()).flat_map(|wait| SHAPES.map(|shape| (wait, shape))) {
             cases.push(Case { choice: choice.clone(), kernel, shape, wait });
         }

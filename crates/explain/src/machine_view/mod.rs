@@ -6,7 +6,7 @@ mod text;
 use std::io::{self, Write};
 use std::path::Path;
 
-use machines::{Entry, Note, Parameters, os};
+use machines::{Entry, Note, Parameters};
 use notation::diagnostics::Sources;
 use notation::parameter::{Parameter, Values};
 use serde::Serialize;
@@ -140,7 +140,7 @@ pub struct DomainRow {
 pub fn show(machine: &str, kernel: Option<&str>) -> Result<View, Refusal> {
     let entry = find(machine)?;
     let name = kernel.unwrap_or_else(|| default_kernel(entry.kernel.as_deref()));
-    let kernel = os::KERNELS.resolve(name).map_err(Refusal::Sentence)?;
+    let kernel = kernels::KERNELS.resolve(name).map_err(Refusal::Sentence)?;
     Ok(view(&entry, kernel))
 }
 
@@ -157,9 +157,9 @@ pub(crate) fn find(machine: &str) -> Result<Entry, Refusal> {
         .map_err(|problems| Refusal::Rendered(Sources::new(machine, &text).render(&problems)))
 }
 
-fn view(entry: &Entry, kernel: &'static os::Entry) -> View {
+fn view(entry: &Entry, kernel: &'static kernels::Entry) -> View {
     let machine = entry.machine();
-    let model = os::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
+    let model = kernels::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
     let tree = &entry.topology;
     let nodes = machine.nodes();
     let distances = &machine.memory.distances;

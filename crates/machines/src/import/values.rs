@@ -9,7 +9,6 @@ use super::cores::{Core, Held};
 use super::found::{Found, NONE, Sourced};
 use super::regular::Regular;
 use crate::file::DISTANCES;
-use crate::os;
 use crate::parameters::Parameters;
 
 /// Most NUMA nodes whose distances are written: the reader of machine files accepts no longer lists.
@@ -39,8 +38,10 @@ pub(super) fn kernel(release: &Sourced<String>) -> Option<Datum> {
         (!numbers.is_empty()).then_some(numbers)
     };
     let runs = version(&release.value)?;
-    let mut known: Vec<(Vec<u32>, &'static str)> =
-        os::KERNELS.names().filter_map(|name| Some((version(name.strip_prefix("linux-")?)?, name))).collect();
+    let mut known: Vec<(Vec<u32>, &'static str)> = kernels::KERNELS
+        .names()
+        .filter_map(|name| Some((version(name.strip_prefix("linux-")?)?, name)))
+        .collect();
     known.sort();
     let (newest, name) = known.iter().rev().find(|(known, _)| *known <= runs).or(known.first())?;
     let exact = runs.starts_with(newest);

@@ -143,8 +143,8 @@ pub fn case(seed: u64) -> Case {
     let kernel = KERNELS.get(rng.random_range(0..12)).copied().unwrap_or(linux("linux-6.18"));
     let shape = SHAPES[rng.random_range(0..SHAPES.len())];
     let machine = machines::resolve(shape).expect("the shapes are legal").machine();
-    let entry = machines::os::KERNELS.resolve(kernel.name).expect("the kernel is on the registry");
-    let model = machines::os::build(entry, &Values::defaults(entry.parameters), machine.cpus());
+    let entry = kernels::KERNELS.resolve(kernel.name).expect("the kernel is on the registry");
+    let model = kernels::build(entry, &Values::defaults(entry.parameters), machine.cpus());
     let apps = if rng.random_range(0..3) == 0 { loose(rng, &machine) } else { left(rng, &machine) };
     // What idle cpus steal from a queue as a thread enters it is part of LGROUP's own placement.
     let seated = kernel.policy != "LGROUP" && rng.random_range(0..3) > 0;

@@ -241,10 +241,10 @@ impl<'a> Run<'a> {
             choice.values.changed().is_empty() && choice.perturb.is_none() && choice.over.is_none();
         let model = &plan.kernel;
         let equals = plan.apps.iter().all(|app| app.weight == 1024 && app.rank_weights.is_empty());
-        let known = machines::os::KERNELS.entries.iter().find(|entry| entry.name == model.name);
+        let known = kernels::KERNELS.entries.iter().find(|entry| entry.name == model.name);
         let values = known.map(|entry| notation::parameter::Values::defaults(entry.parameters));
         let stock =
-            known.zip(values).map(|(entry, values)| machines::os::build(entry, &values, plan.machine.cpus()));
+            known.zip(values).map(|(entry, values)| kernels::build(entry, &values, plan.machine.cpus()));
         let typical =
             plan.machine.costs.tick <= Span::from_us(60) && plan.machine.costs.poll <= Span::from_us(60);
         if defaults && equals && typical && stock.as_ref() == Some(&**model) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use machines::os::KERNELS;
+use kernels::KERNELS;
 use notation::parameter::Values;
 use policies::{ALL, Choice, Level};
 use scenario::plan::RunPlan;
@@ -189,8 +189,7 @@ pub(super) struct Possible {
 impl Possible {
     /// That of the registries.
     pub(super) fn new() -> Self {
-        let system =
-            |entry: &machines::os::Entry| machines::os::build(entry, &Values::defaults(entry.parameters), 4);
+        let system = |entry: &kernels::Entry| kernels::build(entry, &Values::defaults(entry.parameters), 4);
         let queues: BTreeMap<String, String> = KERNELS
             .entries
             .iter()

@@ -1,6 +1,6 @@
 //! A case: a small random scenario as the tree of a scenario file.
 
-use machines::os::KERNELS;
+use kernels::KERNELS;
 use machines::{LEVEL_NAMES, entries, parse_topology};
 use notation::parameter::{Kind, Parameter};
 use serde_json::{Map, Value, json};
@@ -129,7 +129,7 @@ fn kernel(source: &mut Source<'_>, cpus: u64) -> (Value, u64, bool) {
     let default = entry.parameters.iter().find(|p| p.name == "tick").map_or(1_000_000, |p| p.default);
     let tick = parameters.get("tick").and_then(duration).unwrap_or(default);
     let values = notation::parameter::Values::defaults(entry.parameters);
-    let model = machines::os::build(entry, &values, cpus as u32);
+    let model = kernels::build(entry, &values, cpus as u32);
     let grouped = matches!(model.discipline, Discipline::Eevdf(_));
     (with(entry.name, &parameters), tick, grouped)
 }

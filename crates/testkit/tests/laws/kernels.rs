@@ -148,10 +148,9 @@ fn every_decision_has_a_reason() {
 
 #[test]
 fn every_kernel_names_an_in_kernel_policy_as_its_balancer() {
-    let own = |entry: &machines::os::Entry| policies::kernel_policy(entry.own.balancer);
-    let names: Vec<_> =
-        machines::os::KERNELS.entries.iter().map(|entry| (entry.name, own(entry).name)).collect();
-    for entry in machines::os::KERNELS.entries {
+    let own = |entry: &kernels::Entry| policies::kernel_policy(entry.own.balancer);
+    let names: Vec<_> = kernels::KERNELS.entries.iter().map(|entry| (entry.name, own(entry).name)).collect();
+    for entry in kernels::KERNELS.entries {
         assert_eq!(own(entry).level, policies::Level::InKernel, "{}", entry.name);
     }
     for expected in

@@ -92,15 +92,15 @@ impl Trial {
 
     /// Another kernel, with these parameters.
     pub(crate) fn booted(mut self, name: &str, settings: &[Setting]) -> Self {
-        let entry = machines::os::KERNELS.resolve(name).unwrap();
-        self.model = machines::os::build(entry, &values(entry.parameters, settings), self.machine.cpus());
+        let entry = kernels::KERNELS.resolve(name).unwrap();
+        self.model = kernels::build(entry, &values(entry.parameters, settings), self.machine.cpus());
         self
     }
 
     /// Another kernel of the registry.
     pub(crate) fn under(mut self, name: &str, settings: &[Setting]) -> Self {
-        let entry = machines::os::KERNELS.resolve(name).unwrap();
-        self.model = machines::os::build(entry, &values(entry.parameters, settings), self.machine.cpus());
+        let entry = kernels::KERNELS.resolve(name).unwrap();
+        self.model = kernels::build(entry, &values(entry.parameters, settings), self.machine.cpus());
         self
     }
 
@@ -181,9 +181,9 @@ pub(crate) fn seconds(report: &RunReport, app: usize) -> f64 {
 
 /// Linux 2.6.28 booted on a machine, with these parameters.
 fn kernel(machine: &str, settings: &[Setting]) -> OsModel {
-    let entry = machines::os::KERNELS.resolve("linux-2.6.28").unwrap();
+    let entry = kernels::KERNELS.resolve("linux-2.6.28").unwrap();
     let cpus = machines::resolve(machine).unwrap().machine().cpus();
-    machines::os::build(entry, &values(entry.parameters, settings), cpus)
+    kernels::build(entry, &values(entry.parameters, settings), cpus)
 }
 
 /// A workload of the registry under a runtime of the registry.

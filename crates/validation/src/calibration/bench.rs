@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use machines::os;
 use notation::parameter::Values;
 use policies::Choice;
 use sim_core::engine::Simulation;
@@ -41,8 +40,8 @@ impl Bench {
     /// A sentence: no such kernel.
     pub fn with(machine: &machines::Entry) -> Result<Self, String> {
         let machine = machine.machine();
-        let entry = os::KERNELS.resolve(KERNEL)?;
-        let kernel = os::build(entry, &Values::defaults(entry.parameters), machine.cpus());
+        let entry = kernels::KERNELS.resolve(KERNEL)?;
+        let kernel = kernels::build(entry, &Values::defaults(entry.parameters), machine.cpus());
         Ok(Self { machine: Arc::new(machine), kernel: Arc::new(kernel) })
     }
 

@@ -71,7 +71,7 @@ fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::{KERNELS, build};
+    use crate::{KERNELS, build};
 
     fn eevdf_with(settings: &[(&str, u64)], cpus: u32) -> EevdfParams {
         let entry = KERNELS.resolve("linux-6.18").unwrap();

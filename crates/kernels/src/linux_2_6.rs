@@ -166,7 +166,7 @@ fn cfs(values: &Values, cpus: u32) -> OsBuilt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::{KERNELS, build};
+    use crate::{KERNELS, build};
 
     fn cfs_with(settings: &[(&str, u64)], cpus: u32) -> CfsParams {
         let entry = KERNELS.resolve("linux-2.6.28").unwrap();
