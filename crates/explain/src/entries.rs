@@ -14,7 +14,7 @@ pub(super) fn kernels() -> Vec<Page> {
 }
 
 fn kernel(e: &kernels::Entry) -> Page {
-    let own = e.own.balancer.policy;
+    let own = e.own.policy;
     let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
     let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();
     let machines = if machines.is_empty() {

@@ -3,9 +3,10 @@
 use notation::declare::Duration;
 use notation::parameter::Values;
 use notation::parameters;
-use sim_core::os::{Balancer, Discipline, UleParams};
+use sim_core::os::{Discipline, UleParams};
 use sim_core::time::Span;
 
+use super::balance::Form;
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 /// Period of the statistics clock of 127 Hz, which counts the slices; ns, rounded down.
@@ -44,7 +45,7 @@ queue",
     source: "FreeBSD 7.3, sys/kern/sched_ule.c",
     example: "{ freebsd-7: { interactive: 0 } }",
     parameters: Parameters::TABLE,
-    own: Kernel { balancer: Balancer { policy: "ULE", release: "" }, make: ule },
+    own: Kernel { policy: "ULE", balance: Form::None, make: ule },
 };
 
 fn ule(values: &Values, _cpus: u32) -> OsBuilt {

@@ -1,6 +1,7 @@
 //! The built-in operating systems, one file each: what a scenario's `kernel:` may name, with the parameters
 //! that may be overridden.
 
+mod balance;
 mod freebsd;
 mod linux_2_6;
 mod linux_6_18;
@@ -9,10 +10,13 @@ mod round_robin;
 mod solaris;
 
 use notation::declare::{Duration, amount::s};
-use notation::parameter::Values;
+use notation::parameter::{Parameter, Values};
 use notation::registry::{self, Registry};
 use sim_core::os::{Balancer, Discipline, OsModel};
 use sim_core::time::Span;
+
+use balance::Form;
+pub use balance::{Balance, Levels, LoadRules, SharedCaches, TypeRules};
 
 /// A built-in operating system.
 pub type Entry = registry::Entry<Kernel>;
@@ -20,14 +24,28 @@ pub type Entry = registry::Entry<Kernel>;
 /// What only operating systems have.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// Its own placement and balancing.
-    pub balancer: Balancer,
+    /// The policy that is its own placement and balancing.
+    pub policy: &'static str,
+    balance: Form,
     make: fn(&Values, u32) -> OsBuilt,
 }
 
-/// The balancer of a Linux release.
-const fn linux(release: &'static str) -> Balancer {
-    Balancer { policy: "LOAD", release }
+impl Kernel {
+    /// A kernel of Linux: its queues, and the form of its balancer.
+    const fn linux(make: fn(&Values, u32) -> OsBuilt, balance: Form) -> Self {
+        Self { policy: "LOAD", balance, make }
+    }
+
+    /// Whether its balancer has rules among its parameters.
+    #[must_use]
+    pub const fn has_balancer_rules(&self) -> bool {
+        !self.balance.table().is_empty()
+    }
+
+    /// Whether a rule is one of the balancer.
+    fn balances(&self, rule: &Parameter) -> bool {
+        self.balance.table().iter().any(|other| other.name == rule.name)
+    }
 }
 
 /// Shortest tick and quantum the simulator accepts, 1 us.
@@ -61,13 +79,17 @@ pub const KERNELS: Registry<Kernel> = Registry {
 /// The kernel with these values of its parameters, booted on `cpus` cpus.
 #[must_use]
 pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
-    let OsBuilt { tick, tick_skew, discipline } = (entry.own.make)(values, cpus);
+    let kernel = &entry.own;
+    let queues = values.only(|rule| !kernel.balances(rule));
+    let OsBuilt { tick, tick_skew, discipline } = (kernel.make)(&queues, cpus);
+    let rules = kernel.balance.table().iter();
+    let rules = rules.filter_map(|rule| Some((rule.name, values.number(rule.name)?))).collect();
     OsModel {
         name: entry.name.to_owned(),
         tick: Span::from_ns(tick.ns()),
         tick_skew,
         discipline,
-        balancer: entry.own.balancer,
+        balancer: Balancer { policy: kernel.policy, rules },
         groups: Vec::new(),
     }
 }

@@ -1,12 +1,13 @@
 //! `linux-2.6.27`, `linux-2.6.28`, `linux-2.6.30`: the Completely Fair Scheduler of 2008 and 2009.
 
 use notation::declare::Duration;
-use notation::parameter::{Parameter, Values, changed};
+use notation::parameter::{Parameter, Values, changed, joined};
 use notation::{choices, parameters};
 use sim_core::os::{BuddyLimit, CfsParams, Discipline, StartDebit, YieldMode};
 use sim_core::time::Span;
 
-use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
+use super::balance::{Form, LOADS, LOADS_2_6_27, LOADS_2_6_28, LOADS_2_6_30};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
     /// The words of `yield`.
@@ -103,8 +104,8 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     summary: "Completely Fair Scheduler (CFS) of 2008, with both behaviours of sched_yield",
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.28: { yield: posix } }",
-    parameters: Parameters::TABLE,
-    own: Kernel { balancer: linux("linux-2.6.28"), make: cfs },
+    parameters: &joined::<{ COUNT + LOADS }>(Parameters::TABLE, &LOADS_2_6_28),
+    own: Kernel::linux(cfs, Form::Loads),
 };
 
 /// The entry of the release before.
@@ -114,8 +115,8 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
         preferred",
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.27: { yield: posix } }",
-    parameters: &ROW_27,
-    own: Kernel { balancer: linux("linux-2.6.27"), make: cfs },
+    parameters: &joined::<{ COUNT + LOADS }>(&ROW_27, &LOADS_2_6_27),
+    own: Kernel::linux(cfs, Form::Loads),
 };
 
 /// The entry of the release after the next.
@@ -124,8 +125,8 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     summary: "like linux-2.6.28, but a task that often wakes others pre-empts sooner (ADAPTIVE_GRAN)",
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.30: { adaptive_gran: false } }",
-    parameters: &ROW_30,
-    own: Kernel { balancer: linux("linux-2.6.30"), make: cfs },
+    parameters: &joined::<{ COUNT + LOADS }>(&ROW_30, &LOADS_2_6_30),
+    own: Kernel::linux(cfs, Form::Loads),
 };
 
 fn cfs(values: &Values, cpus: u32) -> OsBuilt {

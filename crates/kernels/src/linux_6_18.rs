@@ -1,12 +1,13 @@
 //! `linux-6.18`: the kernel of today, earliest eligible virtual deadline first.
 
 use notation::declare::Duration;
-use notation::parameter::Values;
+use notation::parameter::{Values, joined};
 use notation::parameters;
 use sim_core::os::{Discipline, EevdfParams};
 use sim_core::time::Span;
 
-use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
+use super::balance::{Form, TYPES, TYPES_6_18};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 parameters! {
     /// Parameters of `linux-6.18`.
@@ -45,8 +46,8 @@ slice",
         lateness of ticks \
 are measured",
     example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
-    parameters: Parameters::TABLE,
-    own: Kernel { balancer: linux("linux-6.18"), make: eevdf },
+    parameters: &joined::<{ Parameters::TABLE.len() + TYPES }>(Parameters::TABLE, &TYPES_6_18),
+    own: Kernel::linux(eevdf, Form::Types),
 };
 
 fn eevdf(values: &Values, cpus: u32) -> OsBuilt {

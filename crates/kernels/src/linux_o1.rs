@@ -1,12 +1,13 @@
 //! `linux-2.6.18`: the O(1) scheduler of RHEL 5.
 
 use notation::declare::Duration;
-use notation::parameter::Values;
+use notation::parameter::{Values, joined};
 use notation::parameters;
 use sim_core::os::{Discipline, O1Params};
 use sim_core::time::Span;
 
-use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
+use super::balance::{Form, LOADS, LOADS_2_6_18};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 parameters! {
     /// Parameters of `linux-2.6.18`.
@@ -34,8 +35,8 @@ pub(super) const LINUX_2_6_18: Entry = Entry {
 expired array",
     source: "Linux 2.6.18, kernel/sched.c",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",
-    parameters: Parameters::TABLE,
-    own: Kernel { balancer: linux("linux-2.6.18"), make: o1 },
+    parameters: &joined::<{ Parameters::TABLE.len() + LOADS }>(Parameters::TABLE, &LOADS_2_6_18),
+    own: Kernel::linux(o1, Form::Loads),
 };
 
 fn o1(values: &Values, _cpus: u32) -> OsBuilt {

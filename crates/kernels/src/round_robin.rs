@@ -1,12 +1,13 @@
 //! `round-robin`: one quantum each in turn.
 
 use notation::declare::Duration;
-use notation::parameter::Values;
+use notation::parameter::{Values, joined};
 use notation::parameters;
 use sim_core::os::{Discipline, RoundRobinParams};
 use sim_core::time::Span;
 
-use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST, linux};
+use super::balance::{Form, LOADS, LOADS_2_6_28};
+use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 parameters! {
     /// Parameters of `round-robin`.
@@ -28,8 +29,8 @@ pub(super) const ROUND_ROBIN: Entry = Entry {
         the queue",
     source: "POSIX.1 SCHED_RR; quantum of Linux 2.6.28, kernel/sched_rt.c",
     example: "{ round-robin: { quantum: 10ms } }",
-    parameters: Parameters::TABLE,
-    own: Kernel { balancer: linux("linux-2.6.28"), make: round_robin },
+    parameters: &joined::<{ Parameters::TABLE.len() + LOADS }>(Parameters::TABLE, &LOADS_2_6_28),
+    own: Kernel::linux(round_robin, Form::Loads),
 };
 
 fn round_robin(values: &Values, _cpus: u32) -> OsBuilt {

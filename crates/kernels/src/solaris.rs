@@ -3,9 +3,10 @@
 use notation::declare::Duration;
 use notation::parameter::Values;
 use notation::{choices, parameters};
-use sim_core::os::{Balancer, Discipline, TsParams};
+use sim_core::os::{Discipline, TsParams};
 use sim_core::time::Span;
 
+use super::balance::Form;
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
@@ -47,7 +48,7 @@ behind its equals",
     source: "illumos (2005 import of Solaris), uts/common/disp/ts.c and ts_dptbl.c",
     example: "{ solaris-9: { table: server } }",
     parameters: Parameters::TABLE,
-    own: Kernel { balancer: Balancer { policy: "LGROUP", release: "" }, make: ts },
+    own: Kernel { policy: "LGROUP", balance: Form::None, make: ts },
 };
 
 fn ts(values: &Values, _cpus: u32) -> OsBuilt {

@@ -96,6 +96,27 @@ pub const fn changed<const N: usize>(base: &[Parameter], changed: &[Parameter]) 
     all
 }
 
+/// A table and then another one.
+///
+/// # Panics
+/// `N` is not the length of both, or a name occurs twice. In a constant, this is an error of the compiler.
+#[must_use]
+pub const fn joined<const N: usize>(first: &[Parameter], second: &[Parameter]) -> [Parameter; N] {
+    assert!(first.len() + second.len() == N && N > 0, "the tables have another length");
+    let mut all = [if first.is_empty() { second[0] } else { first[0] }; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        let mut other = 0;
+        while other < at {
+            assert!(!is_same(all[other].name.as_bytes(), all[at].name.as_bytes()), "a name occurs twice");
+            other += 1;
+        }
+        at += 1;
+    }
+    all
+}
+
 /// Comparison in a constant.
 const fn is_same(a: &[u8], b: &[u8]) -> bool {
     match (a, b) {
@@ -129,6 +150,14 @@ impl Values {
             table: table.to_vec(),
             rows: table.iter().map(|p| Row { all: p.defaults(), apps: Vec::new() }).collect(),
         }
+    }
+
+    /// The values of some of the parameters.
+    #[must_use]
+    pub fn only(&self, chosen: impl Fn(&Parameter) -> bool) -> Self {
+        let both = self.table.iter().zip(&self.rows).filter(|(p, _)| chosen(p));
+        let (table, rows) = both.map(|(p, row)| (*p, row.clone())).unzip();
+        Self { table, rows }
     }
 
     /// The declarations.

@@ -57,7 +57,7 @@ impl Choice {
         match (self.entry.level, &self.over) {
             (Level::InKernel, _) => None,
             (Level::UserLevel, Some(over)) => Some((**over).clone()),
-            (Level::UserLevel, None) => Some(Self::new(kernel_policy(kernel.balancer))),
+            (Level::UserLevel, None) => Some(Self::new(kernel_policy(kernel.balancer.policy))),
         }
     }
 

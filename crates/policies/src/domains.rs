@@ -27,17 +27,12 @@ const LEVELS: [(&Entry, Levels); 3] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::{kernel, machine};
+    use crate::fake::{balancer, kernel, machine};
     use sim_core::machine::Level;
-    use sim_core::os::Balancer;
 
     fn shape(levels: &[(Level, u32)], name: &'static str) -> Vec<(&'static str, u32, u32, u64)> {
         let mut model = kernel(16);
-        model.balancer = match name {
-            "freebsd-7" => Balancer { policy: "ULE", release: "" },
-            "solaris-9" => Balancer { policy: "LGROUP", release: "" },
-            release => Balancer { policy: "LOAD", release },
-        };
+        model.balancer = balancer(name);
         let levels = domains(&machine(levels), &model);
         levels.iter().map(|l| (l.name, l.span, l.groups, l.power)).collect()
     }

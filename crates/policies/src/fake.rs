@@ -17,6 +17,12 @@ use sim_core::time::{Span, Time};
 use crate::entry::{Entry, Setting};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
+/// The balancer of a kernel.
+pub(crate) fn balancer(kernel: &str) -> Balancer {
+    let entry = kernels::KERNELS.resolve(kernel).unwrap();
+    kernels::build(entry, &Values::defaults(entry.parameters), 1).balancer
+}
+
 pub(crate) struct FakeTask {
     pub(crate) view: TaskView,
     pub(crate) affinity: Affinity,
@@ -82,7 +88,7 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         tick: Span::from_ms(1),
         tick_skew: false,
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
-        balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+        balancer: balancer("linux-2.6.28"),
         groups: Vec::new(),
     }
 }

@@ -1,7 +1,5 @@
 //! The list of all policies, and registries that hold others too.
 
-use sim_core::os::Balancer;
-
 use crate::entry::Entry;
 
 /// All policies, in the order of lists and reports.
@@ -87,10 +85,8 @@ impl PolicyRegistry {
 /// When the operating system names a policy that does not exist. A test tries all of them.
 #[must_use]
 #[expect(clippy::expect_used, reason = "operating systems are built in, and each names a policy of `ALL`")]
-pub fn kernel_policy(balancer: Balancer) -> &'static Entry {
-    ALL.iter()
-        .find(|entry| entry.name == balancer.policy)
-        .expect("an operating system names a built-in policy")
+pub fn kernel_policy(policy: &str) -> &'static Entry {
+    ALL.iter().find(|entry| entry.name == policy).expect("an operating system names a built-in policy")
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
         tick: Span::from_ms(4),
         tick_skew: true,
         discipline: Discipline::Cfs(CfsParams::scaled(machine.cpus())),
-        balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+        balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
     })
 }

@@ -104,7 +104,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         tick: Span::from_ms(4),
         tick_skew: false,
         discipline: Discipline::Cfs(CfsParams::scaled(2)),
-        balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+        balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
     });
     let compute = |ms| Op::Compute {

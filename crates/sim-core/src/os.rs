@@ -80,12 +80,12 @@ impl OsModel {
 }
 
 /// The placement and balancing that an operating system comes with: user-level policies are stacked on it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Balancer {
     /// The name of the policy.
     pub policy: &'static str,
-    /// The release whose rules the policy follows, where it knows several; else empty.
-    pub release: &'static str,
+    /// The rules of this kernel that the policy follows, as names and values; none if it has but one form.
+    pub rules: Vec<(&'static str, u64)>,
 }
 
 /// Load weights of nice -20 to 19 (Linux 2.6.27, kernel/sched.c, `prio_to_weight`): the scenario gives

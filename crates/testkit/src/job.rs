@@ -127,7 +127,7 @@ impl Job {
             tick: Span::from_ms(1),
             tick_skew: true,
             discipline: Discipline::Cfs(params),
-            balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+            balancer: Balancer { policy: "LOAD", rules: Vec::new() },
             groups: Vec::new(),
         }
     }

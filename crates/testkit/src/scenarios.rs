@@ -337,7 +337,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
             yield_mode: if rng.random_range(0..2) == 0 { YieldMode::Default } else { YieldMode::Posix },
         })
     };
-    let balancer = Balancer { policy: "LOAD", release: "" };
+    let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
     OsModel {
         name: "random".into(),
         tick,

@@ -99,8 +99,7 @@ pub(super) fn setting(results: &Results) -> String {
 /// SPEED over DWRR`.
 fn stack(kernels: &[String]) -> impl Fn((&String, &String)) -> Option<String> {
     move |(label, stack)| {
-        let own =
-            |kernel: &String| kernels::KERNELS.find(kernel).map_or("", |entry| entry.own.balancer.policy);
+        let own = |kernel: &String| kernels::KERNELS.find(kernel).map_or("", |entry| entry.own.policy);
         let plain = |form: &str| match form.split_once(" over ") {
             _ if form.contains('(') => false,
             Some((_, beneath)) => kernels.iter().any(|kernel| own(kernel) == beneath),

@@ -8,9 +8,10 @@ use sim_core::policy::View;
 
 use super::Load;
 use super::domains::{Domain, UNIT};
-use super::releases::{Rules, Template};
+use super::releases::Template;
 use super::rules::{self, Amount};
 use crate::attempt::Situation;
+use kernels::LoadRules;
 
 impl Situation {
     const fn index(self, template: &Template) -> usize {
@@ -166,7 +167,7 @@ fn cpu_load_per_task(view: &dyn View, cpu: CpuId) -> u64 {
 /// How much load to pull from `busiest`, if anything; `average` is that of the whole domain, `mine` the load
 /// per task of the pulling cpu.
 fn imbalance(
-    rules: &Rules,
+    rules: &LoadRules,
     domain: &Domain,
     local: &Group,
     busiest: &Group,

@@ -127,20 +127,29 @@ pub(super) fn build(topology: &Topology, templates: &Templates, cache: &Division
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::balancer;
     use crate::load::CacheLevel;
-    use crate::load::releases::{RULES_2_6_18, RULES_2_6_27, RULES_2_6_28, Rules};
+    use crate::load::releases::{caches, templates};
+    use kernels::{Balance, LoadRules};
 
-    fn built(rules: &Rules, levels: &[(Level, u32)]) -> Vec<Domain> {
-        let topology = Topology::new(levels).unwrap();
-        build(&topology, &rules.templates, &rules.caches(&topology, CacheLevel::Auto))
+    fn rules(kernel: &str) -> LoadRules {
+        match Balance::of(&balancer(kernel)) {
+            Some(Balance::Loads(rules)) => rules,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn built(kernel: &str, levels: &[(Level, u32)]) -> Vec<Domain> {
+        let (topology, rules) = (Topology::new(levels).unwrap(), rules(kernel));
+        build(&topology, templates(&rules), &caches(&rules, &topology, CacheLevel::Auto))
     }
 
     fn shape(levels: &[(Level, u32)]) -> Vec<(&'static str, u32, u32, u64)> {
-        shape_of(&RULES_2_6_28, levels)
+        shape_of("linux-2.6.28", levels)
     }
 
-    fn shape_of(rules: &Rules, levels: &[(Level, u32)]) -> Vec<(&'static str, u32, u32, u64)> {
-        built(rules, levels)
+    fn shape_of(kernel: &str, levels: &[(Level, u32)]) -> Vec<(&'static str, u32, u32, u64)> {
+        built(kernel, levels)
             .iter()
             .map(|d| (d.template.name, d.domains.largest(), d.groups.largest(), d.power))
             .collect()
@@ -166,18 +175,18 @@ mod tests {
     fn a_shared_cache_is_a_level_only_where_the_release_knows_of_it() {
         let opteron = [(Level::Package, 4), (Level::Node, 1), (Level::Cache, 1), (Level::Core, 4)];
         let xeon = [(Level::Package, 4), (Level::Cache, 2), (Level::Core, 2)];
-        let [old, r27, r28] = [RULES_2_6_18, RULES_2_6_27, RULES_2_6_28];
-        assert_eq!(shape_of(&r27, &opteron), [("CPU", 4, 1, 1024), ("NODE", 16, 4, 4096)]);
-        assert_eq!(shape_of(&r28, &opteron), [("MC", 4, 1, 1024), ("NODE", 16, 4, 1024)]);
-        assert_eq!(shape_of(&r27, &xeon), shape_of(&r28, &xeon));
-        assert_eq!(shape_of(&old, &xeon), [("CPU", 16, 1, 1024)]);
+        let [old, r27, r28] = ["linux-2.6.18", "linux-2.6.27", "linux-2.6.28"];
+        assert_eq!(shape_of(r27, &opteron), [("CPU", 4, 1, 1024), ("NODE", 16, 4, 4096)]);
+        assert_eq!(shape_of(r28, &opteron), [("MC", 4, 1, 1024), ("NODE", 16, 4, 1024)]);
+        assert_eq!(shape_of(r27, &xeon), shape_of(r28, &xeon));
+        assert_eq!(shape_of(old, &xeon), [("CPU", 16, 1, 1024)]);
     }
 
     #[test]
     fn a_package_is_one_unit_when_its_cores_are_said_to_share_a_cache() {
         let topology = Topology::new(&[(Level::Package, 4), (Level::Node, 1), (Level::Core, 6)]).unwrap();
-        let old = RULES_2_6_18;
-        let domains = build(&topology, &old.templates, &old.caches(&topology, CacheLevel::On));
+        let old = rules("linux-2.6.18");
+        let domains = build(&topology, templates(&old), &caches(&old, &topology, CacheLevel::On));
         let shape: Vec<_> = domains
             .iter()
             .map(|d| (d.template.name, d.domains.largest(), d.groups.largest(), d.power))
@@ -190,14 +199,14 @@ mod tests {
         assert_eq!(shape(&[(Level::Core, 1)]), []);
         let starcat = shape(&[(Level::Node, 18), (Level::Package, 4), (Level::Core, 2)]);
         assert_eq!(starcat, [("CPU", 8, 1, 1024), ("NODE", 128, 8, 8192), ("ALLNODES", 144, 8, 8192)]);
-        let domains = built(&RULES_2_6_28, &[(Level::Node, 18), (Level::Core, 8)]);
+        let domains = built("linux-2.6.28", &[(Level::Node, 18), (Level::Core, 8)]);
         assert_eq!(domains[1].members(CpuId(143)), 128..144);
         assert!(domains[1].remote(CpuId(143)).eq([128..136, 0..0].into_iter().take(1)));
     }
 
     #[test]
     fn groups_go_round_from_the_own_one() {
-        let domains = built(&RULES_2_6_28, &[(Level::Node, 4), (Level::Core, 4)]);
+        let domains = built("linux-2.6.28", &[(Level::Node, 4), (Level::Core, 4)]);
         assert_eq!(domains[1].remote(CpuId(5)).collect::<Vec<_>>(), [8..12, 12..16, 0..4]);
         assert_eq!(domains[1].local(CpuId(5)), 4..8);
     }

@@ -28,7 +28,8 @@ use crate::group_types::{self, GroupTypes, UnequalCores};
 use crate::queues::Queues;
 use cpu_load::Loads;
 use domains::Domain;
-use releases::{Balancing, Named, Rules, with_types};
+use kernels::{Balance, LoadRules};
+use releases::{Named, with_types};
 
 #[cfg(test)]
 pub(crate) use releases::RULES_6_18;
@@ -57,16 +58,6 @@ active balancing",
 };
 
 choices! {
-    /// The words of a rule: as the release has it, or not.
-    pub(crate) enum Switch { Release = "release", On = "on", Off = "off" }
-}
-
-choices! {
-    /// The words of `fuzz`.
-    pub(crate) enum Fuzz { Release = "release", Zero = "0", One = "1", Two = "2" }
-}
-
-choices! {
     /// The words of `mc`.
     pub(crate) enum CacheLevel { Auto = "auto", On = "on", Off = "off" }
 }
@@ -86,36 +77,6 @@ parameters! {
         /// one unit of capacity. `auto`: as the release detects it (2.6.27 only with one memory node). `on`:
         /// also the cores of a package, if the machine's tree names no caches.
         mc: CacheLevel = CacheLevel::Auto;
-        /// Releases up to 2.6.30: how many tasks count in favour of moving one at a small imbalance
-        /// (SCHED_LOAD_SCALE_FUZZ in find_busiest_group; 0 in 2.6.18, 2 in 2.6.27, then 1).
-        fuzz: Fuzz = Fuzz::Release;
-        /// Releases up to 2.6.30: a cpu that goes idle checks every level that allows it, instead of up to
-        /// the first that does not (idle_balance; 2.6.18 and 2.6.30).
-        newidle_walks_on: Switch = Switch::Release;
-        /// Releases up to 2.6.30: a cpu that goes idle always brings its next ordinary pass forward
-        /// (idle_balance of 2.6.18).
-        newidle_resets: Switch = Switch::Release;
-        /// Releases up to 2.6.30: one designated cpu balances for its group (find_busiest_group, since
-        /// 2.6.20).
-        designated: Switch = Switch::Release;
-        /// Releases up to 2.6.30: a group whose queues differ much is worth a look even if it has few tasks
-        /// (__group_imb in find_busiest_group, since 2.6.24).
-        group_imbalance: Switch = Switch::Release;
-        /// Releases up to 2.6.30: a queue whose tasks may all not come is left out and the search repeated
-        /// (load_balance, since 2.6.19).
-        leaves_out_pinned: Switch = Switch::Release;
-        /// Releases up to 2.6.30: a task of up to twice the amount to move is accepted (balance_tasks, since
-        /// 2.6.23).
-        halves: Switch = Switch::Release;
-        /// linux-6.18: how much longer the intervals of busy cpus are (sd_init; 16 since 5.10, 32 before). 0:
-        /// as the release has it.
-        busy_factor: u64 = 0, in 0..=1_000;
-        /// linux-6.18: tolerated excess of load above the level SMT (imbalance_pct in sd_init; 17% since
-        /// 5.10, 25% before). 0%: as the release has it.
-        tolerance: Percent = 0, in 0..=percent(400);
-        /// linux-6.18: a node whose cpus share one cache may stay uneven by its cpus divided by this
-        /// (imb_numa_nr in build_sched_domains; 8 since 6.0, 4 in 5.18). 0: as the release has it.
-        numa_divisor: u32 = 0, in 0..=1_000;
         /// linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle
         /// time is shorter skips the pass (uncertain).
         newidle_cost: Duration = 100, in 0..=ms(1);
@@ -154,11 +115,10 @@ parameters! {
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let values = &Parameters::from(values);
     match releases::of(values, setting.kernel) {
-        Balancing::GroupTypes(rules) => {
-            let rules = with_types(rules, values);
-            Box::new(GroupTypes::new(by_group_types(values), rules, setting))
+        Balance::Types(rules) => {
+            Box::new(GroupTypes::new(by_group_types(values), with_types(&rules), setting))
         }
-        Balancing::Loads(rules) => Box::new(Load::new(values, rules.with(values), setting)),
+        Balance::Loads(rules) => Box::new(Load::new(values, rules, setting)),
     }
 }
 
@@ -182,10 +142,8 @@ pub(crate) fn by_group_types(values: &Parameters) -> group_types::Options {
 pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     let values = Parameters::from(&Values::defaults(Parameters::TABLE));
     match releases::of(&values, kernel) {
-        Balancing::GroupTypes(rules) => group_types::levels(machine, &with_types(rules, &values)),
-        Balancing::Loads(rules) => {
-            domains_of(&values, machine, &rules.with(&values)).iter().map(Domain::level).collect()
-        }
+        Balance::Types(rules) => group_types::levels(machine, &with_types(&rules)),
+        Balance::Loads(rules) => domains_of(&values, machine, &rules).iter().map(Domain::level).collect(),
     }
 }
 
@@ -210,7 +168,7 @@ struct Progress {
 
 /// The policy.
 struct Load {
-    rules: Rules,
+    rules: LoadRules,
     options: Options,
     domains: Vec<Domain>,
     loads: Loads,
@@ -233,7 +191,7 @@ struct Load {
 }
 
 impl Load {
-    fn new(values: &Parameters, rules: Rules, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, rules: LoadRules, setting: &Setting<'_>) -> Self {
         let cpus = setting.machine.cpus() as usize;
         let domains = domains_of(values, setting.machine, &rules);
         let options = Options {
@@ -271,9 +229,9 @@ impl Load {
     }
 }
 
-fn domains_of(values: &Parameters, machine: &Machine, rules: &Rules) -> Vec<Domain> {
-    let cache = rules.caches(&machine.topology, values.mc);
-    let mut domains = domains::build(&machine.topology, &rules.templates, &cache);
+fn domains_of(values: &Parameters, machine: &Machine, rules: &LoadRules) -> Vec<Domain> {
+    let cache = releases::caches(rules, &machine.topology, values.mc);
+    let mut domains = domains::build(&machine.topology, releases::templates(rules), &cache);
     let scale = |ms: u64| (ms.saturating_mul(values.interval_scale.thousandths()) / 1_000).max(1);
     for domain in &mut domains {
         let template = &mut domain.template;

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::attempt::{Attempt, Situation};
-use crate::fake::FakeSystem;
+use crate::fake::{FakeSystem, balancer};
 use sim_core::ids::Id;
 use sim_core::machine::Level as Tree;
 use sim_core::policy::{Affinity, TaskState, Timer};
@@ -19,9 +19,9 @@ fn load(system: &FakeSystem, changes: &[(&str, u64)]) -> Load {
         values.set(name, *value).unwrap();
     }
     let values = Parameters::from(&values);
-    let Balancing::Loads(rules) = releases::of(&values, &system.kernel) else { panic!("balances by types") };
+    let Balance::Loads(rules) = releases::of(&values, &system.kernel) else { panic!("balances by types") };
     let setting = Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
-    Load::new(&values, rules.with(&values), &setting)
+    Load::new(&values, rules, &setting)
 }
 
 /// Queues that have been as they are for ten seconds, all tasks cold; no tick has balanced yet.
@@ -99,7 +99,7 @@ fn across_the_nodes_of_barcelona() {
 /// Is a task moved between the nodes of Barcelona, all cpus busy, under this release?
 fn between_nodes(release: &'static str, first: u32, others: u32) -> bool {
     let mut system = FakeSystem::new(&BARCELONA);
-    system.kernel.balancer.release = release;
+    system.kernel.balancer = balancer(release);
     let mut policy = load(&system, &[]);
     system.fill(&mut policy, &per_socket(first, others));
     system.now = Time::from_ns(10_000_000_000);
@@ -126,7 +126,7 @@ fn the_small_imbalance_test_differs_between_releases() {
 fn inside_a_socket_2_6_27_pulls_as_soon_as_a_cpu_goes_idle_and_2_6_28_does_not() {
     let pulled = ["linux-2.6.18", "linux-2.6.27", "linux-2.6.28", "linux-2.6.30"].map(|release| {
         let mut system = FakeSystem::new(&SOCKET);
-        system.kernel.balancer.release = release;
+        system.kernel.balancer = balancer(release);
         let mut policy = load(&system, &[]);
         system.fill(&mut policy, &[1, 3, 1, 1]);
         system.now = Time::from_ns(10_000_000_000);
@@ -140,14 +140,14 @@ fn inside_a_socket_2_6_27_pulls_as_soon_as_a_cpu_goes_idle_and_2_6_28_does_not()
 #[test]
 fn forks_of_2_6_18_stay_on_their_node() {
     let mut system = FakeSystem::new(&TIGERTON);
-    system.kernel.balancer.release = "linux-2.6.18";
+    system.kernel.balancer = balancer("linux-2.6.18");
     let mut policy = load(&system, &[]);
     system.fill(&mut policy, &[1]);
     system.add_app(1, false);
     assert_eq!(policy.place(&system, TaskId(1), Placement::Fork { parent: CpuId(0) }).cpu, CpuId(0));
     // A woken task looks for an idle thread of the core.
     let mut system = FakeSystem::new(&[(Tree::Core, 2), (Tree::Thread, 2)]);
-    system.kernel.balancer.release = "linux-2.6.18";
+    system.kernel.balancer = balancer("linux-2.6.18");
     let mut policy = load(&system, &[]);
     system.fill(&mut policy, &[1, 0, 1, 1]);
     system.add_app(1, false);
@@ -218,7 +218,7 @@ fn hot_tasks_resist_until_the_third_attempt_at_the_cpu_level() {
 #[test]
 fn a_queue_of_pinned_tasks_ends_an_attempt_of_2_6_18() {
     let (mut system, mut policy) = steady(&SOCKET, &[0, 4, 3, 0]);
-    policy.rules = releases::RULES_2_6_18;
+    policy.rules = old();
     for task in 0..4 {
         system.tasks[task].affinity = Affinity::One(CpuId(1));
     }
@@ -231,7 +231,7 @@ fn a_queue_of_pinned_tasks_ends_an_attempt_of_2_6_18() {
 fn an_idle_cpu_of_2_6_18_takes_a_heavy_task_unless_it_is_the_only_best_one() {
     let pulled = |weights: [u32; 2], counts: &[u32]| {
         let (mut system, mut policy) = steady(&TWO, counts);
-        policy.rules = releases::RULES_2_6_18;
+        policy.rules = old();
         let there = system.tasks.len() - 2;
         for (task, weight) in weights.into_iter().enumerate() {
             system.tasks[there + task].view.weight = weight;
@@ -403,7 +403,7 @@ fn a_cpu_that_goes_idle_in_vain_keeps_a_later_time_to_balance() {
     // In 2.6.30 the walk finds no level with new-idle balancing here, and pulls nothing.
     let next = |before: u64| {
         let mut system = FakeSystem::new(&TWO);
-        system.kernel.balancer.release = "linux-2.6.30";
+        system.kernel.balancer = balancer("linux-2.6.30");
         let mut policy = load(&system, &[]);
         system.now = Time::from_ns(10_000_000_000);
         policy.next_balance[CpuId(0)] = before;
@@ -434,57 +434,29 @@ fn a_fork_goes_to_the_least_loaded_group_wherever_it_is() {
     assert_eq!(policy.place(&system, TaskId(4), Placement::Fork { parent: CpuId(0) }).cpu, CpuId(2));
 }
 
-#[test]
-fn each_rule_of_a_release_can_be_set_alone() {
-    let kernel = FakeSystem::new(&TWO).kernel;
-    let of = |release: u64, changes: &[(&str, u64)]| {
-        let mut values = Values::defaults(Parameters::TABLE);
-        for (name, value) in [("release", release)].iter().chain(changes) {
-            values.set(name, *value).unwrap();
-        }
-        let values = Parameters::from(&values);
-        match releases::of(&values, &kernel) {
-            Balancing::Loads(rules) => rules.with(&values),
-            Balancing::GroupTypes(_) => panic!("balances by types"),
-        }
-    };
-    // Releases 1 to 4 of the table; values 1 and 2 of a switch are on and off.
-    assert_eq!([0, 3].map(|release| of(release, &[])), [releases::RULES_2_6_28; 2]);
-    assert_eq!(of(3, &[("newidle_walks_on", 1)]), of(4, &[]), "2.6.30 is 2.6.28 with one more rule");
-    let switches = [
-        "newidle_walks_on",
-        "newidle_resets",
-        "designated",
-        "group_imbalance",
-        "leaves_out_pinned",
-        "halves",
-    ];
-    for name in switches.into_iter().chain(["fuzz"]) {
-        for release in 1..=4 {
-            let own = of(release, &[]);
-            let changed = [1, 2].map(|value| of(release, &[(name, value)]) != own);
-            assert!(changed.contains(&true), "{name} of release {release}");
-        }
+/// The rules of 2.6.18.
+fn old() -> LoadRules {
+    match Balance::of(&balancer("linux-2.6.18")) {
+        Some(Balance::Loads(rules)) => rules,
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn each_rule_of_domains_of_6_18_can_be_set_alone() {
-    let kernel = FakeSystem::new(&TWO).kernel;
-    let of = |changes: &[(&str, u64)]| {
+fn another_release_can_balance_than_that_of_the_kernel() {
+    let mut kernel = FakeSystem::new(&TWO).kernel;
+    let of = |kernel: &OsModel, release: &str| {
         let mut values = Values::defaults(Parameters::TABLE);
-        for (name, value) in [("release", 5)].iter().chain(changes) {
-            values.set(name, *value).unwrap();
-        }
-        let values = Parameters::from(&values);
-        match releases::of(&values, &kernel) {
-            Balancing::GroupTypes(rules) => with_types(rules, &values),
-            Balancing::Loads(_) => panic!("balances by loads"),
-        }
+        let words = <Named as notation::declare::Choice>::WORDS;
+        values.set("release", words.iter().position(|word| *word == release).unwrap() as u64).unwrap();
+        releases::of(&Parameters::from(&values), kernel)
     };
-    let own = RULES_6_18;
-    assert_eq!(of(&[]), own);
-    assert_eq!(of(&[("busy_factor", 32)]), group_types::Rules { busy_factor: 32, ..own });
-    assert_eq!(of(&[("tolerance", 2_500)]), group_types::Rules { imbalance_pct: 125, ..own });
-    assert_eq!(of(&[("numa_divisor", 4)]), group_types::Rules { numa_divisor: 4, ..own });
+    let own = |name: &str| Balance::of(&balancer(name)).unwrap();
+    for name in ["linux-2.6.18", "linux-2.6.27", "linux-2.6.28", "linux-2.6.30", "linux-6.18"] {
+        assert_eq!(of(&kernel, name), own(name));
+        kernel.balancer = balancer(name);
+        assert_eq!(of(&kernel, "kernel"), own(name));
+    }
+    kernel.balancer = balancer("freebsd-7");
+    assert_eq!(of(&kernel, "kernel"), own(releases::OTHERWISE));
 }

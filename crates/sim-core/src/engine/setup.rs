@@ -552,7 +552,7 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     };
     let app = AppSpec::new("test", tasks, Arc::new(program), runtime);
     let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
-    let balancer = Balancer { policy: "LOAD", release: "" };
+    let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
     let tick = Span::from_ms(1);
     let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer, groups: vec![] };
     Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()

@@ -78,7 +78,7 @@ impl Rig {
     /// Free cores on one node under round robin with a quantum of 10 ms and a tick of 1 ms.
     fn of(cpus: u32) -> Self {
         let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
-        let balancer = Balancer { policy: "LOAD", release: "" };
+        let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
         let tick = Span::from_ms(1);
         let model =
             OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer, groups: vec![] };

@@ -86,7 +86,7 @@ fn simulated(jobs: &[Job], cpus: u32, policy: impl FnOnce(&Setting<'_>) -> Box<d
         tick: Span::from_ms(1),
         tick_skew: false,
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
-        balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+        balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
     };
     let runtime = Runtime {

@@ -148,7 +148,7 @@ fn every_decision_has_a_reason() {
 
 #[test]
 fn every_kernel_names_an_in_kernel_policy_as_its_balancer() {
-    let own = |entry: &kernels::Entry| policies::kernel_policy(entry.own.balancer);
+    let own = |entry: &kernels::Entry| policies::kernel_policy(entry.own.policy);
     let names: Vec<_> = kernels::KERNELS.entries.iter().map(|entry| (entry.name, own(entry).name)).collect();
     for entry in kernels::KERNELS.entries {
         assert_eq!(own(entry).level, policies::Level::InKernel, "{}", entry.name);

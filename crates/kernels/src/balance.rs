@@ -1,0 +1,160 @@
+//! The rules of the balancers of Linux, each a key of `kernel:`, and the rows of the releases.
+//!
+//! There are two balancers: one compares loads (kernel/sched.c, `find_busiest_group`, 2.6.18 to 2.6.30), one
+//! compares types of groups (kernel/sched/fair.c, `calculate_imbalance` since 5.5). 2.6.18 (the kernel of
+//! RHEL 5) was reconstructed from its headers and from kernel mails; its rules are uncertain.
+
+use notation::declare::Percent;
+use notation::parameter::{Parameter, Values, changed};
+use notation::{choices, parameters};
+use sim_core::os::Balancer;
+
+choices! {
+    /// The flags and constants of the levels (the `SD_*_INIT` macros of include/linux/topology.h).
+    pub enum Levels {
+        /// Forks are spread over nodes only, woken tasks look for an idle thread of their core.
+        L2618 = "2.6.18",
+        /// A cpu that goes idle pulls inside a socket.
+        L2627 = "2.6.27",
+        /// New-idle balancing between threads only.
+        L2628 = "2.6.28",
+    }
+}
+
+choices! {
+    /// When cores that share a cache form a level of their own.
+    pub enum SharedCaches { Never = "never", OneNode = "one-node", Known = "known" }
+}
+
+parameters! {
+    /// The rules of the balancer by loads.
+    pub struct LoadRules {
+        /// Balancer: flags and constants of its levels, as in include/linux/topology.h of this release.
+        levels: Levels = Levels::L2628;
+        /// Balancer: when cores that share a cache form a level of their own, of which a group is one unit of
+        /// capacity. `one-node`: only on machines with one memory node, because the release learns of shared
+        /// caches from Intel processors alone (2.6.27). `known`: where the machine's tree has a cache level.
+        shared_caches: SharedCaches = SharedCaches::Known;
+        /// Balancer: how many tasks count in favour of moving one at a small imbalance (SCHED_LOAD_SCALE_FUZZ
+        /// in find_busiest_group; 0 in 2.6.18, 2 in 2.6.27, then 1).
+        fuzz: u64 = 1, in 0..=2;
+        /// Balancer: a cpu that goes idle checks every level that allows it, instead of up to the first that
+        /// does not (idle_balance; 2.6.18 and 2.6.30).
+        newidle_walks_on: bool = false;
+        /// Balancer: a cpu that goes idle always brings its next ordinary pass forward (idle_balance of
+        /// 2.6.18).
+        newidle_resets: bool = false;
+        /// Balancer: one designated cpu balances for its group (find_busiest_group, since 2.6.20).
+        designated: bool = true;
+        /// Balancer: a group whose queues differ much is worth a look even if it has few tasks (__group_imb
+        /// in find_busiest_group, since 2.6.24).
+        group_imbalance: bool = true;
+        /// Balancer: a queue whose tasks may all not come is left out and the search repeated (load_balance,
+        /// since 2.6.19).
+        leaves_out_pinned: bool = true;
+        /// Balancer: a task of up to twice the amount to move is accepted (balance_tasks, since 2.6.23).
+        halves: bool = true;
+    }
+}
+
+parameters! {
+    /// The rules of the balancer by types of groups.
+    pub struct TypeRules {
+        /// Balancer: how much longer the intervals of busy cpus are (sd_init; 16 since 5.10, 32 before).
+        busy_factor: u64 = 16, in 1..=1_000;
+        /// Balancer: tolerated excess of load above the level SMT (imbalance_pct in sd_init, less 100; 17%
+        /// since 5.10, 25% before).
+        tolerance: Percent = percent(17), in 0..=percent(400);
+        /// Balancer: a node whose cpus share one cache may stay uneven by its cpus divided by this
+        /// (imb_numa_nr in build_sched_domains; 8 since 6.0, commit 026b98a93bbd; 4 in 5.18 and 5.19).
+        numa_divisor: u32 = 8, in 1..=1_000;
+    }
+}
+
+/// Number of rules of the balancer by loads.
+pub(super) const LOADS: usize = LoadRules::TABLE.len();
+/// Number of rules of the balancer by types of groups.
+pub(super) const TYPES: usize = TypeRules::TABLE.len();
+
+/// 2.6.28.
+pub(super) const LOADS_2_6_28: [Parameter; LOADS] = changed(LoadRules::TABLE, &[]);
+
+/// 2.6.18. Uncertain: no fuzz, no designated cpu, no group imbalance, pinned queues end an attempt, whole
+/// tasks only.
+pub(super) const LOADS_2_6_18: [Parameter; LOADS] = changed(
+    LoadRules::TABLE,
+    &[
+        LoadRules::levels.with(Levels::L2618 as u64),
+        LoadRules::shared_caches.with(SharedCaches::Never as u64),
+        LoadRules::fuzz.with(0),
+        LoadRules::newidle_walks_on.with(true as u64),
+        LoadRules::newidle_resets.with(true as u64),
+        LoadRules::designated.with(false as u64),
+        LoadRules::group_imbalance.with(false as u64),
+        LoadRules::leaves_out_pinned.with(false as u64),
+        LoadRules::halves.with(false as u64),
+    ],
+);
+
+/// 2.6.27.
+pub(super) const LOADS_2_6_27: [Parameter; LOADS] = changed(
+    LoadRules::TABLE,
+    &[
+        LoadRules::levels.with(Levels::L2627 as u64),
+        LoadRules::shared_caches.with(SharedCaches::OneNode as u64),
+        LoadRules::fuzz.with(2),
+    ],
+);
+
+/// 2.6.30.
+pub(super) const LOADS_2_6_30: [Parameter; LOADS] =
+    changed(LoadRules::TABLE, &[LoadRules::newidle_walks_on.with(true as u64)]);
+
+/// 6.18.
+pub(super) const TYPES_6_18: [Parameter; TYPES] = changed(TypeRules::TABLE, &[]);
+
+/// Which balancer a kernel has, with its rules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Balance {
+    /// The one by loads.
+    Loads(LoadRules),
+    /// The one by types of groups.
+    Types(TypeRules),
+}
+
+/// Which rules of a balancer a kernel has among its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// None: its balancer has no rules of its own.
+    None,
+    Loads,
+    Types,
+}
+
+impl Form {
+    /// The rules.
+    pub(super) const fn table(self) -> &'static [Parameter] {
+        match self {
+            Self::None => &[],
+            Self::Loads => LoadRules::TABLE,
+            Self::Types => TypeRules::TABLE,
+        }
+    }
+}
+
+impl Balance {
+    /// The balancer of an operating system; none if that has no rules of one of these balancers.
+    #[must_use]
+    pub fn of(balancer: &Balancer) -> Option<Self> {
+        let form = [Form::Loads, Form::Types].into_iter().find(|form| {
+            form.table().iter().map(|rule| rule.name).eq(balancer.rules.iter().map(|(name, _)| *name))
+        })?;
+        let mut values = Values::defaults(form.table());
+        // The numbers are those of a checked table.
+        balancer.rules.iter().for_each(|(name, value)| _ = values.set(name, *value));
+        Some(match form {
+            Form::Loads => Self::Loads(LoadRules::from(&values)),
+            _ => Self::Types(TypeRules::from(&values)),
+        })
+    }
+}
