@@ -1,6 +1,7 @@
 //! The command line: commands, flags and their help.
 
 mod host;
+mod kernel;
 mod lesson;
 mod machine;
 mod new;
@@ -25,6 +26,7 @@ use scenario::objective::Objective;
 use crate::{complete, help};
 
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
+pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use lesson::Lesson;
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
 pub(crate) use new::{New, NewPolicy};
@@ -123,6 +125,12 @@ pub(crate) enum Command {
     Machine {
         #[command(subcommand)]
         command: Machine,
+    },
+    /// List the kernels, show the rules of one, or compare two and what their differences do.
+    #[command(after_help = help::KERNEL)]
+    Kernel {
+        #[command(subcommand)]
+        command: Kernel,
     },
     /// Print the script that lets a shell complete commands, flags and values.
     #[command(after_help = help::COMPLETIONS)]

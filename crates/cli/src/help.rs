@@ -250,6 +250,41 @@ Examples:
 
 Exit status: 0 done; 1 output failed; 2 an unknown machine or kernel.";
 
+pub(crate) const KERNEL: &str = "\
+Examples:
+  oversim kernel list
+  oversim kernel show linux-6.18
+  oversim kernel diff linux-2.6.28 linux-2.6.30
+
+Exit status: 0 done; 1 output failed; 2 wrong usage or file, an unknown kernel.";
+
+pub(crate) const KERNEL_LIST: &str = "\
+Examples:
+  oversim kernel list
+  oversim kernel list --format json
+
+Exit status: 0 done; 1 output failed.";
+
+pub(crate) const KERNEL_SHOW: &str = "\
+Examples:
+  oversim kernel show linux-6.18
+  oversim kernel show $(uname -r)
+
+A scenario can change each rule: `kernel: { linux-6.18: { run_to_parity: false } }`.
+
+Exit status: 0 done; 1 output failed; 2 an unknown kernel.";
+
+pub(crate) const KERNEL_DIFF: &str = "\
+Examples:
+  oversim kernel diff linux-2.6.28 linux-2.6.30
+  oversim kernel diff linux-2.6.28 linux-6.18 --on cg_ft_share
+  oversim kernel diff linux-2.6.28 linux-2.6.30 --format csv > effects.csv
+
+Without --on, six programs run on 24 machines of 4 to 252 cpus. Each variant has the same random work. A \
+rule is changed alone where both kernels have it; `all rules` is the second kernel.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage or scenario, an unknown kernel.";
+
 pub(crate) const COMPLETIONS: &str = "\
 Examples:
   oversim completions bash

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use experiment::{PolicyEntry, PolicyRegistry};
 
-use args::{Arguments, Calibrate, CalibrateWhat, Command, Machine, New};
+use args::{Arguments, Calibrate, CalibrateWhat, Command, Kernel, Machine, New};
 use failure::Failure;
 
 /// The commands that run programs on this host.
@@ -109,6 +109,9 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
         Command::Machine { command: Machine::Import(import) } => commands::machine::import(import),
         Command::Machine { command: Machine::Export(export) } => commands::machine::export(export),
+        Command::Kernel { command: Kernel::List(list) } => commands::kernel::list(list),
+        Command::Kernel { command: Kernel::Show(show) } => commands::kernel::show(show),
+        Command::Kernel { command: Kernel::Diff(diff) } => commands::kernel::diff(diff),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),
     }

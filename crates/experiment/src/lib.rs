@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod decisions;
 pub mod export;
+pub mod kernel_effects;
 pub mod measured;
 pub mod metrics;
 pub mod provenance;

@@ -3,6 +3,7 @@
 pub mod catalogue;
 mod entries;
 mod example;
+pub mod kernel_view;
 mod key;
 mod link;
 mod machine;

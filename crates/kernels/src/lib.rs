@@ -6,6 +6,7 @@ mod freebsd;
 mod linux_2_6;
 mod linux_6_18;
 mod linux_o1;
+mod nearest;
 mod round_robin;
 mod solaris;
 
@@ -17,6 +18,7 @@ use sim_core::time::Span;
 
 use balance::Form;
 pub use balance::{Balance, Levels, LoadRules, SharedCaches, TypeRules};
+pub use nearest::{Fit, Nearest, nearest};
 
 /// A built-in operating system.
 pub type Entry = registry::Entry<Kernel>;
@@ -26,14 +28,25 @@ pub type Entry = registry::Entry<Kernel>;
 pub struct Kernel {
     /// The policy that is its own placement and balancing.
     pub policy: &'static str,
+    /// How the packages of a distribution are told that have these rules; none for a mainline release.
+    pub package: Option<Package>,
     balance: Form,
     make: fn(&Values, u32) -> OsBuilt,
+}
+
+/// The kernel packages of a distribution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Package {
+    /// What `uname -r` contains under this distribution, `.el9`.
+    pub mark: &'static str,
+    /// The oldest release of a package with these rules, as `uname -r` begins.
+    pub release: &'static str,
 }
 
 impl Kernel {
     /// A kernel of Linux: its queues, and the form of its balancer.
     const fn linux(make: fn(&Values, u32) -> OsBuilt, balance: Form) -> Self {
-        Self { policy: "LOAD", balance, make }
+        Self { policy: "LOAD", package: None, balance, make }
     }
 
     /// Whether its balancer has rules among its parameters.

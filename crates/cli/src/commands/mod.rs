@@ -10,6 +10,7 @@ pub(crate) mod explain;
 #[cfg(target_os = "linux")]
 pub(crate) mod host_costs;
 pub(crate) mod init;
+pub(crate) mod kernel;
 pub(crate) mod lesson;
 pub(crate) mod list;
 pub(crate) mod machine;

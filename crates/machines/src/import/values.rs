@@ -1,5 +1,6 @@
 //! The values and lists of a machine file that an import can state, each with its source.
 
+use kernels::Fit;
 use std::collections::{BTreeMap, BTreeSet};
 
 use notation::lists;
@@ -32,34 +33,18 @@ pub(super) struct Datum {
 
 /// The kernel that is closest to the one that runs.
 pub(super) fn kernel(release: &Sourced<String>) -> Option<Datum> {
-    let version = |text: &str| -> Option<Vec<u32>> {
-        let numbers: Vec<u32> =
-            text.split(['.', '-', '+', '~', '_']).map_while(|part| part.parse().ok()).take(3).collect();
-        (!numbers.is_empty()).then_some(numbers)
-    };
-    let runs = version(&release.value)?;
-    let mut known: Vec<(Vec<u32>, &'static str)> = kernels::KERNELS
-        .names()
-        .filter_map(|name| Some((version(name.strip_prefix("linux-")?)?, name)))
-        .collect();
-    known.sort();
-    let (newest, name) = known.iter().rev().find(|(known, _)| *known <= runs).or(known.first())?;
-    let exact = runs.starts_with(newest);
-    let relation = if exact {
-        String::new()
-    } else {
-        let which = if *newest <= runs {
-            "the newest built-in one that is not newer"
-        } else {
-            "the oldest built-in one"
-        };
-        format!("; {name} is {which}")
+    let found = kernels::nearest(&release.value)?;
+    let name = found.entry.name;
+    let relation = match found.fit {
+        Fit::Exact => String::new(),
+        Fit::NotNewer => format!("; {name} is the newest built-in one that is not newer"),
+        Fit::Oldest => format!("; {name} is the oldest built-in one"),
     };
     Some(Datum {
         name: "kernel",
-        value: (*name).to_owned(),
+        value: name.to_owned(),
         source: format!("{}: {}{relation}", release.source, release.value),
-        uncertain: !exact,
+        uncertain: found.fit != Fit::Exact,
     })
 }
 

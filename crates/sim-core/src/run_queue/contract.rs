@@ -22,7 +22,7 @@ use crate::run_queue::{Entry, Interrupted, Picked, Requests, Tasks, Ticks, Turns
 use crate::time::{Span, Time};
 
 macro_rules! disciplines {
-    ($d:tt $($(#[$doc:meta])* $name:ident($params:ty),)*) => {
+    ($d:tt $($(#[$doc:meta])* $name:ident($params:ty) = $word:literal,)*) => {
         /// A run-queue discipline with its parameters.
         ///
         /// ```
@@ -40,6 +40,16 @@ macro_rules! disciplines {
             $($(#[$doc])* $name($params),)*
         }
 
+        impl Discipline {
+            /// Its name for people.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $word,)*
+                }
+            }
+        }
+
         /// The same expression for the rules of each discipline.
         macro_rules! each {
             ($d discipline:expr, $d rules:ident => $d call:expr) => {
@@ -55,21 +65,21 @@ macro_rules! disciplines {
 disciplines! {
     $
     /// Completely Fair Scheduler of Linux 2.6.27 to 2.6.30.
-    Cfs(CfsParams),
+    Cfs(CfsParams) = "CFS",
     /// O(1) scheduler of Linux 2.6.18.
-    O1(O1Params),
+    O1(O1Params) = "O(1)",
     /// ULE of FreeBSD 7.
-    Ule(UleParams),
+    Ule(UleParams) = "ULE",
     /// Time-sharing class of Solaris 9.
-    Ts(TsParams),
+    Ts(TsParams) = "time sharing",
     /// Round robin with a fixed quantum.
-    RoundRobin(RoundRobinParams),
+    RoundRobin(RoundRobinParams) = "round robin",
     /// Earliest eligible virtual deadline first, of Linux 6.18.
-    Eevdf(EevdfParams),
+    Eevdf(EevdfParams) = "EEVDF",
     /// Plain virtual time, under a policy that orders by it.
-    VirtualTime(VirtualTimeParams),
+    VirtualTime(VirtualTimeParams) = "virtual time",
     /// What the policy says for each task.
-    ByPolicy(ByPolicy),
+    ByPolicy(ByPolicy) = "by the policy",
 }
 
 /// A trait of all disciplines, and [`Discipline`] as one of its implementers, which asks the one it is.

@@ -7,7 +7,6 @@ use notation::parameter::Values;
 use policies::{ALL, Choice, Level};
 use scenario::plan::RunPlan;
 use sim_core::machine::Level as Part;
-use sim_core::os::Discipline;
 use sim_core::policy::Order;
 use sim_core::program::{Op, Pages};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -51,12 +50,6 @@ const SETTINGS: [&str; 12] = [
     "scheduling",
 ];
 
-/// The queue under an order.
-fn queue(discipline: &Discipline) -> String {
-    let text = format!("{discipline:?}");
-    text.split(['(', ' ']).next().unwrap_or_default().to_owned()
-}
-
 /// The features of a run.
 pub(super) fn features(plan: &RunPlan) -> Vec<Feature> {
     let mut found: Vec<Feature> = Vec::new();
@@ -68,7 +61,7 @@ pub(super) fn features(plan: &RunPlan) -> Vec<Feature> {
     }
     add("kernel", &plan.kernel.name);
     let order = choice.build(&plan.machine, &plan.kernel, &plan.apps).order();
-    add("queue", &queue(&plan.kernel.ordered(order).discipline));
+    add("queue", plan.kernel.ordered(order).discipline.name());
     for app in &plan.apps {
         add(
             "wait",
@@ -193,7 +186,7 @@ impl Possible {
         let queues: BTreeMap<String, String> = KERNELS
             .entries
             .iter()
-            .map(|entry| (entry.name.to_owned(), queue(&system(entry).discipline)))
+            .map(|entry| (entry.name.to_owned(), system(entry).discipline.name().to_owned()))
             .collect();
         let machine = machines::resolve("core:4").map(|entry| entry.machine());
         let model = system(&KERNELS.entries[0]);
@@ -203,7 +196,7 @@ impl Possible {
             if let Ok(order) = order
                 && order != Order::System
             {
-                orders.insert(entry.name, queue(&model.ordered(order).discipline));
+                orders.insert(entry.name, model.ordered(order).discipline.name().to_owned());
             }
         }
         let all: BTreeSet<&String> = queues.values().chain(orders.values()).collect();
