@@ -4,6 +4,7 @@
 mod balance;
 mod freebsd;
 mod linux_2_6;
+mod linux_3_10;
 mod linux_6_18;
 mod linux_o1;
 mod nearest;
@@ -80,6 +81,9 @@ pub const KERNELS: Registry<Kernel> = Registry {
         linux_2_6::LINUX_2_6_28,
         linux_2_6::LINUX_2_6_27,
         linux_2_6::LINUX_2_6_30,
+        linux_3_10::LINUX_3_10,
+        linux_3_10::LINUX_5_15,
+        linux_3_10::LINUX_6_5,
         linux_o1::LINUX_2_6_18,
         linux_6_18::LINUX_6_18,
         freebsd::FREEBSD_7,

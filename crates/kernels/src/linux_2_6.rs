@@ -1,9 +1,10 @@
-//! `linux-2.6.27`, `linux-2.6.28`, `linux-2.6.30`: the Completely Fair Scheduler of 2008 and 2009.
+//! `linux-2.6.27`, `linux-2.6.28`, `linux-2.6.30`: the Completely Fair Scheduler of 2008 and 2009, and the
+//! rules of all releases of it.
 
 use notation::declare::Duration;
 use notation::parameter::{Parameter, Values, changed, joined};
 use notation::{choices, parameters};
-use sim_core::os::{BuddyLimit, CfsParams, Discipline, StartDebit, YieldMode};
+use sim_core::os::{BuddyLimit, CfsBase, CfsParams, CpuScaling, Discipline, StartDebit, YieldMode};
 use sim_core::time::Span;
 
 use super::balance::{Form, LOADS, LOADS_2_6_27, LOADS_2_6_28, LOADS_2_6_30};
@@ -11,25 +12,31 @@ use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
     /// The words of `yield`.
-    enum Yields { Default = "default", Posix = "posix" }
+    pub(super) enum Yields { Default = "default", Posix = "posix", Skip = "skip" }
 }
 
 choices! {
     /// The words of `debit`.
-    enum Debit { Slice = "slice", Period = "period" }
+    pub(super) enum Debit { Slice = "slice", Period = "period" }
 }
 
 choices! {
     /// The words of `buddy_limit`.
-    enum Limit { Granularity = "granularity", Slice = "slice" }
+    pub(super) enum Limit { Granularity = "granularity", Slice = "slice" }
+}
+
+choices! {
+    /// The words of `scaling`.
+    pub(super) enum Scaling { AllCpus = "all-cpus", EightCpus = "eight-cpus" }
 }
 
 parameters! {
     /// Parameters of the releases with CFS; the defaults are those of 2.6.28.
-    struct Parameters {
+    pub(super) struct Parameters {
         /// Effect of sched_yield. `default` updates the caller's virtual runtime and picks the next task
         /// again (sched_compat_yield = 0). `posix` puts the caller behind all other tasks of its queue
-        /// (sched_compat_yield = 1).
+        /// (sched_compat_yield = 1). `skip` lets the second-best task run instead of the caller if it is
+        /// behind by at most one wake-up granularity (set_skip_buddy, 2.6.39 to 6.5).
         r#yield: Yields = Yields::Default;
         /// Period of the timer tick. 1ms corresponds to HZ = 1000.
         tick: Duration = ms(1), in SHORTEST..=LONGEST;
@@ -37,16 +44,35 @@ parameters! {
         /// all cpus tick at the same time.
         tick_skew: bool = true;
         /// Period in which each task runs once, as long as only a few tasks are runnable. 0s uses the
-        /// kernel's own scaling: 20ms x (1 + log2 cpus), at most 200ms.
+        /// kernel's own scaling of `base_latency`. Where this or `min_granularity` is set, the number of
+        /// tasks that share a period is their ratio, rounded up.
         latency: Duration = 0, in 0..=LONGEST;
-        /// Shortest time slice. 0s uses the kernel's own scaling: 4ms x (1 + log2 cpus), at most 200ms.
+        /// Shortest time slice. 0s uses the kernel's own scaling of `base_min_granularity`.
         min_granularity: Duration = 0, in 0..=LONGEST;
         /// A woken task pre-empts the current one if its virtual runtime is smaller by more than this value.
-        /// 0s uses the kernel's own scaling: 5ms x (1 + log2 cpus).
+        /// 0s uses the kernel's own scaling of `base_wakeup_granularity`.
         wakeup_granularity: Duration = 0, in 0..=LONGEST;
+        /// The latency before it is scaled by the number of cpus (sysctl_sched_latency: 20ms, 6ms in 3.10 to
+        /// 6.5).
+        base_latency: Duration = ms(20), in SHORTEST..=s(60);
+        /// The minimum granularity before it is scaled (sysctl_sched_min_granularity: 4ms, 0.75ms in 3.10 to
+        /// 6.5).
+        base_min_granularity: Duration = ms(4), in SHORTEST..=s(60);
+        /// The wake-up granularity before it is scaled (sysctl_sched_wakeup_granularity: 5ms, 1ms in 3.10 to
+        /// 6.5).
+        base_wakeup_granularity: Duration = ms(5), in SHORTEST..=s(60);
+        /// How the three grow. `all-cpus` multiplies them by 1 + log2 cpus, rounded down, and keeps latency
+        /// and minimum granularity below 200ms (sched_init_granularity). `eight-cpus` counts eight cpus at
+        /// most and has no other limit (get_update_sysctl_factor, 3.10 to 6.5).
+        scaling: Scaling = Scaling::AllCpus;
         /// A woken task is placed up to one latency before the queue's minimum virtual runtime
         /// (FAIR_SLEEPERS).
         sleeper_credit: bool = true;
+        /// It is placed up to half a latency before it only (GENTLE_FAIR_SLEEPERS, since 2.6.32).
+        gentle_sleepers: bool = false;
+        /// A task that has slept longer than this is placed there even if its own past is ahead
+        /// (entity_is_long_sleeper). 0s: no task is. In 6.3 to 6.5 it is 2^63ns / 1024, about 104 days.
+        long_sleep: Duration = 0, in 0..=LONG_SLEEP;
         /// The credit of a woken task is divided by its weight (NORMALIZED_SLEEPER, until 2.6.29).
         normalized_sleeper: bool = true;
         /// A new task starts behind the queue's minimum virtual runtime (START_DEBIT).
@@ -71,11 +97,38 @@ parameters! {
         /// The lead that a woken task needs to pre-empt shrinks when it often wakes others (ADAPTIVE_GRAN,
         /// since 2.6.30).
         adaptive_gran: bool = false;
+        /// Only a woken task that pre-empts becomes a buddy, and the task that it meets only then; a cpu that
+        /// is about to pick again is not asked twice (check_preempt_wakeup of 3.10 to 6.5).
+        preempting_buddies: bool = false;
+        /// The task that a woken one meets becomes a buddy only where as many tasks are runnable as share a
+        /// period (check_preempt_wakeup of 3.10 to 6.5).
+        crowded_last_buddy: bool = false;
+        /// A buddy that is picked is none any more (clear_buddies at each pick, 3.10 to 6.5).
+        clear_picked: bool = false;
+        /// The wake-up granularity is divided by the weight of the woken task, and at a pick by that of the
+        /// best one (wakeup_gran of 3.10 to 6.5). Otherwise it is divided by the weight of the current task
+        /// if that is heavier than nice 0.
+        weigh_woken: bool = false;
+        /// A task that has run for the minimum granularity is also pre-empted at a tick when its virtual
+        /// runtime exceeds that of the first waiting task by more than its slice (check_preempt_tick of 3.10
+        /// to 6.5).
+        gap_test: bool = false;
+        /// A slice is at least the minimum granularity, whatever the weight (BASE_SLICE, since 5.13).
+        base_slice: bool = false;
+        /// A task is pre-empted after one latency even where its slice is longer (check_preempt_tick, since
+        /// 6.3).
+        cap_slice: bool = false;
+        /// A task that is picked again begins a new slice. Since 3.15 it does not, and is up for
+        /// pre-emption at each tick once its slice is over (pick_next_task_fair).
+        renew_slice: bool = true;
     }
 }
 
+/// 2^63 ns over the weight of nice 0 (`entity_is_long_sleeper` of 6.3 to 6.5).
+pub(super) const LONG_SLEEP: u64 = (1 << 63) / 1_024;
+
 /// Number of parameters.
-const COUNT: usize = Parameters::TABLE.len();
+pub(super) const COUNT: usize = Parameters::TABLE.len();
 
 /// The rules of 2.6.27 (kernel/sched_fair.c of that release).
 const ROW_27: [Parameter; COUNT] = changed(
@@ -89,7 +142,7 @@ const ROW_27: [Parameter; COUNT] = changed(
 );
 
 /// The rules of 2.6.30 (kernel/sched_fair.c and sched_features.h of that release).
-const ROW_30: [Parameter; COUNT] = changed(
+pub(super) const ROW_30: [Parameter; COUNT] = changed(
     Parameters::TABLE,
     &[
         Parameters::normalized_sleeper.with(false as u64),
@@ -129,9 +182,18 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     own: Kernel::linux(cfs, Form::Loads),
 };
 
-fn cfs(values: &Values, cpus: u32) -> OsBuilt {
+pub(super) fn cfs(values: &Values, cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
-    let boot = CfsParams::scaled(cpus);
+    let base = CfsBase {
+        latency: Span::from_ns(values.base_latency.ns()),
+        min_granularity: Span::from_ns(values.base_min_granularity.ns()),
+        wakeup_granularity: Span::from_ns(values.base_wakeup_granularity.ns()),
+        scaling: match values.scaling {
+            Scaling::AllCpus => CpuScaling::All,
+            Scaling::EightCpus => CpuScaling::UpToEight,
+        },
+    };
+    let boot = base.scaled(cpus);
     let set = |given: Duration, scaled: Span| match given.ns() {
         0 => scaled,
         ns => Span::from_ns(ns),
@@ -140,13 +202,15 @@ fn cfs(values: &Values, cpus: u32) -> OsBuilt {
         (set(values.latency, boot.latency), set(values.min_granularity, boot.min_granularity));
     // As sched_nr_latency_handler: recomputed only when one of the two is written.
     let written = values.latency.ns() != 0 || values.min_granularity.ns() != 0;
-    let shared = latency.ns().div_ceil(least.ns().max(1)).clamp(1, u64::from(u32::MAX)) as u32;
+    let set_by_hand = CfsBase { latency, min_granularity: least, ..base };
     let discipline = Discipline::Cfs(CfsParams {
         latency,
         min_granularity: least,
         wakeup_granularity: set(values.wakeup_granularity, boot.wakeup_granularity),
-        nr_latency: if written { shared } else { boot.nr_latency },
+        nr_latency: if written { set_by_hand.nr_latency() } else { base.nr_latency() },
         sleeper_credit: values.sleeper_credit,
+        gentle_sleepers: values.gentle_sleepers,
+        long_sleep: set(values.long_sleep, Span::MAX),
         normalized_sleeper: values.normalized_sleeper,
         start_debit: values.start_debit,
         debit: if values.debit == Debit::Period { StartDebit::Period } else { StartDebit::Slice },
@@ -159,7 +223,19 @@ fn cfs(values: &Values, cpus: u32) -> OsBuilt {
         },
         clear_buddies: values.clear_buddies,
         adaptive_gran: values.adaptive_gran,
-        yield_mode: if values.r#yield == Yields::Posix { YieldMode::Posix } else { YieldMode::Default },
+        preempting_buddies: values.preempting_buddies,
+        crowded_last_buddy: values.crowded_last_buddy,
+        clear_picked: values.clear_picked,
+        weigh_woken: values.weigh_woken,
+        gap_test: values.gap_test,
+        base_slice: values.base_slice,
+        cap_slice: values.cap_slice,
+        renew_slice: values.renew_slice,
+        yield_mode: match values.r#yield {
+            Yields::Default => YieldMode::Default,
+            Yields::Posix => YieldMode::Posix,
+            Yields::Skip => YieldMode::Skip,
+        },
     });
     OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

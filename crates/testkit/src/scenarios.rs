@@ -51,6 +51,7 @@ pub fn random(seed: u64) -> Small {
     let rng = &mut rng;
     let mut machine = machine(rng);
     let mut model = kernel(rng);
+    later_rules(&mut stream(seed, Purpose::Test, 20), &mut model.discipline);
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
     if matches!(model.discipline, Discipline::Eevdf(_)) {
@@ -83,9 +84,11 @@ pub fn long_queues(seed: u64) -> Small {
     let mut small = random(seed);
     let mut rng = stream(seed, Purpose::Test, 2);
     let rng = &mut rng;
-    let yield_mode = YieldMode::Default;
+    let yield_mode = [YieldMode::Default, YieldMode::Skip][(seed % 2) as usize];
     let params = loop {
-        if let Discipline::Cfs(params) = kernel(rng).discipline {
+        let mut discipline = kernel(rng).discipline;
+        later_rules(&mut stream(seed, Purpose::Test, 21), &mut discipline);
+        if let Discipline::Cfs(params) = discipline {
             break CfsParams { yield_mode, ..params };
         }
     };
@@ -335,6 +338,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
             adaptive_gran: adaptive,
             buddies: rng.random_range(0..2) == 0,
             yield_mode: if rng.random_range(0..2) == 0 { YieldMode::Default } else { YieldMode::Posix },
+            ..CfsParams::scaled(1)
         })
     };
     let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
@@ -345,6 +349,28 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
         discipline,
         balancer,
         groups: vec![],
+    }
+}
+
+/// The rules of CFS since 2.6.31, each alone; half of all kernels have most of them.
+fn later_rules(rng: &mut ChaCha8Rng, discipline: &mut Discipline) {
+    let Discipline::Cfs(params) = discipline else { return };
+    let likely = [1, 5][rng.random_range(0..2)];
+    let mut rule = || rng.random_range(0..6) < likely;
+    params.gentle_sleepers = rule();
+    params.preempting_buddies = rule();
+    params.crowded_last_buddy = rule();
+    params.clear_picked = rule();
+    params.weigh_woken = rule();
+    params.gap_test = rule();
+    params.base_slice = rule();
+    params.cap_slice = rule();
+    params.renew_slice = !rule();
+    if rule() {
+        params.yield_mode = YieldMode::Skip;
+    }
+    if rule() {
+        params.long_sleep = Span::from_us(rng.random_range(1..300));
     }
 }
 

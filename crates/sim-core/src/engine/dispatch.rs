@@ -261,8 +261,10 @@ impl Engine<'_> {
 
     /// The current task, between two activities, keeps the cpu.
     fn stay(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        self.cpus[cpu].picked = self.shared.now;
         let record = &mut self.cpus[cpu];
+        if self.shared.renews_slice {
+            record.picked = self.shared.now;
+        }
         self.shared.model.discipline.picked(&mut self.shared.tasks, record, Picked::Again);
         self.cpus[cpu].take_deferred();
         self.notify_running(cpu, policy);
@@ -294,8 +296,10 @@ impl Engine<'_> {
         }
         let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
         if next == Some(id) {
-            // It wins again: a new slice begins, nothing is switched.
-            record.picked = now;
+            // It wins again: nothing is switched.
+            if self.shared.renews_slice {
+                record.picked = now;
+            }
             discipline.picked(&mut self.shared.tasks, record, Picked::Again);
             self.notify_running(cpu, policy);
             return false;

@@ -467,6 +467,7 @@ impl<'o> Engine<'o> {
                 rounds: Rounds::new(cpus),
                 watch: Watch::default(),
                 picks: model.discipline.picks(),
+                renews_slice: model.discipline.renews_slice(),
                 directed,
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || (directed && limited(&model)),

@@ -41,6 +41,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) watch: Watch,
     /// How tasks that poll are picked.
     pub(crate) picks: Picks,
+    /// A task that is picked again begins a new slice.
+    pub(crate) renews_slice: bool,
     /// Some tasks poll with directed yields.
     pub(crate) directed: bool,
     /// The policy orders the queues: it is asked for each task that enters or goes back.

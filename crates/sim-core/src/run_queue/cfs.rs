@@ -1,111 +1,24 @@
-//! The Completely Fair Scheduler of Linux (kernel/sched_fair.c, 2.6.27 to 2.6.30): virtual runtime, slices,
-//! placement, wake-up pre-emption, buddies. What differs between releases is a rule of its own.
+//! The Completely Fair Scheduler of Linux (kernel/sched/fair.c, 2.6.27 to 6.5): virtual runtime, slices,
+//! placement, wake-up pre-emption, buddies, yields. What differs between releases is a rule of its own
+//! (`cfs_params`).
 //!
 //! Deviations: virtual runtime is exact at every instant instead of brought up to date at ticks; on a cpu
 //! shared by several processes every switch is charged as one between processes; any yield on a queue forgets
 //! both buddies. No wake-up is synchronous, so `WAKEUP_OVERLAP` of 2.6.27 has nothing to act on; its
-//! granularity for tasks of other weights than nice 0 is that of 2.6.28.
+//! granularity for tasks of other weights than nice 0 is that of 2.6.28. A forked task may be placed before
+//! the virtual runtime of its parent. The mark of a task that yielded ends at its next pick also where the
+//! kernel keeps it if nobody else ran (since 5.14).
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::run_queue::{
-    Entry, FastForward, Interrupted, Picked, Picks, Rules, Tasks, Turns, anyone_waits, best, last_of_priority,
+    Entry, FastForward, Interrupted, Picked, Picks, Rules, Slack, Tasks, Turns, anyone_waits, best,
+    last_of_priority,
 };
 use crate::time::{Span, Time};
 
-/// What `sched_yield` does under CFS.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum YieldMode {
-    /// The caller's virtual runtime is brought up to date and the next task is picked (`sched_compat_yield` =
-    /// 0).
-    Default,
-    /// The caller goes behind every other task of its queue (`sched_compat_yield` = 1).
-    Posix,
-}
-
-/// How far a forked task starts behind the minimum (`place_entity`, `START_DEBIT`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StartDebit {
-    /// One slice of its own (`sched_vslice`, since 2.6.28).
-    Slice,
-    /// One whole period (`sched_vslice_add` of 2.6.27).
-    Period,
-}
-
-/// Up to where the scheduler prefers a buddy to the task with the least virtual runtime (`pick_next`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BuddyLimit {
-    /// While it is behind by at most one wake-up granularity (`wakeup_preempt_entity`, since 2.6.28).
-    Granularity,
-    /// For one slice after the last ordinary pick, whatever its lag (`pair_start` of 2.6.27).
-    Slice,
-}
-
-/// Tunables and rules of CFS, as in force (after the kernel scaled them by the number of cpus); the rules
-/// have the names of kernel/sched_features.h where they are there.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CfsParams {
-    /// Period in which each of up to `nr_latency` tasks runs once.
-    pub latency: Span,
-    /// Slice per task beyond `nr_latency` tasks.
-    pub min_granularity: Span,
-    /// A woken task pre-empts the current one if its virtual runtime is smaller by more than this.
-    pub wakeup_granularity: Span,
-    /// Number of tasks that share one latency period.
-    pub nr_latency: u32,
-    /// A woken task is placed up to one latency before the minimum (fair sleepers).
-    pub sleeper_credit: bool,
-    /// The credit of a woken task is divided by its weight (`NORMALIZED_SLEEPER`, until 2.6.29).
-    pub normalized_sleeper: bool,
-    /// A forked task starts behind the minimum (`START_DEBIT`), by `debit`.
-    pub start_debit: bool,
-    /// How far behind.
-    pub debit: StartDebit,
-    /// The minimum follows the current task as well as the leftmost waiting one (`update_min_vruntime`, since
-    /// 2.6.28); the leftmost one alone before.
-    pub minimum_with_current: bool,
-    /// Prefer the last woken task (`NEXT_BUDDY`).
-    pub buddies: bool,
-    /// After it, prefer the task it met on the cpu (`LAST_BUDDY`, since 2.6.28); only with `buddies`.
-    pub last_buddy: bool,
-    /// Up to where buddies are preferred.
-    pub buddy_limit: BuddyLimit,
-    /// A slice that is used up ends the current task's claim as a buddy (`clear_buddies` in
-    /// `check_preempt_tick`, since 2.6.30).
-    pub clear_buddies: bool,
-    /// The lead that a woken task needs shrinks when it wakes others often (`ADAPTIVE_GRAN` of 2.6.30).
-    pub adaptive_gran: bool,
-    /// `sched_yield`.
-    pub yield_mode: YieldMode,
-}
-
-impl CfsParams {
-    /// Linux 2.6.28.2 on `cpus` online cpus: 20 ms, 4 ms and 5 ms times 1 + floor(log2(cpus)), latency and
-    /// minimum granularity capped at 200 ms (kernel/sched.c, `sched_init_granularity`).
-    #[must_use]
-    pub fn scaled(cpus: u32) -> Self {
-        let factor = u64::from(cpus.max(1).ilog2() + 1);
-        let cap = Span::from_ms(200);
-        Self {
-            latency: (Span::from_ms(20) * factor).min(cap),
-            min_granularity: (Span::from_ms(4) * factor).min(cap),
-            wakeup_granularity: Span::from_ms(5) * factor,
-            nr_latency: 5,
-            sleeper_credit: true,
-            normalized_sleeper: true,
-            start_debit: true,
-            debit: StartDebit::Slice,
-            minimum_with_current: true,
-            buddies: true,
-            last_buddy: true,
-            buddy_limit: BuddyLimit::Granularity,
-            clear_buddies: false,
-            adaptive_gran: false,
-            yield_mode: YieldMode::Default,
-        }
-    }
-}
+pub use crate::run_queue::cfs_params::{BuddyLimit, CfsBase, CfsParams, CpuScaling, StartDebit, YieldMode};
 
 /// Weight of a nice-0 task.
 const NICE_0: u128 = 1024;
@@ -172,10 +85,42 @@ fn period(params: &CfsParams, running: u32) -> Span {
 fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
     let period = period(params, running);
     let load = load.max(1);
-    Span::from_ns(match period.ns().checked_mul(u64::from(weight)) {
+    let share = Span::from_ns(match period.ns().checked_mul(u64::from(weight)) {
         Some(product) => product / load,
         None => (u128::from(period.ns()) * u128::from(weight) / u128::from(load)) as u64,
-    })
+    });
+    if params.base_slice { share.max(params.min_granularity) } else { share }
+}
+
+/// How long the current task of a cpu may run in one go (`ideal_runtime` of `check_preempt_tick`).
+#[inline]
+fn turn(params: &CfsParams, tasks: &Tasks, cpu: &Cpu) -> Span {
+    let slice = slice(params, cpu.running, tasks[cpu.current].weight, cpu.load);
+    if params.cap_slice { slice.min(params.latency) } else { slice }
+}
+
+/// From when on the current task is behind the first waiting one by more than `turn`, and has run for the
+/// minimum granularity.
+fn gap_from(params: &CfsParams, tasks: &Tasks, cpu: &Cpu, turn: Span) -> Time {
+    let (current, Some(first)) = (&tasks[cpu.current], cpu.head.some()) else { return Time::NEVER };
+    let room = (turn.ns() as i64).saturating_add(tasks[first].vruntime.saturating_sub(current.vruntime));
+    let least = cpu.picked + params.min_granularity;
+    if room < 0 {
+        return least;
+    }
+    // The shortest time whose virtual time exceeds the room.
+    let ns = ((room as u128 + 1) * u128::from(current.weight)).div_ceil(NICE_0);
+    least.max(cpu.charged.saturating_add(Span::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))))
+}
+
+/// The wake-up granularity of a task that would go first.
+#[inline]
+fn granularity(params: &CfsParams, task: &Task) -> i64 {
+    if params.weigh_woken {
+        weighted(params.wakeup_granularity, task.weight)
+    } else {
+        params.wakeup_granularity.ns() as i64
+    }
 }
 
 /// `min_vruntime` follows the smaller of the current and the leftmost task, or the leftmost one alone; it
@@ -201,7 +146,7 @@ pub(crate) fn follow_least(tasks: &Tasks, cpu: &mut Cpu, with_current: bool) {
 /// Places a task that enters (`place_entity`): a forked one a slice or a period behind the minimum, a woken
 /// one up to one latency before it but never before its own past, a moved one where its relative position
 /// puts it.
-fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
+fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, (id, entry): (TaskId, Entry), now: Time) {
     let leftmost = cpu.head.some().filter(|_| !params.minimum_with_current).map(|id| tasks[id].vruntime);
     let least = leftmost.map_or(cpu.min_vruntime, |left| left.min(cpu.min_vruntime));
     let task: &mut Task = &mut tasks[id];
@@ -223,12 +168,15 @@ fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry
             if params.adaptive_gran {
                 task.history.waker.woken = task.cpu_time.ns();
             }
+            let whole = params.latency;
+            let most = if params.gentle_sleepers { Span::from_ns(whole.ns() / 2) } else { whole };
             let credit = match (params.sleeper_credit, params.normalized_sleeper) {
                 (false, _) => 0,
-                (true, true) => weighted(params.latency, task.weight),
-                (true, false) => params.latency.ns() as i64,
+                (true, true) => weighted(most, task.weight),
+                (true, false) => most.ns() as i64,
             };
-            task.vruntime.max(least - credit)
+            let long = now.since(task.last_ran) > params.long_sleep;
+            if long { least - credit } else { task.vruntime.max(least - credit) }
         }
         Entry::Move => task.vruntime,
     };
@@ -236,20 +184,28 @@ fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry
 }
 
 /// Wake-up pre-emption (`check_preempt_wakeup`): the virtual runtime of the entering task must be smaller by
-/// more than one wake-up granularity. The task becomes the next buddy and the current task the last buddy
-/// whether it pre-empts or not.
+/// more than one wake-up granularity. The task becomes the next buddy and the current task the last buddy, as
+/// a rule says only if it pre-empts.
 fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
-    if params.buddies {
-        if params.last_buddy {
+    if params.preempting_buddies && cpu.resched {
+        return false;
+    }
+    let (woken, current) = (&tasks[id], &tasks[cpu.current]);
+    let granularity = if params.adaptive_gran {
+        adaptive(params, tasks, cpu, id, now)
+    } else if params.weigh_woken {
+        granularity(params, woken)
+    } else {
+        weighted(params.wakeup_granularity, current.weight.max(NICE_0 as u32))
+    };
+    let preempts = current.vruntime - woken.vruntime > granularity;
+    if params.buddies && (preempts || !params.preempting_buddies) {
+        if params.last_buddy && (!params.crowded_last_buddy || cpu.running >= params.nr_latency) {
             cpu.rare.last_buddy = cpu.current;
         }
         cpu.rare.next_buddy = id;
     }
-    let behind = tasks[cpu.current].vruntime - tasks[id].vruntime;
-    if params.adaptive_gran {
-        return behind > adaptive(params, tasks, cpu, id, now);
-    }
-    behind > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
+    preempts
 }
 
 /// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each
@@ -276,8 +232,7 @@ fn buddy(
     let near = |buddy: &TaskId| match params.buddy_limit {
         BuddyLimit::Slice => since <= slice(params, cpu.running, tasks[*buddy].weight, cpu.load),
         BuddyLimit::Granularity => {
-            let gap = tasks[*buddy].vruntime - tasks[best].vruntime;
-            gap <= params.wakeup_granularity.ns() as i64
+            tasks[*buddy].vruntime - tasks[best].vruntime <= granularity(params, &tasks[best])
         }
     };
     let buddies = [cpu.rare.next_buddy, cpu.rare.last_buddy].into_iter().filter_map(TaskId::some);
@@ -286,6 +241,28 @@ fn buddy(
         cpu.rare.pair_start = now;
     }
     preferred
+}
+
+/// The second-best task where the best one is marked by its yield and the second is near enough
+/// (`pick_next_entity`), else the best one.
+fn past_skip(
+    params: &CfsParams,
+    tasks: &Tasks,
+    cpu: &Cpu,
+    (current, best): (Option<TaskId>, TaskId),
+) -> TaskId {
+    if params.yield_mode != YieldMode::Skip || cpu.rare.skip != best {
+        return best;
+    }
+    let able = |id: &TaskId| *id != best && tasks[*id].priority == tasks[best].priority;
+    let stays = current.filter(able);
+    let waits = if current == Some(best) { cpu.head } else { tasks[best].next }.some().filter(able);
+    let second = match (stays, waits) {
+        (Some(stays), Some(waits)) if tasks[stays].vruntime < tasks[waits].vruntime => Some(stays),
+        (stays, waits) => waits.or(stays),
+    };
+    let near = |id: &TaskId| tasks[*id].vruntime - tasks[best].vruntime <= granularity(params, &tasks[best]);
+    second.filter(near).unwrap_or(best)
 }
 
 impl CfsParams {
@@ -320,8 +297,12 @@ impl Rules for CfsParams {
         }
     }
 
-    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
-        place(self, tasks, cpu, id, entry);
+    fn renews_slice(&self) -> bool {
+        self.renew_slice
+    }
+
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
+        place(self, tasks, cpu, (id, entry), now);
     }
 
     #[inline(always)]
@@ -344,19 +325,30 @@ impl Rules for CfsParams {
         if !self.minimum_with_current {
             advance_minimum(self, tasks, cpu);
         }
+        if self.clear_picked {
+            forget(cpu, cpu.current);
+        } else if self.yield_mode == YieldMode::Skip {
+            cpu.set_skip(cpu.rare.skip.some().filter(|id| *id != cpu.current));
+        }
     }
 
+    /// A task whose turn ends by the gap test alone stays a buddy.
     #[inline]
-    fn interrupted(&self, _: &mut Tasks, cpu: &mut Cpu, _: Time, why: Interrupted) {
-        if why == Interrupted::SliceOver && self.clear_buddies {
+    fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, why: Interrupted) {
+        let over = why == Interrupted::SliceOver && self.clear_buddies;
+        if over && (!self.gap_test || now > cpu.picked + turn(self, tasks, cpu)) {
             forget(cpu, cpu.current);
         }
     }
 
     #[inline]
     fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, next_tick: impl Fn(Time) -> Time) -> Time {
-        let slice = slice(self, cpu.running, tasks[cpu.current].weight, cpu.load);
-        next_tick((cpu.picked + slice + Span::from_ns(1)).max(now + Span::from_ns(1)))
+        let turn = turn(self, tasks, cpu);
+        let mut end = cpu.picked + turn + Span::from_ns(1);
+        if self.gap_test {
+            end = end.min(gap_from(self, tasks, cpu, turn));
+        }
+        next_tick(end.max(now + Span::from_ns(1)))
     }
 
     fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
@@ -369,7 +361,8 @@ impl Rules for CfsParams {
             return current;
         }
         let best = best(tasks, cpu, current, |mine, theirs| mine.vruntime < theirs.vruntime)?;
-        Some(buddy(self, tasks, cpu, (current, best), now).unwrap_or(best))
+        let next = past_skip(self, tasks, cpu, (current, best));
+        Some(buddy(self, tasks, cpu, (current, best), now).unwrap_or(next))
     }
 
     /// `wakeup_preempt_entity`.
@@ -384,6 +377,9 @@ impl Rules for CfsParams {
         {
             tasks[id].vruntime = tasks[id].vruntime.max(tasks[last].vruntime + 1);
         }
+        if self.yield_mode == YieldMode::Skip {
+            cpu.set_skip(Some(id));
+        }
         self.charge(tasks, cpu, now);
         cpu.charged = cpu.charged.max(now);
         self.follow_alone(tasks, cpu);
@@ -393,8 +389,13 @@ impl Rules for CfsParams {
 impl FastForward for CfsParams {
     fn picks(&self) -> Picks {
         match self.yield_mode {
-            YieldMode::Default => Picks::ByKey,
+            YieldMode::Default => Picks::ByKey(None),
             YieldMode::Posix => Picks::InTurns(Turns::Charged),
+            // A caller may go before those that wait, so that their least key goes back.
+            YieldMode::Skip if !self.minimum_with_current => Picks::EachCycle,
+            YieldMode::Skip => {
+                Picks::ByKey(Some(Slack { span: self.wakeup_granularity, weighed: self.weigh_woken }))
+            }
         }
     }
 
@@ -417,11 +418,11 @@ pub(crate) const fn yields_until_behind(lead: i64, each: i64) -> u64 {
     }
 }
 
-/// A task is no buddy any more.
+/// A task is no buddy any more, and not marked by a yield.
 #[inline]
 pub(crate) fn forget(cpu: &mut Cpu, id: TaskId) {
     let Some(rare) = cpu.rare.written() else { return };
-    for buddy in [&mut rare.next_buddy, &mut rare.last_buddy] {
+    for buddy in [&mut rare.next_buddy, &mut rare.last_buddy, &mut rare.skip] {
         if *buddy == id {
             *buddy = TaskId::NONE;
         }
@@ -473,14 +474,91 @@ mod tests {
         }
     }
 
+    /// Tasks with these weights and virtual runtimes; the first is current, the others wait.
+    fn queue(params: &CfsParams, tasks: &[(u32, i64)]) -> (Tasks, Cpu) {
+        use crate::engine::state::ProcessId;
+        use crate::ids::{AppId, CpuId};
+        let (mut all, mut cpu) = (Tasks::default(), Cpu::new(CpuId(0)));
+        for (number, (weight, vruntime)) in (0..).zip(tasks) {
+            let mut task = Task::new(AppId(0), *weight, ProcessId::NONE, 0);
+            task.vruntime = *vruntime;
+            all.push(task);
+            (cpu.running, cpu.load) = (cpu.running + 1, cpu.load + u64::from(*weight));
+            match number {
+                0 => cpu.current = TaskId(0),
+                _ => crate::run_queue::insert_by(params, &mut all, &mut cpu, TaskId(number)),
+            }
+        }
+        (all, cpu)
+    }
+
     #[test]
-    fn boot_scaling_matches_the_kernel() {
-        let sixteen = CfsParams::scaled(16);
-        assert_eq!(sixteen.latency, Span::from_ms(100));
-        assert_eq!(sixteen.min_granularity, Span::from_ms(20));
-        assert_eq!(sixteen.wakeup_granularity, Span::from_ms(25));
-        assert_eq!(CfsParams::scaled(24).latency, Span::from_ms(100));
-        assert_eq!(CfsParams::scaled(4096).latency, Span::from_ms(200));
-        assert_eq!(CfsParams::scaled(1).latency, Span::from_ms(20));
+    fn the_lead_of_a_woken_task_is_weighted_by_itself_in_3_10() {
+        let params = CfsParams::linux_3_10(8);
+        let granularity = params.wakeup_granularity.ns() as i64;
+        for (weight, lead) in [(1_024, granularity), (3_072, granularity / 3), (512, 2 * granularity)] {
+            let preempts = |lead: i64| {
+                let (mut tasks, mut cpu) = queue(&params, &[(1_024, lead), (weight, 0)]);
+                let preempts = params.preempts(&mut tasks, &mut cpu, TaskId(1), Time::ZERO);
+                // Only then it is a buddy; of two tasks, the other is not.
+                assert_eq!(cpu.rare.next_buddy.some(), preempts.then_some(TaskId(1)));
+                assert!(cpu.rare.last_buddy.is_none());
+                preempts
+            };
+            assert!(!preempts(lead) && preempts(lead + 1), "weight {weight}");
+        }
+    }
+
+    #[test]
+    fn who_met_a_woken_task_is_the_last_buddy_where_tasks_share_no_period() {
+        let params = CfsParams::linux_3_10(8);
+        for count in [7, 8] {
+            let mut all = vec![(1_024, 0); count];
+            all[0].1 = 5_000_000;
+            let (mut tasks, mut cpu) = queue(&params, &all);
+            assert!(params.preempts(&mut tasks, &mut cpu, TaskId(1), Time::ZERO));
+            assert_eq!(cpu.rare.last_buddy.is_none(), count < 8);
+            // It is to pick again already.
+            cpu.resched = true;
+            assert!(!params.preempts(&mut tasks, &mut cpu, TaskId(2), Time::ZERO));
+            // Whoever is picked is no buddy any more.
+            params.picked(&mut tasks, &mut cpu, Picked::Again);
+            assert!(cpu.rare.last_buddy.is_none());
+            assert_eq!(cpu.rare.next_buddy, TaskId(1));
+        }
+    }
+
+    #[test]
+    fn a_task_that_yielded_is_passed_over_until_it_is_picked() {
+        let params = CfsParams { buddies: false, ..CfsParams::linux_3_10(8) };
+        let granularity = params.wakeup_granularity.ns() as i64;
+        for (lead, next) in [(granularity, 1), (granularity + 1, 0)] {
+            let (mut tasks, mut cpu) = queue(&params, &[(1_024, 0), (1_024, lead), (1_024, 90_000_000)]);
+            params.yield_key(&mut tasks, &mut cpu, TaskId(0), Time::ZERO);
+            let current = Some(TaskId(0));
+            assert_eq!(params.choose(&mut tasks, &mut cpu, current, Time::ZERO), Some(TaskId(next)));
+        }
+        // Still marked when the other one is interrupted, or leaves.
+        let (mut tasks, mut cpu) = queue(&params, &[(1_024, granularity), (1_024, 0), (1_024, granularity)]);
+        cpu.rare.skip = TaskId(1);
+        for (current, next) in [(Some(TaskId(0)), 2), (None, 2)] {
+            assert_eq!(params.choose(&mut tasks, &mut cpu, current, Time::ZERO), Some(TaskId(next)));
+        }
+        tasks[TaskId(0)].vruntime -= 1;
+        let stays = Some(TaskId(0));
+        assert_eq!(params.choose(&mut tasks, &mut cpu, stays, Time::ZERO), stays);
+        forget(&mut cpu, TaskId(1));
+        assert_eq!(params.choose(&mut tasks, &mut cpu, stays, Time::ZERO), Some(TaskId(1)));
+    }
+
+    #[test]
+    fn a_turn_is_no_longer_than_the_latency_in_6_5() {
+        let mut all = vec![(1_024, 0); 12];
+        all[0].0 = 88_761;
+        for (cap_slice, us) in [(false, 31_945), (true, 24_000)] {
+            let params = CfsParams { cap_slice, ..CfsParams::linux_3_10(8) };
+            let (tasks, cpu) = queue(&params, &all);
+            assert_eq!(turn(&params, &tasks, &cpu).ns() / 1_000, us);
+        }
     }
 }

@@ -64,7 +64,7 @@ macro_rules! disciplines {
 
 disciplines! {
     $
-    /// Completely Fair Scheduler of Linux 2.6.27 to 2.6.30.
+    /// Completely Fair Scheduler of Linux 2.6.27 to 6.5.
     Cfs(CfsParams) = "CFS",
     /// O(1) scheduler of Linux 2.6.18.
     O1(O1Params) = "O(1)",
@@ -154,6 +154,9 @@ contract! {
 
         /// It notes the instant of each ordinary pick, in the record of a cpu that others seldom write.
         fn times_picks(&self) -> bool { false }
+
+        /// A task that is picked again begins a new slice.
+        fn renews_slice(&self) -> bool { true }
 
         /// The policy gives each task its place in the queue ([`crate::policy::Order::Policy`]).
         fn asks_policy(&self) -> bool { false }
@@ -261,12 +264,21 @@ pub(crate) enum Picks {
     /// A yield puts its caller behind every task of its priority level.
     InTurns(Turns),
     /// The first of all keys runs. A yield charges its caller by weight
-    /// ([`weighted`](crate::run_queue::cfs::weighted)) and changes nothing else; buddies aside.
-    ByKey,
+    /// ([`weighted`](crate::run_queue::cfs::weighted)) and changes nothing else; buddies aside. With slack,
+    /// the first waiting task also runs if its key is behind that of the caller by at most that much.
+    ByKey(Option<Slack>),
     /// The first of all keys runs, which are those of [`Levels`].
     BySlice,
     /// The pick and the yield of EEVDF.
     ByDeadline(Requests),
+}
+
+/// By how much a yield may let go of a lead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slack {
+    pub(crate) span: Span,
+    /// As virtual time of the caller's weight.
+    pub(crate) weighed: bool,
 }
 
 /// The rules of task groups and their limits, of priority levels whose tasks keep their lag, and of tasks and

@@ -12,6 +12,7 @@
 pub(crate) mod bandwidth;
 pub(crate) mod by_policy;
 pub(crate) mod cfs;
+mod cfs_params;
 mod contract;
 pub(crate) mod eevdf;
 mod eevdf_polls;
@@ -34,7 +35,7 @@ use crate::time::{Span, Time};
 use contract::each;
 
 pub use contract::Discipline;
-pub(crate) use contract::{FastForward, Grouped, Picks, Requested, Rules, best};
+pub(crate) use contract::{FastForward, Grouped, Picks, Requested, Rules, Slack, best};
 pub(crate) use eligibility::{Average, Contender, Requests};
 pub(crate) use list::{
     anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,

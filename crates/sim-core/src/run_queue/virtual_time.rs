@@ -65,6 +65,6 @@ impl Rules for VirtualTimeParams {
 
 impl FastForward for VirtualTimeParams {
     fn picks(&self) -> Picks {
-        Picks::ByKey
+        Picks::ByKey(None)
     }
 }

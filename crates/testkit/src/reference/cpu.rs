@@ -277,7 +277,7 @@ impl Reference<'_> {
             return;
         }
         if next == Some(t) {
-            self.picked(c);
+            self.picked(c, true);
             let overhead = self.take_deferred(c);
             self.tell_running(c, policy);
             self.resume(c, overhead, policy);
@@ -323,7 +323,7 @@ impl Reference<'_> {
             return true;
         }
         if next == Some(t) {
-            self.picked(c);
+            self.picked(c, true);
             self.tell_running(c, policy);
             return false;
         }
@@ -406,7 +406,7 @@ impl Reference<'_> {
         cpu.resched = false;
         cpu.slice_over = false;
         cpu.charged = (self.now + cost).saturating_sub(charge);
-        self.picked(c);
+        self.picked(c, false);
         if let Some(params) = self.eevdf() {
             self.protect(params, c, next);
         }

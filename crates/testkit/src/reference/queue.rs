@@ -122,7 +122,32 @@ impl Reference<'_> {
     /// Share of a task of this weight in the period of `count` tasks of this total weight.
     fn slice(params: &CfsParams, count: u64, weight: u32, load: u64) -> u64 {
         let period = Self::period(params, count);
-        (u128::from(period) * u128::from(weight) / u128::from(load.max(1))) as u64
+        let share = (u128::from(period) * u128::from(weight) / u128::from(load.max(1))) as u64;
+        let least = if params.base_slice { params.min_granularity.ns() } else { 0 };
+        share.max(least)
+    }
+
+    /// How long the current task of a cpu may run in one go.
+    fn turn(&self, params: &CfsParams, c: usize, t: usize) -> u64 {
+        let count = self.runnable(c).count() as u64;
+        let most = if params.cap_slice { params.latency.ns() } else { u64::MAX };
+        Self::slice(params, count, self.tasks[t].weight, self.load(c)).min(most)
+    }
+
+    /// At a tick: the first waiting task is ahead of the current one by more than a turn of that one.
+    fn left_behind(&self, params: &CfsParams, c: usize, t: usize, at: u64) -> bool {
+        let (cpu, task) = (&self.cpus[c], &self.tasks[t]);
+        let Some(first) = cpu.queue.first() else { return false };
+        let mine = task.vruntime + weighted(at.saturating_sub(cpu.charged), task.weight);
+        let ran = at.saturating_sub(cpu.picked) >= params.min_granularity.ns();
+        let ahead = mine - self.tasks[*first].vruntime;
+        params.gap_test && ran && ahead > self.turn(params, c, t) as i64
+    }
+
+    /// The lead that counts between a task that would go first and another one.
+    fn granularity(params: &CfsParams, weight: u32) -> i64 {
+        let weight = if params.weigh_woken { weight } else { 1024 };
+        weighted(params.wakeup_granularity.ns(), weight)
     }
 
     /// Another task of the same or a better priority level waits.
@@ -148,9 +173,8 @@ impl Reference<'_> {
         let picked = self.cpus[c].picked;
         match &self.model.discipline {
             Discipline::Cfs(params) => {
-                let count = self.runnable(c).count() as u64;
-                let slice = Self::slice(params, count, self.tasks[current].weight, self.load(c));
-                self.tick_from(c, at) == at && at > picked + slice
+                let over = at > picked + self.turn(params, c, current);
+                self.tick_from(c, at) == at && (over || self.left_behind(params, c, current, at))
             }
             Discipline::RoundRobin(params) => at >= picked + params.quantum.ns(),
             Discipline::VirtualTime(params) => {
@@ -206,7 +230,9 @@ impl Reference<'_> {
         if entry != Entry::Move {
             self.tasks[t].awake_since = self.tasks[t].cpu_time;
         }
-        let latency = params.latency.ns();
+        let latency = params.latency.ns() / if params.gentle_sleepers { 2 } else { 1 };
+        let long = self.now - self.tasks[t].last_ran > params.long_sleep.ns();
+        let past = if long && entry == Entry::Wake { i64::MIN } else { past };
         self.tasks[t].vruntime = match entry {
             Entry::Fork if params.start_debit => {
                 let count = self.runnable(c).count() as u64 + 1;
@@ -258,17 +284,23 @@ impl Reference<'_> {
             let ran = self.now - self.cpus[c].picked;
             let expected = 2 * mine.avg_wakeup * self.runnable(c).count() as u64;
             weighted(expected.saturating_sub(ran).min(params.wakeup_granularity.ns()), mine.weight)
+        } else if params.weigh_woken {
+            Self::granularity(params, mine.weight)
         } else {
             weighted(params.wakeup_granularity.ns(), theirs.weight.max(1024))
         };
-        let (buddies, both) = (params.buddies, params.last_buddy);
+        let asked = params.preempting_buddies && self.cpus[c].resched;
+        let preempts = !asked && overhead > granularity;
+        let buddies = params.buddies && (preempts || !params.preempting_buddies);
+        let crowded = self.runnable(c).count() >= params.nr_latency as usize;
+        let both = params.last_buddy && (crowded || !params.crowded_last_buddy);
         if buddies {
             self.cpus[c].next_buddy = Some(t);
         }
         if buddies && both {
             self.cpus[c].last_buddy = Some(current);
         }
-        overhead > granularity
+        preempts
     }
 
     /// Somebody yielded to a waiting task: does it come before the best one?
@@ -323,17 +355,31 @@ impl Reference<'_> {
             let close = match params.buddy_limit {
                 BuddyLimit::Slice => pair_slice <= Self::slice(params, count, buddy.weight, self.load(c)),
                 BuddyLimit::Granularity => {
-                    buddy.vruntime - best.vruntime <= params.wakeup_granularity.ns() as i64
+                    buddy.vruntime - best.vruntime <= Self::granularity(params, best.weight)
                 }
             };
             buddy.priority == best.priority && close
         };
         let buddies = [cpu.next_buddy, cpu.last_buddy];
         let preferred = buddies.into_iter().flatten().find(near);
+        let best = self.second_to(params, c, best, current).unwrap_or(best);
         if preferred.is_none() && params.buddy_limit == BuddyLimit::Slice {
             self.cpus[c].pair_start = self.now;
         }
         Some(preferred.unwrap_or(best))
+    }
+
+    /// Who runs instead of the best one if that one has yielded last: the best of the others, if it is near.
+    fn second_to(&self, params: &CfsParams, c: usize, best: usize, current: Option<usize>) -> Option<usize> {
+        if params.yield_mode != YieldMode::Skip || self.cpus[c].skipped != Some(best) {
+            return None;
+        }
+        // Of equals the first waiting one comes before the current one.
+        let others = self.able(c).into_iter().chain(current).filter(|t| *t != best);
+        let equals = others.filter(|t| self.tasks[*t].priority == self.tasks[best].priority);
+        let second = equals.min_by_key(|t| self.tasks[*t].vruntime)?;
+        let behind = self.tasks[second].vruntime - self.tasks[best].vruntime;
+        (behind <= Self::granularity(params, self.tasks[best].weight)).then_some(second)
     }
 
     /// The key of the current task for going back into the queue after a pre-emption.
@@ -343,10 +389,17 @@ impl Reference<'_> {
         }
     }
 
-    /// Somebody has been picked: what changes with that.
-    pub(super) fn picked(&mut self, c: usize) {
+    /// Somebody has been picked, who had the cpu before (`again`) or not: what changes with that.
+    pub(super) fn picked(&mut self, c: usize, again: bool) {
         let Some(t) = self.cpus[c].current else { return };
-        self.cpus[c].picked = self.now;
+        if !again || self.cfs().is_none_or(|params| params.renew_slice) {
+            self.cpus[c].picked = self.now;
+        }
+        if self.cfs().is_some_and(|params| params.clear_picked) {
+            self.no_buddy(c, t);
+        }
+        let cpu = &mut self.cpus[c];
+        cpu.skipped = cpu.skipped.filter(|skipped| *skipped != t);
         let array = self.tasks[t].vruntime.div_euclid(256) * 256;
         if matches!(self.model.discipline, Discipline::O1(_)) && array > self.cpus[c].minimum {
             // The active array was empty: the expired one takes its place.
@@ -360,10 +413,10 @@ impl Reference<'_> {
 
     /// The current task is interrupted; `over`: because its slice is.
     pub(super) fn interrupted(&mut self, c: usize, t: usize, over: bool) {
-        if over && self.cfs().is_some_and(|params| params.clear_buddies) {
-            let cpu = &mut self.cpus[c];
-            cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
-            cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
+        let used_up =
+            |params: &CfsParams| !params.gap_test || self.now > self.cpus[c].picked + self.turn(params, c, t);
+        if over && self.cfs().is_some_and(|params| params.clear_buddies && used_up(params)) {
+            self.no_buddy(c, t);
         }
         if self.has_priorities() {
             let expired = std::mem::take(&mut self.tasks[t].expired);
@@ -375,8 +428,16 @@ impl Reference<'_> {
         }
     }
 
+    /// A task is nobody's buddy any more.
+    pub(super) fn no_buddy(&mut self, c: usize, t: usize) {
+        let cpu = &mut self.cpus[c];
+        cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
+        cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
+    }
+
     /// The key of the current task after `sched_yield`.
     pub(super) fn yield_key(&mut self, c: usize, t: usize) {
+        self.cpus[c].skipped = Some(t);
         self.cpus[c].pair_start = self.now;
         if let Some(params) = self.eevdf() {
             return self.forfeit(params, c, t);

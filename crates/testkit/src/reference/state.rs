@@ -116,6 +116,8 @@ pub(super) struct RefCpu {
     pub(super) idle_from: u64,
     pub(super) next_buddy: Option<usize>,
     pub(super) last_buddy: Option<usize>,
+    /// Who has yielded last and has not been picked since.
+    pub(super) skipped: Option<usize>,
     /// Whom somebody yielded to: the next pick prefers it.
     pub(super) yield_target: Option<usize>,
     /// When a buddy was last not followed (2.6.27).
@@ -166,6 +168,7 @@ impl RefCpu {
             idle_from: 0,
             next_buddy: None,
             last_buddy: None,
+            skipped: None,
             yield_target: None,
             pair_start: 0,
             expired_since: None,

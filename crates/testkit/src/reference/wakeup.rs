@@ -205,9 +205,9 @@ impl Reference<'_> {
     /// A task no longer belongs to a cpu.
     fn depart(&mut self, t: usize, c: usize) {
         self.remove(c, t);
+        self.no_buddy(c, t);
         let cpu = &mut self.cpus[c];
-        cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
-        cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
+        cpu.skipped = cpu.skipped.filter(|skipped| *skipped != t);
         cpu.yield_target = cpu.yield_target.filter(|yield_target| *yield_target != t);
         self.notices.push((t, c, Change::Left));
         self.mark(c);

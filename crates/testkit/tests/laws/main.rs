@@ -6,6 +6,7 @@
 mod balancing;
 mod barriers;
 mod caches;
+mod cfs;
 mod disciplines;
 mod eevdf;
 mod gangs;

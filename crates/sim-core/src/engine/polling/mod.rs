@@ -136,7 +136,7 @@ impl Engine<'_> {
             // event.
             return record.since + record.overhead.total() + shared.cycle(&shared.tasks[record.current]);
         }
-        let most = if matches!(shared.picks, Picks::ByKey) { READ_FIRST } else { usize::MAX };
+        let most = if matches!(shared.picks, Picks::ByKey(_)) { READ_FIRST } else { usize::MAX };
         if all_unaware(&shared.tasks, (record.current, record.head), most) {
             // What a group of limited cpu time has left comes to an end.
             let limited = groups::all(record).any(|id| shared.tasks[id].history.limited);

@@ -336,7 +336,7 @@ impl Shared<'_> {
         let before = cycles_before(limit, check + call, cycle);
         let more = unaware.min(before) - 1;
 
-        let priority = self.tasks[record.current].priority;
+        let (priority, picked) = (self.tasks[record.current].priority, record.picked);
         let last = run_queue::last_of_priority(&self.tasks, record, priority);
         let (charged, discipline) = (self.is_charged(), &self.model.discipline);
         end_cycle((discipline, charged), (look, call), &mut self.tasks, record, (last, check + call));
@@ -349,7 +349,7 @@ impl Shared<'_> {
         record.charged = record.since;
         task.last_ran = record.since;
         self.model.discipline.follow_yield(&self.tasks, record);
-        record.picked = record.since;
+        record.picked = if self.renews_slice { record.since } else { picked };
         record.forget_buddies(record.since);
         record.polled.0 += more;
         record.account.add(look.category, look.poll * more);

@@ -115,6 +115,8 @@ pub(crate) struct Rare {
     /// The tasks that CFS prefers: the last one woken to preempt, and the one that it preempted.
     pub(crate) next_buddy: TaskId,
     pub(crate) last_buddy: TaskId,
+    /// The task that yielded last and has not been picked since (`set_skip_buddy`).
+    pub(crate) skip: TaskId,
     /// When the scheduler last did not follow a buddy (`pair_start`).
     pub(crate) pair_start: Time,
     /// Since when a task waits in the expired array (O(1)).
@@ -140,6 +142,7 @@ impl Unwritten for Rare {
         tick_key: 0,
         next_buddy: TaskId::NONE,
         last_buddy: TaskId::NONE,
+        skip: TaskId::NONE,
         pair_start: Time::ZERO,
         expired_since: Time::NEVER,
         yield_target: TaskId::NONE,
@@ -249,13 +252,18 @@ impl Cpu {
         }
     }
 
-    /// The current task continues to poll from `since`, after a switch. `polled`: completed cycles, and
-    /// switches between polling tasks.
-    pub(crate) fn poll_on(&mut self, since: Time, charged: Time, switch: Span, polled: (u64, u64)) {
+    /// The current task, picked at `picked`, continues to poll from `since`, after a switch. `polled`:
+    /// completed cycles, and switches between polling tasks.
+    pub(crate) fn poll_on(
+        &mut self,
+        (picked, since, charged): (Time, Time, Time),
+        switch: Span,
+        polled: (u64, u64),
+    ) {
         self.since = since;
         self.charged = charged;
         self.set_switch(switch);
-        self.picked = since;
+        self.picked = picked;
         self.forget_buddies(since);
         self.polled.0 += polled.0;
         self.polled.1 += polled.1;
@@ -267,6 +275,15 @@ impl Cpu {
         if let Some(rare) = self.rare.written() {
             (rare.next_buddy, rare.last_buddy) = (TaskId::NONE, TaskId::NONE);
             rare.pair_start = now;
+        }
+    }
+
+    /// A task is marked by its yield, or none is.
+    #[inline]
+    pub(crate) fn set_skip(&mut self, task: Option<TaskId>) {
+        let task = task.unwrap_or(TaskId::NONE);
+        if self.rare.skip != task {
+            self.rare.skip = task;
         }
     }
 

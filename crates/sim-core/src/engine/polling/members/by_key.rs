@@ -1,5 +1,7 @@
 //! The pick of a fair yield, which charges its caller and changes nothing else (CFS, plain virtual time): the
-//! current task polls until its key is not before that of the first waiting one, which then runs.
+//! current task polls until its key is not before that of the first waiting one, which then runs. With slack
+//! (the yield of CFS from 2.6.39 to 6.5) that one runs as soon as it is near enough: two tasks then change
+//! places at each poll, and one that is far behind polls on until it is not.
 //!
 //! No rule of a discipline reads more of a task than its key, so that whole rounds of tasks of one weight
 //! that poll alike follow from the keys without a search for a recurrence.
@@ -7,8 +9,8 @@
 use crate::engine::polling::members::{DISPATCHES_PREDICTED, Members, NONE};
 use crate::engine::polling::{all_unaware, polls};
 use crate::ids::TaskId;
-use crate::run_queue::Tasks;
 use crate::run_queue::cfs::{weighted, yields_until_behind};
+use crate::run_queue::{Slack, Tasks};
 use crate::time::{Span, Time};
 
 /// Tasks to read, and dispatches to make, before a long queue is searched for "nothing will ever happen".
@@ -63,7 +65,8 @@ impl Members {
     }
 
     /// As [`Members::run`].
-    pub(super) fn run_by_key(&mut self, source: &Tasks, limit: Time) -> Time {
+    pub(super) fn run_by_key(&mut self, slack: Option<Slack>, source: &Tasks, limit: Time) -> Time {
+        self.slack = slack;
         self.look_ahead(source);
         let head = self.ahead;
         let stay = |members: &mut Self, cycles: u64| {
@@ -78,7 +81,7 @@ impl Members {
             };
             let current = &self.members[self.current as usize];
             let first = self.since + self.overhead + self.cycle;
-            let lead = rival - current.key - weighted(first.since(self.charged), self.weight);
+            let lead = rival - current.key - weighted(first.since(self.charged), self.weight) - self.slack();
             let wanted = yields_until_behind(lead, self.cycle_charge);
             if wanted == u64::MAX {
                 return self.stop(limit, wanted, stay);
@@ -107,7 +110,7 @@ impl Members {
                     return Time::NEVER;
                 }
             }
-            let forever = if self.alike {
+            let forever = if self.alike && slack.is_none() {
                 (dispatches + 1).is_power_of_two() && self.one_after_another(source, limit, dispatches)
             } else {
                 self.skip_periods(None, limit, dispatches)
@@ -115,6 +118,16 @@ impl Members {
             if forever {
                 return Time::NEVER;
             }
+        }
+    }
+
+    /// By how much the first waiting task may be behind the current one and run instead.
+    #[inline]
+    fn slack(&self) -> i64 {
+        match self.slack {
+            None => 0,
+            Some(Slack { span, weighed: true }) => weighted(span, self.weight),
+            Some(Slack { span, weighed: false }) => span.ns() as i64,
         }
     }
 
@@ -237,7 +250,7 @@ impl Members {
         self.switching += (round - self.cycle * group) * rounds;
         self.cycles += rounds * group;
         self.switches += rounds * group;
-        self.since = end;
+        (self.since, self.picked) = (end, end);
         self.charged += round * rounds;
     }
 }

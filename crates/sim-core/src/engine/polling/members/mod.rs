@@ -33,7 +33,7 @@ use crate::ids::TaskId;
 use crate::policy::TaskState;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::multilevel::Share;
-use crate::run_queue::{self, Discipline, Picks, Rules, Tasks};
+use crate::run_queue::{self, Discipline, Picks, Rules, Slack, Tasks};
 use crate::time::{Span, Time};
 
 /// Dispatches that are predicted one by one before an event is armed to continue the prediction; more by
@@ -140,8 +140,11 @@ pub(crate) struct Members {
     switching: Span,
     cycles: u64,
     switches: u64,
-    /// The task that was switched out last.
+    /// The task that was switched out last, and when.
     before: u32,
+    picked: Time,
+    /// See [`Picks::ByKey`].
+    slack: Option<Slack>,
 }
 
 impl Members {
@@ -189,6 +192,8 @@ impl Members {
             cycles: 0,
             switches: 0,
             before: 0,
+            picked: Time::ZERO,
+            slack: None,
         }
     }
 
@@ -205,7 +210,7 @@ impl Members {
         }
         let bound = if shared.directed { limit.min(shared.directed_from(record)) } else { limit };
         let due = match shared.picks {
-            Picks::ByKey => self.run_by_key(&shared.tasks, bound),
+            Picks::ByKey(slack) => self.run_by_key(slack, &shared.tasks, bound),
             Picks::ByDeadline(requests) => self.run_by_deadline(requests, (&shared.tasks, record), bound),
             Picks::BySlice => match discipline.levels() {
                 Some(levels) => self.run_by_slice(levels, (&shared.tasks, record), bound),
@@ -239,6 +244,7 @@ impl Members {
         (self.since, self.charged) = (record.since, record.charged);
         self.overhead = record.overhead.total();
         (self.switching, self.cycles, self.switches) = (Span::ZERO, 0, 0);
+        self.picked = record.picked;
     }
 
     /// The current task polls in this way and has this weight.
@@ -322,7 +328,7 @@ impl Members {
         let cost = self.cost(old, next);
         self.members[old as usize].switches += 1;
         self.switches += 1;
-        (self.before, self.current) = (old, next);
+        (self.before, self.current, self.picked) = (old, next, self.since);
         self.overhead = cost;
         self.switching += cost;
         if !self.alike {
@@ -407,6 +413,12 @@ impl Members {
         cpu(self) == cpu(other) && mine.eq(others) && self.shares == other.shares
     }
 
+    /// Who has yielded last and has not been picked since.
+    fn marked(&self) -> Option<TaskId> {
+        let switched = self.switches > 0 && self.picked == self.since;
+        switched.then(|| self.members[self.before as usize].task)
+    }
+
     /// Writes what has happened back to the cpu.
     pub(crate) fn store(&mut self, shared: &mut Shared, record: &mut Cpu) {
         if self.cycles == 0 {
@@ -424,7 +436,11 @@ impl Members {
         record.pay_all();
         // The last switch is still pending when its dispatch has not completed a cycle.
         record.account.add(Category::Switch, self.switching - self.overhead);
-        record.poll_on(self.since, self.charged, self.overhead, (self.cycles, self.switches));
+        let picked = if shared.renews_slice { self.since } else { self.picked };
+        record.poll_on((picked, self.since, self.charged), self.overhead, (self.cycles, self.switches));
+        if matches!(shared.picks, Picks::ByKey(Some(_))) {
+            record.set_skip(self.marked());
+        }
         for member in self.members.iter().filter(|member| member.cycles > 0) {
             shared.tasks[member.task].vruntime = member.key;
             shared.has_polled(member.task, (member.used, member.last_ran), (member.cycles, member.switches));

@@ -299,7 +299,11 @@ impl Members {
         self.charged += period * times;
         (self.around_from, self.around_until) = (self.charged, Time::ZERO);
         self.base += (self.base - mark.base) * times as i64;
-        self.current = mark.whose[0];
+        // The one that is switched out last goes to the same place in each period.
+        if let Some(at) = mark.places.iter().position(|place| place.now == self.before) {
+            self.before = mark.whose[at];
+        }
+        (self.current, self.picked) = (mark.whose[0], self.since);
         (self.queue.first, self.queue.last) = (NONE, NONE);
         self.waits += 1;
         for number in &mark.whose[1..] {

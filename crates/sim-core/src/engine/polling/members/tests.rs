@@ -11,7 +11,7 @@ use crate::run_queue::o1::{ARRAY, O1Params};
 use crate::run_queue::ts::{TIME_SHARING, TsParams};
 use crate::run_queue::ule::UleParams;
 use crate::run_queue::virtual_time::VirtualTimeParams;
-use crate::run_queue::{FastForward, Picked, Requests, groups, insert_by, list};
+use crate::run_queue::{FastForward, Picked, Picks, Requests, groups, insert_by, list};
 
 const LOOKS: [(u64, u64); 4] = [(40, 1), (40, 1), (190, 1), (110, 16)];
 
@@ -96,6 +96,9 @@ impl<'r, R: FastForward> OneByOne<'r, R> {
         let now = (members.since, members.overhead, members.charged, members.switching);
         assert_eq!(now, (self.cpu.since, self.overhead, self.cpu.charged, self.switching));
         assert_eq!((members.cycles, members.switches), (self.cycles, self.switches));
+        if members.slack.is_some() && members.cycles > 0 {
+            assert_eq!(members.marked(), self.cpu.rare.skip.some());
+        }
         assert_eq!(members.members[members.current as usize].task, self.cpu.current);
         for (number, member) in members.members.iter().enumerate() {
             let (task, done) = (&self.tasks[member.task], self.done[member.task.0 as usize]);
@@ -198,10 +201,11 @@ fn plain(
 }
 
 fn by_key(rules: &impl FastForward) {
+    let Picks::ByKey(slack) = rules.picks() else { panic!("another pick") };
     for case in 0..6_000 {
         let apart = [0, 2_500, 500_000][case as usize / 2 % 3];
         let queue = || plain(rules, case, |task, draw| task.vruntime = draw(apart + 1) as i64);
-        compare(rules, case, queue, |members, (tasks, _), limit| members.run_by_key(tasks, limit));
+        compare(rules, case, queue, |members, (tasks, _), limit| members.run_by_key(slack, tasks, limit));
     }
 }
 
@@ -211,6 +215,11 @@ fn fair_yields_on_members_are_those_of_the_queue() {
     by_key(&VirtualTimeParams { slice: Span::from_ms(5) });
     // Buddies are forgotten at the first yield.
     by_key(&CfsParams { buddies: false, ..CfsParams::scaled(8) });
+    // The yield that marks its caller; tasks are up to 500 us apart.
+    for (us, weigh_woken) in [(1, true), (90, false), (90, true), (4_000, true)] {
+        let wakeup_granularity = Span::from_us(us);
+        by_key(&CfsParams { wakeup_granularity, weigh_woken, ..CfsParams::linux_3_10(8) });
+    }
 }
 
 fn by_slice<L: Levels>(levels: &L, keys: impl Fn(&mut Task, &mut dyn FnMut(u64) -> u64)) {

@@ -1,0 +1,112 @@
+//! `linux-3.10`, `linux-5.15`, `linux-6.5`: the Completely Fair Scheduler from 2013 to 2023, as rows that
+//! differ from that of 2009 or from each other.
+
+use notation::declare::amount::{ms, us};
+use notation::parameter::{Parameter, changed};
+
+use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
+use super::{Entry, Kernel, linux};
+
+/// The queue of 3.10 (kernel/sched/fair.c, kernel/sched/features.h).
+const ROW_3_10: [Parameter; COUNT] = changed(
+    &ROW_30,
+    &[
+        Parameters::r#yield.with(Yields::Skip as u64),
+        Parameters::tick.with(ms(4)),
+        Parameters::tick_skew.with(false as u64),
+        Parameters::base_latency.with(ms(6)),
+        Parameters::base_min_granularity.with(us(750)),
+        Parameters::base_wakeup_granularity.with(ms(1)),
+        Parameters::scaling.with(Scaling::EightCpus as u64),
+        Parameters::gentle_sleepers.with(true as u64),
+        Parameters::adaptive_gran.with(false as u64),
+        Parameters::preempting_buddies.with(true as u64),
+        Parameters::crowded_last_buddy.with(true as u64),
+        Parameters::clear_picked.with(true as u64),
+        Parameters::weigh_woken.with(true as u64),
+        Parameters::gap_test.with(true as u64),
+    ],
+);
+
+/// The queue of 5.15: that of 5.4 with `BASE_SLICE`. A task that is picked again keeps its slice since 3.15.
+const ROW_5_15: [Parameter; COUNT] = changed(
+    &ROW_3_10,
+    &[Parameters::renew_slice.with(false as u64), Parameters::base_slice.with(true as u64)],
+);
+
+/// The queue of 6.5.
+const ROW_6_5: [Parameter; COUNT] =
+    changed(&ROW_5_15, &[Parameters::cap_slice.with(true as u64), Parameters::long_sleep.with(LONG_SLEEP)]);
+
+/// Its entry in the registry.
+pub(super) const LINUX_3_10: Entry = Entry {
+    name: "linux-3.10",
+    summary: "CFS of 2013 (the queue of RHEL 7): turns of at most 12 ms from 8 cpus on, a yield that lets \
+        the second-best task run",
+    source: "Linux 3.10, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 2.6.30",
+    example: "{ linux-3.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
+    parameters: &ROW_3_10,
+    own: Kernel { balancer: linux("linux-2.6.30"), make: cfs },
+};
+
+/// The entry of 2021.
+pub(super) const LINUX_5_15: Entry = Entry {
+    name: "linux-5.15",
+    summary: "like linux-3.10, but a slice is at least the minimum granularity (BASE_SLICE), under the \
+        balancer of linux-6.18",
+    source: "Linux 5.15, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
+    example: "{ linux-5.15: { base_slice: false } }",
+    parameters: &ROW_5_15,
+    own: Kernel { balancer: linux("linux-6.18"), make: cfs },
+};
+
+/// The entry of the last release with CFS.
+pub(super) const LINUX_6_5: Entry = Entry {
+    name: "linux-6.5",
+    summary: "like linux-5.15, but no turn is longer than one latency; the last release with CFS (2023)",
+    source: "Linux 6.5, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
+    example: "{ linux-6.5: { tick: 1ms } }",
+    parameters: &ROW_6_5,
+    own: Kernel { balancer: linux("linux-6.18"), make: cfs },
+};
+
+#[cfg(test)]
+mod tests {
+    use notation::parameter::Values;
+    use sim_core::os::{CfsParams, Discipline};
+    use sim_core::time::Span;
+
+    use super::*;
+    use crate::os::build;
+
+    fn queue(entry: &Entry, settings: &[(&str, u64)], cpus: u32) -> CfsParams {
+        let mut values = Values::defaults(entry.parameters);
+        for (name, value) in settings {
+            values.set(name, *value).unwrap();
+        }
+        match build(entry, &values, cpus).discipline {
+            Discipline::Cfs(params) => params,
+            _ => panic!("not CFS"),
+        }
+    }
+
+    #[test]
+    fn the_rows_are_the_kernels_own() {
+        for cpus in [1, 2, 8, 16, 144, 4_096] {
+            let old = CfsParams::linux_3_10(cpus);
+            assert_eq!(queue(&LINUX_3_10, &[], cpus), old);
+            let later = CfsParams { renew_slice: false, base_slice: true, ..old };
+            assert_eq!(queue(&LINUX_5_15, &[], cpus), later);
+            let long_sleep = Span::from_ns(9_007_199_254_740_992);
+            assert_eq!(queue(&LINUX_6_5, &[], cpus), CfsParams { cap_slice: true, long_sleep, ..later });
+        }
+    }
+
+    #[test]
+    fn the_number_of_tasks_in_a_period_follows_what_is_written() {
+        let profile = [("min_granularity", ms(10)), ("wakeup_granularity", ms(15))];
+        let params = queue(&LINUX_3_10, &profile, 64);
+        assert_eq!((params.latency, params.nr_latency), (Span::from_ms(24), 3));
+        assert_eq!(queue(&LINUX_3_10, &profile[1..], 64).nr_latency, 8);
+    }
+}
