@@ -77,7 +77,7 @@ mod tests {
     use sim_core::time::Span;
 
     use super::*;
-    use crate::os::build;
+    use crate::build;
 
     fn queue(entry: &Entry, settings: &[(&str, u64)], cpus: u32) -> CfsParams {
         let mut values = Values::defaults(entry.parameters);
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn the_rows_are_the_kernels_own() {
         for cpus in [1, 2, 8, 16, 144, 4_096] {
-            let old = CfsParams::linux_3_10(cpus);
+            let old = CfsParams::late(cpus);
             assert_eq!(queue(&LINUX_3_10, &[], cpus), old);
             let later = CfsParams { renew_slice: false, base_slice: true, ..old };
             assert_eq!(queue(&LINUX_5_15, &[], cpus), later);

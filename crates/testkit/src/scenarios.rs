@@ -78,7 +78,7 @@ pub fn random(seed: u64) -> Small {
     Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
 }
 
-/// A random scenario with long queues of tasks of one weight that poll under the fair yield of CFS.
+/// A random scenario with long queues of tasks of one weight that poll under the fair or the skip yield of CFS.
 #[must_use]
 pub fn long_queues(seed: u64) -> Small {
     let mut small = random(seed);
@@ -89,7 +89,9 @@ pub fn long_queues(seed: u64) -> Small {
         let mut discipline = kernel(rng).discipline;
         later_rules(&mut stream(seed, Purpose::Test, 21), &mut discipline);
         if let Discipline::Cfs(params) = discipline {
-            break CfsParams { yield_mode, ..params };
+            // Without it, each poll under the skip yield is an event.
+            let minimum_with_current = params.minimum_with_current || yield_mode == YieldMode::Skip;
+            break CfsParams { yield_mode, minimum_with_current, ..params };
         }
     };
     small.boot(OsModel { discipline: Discipline::Cfs(params), ..(*small.model).clone() });

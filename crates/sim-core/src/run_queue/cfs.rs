@@ -494,7 +494,7 @@ mod tests {
 
     #[test]
     fn the_lead_of_a_woken_task_is_weighted_by_itself_in_3_10() {
-        let params = CfsParams::linux_3_10(8);
+        let params = CfsParams::late(8);
         let granularity = params.wakeup_granularity.ns() as i64;
         for (weight, lead) in [(1_024, granularity), (3_072, granularity / 3), (512, 2 * granularity)] {
             let preempts = |lead: i64| {
@@ -511,7 +511,7 @@ mod tests {
 
     #[test]
     fn who_met_a_woken_task_is_the_last_buddy_where_tasks_share_no_period() {
-        let params = CfsParams::linux_3_10(8);
+        let params = CfsParams::late(8);
         for count in [7, 8] {
             let mut all = vec![(1_024, 0); count];
             all[0].1 = 5_000_000;
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn a_task_that_yielded_is_passed_over_until_it_is_picked() {
-        let params = CfsParams { buddies: false, ..CfsParams::linux_3_10(8) };
+        let params = CfsParams { buddies: false, ..CfsParams::late(8) };
         let granularity = params.wakeup_granularity.ns() as i64;
         for (lead, next) in [(granularity, 1), (granularity + 1, 0)] {
             let (mut tasks, mut cpu) = queue(&params, &[(1_024, 0), (1_024, lead), (1_024, 90_000_000)]);
@@ -556,7 +556,7 @@ mod tests {
         let mut all = vec![(1_024, 0); 12];
         all[0].0 = 88_761;
         for (cap_slice, us) in [(false, 31_945), (true, 24_000)] {
-            let params = CfsParams { cap_slice, ..CfsParams::linux_3_10(8) };
+            let params = CfsParams { cap_slice, ..CfsParams::late(8) };
             let (tasks, cpu) = queue(&params, &all);
             assert_eq!(turn(&params, &tasks, &cpu).ns() / 1_000, us);
         }

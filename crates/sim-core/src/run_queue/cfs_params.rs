@@ -126,7 +126,7 @@ pub enum CpuScaling {
 
 impl CfsBase {
     /// Linux 2.6.27 to 2.6.30 (kernel/sched_fair.c).
-    pub const LINUX_2_6_28: Self = Self {
+    pub const EARLY: Self = Self {
         latency: Span::from_ms(20),
         min_granularity: Span::from_ms(4),
         wakeup_granularity: Span::from_ms(5),
@@ -134,7 +134,7 @@ impl CfsBase {
     };
 
     /// Linux 3.10 to 6.5 (kernel/sched/fair.c).
-    pub const LINUX_3_10: Self = Self {
+    pub const LATE: Self = Self {
         latency: Span::from_ms(6),
         min_granularity: Span::from_us(750),
         wakeup_granularity: Span::from_ms(1),
@@ -169,7 +169,7 @@ impl CfsParams {
     /// Linux 2.6.28.2 on `cpus` online cpus.
     #[must_use]
     pub fn scaled(cpus: u32) -> Self {
-        let base = CfsBase::LINUX_2_6_28;
+        let base = CfsBase::EARLY;
         let CfsBase { latency, min_granularity, wakeup_granularity, .. } = base.scaled(cpus);
         Self {
             latency,
@@ -202,8 +202,8 @@ impl CfsParams {
 
     /// Linux 3.10 on `cpus` online cpus: 6 ms, 0.75 ms and 1 ms times 1 + floor(log2(min(cpus, 8))).
     #[must_use]
-    pub fn linux_3_10(cpus: u32) -> Self {
-        let base = CfsBase::LINUX_3_10;
+    pub fn late(cpus: u32) -> Self {
+        let base = CfsBase::LATE;
         let CfsBase { latency, min_granularity, wakeup_granularity, .. } = base.scaled(cpus);
         Self {
             latency,
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn later_kernels_count_eight_cpus_at_most() {
         for (cpus, factor) in [(1, 1), (2, 2), (3, 2), (4, 3), (7, 3), (8, 4), (9, 4), (1_024, 4)] {
-            let params = CfsParams::linux_3_10(cpus);
+            let params = CfsParams::late(cpus);
             let expected = [6_000, 750, 1_000].map(|us| Span::from_us(us * factor));
             assert_eq!([params.latency, params.min_granularity, params.wakeup_granularity], expected);
             assert_eq!(params.nr_latency, 8);

@@ -218,7 +218,7 @@ fn fair_yields_on_members_are_those_of_the_queue() {
     // The yield that marks its caller; tasks are up to 500 us apart.
     for (us, weigh_woken) in [(1, true), (90, false), (90, true), (4_000, true)] {
         let wakeup_granularity = Span::from_us(us);
-        by_key(&CfsParams { wakeup_granularity, weigh_woken, ..CfsParams::linux_3_10(8) });
+        by_key(&CfsParams { wakeup_granularity, weigh_woken, ..CfsParams::late(8) });
     }
 }
 
