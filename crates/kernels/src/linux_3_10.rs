@@ -2,10 +2,11 @@
 //! differ from that of 2009 or from each other.
 
 use notation::declare::amount::{ms, us};
-use notation::parameter::{Parameter, changed};
+use notation::parameter::{Parameter, changed, joined};
 
+use super::balance::{Form, LOADS, LOADS_2_6_30, TYPES, TYPES_6_18};
 use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
-use super::{Entry, Kernel, linux};
+use super::{Entry, Kernel};
 
 /// The queue of 3.10 (kernel/sched/fair.c, kernel/sched/features.h).
 const ROW_3_10: [Parameter; COUNT] = changed(
@@ -45,8 +46,8 @@ pub(super) const LINUX_3_10: Entry = Entry {
         the second-best task run",
     source: "Linux 3.10, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 2.6.30",
     example: "{ linux-3.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
-    parameters: &ROW_3_10,
-    own: Kernel { balancer: linux("linux-2.6.30"), make: cfs },
+    parameters: &joined::<{ COUNT + LOADS }>(&ROW_3_10, &LOADS_2_6_30),
+    own: Kernel::linux(cfs, Form::Loads),
 };
 
 /// The entry of 2021.
@@ -56,8 +57,8 @@ pub(super) const LINUX_5_15: Entry = Entry {
         balancer of linux-6.18",
     source: "Linux 5.15, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
     example: "{ linux-5.15: { base_slice: false } }",
-    parameters: &ROW_5_15,
-    own: Kernel { balancer: linux("linux-6.18"), make: cfs },
+    parameters: &joined::<{ COUNT + TYPES }>(&ROW_5_15, &TYPES_6_18),
+    own: Kernel::linux(cfs, Form::Types),
 };
 
 /// The entry of the last release with CFS.
@@ -66,8 +67,8 @@ pub(super) const LINUX_6_5: Entry = Entry {
     summary: "like linux-5.15, but no turn is longer than one latency; the last release with CFS (2023)",
     source: "Linux 6.5, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
     example: "{ linux-6.5: { tick: 1ms } }",
-    parameters: &ROW_6_5,
-    own: Kernel { balancer: linux("linux-6.18"), make: cfs },
+    parameters: &joined::<{ COUNT + TYPES }>(&ROW_6_5, &TYPES_6_18),
+    own: Kernel::linux(cfs, Form::Types),
 };
 
 #[cfg(test)]

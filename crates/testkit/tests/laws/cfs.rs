@@ -170,6 +170,24 @@ fn a_yielder_beside_a_hog_burns_half_in_bursts_of_8_ms() {
 }
 
 #[test]
+fn with_ticks_of_4_ms_two_turns_beside_a_yielder_last_20_ms_together() {
+    // The burst of the yielder is as long as the turn before it, and a turn of 8 ms or more ends at a tick.
+    // Linux 6.1 measured: 10.8 and 9.2 ms in turn; two hogs 16 ms, eight hogs 4 ms.
+    let (report, log) = Trial::on(SIXTEEN).under("linux-6.5", &[]).app(worker_and_yielder()).log();
+    let turns = cut(&log, 4);
+    assert!(turns.len() > 80, "{turns:?}");
+    let pairs = turns.windows(2).map(|pair| pair[0] + pair[1]);
+    assert!(pairs.into_iter().all(|ms| (ms - 20.0).abs() < 0.1), "{turns:?}");
+    let time = report.apps[0].run_time().unwrap().ns() as f64 / 1e9;
+    assert!((1.95..2.05).contains(&time), "{time} s");
+    for (tasks, wanted) in [(2, 16.0), (8, 4.0)] {
+        let trial = Trial::on(SIXTEEN).under("linux-6.5", &[]).free();
+        let turns = cut(&trial.app(on_cpu(0, hogs(tasks, 400))).until(350).log().1, 2 * tasks as usize);
+        assert!(turns.iter().all(|ms| (ms - wanted).abs() < 0.1), "{tasks} hogs: {turns:?}");
+    }
+}
+
+#[test]
 fn two_yielders_alternate_at_each_poll_while_within_4_ms() {
     // On cpu 0 rank 0 computes and then waits, rank 2 only waits, for a worker on cpu 1: the one is so many ms
     // ahead. Of the time left, the fair yield gives as much to the other one alone.
