@@ -4,10 +4,11 @@
 //! compares types of groups (kernel/sched/fair.c, `calculate_imbalance` since 5.5). 2.6.18 (the kernel of
 //! RHEL 5) was reconstructed from its headers and from kernel mails; its rules are uncertain.
 
-use notation::declare::Percent;
 use notation::parameter::{Parameter, Values, changed};
 use notation::{choices, parameters};
 use sim_core::os::Balancer;
+
+use super::types::TypeRules;
 
 choices! {
     /// The flags and constants of the levels (the `SD_*_INIT` macros of include/linux/topology.h).
@@ -57,24 +58,8 @@ parameters! {
     }
 }
 
-parameters! {
-    /// The rules of the balancer by types of groups.
-    pub struct TypeRules {
-        /// Balancer: how much longer the intervals of busy cpus are (sd_init; 16 since 5.10, 32 before).
-        busy_factor: u64 = 16, in 1..=1_000;
-        /// Balancer: tolerated excess of load above the level SMT (imbalance_pct in sd_init, less 100; 17%
-        /// since 5.10, 25% before).
-        tolerance: Percent = percent(17), in 0..=percent(400);
-        /// Balancer: a node whose cpus share one cache may stay uneven by its cpus divided by this
-        /// (imb_numa_nr in build_sched_domains; 8 since 6.0, commit 026b98a93bbd; 4 in 5.18 and 5.19).
-        numa_divisor: u32 = 8, in 1..=1_000;
-    }
-}
-
 /// Number of rules of the balancer by loads.
 pub(super) const LOADS: usize = LoadRules::TABLE.len();
-/// Number of rules of the balancer by types of groups.
-pub(super) const TYPES: usize = TypeRules::TABLE.len();
 
 /// 2.6.28.
 pub(super) const LOADS_2_6_28: [Parameter; LOADS] = changed(LoadRules::TABLE, &[]);
@@ -109,9 +94,6 @@ pub(super) const LOADS_2_6_27: [Parameter; LOADS] = changed(
 /// 2.6.30.
 pub(super) const LOADS_2_6_30: [Parameter; LOADS] =
     changed(LoadRules::TABLE, &[LoadRules::newidle_walks_on.with(true as u64)]);
-
-/// 6.18.
-pub(super) const TYPES_6_18: [Parameter; TYPES] = changed(TypeRules::TABLE, &[]);
 
 /// Which balancer a kernel has, with its rules.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,6 +10,7 @@ mod linux_o1;
 mod nearest;
 mod round_robin;
 mod solaris;
+mod types;
 
 use notation::declare::{Duration, amount::s};
 use notation::parameter::{Parameter, Values};
@@ -18,8 +19,11 @@ use sim_core::os::{Balancer, Discipline, OsModel};
 use sim_core::time::Span;
 
 use balance::Form;
-pub use balance::{Balance, Levels, LoadRules, SharedCaches, TypeRules};
+pub use balance::{Balance, Levels, LoadRules, SharedCaches};
 pub use nearest::{Fit, Nearest, nearest};
+pub use types::{
+    ActiveBalance, Detach, Failing, ForkNuma, NumaAllowance, Scan, Siblings, TYPE_ROWS, TypeRules,
+};
 
 /// A built-in operating system.
 pub type Entry = registry::Entry<Kernel>;

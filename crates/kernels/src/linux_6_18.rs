@@ -6,7 +6,8 @@ use notation::parameters;
 use sim_core::os::{Discipline, EevdfParams};
 use sim_core::time::Span;
 
-use super::balance::{Form, TYPES, TYPES_6_18};
+use super::balance::Form;
+use super::types::{TYPES, TYPES_6_18};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 parameters! {

@@ -1,5 +1,5 @@
-//! When a cpu balances, and what comes of an attempt: `sched_balance_domains`, the end of `sched_balance_rq`,
-//! `sched_balance_newidle` and active balancing of Linux 6.x.
+//! When a cpu balances, and what comes of an attempt: `sched_balance_domains`, the end of `sched_balance_rq`
+//! and active balancing of Linux 6.x.
 
 use sim_core::ids::CpuId;
 use sim_core::policy::{System, Why};
@@ -7,6 +7,7 @@ use sim_core::time::Span;
 
 use super::{GroupTypes, rules};
 use crate::attempt::{Attempt, MAX_PINNED_MS, Situation};
+use kernels::ActiveBalance;
 
 /// What became of active balancing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +29,9 @@ impl GroupTypes {
         for level in 0..self.domains.len() {
             if !self.domains[level].divides(cpu) {
                 continue;
+            }
+            if self.rules.look_cost_fades {
+                self.looks[level][cpu].costs(system.now(), 0);
             }
             let mut designated = true;
             if now >= self.due(level, cpu, !idle) {
@@ -51,11 +55,12 @@ impl GroupTypes {
         self.progress[level][cpu].last.map_or(0, |last| last.saturating_add(interval))
     }
 
-    /// Ticks between attempts at a level; a busy cpu's are one tick off, so that levels do not stay in step.
+    /// Ticks between attempts at a level; a busy cpu's may be one tick off, so that levels do not stay in
+    /// step.
     pub(super) fn interval(&self, level: usize, cpu: CpuId, busy: bool) -> u64 {
         let factor = if busy { self.rules.busy_factor } else { 1 };
         let ms = self.progress[level][cpu].interval_ms.saturating_mul(factor);
-        let ticks = self.ticks.of(Span::from_ms(ms)) - u64::from(busy);
+        let ticks = self.ticks.of(Span::from_ms(ms)) - u64::from(busy && self.rules.busy_less_a_tick);
         let cap = self.ticks.of(Span::from_ms(100 * self.cpus.len() as u64));
         ticks.clamp(1, cap)
     }
@@ -78,13 +83,17 @@ impl GroupTypes {
                 // A cpu about to go idle does this too often to count, and a task that is too large for its
                 // cpu is no sign of uneven queues.
                 progress.failed += u32::from(as_a != Situation::NewlyIdle && !self.flags.misfit);
-                let uneven = self.flags.by_tasks && progress.failed > tries + 2;
-                if self.options.active && (uneven || self.flags.misfit || self.flags.packs) {
-                    match self.push(system, me, busiest, (progress.failed, tries)) {
+                let any = self.rules.active_balance == ActiveBalance::Any;
+                let uneven = (any || self.flags.by_tasks) && progress.failed > tries + 2;
+                let unequal = self.flags.misfit || self.flags.packs;
+                if self.options.active && (uneven || unequal) {
+                    let pushed = self.push(system, me, busiest, (progress.failed, tries));
+                    match pushed {
                         Pushed::Yes => progress.failed = 0,
-                        Pushed::No => {}
-                        Pushed::Forbidden => longer = true,
+                        Pushed::No if any => progress.failed = tries + 1,
+                        Pushed::No | Pushed::Forbidden => {}
                     }
+                    longer = pushed == Pushed::Forbidden || (any && !unequal);
                 }
             }
             Attempt::Balanced | Attempt::NotDesignated | Attempt::Pinned => {
@@ -144,29 +153,5 @@ impl GroupTypes {
         let why = Why::rule(rule).with("failed attempts", u64::from(failed));
         let why = why.with("cache_nice_tries", u64::from(tries));
         if task.is_some_and(|task| system.migrate(task, me, why)) { Pushed::Yes } else { Pushed::No }
-    }
-
-    /// A cpu is about to go idle: pulls one task from the nearest level that has one to give, as long as the
-    /// look costs less than the cpu's idle times, and brings its next ordinary attempt forward.
-    pub(super) fn new_idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let now = self.ticks.number(cpu, system.now());
-        let mut next = now.saturating_add(self.ticks.of(Span::from_ms(1_000)));
-        let looks = self.options.newidle && (self.overloaded > 0 || self.unequal.seen);
-        let mut cost = 0;
-        for level in 0..self.domains.len() {
-            if !self.domains[level].divides(cpu) {
-                continue;
-            }
-            next = next.min(self.due(level, cpu, false));
-            cost += self.options.newidle_cost.ns() * u64::from(self.domains[level].span(cpu));
-            if !looks || self.cpus[cpu].avg_idle < cost {
-                break;
-            }
-            if self.load_balance(system, level, cpu, Situation::NewlyIdle) == Attempt::Moved {
-                break;
-            }
-        }
-        let record = &mut self.cpus[cpu];
-        record.next_balance = record.next_balance.min(next.max(now + 1));
     }
 }

@@ -10,6 +10,7 @@ use super::group::{Amount, State, Stats};
 use super::unequal::greater;
 use super::{GroupTypes, rules};
 use crate::attempt::Situation;
+use kernels::{NumaAllowance, Siblings};
 
 /// What a look at a domain found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,10 +23,19 @@ pub(super) enum Finding {
     Pull(Range<u32>, Amount),
 }
 
-/// What is left of an imbalance between memory nodes (`adjust_numa_imbalance`): a pair of communicating tasks
-/// may stay together while the receiver has few tasks.
-pub(super) const fn numa_imbalance(imbalance: u64, running: u64, slack: u64) -> u64 {
-    if running <= slack && imbalance <= 2 { 0 } else { imbalance }
+/// How many tasks to move between memory nodes that differ by so many (`adjust_numa_imbalance`): a pair of
+/// communicating tasks may stay together while there are few.
+fn between_nodes(domain: &Domain, local: &Stats, busiest: &Stats, difference: u64) -> u64 {
+    let half = difference / 2;
+    let few = || local.tasks < domain.numa_slack;
+    let stays = match domain.rules.numa_allowance {
+        NumaAllowance::Off => false,
+        NumaAllowance::Two => busiest.tasks <= 2,
+        NumaAllowance::Quarter => busiest.tasks < busiest.size() / 4 && half <= 2,
+        NumaAllowance::Moved => few() && half <= 2,
+        NumaAllowance::Difference => few() && difference <= 2,
+    };
+    if stays { 0 } else { half }
 }
 
 impl GroupTypes {
@@ -51,7 +61,7 @@ impl GroupTypes {
         let size = u64::from(cpus.end - cpus.start);
         // `group_is_overloaded`, `group_has_capacity`.
         let pct = domain.imbalance_pct();
-        let overloaded = pct * capacity < 100 * runnable;
+        let overloaded = self.rules.runnable_counts && pct * capacity < 100 * runnable;
         let state = if tasks > size && (overloaded || 100 * capacity < pct * busy) {
             State::Overloaded
         } else if self.marked[domain.level][domain.groups.part(CpuId(cpus.start)) as usize] {
@@ -90,17 +100,24 @@ impl GroupTypes {
             return Finding::NotDesignated;
         }
         let local = self.sum(view, domain, domain.local(me));
-        let (mut load, mut capacity) = (local.load, local.capacity);
+        let (mut load, mut capacity, mut busy) = (local.load, local.capacity, local.busy);
         let mut busiest: Option<Stats> = None;
         for group in domain.remote(me) {
             let mut stats = self.sum(view, domain, group);
             stats.state = stats.state.max(self.special(view, domain, (&stats, as_a), me));
             load += stats.load;
             capacity += stats.capacity;
+            busy += stats.busy;
             let helps = self.helps(view, domain, (&stats, &local), me);
-            if stats.tasks > 0 && helps && busiest.as_ref().is_none_or(|best| stats.busier_than(best)) {
+            if stats.tasks > 0
+                && helps
+                && busiest.as_ref().is_none_or(|best| stats.busier_than(best, &self.rules))
+            {
                 busiest = Some(stats);
             }
+        }
+        if as_a != Situation::NewlyIdle {
+            self.limit_scans(domain, me, busy);
         }
         let found = busiest.and_then(|busiest| {
             let amount = amount(domain, &local, &busiest, load * UNIT / capacity, as_a)?;
@@ -111,12 +128,18 @@ impl GroupTypes {
     }
 
     /// The type of a group because of its hardware threads, or because cores differ (`update_sg_lb_stats`).
-    fn special(&self, view: &dyn View, domain: &Domain, group: (&Stats, Situation), me: CpuId) -> State {
+    pub(super) fn special(
+        &self,
+        view: &dyn View,
+        domain: &Domain,
+        group: (&Stats, Situation),
+        me: CpuId,
+    ) -> State {
         let (stats, as_a) = group;
         let idle = as_a != Situation::Busy;
         if idle && stats.tasks > 0 && self.unequal.packs(view, domain, (&stats.cpus, stats.idle), me) {
             State::Packing
-        } else if stats.smt && idle && stats.tasks > 1 {
+        } else if self.rules.smt_balance && stats.smt && idle && stats.tasks > 1 {
             State::SmtBalance
         } else if stats.misfit > 0 {
             State::Misfit
@@ -142,20 +165,27 @@ impl GroupTypes {
         }
     }
 
-    /// The cpu that balances for its group (`should_we_balance`): the first idle one, on an idle core if
-    /// there is one, else the first.
+    /// The cpu that balances for its group (`should_we_balance`): the first idle one, by the rule on an idle
+    /// core if there is one, else the first.
     fn designated(&self, view: &dyn View, domain: &Domain, me: CpuId) -> CpuId {
         let group = domain.local(me);
         let idle = |cpu: u32| view.nr_running(CpuId(cpu)) == 0;
         let core_idle = |cpu: u32| self.cores.around(CpuId(cpu)).all(idle);
         let looks = |cpu: &u32| idle(*cpu) && !self.excluded.contains(CpuId(*cpu));
-        let whole = group.clone().find(|cpu| looks(cpu) && (domain.kind == Kind::Smt || core_idle(*cpu)));
+        let any = domain.kind == Kind::Smt || !self.rules.idle_core_first;
+        let whole = group.clone().find(|cpu| looks(cpu) && (any || core_idle(*cpu)));
         CpuId(whole.or_else(|| group.clone().find(looks)).unwrap_or(group.start))
     }
 }
 
 /// How much to pull from `busiest`, if anything; `average` is that of the domain.
-fn amount(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, as_a: Situation) -> Option<Amount> {
+pub(super) fn amount(
+    domain: &Domain,
+    local: &Stats,
+    busiest: &Stats,
+    average: u64,
+    as_a: Situation,
+) -> Option<Amount> {
     if busiest.state == State::Imbalanced {
         // Sums over groups say nothing where masks matter: one task, whatever they are.
         return Some(Amount::Tasks(1));
@@ -172,8 +202,11 @@ fn amount(domain: &Domain, local: &Stats, busiest: &Stats, average: u64, as_a: S
     {
         return None;
     }
-    // `sibling_imbalance`: only an idle cpu evens out the numbers of tasks.
-    let excess = if as_a == Situation::Busy { 0 } else { excess(local, busiest) };
+    let excess = match domain.rules.siblings {
+        Siblings::Any => busiest.tasks.saturating_sub(local.tasks),
+        Siblings::Idle if as_a == Situation::Busy => 0,
+        Siblings::Idle => excess(local, busiest),
+    };
     let evens = domain.prefer_sibling && local.state == State::HasSpare && excess > 1;
     if !evens && busiest.state != State::Overloaded {
         let lone = busiest.tasks == 1 || (busiest.size() > 1 && local.idle <= busiest.idle + 1);
@@ -207,21 +240,23 @@ fn pull(
         return Some(Amount::Tasks(1));
     }
     if local.state == State::HasSpare {
-        if busiest.state == State::Overloaded && !domain.shares_cache() {
+        let by_tasks = domain.rules.cache_moves_tasks && domain.shares_cache();
+        if busiest.state == State::Overloaded && !by_tasks {
             // What the local group has left; an idle cpu takes one task in any case.
             let spare = local.capacity.saturating_sub(local.busy);
             let one = (as_a != Situation::Busy).then_some(Amount::Tasks(1));
             return if spare == 0 { one } else { Some(Amount::Utilisation(spare)) };
         }
-        let mut tasks = if busiest.size() == 1 || domain.prefer_sibling {
+        let difference = if busiest.size() == 1 || domain.prefer_sibling {
             excess
         } else {
             local.idle.saturating_sub(busiest.idle)
         };
-        if domain.kind == Kind::Numa {
-            tasks = numa_imbalance(tasks, local.tasks + 1, domain.numa_slack);
-        }
-        return Some(Amount::Tasks(tasks / 2)).filter(|amount| *amount != Amount::Tasks(0));
+        let tasks = match domain.kind {
+            Kind::Numa => between_nodes(domain, local, busiest, difference),
+            _ => difference / 2,
+        };
+        return Some(Amount::Tasks(tasks)).filter(|amount| *amount != Amount::Tasks(0));
     }
     // Only that of an overloaded group is known.
     let max = if busiest.state == State::Overloaded { busiest.average() } else { 0 };

@@ -8,22 +8,10 @@ use sim_core::ids::CpuId;
 use sim_core::machine::{Division, Level, Machine};
 
 use crate::domain_level::DomainLevel;
+use kernels::TypeRules as Rules;
 
 /// Capacity of a cpu (`SCHED_CAPACITY_SCALE`).
 pub(super) const UNIT: u64 = 1024;
-
-/// The rules of domains that differ between releases (kernel/sched/topology.c).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Rules {
-    /// Intervals of busy cpus are this much longer (`busy_factor` of `sd_init`: 16 since 5.10, 32 before).
-    pub(crate) busy_factor: u64,
-    /// The load that is tolerated above the level of threads, % of the other group's (`imbalance_pct` of
-    /// `sd_init`: 117 since 5.10, 125 before).
-    pub(crate) imbalance_pct: u64,
-    /// A node with one last-level cache may stay uneven by its cpus divided by this (`imb_numa_nr` of
-    /// `build_sched_domains`: 8 since 6.0, commit 026b98a93bbd; 4 in 5.18 and 5.19).
-    pub(crate) numa_divisor: u32,
-}
 
 /// What a level shares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,8 +56,8 @@ impl Domain {
         }
     }
 
-    pub(super) const fn imbalance_pct(&self) -> u64 {
-        if matches!(self.kind, Kind::Smt) { 110 } else { self.rules.imbalance_pct }
+    pub(super) fn imbalance_pct(&self) -> u64 {
+        if matches!(self.kind, Kind::Smt) { 110 } else { 100 + self.rules.tolerance.hundredths() / 100 }
     }
 
     pub(super) const fn cache_nice_tries(&self) -> u32 {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::domains::UNIT;
+use kernels::TypeRules as Rules;
 
 /// The state of a group (`enum group_type`), the better ones first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -92,21 +93,21 @@ impl Stats {
     }
 
     /// A better place to pull from than `other`, which comes earlier (`update_sd_pick_busiest`): of
-    /// overloaded groups the one with the highest load, of full ones the last (of cores the first: loads are
-    /// compared only where a group is overloaded), of imbalanced ones the first.
-    pub(super) fn busier_than(&self, other: &Self) -> bool {
+    /// overloaded groups the one with the highest load, of full ones the last or the first (loads are compared
+    /// only where a group is overloaded), of imbalanced ones the first.
+    pub(super) fn busier_than(&self, other: &Self, rules: &Rules) -> bool {
         if self.state != other.state {
             return self.state > other.state;
         }
         let crowded = if self.idle == other.idle { self.tasks > other.tasks } else { self.idle < other.idle };
         match self.state {
             // Of a single task a core with several threads is not deprived for a core with one.
-            State::HasSpare if self.smt != other.smt => !self.smt || self.tasks > 1,
+            State::HasSpare if rules.smt_balance && self.smt != other.smt => !self.smt || self.tasks > 1,
             State::HasSpare => crowded,
             State::Misfit => self.misfit > other.misfit,
             State::Packing => self.priority < other.priority,
             State::SmtBalance if self.idle > 0 || other.idle > 0 => crowded,
-            State::SmtBalance | State::FullyBusy => !other.smt,
+            State::SmtBalance | State::FullyBusy => rules.last_full_group && !other.smt,
             State::Imbalanced => false,
             State::Overloaded => self.average() > other.average(),
         }

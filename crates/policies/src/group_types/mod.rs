@@ -1,8 +1,8 @@
-//! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle
+//! `LOAD` of Linux 5.5 and later: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle
 //! cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 6.x, simplified: no NUMA balancing, no limit
-//! on the wake-up scan, no chains of wakers (`wake_wide`).
+//! Source: kernel/sched/fair.c of Linux 5.5 to 7.1, simplified: no NUMA balancing, no wake-ups by a task that
+//! is about to sleep (`WF_SYNC`), no clusters. Where releases differ: [`Rules`].
 
 mod average;
 mod balance;
@@ -10,11 +10,14 @@ mod busiest;
 mod domains;
 mod group;
 mod idle;
+mod newidle;
 mod placement;
 mod pull;
 mod rules;
 mod unequal;
+mod wake;
 
+pub(crate) use kernels::TypeRules as Rules;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Division, Level, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, Timer, View, Why};
@@ -28,7 +31,7 @@ use average::{Average, FINE, Utilisation};
 use domains::{Domain, UNIT};
 use unequal::{Rule, Unequal, fits};
 
-pub(crate) use domains::{Rules, caches, levels};
+pub(crate) use domains::{caches, levels};
 pub(crate) use unequal::UnequalCores;
 
 /// What may be changed of it; the parameters of `LOAD` describe each.
@@ -40,6 +43,7 @@ pub(crate) struct Options {
     pub(crate) affine_wakeups: bool,
     pub(crate) migration_cost: Span,
     pub(crate) newidle_cost: Span,
+    pub(crate) scan_cost: Span,
     pub(crate) nr_migrate: usize,
     /// In thousandths.
     pub(crate) interval_scale: u64,
@@ -65,6 +69,8 @@ struct Cpu {
     idle_since: Time,
     /// How long it is idle on average (`avg_idle`), nanoseconds.
     avg_idle: u64,
+    /// What a scan for an idle cpu costs its wakers on average (`avg_scan_cost`), nanoseconds.
+    scan_cost: u64,
     /// Tick number from which it balances again.
     next_balance: u64,
     /// The earliest tick asked for and not yet had.
@@ -90,8 +96,9 @@ struct Task {
     utilisation: Utilisation,
     /// The cpu whose averages it is part of.
     home: Option<CpuId>,
-    /// The cpu before the last one it woke on (`recent_used_cpu`).
+    /// A cpu that it or its wakers used before (`recent_used_cpu`).
     recent: Option<CpuId>,
+    wakes: wake::Wakes,
 }
 
 /// The policy.
@@ -104,11 +111,17 @@ pub(crate) struct GroupTypes {
     tasks: Vec<Task>,
     /// Per level: what each cpu remembers.
     progress: Vec<PerCpu<Progress>>,
+    /// Per level: what each cpu remembers of its looks when it goes idle.
+    looks: Vec<PerCpu<newidle::Looks>>,
+    /// Random streams that decide about such looks.
+    dice: PerCpu<Draws>,
     /// The cores, and the cpus that share a cache.
     cores: Division,
     caches: Division,
     /// Idle cpus by shared cache.
     idle_in_cache: Vec<u32>,
+    /// How many cpus a woken task looks at in each shared cache (`nr_idle_scan`).
+    scanned: Vec<u32>,
     /// Shared caches with two busy cpus or more.
     crowded: u32,
     idle: idle::Idle,
@@ -136,6 +149,8 @@ impl GroupTypes {
         let cpus = machine.cpus() as usize;
         let domains = domains::build(machine, &rules);
         let caches = caches(machine);
+        let sizes = || (0..caches.count()).map(|cache| caches.members(cache).len() as u32).collect();
+        let cost = |d: &Domain, cpu| newidle::Looks::new(options.newidle_cost.ns() * u64::from(d.span(cpu)));
         let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * options.migration_cost.ns(), ..Cpu::default() };
         let fresh =
             |d: &Domain, cpu| Progress { interval_ms: options.scaled(d.span(cpu)), last: None, failed: 0 };
@@ -145,7 +160,10 @@ impl GroupTypes {
             cpus: PerCpu::filled(cpus, cpu),
             tasks: Vec::new(),
             cores: machine.topology.division(Level::Core),
-            idle_in_cache: (0..caches.count()).map(|cache| caches.members(cache).len() as u32).collect(),
+            idle_in_cache: sizes(),
+            scanned: sizes(),
+            looks: domains.iter().map(|d| machine.cpu_ids().map(|cpu| cost(d, cpu)).collect()).collect(),
+            dice: PerCpu::filled(cpus, Draws::new(0, Purpose::Policy, 0)),
             crowded: 0,
             idle: idle::Idle::new(machine),
             caches,
@@ -229,7 +247,10 @@ impl Options {
 
 impl Policy for GroupTypes {
     fn init(&mut self, system: &mut dyn System) {
-        self.idle.draws = Draws::new(system.seed(), Purpose::Policy, 0);
+        let seed = system.seed();
+        self.idle.draws = Draws::new(seed, Purpose::Policy, 0);
+        let cpus = system.machine().cpu_ids();
+        self.dice = cpus.map(|cpu| Draws::new(seed, Purpose::Policy, (1 << 32) + u64::from(cpu.0))).collect();
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
@@ -387,4 +408,8 @@ impl GroupTypes {
 }
 
 #[cfg(test)]
+mod release_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wake_tests;

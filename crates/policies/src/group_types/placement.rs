@@ -1,5 +1,4 @@
-//! Where new and woken tasks go: `sched_balance_find_dst_cpu`, `wake_affine` and `select_idle_sibling` of
-//! Linux 6.x.
+//! Where new tasks go: `sched_balance_find_dst_cpu` of Linux 5.5 and later.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -7,13 +6,28 @@ use std::ops::Range;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, View, Why};
 
-use super::average::FINE;
-use super::busiest::numa_imbalance;
 use super::domains::{Domain, Kind, UNIT};
 use super::group::{State, Stats};
-use super::unequal::{Rule, fits};
 use super::{GroupTypes, rules};
 use crate::spread::unless_masked;
+use kernels::ForkNuma;
+
+/// A new task stays in its own memory node, which has idle cpus (`find_idlest_group`); `allowed`: how many of
+/// its cpus the task may use.
+fn fork_stays(
+    domain: &Domain,
+    cpu: CpuId,
+    (local, best): (&Stats, &Stats),
+    allowed: impl Fn() -> u64,
+) -> bool {
+    let few = || local.tasks < domain.numa_slack.min(allowed());
+    match domain.rules.fork_numa {
+        ForkNuma::Idle => local.idle > 0,
+        ForkNuma::Quarter => local.tasks < u64::from(domain.span(cpu)) / 4,
+        ForkNuma::Tasks => few(),
+        ForkNuma::TasksAndGap => few() && local.idle.abs_diff(best.idle) <= 2,
+    }
+}
 
 impl GroupTypes {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
@@ -72,12 +86,10 @@ impl GroupTypes {
         let better = match local.state {
             state if state != best.state => state > best.state,
             State::HasSpare => {
-                let gap = local.idle.abs_diff(best.idle);
                 let allowed =
                     || domain.local(cpu).filter(|cpu| view.allowed(task, CpuId(*cpu))).count() as u64;
-                let tolerated = domain.kind == Kind::Numa
-                    && numa_imbalance(gap, local.tasks + 1, domain.numa_slack.min(allowed())) == 0;
-                !tolerated && local.idle < best.idle
+                let stays = domain.kind == Kind::Numa && fork_stays(domain, cpu, (&local, &best), allowed);
+                !stays && local.idle < best.idle
             }
             State::Misfit | State::SmtBalance | State::Packing | State::Imbalanced => false,
             State::FullyBusy | State::Overloaded => {
@@ -88,96 +100,5 @@ impl GroupTypes {
             }
         };
         better.then(|| (best.cpus.clone(), rules::fork(&best, &local)))
-    }
-
-    fn wake(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> (CpuId, Why) {
-        let affine = self.options.affine_wakeups && waker != previous && view.allowed(task, waker);
-        let target = if affine { self.affine(view, task, waker, previous) } else { previous };
-        let (now, unequal) = (view.now(), self.unequal.rule == Rule::Capacity);
-        let record = self.task(task);
-        let recent = record.recent.replace(previous);
-        let used = if unequal { record.utilisation.asleep(now) } else { 0 };
-        let used = used.max(record.utilisation.expected()) >> FINE;
-        self.idle_sibling(view, (task, used), previous, target, recent)
-    }
-
-    /// The waker's cpu or the previous one (`wake_affine`): an idle one, else the one with less load.
-    fn affine(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> CpuId {
-        let idle = |cpu: CpuId| view.nr_running(cpu) == 0;
-        if idle(waker) && self.share_cache(waker, previous) {
-            return if idle(previous) { previous } else { waker };
-        }
-        if idle(previous) {
-            return previous;
-        }
-        let Some(domain) = self.domains.iter().find(|domain| domain.members(waker).contains(&previous.0))
-        else {
-            return previous;
-        };
-        let margin = 100 + (domain.imbalance_pct() - 100) / 2;
-        let now = view.now();
-        let own = self.task(task).average.get(now);
-        let here = self.cpus[waker].load.get(now) + own;
-        let there = self.cpus[previous].load.get(now).saturating_sub(own);
-        if 100 * here < margin * there { waker } else { previous }
-    }
-
-    fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
-        self.caches.part(a) == self.caches.part(b)
-    }
-
-    /// An idle cpu near `target` (`select_idle_sibling`): the target, the previous or the one before when
-    /// they share its cache, then an idle core, a thread of the previous core (`select_idle_smt`), and any
-    /// idle cpu of the cache.
-    fn idle_sibling(
-        &self,
-        view: &dyn View,
-        (task, used): (TaskId, u64),
-        previous: CpuId,
-        target: CpuId,
-        recent: Option<CpuId>,
-    ) -> (CpuId, Why) {
-        let said = |cpu: CpuId, rule: &'static str| {
-            let why = Why::rule(rule).with("target cpu", u64::from(target.0));
-            (cpu, why.with("tasks on the target", u64::from(view.nr_running(target))))
-        };
-        let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
-        let equal = self.unequal.rule != Rule::Capacity;
-        let large = |cpu: CpuId| equal || fits(used, self.unequal.capacity(cpu));
-        let near = [Some(target), Some(previous), recent].into_iter().flatten();
-        let known = |cpu: &CpuId| self.share_cache(*cpu, target) && idle(*cpu) && large(*cpu);
-        if let Some(cpu) = near.into_iter().find(known) {
-            return said(cpu, if cpu == target { rules::WAKE_TARGET } else { rules::WAKE_KNOWN });
-        }
-        if let Some(domain) = self.unequal.full(&self.domains, target) {
-            // `select_idle_capacity`: the first that is large enough, else the largest, the first of equals.
-            let all = domain.members(target);
-            let round = || (target.0..all.end).chain(all.start..target.0).map(CpuId).filter(|cpu| idle(*cpu));
-            if let Some(cpu) = round().find(|cpu| large(*cpu)) {
-                return said(cpu, rules::WAKE_FITS);
-            }
-            let largest = round().min_by_key(|cpu| Reverse(self.unequal.capacity(*cpu)));
-            return largest.map_or(said(target, rules::WAKE_NONE), |cpu| said(cpu, rules::WAKE_LARGEST));
-        }
-        let group = self.caches.part(target);
-        if self.idle_in_cache[group as usize] == 0 {
-            return said(target, rules::WAKE_NONE);
-        }
-        let near = self.caches.members(group);
-        let around = || (target.0 + 1..near.end).chain(near.start..target.0).map(CpuId);
-        let core_idle = |cpu: &CpuId| self.cores.around(*cpu).all(|cpu| view.nr_running(CpuId(cpu)) == 0);
-        let core = around().find(|cpu| self.cores.largest() > 1 && core_idle(cpu) && idle(*cpu));
-        if let Some(cpu) = core {
-            return said(cpu, rules::WAKE_CORE);
-        }
-        if self.share_cache(previous, target) {
-            let mut threads = self.cores.around(previous).map(CpuId).filter(|cpu| *cpu != previous);
-            if let Some(cpu) = threads.find(|cpu| idle(*cpu)) {
-                return said(cpu, rules::WAKE_THREAD);
-            }
-        }
-        around()
-            .find(|cpu| idle(*cpu))
-            .map_or(said(target, rules::WAKE_NONE), |cpu| said(cpu, rules::WAKE_CPU))
     }
 }

@@ -11,6 +11,7 @@ use super::group::Amount;
 use super::unequal::{fits, greater};
 use super::{GroupTypes, rules};
 use crate::attempt::{Attempt, Situation};
+use kernels::Detach;
 
 /// What an attempt found out (`LBF_*` of `struct lb_env`).
 #[derive(Clone, Copy, Default, Debug)]
@@ -31,7 +32,7 @@ pub(super) struct Flags {
 
 /// A pull from a queue (`struct lb_env`).
 #[derive(Clone, Copy, Debug)]
-struct Pull {
+pub(super) struct Pull {
     level: usize,
     as_a: Situation,
     /// The cpu that balances.
@@ -41,6 +42,15 @@ struct Pull {
     to: CpuId,
     /// Attempts of `me` at the level that failed so far.
     failed: u32,
+}
+
+#[cfg(test)]
+impl Pull {
+    /// One after so many failures.
+    pub(super) fn failing(failed: u32) -> Self {
+        let (me, from) = (CpuId(0), CpuId(1));
+        Self { level: 0, as_a: Situation::Busy, me, from, to: me, failed }
+    }
 }
 
 impl GroupTypes {
@@ -97,7 +107,7 @@ impl GroupTypes {
     }
 
     /// The queue with the most of what is to be moved (`sched_balance_find_src_rq`).
-    fn busiest_queue(
+    pub(super) fn busiest_queue(
         &mut self,
         view: &dyn View,
         domain: &Domain,
@@ -120,8 +130,9 @@ impl GroupTypes {
                     let own = self.cpus[cpu].load.get(now);
                     if running == 1 && own > load { 0 } else { own * UNIT / capacity }
                 }
-                Amount::Utilisation(_) if running <= 1 => 0,
-                Amount::Utilisation(_) => self.cpus[cpu].boosted(now, capacity),
+                Amount::Utilisation(_) if running <= 1 && self.rules.lone_task_stays => 0,
+                Amount::Utilisation(_) if self.rules.runnable_boost => self.cpus[cpu].boosted(now, capacity),
+                Amount::Utilisation(_) => self.cpus[cpu].utilisation(now, capacity),
                 Amount::Tasks(_) => running,
                 Amount::Misfit(_) => self.cpus[cpu].misfit,
             };
@@ -169,7 +180,8 @@ impl GroupTypes {
                 break;
             }
             // `task_is_ineligible_on_dst_cpu`: not at a first attempt to a queue with tasks.
-            if pull.failed == 0 && system.nr_running(pull.to) > 0 && !system.is_eligible(task) {
+            let stays = self.rules.ineligible_stays && pull.failed == 0;
+            if stays && system.nr_running(pull.to) > 0 && !system.is_eligible(task) {
                 continue;
             }
             if !self.may_come(system, pull, task) || Some(task) == running || self.is_hot(system, pull, task)
@@ -214,7 +226,17 @@ impl GroupTypes {
             let stays = fits(used >> FINE, self.unequal.capacity(pull.from));
             return (!stays).then_some(Amount::Misfit(0));
         }
-        left.after((load >> FINE).max(1), used >> FINE, pull.failed)
+        left.after((load >> FINE).max(1), used >> FINE, self.halvings(pull))
+    }
+
+    /// How often the load and the utilisation of a task are halved before they are compared with the amount.
+    pub(super) fn halvings(&self, pull: &Pull) -> (u32, u32) {
+        let load = match self.rules.detach {
+            Detach::Shift => pull.failed,
+            Detach::Half if pull.failed > self.domains[pull.level].cache_nice_tries() => u64::BITS,
+            Detach::Half => 1,
+        };
+        (load, if self.rules.utilisation_shrinks { pull.failed } else { 0 })
     }
 
     /// The tasks of a cpu, least recently run first, the running one last.
@@ -241,14 +263,19 @@ impl GroupTypes {
 }
 
 impl Amount {
-    /// What is left after a task of this load and utilisation, if it may go: one much larger than the amount
-    /// stays, though less so after each failure.
-    fn after(self, load: u64, utilisation: u64, failed: u32) -> Option<Self> {
-        let halved = |value: u64| value >> failed.min(63);
+    /// What is left after a task of this load and utilisation, if it may go: one larger than the amount, once
+    /// halved so often, stays.
+    pub(super) fn after(
+        self,
+        load: u64,
+        utilisation: u64,
+        (loads, utilisations): (u32, u32),
+    ) -> Option<Self> {
+        let halved = |value: u64, times: u32| value.checked_shr(times).unwrap_or(0);
         match self {
-            Self::Load(left) if halved(load) > left => None,
+            Self::Load(left) if halved(load, loads) > left => None,
             Self::Load(left) => Some(Self::Load(left.saturating_sub(load))),
-            Self::Utilisation(left) if halved(utilisation) > left => None,
+            Self::Utilisation(left) if halved(utilisation, utilisations) > left => None,
             Self::Utilisation(left) => Some(Self::Utilisation(left.saturating_sub(utilisation))),
             Self::Tasks(left) => Some(Self::Tasks(left.saturating_sub(1))),
             Self::Misfit(_) => Some(Self::Misfit(0)),

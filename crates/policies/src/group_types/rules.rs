@@ -27,6 +27,11 @@ pub(super) const WAKE_THREAD: &str =
     "wake: no core is idle, to an idle hardware thread of the core it used last";
 /// An idle cpu.
 pub(super) const WAKE_CPU: &str = "wake: to an idle cpu that shares the target's cache";
+/// `select_idle_smt` before 5.13.
+pub(super) const WAKE_TARGETS_THREAD: &str = "wake: to an idle hardware thread of the target's core";
+/// An idle cpu may be there, but is not looked at.
+pub(super) const WAKE_LIMIT: &str =
+    "wake: no cpu that the limit of the scan lets it look at is idle, goes to the target";
 /// No idle cpu in reach.
 pub(super) const WAKE_NONE: &str = "wake: no cpu that shares the target's cache is idle, goes to the target";
 /// `LBF_DST_PINNED`: the pull goes on for another cpu of the group.

@@ -8,18 +8,19 @@ use notation::parameter::Values;
 use sim_core::machine::Level as Tree;
 use sim_core::policy::{Affinity, Why};
 
-const SOCKETS: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 8)];
-const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 2)];
+pub(super) const SOCKETS: [(Tree, u32); 4] =
+    [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 8)];
+pub(super) const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 2)];
 
-fn policy_on(system: &FakeSystem) -> GroupTypes {
+fn policy_on(system: &FakeSystem, rules: Rules) -> GroupTypes {
     let setting =
         Setting { entry: &load::ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
     let values = load::Parameters::from(&Values::defaults(load::Parameters::TABLE));
-    GroupTypes::new(load::by_group_types(&values), load::RULES_6_18, &setting)
+    GroupTypes::new(load::by_group_types(&values), rules, &setting)
 }
 
 /// A group of four idle cpus.
-fn empty() -> group::Stats {
+pub(super) fn empty() -> group::Stats {
     group::Stats {
         cpus: 0..4,
         load: 0,
@@ -36,10 +37,21 @@ fn empty() -> group::Stats {
     }
 }
 
+/// The rules of a release.
+pub(super) fn rules(release: &str) -> Rules {
+    let (_, table) = kernels::TYPE_ROWS.iter().find(|(name, _)| *name == release).unwrap();
+    Rules::from(&Values::defaults(table))
+}
+
 /// Queues that have been as they are for ten seconds.
 fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, GroupTypes) {
+    steady_under(rules("6.18"), levels, counts)
+}
+
+/// The same under the rules of a release.
+pub(super) fn steady_under(rules: Rules, levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, GroupTypes) {
     let mut system = FakeSystem::new(levels);
-    let mut policy = policy_on(&system);
+    let mut policy = policy_on(&system, rules);
     system.fill(&mut policy, counts);
     system.now = Time::from_ns(10_000_000_000);
     (system, policy)
@@ -85,7 +97,7 @@ fn a_woken_task_goes_to_the_other_thread_of_its_core_where_no_core_is_idle() {
 #[test]
 fn forks_within_a_tick_spread() {
     let mut system = FakeSystem::new(&SOCKETS);
-    let mut policy = policy_on(&system);
+    let mut policy = policy_on(&system, rules("6.18"));
     let app = system.add_app(16, false);
     let tasks: Vec<TaskId> = system.apps[app.index()].task_ids().collect();
     for (i, task) in tasks.into_iter().enumerate() {
@@ -99,7 +111,7 @@ fn forks_within_a_tick_spread() {
 #[test]
 fn forks_respect_affinity() {
     let mut system = FakeSystem::new(&SOCKETS);
-    let mut policy = policy_on(&system);
+    let mut policy = policy_on(&system, rules("6.18"));
     system.add_app(1, false);
     system.tasks[0].affinity = Affinity::One(CpuId(13));
     assert_eq!(policy.place(&system, TaskId(0), Placement::Fork { parent: CpuId(2) }).cpu, CpuId(13));
@@ -218,7 +230,7 @@ fn of_groups_with_as_many_idle_cpus_the_one_with_more_tasks_is_busier() {
     let state = group::State::HasSpare;
     let fewer = group::Stats { tasks: 3, idle: 2, capacity: 4096, state, ..empty() };
     let more = group::Stats { tasks: 4, ..fewer.clone() };
-    assert!(more.busier_than(&fewer) && !fewer.busier_than(&more));
+    assert!(more.busier_than(&fewer, &rules("6.18")) && !fewer.busier_than(&more, &rules("6.18")));
 }
 
 #[test]
@@ -242,7 +254,7 @@ fn a_group_with_an_idle_cpu_has_spare_capacity_however_busy_the_others_are() {
     assert_eq!([6, 7, 8].map(state), [HasSpare, HasSpare, FullyBusy]);
 }
 
-const PACKAGES: [(Tree, u32); 3] = [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Core, 4)];
+pub(super) const PACKAGES: [(Tree, u32); 3] = [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Core, 4)];
 
 /// Four tasks bound to cpu 0 of a package that is idle otherwise, five free ones on the other one.
 fn bound_and_free() -> (FakeSystem, GroupTypes) {
@@ -355,18 +367,21 @@ fn of_full_groups_the_last_is_the_busiest_and_of_cores_the_first() {
     let state = group::State::FullyBusy;
     let heavy = group::Stats { load: 9_000, busy: 4096, tasks: 4, capacity: 4096, state, ..empty() };
     let light = group::Stats { load: 4_096, ..heavy.clone() };
-    assert!(light.busier_than(&heavy) && heavy.busier_than(&light), "loads are not compared");
+    assert!(
+        light.busier_than(&heavy, &rules("6.18")) && heavy.busier_than(&light, &rules("6.18")),
+        "loads are not compared"
+    );
     let (core, other) = (group::Stats { smt: true, ..heavy }, group::Stats { smt: true, ..light });
-    assert!(!core.busier_than(&other) && !other.busier_than(&core));
+    assert!(!core.busier_than(&other, &rules("6.18")) && !other.busier_than(&core, &rules("6.18")));
     let uneven = group::Stats { state: group::State::Imbalanced, ..core.clone() };
-    assert!(uneven.busier_than(&core) && !uneven.busier_than(&uneven));
+    assert!(uneven.busier_than(&core, &rules("6.18")) && !uneven.busier_than(&uneven, &rules("6.18")));
 }
 
 #[test]
 fn the_numa_allowance_grows_from_the_lowest_numa_level() {
     let slacks = |nodes: u32, caches: u32, sockets: u32| {
         let tree = [(Tree::Package, sockets), (Tree::Node, nodes), (Tree::Cache, caches), (Tree::Core, 4)];
-        let domains = domains::build(&crate::fake::machine(&tree), &load::RULES_6_18);
+        let domains = domains::build(&crate::fake::machine(&tree), &rules("6.18"));
         let numa = domains.iter().filter(|domain| domain.kind == domains::Kind::Numa);
         numa.map(|domain| domain.numa_slack).collect::<Vec<_>>()
     };

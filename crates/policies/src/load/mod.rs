@@ -29,10 +29,7 @@ use crate::queues::Queues;
 use cpu_load::Loads;
 use domains::Domain;
 use kernels::{Balance, LoadRules};
-use releases::{Named, with_types};
-
-#[cfg(test)]
-pub(crate) use releases::RULES_6_18;
+use releases::Named;
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -80,6 +77,9 @@ parameters! {
         /// linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle
         /// time is shorter skips the pass (uncertain).
         newidle_cost: Duration = 100, in 0..=ms(1);
+        /// Releases from 5.5 to 5.19: assumed cost of a look at one cpu when a woken task searches for an idle
+        /// one. The more a search costs, the fewer cpus it looks at (SIS_PROP; uncertain).
+        scan_cost: Duration = 50, in 0..=ms(1);
         /// linux-6.18: mean time between two runs of kernel threads (softirqs, work queues) on an idle cpu.
         /// After each the cpu looks for tasks like any that goes idle; `0s`: they do not run. Measured with
         /// sched_switch under 6.18.15: 47 runs a second on 13 idle cpus of 16, those of RCU's thread, which
@@ -115,9 +115,7 @@ parameters! {
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let values = &Parameters::from(values);
     match releases::of(values, setting.kernel) {
-        Balance::Types(rules) => {
-            Box::new(GroupTypes::new(by_group_types(values), with_types(&rules), setting))
-        }
+        Balance::Types(rules) => Box::new(GroupTypes::new(by_group_types(values), rules, setting)),
         Balance::Loads(rules) => Box::new(Load::new(values, rules, setting)),
     }
 }
@@ -131,6 +129,7 @@ pub(crate) fn by_group_types(values: &Parameters) -> group_types::Options {
         affine_wakeups: values.affine_wakeups,
         migration_cost: Span::from_ns(values.migration_cost.ns()),
         newidle_cost: Span::from_ns(values.newidle_cost.ns()),
+        scan_cost: Span::from_ns(values.scan_cost.ns()),
         nr_migrate: values.nr_migrate,
         interval_scale: values.interval_scale.thousandths(),
         kernel_threads: Span::from_ns(values.kernel_threads.ns()),
@@ -142,7 +141,7 @@ pub(crate) fn by_group_types(values: &Parameters) -> group_types::Options {
 pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     let values = Parameters::from(&Values::defaults(Parameters::TABLE));
     match releases::of(&values, kernel) {
-        Balance::Types(rules) => group_types::levels(machine, &with_types(&rules)),
+        Balance::Types(rules) => group_types::levels(machine, &rules),
         Balance::Loads(rules) => domains_of(&values, machine, &rules).iter().map(Domain::level).collect(),
     }
 }

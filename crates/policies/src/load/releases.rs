@@ -4,8 +4,7 @@
 //! Values: include/linux/topology.h, include/linux/sched.h and arch/x86 `topology.h` of each release.
 
 use super::{CacheLevel, Parameters};
-use crate::group_types;
-use kernels::{Balance, Entry, KERNELS, Levels, LoadRules, SharedCaches, TypeRules};
+use kernels::{Balance, Entry, KERNELS, Levels, LoadRules, SharedCaches};
 use notation::declare::{Choice, Field};
 use notation::parameter::{Kind, Values};
 use sim_core::machine::{Division, Level, Topology};
@@ -166,11 +165,6 @@ pub(super) const fn templates(rules: &LoadRules) -> &'static Templates {
     }
 }
 
-/// The rules of 6.18.
-#[cfg(test)]
-pub(crate) const RULES_6_18: group_types::Rules =
-    group_types::Rules { busy_factor: 16, imbalance_pct: 117, numa_divisor: 8 };
-
 /// The rules of the kernel that other kernels have when `LOAD` balances them.
 pub(super) const OTHERWISE: &str = "linux-2.6.28";
 
@@ -245,15 +239,6 @@ pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Balance {
     let named = values.release.0.and_then(of_entry);
     let otherwise = || KERNELS.find(OTHERWISE).and_then(of_entry);
     named.or_else(|| Balance::of(&kernel.balancer)).or_else(otherwise).expect("2.6.28 has a balancer")
-}
-
-/// The rules of a balancer by group types.
-pub(super) fn with_types(rules: &TypeRules) -> group_types::Rules {
-    group_types::Rules {
-        busy_factor: rules.busy_factor,
-        imbalance_pct: 100 + rules.tolerance.hundredths() / 100,
-        numa_divisor: rules.numa_divisor,
-    }
 }
 
 /// The domains of cores that share a cache; single cores when the release has no such level here. Asked for

@@ -1,0 +1,313 @@
+//! The rules of the balancer by types of groups, each a key of `kernel:`, and the rows of the releases from 5.5
+//! to 6.18.
+//!
+//! Source: kernel/sched/fair.c and topology.c of 5.10.223, 6.1.176, 6.12.117 and 7.2.13, and the commits named.
+//! "Since" is the first mainline release; stable and distribution kernels took rules over earlier or later.
+
+use notation::declare::Percent;
+use notation::parameter::{Parameter, changed};
+use notation::{choices, parameters};
+
+choices! {
+    /// Where a new task goes whose own memory node has idle cpus (`find_idlest_group` at NUMA levels).
+    pub enum ForkNuma {
+        /// It stays while the local group has an idle cpu. 5.5 to 5.10, 57abff067a08.
+        Idle = "idle",
+        /// It stays while the local group runs fewer tasks than a quarter of the level's cpus. 5.11 to 5.17,
+        /// 23e6082a522e.
+        Quarter = "quarter",
+        /// It stays while the local group with it runs at most `imb_numa_nr` tasks. 5.18 and 5.19,
+        /// e496132ebedd, 2cfb7a1b031b.
+        Tasks = "tasks",
+        /// The same, if the idle cpus of both groups differ by two at most. Since 6.0, cb29a5c19d2d.
+        TasksAndGap = "tasks-and-gap",
+    }
+}
+
+choices! {
+    /// Which imbalance between memory nodes with spare cpus the balancer leaves (`adjust_numa_imbalance`).
+    pub enum NumaAllowance {
+        /// None. 5.5, and RHEL 8.4 to 8.6 ("crippled").
+        Off = "off",
+        /// While the busiest group runs two tasks at most. 5.6 to 5.10, b396f52326de.
+        Two = "two",
+        /// Up to two tasks to move, while the busiest group runs fewer tasks than a quarter of its cpus. 5.11
+        /// to 5.17, 7d2b5dd0bcc4.
+        Quarter = "quarter",
+        /// Up to two tasks to move, while the local group with one more runs at most `imb_numa_nr`. 5.18 and
+        /// 5.19, e496132ebedd, 2cfb7a1b031b.
+        Moved = "moved",
+        /// The same for a difference of two, of which half would move. Since 6.0, cb29a5c19d2d.
+        Difference = "difference",
+    }
+}
+
+choices! {
+    /// When a task is small enough for the load that is to move (`detach_tasks`, `migrate_load`).
+    pub enum Detach {
+        /// Half of its load fits, or more attempts failed than `cache_nice_tries`. To 5.9.
+        Half = "half",
+        /// Its load fits, halved once for each attempt that failed. Since 5.10, 5a7f55590467.
+        Shift = "shift",
+    }
+}
+
+choices! {
+    /// When attempts that fail make the stopper move a running task (`need_active_balance`).
+    pub enum ActiveBalance {
+        /// Whatever is to move; then the interval doubles, and without a task for it the failures count on
+        /// from `cache_nice_tries` + 1. To 5.11.
+        Any = "any",
+        /// Only where a number of tasks is to move. Since 5.12, e9b9734b7465.
+        Tasks = "tasks",
+    }
+}
+
+choices! {
+    /// Who evens out the numbers of tasks of cores, caches and packages with spare cpus (`prefer_sibling` in
+    /// `find_busiest_group`).
+    pub enum Siblings {
+        /// Busy cpus too, and cores with one and with several threads are compared by tasks. To 6.5.
+        Any = "any",
+        /// Idle cpus only, in proportion to the cores of the groups. Since 6.6, 7ff1693236f5.
+        Idle = "idle",
+    }
+}
+
+choices! {
+    /// How many cpus of the target's shared cache a woken task looks at for an idle one (`select_idle_cpu`).
+    pub enum Scan {
+        /// All; no release has this.
+        All = "all",
+        /// As many as the idle times of the waker's cpu pay for, at least 4 (`SIS_PROP`). 4.13 to 5.19,
+        /// 1ad3aaf3fcd2. The costs of a look are assumed (`scan_cost` of `LOAD`); the time since a cpu went
+        /// idle is not aged at ticks, as 5.12 and later do.
+        Proportional = "proportional",
+        /// The fewer, the busier the cpus of the cache were at their last periodic balancing; none from 85 %
+        /// on (`SIS_UTIL`). Since 6.0, 70fb5ccf2ebb.
+        Utilisation = "utilisation",
+    }
+}
+
+choices! {
+    /// What a look of a cpu that goes idle counts as if it pulls nothing.
+    pub enum Failing {
+        /// What it costs. 3.13 to 6.16.
+        Cost = "cost",
+        /// 3/2 of the highest cost so far, up to `migration_cost` and 200 ns, so that vain looks end soon.
+        /// 6.17 to 6.18.2, 155213a2aed4.
+        More = "more",
+        /// What it costs; each level is passed over at random, so that the share of looks follows the share
+        /// of those that pull (`NI_RANDOM`). 6.19 and stable kernels since January 2026, 33cf66d88306.
+        Random = "random",
+        /// The same; rare looks keep a higher share (`NI_RATE`). Since 7.1.
+        RandomByRate = "random-by-rate",
+    }
+}
+
+parameters! {
+    /// The rules of the balancer by types of groups.
+    pub struct TypeRules {
+        /// Balancer: how much longer the intervals of busy cpus are (sd_init; 16 since 5.10, commit
+        /// 6e7499135db7; 32 before).
+        busy_factor: u64 = 16, in 1..=1_000;
+        /// Balancer: intervals of busy cpus are a tick shorter, so that levels do not stay in step
+        /// (get_sd_balance_interval; since 5.10, e4d32e4d5444).
+        busy_less_a_tick: bool = true;
+        /// Balancer: tolerated excess of load above the level SMT (imbalance_pct in sd_init, less 100; 17%
+        /// since 5.10, 2208cdaa56c9; 25% before).
+        tolerance: Percent = percent(17), in 0..=percent(400);
+        /// Balancer: where a new task goes whose own node has idle cpus (find_idlest_group). `idle`: it stays
+        /// while the node has one (5.5 to 5.10, 57abff067a08). `quarter`: while the node runs fewer tasks
+        /// than a quarter of the level's cpus (5.11 to 5.17, 23e6082a522e). `tasks`: while the node with it
+        /// runs at most imb_numa_nr tasks (5.18 and 5.19, e496132ebedd). `tasks-and-gap`: if the idle cpus
+        /// also differ by two at most (since 6.0, cb29a5c19d2d).
+        fork_numa: ForkNuma = ForkNuma::TasksAndGap;
+        /// Balancer: which imbalance stays between nodes with spare cpus (adjust_numa_imbalance). `off`: none
+        /// (5.5; RHEL 8.4 to 8.6). `two`: two tasks in the busiest node (5.6 to 5.10, b396f52326de).
+        /// `quarter`: two tasks to move, while that node runs fewer than a quarter of its cpus (5.11 to 5.17,
+        /// 7d2b5dd0bcc4). `moved`: two to move, while the local node with one more runs at most imb_numa_nr
+        /// (5.18 and 5.19, 2cfb7a1b031b). `difference`: a difference of two in that case (since 6.0,
+        /// cb29a5c19d2d).
+        numa_allowance: NumaAllowance = NumaAllowance::Difference;
+        /// Balancer: a node whose cpus share one cache may stay uneven by its cpus divided by this
+        /// (imb_numa_nr in build_sched_domains; 8 since 6.0, commit 026b98a93bbd; 4 in 5.18 and 5.19).
+        numa_divisor: u32 = 8, in 1..=1_000;
+        /// Balancer: which tasks fit the load to move (detach_tasks). `half`: half of the load fits, or more
+        /// attempts failed than cache_nice_tries (to 5.9). `shift`: the load fits, halved once for each
+        /// attempt that failed (since 5.10, 5a7f55590467).
+        detach: Detach = Detach::Shift;
+        /// Balancer: the utilisation of a task, too, is halved for each attempt that failed (migrate_util in
+        /// detach_tasks; since 5.11 to 5.15; not in 5.10).
+        utilisation_shrinks: bool = true;
+        /// Balancer: when attempts that fail make the stopper move a running task (need_active_balance).
+        /// `any`: whatever is to move; the interval doubles then, and if no task may come the failures count
+        /// on from cache_nice_tries + 1 (to 5.11). `tasks`: only where a number of tasks is to move (since
+        /// 5.12, e9b9734b7465).
+        active_balance: ActiveBalance = ActiveBalance::Tasks;
+        /// Balancer: who evens out the numbers of tasks of cores, caches and packages with spare cpus
+        /// (prefer_sibling in find_busiest_group). `any`: busy cpus too, by tasks (to 6.5). `idle`: idle cpus
+        /// only, in proportion to the cores (since 6.6, 7ff1693236f5).
+        siblings: Siblings = Siblings::Idle;
+        /// Balancer: a core of several threads with more than one task ranks above full groups for an idle
+        /// cpu (group_smt_balance; since 6.6, fee1759e4f04).
+        smt_balance: bool = true;
+        /// Balancer: of full groups the last one looked at is the busiest, unless its rivals are threads of a
+        /// core; before, the first (update_sd_pick_busiest; since 6.6, 5fd6d7f43958).
+        last_full_group: bool = true;
+        /// Balancer: the idle cpu that balances for its group is one of an idle core, if there is one; before,
+        /// the first idle cpu (should_we_balance; since 6.6, b1bfeab9b002).
+        idle_core_first: bool = true;
+        /// Balancer: a group counts as overloaded also by the time that its tasks are runnable, not only by
+        /// utilisation (group_is_overloaded; since 5.7, 070f5e860ee2).
+        runnable_counts: bool = true;
+        /// Balancer: the queue to take utilisation from is chosen by the time of runnable tasks too
+        /// (cpu_util_cfs_boost in find_busiest_queue; since 6.5, 7d0583cf9ec7).
+        runnable_boost: bool = true;
+        /// Balancer: between cpus that share a cache numbers of tasks move, not utilisation
+        /// (calculate_imbalance; since 5.11, 16b0a7a1a0af).
+        cache_moves_tasks: bool = true;
+        /// Balancer: no utilisation is taken from a cpu with one task (find_busiest_queue; since 5.7,
+        /// c32b4308295a).
+        lone_task_stays: bool = true;
+        /// Balancer: a task that is not eligible on its queue does not come to a cpu with tasks at a first
+        /// attempt (task_is_ineligible_on_dst_cpu; since 6.13).
+        ineligible_stays: bool = true;
+        /// Wake-up: a task that wakes many others, which wake many, is not followed to its cpu (wake_wide;
+        /// since 4.3, 63b0e9edceec).
+        wake_wide: bool = false;
+        /// Wake-up: an idle previous cpu wins over the waker's, also where they share no cache
+        /// (wake_affine_idle; since 5.11, d8fcb81f1acf); before, loads decide.
+        idle_previous_wins: bool = true;
+        /// Wake-up: a task remembers the cpu before the last (recent_used_cpu; since 5.14, 89aafd67f28c);
+        /// before, a waker remembers its own cpu, and a task that goes to the one it remembers the cpu it
+        /// left.
+        previous_is_recent: bool = true;
+        /// Wake-up: how many cpus of the target's cache a task looks at for an idle one (select_idle_cpu).
+        /// `all`: all of them. `proportional`: as many as the idle times of the waker's cpu pay for, at least
+        /// 4 (SIS_PROP; 4.13 to 5.19, 1ad3aaf3fcd2). `utilisation`: the fewer, the busier the cpus of the
+        /// cache were at their last periodic balancing, none from 85 % on (SIS_UTIL; since 6.0,
+        /// 70fb5ccf2ebb).
+        scan: Scan = Scan::All;
+        /// Wake-up: without an idle core a task looks at the threads of its previous core before the others
+        /// (select_idle_smt; since 5.13, c722f35b513f); before, at those of the target's core after them.
+        previous_core_first: bool = true;
+        /// Balancer: a cpu whose idle times are shorter on average than migration_cost looks for nothing when
+        /// it goes idle (newidle_balance; to 5.16, c5b0a7eefc70).
+        idle_for_migration_cost: bool = false;
+        /// Balancer: the highest cost of a look of cpus that go idle falls by 3/256 a second
+        /// (update_newidle_cost; since 3.13, 9bd721c55c8a). If false, it stays what a look costs.
+        look_cost_fades: bool = false;
+        /// Balancer: what a look of a cpu that goes idle counts as if it pulls nothing (sched_balance_newidle).
+        /// `cost`: its cost (3.13 to 6.16). `more`: half as much again as the highest cost so far, up to
+        /// migration_cost (6.17 to 6.18.2, 155213a2aed4). `random`: its cost, and looks are left out at
+        /// random, so that their share follows the share that pulls (NI_RANDOM; 6.19 and stable kernels since
+        /// January 2026, 33cf66d88306). `random-by-rate`: the same, and rare looks keep a higher share
+        /// (NI_RATE; 7.1).
+        failing: Failing = Failing::Cost;
+    }
+}
+
+impl Copy for TypeRules {}
+
+/// Number of rules.
+pub(super) const TYPES: usize = TypeRules::TABLE.len();
+
+/// 6.18.
+pub(super) const TYPES_6_18: [Parameter; TYPES] = changed(TypeRules::TABLE, &[]);
+
+/// 6.6 to 6.12.
+pub(super) const TYPES_6_6: [Parameter; TYPES] = changed(
+    &TYPES_6_18,
+    &[
+        TypeRules::ineligible_stays.with(false as u64),
+        TypeRules::wake_wide.with(true as u64),
+        TypeRules::scan.with(Scan::Utilisation as u64),
+        TypeRules::look_cost_fades.with(true as u64),
+    ],
+);
+
+/// 6.5.
+pub(super) const TYPES_6_5: [Parameter; TYPES] = changed(
+    &TYPES_6_6,
+    &[
+        TypeRules::siblings.with(Siblings::Any as u64),
+        TypeRules::smt_balance.with(false as u64),
+        TypeRules::last_full_group.with(false as u64),
+        TypeRules::idle_core_first.with(false as u64),
+    ],
+);
+
+/// 6.0 to 6.4.
+pub(super) const TYPES_6_1: [Parameter; TYPES] =
+    changed(&TYPES_6_5, &[TypeRules::runnable_boost.with(false as u64)]);
+
+/// 5.18 and 5.19.
+pub(super) const TYPES_5_19: [Parameter; TYPES] = changed(
+    &TYPES_6_1,
+    &[
+        TypeRules::fork_numa.with(ForkNuma::Tasks as u64),
+        TypeRules::numa_allowance.with(NumaAllowance::Moved as u64),
+        TypeRules::numa_divisor.with(4),
+        TypeRules::scan.with(Scan::Proportional as u64),
+    ],
+);
+
+/// 5.15 and 5.16.
+pub(super) const TYPES_5_15: [Parameter; TYPES] = changed(
+    &TYPES_5_19,
+    &[
+        TypeRules::fork_numa.with(ForkNuma::Quarter as u64),
+        TypeRules::numa_allowance.with(NumaAllowance::Quarter as u64),
+        TypeRules::idle_for_migration_cost.with(true as u64),
+    ],
+);
+
+/// 5.10.
+pub(super) const TYPES_5_10: [Parameter; TYPES] = changed(
+    &TYPES_5_15,
+    &[
+        TypeRules::fork_numa.with(ForkNuma::Idle as u64),
+        TypeRules::numa_allowance.with(NumaAllowance::Two as u64),
+        TypeRules::utilisation_shrinks.with(false as u64),
+        TypeRules::active_balance.with(ActiveBalance::Any as u64),
+        TypeRules::cache_moves_tasks.with(false as u64),
+        TypeRules::idle_previous_wins.with(false as u64),
+        TypeRules::previous_is_recent.with(false as u64),
+        TypeRules::previous_core_first.with(false as u64),
+    ],
+);
+
+/// 5.7 to 5.9.
+pub(super) const TYPES_5_9: [Parameter; TYPES] = changed(
+    &TYPES_5_10,
+    &[
+        TypeRules::busy_factor.with(32),
+        TypeRules::busy_less_a_tick.with(false as u64),
+        TypeRules::tolerance.with(2_500),
+        TypeRules::detach.with(Detach::Half as u64),
+    ],
+);
+
+/// 5.5.
+pub(super) const TYPES_5_5: [Parameter; TYPES] = changed(
+    &TYPES_5_9,
+    &[
+        TypeRules::numa_allowance.with(NumaAllowance::Off as u64),
+        TypeRules::runnable_counts.with(false as u64),
+        TypeRules::lone_task_stays.with(false as u64),
+    ],
+);
+
+/// The rows of the releases, oldest first: each holds until the next one.
+pub static TYPE_ROWS: [(&str, [Parameter; TYPES]); 9] = [
+    ("5.5", TYPES_5_5),
+    ("5.9", TYPES_5_9),
+    ("5.10", TYPES_5_10),
+    ("5.15", TYPES_5_15),
+    ("5.19", TYPES_5_19),
+    ("6.1", TYPES_6_1),
+    ("6.5", TYPES_6_5),
+    ("6.6", TYPES_6_6),
+    ("6.18", TYPES_6_18),
+];
