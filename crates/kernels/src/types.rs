@@ -1,8 +1,9 @@
-//! The rules of the balancer by types of groups, each a key of `kernel:`, and the rows of the releases from 5.5
-//! to 6.18.
+//! The rules of the balancer by types of groups, each a key of `kernel:`, and the rows of the releases from
+//! 5.5 to 6.18.
 //!
-//! Source: kernel/sched/fair.c and topology.c of 5.10.223, 6.1.176, 6.12.117 and 7.2.13, and the commits named.
-//! "Since" is the first mainline release; stable and distribution kernels took rules over earlier or later.
+//! Source: kernel/sched/fair.c and topology.c of 5.10.223, 6.1.176, 6.12.117 and 7.2.13, and the commits
+//! named. "Since" is the first mainline release; stable and distribution kernels took rules over earlier or
+//! later.
 
 use notation::declare::Percent;
 use notation::parameter::{Parameter, changed};
@@ -155,8 +156,8 @@ parameters! {
         /// Balancer: of full groups the last one looked at is the busiest, unless its rivals are threads of a
         /// core; before, the first (update_sd_pick_busiest; since 6.6, 5fd6d7f43958).
         last_full_group: bool = true;
-        /// Balancer: the idle cpu that balances for its group is one of an idle core, if there is one; before,
-        /// the first idle cpu (should_we_balance; since 6.6, b1bfeab9b002).
+        /// Balancer: the idle cpu that balances for its group is one of an idle core, if there is one;
+        /// before, the first idle cpu (should_we_balance; since 6.6, b1bfeab9b002).
         idle_core_first: bool = true;
         /// Balancer: a group counts as overloaded also by the time that its tasks are runnable, not only by
         /// utilisation (group_is_overloaded; since 5.7, 070f5e860ee2).
@@ -196,9 +197,10 @@ parameters! {
         /// it goes idle (newidle_balance; to 5.16, c5b0a7eefc70).
         idle_for_migration_cost: bool = false;
         /// Balancer: the highest cost of a look of cpus that go idle falls by 3/256 a second
-        /// (update_newidle_cost; since 3.13, 9bd721c55c8a). If false, it stays what a look costs.
+        /// (update_newidle_cost; since 3.13, f48627e686a6). If false, it stays what a look costs.
         look_cost_fades: bool = false;
-        /// Balancer: what a look of a cpu that goes idle counts as if it pulls nothing (sched_balance_newidle).
+        /// Balancer: what a look of a cpu that goes idle counts as if it pulls nothing
+        /// (sched_balance_newidle).
         /// `cost`: its cost (3.13 to 6.16). `more`: half as much again as the highest cost so far, up to
         /// migration_cost (6.17 to 6.18.2, 155213a2aed4). `random`: its cost, and looks are left out at
         /// random, so that their share follows the share that pulls (NI_RANDOM; 6.19 and stable kernels since

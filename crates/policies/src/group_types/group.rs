@@ -93,8 +93,8 @@ impl Stats {
     }
 
     /// A better place to pull from than `other`, which comes earlier (`update_sd_pick_busiest`): of
-    /// overloaded groups the one with the highest load, of full ones the last or the first (loads are compared
-    /// only where a group is overloaded), of imbalanced ones the first.
+    /// overloaded groups the one with the highest load, of full ones the last or the first (loads are
+    /// compared only where a group is overloaded), of imbalanced ones the first.
     pub(super) fn busier_than(&self, other: &Self, rules: &Rules) -> bool {
         if self.state != other.state {
             return self.state > other.state;

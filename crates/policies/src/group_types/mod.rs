@@ -1,5 +1,5 @@
-//! `LOAD` of Linux 5.5 and later: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle
-//! cpus.
+//! `LOAD` of Linux 5.5 and later: group types, decayed loads, new-idle pulls at every level, wake-ups that
+//! find idle cpus.
 //!
 //! Source: kernel/sched/fair.c of Linux 5.5 to 7.1, simplified: no NUMA balancing, no wake-ups by a task that
 //! is about to sleep (`WF_SYNC`), no clusters. Where releases differ: [`Rules`].

@@ -1,5 +1,5 @@
-//! Looks of a cpu that goes idle: `sched_balance_newidle`, `update_newidle_cost` and `update_newidle_stats` of
-//! Linux 5.5 to 7.1.
+//! Looks of a cpu that goes idle: `sched_balance_newidle`, `update_newidle_cost` and `update_newidle_stats`
+//! of Linux 5.5 to 7.1.
 
 use sim_core::ids::CpuId;
 use sim_core::policy::System;

@@ -1,4 +1,5 @@
-//! The rules of wake-ups and of cpus that go idle in which releases differ, each by a law worked out on paper.
+//! The rules of wake-ups and of cpus that go idle in which releases differ, each by a law worked out on
+//! paper.
 
 use super::tests::{SOCKETS, TWO, rules, steady_under};
 use super::*;

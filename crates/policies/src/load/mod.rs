@@ -77,8 +77,8 @@ parameters! {
         /// linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle
         /// time is shorter skips the pass (uncertain).
         newidle_cost: Duration = 100, in 0..=ms(1);
-        /// Releases from 5.5 to 5.19: assumed cost of a look at one cpu when a woken task searches for an idle
-        /// one. The more a search costs, the fewer cpus it looks at (SIS_PROP; uncertain).
+        /// Releases from 5.5 to 5.19: assumed cost of a look at one cpu when a woken task searches for an
+        /// idle one. The more a search costs, the fewer cpus it looks at (SIS_PROP; uncertain).
         scan_cost: Duration = 50, in 0..=ms(1);
         /// linux-6.18: mean time between two runs of kernel threads (softirqs, work queues) on an idle cpu.
         /// After each the cpu looks for tasks like any that goes idle; `0s`: they do not run. Measured with
