@@ -29,8 +29,8 @@ fn fairness(release: &str, tasks: u32, seed: u64) -> u64 {
 #[test]
 fn always_running_threads_get_more_equal_shares_since_5_10() {
     // Cover letter of "Improve fairness between cfs tasks" (September 2020), two clusters of four cores: 9
-    // threads 78.3 -> 91.2 %, 11 threads 65.9 -> 91.3 %. Here, under the queues of 6.18: 86.0 -> 91.3 % and 75.5 ->
-    // 89.1 %.
+    // threads 78.3 -> 91.2 %, 11 threads 65.9 -> 91.3 %. Here, under the queues of 6.18: 86.0 -> 91.3 % and
+    // 75.5 -> 89.1 %.
     let mean = |release, tasks| (1..=4).map(|seed| fairness(release, tasks, seed)).sum::<u64>() / 4;
     let [nine, eleven] = [9, 11].map(|tasks| ["5.9", "5.10"].map(|release| mean(release, tasks)));
     assert!(nine[0] < nine[1] && eleven[0] + 100 < eleven[1], "{nine:?} {eleven:?}");
@@ -46,8 +46,8 @@ fn forks_of_one_parent_end_where_the_release_puts_them() {
         });
         first.take(tasks as usize).filter(|cpu| *cpu < 24).count()
     };
-    // As read in the sources. Under 5.10.223 and 6.1.176 in QEMU, two nodes of 8: 8 and 4, 6 and 6 or 7 and 5
-    // of 12.
+    // As read in the sources. Under 5.10.223 and 6.1.176 in QEMU, two nodes of 8: 8 and 4, 6 and 6 or 7 and
+    // 5 of 12.
     let all = |tasks| ["5.10", "5.15", "6.1"].map(|release| here(release, tasks));
     assert_eq!(all(24), [24, 12, 12]);
     assert_eq!(all(12), [12, 12, 6]);
