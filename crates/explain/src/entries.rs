@@ -1,5 +1,6 @@
 //! Pages of kernels, runtimes and workloads.
 
+use notation::parameter::Parameter;
 use workloads::WORKLOADS;
 use workloads::runtimes::{self, RUNTIMES};
 
@@ -23,10 +24,16 @@ fn kernel(e: &kernels::Entry) -> Page {
         format!(" It is the default kernel of {}.", machines.join(", "))
     };
     let apps = format!("{SOLVER}, threads_per_core: 2 }}");
+    let base = e.own.base.and_then(|base| kernels::KERNELS.find(base));
+    let differs = |p: &&'static Parameter| base.is_none_or(|base| !base.parameters.contains(p));
+    let own_parameters = e.parameters.iter().filter(differs).map(parameter).collect();
+    let like = base.map_or_else(String::new, |base| {
+        format!(" Its parameters are those of `{}`; the table lists those with other values.", base.name)
+    });
     Page::new(Kind::Kernel, e.name, e.summary)
         .text("", &kernels::KERNELS.about(e))
-        .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}"))
-        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}{like}"))
+        .with("Parameters", vec![Block::Parameters(own_parameters)])
         .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])
         .text("Source", e.source)
 }

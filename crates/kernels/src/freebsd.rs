@@ -45,7 +45,7 @@ queue",
     source: "FreeBSD 7.3, sys/kern/sched_ule.c",
     example: "{ freebsd-7: { interactive: 0 } }",
     parameters: Parameters::TABLE,
-    own: Kernel { policy: "ULE", package: None, balance: Form::None, make: ule },
+    own: Kernel { policy: "ULE", base: None, package: None, balance: Form::None, make: ule },
 };
 
 fn ule(values: &Values, _cpus: u32) -> OsBuilt {

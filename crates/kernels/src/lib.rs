@@ -33,6 +33,8 @@ pub type Entry = registry::Entry<Kernel>;
 pub struct Kernel {
     /// The policy that is its own placement and balancing.
     pub policy: &'static str,
+    /// The kernel of which it is a variation, with the same parameters; pages list only what differs.
+    pub base: Option<&'static str>,
     /// How the packages of a distribution are told that have these rules; none for a mainline release.
     pub package: Option<Package>,
     balance: Form,
@@ -51,7 +53,17 @@ pub struct Package {
 impl Kernel {
     /// A kernel of Linux: its queues, and the form of its balancer.
     const fn linux(make: fn(&Values, u32) -> OsBuilt, balance: Form) -> Self {
-        Self { policy: "LOAD", package: None, balance, make }
+        Self { policy: "LOAD", base: None, package: None, balance, make }
+    }
+
+    /// The same as a variation of another kernel.
+    const fn like(self, base: &'static str) -> Self {
+        Self { base: Some(base), ..self }
+    }
+
+    /// The same in the packages of a distribution.
+    const fn packaged(self, mark: &'static str, release: &'static str) -> Self {
+        Self { package: Some(Package { mark, release }), ..self }
     }
 
     /// Whether its balancer has rules among its parameters.

@@ -169,7 +169,7 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.27: { yield: posix } }",
     parameters: &joined::<{ COUNT + LOADS }>(&ROW_27, &LOADS_2_6_27),
-    own: Kernel::linux(cfs, Form::Loads),
+    own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.28"),
 };
 
 /// The entry of the release after the next.
@@ -179,7 +179,7 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.30: { adaptive_gran: false } }",
     parameters: &joined::<{ COUNT + LOADS }>(&ROW_30, &LOADS_2_6_30),
-    own: Kernel::linux(cfs, Form::Loads),
+    own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.28"),
 };
 
 pub(super) fn cfs(values: &Values, cpus: u32) -> OsBuilt {

@@ -9,6 +9,7 @@ mod completions;
 mod decisions;
 mod files;
 mod help;
+mod kernel;
 mod lesson;
 mod machine;
 mod measure;

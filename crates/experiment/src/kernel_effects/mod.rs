@@ -112,7 +112,7 @@ pub fn subjects() -> Vec<Subject> {
         machine: machine.to_owned(),
         name: format!("{program} on {machine}"),
         text: format!(
-            "machine: \"{machine}\"\napps:\n  {}\npolicies: [LOAD]\nbaseline: none\nrepeat: 1\n",
+            "name: effects\nmachine: \"{machine}\"\napps:\n  {}\npolicies: [LOAD]\nbaseline: none\nrepeat: 1\n",
             apps(cpus(machine))
         ),
     };
