@@ -4,8 +4,9 @@
 use notation::declare::amount::{ms, us};
 use notation::parameter::{Parameter, changed, joined};
 
-use super::balance::{Form, LOADS, LOADS_2_6_30, TYPES, TYPES_6_18};
+use super::balance::{Form, LOADS, LOADS_2_6_30};
 use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
+use super::types::{TYPES, TYPES_5_15, TYPES_6_5};
 use super::{Entry, Kernel};
 
 /// The queue of 3.10 (kernel/sched/fair.c, kernel/sched/features.h).
@@ -57,7 +58,7 @@ pub(super) const LINUX_5_15: Entry = Entry {
         balancer of linux-6.18",
     source: "Linux 5.15, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
     example: "{ linux-5.15: { base_slice: false } }",
-    parameters: &joined::<{ COUNT + TYPES }>(&ROW_5_15, &TYPES_6_18),
+    parameters: &joined::<{ COUNT + TYPES }>(&ROW_5_15, &TYPES_5_15),
     own: Kernel::linux(cfs, Form::Types),
 };
 
@@ -67,7 +68,7 @@ pub(super) const LINUX_6_5: Entry = Entry {
     summary: "like linux-5.15, but no turn is longer than one latency; the last release with CFS (2023)",
     source: "Linux 6.5, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
     example: "{ linux-6.5: { tick: 1ms } }",
-    parameters: &joined::<{ COUNT + TYPES }>(&ROW_6_5, &TYPES_6_18),
+    parameters: &joined::<{ COUNT + TYPES }>(&ROW_6_5, &TYPES_6_5),
     own: Kernel::linux(cfs, Form::Types),
 };
 
