@@ -2,13 +2,18 @@
 
 use notation::declare::Duration;
 use notation::parameter::{Values, joined};
-use notation::parameters;
-use sim_core::os::{Discipline, EevdfParams};
+use notation::{choices, parameters};
+use sim_core::os::{Discipline, EevdfParams, GroupShares};
 use sim_core::time::Span;
 
 use super::balance::Form;
 use super::types::{TYPES, TYPES_6_18};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
+
+choices! {
+    /// The words of `group_shares`.
+    enum Shares { Averaged = "averaged", Queued = "queued" }
+}
 
 parameters! {
     /// Parameters of `linux-6.18`.
@@ -34,6 +39,10 @@ parameters! {
         /// A picked task is protected from pre-emption for its whole slice instead of only 0.7ms
         /// (RUN_TO_PARITY).
         run_to_parity: bool = true;
+        /// By what load the weight of a task group is divided among the cpus (calc_group_shares): averaged,
+        /// with a half-life of 32 ms and with what sleeps (since 4.15), or queued, by what is queued at the
+        /// instant.
+        group_shares: Shares = Shares::Averaged;
     }
 }
 
@@ -66,6 +75,10 @@ fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
         place_lag: values.place_lag,
         protected: if values.run_to_parity { slice } else { EevdfParams::SHORT_SLICE },
         lag_bound: (slice * 2).max(Span::from_ns(tick)),
+        group_shares: match values.group_shares {
+            Shares::Averaged => GroupShares::Averaged,
+            Shares::Queued => GroupShares::Queued,
+        },
     });
     OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

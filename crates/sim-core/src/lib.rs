@@ -5,6 +5,7 @@
 
 pub mod account;
 mod contention;
+pub mod decay;
 pub mod engine;
 mod event;
 pub mod histogram;

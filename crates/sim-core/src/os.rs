@@ -5,6 +5,7 @@ pub use crate::run_queue::Discipline;
 pub use crate::run_queue::by_policy::ByPolicy;
 pub use crate::run_queue::cfs::{BuddyLimit, CfsBase, CfsParams, CpuScaling, StartDebit, YieldMode};
 pub use crate::run_queue::eevdf::EevdfParams;
+pub use crate::run_queue::groups::GroupShares;
 pub use crate::run_queue::o1::O1Params;
 pub use crate::run_queue::round_robin::RoundRobinParams;
 pub use crate::run_queue::ts::TsParams;

@@ -412,6 +412,19 @@ pub trait View {
     }
     /// The sum of the weights of the runnable tasks of a cpu.
     fn load(&self, cpu: CpuId) -> u64;
+    /// Where there are task groups: the load of a cpu with a half-life of 32 ms, in which each group counts by
+    /// its weight there (`cpu_load` of Linux). None elsewhere. For LOAD only, which cannot compute it without
+    /// the groups.
+    fn load_average(&self, cpu: CpuId) -> Option<u64> {
+        let _ = cpu;
+        None
+    }
+    /// Where there are task groups: what a task counts of the load of the cpu it is on or was last
+    /// (`task_h_load` of Linux). None elsewhere. For LOAD only, as [`View::load_average`].
+    fn task_load_average(&self, task: TaskId) -> Option<u64> {
+        let _ = task;
+        None
+    }
     /// A task. Which of the tasks that poll on one cpu holds it just now, and when each last ran, is as of
     /// the last [`System::current`] or [`System::queued`] of that cpu.
     fn task(&self, task: TaskId) -> TaskView;

@@ -251,6 +251,12 @@ impl View for Tapped<'_> {
     fn load(&self, cpu: CpuId) -> u64 {
         self.system.load(cpu)
     }
+    fn load_average(&self, cpu: CpuId) -> Option<u64> {
+        self.system.load_average(cpu)
+    }
+    fn task_load_average(&self, task: TaskId) -> Option<u64> {
+        self.system.task_load_average(task)
+    }
     fn task(&self, task: TaskId) -> TaskView {
         self.system.task(task)
     }

@@ -8,8 +8,8 @@ use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
-    Balancer, BuddyLimit, CfsParams, Discipline, EevdfParams, Limit, O1Params, OsModel, RoundRobinParams,
-    StartDebit, TaskGroup, TsParams, UleParams, YieldMode,
+    Balancer, BuddyLimit, CfsParams, Discipline, EevdfParams, GroupShares, Limit, O1Params, OsModel,
+    RoundRobinParams, StartDebit, TaskGroup, TsParams, UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -386,6 +386,7 @@ fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {
         place_lag: rng.random_range(0..4) > 0,
         protected: [slice, ns(rng, 30_000)][rng.random_range(0..2)],
         lag_bound: (slice * 2).max(tick),
+        group_shares: [GroupShares::Averaged, GroupShares::Queued][rng.random_range(0..2)],
     }
 }
 

@@ -50,8 +50,8 @@ impl GroupTypes {
             if self.excluded.contains(cpu) {
                 continue;
             }
+            load += self.load(view, cpu);
             let record = &mut self.cpus[cpu];
-            load += record.load.get(now);
             busy += record.utilisation(now, own);
             misfit = misfit.max(record.misfit);
             runnable += record.runnable.get(now);

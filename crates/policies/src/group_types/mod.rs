@@ -397,6 +397,11 @@ impl GroupTypes {
         if helped { (load >> FINE).max(1) } else { 0 }
     }
 
+    /// The load of a cpu (`cpu_load`); with task groups what the kernel knows, in which groups count.
+    fn load(&mut self, view: &dyn View, cpu: CpuId) -> u64 {
+        view.load_average(cpu).unwrap_or_else(|| self.cpus[cpu].load.get(view.now()))
+    }
+
     fn carried(&mut self, system: &mut dyn System, task: TaskId) -> Carried {
         let (now, ran) = (system.now(), system.cpu_time(task));
         let home = self.task(task).home;

@@ -57,7 +57,7 @@ impl GroupTypes {
         let allowed = || group.clone().map(CpuId).filter(|cpu| view.allowed(task, *cpu));
         let idle = allowed().filter(|cpu| view.nr_running(*cpu) == 0);
         let latest = idle.min_by_key(|cpu| Reverse(self.cpus[*cpu].idle_since));
-        latest.or_else(|| allowed().min_by_key(|cpu| self.cpus[*cpu].load.get(view.now())))
+        latest.or_else(|| allowed().min_by_key(|cpu| self.load(view, *cpu)))
     }
 
     /// A remote group clearly better than the local one (`sched_balance_find_dst_group`).

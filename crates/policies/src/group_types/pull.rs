@@ -127,7 +127,7 @@ impl GroupTypes {
             }
             let measure = match amount {
                 Amount::Load(load) => {
-                    let own = self.cpus[cpu].load.get(now);
+                    let own = self.load(view, cpu);
                     if running == 1 && own > load { 0 } else { own * UNIT / capacity }
                 }
                 Amount::Utilisation(_) if running <= 1 && self.rules.lone_task_stays => 0,
@@ -226,7 +226,9 @@ impl GroupTypes {
             let stays = fits(used >> FINE, self.unequal.capacity(pull.from));
             return (!stays).then_some(Amount::Misfit(0));
         }
-        left.after((load >> FINE).max(1), used >> FINE, self.halvings(pull))
+        // `task_h_load`.
+        let load = system.task_load_average(task).unwrap_or(load >> FINE);
+        left.after(load.max(1), used >> FINE, self.halvings(pull))
     }
 
     /// How often the load and the utilisation of a task are halved before they are compared with the amount.

@@ -131,9 +131,10 @@ impl GroupTypes {
         };
         let margin = 100 + (domain.imbalance_pct() - 100) / 2;
         let now = view.now();
-        let own = self.task(task).average.get(now);
-        let here = self.cpus[waker].load.get(now) + own;
-        let there = self.cpus[previous].load.get(now).saturating_sub(own);
+        let own = view.task_load_average(task);
+        let own = own.unwrap_or_else(|| self.task(task).average.get(view.now()));
+        let here = self.load(view, waker) + own;
+        let there = self.load(view, previous).saturating_sub(own);
         if 100 * here < margin * there { waker } else { previous }
     }
 

@@ -34,7 +34,7 @@ impl Engine<'_> {
             let next = discipline.pick_next(tasks, &mut self.cpus[cpu], now)?;
             let groups = discipline.groups().filter(|_| bandwidth::stops(tasks, &self.cpus[cpu], next, now));
             let Some(groups) = groups else { return Some(next) };
-            groups.throttle(tasks, &mut self.cpus[cpu], next);
+            groups.throttle(tasks, &mut self.cpus[cpu], next, now);
             self.notices.push((next, cpu, Change::Left));
             self.shared.watch.note(cpu);
         }
@@ -76,7 +76,7 @@ impl Engine<'_> {
             unreachable!("tasks of groups wait on {cpu} under a discipline without groups");
         };
         for id in bandwidth::released(&self.shared.tasks, record) {
-            groups.unthrottle(&mut self.shared.tasks, record, id);
+            groups.unthrottle(&mut self.shared.tasks, record, id, self.shared.now);
             self.notices.push((id, cpu, Change::Entered));
         }
         let exit = if idle { self.shared.idle_exit(record) } else { Span::ZERO };

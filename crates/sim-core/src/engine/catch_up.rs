@@ -23,7 +23,7 @@ impl Engine<'_> {
         let cpu = self.shared.tasks[id].cpu;
         self.catch_up(cpu);
         let Some(groups) = self.shared.model.discipline.groups() else { return };
-        groups.end_delay(&mut self.shared.tasks, &mut self.cpus[cpu], id);
+        groups.end_delay(&mut self.shared.tasks, &mut self.cpus[cpu], id, self.shared.now);
     }
 
     /// Charges the current task of a cpu for the time until now.

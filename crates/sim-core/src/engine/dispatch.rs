@@ -386,7 +386,7 @@ impl Engine<'_> {
         }
         if !run_queue::anyone_waits(&self.shared.tasks, &self.cpus[cpu]) {
             if let Some(groups) = self.shared.model.discipline.groups() {
-                groups.emptied(&mut self.shared.tasks, &mut self.cpus[cpu]);
+                groups.emptied(&mut self.shared.tasks, &mut self.cpus[cpu], self.shared.now);
             }
             if std::mem::take(&mut self.cpus[cpu].newidle) {
                 self.notify(policy);

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::policy::{
     self, Action, Affinity, AppView, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
-use crate::run_queue::{self, Rules, groups};
+use crate::run_queue::{self, Rules, group_loads, groups};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 impl View for Engine<'_> {
@@ -53,6 +53,17 @@ impl View for Engine<'_> {
 
     fn load(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu].load
+    }
+
+    fn load_average(&self, cpu: CpuId) -> Option<u64> {
+        let cpu = &self.cpus[cpu];
+        (cpu.rare.group_count > 0).then(|| group_loads::of_cpu(&self.shared.tasks, cpu, self.shared.now))
+    }
+
+    fn task_load_average(&self, task: TaskId) -> Option<u64> {
+        let cpu = &self.cpus[self.shared.tasks[task].cpu];
+        let load = || group_loads::of_task(&self.shared.tasks, cpu, task, self.shared.now);
+        (cpu.rare.group_count > 0).then(load)
     }
 
     fn task(&self, task: TaskId) -> TaskView {

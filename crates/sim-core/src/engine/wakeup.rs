@@ -189,7 +189,7 @@ impl Engine<'_> {
         self.shared.apps[self.shared.tasks[id].app()].count_switch(reason);
         self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         let record = &mut self.cpus[cpu];
-        self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, reason);
+        self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, reason, self.shared.now);
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
         record.picked = self.shared.now;
@@ -246,7 +246,8 @@ impl Engine<'_> {
         } else {
             let (state, record) = (self.shared.tasks[id].state, &mut self.cpus[from]);
             debug_assert!(state == TaskState::Queued, "{id} leaves the queue of {from} and is {state:?}");
-            self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, LeaveReason::Moved);
+            let now = self.shared.now;
+            self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, LeaveReason::Moved, now);
             run_queue::remove(&mut self.shared.tasks, record, id);
             self.depart(id, from);
         }

@@ -291,7 +291,7 @@ impl Rules for CfsParams {
         self.times_pairs()
     }
 
-    fn leave(&self, tasks: &mut Tasks, _: &mut Cpu, id: TaskId, reason: LeaveReason) {
+    fn leave(&self, tasks: &mut Tasks, _: &mut Cpu, id: TaskId, reason: LeaveReason, _: Time) {
         if reason == LeaveReason::Slept && self.adaptive_gran {
             tasks[id].history.waker.sleeps(self);
         }

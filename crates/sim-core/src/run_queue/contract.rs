@@ -208,7 +208,7 @@ contract! {
         fn put_back_key(&self, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {}
 
         /// A task is about to leave the queue or the cpu it is on.
-        fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {}
+        fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason, now: Time) {}
 
         /// Its levels of priority, where a slice lasts over several dispatches.
         fn levels(&self) -> Option<&dyn Levels> { None }
@@ -285,19 +285,19 @@ pub(crate) struct Slack {
 /// groups that compete while they sleep.
 pub(crate) trait Grouped {
     /// A task whose dequeue is delayed leaves its cpu.
-    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId);
+    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
     /// A cpu has no runnable task any more: no sleeping one competes there.
-    fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu);
+    fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time);
 
     /// A task that is not in a list, but may be the current one, changes its priority level.
     fn change_priority(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8);
 
     /// A runnable task of a cpu no longer competes: its group is throttled.
-    fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId);
+    fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
     /// Its group is not throttled any more.
-    fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId);
+    fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 }
 
 /// What tasks ask for, where picks depend on it.

@@ -12,10 +12,11 @@ use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::eligibility::{Average, Contender, Pick};
+use crate::run_queue::groups::GroupShares;
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals};
 use crate::run_queue::{
     Entry, FastForward, Grouped, Picked, Picks, Requested, Requests, Rules, Tasks, Ticks, at_least_1us,
-    bandwidth, delayed_in, eevdf_polls, groups, insert_by, list, remove,
+    bandwidth, delayed_in, eevdf_polls, group_loads, groups, insert_by, list, remove,
 };
 use crate::time::{Span, Time};
 
@@ -37,6 +38,8 @@ pub struct EevdfParams {
     /// Bound of what a task that leaves keeps of its lag, for nice 0: twice the slice or one tick, whichever
     /// is longer (`entity_lag`).
     pub lag_bound: Span,
+    /// By what load the weight of a task group is divided among the cpus.
+    pub group_shares: GroupShares,
 }
 
 impl EevdfParams {
@@ -56,6 +59,7 @@ impl EevdfParams {
             place_lag: true,
             protected: slice,
             lag_bound: (slice * 2).max(Span::from_ms(4)),
+            group_shares: GroupShares::Averaged,
         }
     }
 }
@@ -110,18 +114,18 @@ fn scaled(value: i64, by: i64, over: i64) -> i64 {
 }
 
 /// The groups around a task or group get the weights of what is queued in them (`update_cfs_group`).
-fn reweigh_around(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
+fn reweigh_around(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, now: Time) {
     let mut next = groups::parent(tasks, cpu, id);
     while let Some(entity) = next {
-        reweigh(params, tasks, cpu, entity);
+        reweigh(params, tasks, cpu, entity, now);
         next = groups::parent(tasks, cpu, entity);
     }
 }
 
 /// A group gets its weight on a cpu; its lag, its request and its protection keep their share of service
 /// (`reweight_entity`).
-fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
-    let Some(weight) = groups::share(tasks, cpu, entity) else { return };
+fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId, now: Time) {
+    let Some(weight) = groups::share(params.group_shares, tasks, cpu, entity, now) else { return };
     let before = tasks[entity].weight;
     if weight == before {
         return;
@@ -131,19 +135,19 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
     if let Some(others) = &others {
         let average = others.with(Contender::of(&tasks[entity]));
         tasks[entity].history.vlag = lag_in(params, &average, &tasks[entity]);
-        groups::count(tasks, cpu, entity, before, false);
     }
     let scaled = |value: i64| scaled(value, i64::from(before), i64::from(weight));
     let task = &mut tasks[entity];
     task.history.vlag = scaled(task.history.vlag);
-    task.weight = weight;
     if let Some(others) = &others {
-        groups::count(tasks, cpu, entity, weight, true);
+        groups::change_weight(tasks, cpu, entity, weight, now);
         let task = &mut tasks[entity];
         let protection = scaled(task.history.protection - task.vruntime);
         task.history.vdeadline = scaled(task.history.vdeadline - task.vruntime);
         seat_among(params, others, task, Entry::Move);
         task.history.protection = task.vruntime + protection;
+    } else {
+        task.weight = weight;
     }
 }
 
@@ -228,21 +232,21 @@ fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
 }
 
 /// Picks the next task; delayed ones that come up are dropped on the way.
-fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<TaskId> {
+fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> Option<TaskId> {
     while let Some(next) = pick(tasks, cpu) {
         if !tasks[next].history.delayed {
             return Some(next);
         }
-        drop_delayed(params, tasks, cpu, next);
+        drop_delayed(params, tasks, cpu, next, now);
     }
-    drop_all(params, tasks, cpu);
+    drop_all(params, tasks, cpu, now);
     None
 }
 
 /// A task of a throttled group leaves the queue with its lag (`throttle_cfs_rq_work`), even if it runs.
-fn throttle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+fn throttle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
-    groups::count(tasks, cpu, id, tasks[id].weight, false);
+    groups::count(tasks, cpu, id, false, now);
     let waits = cpu.current != id;
     if waits {
         remove(tasks, cpu, id);
@@ -253,7 +257,7 @@ fn throttle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) 
     }
     cpu.running -= 1;
     cpu.load -= u64::from(tasks[id].weight);
-    leave_groups(params, tasks, cpu, id);
+    leave_groups(params, tasks, cpu, id, now);
 }
 
 /// A throttled task counts again and may run; it is still to be placed.
@@ -264,10 +268,10 @@ fn end_throttling(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
 }
 
 /// A task of a group that is no longer throttled enters as if it woke (`unthrottle_cfs_rq`).
-fn unthrottle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+fn unthrottle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
     remove(tasks, cpu, id);
     end_throttling(tasks, cpu, id);
-    place(params, tasks, cpu, id, Entry::Wake);
+    place(params, tasks, cpu, id, Entry::Wake, now);
     insert_by(params, tasks, cpu, id);
 }
 
@@ -303,7 +307,13 @@ fn lag_in(params: &EevdfParams, average: &Average, task: &Task) -> i64 {
 
 /// A task is about to leave its cpu but is still linked: it takes its lag along. A task that sleeps while it
 /// is ahead of the average stays as a delayed task instead.
-fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+fn leave(
+    params: &EevdfParams,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    id: TaskId,
+    (reason, now): (LeaveReason, Time),
+) {
     if cpu.rare.group_count > 0 && tasks[id].priority == THROTTLED {
         // It has left already; where it comes to, a new request begins.
         end_throttling(tasks, cpu, id);
@@ -326,17 +336,20 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
     if reason == LeaveReason::Moved {
         tasks[id].history.vdeadline -= tasks[id].vruntime;
     }
-    groups::count(tasks, cpu, id, tasks[id].weight, false);
-    leave_groups(params, tasks, cpu, id);
+    groups::count(tasks, cpu, id, false, now);
+    leave_groups(params, tasks, cpu, id, now);
+    if cpu.rare.group_count > 0 && reason == LeaveReason::Exited {
+        group_loads::ends(tasks, cpu, id, now);
+    }
 }
 
 /// The groups around a task or group that has left: one in which nothing is queued any more leaves as well,
 /// as if it slept; it stays as a delayed one while it is ahead of the average (`dequeue_entities`).
-fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
     let mut inside = id;
     while let Some(entity) = groups::parent(tasks, cpu, inside) {
         if tasks[entity].history.load > 0 {
-            return reweigh_around(params, tasks, cpu, inside);
+            return reweigh_around(params, tasks, cpu, inside, now);
         }
         bandwidth::give_back(tasks, cpu, entity);
         let average = average_of(tasks, cpu, entity);
@@ -345,38 +358,38 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
             return;
         }
         let before = lag_in(params, &average, &tasks[entity]);
-        dequeue_group(tasks, cpu, entity, before);
+        dequeue_group(tasks, cpu, entity, before, now);
         inside = entity;
     }
 }
 
 /// A group is no longer queued on a cpu.
-fn dequeue_group(tasks: &mut Tasks, cpu: &Cpu, entity: TaskId, lag: i64) {
+fn dequeue_group(tasks: &mut Tasks, cpu: &Cpu, entity: TaskId, lag: i64, now: Time) {
     let history = &mut tasks[entity].history;
     (history.vlag, history.queued, history.chosen) = (lag, false, false);
     tasks[entity].history.delayed = false;
-    groups::count(tasks, cpu, entity, tasks[entity].weight, false);
+    groups::count(tasks, cpu, entity, false, now);
 }
 
 /// A delayed task or group leaves its cpu: what it has fallen behind while it slept does not count
 /// (`DELAY_ZERO`).
-fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
     let lag = lag(params, tasks, cpu, id).min(0);
     if groups::number(cpu, id) > 0 {
-        dequeue_group(tasks, cpu, id, lag);
+        dequeue_group(tasks, cpu, id, lag, now);
     } else {
         tasks[id].history.vlag = lag;
         unlink(tasks, cpu, id);
-        groups::count(tasks, cpu, id, tasks[id].weight, false);
+        groups::count(tasks, cpu, id, false, now);
     }
-    leave_groups(params, tasks, cpu, id);
+    leave_groups(params, tasks, cpu, id, now);
 }
 
 /// All delayed tasks and groups leave a cpu that has no other task, in the order of their deadlines.
-fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
+fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     if cpu.rare.group_count > 0 {
         while let Some(next) = pick_within(tasks, cpu, Level { priority: 0, group: 0 }) {
-            drop_delayed(params, tasks, cpu, next);
+            drop_delayed(params, tasks, cpu, next, now);
         }
         return;
     }
@@ -390,7 +403,7 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
             pick.consider(id, Contender::of(&tasks[id]));
         }
         let next = pick.result().unwrap_or(first);
-        drop_delayed(params, tasks, cpu, next);
+        drop_delayed(params, tasks, cpu, next, now);
     }
 }
 
@@ -407,7 +420,10 @@ fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
 
 /// Places a task that enters, and the groups around it that are not queued (`enqueue_task_fair`). A delayed
 /// one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`).
-fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
+fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
+    if cpu.rare.group_count > 0 {
+        group_loads::arrive(tasks, cpu, id, now);
+    }
     let (mut next, mut entry) = (Some(id), entry);
     while let Some(inside) = next {
         let group = groups::number(cpu, inside) > 0;
@@ -419,17 +435,17 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
             break;
         }
         if group {
-            reweigh(params, tasks, cpu, inside);
+            reweigh(params, tasks, cpu, inside, now);
         }
         seat(params, tasks, cpu, inside, entry);
         if group {
             tasks[inside].history.queued = true;
         }
-        groups::count(tasks, cpu, inside, tasks[inside].weight, true);
+        groups::count(tasks, cpu, inside, true, now);
         next = groups::parent(tasks, cpu, inside);
         entry = Entry::Wake;
     }
-    reweigh_around(params, tasks, cpu, id);
+    reweigh_around(params, tasks, cpu, id, now);
 }
 
 /// A delayed task or group competes again; one that has fallen behind the average is placed there.
@@ -505,7 +521,12 @@ impl Rules for EevdfParams {
         if cpu.rare.group_count > 0
             && let Some(current) = cpu.current.some()
         {
-            reweigh_around(self, tasks, cpu, current);
+            let mut next = groups::parent(tasks, cpu, current);
+            while let Some(entity) = next {
+                group_loads::tick(tasks, cpu, entity, at);
+                reweigh(self, tasks, cpu, entity, at);
+                next = groups::parent(tasks, cpu, entity);
+            }
         }
     }
 
@@ -514,8 +535,8 @@ impl Rules for EevdfParams {
         task.history.vdeadline
     }
 
-    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
-        place(self, tasks, cpu, id, entry);
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
+        place(self, tasks, cpu, id, entry, now);
     }
 
     fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
@@ -541,8 +562,8 @@ impl Rules for EevdfParams {
         preempts(tasks, cpu, id)
     }
 
-    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, _: Time) -> Option<TaskId> {
-        choose(self, tasks, cpu)
+    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, now: Time) -> Option<TaskId> {
+        choose(self, tasks, cpu, now)
     }
 
     fn prefers(&self, tasks: &Tasks, cpu: &Cpu, target: TaskId, _: i64) -> bool {
@@ -553,8 +574,8 @@ impl Rules for EevdfParams {
         yields(self, tasks, cpu, now);
     }
 
-    fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
-        leave(self, tasks, cpu, id, reason);
+    fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason, now: Time) {
+        leave(self, tasks, cpu, id, (reason, now));
     }
 
     fn groups(&self) -> Option<&dyn Grouped> {
@@ -578,24 +599,24 @@ impl FastForward for EevdfParams {
 }
 
 impl Grouped for EevdfParams {
-    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-        drop_delayed(self, tasks, cpu, id);
+    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        drop_delayed(self, tasks, cpu, id, now);
     }
 
-    fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
-        drop_all(self, tasks, cpu);
+    fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        drop_all(self, tasks, cpu, now);
     }
 
     fn change_priority(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
         change_priority(self, tasks, cpu, id, priority);
     }
 
-    fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-        throttle(self, tasks, cpu, id);
+    fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        throttle(self, tasks, cpu, id, now);
     }
 
-    fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-        unthrottle(self, tasks, cpu, id);
+    fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        unthrottle(self, tasks, cpu, id, now);
     }
 }
 

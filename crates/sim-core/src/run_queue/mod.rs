@@ -18,6 +18,7 @@ pub(crate) mod eevdf;
 mod eevdf_polls;
 mod eligibility;
 pub(crate) mod explanation;
+pub(crate) mod group_loads;
 pub(crate) mod groups;
 mod level;
 mod list;

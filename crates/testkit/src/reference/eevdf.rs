@@ -1,7 +1,7 @@
 //! EEVDF written down rule by rule: sums over everybody at every question, ticks as events of their own.
 
 use sim_core::observe::LeaveReason;
-use sim_core::os::{Discipline, EevdfParams};
+use sim_core::os::{Discipline, EevdfParams, GroupShares};
 use sim_core::policy::THROTTLED;
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, draw, key};
@@ -117,7 +117,12 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             self.update(params, c);
             if let Some(t) = self.cpus[c].current {
-                self.reweigh_around(params, c, Ent::Task(t));
+                for e in self.around(c, Ent::Task(t)) {
+                    if let Ent::Group(g) = e {
+                        self.says_at_tick(c, g);
+                        self.reweigh(params, c, e);
+                    }
+                }
             }
             self.cpus[c].slice_over |= self.cpus[c].resched;
         }
@@ -240,6 +245,7 @@ impl Reference<'_> {
             self.insert(c, t);
         }
         self.cpus[c].counted.retain(|other| *other != t);
+        self.count(c, me, false);
         self.leave_groups(params, c, me);
         self.notices.push((t, c, Change::Left));
     }
@@ -271,6 +277,7 @@ impl Reference<'_> {
             }
             Ent::Group(g) => self.cpus[c].groups[g].clear(),
         }
+        self.count(c, e, false);
         self.leave_groups(params, c, e);
     }
 
@@ -321,8 +328,23 @@ impl Reference<'_> {
         }
         self.set_keys(c, me, keys);
         self.cpus[c].counted.retain(|other| *other != t);
+        self.count(c, me, false);
         self.leave_groups(params, c, me);
+        if reason == LeaveReason::Exited && self.has_groups() {
+            self.ends_load(t);
+        }
         false
+    }
+
+    fn has_groups(&self) -> bool {
+        !self.model.groups.is_empty()
+    }
+
+    /// One has entered or left its queue.
+    fn count(&mut self, c: usize, e: Ent, enters: bool) {
+        if self.has_groups() {
+            self.counted(c, e, enters);
+        }
     }
 
     /// Groups in which nothing is left leave as if they slept.
@@ -341,6 +363,7 @@ impl Reference<'_> {
             let vlag = self.lag(params, c, e);
             self.set_keys(c, e, Keys { vlag, ..self.keys(c, e) });
             self.cpus[c].groups[g].clear();
+            self.count(c, e, false);
             inside = e;
         }
     }
@@ -355,13 +378,15 @@ impl Reference<'_> {
     /// A group gets its part of its weight; its lag stays in proportion.
     fn reweigh(&mut self, params: EevdfParams, c: usize, e: Ent) {
         let Ent::Group(g) = e else { return };
-        let (here, mut all) = (self.load_of(c, g), 0);
-        for other in 0..self.cpus.len() {
-            all += self.load_of(other, g);
-        }
-        if here == 0 {
+        if self.load_of(c, g) == 0 {
             return;
         }
+        let (here, all) = match params.group_shares {
+            GroupShares::Averaged => self.loads_for_share(c, g),
+            GroupShares::Queued => {
+                (self.load_of(c, g), (0..self.cpus.len()).map(|other| self.load_of(other, g)).sum())
+            }
+        };
         let whole = u64::from(self.model.groups[g].weight);
         let weight = (whole * here / all).clamp(2, whole.max(2)) as u32;
         let before = self.keys(c, e);
@@ -379,6 +404,7 @@ impl Reference<'_> {
         if queued {
             keys.deadline = scaled(keys.deadline - keys.v);
             self.set_keys(c, e, keys);
+            self.reweighed(c, g, before.weight);
             self.sit(params, c, e, Entry::Move);
             keys = self.keys(c, e);
             keys.protection = keys.v + scaled(before.protection - before.v);
@@ -388,6 +414,9 @@ impl Reference<'_> {
 
     /// Where a task that enters stands, and the groups around it that were not queued.
     pub(super) fn insert_entity(&mut self, params: EevdfParams, c: usize, t: usize, mut entry: Entry) {
+        if self.has_groups() {
+            self.brings_load(c, t);
+        }
         for e in self.around(c, Ent::Task(t)) {
             let (delayed, queued) = match e {
                 Ent::Task(t) => (self.cpus[c].delayed.contains(&t), false),
@@ -413,6 +442,7 @@ impl Reference<'_> {
                 Ent::Task(t) => self.cpus[c].counted.push(t),
                 Ent::Group(g) => self.cpus[c].groups[g].queued = true,
             }
+            self.count(c, e, true);
             entry = Entry::Wake;
         }
         self.reweigh_around(params, c, Ent::Task(t));

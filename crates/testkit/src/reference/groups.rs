@@ -1,6 +1,7 @@
 //! Task groups of the reference engine: what competes on a cpu is a task or a group.
 
 use super::Reference;
+use super::loads::Tracks;
 
 /// A task, or a group on the cpu at hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,12 +32,22 @@ pub(super) struct RefGroup {
     /// throttled.
     pub(super) left: i64,
     pub(super) throttled: Option<u64>,
+    /// Its load averages.
+    pub(super) tracks: Tracks,
 }
 
 impl RefGroup {
-    pub(super) const fn new(weight: u32) -> Self {
+    pub(super) fn new(weight: u32) -> Self {
         let keys = Keys { weight, v: 0, deadline: 0, protection: 0, vlag: 0 };
-        Self { keys, queued: false, delayed: false, chosen: false, left: 0, throttled: None }
+        Self {
+            keys,
+            queued: false,
+            delayed: false,
+            chosen: false,
+            left: 0,
+            throttled: None,
+            tracks: Tracks::default(),
+        }
     }
 
     /// It is no longer queued.
@@ -48,7 +59,7 @@ impl RefGroup {
 impl Reference<'_> {
     /// The group of a task or group, from 1; 0 outside of all. The queues have no groups under an order
     /// that a policy brings.
-    fn group_of(&self, e: Ent) -> usize {
+    pub(super) fn group_of(&self, e: Ent) -> usize {
         if self.model.groups.is_empty() {
             return 0;
         }

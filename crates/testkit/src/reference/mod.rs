@@ -14,6 +14,7 @@ mod cpu;
 mod eevdf;
 mod finish;
 mod groups;
+mod loads;
 mod locks;
 mod memory;
 mod priorities;
@@ -82,6 +83,8 @@ struct Reference<'o> {
     cpus: Vec<RefCpu>,
     /// Cpu time that limited task groups have left in their periods.
     pools: Vec<i64>,
+    /// Of each task group: its load on all cpus.
+    totals: Vec<loads::Total>,
     tasks: Vec<RefTask>,
     apps: Vec<RefApp>,
     memory: RefMemory,
@@ -195,6 +198,7 @@ impl<'o> Reference<'o> {
             apps,
             timers,
             pools: Vec::new(),
+            totals: vec![loads::Total::default(); groups.len()],
             round: BTreeSet::new(),
             next_round: BTreeSet::new(),
             deciding: None,

@@ -12,6 +12,7 @@ use sim_core::time::Span;
 use sim_core::wait::Scope;
 
 use super::groups::RefGroup;
+use super::loads::{Track, Tracks};
 use super::memory::Job;
 
 /// Later than everything that happens.
@@ -83,6 +84,8 @@ pub(super) struct RefCpu {
     pub(super) counted: Vec<usize>,
     /// Its task groups.
     pub(super) groups: Vec<RefGroup>,
+    /// The load averages of its queue, where there are task groups.
+    pub(super) tracks: Tracks,
     pub(super) activity: Activity,
     pub(super) since: u64,
     pub(super) overhead: Overhead,
@@ -147,6 +150,7 @@ impl RefCpu {
             delayed: Vec::new(),
             counted: Vec::new(),
             groups: Vec::new(),
+            tracks: Tracks::default(),
             activity: Activity::Idle,
             since: 0,
             overhead: Overhead::default(),
@@ -232,6 +236,9 @@ pub(super) struct RefTask {
     pub(super) vruntime: i64,
     pub(super) vdeadline: i64,
     pub(super) vlag: i64,
+    /// The part of the time it is queued, and the cpu to whose averages it belongs, where there are groups.
+    pub(super) part: Track,
+    pub(super) belongs: Option<usize>,
     pub(super) protection: i64,
     /// Priority disciplines: slice used so far; slice used up; to be put back before its equals.
     pub(super) used: u64,
@@ -332,6 +339,8 @@ impl RefTask {
             vruntime: 0,
             vdeadline: 0,
             vlag: 0,
+            part: Track::default(),
+            belongs: None,
             protection: 0,
             used: 0,
             slice: NEVER,

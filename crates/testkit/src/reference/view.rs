@@ -59,6 +59,14 @@ impl View for Reference<'_> {
         self.load(cpu.0 as usize)
     }
 
+    fn load_average(&self, cpu: CpuId) -> Option<u64> {
+        (!self.model.groups.is_empty()).then(|| self.average_load(cpu.0 as usize))
+    }
+
+    fn task_load_average(&self, task: TaskId) -> Option<u64> {
+        (!self.model.groups.is_empty()).then(|| self.task_load(task.0 as usize))
+    }
+
     fn task(&self, task: TaskId) -> TaskView {
         let record = &self.tasks[task.0 as usize];
         let cpu = &self.cpus[record.cpu];

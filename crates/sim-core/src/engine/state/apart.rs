@@ -5,6 +5,7 @@ use crate::limits::MAX_LOOP_DEPTH;
 use crate::program::Scheduling;
 use crate::run_queue::by_policy::PolicyEntry;
 use crate::run_queue::cfs::Waker;
+use crate::run_queue::group_loads::Loads;
 use crate::run_queue::multilevel::Share;
 use crate::time::{Span, Time};
 use crate::wait::Scope;
@@ -39,6 +40,8 @@ pub(crate) struct History {
     pub(crate) chosen: bool,
     /// Of a group on a cpu: sum of the weights that are queued in it.
     pub(crate) load: u64,
+    /// Its load averages, where there are task groups.
+    pub(crate) loads: Loads,
     /// Of a group: its cpu time is limited ([`crate::run_queue::bandwidth`]).
     pub(crate) limited: bool,
     /// What a limited group has left, on a cpu or in its pool, ns; below zero its overrun.
@@ -105,6 +108,7 @@ impl Unwritten for History {
         queued: false,
         chosen: false,
         load: 0,
+        loads: Loads::NONE,
         limited: false,
         runtime: 0,
         throttled_at: Time::NEVER,
