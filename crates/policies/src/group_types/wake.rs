@@ -130,7 +130,6 @@ impl GroupTypes {
             return previous;
         };
         let margin = 100 + (domain.imbalance_pct() - 100) / 2;
-        let now = view.now();
         let own = view.task_load_average(task);
         let own = own.unwrap_or_else(|| self.task(task).average.get(view.now()));
         let here = self.load(view, waker) + own;

@@ -1,7 +1,7 @@
 //! Task groups of the reference engine: what competes on a cpu is a task or a group.
 
 use super::Reference;
-use super::loads::Tracks;
+use super::tracks::Tracks;
 
 /// A task, or a group on the cpu at hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,74 +1,14 @@
 //! Load averages of task groups in the reference engine: who is queued for what part of the time, and what
 //! the cpus make of that.
 
-use sim_core::decay::{PERIOD_NS, approached, faded};
+use sim_core::decay::{PERIOD_NS, faded};
 
 use super::Reference;
 use super::groups::Ent;
+use super::tracks::{Track, Tracks};
 
 /// All of the time, in 2^-20; loads are in 2^-10.
 const FULL: u64 = 1 << 20;
-
-/// Something on its way to `aim`, with the area under its aims in the period that began last.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Track {
-    level: u64,
-    aim: u64,
-    area: u64,
-    at: u64,
-    stopped: bool,
-}
-
-impl Track {
-    /// Its clock comes to an instant.
-    fn to(mut self, now: u64) -> Self {
-        if self.stopped || now <= self.at {
-            return self;
-        }
-        let (first, last) = (self.at / PERIOD_NS, now / PERIOD_NS);
-        if last > first {
-            // The period that ends first has seen several aims, the others one.
-            self.area += self.aim * ((first + 1) * PERIOD_NS - self.at);
-            self.level = approached(self.level, self.area / PERIOD_NS, 1);
-            self.level = approached(self.level, self.aim, last - first - 1);
-            (self.area, self.at) = (0, last * PERIOD_NS);
-        }
-        self.area += self.aim * (now - self.at);
-        self.at = now;
-        self
-    }
-
-    fn aims(self, now: u64, aim: u64) -> Self {
-        let begun = if self.stopped { Self { stopped: false, at: now, ..self } } else { self.to(now) };
-        Self { aim, ..begun }
-    }
-
-    fn stops(self, now: u64) -> Self {
-        Self { stopped: true, aim: 0, ..self.to(now) }
-    }
-
-    fn changed(self, now: u64, plus: u64, minus: u64) -> Self {
-        let then = self.to(now);
-        Self { level: (then.level + plus).saturating_sub(minus), ..then }
-    }
-}
-
-/// The averages of a group on a cpu, or of the queue of a cpu.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Tracks {
-    part: Track,
-    queue: Track,
-    /// What the cpu says it has of the group's load, and since when it says so.
-    said: u64,
-    since: u64,
-}
-
-/// The group on all cpus: what the busy ones say, and what is left of what the others said.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Total {
-    busy: u64,
-    rest: Track,
-}
 
 impl Reference<'_> {
     /// The averages of the queue of a group (from 1), or of the cpu itself (0).
@@ -97,7 +37,7 @@ impl Reference<'_> {
 
     /// The load of one in its queue.
     fn load_now(&self, c: usize, e: Ent) -> u64 {
-        u64::from(self.keys(c, e).weight) * self.queued_part(c, e).to(self.now).level >> 10
+        (u64::from(self.keys(c, e).weight) * self.queued_part(c, e).to(self.now).level) >> 10
     }
 
     /// Sum of the weights in a queue.
@@ -178,7 +118,7 @@ impl Reference<'_> {
     pub(super) fn reweighed(&mut self, c: usize, g: usize, before: u32) {
         let (now, e) = (self.now, Ent::Group(g));
         let group = self.group_of(e);
-        let old = u64::from(before) * self.queued_part(c, e).to(now).level >> 10;
+        let old = (u64::from(before) * self.queued_part(c, e).to(now).level) >> 10;
         let (new, weights) = (self.load_now(c, e), self.weights(c, group));
         let tracks = self.tracks(c, group);
         tracks.queue = tracks.queue.changed(now, new, 0).changed(now, 0, old).aims(now, weights << 10);
@@ -225,7 +165,7 @@ impl Reference<'_> {
                 let outer = Ent::Group(group - 1);
                 let (before, own) = (self.load_now(c, outer), self.queued_part(c, outer).to(now));
                 let rest = self.seen(c, group).queue.to(now).level << 10;
-                let most = if weights == 0 { 0 } else { rest / weights };
+                let most = rest.checked_div(weights).unwrap_or(0);
                 self.set_part(c, outer, Track { level: own.level.min(most), ..own });
                 carried = before - self.load_now(c, outer);
             }

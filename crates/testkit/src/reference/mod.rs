@@ -22,6 +22,7 @@ mod program;
 mod queue;
 mod startup;
 mod state;
+mod tracks;
 mod view;
 mod wakeup;
 mod yields;
@@ -84,7 +85,7 @@ struct Reference<'o> {
     /// Cpu time that limited task groups have left in their periods.
     pools: Vec<i64>,
     /// Of each task group: its load on all cpus.
-    totals: Vec<loads::Total>,
+    totals: Vec<tracks::Total>,
     tasks: Vec<RefTask>,
     apps: Vec<RefApp>,
     memory: RefMemory,
@@ -198,7 +199,7 @@ impl<'o> Reference<'o> {
             apps,
             timers,
             pools: Vec::new(),
-            totals: vec![loads::Total::default(); groups.len()],
+            totals: vec![tracks::Total::default(); groups.len()],
             round: BTreeSet::new(),
             next_round: BTreeSet::new(),
             deciding: None,

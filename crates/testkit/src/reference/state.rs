@@ -12,8 +12,8 @@ use sim_core::time::Span;
 use sim_core::wait::Scope;
 
 use super::groups::RefGroup;
-use super::loads::{Track, Tracks};
 use super::memory::Job;
+use super::tracks::{Track, Tracks};
 
 /// Later than everything that happens.
 pub(super) const NEVER: u64 = u64::MAX;
