@@ -273,8 +273,8 @@ mod tests {
     fn a_rule_names_the_releases_with_its_value() {
         let kernel = show(entry("linux-2.6.28"));
         let of = |name: &str| kernel.rules.iter().find(|rule| rule.name == name).unwrap().releases.clone();
-        assert_eq!(of("fuzz"), [["linux-2.6.28", "linux-2.6.30"]]);
-        assert_eq!(of("debit"), [["linux-2.6.28", "linux-2.6.30"]]);
+        assert_eq!(of("fuzz"), [["linux-2.6.28", "linux-3.10"]]);
+        assert_eq!(of("debit"), [["linux-2.6.28", "linux-6.5"]]);
     }
 
     #[test]

@@ -54,9 +54,9 @@ pub(super) const LINUX_3_10: Entry = Entry {
 /// The entry of 2021.
 pub(super) const LINUX_5_15: Entry = Entry {
     name: "linux-5.15",
-    summary: "like linux-3.10, but a slice is at least the minimum granularity (BASE_SLICE), under the \
-        balancer of linux-6.18",
-    source: "Linux 5.15, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
+    summary: "like linux-3.10, but a slice is at least the minimum granularity (BASE_SLICE), under a \
+        balancer by types of groups",
+    source: "Linux 5.15, kernel/sched/fair.c and kernel/sched/features.h",
     example: "{ linux-5.15: { base_slice: false } }",
     parameters: &joined::<{ COUNT + TYPES }>(&ROW_5_15, &TYPES_5_15),
     own: Kernel::linux(cfs, Form::Types),
@@ -66,7 +66,7 @@ pub(super) const LINUX_5_15: Entry = Entry {
 pub(super) const LINUX_6_5: Entry = Entry {
     name: "linux-6.5",
     summary: "like linux-5.15, but no turn is longer than one latency; the last release with CFS (2023)",
-    source: "Linux 6.5, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 6.18",
+    source: "Linux 6.5, kernel/sched/fair.c and kernel/sched/features.h",
     example: "{ linux-6.5: { tick: 1ms } }",
     parameters: &joined::<{ COUNT + TYPES }>(&ROW_6_5, &TYPES_6_5),
     own: Kernel::linux(cfs, Form::Types),

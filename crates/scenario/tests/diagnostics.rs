@@ -54,7 +54,7 @@ fn a_wrong_override_is_shown_as_its_own_source() {
     assert_eq!(
         said,
         "\
-error: `yield`: `posiks` is not one of `default` or `posix`; did you mean `posix`?
+error: `yield`: `posiks` is not one of `default`, `posix` or `skip`; did you mean `posix`?
  --> --set:1:14
   |
 1 | kernel.yield=posiks
