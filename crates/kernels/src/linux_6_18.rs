@@ -1,9 +1,10 @@
-//! `linux-6.18`: the kernel of today, earliest eligible virtual deadline first.
+//! `linux-6.6` to `linux-7.1`: earliest eligible virtual deadline first.
 
 use notation::declare::Duration;
-use notation::parameter::{Values, joined};
+use notation::declare::amount::us;
+use notation::parameter::{Parameter, Values, changed, joined};
 use notation::{choices, parameters};
-use sim_core::os::{Discipline, EevdfParams, GroupShares};
+use sim_core::os::{Bandwidth, Discipline, EevdfParams, EevdfYield, GroupShares, Protection};
 use sim_core::time::Span;
 
 use super::balance::Form;
@@ -15,12 +16,35 @@ choices! {
     enum Shares { Averaged = "averaged", Queued = "queued" }
 }
 
+choices! {
+    /// The words of `yield`.
+    enum Yields { Forfeit = "forfeit", Deadline = "deadline" }
+}
+
+choices! {
+    /// The words of `throttle`.
+    enum Throttle { OnReturn = "on_return", AtOnce = "at_once" }
+}
+
+choices! {
+    /// The words of `protection`.
+    enum Protected { MinSlice = "min_slice", Deadline = "deadline" }
+}
+
 parameters! {
-    /// Parameters of `linux-6.18`.
+    /// Parameters of the releases with EEVDF; the defaults are those of 6.18.2.
     struct Parameters {
         /// Length of a task's request for cpu time (base_slice_ns, 32 bits of ns), at least 1us. 0s uses the
-        /// kernel's own scaling: 0.7ms x (1 + log2 of up to 8 cpus).
+        /// kernel's own scaling: `base_slice` x (1 + log2 of up to 8 cpus).
         slice: Duration = 0, in 0..=s(4);
+        /// The same before scaling (normalized_sysctl_sched_base_slice): 0.7ms since 6.15 (2ae891b82695),
+        /// 0.75ms before.
+        base_slice: Duration = us(700), in SHORTEST..=s(1);
+        /// Effect of sched_yield. `forfeit` moves the caller's virtual runtime on to its deadline
+        /// (79104becf42b, since 6.18.2 and 6.19). `deadline` moves the deadline on by a slice and leaves the
+        /// virtual runtime (147f3efaa241, 6.6 to 6.18.1): beside a task that computes, the caller burns half
+        /// of the cpu.
+        r#yield: Yields = Yields::Forfeit;
         /// Period of the timer tick. 4ms corresponds to HZ = 250, as measured on a virtual machine with two
         /// cpus.
         tick: Duration = ms(4), in SHORTEST..=LONGEST;
@@ -36,35 +60,169 @@ parameters! {
         /// A task that returns to a queue is placed as far behind or ahead of the others as it was when it
         /// left (PLACE_LAG).
         place_lag: bool = true;
-        /// A picked task is protected from pre-emption for its whole slice instead of only 0.7ms
-        /// (RUN_TO_PARITY).
+        /// A task that moves to another cpu keeps what is left of its request (PLACE_REL_DEADLINE,
+        /// 82e9d0456e06, since 6.12). Otherwise a whole new request begins there.
+        rel_deadline: bool = true;
+        /// A picked task is protected from pre-emption for its whole slice instead of only `base_slice`
+        /// (under `protection: deadline`: instead of not at all) (RUN_TO_PARITY, 63304558ba5d).
         run_to_parity: bool = true;
         /// By what load the weight of a task group is divided among the cpus (calc_group_shares): averaged,
         /// with a half-life of 32 ms and with what sleeps (since 4.15), or queued, by what is queued at the
         /// instant.
         group_shares: Shares = Shares::Averaged;
+        /// What ends the protection of an eligible task. `min_slice`: a virtual runtime that is set at the
+        /// pick (052c3d87c82e, since 6.17). `deadline`: a new deadline, be it by a yield, a new weight or the
+        /// end of the request (6.6 to 6.16).
+        protection: Protected = Protected::MinSlice;
+        /// Tasks may have a slice of their own (sched_setattr, 857b158dc5e8, since 6.12): the key `slice` of
+        /// an application.
+        own_slice: bool = true;
+        /// A woken task with a shorter slice than the current one pre-empts it although it is protected, if
+        /// it is eligible and would be picked without that (PREEMPT_SHORT, 85e511df3cec, since 6.12). It acts
+        /// only where slices differ.
+        preempt_short: bool = true;
+        /// A request ends when it is used up, not at a tick; here only without task groups (HRTICK, on since
+        /// 7.1 where the timer code can defer it).
+        hrtick: bool = false;
+        /// A group whose weight changes is placed anew by its lag (reweight_entity, eab03c23c2a1, since 6.7).
+        /// Otherwise its virtual runtime stays, and with it not the service that it is owed.
+        reweigh_places: bool = true;
+        /// What a cpu keeps of the quota of a group is lost when the next period begins (512ac999d275, 4.18,
+        /// to de53fd7aedb1, 5.4).
+        quota_expires: bool = false;
+        /// Groups may use what is left of the quotas of earlier periods (cpu.max.burst, f4183717b370, since
+        /// 5.14).
+        quota_burst: bool = true;
+        /// When the tasks of a group without cpu time stop. `on_return`: each when it is picked, on its way
+        /// to user mode (e1fad12dcb66, since 6.18). `at_once`: all tasks of the group on the cpu together.
+        throttle: Throttle = Throttle::OnReturn;
     }
 }
 
-/// Its entry in the registry.
-pub(super) const LINUX_6_18: Entry = Entry {
-    name: "linux-6.18",
-    summary: "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that \
-        gives up the \
-slice",
-    source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the \
-        lateness of ticks \
-are measured",
-    example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
-    parameters: &joined::<{ Parameters::TABLE.len() + TYPES }>(Parameters::TABLE, &TYPES_6_18),
-    own: Kernel::linux(eevdf, Form::Types),
-};
+/// Number of parameters.
+const COUNT: usize = Parameters::TABLE.len();
+
+/// The rules of 6.6.
+const ROW_6_6: [Parameter; COUNT] = changed(
+    Parameters::TABLE,
+    &[
+        Parameters::base_slice.with(us(750)),
+        Parameters::r#yield.with(Yields::Deadline as u64),
+        Parameters::protection.with(Protected::Deadline as u64),
+        Parameters::delayed_dequeue.with(false as u64),
+        Parameters::rel_deadline.with(false as u64),
+        Parameters::reweigh_places.with(false as u64),
+        Parameters::own_slice.with(false as u64),
+        Parameters::preempt_short.with(false as u64),
+        Parameters::throttle.with(Throttle::AtOnce as u64),
+    ],
+);
+
+/// The rules of 6.12 as released.
+const ROW_6_12_0: [Parameter; COUNT] = changed(
+    &ROW_6_6,
+    &[
+        Parameters::delayed_dequeue.with(true as u64),
+        Parameters::rel_deadline.with(true as u64),
+        Parameters::reweigh_places.with(true as u64),
+        Parameters::own_slice.with(true as u64),
+        Parameters::preempt_short.with(true as u64),
+    ],
+);
+
+/// The rules of 6.12 after the stable updates of 2025: the slice of 6.15 and the yield of 6.19.
+const ROW_6_12_65: [Parameter; COUNT] = changed(
+    &ROW_6_12_0,
+    &[Parameters::base_slice.with(us(700)), Parameters::r#yield.with(Yields::Forfeit as u64)],
+);
+
+/// The rules of 6.18.0 and 6.18.1.
+const ROW_6_18_0: [Parameter; COUNT] =
+    changed(Parameters::TABLE, &[Parameters::r#yield.with(Yields::Deadline as u64)]);
+
+/// The rules of 7.1.
+const ROW_7_1: [Parameter; COUNT] = changed(Parameters::TABLE, &[Parameters::hrtick.with(true as u64)]);
+
+/// The parameters of a release. Placement and balancing of every one are those of 6.18 here.
+const fn row(queue: &[Parameter]) -> [Parameter; COUNT + TYPES] {
+    joined(queue, &TYPES_6_18)
+}
+
+/// An entry of the registry.
+const fn release(
+    (name, parameters): (&'static str, &'static [Parameter]),
+    [summary, source, example]: [&'static str; 3],
+) -> Entry {
+    Entry { name, summary, source, example, parameters, own: Kernel::linux(eevdf, Form::Types) }
+}
+
+/// The releases with EEVDF, 6.18 first.
+pub(super) const LINUX_EEVDF: [Entry; 7] = [
+    release(
+        ("linux-6.18", &row(Parameters::TABLE)),
+        [
+            "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that \
+             gives up the slice",
+            "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the lateness \
+             of ticks are measured",
+            "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
+        ],
+    ),
+    release(
+        ("linux-6.6", &row(&ROW_6_6)),
+        [
+            "the first EEVDF (2023): slices of 0.75ms, no delayed dequeue, a yield that moves the deadline",
+            "Linux 6.6, kernel/sched/fair.c",
+            "{ linux-6.6: { yield: forfeit } }",
+        ],
+    ),
+    release(
+        ("linux-6.12.0", &row(&ROW_6_12_0)),
+        [
+            "like linux-6.6, with delayed dequeue and requests that move with their tasks (2024)",
+            "Linux 6.12, kernel/sched/fair.c",
+            "{ linux-6.12.0: { yield: forfeit } }",
+        ],
+    ),
+    release(
+        ("linux-6.12.65", &row(&ROW_6_12_65)),
+        [
+            "like linux-6.12.0, with slices of 0.7ms and a yield that gives up the slice (January 2026)",
+            "Linux 6.12.117, kernel/sched/fair.c",
+            "{ linux-6.12.65: { delayed_dequeue: false } }",
+        ],
+    ),
+    release(
+        ("linux-6.18.0", &row(&ROW_6_18_0)),
+        [
+            "like linux-6.18 (which is 6.18.2), with the yield that moves the deadline",
+            "Linux 6.18, kernel/sched/fair.c",
+            "{ linux-6.18.0: { yield: forfeit } }",
+        ],
+    ),
+    release(
+        ("linux-6.19", &row(Parameters::TABLE)),
+        [
+            "the queue rules of linux-6.18 (which is 6.18.2)",
+            "Linux 6.19, kernel/sched/fair.c",
+            "{ linux-6.19: { run_to_parity: false } }",
+        ],
+    ),
+    release(
+        ("linux-7.1", &row(&ROW_7_1)),
+        [
+            "like linux-6.18, but a timer of its own ends requests (HRTICK, 2026)",
+            "Linux 7.2, kernel/sched/fair.c and features.h",
+            "{ linux-7.1: { hrtick: false } }",
+        ],
+    ),
+];
 
 fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
-    let boot = EevdfParams::scaled(cpus);
+    let base = Span::from_ns(values.base_slice.ns());
     let slice = match values.slice.ns() {
-        0 => boot.slice,
+        0 => EevdfParams::scaled_slice(base, cpus),
         ns => Span::from_ns(ns.max(SHORTEST)),
     };
     let tick = values.tick.ns();
@@ -73,12 +231,34 @@ fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
         tick_jitter: Span::from_ns(values.tick_jitter.ns().min(tick - 1)),
         delayed_dequeue: values.delayed_dequeue,
         place_lag: values.place_lag,
-        protected: if values.run_to_parity { slice } else { EevdfParams::SHORT_SLICE },
-        lag_bound: (slice * 2).max(Span::from_ns(tick)),
         group_shares: match values.group_shares {
             Shares::Averaged => GroupShares::Averaged,
             Shares::Queued => GroupShares::Queued,
         },
+        rel_deadline: values.rel_deadline,
+        yields: match values.r#yield {
+            Yields::Forfeit => EevdfYield::Forfeit,
+            Yields::Deadline => EevdfYield::Deadline,
+        },
+        protection: match values.protection {
+            Protected::MinSlice => Protection::MinSlice,
+            Protected::Deadline => Protection::Deadline,
+        },
+        protected: match values.protection {
+            _ if values.run_to_parity => None,
+            Protected::MinSlice => Some(base),
+            Protected::Deadline => Some(Span::ZERO),
+        },
+        own_slices: values.own_slice,
+        preempt_short: values.preempt_short,
+        hrtick: values.hrtick,
+        reweigh_places: values.reweigh_places,
+        bandwidth: Bandwidth {
+            expires: values.quota_expires,
+            burst: values.quota_burst,
+            at_once: values.throttle == Throttle::AtOnce,
+        },
+        tick: Span::from_ns(tick),
     });
     OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }
@@ -110,8 +290,8 @@ mod tests {
     #[test]
     fn overrides_are_literal_and_ticks_stay_apart() {
         let params = eevdf_with(&[("slice", 3_000_000), ("run_to_parity", 0), ("tick_jitter", 9_000_000)], 2);
-        assert_eq!((params.slice, params.lag_bound), (Span::from_ms(3), Span::from_ms(6)));
-        assert_eq!(params.protected, Span::from_us(700));
+        assert_eq!((params.slice, params.tick), (Span::from_ms(3), Span::from_ms(4)));
+        assert_eq!(params.protected, Some(Span::from_us(700)));
         assert_eq!(params.tick_jitter, Span::from_ns(4_000_000 - 1));
     }
 }

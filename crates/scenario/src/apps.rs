@@ -32,6 +32,7 @@ struct Draft<'a> {
     /// Of the ranks, repeated for further ones.
     weights: Vec<u32>,
     scheduling: Scheduling,
+    slice: Option<Span>,
     background: Option<bool>,
     rebinds: Vec<(Span, CpuSet)>,
     allowed: Option<CpuSet>,
@@ -218,6 +219,7 @@ fn draft<'a>(
     let start = written.start.read(reader);
     let weights = written.nice.read(reader);
     let scheduling = written.scheduling.read(reader);
+    let slice = written.slice.given(reader);
     let background = written.background.given(reader);
     let allowed = written.cpus.given(reader);
     let rebinds = written.affinity.given(reader);
@@ -234,6 +236,7 @@ fn draft<'a>(
         start: Time::ZERO.saturating_add(start?),
         weights: weights?,
         scheduling: scheduling?,
+        slice: slice?,
         background: background?,
         usable: match (&allowed, machine) {
             (_, None) => (u32::MAX, u32::MAX),
@@ -298,6 +301,7 @@ impl Draft<'_> {
             weight,
             rank_weights,
             scheduling: self.scheduling,
+            slice: self.slice,
             rank_scale: built.rank_scale,
             team: built.team,
             team_runtime,

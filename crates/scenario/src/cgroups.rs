@@ -5,6 +5,7 @@ use notation::yaml::{Content, Entry, Node};
 use policies::PolicyRegistry;
 use serde_json::{Value as Json, json};
 use sim_core::os::Limit;
+use sim_core::time::Span;
 
 use crate::Reader;
 use crate::forms::{Count, Duration};
@@ -28,6 +29,10 @@ keys! {
 
     /// Period of the quota, as the second number of `cpu.max`: 1 ms to 1 s (default 100 ms, as in Linux).
     period: Duration<{ Limit::PERIODS.start().ns() }, { Limit::PERIODS.end().ns() }> { default: "100ms" }
+
+    /// What of the quotas of earlier periods may be used on top of the present one, as `cpu.max.burst`, at
+    /// most the quota (default: nothing). Kernels have it since Linux 5.14.
+    burst: Duration<0, { Limit::QUOTAS.end().ns() }> {}
 }
 
 /// A control group as read.
@@ -36,6 +41,8 @@ pub(crate) struct Declared {
     pub(crate) place: Place,
     pub(crate) weight: u32,
     pub(crate) limit: Option<Limit>,
+    /// Where its burst is written.
+    pub(crate) burst: Option<Place>,
 }
 
 /// Control groups by path.
@@ -82,13 +89,22 @@ fn declared(reader: &mut Reader, entry: &Entry) -> Option<Declared> {
         reader.wrong_with_hint(place, "a period without a quota limits nothing", hint);
         return None;
     }
-    let (quota, period) = (quota?, period?);
+    let burst = written.burst.given(reader);
+    let (quota, period, burst) = (quota?, period?, burst?);
+    if let Some(place) = written.burst.place()
+        && burst > quota
+    {
+        let hint = "Linux accepts at most the quota (cpu.max.burst)";
+        reader.wrong_with_hint(place, "a burst is part of a `quota` that is at least as large", hint);
+        return None;
+    }
     Some(Declared {
         path: path?,
         place: entry.place,
         // As `sched_weight_from_cgroup`: 100 is the weight of nice 0.
         weight: ((weight? * u64::from(WEIGHT) + 50) / 100) as u32,
-        limit: quota.map(|quota| Limit { quota, period }),
+        limit: quota.map(|quota| Limit { quota, period, burst: burst.unwrap_or(Span::ZERO) }),
+        burst: written.burst.place(),
     })
 }
 

@@ -18,6 +18,7 @@ use crate::keys::{Application, Scenario};
 /// Keys that need EEVDF.
 const GROUPS: &str = "`session` and `cgroup`";
 const SCHEDULING: &str = "`batch` and `idle`";
+const SLICES: &str = "slices of tasks";
 
 /// Puts the applications into their groups, and the groups into the kernel.
 pub(crate) fn assign(
@@ -45,7 +46,12 @@ pub(crate) fn assign(
         let scheduled = written.scheduling.place().filter(|_| {
             written.scheduling.read(reader).is_some_and(|scheduling| scheduling != Scheduling::Other)
         });
+        let sliced = written.slice.place();
+        if let Some(place) = sliced {
+            has_slices(reader, (place, scheduled.is_some()), &written, kernel)?;
+        }
         first = first.or(grouped.zip(Some(GROUPS))).or(scheduled.zip(Some(SCHEDULING)));
+        first = first.or(sliced.zip(Some(SLICES)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
     }
     let mut groups: BTreeMap<String, (u32, Option<Limit>)> = BTreeMap::new();
@@ -53,7 +59,8 @@ pub(crate) fn assign(
         let inside = member.match_indices('/').map(|(at, _)| &member[..at]);
         groups.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), (WEIGHT, None))));
     }
-    for Declared { path, place, weight, limit } in declared {
+    for Declared { path, place, weight, limit, burst } in declared {
+        has_bursts(reader, burst, kernel)?;
         match groups.get_mut(&path) {
             Some(own) => *own = (weight, limit),
             None => {
@@ -78,6 +85,35 @@ pub(crate) fn assign(
         if let Some(alone) = &mut app.alone {
             alone.group = app.spec.group;
         }
+    }
+    Some(())
+}
+
+/// Bursts of quotas need a kernel that has them.
+fn has_bursts(reader: &mut Reader, burst: Option<Place>, kernel: &OsModel) -> Option<()> {
+    if let (Some(place), Some(false)) = (burst, kernel.discipline.bandwidth().map(|rules| rules.burst)) {
+        let message = format!("bursts came with Linux 5.14; {} does not have them", kernel.name);
+        reader.wrong_with_hint(place, message, "remove `burst`");
+        return None;
+    }
+    Some(())
+}
+
+/// Slices of tasks need a kernel that has them, and tasks that are not of `SCHED_IDLE`.
+fn has_slices(
+    reader: &mut Reader,
+    (place, scheduled): (Place, bool),
+    written: &Application<'_>,
+    kernel: &OsModel,
+) -> Option<()> {
+    if kernel.discipline.has_groups() && !kernel.discipline.has_own_slices() {
+        let message = format!("slices of tasks came with Linux 6.12; {} does not have them", kernel.name);
+        reader.wrong_with_hint(place, message, "use `kernel: linux-6.12.0` or a later one");
+        return None;
+    }
+    if scheduled && written.scheduling.read(reader) == Some(Scheduling::Idle) {
+        reader.wrong_with_hint(place, "tasks of SCHED_IDLE have no slice of their own", "remove one of both");
+        return None;
     }
     Some(())
 }

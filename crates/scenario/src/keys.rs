@@ -363,6 +363,18 @@ keys! {
             \x20 filler: { workload: { spmd: { work: 1s } }, scheduling: idle }",
     }
 
+    /// Slice of each of its tasks (sched_setattr), from 0.1ms to 100ms: how much cpu time it asks for at a
+    /// time.
+    slice: Duration<100_000, 100_000_000> {
+        more: "A task with a shorter slice has earlier deadlines, and pre-empts one with a longer slice \
+            when it wakes (PREEMPT_SHORT); its share of the cpu stays the same. Kernels with EEVDF have it \
+            from `linux-6.12.0` on. Default: the slice of the kernel.",
+        example: "kernel: linux-6.18\n\
+            apps:\n\
+            \x20 code: { workload: { spmd: { work: 1s } } }\n\
+            \x20 server: { workload: interactive, slice: 500us }",
+    }
+
     /// Session in which it is started. The applications of a session share the weight of one nice-0 task, as
     /// with autogroup.
     session: Name {

@@ -2,9 +2,10 @@
 
 use crate::policy::Order;
 pub use crate::run_queue::Discipline;
+pub use crate::run_queue::bandwidth::Bandwidth;
 pub use crate::run_queue::by_policy::ByPolicy;
 pub use crate::run_queue::cfs::{BuddyLimit, CfsBase, CfsParams, CpuScaling, StartDebit, YieldMode};
-pub use crate::run_queue::eevdf::EevdfParams;
+pub use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
 pub use crate::run_queue::groups::GroupShares;
 pub use crate::run_queue::o1::O1Params;
 pub use crate::run_queue::round_robin::RoundRobinParams;
@@ -54,6 +55,9 @@ pub struct Limit {
     pub quota: Span,
     /// The period, 1 ms to 1 s.
     pub period: Span,
+    /// What of the quotas of earlier periods may be used on top of that of the present one (`cpu.max.burst`);
+    /// at most the quota.
+    pub burst: Span,
 }
 
 impl Limit {

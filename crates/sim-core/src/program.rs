@@ -429,6 +429,10 @@ pub enum Scheduling {
 /// Load weight of a task of [`Scheduling::Idle`] (`WEIGHT_IDLEPRIO`, kernel/sched/sched.h of Linux 6.18).
 pub const WEIGHT_IDLE: u32 = 3;
 
+/// Shortest and longest slice that a task can ask for (`__setparam_fair`, kernel/sched/syscalls.c of Linux
+/// 6.12).
+pub const OWN_SLICE: (Span, Span) = (Span::from_us(100), Span::from_ms(100));
+
 /// An application: tasks that run one program, one rank each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AppSpec {
@@ -460,6 +464,9 @@ pub struct AppSpec {
     pub rank_weights: Vec<u32>,
     /// How Linux schedules its tasks.
     pub scheduling: Scheduling,
+    /// Slice of each of its tasks (`sched_setattr`, under EEVDF since Linux 6.12), 0.1 to 100 ms; `None` =
+    /// that of the kernel.
+    pub slice: Option<Span>,
     /// Threads per process of a hybrid application: ranks 0 to team - 1 are the first process, and so on; the
     /// first rank of each is its leader, and the last one may have fewer ranks. 0 = no teams: every rank is
     /// one.
@@ -503,6 +510,7 @@ impl AppSpec {
             weight: 1024,
             rank_weights: Vec::new(),
             scheduling: Scheduling::Other,
+            slice: None,
             team: 0,
             team_runtime: None,
             rank_scale: Vec::new(),

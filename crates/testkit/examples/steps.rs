@@ -5,7 +5,8 @@
 //! cpu), `compute` (no contention). `domain64`: 64 cpus on one memory controller, `domain64-off`: the same
 //! without contention. `eevdf`: `dissemination` on Linux 6.18; `groups` and `group-polls`: `block` and
 //! `dissemination` there, all tasks in one task group; `limited-groups`: that one with three quarters of the
-//! cpus; `rival-groups`: two teams of half the size instead, each in a group of its own. `+` behind the name of a policy: its tasks begin evenly spread.
+//! cpus; `rival-groups`: two teams of half the size instead, each in a group of its own. `+` behind the name
+//! of a policy: its tasks begin evenly spread.
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
@@ -52,7 +53,7 @@ fn kernel(name: &str, job: &Job) -> (OsModel, Vec<Option<u16>>) {
         _ => vec![None],
     };
     let period = Span::from_ms(10);
-    let limit = Limit { quota: Span::from_us(7_500) * u64::from(job.cpus), period };
+    let limit = Limit { quota: Span::from_us(7_500) * u64::from(job.cpus), period, burst: Span::ZERO };
     let limit = (name == "limited-groups").then_some(limit);
     let group = |number: &u16| TaskGroup { name: format!("{number}"), parent: None, weight: 1_024, limit };
     let groups: Vec<TaskGroup> = teams.iter().flatten().map(group).collect();

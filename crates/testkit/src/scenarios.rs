@@ -8,8 +8,8 @@ use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
-    Balancer, BuddyLimit, CfsParams, Discipline, EevdfParams, GroupShares, Limit, O1Params, OsModel,
-    RoundRobinParams, StartDebit, TaskGroup, TsParams, UleParams, YieldMode,
+    Balancer, Bandwidth, BuddyLimit, CfsParams, Discipline, EevdfParams, EevdfYield, GroupShares, Limit,
+    O1Params, OsModel, Protection, RoundRobinParams, StartDebit, TaskGroup, TsParams, UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -39,6 +39,7 @@ impl Small {
         self.model = Arc::new(OsModel { groups: Vec::new(), ..model });
         for app in &mut self.apps {
             (app.group, app.scheduling, app.rank_weights) = (None, Scheduling::Other, Vec::new());
+            app.slice = None;
             app.rebinds.clear();
         }
     }
@@ -150,7 +151,10 @@ fn schedule(rng: &mut ChaCha8Rng, app: &mut AppSpec) {
     };
     if app.scheduling == Scheduling::Idle {
         app.weight = WEIGHT_IDLE;
-    } else if rng.random_range(0..4) == 0 {
+        return;
+    }
+    app.slice = [None, None, Some(Span::from_us(rng.random_range(100..400)))][rng.random_range(0..3)];
+    if rng.random_range(0..4) == 0 {
         app.rank_weights = (0..app.tasks).map(|_| [15, 335, 1024, 3121][rng.random_range(0..4)]).collect();
     }
 }
@@ -172,6 +176,7 @@ fn groups(rng: &mut ChaCha8Rng, apps: &mut [AppSpec]) -> Vec<TaskGroup> {
         limit: (rng.random_range(0..3) == 0).then(|| Limit {
             quota: Span::from_us(rng.random_range(1_000..4_000)),
             period: Span::from_us(rng.random_range(1_000..3_000)),
+            burst: Span::from_us([0, 0, 900][rng.random_range(0..3)]),
         }),
     };
     (0..count).map(group).collect()
@@ -384,8 +389,20 @@ fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {
         tick_jitter: [Span::ZERO, ns(rng, tick.ns())][rng.random_range(0..2)],
         delayed_dequeue: rng.random_range(0..4) > 0,
         place_lag: rng.random_range(0..4) > 0,
-        protected: [slice, ns(rng, 30_000)][rng.random_range(0..2)],
-        lag_bound: (slice * 2).max(tick),
+        protected: [None, Some(ns(rng, 30_000))][rng.random_range(0..2)],
+        own_slices: true,
+        preempt_short: rng.random_range(0..3) > 0,
+        hrtick: rng.random_range(0..4) == 0,
+        reweigh_places: rng.random_range(0..3) > 0,
+        bandwidth: Bandwidth {
+            expires: rng.random_range(0..3) == 0,
+            burst: true,
+            at_once: rng.random_range(0..2) == 0,
+        },
+        tick,
+        rel_deadline: rng.random_range(0..3) > 0,
+        yields: [EevdfYield::Forfeit, EevdfYield::Deadline][rng.random_range(0..2)],
+        protection: [Protection::MinSlice, Protection::Deadline][rng.random_range(0..2)],
         group_shares: [GroupShares::Averaged, GroupShares::Queued][rng.random_range(0..2)],
     }
 }

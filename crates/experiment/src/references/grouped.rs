@@ -122,7 +122,7 @@ mod tests {
         let jobs = [job(2, None), job(4, Some(2)), job(9, Some(3))];
         assert_eq!(each(&jobs, &groups, of(1.5, 1.0)), [1.0, 0.25, 0.25]);
         // A limited group leaves the rest to the others.
-        let limit = Limit { quota: Span::from_ms(50), period: Span::from_ms(100) };
+        let limit = Limit { quota: Span::from_ms(50), period: Span::from_ms(100), burst: Span::ZERO };
         let groups = [TaskGroup { limit: Some(limit), ..group(None, 1024) }, group(None, 1024)];
         let jobs = [job(2, Some(0)), job(6, Some(1))];
         assert_eq!(each(&jobs, &groups, of(3.0, 1.0)), [0.5, 2.5]);

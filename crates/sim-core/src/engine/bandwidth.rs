@@ -30,12 +30,20 @@ impl Engine<'_> {
     fn choose_unthrottled(&mut self, cpu: CpuId) -> Option<TaskId> {
         let (discipline, tasks, now) =
             (&self.shared.model.discipline, &mut self.shared.tasks, self.shared.now);
+        let at_once = discipline.bandwidth().is_some_and(|rules| rules.at_once);
         loop {
             let next = discipline.pick_next(tasks, &mut self.cpus[cpu], now)?;
             let groups = discipline.groups().filter(|_| bandwidth::stops(tasks, &self.cpus[cpu], next, now));
             let Some(groups) = groups else { return Some(next) };
-            groups.throttle(tasks, &mut self.cpus[cpu], next, now);
+            let record = &mut self.cpus[cpu];
+            let around = bandwidth::throttled_around(tasks, record, next).filter(|_| at_once);
+            groups.throttle(tasks, record, next, now);
             self.notices.push((next, cpu, Change::Left));
+            let others = around.map(|entity| bandwidth::members(tasks, record, entity));
+            for id in others.into_iter().flatten() {
+                groups.throttle(tasks, record, id, now);
+                self.notices.push((id, cpu, Change::Left));
+            }
             self.shared.watch.note(cpu);
         }
     }
@@ -49,7 +57,10 @@ impl Engine<'_> {
         self.timers.arm(self.shared.now + limit.period, Timer::Period(group));
         let first = &self.cpus[CpuId(0)];
         let pool = groups::whole(first, groups::on(first, group));
-        bandwidth::fill(&mut self.shared.tasks, pool, limit.quota);
+        bandwidth::fill(&mut self.shared.tasks, pool, limit);
+        if self.shared.model.discipline.bandwidth().is_some_and(|rules| rules.expires) {
+            self.expire(group);
+        }
         let mut throttled: Vec<(Time, CpuId)> = Vec::new();
         for cpu in self.cpus.ids() {
             let entity = groups::on(&self.cpus[cpu], group);
@@ -63,6 +74,19 @@ impl Engine<'_> {
             let entity = groups::on(&self.cpus[cpu], group);
             if bandwidth::pay(&mut self.shared.tasks, pool, entity) {
                 self.unthrottle(cpu);
+            }
+        }
+    }
+
+    /// What cpus keep of the last period of a group is lost.
+    fn expire(&mut self, group: u16) {
+        for cpu in self.cpus.ids() {
+            let entity = groups::on(&self.cpus[cpu], group);
+            if self.shared.tasks[entity].history.chosen {
+                self.catch_up(cpu);
+            }
+            if bandwidth::expire(&mut self.shared.tasks, entity) && self.shared.tasks[entity].history.chosen {
+                self.shared.rounds.mark(cpu);
             }
         }
     }

@@ -25,7 +25,7 @@ use crate::observe::Observer;
 use crate::os::{Discipline, Limit, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, Forks, Op, Program, Runtime, Scheduling};
+use crate::program::{AppSpec, Forks, OWN_SLICE, Op, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::{Average, Rules, groups};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
@@ -70,8 +70,25 @@ pub(crate) fn check(
     if let Some(app) = apps.iter().find(|app| app.scheduling != Scheduling::Other && plain) {
         return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
     }
+    check_slices(model, apps)?;
     let mut numbered = apps.iter().enumerate();
     numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
+}
+
+/// Refuses slices of tasks that are out of range, and where the kernel has none.
+fn check_slices(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
+    let Some((app, slice)) = apps.iter().find_map(|app| Some((app, app.slice?))) else { return Ok(()) };
+    let name = &app.name;
+    if !model.discipline.has_own_slices() {
+        return Err(format!("`{name}`: only EEVDF since Linux 6.12 has slices of tasks"));
+    }
+    if app.scheduling == Scheduling::Idle {
+        return Err(format!("`{name}`: tasks of SCHED_IDLE have no slice of their own"));
+    }
+    if slice < OWN_SLICE.0 || slice > OWN_SLICE.1 {
+        return Err(format!("`{name}`: the slice of a task is 0.1 to 100 ms, this is {} ns", slice.ns()));
+    }
+    Ok(())
 }
 
 /// Refuses ways to poll that are out of range, or too many.
@@ -132,8 +149,11 @@ fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<
         if !(2..=262_144).contains(&group.weight) {
             return Err(format!("the weight of the task group `{}` must be 2 to 262144", group.name));
         }
-        let fits =
-            |limit: &Limit| Limit::PERIODS.contains(&limit.period) && Limit::QUOTAS.contains(&limit.quota);
+        let fits = |limit: &Limit| {
+            Limit::PERIODS.contains(&limit.period)
+                && Limit::QUOTAS.contains(&limit.quota)
+                && limit.burst <= limit.quota
+        };
         if !group.limit.iter().all(fits) {
             let name = &group.name;
             return Err(format!(
@@ -298,6 +318,9 @@ fn build_cpus(
         }
     }
     groups::add(tasks, &mut cpus, &model.groups);
+    if tasks.iter().any(|task| task.history.slice > Span::ZERO) {
+        cpus.iter_mut().for_each(|cpu| cpu.rare.own_slices = true);
+    }
     cpus
 }
 
@@ -346,6 +369,7 @@ fn add_tasks(
         if let Some(history) = task.history.written() {
             history.group = spec.group.map_or(0, |group| group + 1);
             history.scheduling = spec.scheduling;
+            history.slice = spec.slice.unwrap_or(Span::ZERO);
         }
         tasks.push(task);
     }

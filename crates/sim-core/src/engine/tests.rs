@@ -268,7 +268,7 @@ fn a_delayed_task_wakes_beside_virtual_times_of_the_last_tick() {
     let sleeper = app(1, WaitMode::Spin, vec![compute(2 * MS), sleep(2 * MS + MS / 2), compute(MS)]);
     let mut rig = Rig::of(1).app(sleeper).app(app(1, WaitMode::Spin, vec![compute(50 * MS)]));
     let slice = Span::from_ms(6);
-    let params = EevdfParams { slice, protected: slice, tick_jitter: Span::ZERO, ..EevdfParams::scaled(1) };
+    let params = EevdfParams { slice, tick_jitter: Span::ZERO, ..EevdfParams::scaled(1) };
     rig.model.discipline = Discipline::Eevdf(params);
     rig.model.tick = Span::from_ms(10);
     let (_, log) = rig.run();

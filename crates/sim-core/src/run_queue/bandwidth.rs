@@ -12,9 +12,28 @@
 
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
+use crate::os::Limit;
 use crate::policy::THROTTLED;
 use crate::run_queue::{Tasks, groups, list};
 use crate::time::{Span, Time};
+
+/// The rules of limits that differ between releases.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bandwidth {
+    /// What a cpu keeps is lost when the next period begins (512ac999d275, Linux 4.18, to de53fd7aedb1, 5.4).
+    /// Linux notices it at the next account on that cpu, up to a tick later.
+    pub expires: bool,
+    /// Pools may fill up beyond the quota ([`crate::os::Limit::burst`]; f4183717b370, Linux 5.14).
+    pub burst: bool,
+    /// All tasks of a group that is throttled leave the cpu at once (`throttle_cfs_rq`, to Linux 6.17),
+    /// instead of each when it is picked and on its way to user mode (e1fad12dcb66, 6.18).
+    pub at_once: bool,
+}
+
+impl Bandwidth {
+    /// Those of today: no expiry, bursts, each task stops by itself.
+    pub const ON_RETURN: Self = Self { expires: false, burst: true, at_once: false };
+}
 
 /// What a cpu takes out of the pool at a time (`sched_cfs_bandwidth_slice_us`).
 const PART_NS: i64 = 5_000_000;
@@ -69,10 +88,31 @@ pub(crate) fn stops(tasks: &mut Tasks, cpu: &Cpu, id: TaskId, now: Time) -> bool
     stopped
 }
 
-/// A period begins: the pool of a group is full again.
-pub(crate) fn fill(tasks: &mut Tasks, pool: TaskId, quota: Span) {
+/// A period begins: the pool of a group is full again, with what was left of it up to its burst.
+pub(crate) fn fill(tasks: &mut Tasks, pool: TaskId, limit: Limit) {
     let left = &mut tasks[pool].history.runtime;
-    *left = (*left + quota.ns() as i64).min(quota.ns() as i64);
+    *left = (*left + limit.quota.ns() as i64).min((limit.quota + limit.burst).ns() as i64);
+}
+
+/// What a group has left on a cpu is lost; true if there was something.
+pub(crate) fn expire(tasks: &mut Tasks, entity: TaskId) -> bool {
+    let left = &mut tasks[entity].history.runtime;
+    let lost = *left > 0;
+    *left = (*left).min(0);
+    lost
+}
+
+/// The tasks of a cpu that are in a group, or in one inside it, and not throttled, in the order of the list.
+pub(crate) fn members(tasks: &Tasks, cpu: &Cpu, entity: TaskId) -> Vec<TaskId> {
+    let inside = |id: &TaskId| {
+        tasks[*id].priority != THROTTLED && groups::chain(tasks, cpu, *id).any(|around| around == entity)
+    };
+    list(tasks, cpu.head).filter(inside).collect()
+}
+
+/// The outermost throttled group around a task.
+pub(crate) fn throttled_around(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<TaskId> {
+    groups::chain(tasks, cpu, id).skip(1).filter(|group| tasks[*group].history.is_throttled()).last()
 }
 
 /// A throttled group gets its overrun on a cpu and 1 ns: true when it may run there again.
@@ -91,4 +131,41 @@ pub(crate) fn released(tasks: &Tasks, cpu: &Cpu) -> Vec<TaskId> {
             && !groups::chain(tasks, cpu, *id).any(|around| tasks[around].history.is_throttled())
     };
     list(tasks, cpu.head).filter(may_run).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::state::{Boxed, ProcessId, Task};
+    use crate::ids::{AppId, CpuId};
+    use crate::machine::PerCpu;
+    use crate::os::TaskGroup;
+    use crate::run_queue::eevdf_params::EevdfParams;
+    use crate::run_queue::insert_by;
+
+    #[test]
+    fn the_tasks_of_the_outermost_throttled_group_are_found() {
+        let (mut tasks, mut cpus) = (Tasks::default(), PerCpu::default());
+        cpus.push(Cpu::new(CpuId(0)));
+        for group in [0, 1, 2, 2] {
+            let mut task = Task::new(AppId(0), 1024, ProcessId::NONE, 0);
+            task.history = Boxed::ready();
+            task.history.group = group;
+            tasks.push(task);
+        }
+        let group = |parent| TaskGroup { name: "group".into(), parent, weight: 1024, limit: None };
+        groups::add(&mut tasks, &mut cpus, &[group(None), group(Some(0))]);
+        let cpu = &mut cpus[CpuId(0)];
+        (0..4).for_each(|id| insert_by(&EevdfParams::scaled(1), &mut tasks, cpu, TaskId(id)));
+        let (outer, inner) = (groups::on(cpu, 0), groups::on(cpu, 1));
+        assert_eq!(throttled_around(&tasks, cpu, TaskId(2)), None);
+        tasks[inner].history.throttled_at = Time::ZERO;
+        assert_eq!(throttled_around(&tasks, cpu, TaskId(2)), Some(inner));
+        assert_eq!(members(&tasks, cpu, inner), [2, 3].map(TaskId));
+        tasks[outer].history.throttled_at = Time::ZERO;
+        assert_eq!(throttled_around(&tasks, cpu, TaskId(2)), Some(outer));
+        assert_eq!(members(&tasks, cpu, outer), [1, 2, 3].map(TaskId));
+        tasks[outer].history.runtime = 7;
+        assert!(expire(&mut tasks, outer) && !expire(&mut tasks, outer));
+    }
 }

@@ -11,7 +11,7 @@ use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::run_queue::by_policy::ByPolicy;
 use crate::run_queue::cfs::CfsParams;
-use crate::run_queue::eevdf::EevdfParams;
+use crate::run_queue::eevdf_params::EevdfParams;
 use crate::run_queue::multilevel::Levels;
 use crate::run_queue::o1::O1Params;
 use crate::run_queue::round_robin::RoundRobinParams;

@@ -1,5 +1,5 @@
-//! Earliest eligible virtual deadline first of Linux 6.18 (kernel/sched/fair.c): lag, eligibility,
-//! protection, delayed dequeue, the yield that forfeits.
+//! Earliest eligible virtual deadline first of Linux 6.6 to 7.1 (kernel/sched/fair.c): lag, eligibility,
+//! protection, delayed dequeue, the yield. What differs between releases: `eevdf_params`.
 //!
 //! Virtual runtime is brought up to date where the kernel does it: at ticks, entries, exits, picks and
 //! yields. Deviations: a tick within a poll-and-yield cycle waits for the yield; each priority has averages
@@ -11,58 +11,14 @@ use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
+use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
 use crate::run_queue::eligibility::{Average, Contender, Pick};
-use crate::run_queue::groups::GroupShares;
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals};
 use crate::run_queue::{
     Entry, FastForward, Grouped, Picked, Picks, Requested, Requests, Rules, Tasks, Ticks, at_least_1us,
-    bandwidth, delayed_in, eevdf_polls, group_loads, groups, insert_by, list, remove,
+    bandwidth, delayed_in, eevdf_polls, group_loads, groups, insert_by, list, remove, slices,
 };
 use crate::time::{Span, Time};
-
-/// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EevdfParams {
-    /// What a task asks for at a time (`base_slice_ns`); at least 1 us.
-    pub slice: Span,
-    /// Each tick of each cpu is late by a random time up to this; less than the tick's period.
-    pub tick_jitter: Span,
-    /// A task that sleeps while it is ahead of its share stays in the queue until it would be picked
-    /// (`DELAY_DEQUEUE`).
-    pub delayed_dequeue: bool,
-    /// A task comes back with the lag it left with (`PLACE_LAG`).
-    pub place_lag: bool,
-    /// How long a task that was picked is protected as long as it is eligible; at most its slice counts. The
-    /// slice under `RUN_TO_PARITY`, without it [`EevdfParams::SHORT_SLICE`] (`set_protect_slice`).
-    pub protected: Span,
-    /// Bound of what a task that leaves keeps of its lag, for nice 0: twice the slice or one tick, whichever
-    /// is longer (`entity_lag`).
-    pub lag_bound: Span,
-    /// By what load the weight of a task group is divided among the cpus.
-    pub group_shares: GroupShares,
-}
-
-impl EevdfParams {
-    /// The slice before scaling (`normalized_sysctl_sched_base_slice`, kernel/sched/fair.c of Linux 6.18).
-    pub const SHORT_SLICE: Span = Span::from_us(700);
-
-    /// Linux 6.18 on `cpus` online cpus: 0.7 ms times 1 + floor(log2(min(cpus, 8))) (kernel/sched/fair.c,
-    /// `get_update_sysctl_factor`), a tick of 4 ms. Ticks late by up to 10 us: the size of what was measured
-    /// on a virtual machine.
-    #[must_use]
-    pub fn scaled(cpus: u32) -> Self {
-        let slice = Self::SHORT_SLICE * u64::from(cpus.clamp(1, 8).ilog2() + 1);
-        Self {
-            slice,
-            tick_jitter: Span::from_us(10),
-            delayed_dequeue: true,
-            place_lag: true,
-            protected: slice,
-            lag_bound: (slice * 2).max(Span::from_ms(4)),
-            group_shares: GroupShares::Averaged,
-        }
-    }
-}
 
 /// Whether any other task or group competes with the current task or a group around it, delayed ones
 /// included.
@@ -88,19 +44,33 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     while let Some(id) = next {
         let task = &mut tasks[id];
         let mut one = Contender::of(task);
-        let used_up = one.age(weighted(span, task.weight), params.slice);
+        let used_up = one.age(weighted(span, task.weight), slices::of(params.slice, task));
         (task.vruntime, task.history.vdeadline) = (one.vruntime, one.vdeadline);
         let unprotected = task.vruntime >= task.history.protection;
+        let over = unprotected && is_over(params, tasks, cpu, id);
         let grouped = cpu.rare.group_count > 0;
         if grouped && bandwidth::use_up(tasks, cpu, id, span) {
             cpu.resched = true;
         }
-        if (used_up || unprotected)
-            && if grouped { has_rivals(tasks, cpu, id) } else { contested(tasks, cpu) }
-        {
+        if (used_up || over) && if grouped { has_rivals(tasks, cpu, id) } else { contested(tasks, cpu) } {
             cpu.resched = true;
         }
         next = groups::parent(tasks, cpu, id);
+    }
+}
+
+/// Whether the kernel is to pick again as the protection of the current task, or a group around it, has ended
+/// within its request. Where that is a matter of the deadline, only if it is ahead of its share as well,
+/// after a task with a shorter slice or a yield ended it (`did_preempt_short`).
+fn is_over(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
+    match params.protection {
+        Protection::MinSlice => true,
+        // Deviation: without RUN_TO_PARITY the kernel keeps the mark that it does not heed at picks.
+        Protection::Deadline => {
+            params.preempt_short
+                && params.protected.is_none()
+                && !average_of(tasks, cpu, id).allows(tasks[id].vruntime)
+        }
     }
 }
 
@@ -144,24 +114,40 @@ fn reweigh(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, entity: TaskId, n
         let task = &mut tasks[entity];
         let protection = scaled(task.history.protection - task.vruntime);
         task.history.vdeadline = scaled(task.history.vdeadline - task.vruntime);
-        seat_among(params, others, task, Entry::Move);
-        task.history.protection = task.vruntime + protection;
+        if params.reweigh_places {
+            seat_among(params, others, task, Entry::Move);
+        } else {
+            task.history.vdeadline += task.vruntime;
+        }
+        let kept = if params.protection == Protection::Deadline { 0 } else { protection };
+        task.history.protection = task.vruntime + kept;
     } else {
         task.weight = weight;
     }
 }
 
 /// The current task has called `sched_yield` (`yield_task_fair`): unless it is ahead of the average of its
-/// level, it forfeits the rest of its request. Nothing happens to a task that is alone on its cpu.
+/// level, it forfeits the rest of its request, or its deadline moves on. Nothing happens to a task that is
+/// alone on its cpu.
 fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     charge(params, tasks, cpu, now);
     let Some(current) = cpu.current.some() else { return };
-    let alone = !groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id));
-    let mut one = Contender::of(&tasks[current]);
-    if !alone && average_of(tasks, cpu, current).allows(one.vruntime) {
-        one.forfeit(params.slice);
-        (tasks[current].vruntime, tasks[current].history.vdeadline) = (one.vruntime, one.vdeadline);
+    if !groups::chain(tasks, cpu, current).any(|id| has_rivals(tasks, cpu, id)) {
+        return;
     }
+    let slice = slices::of(params.slice, &tasks[current]);
+    let mut one = Contender::of(&tasks[current]);
+    match params.yields {
+        EevdfYield::Deadline => {
+            one.push(weighted(slice, one.weight), 1);
+            if params.protection == Protection::Deadline {
+                tasks[current].history.protection = one.vruntime;
+            }
+        }
+        EevdfYield::Forfeit if average_of(tasks, cpu, current).allows(one.vruntime) => one.forfeit(slice),
+        EevdfYield::Forfeit => {}
+    }
+    (tasks[current].vruntime, tasks[current].history.vdeadline) = (one.vruntime, one.vdeadline);
 }
 
 /// The task the kernel would pick, including a delayed one. Only the best priority level with a runnable task
@@ -197,7 +183,7 @@ fn best_of(tasks: &Tasks, cpu: &Cpu, level: Level) -> Option<TaskId> {
 /// True when a task that has entered would be picked, or the group around it where it meets the current one
 /// (`find_matching_se`). Tasks of `SCHED_BATCH` and `SCHED_IDLE` never
 /// preempt. An idle current task is always preempted and loses its protection (`wakeup_preempt_fair`).
-fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
+fn preempts(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
     let Some(current) = cpu.current.some() else {
         return cpu.rare.group_count > 0 || pick(tasks, cpu) == Some(id);
     };
@@ -225,10 +211,51 @@ fn preempts(tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> bool {
             return false;
         }
     }
+    if cpu.rare.own_slices && tasks[one].priority == tasks[other].priority {
+        return preempts_by_slice(params, tasks, cpu, (one, other));
+    }
     if cpu.rare.group_count == 0 {
         return pick(tasks, cpu) == Some(id);
     }
     best_of(tasks, cpu, level(tasks, one)) == Some(one)
+}
+
+/// A task that has entered, or a group around it, would be picked where slices differ. One with a shorter
+/// slice than the current one ends the protection of that one (`PREEMPT_SHORT`).
+fn preempts_by_slice(
+    params: &EevdfParams,
+    tasks: &mut Tasks,
+    cpu: &Cpu,
+    (one, other): (TaskId, TaskId),
+) -> bool {
+    let level = Level::of(tasks, cpu, other);
+    let slice = |id: TaskId| slices::of(params.slice, &tasks[id]);
+    let shorter = params.preempt_short && slice(one) < slice(other);
+    let average = average(tasks, cpu, level, TaskId::NONE);
+    let eligible = |id: TaskId| average.allows(tasks[id].vruntime);
+    let deadline = |id: TaskId| tasks[id].history.vdeadline;
+    let (before, now) = (tasks[other].history.protection, tasks[other].vruntime);
+    match params.protection {
+        Protection::Deadline => {
+            if shorter && eligible(one) && (deadline(one) < deadline(other) || !eligible(other)) {
+                tasks[other].history.protection = before.min(now);
+            }
+            best_of(tasks, cpu, level) == Some(one)
+        }
+        Protection::MinSlice => {
+            if shorter {
+                tasks[other].history.protection = before.min(now);
+            }
+            let picked = best_of(tasks, cpu, level) == Some(one);
+            if !picked {
+                let least = slices::least(params.slice, tasks, cpu, level, TaskId::NONE);
+                let shared =
+                    params.protected.map_or(now + weighted(least, tasks[other].weight), |_| i64::MAX);
+                tasks[other].history.protection = before.min(shared);
+            }
+            picked
+        }
+    }
 }
 
 /// Picks the next task; delayed ones that come up are dropped on the way.
@@ -280,13 +307,11 @@ fn unthrottle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId
 fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     cpu.charged = now;
-    tasks[current].history.protection =
-        Contender::of(&tasks[current]).protection(params.slice, params.protected);
+    tasks[current].history.protection = slices::protection(params, tasks, cpu, current);
     for id in groups::all(cpu) {
         let chosen = groups::chain(tasks, cpu, current).any(|around| around == id);
         if chosen && !tasks[id].history.chosen {
-            tasks[id].history.protection =
-                Contender::of(&tasks[id]).protection(params.slice, params.protected);
+            tasks[id].history.protection = slices::protection(params, tasks, cpu, id);
         }
         tasks[id].history.chosen = chosen;
     }
@@ -301,7 +326,7 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 
 /// How far a task or group lies behind the average of its level, itself included.
 fn lag_in(params: &EevdfParams, average: &Average, task: &Task) -> i64 {
-    let limit = weighted(params.lag_bound, task.weight);
+    let limit = weighted((slices::of(params.slice, task) * 2).max(params.tick), task.weight);
     (average.value() - task.vruntime).clamp(-limit, limit)
 }
 
@@ -317,7 +342,7 @@ fn leave(
     if cpu.rare.group_count > 0 && tasks[id].priority == THROTTLED {
         // It has left already; where it comes to, a new request begins.
         end_throttling(tasks, cpu, id);
-        tasks[id].history.vdeadline = weighted(params.slice, tasks[id].weight);
+        tasks[id].history.vdeadline = weighted(slices::of(params.slice, &tasks[id]), tasks[id].weight);
         return;
     }
     let average = average_of(tasks, cpu, id);
@@ -349,6 +374,7 @@ fn leave_groups(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
     let mut inside = id;
     while let Some(entity) = groups::parent(tasks, cpu, inside) {
         if tasks[entity].history.load > 0 {
+            slices::follow(params.slice, tasks, cpu, inside, false);
             return reweigh_around(params, tasks, cpu, inside, now);
         }
         bandwidth::give_back(tasks, cpu, entity);
@@ -424,7 +450,9 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
     if cpu.rare.group_count > 0 {
         group_loads::arrive(tasks, cpu, id, now);
     }
-    let (mut next, mut entry) = (Some(id), entry);
+    slices::follow(params.slice, tasks, cpu, id, true);
+    let begins_anew = entry == Entry::Move && !params.rel_deadline;
+    let (mut next, mut entry) = (Some(id), if begins_anew { Entry::Wake } else { entry });
     while let Some(inside) = next {
         let group = groups::number(cpu, inside) > 0;
         if tasks[inside].history.delayed {
@@ -477,7 +505,7 @@ fn seat_among(params: &EevdfParams, others: &Average, task: &mut Task, entry: En
         0
     };
     task.vruntime = others.value() - lag;
-    let slice = weighted(params.slice, task.weight);
+    let slice = weighted(slices::of(params.slice, task), task.weight);
     task.history.vdeadline = match entry {
         Entry::Fork => task.vruntime + slice / 2,
         Entry::Wake => task.vruntime + slice,
@@ -554,12 +582,17 @@ impl Rules for EevdfParams {
         cpu.rare.group_count > 0 || contested(tasks, cpu)
     }
 
-    fn slice_end(&self, _: &Tasks, cpu: &Cpu, _: Time, _: impl Fn(Time) -> Time) -> Time {
-        cpu.rare.next_tick
+    fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, _: impl Fn(Time) -> Time) -> Time {
+        let tick = cpu.rare.next_tick;
+        // Deviation: with task groups requests end at ticks.
+        if !self.hrtick || cpu.rare.group_count > 0 {
+            return tick;
+        }
+        tick.min(slices::request_end(tasks, cpu).max(now + Span::from_ns(1)))
     }
 
     fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
-        preempts(tasks, cpu, id)
+        preempts(self, tasks, cpu, id)
     }
 
     fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, now: Time) -> Option<TaskId> {
@@ -589,7 +622,7 @@ impl Rules for EevdfParams {
 
 impl FastForward for EevdfParams {
     fn picks(&self) -> Picks {
-        Picks::ByDeadline(Requests { slice: self.slice, protected: self.protected })
+        Picks::ByDeadline(Requests::of(self))
     }
 
     #[inline]
@@ -648,12 +681,6 @@ impl Requested for EevdfParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn eevdf_slices_grow_up_to_eight_cpus() {
-        let slice = |cpus| EevdfParams::scaled(cpus).slice.ns() / 100_000;
-        assert_eq!([1, 2, 4, 7, 8, 16, 1024].map(slice), [7, 14, 21, 21, 28, 28, 28]);
-    }
 
     #[test]
     fn waiting_tasks_are_listed_by_deadline() {

@@ -2,7 +2,7 @@
 
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
-use crate::run_queue::eevdf::EevdfParams;
+use crate::run_queue::eevdf_params::EevdfParams;
 use crate::run_queue::level::{Level, current, each_waiting};
 use crate::run_queue::{FAR_KEY, Tasks, insert_by, list, remove};
 

@@ -3,14 +3,37 @@
 
 use crate::engine::state::Task;
 use crate::ids::TaskId;
+use crate::run_queue::FAR_KEY;
 use crate::run_queue::cfs::weighted;
+use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
 use crate::time::Span;
 
-/// How long the requests of tasks are, and up to how long one that was picked is protected.
+/// How long the requests of tasks are, up to how long one that was picked is protected, and what a yield
+/// does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Requests {
     pub(crate) slice: Span,
     pub(crate) protected: Span,
+    /// It is protected for the shortest slice of its queue at most.
+    pub(crate) shared: bool,
+    /// A yield moves the deadline on; it ends the protection as well.
+    pub(crate) pushes: bool,
+    pub(crate) unprotects: bool,
+}
+
+impl Requests {
+    pub(crate) fn of(params: &EevdfParams) -> Self {
+        let pushes = params.yields == EevdfYield::Deadline;
+        let unprotects = pushes && params.protection == Protection::Deadline;
+        let shared = params.protection == Protection::MinSlice && params.protected.is_none();
+        Self {
+            slice: params.slice,
+            protected: params.protected.unwrap_or(Span::MAX),
+            shared,
+            pushes,
+            unprotects,
+        }
+    }
 }
 
 /// What a task competes with.
@@ -37,24 +60,32 @@ impl Contender {
         used_up
     }
 
+    /// The same with requests of this virtual time.
+    pub(crate) fn age_by(&mut self, by: i64, request: i64) {
+        self.vruntime += by;
+        if self.vruntime >= self.vdeadline {
+            self.vdeadline = self.vruntime + request;
+        }
+    }
+
     /// Runs on `times` times by this much.
-    pub(crate) fn age_often(&mut self, each: i64, times: i64, slice: Span) {
+    pub(crate) fn age_often(&mut self, each: i64, times: i64, request: i64) {
         let mut rest = times;
         if each > 0 {
             let times_to = |virtual_time: i64| 1.max((virtual_time + each - 1) / each);
             let to_deadline = times_to(self.vdeadline - self.vruntime);
             if to_deadline <= rest {
-                self.age(each * to_deadline, slice);
+                self.age_by(each * to_deadline, request);
                 rest -= to_deadline;
-                let request = times_to(weighted(slice, self.weight));
-                if rest >= request {
-                    self.age(each * request * (rest / request), slice);
-                    rest %= request;
+                let whole = times_to(request);
+                if rest >= whole {
+                    self.age_by(each * whole * (rest / whole), request);
+                    rest %= whole;
                 }
             }
         }
         if rest > 0 {
-            self.age(each * rest, slice);
+            self.age_by(each * rest, request);
         }
     }
 
@@ -64,13 +95,11 @@ impl Contender {
         self.vdeadline += weighted(slice, self.weight);
     }
 
-    /// Up to where it is protected when it is picked.
-    pub(crate) fn protection(&self, slice: Span, protected: Span) -> i64 {
-        if protected < slice {
-            self.vdeadline.min(self.vruntime + weighted(protected, self.weight))
-        } else {
-            self.vdeadline
-        }
+    /// Its deadline moves on by a request, so many times. Linux lets the numbers wrap around; here they stop
+    /// far away, where only as many more yields as no run has make a difference.
+    pub(crate) fn push(&mut self, request: i64, times: i64) {
+        let pushed = self.vdeadline.saturating_add(request.saturating_mul(times));
+        self.vdeadline = pushed.min(self.vruntime.saturating_add(FAR_KEY));
     }
 }
 
@@ -203,7 +232,5 @@ mod tests {
         assert_eq!((task.vruntime, task.vdeadline), (2_000, 2_000 + 2 * 1_400_000));
         assert!(!task.age(10, slice) && task.age(3_000_000, slice));
         assert_eq!(task.vdeadline - task.vruntime, 2_800_000);
-        assert_eq!(task.protection(slice, slice), task.vdeadline);
-        assert_eq!(task.protection(slice, Span::from_us(700)), task.vruntime + 1_400_000);
     }
 }

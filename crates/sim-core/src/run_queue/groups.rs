@@ -171,7 +171,7 @@ mod tests {
     use crate::decay::PERIOD_NS;
     use crate::ids::CpuId;
     use crate::observe::LeaveReason;
-    use crate::run_queue::eevdf::EevdfParams;
+    use crate::run_queue::eevdf_params::EevdfParams;
     use crate::run_queue::{Entry, Picked, Rules};
 
     /// A group of weight 1,024 with a task on each of two cpus.

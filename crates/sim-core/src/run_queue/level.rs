@@ -137,7 +137,7 @@ mod tests {
     use crate::engine::state::ProcessId;
     use crate::ids::{AppId, CpuId};
     use crate::rng;
-    use crate::run_queue::eevdf::EevdfParams;
+    use crate::run_queue::eevdf_params::EevdfParams;
     use crate::run_queue::{insert_by, remove, sum_waiting};
 
     #[test]

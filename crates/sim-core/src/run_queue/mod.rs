@@ -15,6 +15,7 @@ pub(crate) mod cfs;
 mod cfs_params;
 mod contract;
 pub(crate) mod eevdf;
+pub(crate) mod eevdf_params;
 mod eevdf_polls;
 mod eligibility;
 pub(crate) mod explanation;
@@ -25,6 +26,7 @@ mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;
 pub(crate) mod round_robin;
+pub(crate) mod slices;
 pub(crate) mod ts;
 pub(crate) mod ule;
 pub(crate) mod virtual_time;
@@ -35,6 +37,7 @@ use crate::policy::THROTTLED;
 use crate::time::{Span, Time};
 use contract::each;
 
+use bandwidth::Bandwidth;
 pub use contract::Discipline;
 pub(crate) use contract::{FastForward, Grouped, Picks, Requested, Rules, Slack, best};
 pub(crate) use eligibility::{Average, Contender, Requests};
@@ -53,6 +56,18 @@ impl Discipline {
     #[must_use]
     pub fn has_groups(&self) -> bool {
         self.groups().is_some()
+    }
+
+    /// How it limits the cpu time of groups, where it has groups.
+    #[must_use]
+    pub const fn bandwidth(&self) -> Option<Bandwidth> {
+        if let Self::Eevdf(params) = self { Some(params.bandwidth) } else { None }
+    }
+
+    /// Its tasks may have slices of their own ([`crate::program::AppSpec::slice`]).
+    #[must_use]
+    pub fn has_own_slices(&self) -> bool {
+        matches!(self, Self::Eevdf(params) if params.own_slices)
     }
 
     /// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.

@@ -81,7 +81,16 @@ impl Reference<'_> {
         let Some(limit) = self.model.groups[g].limit else { return };
         self.arm(self.now + limit.period.ns(), Timer::Period(g));
         let quota = limit.quota.ns() as i64;
-        self.pools[g] = quota.min(self.pools[g] + quota);
+        self.pools[g] = (quota + limit.burst.ns() as i64).min(self.pools[g] + quota);
+        if params.bandwidth.expires {
+            for c in 0..self.cpus.len() {
+                if self.cpus[c].groups[g].chosen {
+                    self.charge(c);
+                    self.mark(c);
+                }
+                self.cpus[c].groups[g].left = self.cpus[c].groups[g].left.min(0);
+            }
+        }
         let mut waiting: Vec<(u64, usize)> = Vec::new();
         for c in 0..self.cpus.len() {
             waiting.extend(self.cpus[c].groups[g].throttled.map(|since| (since, c)));

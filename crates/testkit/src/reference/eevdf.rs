@@ -1,7 +1,7 @@
 //! EEVDF written down rule by rule: sums over everybody at every question, ticks as events of their own.
 
 use sim_core::observe::LeaveReason;
-use sim_core::os::{Discipline, EevdfParams, GroupShares};
+use sim_core::os::{Discipline, EevdfParams, EevdfYield, GroupShares, Protection};
 use sim_core::policy::THROTTLED;
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, draw, key};
@@ -96,13 +96,18 @@ impl Reference<'_> {
         for e in self.around(c, Ent::Task(t)) {
             let mut keys = self.keys(c, e);
             keys.v += weighted(span, keys.weight);
-            let mut pick_again = keys.v >= keys.protection;
+            let mut pick_again = params.protection == Protection::MinSlice && keys.v >= keys.protection;
             if keys.v >= keys.deadline {
-                keys.deadline = keys.v + weighted(params.slice.ns(), keys.weight);
+                keys.deadline = keys.v + weighted(keys.slice, keys.weight);
                 pick_again = true;
             }
             self.set_keys(c, e, keys);
             self.cpus[c].resched |= self.spend(c, e, span);
+            if params.protection == Protection::Deadline && params.preempt_short && params.protected.is_none()
+            {
+                let marked = keys.v < keys.protection;
+                pick_again |= !marked && !self.eligible(c, e, &self.peers_of(c, e));
+            }
             let priority = self.tasks[t].priority;
             let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].priority < priority);
             if pick_again && (lower || self.peers_of(c, e).len() > 1) {
@@ -128,17 +133,36 @@ impl Reference<'_> {
         }
     }
 
+    /// The timer that ends requests comes to a cpu.
+    pub(super) fn end_request(&mut self, c: usize) {
+        if let Some(params) = self.eevdf() {
+            self.update(params, c);
+            self.cpus[c].slice_over |= self.cpus[c].resched;
+        }
+    }
+
     /// `sched_yield`.
     pub(super) fn forfeit(&mut self, params: EevdfParams, c: usize, t: usize) {
         let me = Ent::Task(t);
         self.update(params, c);
         let alone = self.around(c, me).iter().all(|e| self.peers_of(c, *e).len() == 1);
-        if !alone && self.is_eligible(c, t) {
-            let mut keys = self.keys(c, me);
-            keys.v = keys.deadline;
-            keys.deadline += weighted(params.slice.ns(), keys.weight);
-            self.set_keys(c, me, keys);
+        let mut keys = self.keys(c, me);
+        let whole = weighted(keys.slice, keys.weight);
+        match params.yields {
+            _ if alone => {}
+            EevdfYield::Deadline => {
+                keys.deadline = (keys.deadline + whole).min(keys.v + (1 << 61));
+                if params.protection == Protection::Deadline {
+                    keys.protection = keys.v;
+                }
+            }
+            EevdfYield::Forfeit if self.is_eligible(c, t) => {
+                keys.v = keys.deadline;
+                keys.deadline += whole;
+            }
+            EevdfYield::Forfeit => {}
         }
+        self.set_keys(c, me, keys);
         let origin = self.keys(c, me).v;
         // Only differences count, and 64 bits have an end.
         if origin >= 1 << 61 {
@@ -205,11 +229,91 @@ impl Reference<'_> {
                 _ if self.tasks[t].scheduling != Scheduling::Other => false,
                 _ => {
                     let first = self.runnable(c).map(|t| self.tasks[t].priority).min();
-                    first == Some(priority) && self.best_in(c, priority, group) == Some(e)
+                    first == Some(priority) && self.wins(c, e, other)
                 }
             };
         }
         false
+    }
+
+    /// The shortest slice of these.
+    fn shortest(&self, c: usize, all: &[Ent]) -> u64 {
+        all.iter().map(|e| self.keys(c, *e).slice).min().unwrap_or(u64::MAX)
+    }
+
+    /// One that has entered would be picked; `other` is the current one or a group around it, whose
+    /// protection does not hold against a shorter slice.
+    fn wins(&mut self, c: usize, e: Ent, other: Ent) -> bool {
+        let Some(params) = self.eevdf() else { return false };
+        let (priority, group) = self.place_of(c, e);
+        let (mine, theirs) = (self.keys(c, e), self.keys(c, other));
+        let short = params.preempt_short && mine.slice < theirs.slice;
+        let among = self.peers_of(c, e);
+        let unprotected = Keys { protection: theirs.protection.min(theirs.v), ..theirs };
+        if params.protection == Protection::Deadline {
+            let better = mine.deadline < theirs.deadline || !self.eligible(c, other, &among);
+            if short && self.eligible(c, e, &among) && better {
+                self.set_keys(c, other, unprotected);
+            }
+            return self.best_in(c, priority, group) == Some(e);
+        }
+        if short {
+            self.set_keys(c, other, unprotected);
+        }
+        let wins = self.best_in(c, priority, group) == Some(e);
+        if !wins {
+            let mut kept = theirs;
+            if params.protected.is_none() {
+                kept.protection =
+                    kept.protection.min(kept.v + weighted(self.shortest(c, &among), kept.weight));
+            }
+            self.set_keys(c, other, kept);
+        }
+        wins
+    }
+
+    /// The slices of the groups around one that enters or has left are the shortest of what is queued in
+    /// them.
+    fn reslice_around(&mut self, c: usize, left: Ent, enters: bool) {
+        let mut inside = left;
+        for e in self.around(c, left).into_iter().skip(1) {
+            let Ent::Group(g) = e else { continue };
+            let mut among = self.peers(c, 0, g + 1);
+            if enters {
+                among.push(inside);
+            } else if inside == left {
+                among.retain(|other| *other != left);
+            }
+            if !among.is_empty() {
+                self.cpus[c].groups[g].keys.slice = self.shortest(c, &among);
+            }
+            inside = e;
+        }
+    }
+
+    /// The request of the current task ends, as it was last brought up to date.
+    pub(super) fn request_end(&self, c: usize) -> u64 {
+        let computes = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
+        match (self.cpus[c].current, self.eevdf()) {
+            (Some(t), Some(params))
+                if computes && params.hrtick && self.model.groups.is_empty() && self.rivals_around(c, t) =>
+            {
+                let keys = self.keys(c, Ent::Task(t));
+                let mut ns = (keys.deadline - keys.v).max(0) as u64;
+                if keys.weight != 1024 {
+                    ns = (u128::from(ns) * u128::from(keys.weight)).div_ceil(1024) as u64;
+                }
+                self.cpus[c].charged.saturating_add(ns)
+            }
+            _ => u64::MAX,
+        }
+    }
+
+    /// Something competes with a task, or with a group around it.
+    fn rivals_around(&self, c: usize, t: usize) -> bool {
+        let lower = |other: &usize| self.tasks[*other].priority < self.tasks[t].priority;
+        self.cpus[c].queue.iter().any(lower)
+            || self.around(c, Ent::Task(t)).iter().any(|e| self.peers_of(c, *e).len() > 1)
     }
 
     /// The pick; delayed tasks and groups that come up leave for good.
@@ -226,11 +330,26 @@ impl Reference<'_> {
                     if !self.is_out_of_time(c, t) {
                         return Some(t);
                     }
+                    let with = self.parked_with(params, c, t);
                     self.park(params, c, t);
+                    for other in with {
+                        self.park(params, c, other);
+                    }
                 }
                 e => self.drop_one(params, c, e),
             }
         }
+    }
+
+    /// Who leaves with a task of a throttled group: where that is so, all others of the outermost one.
+    fn parked_with(&self, params: EevdfParams, c: usize, t: usize) -> Vec<usize> {
+        let is_throttled =
+            |e: &Ent| matches!(e, Ent::Group(g) if self.cpus[c].groups[*g].throttled.is_some());
+        let outermost = self.around(c, Ent::Task(t)).into_iter().filter(is_throttled).last();
+        let Some(outermost) = outermost.filter(|_| params.bandwidth.at_once) else { return Vec::new() };
+        let queue = self.cpus[c].queue.iter().copied().filter(|other| *other != t);
+        let counts = queue.filter(|other| self.tasks[*other].priority != THROTTLED);
+        counts.filter(|other| self.around(c, Ent::Task(*other)).contains(&outermost)).collect()
     }
 
     /// A task of a throttled group no longer competes.
@@ -257,7 +376,7 @@ impl Reference<'_> {
             among.push(e);
         }
         let keys = self.keys(c, e);
-        let bound = weighted(params.lag_bound.ns(), keys.weight);
+        let bound = weighted((2 * keys.slice).max(params.tick.ns()), keys.weight);
         (self.mean(c, &among) - keys.v).clamp(-bound, bound)
     }
 
@@ -315,7 +434,7 @@ impl Reference<'_> {
         let me = Ent::Task(t);
         if !self.counts(t) {
             self.tasks[t].priority = 0;
-            self.tasks[t].vdeadline = weighted(params.slice.ns(), self.tasks[t].weight);
+            self.tasks[t].vdeadline = weighted(self.keys(c, me).slice, self.tasks[t].weight);
             return false;
         }
         if reason == LeaveReason::Slept && params.delayed_dequeue && !self.is_eligible(c, t) {
@@ -353,6 +472,7 @@ impl Reference<'_> {
         for e in self.around(c, left).into_iter().skip(1) {
             let Ent::Group(g) = e else { continue };
             if self.load_of(c, g) > 0 {
+                self.reslice_around(c, inside, false);
                 return self.reweigh_around(params, c, inside);
             }
             self.return_time(c, g);
@@ -405,9 +525,16 @@ impl Reference<'_> {
             keys.deadline = scaled(keys.deadline - keys.v);
             self.set_keys(c, e, keys);
             self.reweighed(c, g, before.weight);
-            self.sit(params, c, e, Entry::Move);
-            keys = self.keys(c, e);
-            keys.protection = keys.v + scaled(before.protection - before.v);
+            if params.reweigh_places {
+                self.sit(params, c, e, Entry::Move);
+                keys = self.keys(c, e);
+            } else {
+                keys.deadline += keys.v;
+            }
+            keys.protection = keys.v;
+            if params.protection == Protection::MinSlice {
+                keys.protection += scaled(before.protection - before.v);
+            }
         }
         self.set_keys(c, e, keys);
     }
@@ -416,6 +543,10 @@ impl Reference<'_> {
     pub(super) fn insert_entity(&mut self, params: EevdfParams, c: usize, t: usize, mut entry: Entry) {
         if self.has_groups() {
             self.brings_load(c, t);
+        }
+        self.reslice_around(c, Ent::Task(t), true);
+        if entry == Entry::Move && !params.rel_deadline {
+            entry = Entry::Wake;
         }
         for e in self.around(c, Ent::Task(t)) {
             let (delayed, queued) = match e {
@@ -474,7 +605,7 @@ impl Reference<'_> {
             // It will pull the mean towards itself.
             lag = lag * (load + i128::from(keys.weight)) / load;
         }
-        let slice = weighted(params.slice.ns(), keys.weight);
+        let slice = weighted(keys.slice, keys.weight);
         keys.v = mean - lag as i64;
         keys.deadline = keys.v
             + match entry {
@@ -496,9 +627,13 @@ impl Reference<'_> {
             }
             let mut keys = self.keys(c, *e);
             keys.protection = keys.deadline;
-            if params.protected < params.slice {
-                let end = keys.v + weighted(params.protected.ns(), keys.weight);
-                keys.protection = keys.protection.min(end);
+            let shortest = match (params.protected, params.protection) {
+                (Some(span), _) => span.ns(),
+                (None, Protection::Deadline) => keys.slice,
+                (None, Protection::MinSlice) => self.shortest(c, &self.peers_of(c, *e)),
+            };
+            if shortest < keys.slice {
+                keys.protection = keys.protection.min(keys.v + weighted(shortest, keys.weight));
             }
             self.set_keys(c, *e, keys);
         }

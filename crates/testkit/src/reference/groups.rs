@@ -18,6 +18,8 @@ pub(super) struct Keys {
     pub(super) deadline: i64,
     pub(super) protection: i64,
     pub(super) vlag: i64,
+    /// The slice, ns.
+    pub(super) slice: u64,
 }
 
 /// A group on a cpu.
@@ -37,8 +39,8 @@ pub(super) struct RefGroup {
 }
 
 impl RefGroup {
-    pub(super) fn new(weight: u32) -> Self {
-        let keys = Keys { weight, v: 0, deadline: 0, protection: 0, vlag: 0 };
+    pub(super) fn new(weight: u32, slice: u64) -> Self {
+        let keys = Keys { weight, v: 0, deadline: 0, protection: 0, vlag: 0, slice };
         Self {
             keys,
             queued: false,
@@ -100,6 +102,9 @@ impl Reference<'_> {
                     deadline: task.vdeadline,
                     protection: task.protection,
                     vlag: task.vlag,
+                    slice: task
+                        .own_slice
+                        .unwrap_or_else(|| self.eevdf().map_or(0, |params| params.slice.ns())),
                 }
             }
             Ent::Group(g) => self.cpus[c].groups[g].keys,

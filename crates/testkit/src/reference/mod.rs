@@ -179,7 +179,9 @@ impl<'o> Reference<'o> {
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));
         }
-        let groups: Vec<_> = model.groups.iter().map(|group| groups::RefGroup::new(group.weight)).collect();
+        let slice = if let Discipline::Eevdf(params) = &model.discipline { params.slice.ns() } else { 0 };
+        let groups: Vec<_> =
+            model.groups.iter().map(|group| groups::RefGroup::new(group.weight, slice)).collect();
         Self {
             cpus: machine
                 .cpu_ids()
@@ -263,6 +265,7 @@ impl<'o> Reference<'o> {
             next = next.min(self.next_due(c));
             if self.feels_ticks(c) {
                 next = next.min(self.tick_from(c, self.now + 1));
+                next = next.min(self.request_end(c).max(self.now + 1));
             } else if self.contested(c) {
                 let check = match &self.model.discipline {
                     Discipline::RoundRobin(params) => {
@@ -293,6 +296,9 @@ impl<'o> Reference<'o> {
         for c in 0..self.cpus.len() {
             if span > 0 && self.feels_ticks(c) && self.tick_from(c, to) == to {
                 self.tick(c);
+            }
+            if span > 0 && self.request_end(c) <= to {
+                self.end_request(c);
             }
         }
     }

@@ -1,12 +1,11 @@
 //! Task groups under Linux 6.18: shares worked out on paper.
 
 use sim_core::os::{Limit, TaskGroup};
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, Op, Spread};
+use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
 
-use crate::support::{Trial, app, compute, hogs, on_cpu};
-use sim_core::program::Op;
-use sim_core::time::Span;
+use crate::support::{MS, SIXTEEN, Trial, app, compute, hogs, on_cpu, seconds};
 
 const SECONDS: u64 = 20;
 
@@ -76,7 +75,7 @@ fn a_group_keeps_two_thirds_where_its_other_task_sleeps_half_of_the_time() {
     // 1,024, a part of 2/5. By what is queued it would be 1,024 and 512 in turn, a part of 5/12.
     let ops = vec![
         Op::Repeat(100_000),
-        Op::Sleep { span: Span::from_ms(2), spread: sim_core::program::Spread::NONE },
+        Op::Sleep { span: Span::from_ms(2), spread: Spread::NONE },
         compute(Span::from_ms(2)),
         Op::End,
     ];
@@ -112,7 +111,7 @@ fn who_sleeps_in_a_session_preempts_the_hogs_of_another() {
     // It wants a tenth of the cpu, and its session is entitled to half: it has what it wants.
     let ops = vec![
         Op::Repeat(100_000),
-        Op::Sleep { span: Span::from_us(900), spread: sim_core::program::Spread::NONE },
+        Op::Sleep { span: Span::from_us(900), spread: Spread::NONE },
         compute(Span::from_us(100)),
         Op::End,
     ];
@@ -122,7 +121,7 @@ fn who_sleeps_in_a_session_preempts_the_hogs_of_another() {
 }
 
 fn limited(parent: Option<u16>, quota: u64, period: u64) -> TaskGroup {
-    let limit = Limit { quota: Span::from_ms(quota), period: Span::from_ms(period) };
+    let limit = Limit { quota: Span::from_ms(quota), period: Span::from_ms(period), burst: Span::ZERO };
     TaskGroup { limit: Some(limit), ..group(parent, 1024) }
 }
 
@@ -180,4 +179,50 @@ fn polls_in_a_limited_group_are_no_events_and_end_as_one_by_one() {
     assert_eq!(closed.digest, each.digest);
     assert!(each.apps[0].counters.polls > 20_000, "{:?}", each.apps[0].counters);
     assert!(closed.events * 20 < each.events, "{} events, {} one by one", closed.events, each.events);
+}
+
+/// Sixteen tasks, one on each cpu, in a group of 10 ms each 100 ms, that compute for 0.1 ms so many times in
+/// each of ten periods: by how many seconds they are late in the mean.
+fn late(settings: &[(&'static str, u64)], naps: u32) -> f64 {
+    let mut trial = Trial::on(SIXTEEN).booted("linux-6.18", settings);
+    trial.model.groups = vec![limited(None, 10, 100)];
+    for cpu in 0..16 {
+        let nap = Op::Sleep { span: Span::from_ms(100 / u64::from(naps)), spread: Spread::NONE };
+        let ops = vec![Op::Repeat(naps * 10), nap, compute(Span::from_us(100)), Op::End];
+        let mut one = within(0, on_cpu(cpu, app(1, ops, WaitMode::Block)));
+        // No two of them at a time: a cpu takes 5 ms out of the pool, and gives all but 1 ms back.
+        one.start = Time::from_ns(u64::from(cpu) * 1_100_000);
+        trial = trial.app(one);
+    }
+    let report = trial.run();
+    (0..16).map(|app| seconds(&report, app)).sum::<f64>() / 16.0 - 1.0
+}
+
+/// Each of 16 cpus uses 0.5 ms of each period, 8 ms of 10 in all. Where what a cpu keeps is lost with the
+/// period, each costs the pool 1 ms more: 24 ms, so that only 6 cpus are served in a period.
+#[test]
+fn what_cpus_keep_of_a_quota_is_lost_where_it_expires() {
+    let kept = late(&[], 5);
+    let lost = late(&[("quota_expires", 1)], 5);
+    assert!(kept < 0.05, "late by {kept} s");
+    assert!(lost > 0.3, "late by {lost} s");
+}
+
+/// A group that did nothing for a while has its burst as well, once: 20 + 20 ms of the first 100 ms.
+#[test]
+fn a_burst_is_what_earlier_periods_have_left() {
+    let first = |burst: u64| {
+        let mut trial = Trial::on("core:1").booted("linux-6.18", &[]);
+        let limit =
+            Limit { quota: Span::from_ms(20), period: Span::from_ms(100), burst: Span::from_ms(burst) };
+        trial.model.groups = vec![TaskGroup { limit: Some(limit), ..group(None, 1024) }];
+        let mut one = within(0, on_cpu(0, hogs(1, 36)));
+        one.background = false;
+        one.start = Time::from_ns(500 * MS);
+        seconds(&trial.app(one).run(), 0) * 1e3
+    };
+    // 36 ms of work: within the burst at once; without it, 16 ms of it wait for the next period.
+    let (with, without) = (first(20), first(0));
+    assert!(with < 40.0, "{with} ms");
+    assert!(without > 50.0, "{without} ms");
 }

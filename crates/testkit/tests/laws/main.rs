@@ -10,6 +10,7 @@ mod caches;
 mod cfs;
 mod disciplines;
 mod eevdf;
+mod eevdf_releases;
 mod gangs;
 mod groups;
 mod homes;

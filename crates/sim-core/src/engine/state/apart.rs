@@ -32,6 +32,8 @@ pub(crate) struct History {
     pub(crate) policy_entry: PolicyEntry,
     /// EEVDF: its scheduling policy.
     pub(crate) scheduling: Scheduling,
+    /// EEVDF: its own slice; 0: that of the kernel. Of a group: the shortest of what is queued in it.
+    pub(crate) slice: Span,
     /// Its task group, from 1; 0: it is in none. That of a group is the group around it.
     pub(crate) group: u16,
     /// Of a group on a cpu: one of its tasks is queued there, or it is delayed itself.
@@ -104,6 +106,7 @@ impl Unwritten for History {
         waker: Waker::NONE,
         policy_entry: PolicyEntry::NOTHING,
         scheduling: Scheduling::Other,
+        slice: Span::ZERO,
         group: 0,
         queued: false,
         chosen: false,

@@ -131,6 +131,8 @@ pub(crate) struct Rare {
     pub(crate) first_group: TaskId,
     /// Its task groups: all of the run.
     pub(crate) group_count: u16,
+    /// Some task of the run has a slice of its own.
+    pub(crate) own_slices: bool,
 }
 
 impl Unwritten for Rare {
@@ -150,6 +152,7 @@ impl Unwritten for Rare {
         waiting: None,
         first_group: TaskId::NONE,
         group_count: 0,
+        own_slices: false,
     };
 }
 

@@ -4,10 +4,10 @@
 //! The mean of those that wait is kept as two sums. Task groups: `levels`.
 
 use crate::engine::polling::members::{DISPATCHES_PREDICTED, Member, Members, NONE};
-use crate::engine::polling::{polls, visible_at};
+use crate::engine::polling::{cycles_before, polls, polls_before, visible_at};
 use crate::engine::state::Cpu;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{Contender, FAR_KEY, Requests, Tasks};
+use crate::run_queue::{Contender, FAR_KEY, Requests, Tasks, slices};
 use crate::time::{Span, Time};
 
 /// The members that wait in a level.
@@ -31,6 +31,7 @@ impl Queue {
 pub(super) struct Yield {
     pub(super) key: i64,
     pub(super) deadline: i64,
+    pub(super) protection: i64,
     pub(super) next: u32,
     pub(super) previous: u32,
 }
@@ -72,6 +73,9 @@ impl Members {
                     return end;
                 }
                 self.dispatch(&after, end);
+                if self.pushes && after.next == caller {
+                    self.stay_eligible(bound);
+                }
             }
             dispatches += 1;
             if after.key >= FAR_KEY {
@@ -96,7 +100,8 @@ impl Members {
 
     /// Reads all tasks that compete with the current one.
     pub(super) fn read_level(&mut self, requests: Requests, (source, record): (&Tasks, &Cpu)) {
-        (self.by_deadline, self.slice) = (true, requests.slice);
+        self.by_deadline = true;
+        (self.pushes, self.unprotects) = (requests.pushes, requests.unprotects);
         self.begin_levels(source, record);
         self.begin_request(0, requests, source);
         let grouped = record.rare.group_count > 0;
@@ -121,6 +126,21 @@ impl Members {
         if grouped {
             self.read_groups(requests, source, record);
         }
+        if requests.shared && record.rare.own_slices {
+            self.share_protection();
+        }
+    }
+
+    /// Each member is protected for the shortest request of its level at most.
+    #[cold]
+    fn share_protection(&mut self) {
+        for number in 0..self.members.len() {
+            let Member { level, slice, weight, .. } = self.members[number];
+            let here = self.members.iter().filter(|other| other.level == level);
+            let least = here.map(|other| other.slice).min().unwrap_or(slice);
+            let protected = if least < slice { weighted(least, weight) } else { i64::MAX };
+            self.members[number].protected = protected;
+        }
     }
 
     /// Reads what EEVDF orders a member by.
@@ -129,8 +149,9 @@ impl Members {
         let member = &mut self.members[number as usize];
         let task = &source[member.task];
         (member.deadline, member.protection) = (task.history.vdeadline, task.history.protection);
-        member.request = weighted(requests.slice, member.weight);
-        member.protected = if requests.protected < requests.slice {
+        member.slice = slices::of(requests.slice, task);
+        member.request = weighted(member.slice, member.weight);
+        member.protected = if requests.protected < member.slice {
             weighted(requests.protected, member.weight)
         } else {
             i64::MAX
@@ -174,27 +195,27 @@ impl Members {
         let load = i128::from(self.queue.load + i64::from(current.weight));
         let mut sum = self.queue.sum + weight * i128::from(key);
         let mut eligible = i128::from(key) * load <= sum;
-        if eligible {
+        let mut protection = current.protection;
+        if self.pushes {
+            let mut one = Contender { weight: current.weight, vruntime: key, vdeadline: deadline };
+            one.push(current.request, 1);
+            deadline = one.vdeadline;
+            protection = if self.unprotects { key } else { protection };
+        } else if eligible {
             sum += weight * i128::from(deadline - key);
             key = deadline;
             deadline += current.request;
             eligible = i128::from(key) * load <= sum;
         }
-        let stays = Yield { key, deadline, next: self.current, previous: NONE };
-        self.pick(self.queue.first, stays, (load, sum), (eligible, current.protection))
+        let stays = Yield { key, deadline, protection, next: self.current, previous: NONE };
+        self.pick(self.queue.first, stays, (load, sum), eligible)
     }
 
     /// Who is picked in a level in which one runs that would stay, with the sums of all. The waiting ones are
     /// in the order of their deadlines, so that the first eligible one is the best of them.
     #[inline(always)]
-    pub(super) fn pick(
-        &self,
-        first: u32,
-        stays: Yield,
-        (load, sum): (i128, i128),
-        (eligible, protection): (bool, i64),
-    ) -> Yield {
-        if eligible && stays.key < protection {
+    pub(super) fn pick(&self, first: u32, stays: Yield, (load, sum): (i128, i128), eligible: bool) -> Yield {
+        if eligible && stays.key < stays.protection {
             return stays;
         }
         let (mut previous, mut next) = (NONE, first);
@@ -256,6 +277,16 @@ impl Members {
         member.renewed = true;
     }
 
+    /// A member is as a yield has left it.
+    #[inline(always)]
+    pub(super) fn has_yielded(&mut self, number: u32, after: &Yield) {
+        let member = &mut self.members[number as usize];
+        (member.key, member.deadline) = (after.key, after.deadline);
+        if self.unprotects {
+            (member.protection, member.renewed) = (after.protection, true);
+        }
+    }
+
     /// Behind whom a member waits: tasks with the same deadline as they come, groups behind them.
     #[inline(always)]
     pub(super) fn behind_deadline(&self, number: u32) -> u32 {
@@ -272,8 +303,7 @@ impl Members {
         let old = self.current;
         self.age_around(end);
         self.count(1, end);
-        let member = &mut self.members[old as usize];
-        (member.key, member.deadline) = (after.key, after.deadline);
+        self.has_yielded(old, after);
         if after.next == old {
             return;
         }
@@ -283,6 +313,42 @@ impl Members {
         self.hand_over(old, after.next);
         // The switch is charged to the task that comes: from `end` on.
         self.protect(after.next);
+    }
+
+    /// The current task, whose yields move its deadline on, goes through the cycles after which it is picked
+    /// again: as long as no other one is eligible, or it is eligible and protected. Both end at some key of
+    /// its own, and each cycle adds the same to it.
+    #[inline(never)]
+    fn stay_eligible(&mut self, bound: Time) {
+        let current = &self.members[self.current as usize];
+        let (each, weight) = (self.cycle_charge, i128::from(current.weight));
+        // Else a cycle may use up its request.
+        if self.queue.first == NONE || !self.around.is_empty() || current.request <= each || each <= 0 {
+            return;
+        }
+        let (mut least, mut number) = (i64::MAX, self.queue.first);
+        while number != NONE {
+            let member = &self.members[number as usize];
+            (least, number) = (least.min(member.key), member.next);
+        }
+        let all = i128::from(self.queue.load) + weight;
+        let alone = (i128::from(least) * all - self.queue.sum - 1).div_euclid(weight);
+        let mean = self.queue.sum.div_euclid(i128::from(self.queue.load));
+        let last = alone.max(mean.min(i128::from(current.protection) - 1));
+        let kept = u64::try_from((last - i128::from(current.key)) / i128::from(each)).unwrap_or(0);
+        let unaware = polls_before(current.visible, self.since + self.look.poll, self.cycle);
+        let cycles = kept.min(unaware).min(cycles_before(bound, self.since + self.cycle, self.cycle));
+        if cycles == 0 || cycles == u64::MAX {
+            return;
+        }
+        let (weight, vruntime) = (current.weight, current.key + each * cycles as i64);
+        let mut one = Contender { weight, vruntime, vdeadline: current.deadline };
+        one.push(current.request, cycles as i64);
+        let protection = if self.unprotects { vruntime } else { current.protection };
+        let after =
+            Yield { key: vruntime, deadline: one.vdeadline, protection, next: self.current, previous: NONE };
+        self.count(cycles, self.since + self.cycle * cycles);
+        self.has_yielded(self.current, &after);
     }
 
     /// Each yield may move the key of its caller on by a request. Before the numbers exceed 64 bits, the same
@@ -312,14 +378,14 @@ impl Members {
         }
         self.sync_around();
         let first = self.since + self.overhead + self.cycle;
-        let (span, cycle, slice) = (first.since(self.charged), self.cycle, self.slice);
+        let (span, cycle) = (first.since(self.charged), self.cycle);
         let ages = |member: &mut Member| {
             let (weight, vruntime, vdeadline) = (member.weight, member.key, member.deadline);
             let mut one = Contender { weight, vruntime, vdeadline };
             if span > Span::ZERO {
-                one.age(weighted(span, weight), slice);
+                one.age_by(weighted(span, weight), member.request);
             }
-            one.age_often(weighted(cycle, weight), (cycles - 1) as i64, slice);
+            one.age_often(weighted(cycle, weight), (cycles - 1) as i64, member.request);
             (member.key, member.deadline) = (one.vruntime, one.vdeadline);
         };
         for number in self.around.iter().chain([&self.current]) {

@@ -142,9 +142,10 @@ impl Members {
             let (key, deadline) = self.aged(group, end);
             let load = i128::from(queue.load + i64::from(group.weight));
             let sum = queue.sum + i128::from(group.weight) * i128::from(key);
-            let stays = Yield { key, deadline, next: *number, previous: NONE };
+            let protection = group.protection;
+            let stays = Yield { key, deadline, protection, next: *number, previous: NONE };
             let eligible = i128::from(key) * load <= sum;
-            let entity = self.pick(queue.first, stays, (load, sum), (eligible, group.protection)).next;
+            let entity = self.pick(queue.first, stays, (load, sum), eligible).next;
             if entity != *number {
                 return Some(Turn { losers: depth + 1, entity, task: self.leads_to(entity) });
             }
@@ -186,8 +187,7 @@ impl Members {
         self.age_around(end);
         self.count(1, end);
         self.end_turn();
-        let member = &mut self.members[old as usize];
-        (member.key, member.deadline) = (after.key, after.deadline);
+        self.has_yielded(old, after);
         self.put(old);
         for loser in 0..turn.losers {
             let group = self.around[loser];

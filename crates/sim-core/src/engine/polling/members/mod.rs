@@ -61,7 +61,8 @@ struct Member {
     // By deadline only:
     deadline: i64,
     protection: i64,
-    /// The length of its requests, and of its protection where that is shorter, in virtual time.
+    /// The length of its requests; in virtual time that, and of its protection where that is shorter.
+    slice: Span,
     request: i64,
     protected: i64,
     /// Its place at the mark, and whether its protection is one of a pick since.
@@ -90,9 +91,11 @@ pub(crate) struct Members {
     looks: Vec<Look>,
     /// They belong to several processes.
     several: bool,
-    /// They are picked by deadline, with requests of this length, not by key.
+    /// They are picked by deadline, not by key.
     by_deadline: bool,
-    slice: Span,
+    /// A yield moves the deadline on, and ends the protection ([`Requests`](run_queue::Requests)).
+    pushes: bool,
+    unprotects: bool,
     look: Look,
     prices: Prices,
     /// A poll and a yield, and what they add to a key.
@@ -158,7 +161,8 @@ impl Members {
             looks: looks.to_vec(),
             several: false,
             by_deadline: false,
-            slice: Span::ZERO,
+            pushes: false,
+            unprotects: false,
             look: Look { each: Span::ZERO, poll: Span::ZERO, category: Category::Spin },
             prices: Prices::default(),
             cycle: Span::ZERO,
@@ -271,6 +275,7 @@ impl Members {
             last_ran: Time::ZERO,
             deadline: 0,
             protection: 0,
+            slice: Span::ZERO,
             request: 0,
             protected: 0,
             place: 0,

@@ -5,7 +5,7 @@ use crate::engine::polling::{polls, visible_at};
 use crate::ids::{AppId, CpuId};
 use crate::rng;
 use crate::run_queue::cfs::CfsParams;
-use crate::run_queue::eevdf::EevdfParams;
+use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
 use crate::run_queue::multilevel::Levels;
 use crate::run_queue::o1::{ARRAY, O1Params};
 use crate::run_queue::ts::{TIME_SHARING, TsParams};
@@ -299,6 +299,10 @@ fn requests_of(params: &EevdfParams, case: u32) -> (Tasks, Cpu) {
             task.visible = Time::NEVER;
         }
         task.polls = if mixed { 1 + draw(2) as u8 } else { 1 };
+        if mixed && case % 2 == 1 {
+            task.history.slice = [Span::ZERO, Span::from_us(100), Span::from_ms(20)][draw(3) as usize];
+            cpu.rare.own_slices = true;
+        }
         if draw(12) == 0 && number > 0 {
             task.polls = 0;
         }
@@ -344,15 +348,17 @@ fn requests_of(params: &EevdfParams, case: u32) -> (Tasks, Cpu) {
 }
 
 fn requests(params: &EevdfParams) -> Requests {
-    Requests { slice: params.slice, protected: params.protected }
+    Requests::of(params)
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of polls one by one")]
 fn requests_on_members_are_those_of_the_queue() {
     for case in 0..2_000 {
-        let protected = [Span::from_us(700), EevdfParams::scaled(8).slice][case as usize / 4 % 2];
-        let params = EevdfParams { protected, ..EevdfParams::scaled(8) };
+        let protected = [Some(Span::from_us(700)), None][case as usize / 4 % 2];
+        let yields = [EevdfYield::Forfeit, EevdfYield::Deadline][case as usize / 8 % 2];
+        let protection = [Protection::MinSlice, Protection::Deadline][case as usize / 16 % 2];
+        let params = EevdfParams { protected, yields, protection, ..EevdfParams::scaled(8) };
         let queue = || requests_of(&params, case);
         compare(&params, case, queue, |members, source, limit| {
             members.run_by_deadline(requests(&params), source, limit)
