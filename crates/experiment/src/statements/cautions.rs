@@ -188,15 +188,15 @@ fn memory_bound(case: &Case<'_, '_>) -> Option<Said> {
     })
 }
 
-/// Groups that are bound to no cpus share by weight within each cpu only.
+/// Groups that are bound to no cpus depend on the balancer (docs/model.md, "Control groups").
 fn control_groups(case: &Case<'_, '_>) -> Option<Said> {
     let weighted: Vec<&&Setup> = case.setups.iter().filter(|setup| setup.weighted).collect();
     let cpus = weighted.first()?.cpus;
     let tasks: u64 = case.setups.iter().map(|setup| u64::from(setup.tasks)).sum();
     (tasks > u64::from(cpus)).then(|| {
         Said::text(
-            "Balancing ignores control groups: without `cpus` they get their weights within each cpu only, \
-             and shares depend on which tasks meet there."
+            "Control groups without `cpus`: their shares were within 8 % of Linux 6.18 on 2 and 4 cpus; on 8, \
+             the lighter group had 6 to 40 % more there than here."
                 .to_owned(),
         )
     })

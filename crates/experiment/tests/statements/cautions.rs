@@ -98,7 +98,7 @@ pub(crate) fn caution(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text
         let error = rest.contains(&format!("off by {MEMORY_BOUND_ERROR} %"));
         return Some(ensure(holds && error, || format!("they are {own} %")));
     }
-    text.starts_with("Balancing ignores control groups").then(|| {
+    text.starts_with("Control groups without `cpus`: ").then(|| {
         let tasks: u32 = setups.iter().map(|setup| setup.tasks).sum();
         let weighted = setups.iter().find(|setup| setup.weighted);
         ensure(weighted.is_some_and(|setup| tasks > setup.cpus), || format!("{setups:?}"))

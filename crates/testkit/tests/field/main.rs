@@ -5,6 +5,7 @@
 mod answers;
 mod cautions;
 mod deadlines;
+mod groups;
 mod locks;
 mod machines;
 mod masks;

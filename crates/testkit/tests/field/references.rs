@@ -386,8 +386,8 @@ policies: [LOAD]
 "
         )
     };
-    assert!(doubted(&made(&text(""))).contains("Balancing ignores control groups"));
-    assert!(!doubted(&made(&text(", cpus: [0]"))).contains("control groups"));
+    assert!(doubted(&made(&text(""))).contains("Control groups without `cpus`"));
+    assert!(!doubted(&made(&text(", cpus: [0]"))).contains("Control groups"));
 }
 
 #[test]
