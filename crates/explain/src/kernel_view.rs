@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 pub use kernels::Entry;
-use kernels::{KERNELS, nearest};
+use kernels::{Fit, KERNELS, nearest, numbers_of};
 use notation::parameter::{Parameter, Values};
 use serde::Serialize;
 
@@ -74,8 +74,9 @@ pub fn find(name: &str) -> Result<(&'static Entry, Option<String>), String> {
         Ok(entry) => return Ok((entry, None)),
         Err(unknown) => unknown,
     };
-    match nearest(name) {
-        Some(found) if name.starts_with(|c: char| c.is_ascii_digit()) => {
+    let release = name.strip_prefix("linux-").unwrap_or(name);
+    match nearest(release) {
+        Some(found) if found.fit != Fit::Oldest => {
             Ok((found.entry, Some(format!("{name}: the nearest kernel of the list is {}", found.entry.name))))
         }
         _ => Err(unknown),
@@ -110,11 +111,8 @@ fn rule_of<'a>(entry: &'a Entry, name: &str) -> Option<&'a Parameter> {
 
 /// The mainline releases, oldest first.
 fn mainline() -> Vec<&'static Entry> {
-    let version = |entry: &Entry| -> Option<Vec<u32>> {
-        let numbers = entry.name.strip_prefix("linux-")?.split('.').map(str::parse);
-        numbers.collect::<Result<Vec<u32>, _>>().ok().filter(|_| entry.own.package.is_none())
-    };
-    let mut all: Vec<_> = KERNELS.entries.iter().filter_map(|entry| Some((version(entry)?, entry))).collect();
+    let mainline = KERNELS.entries.iter().filter(|entry| entry.own.is_mainline());
+    let mut all: Vec<_> = mainline.filter_map(|entry| Some((numbers_of(entry)?, entry))).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all.into_iter().map(|(_, entry)| entry).collect()
 }
@@ -282,6 +280,7 @@ mod tests {
         let (entry, remark) = find("6.18.2-generic").unwrap();
         assert_eq!(entry.name, "linux-6.18");
         assert!(remark.unwrap().contains("nearest"));
-        assert!(find("linux-6.81").unwrap_err().contains("did you mean"));
+        assert_eq!(find("linux-5.14").unwrap().0.name, "linux-5.10");
+        assert!(find("linus-6.18").unwrap_err().contains("did you mean"));
     }
 }

@@ -2,6 +2,7 @@
 //! that may be overridden.
 
 mod balance;
+mod distributions;
 mod freebsd;
 mod linux_2_6;
 mod linux_3_10;
@@ -20,7 +21,7 @@ use sim_core::time::Span;
 
 use balance::Form;
 pub use balance::{Balance, Levels, LoadRules, SharedCaches};
-pub use nearest::{Fit, Nearest, nearest};
+pub use nearest::{Fit, Nearest, nearest, numbers_of};
 pub use types::{
     ActiveBalance, Detach, Failing, ForkNuma, NumaAllowance, Scan, Siblings, TYPE_ROWS, TypeRules,
 };
@@ -44,7 +45,8 @@ pub struct Kernel {
 /// The kernel packages of a distribution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Package {
-    /// What `uname -r` contains under this distribution, `.el9`.
+    /// What `uname -r` contains under this distribution, `.el9`; nothing for a mainline release whose name is
+    /// not the one of its rules.
     pub mark: &'static str,
     /// The oldest release of a package with these rules, as `uname -r` begins.
     pub release: &'static str,
@@ -64,6 +66,12 @@ impl Kernel {
     /// The same in the packages of a distribution.
     const fn packaged(self, mark: &'static str, release: &'static str) -> Self {
         Self { package: Some(Package { mark, release }), ..self }
+    }
+
+    /// Whether it is a mainline release, not that of a distribution.
+    #[must_use]
+    pub fn is_mainline(&self) -> bool {
+        self.package.is_none_or(|package| package.mark.is_empty())
     }
 
     /// Whether its balancer has rules among its parameters.
@@ -98,9 +106,14 @@ pub const KERNELS: Registry<Kernel> = Registry {
         linux_2_6::LINUX_2_6_27,
         linux_2_6::LINUX_2_6_30,
         linux_3_10::LINUX_3_10,
-        linux_3_10::LINUX_5_15,
-        linux_3_10::LINUX_6_5,
+        linux_3_10::LINUX_CFS[0],
+        linux_3_10::LINUX_CFS[1],
+        linux_3_10::LINUX_CFS[2],
+        linux_3_10::LINUX_CFS[3],
+        linux_3_10::LINUX_CFS[4],
+        linux_3_10::LINUX_CFS[5],
         linux_o1::LINUX_2_6_18,
+        linux_6_18::LINUX_6_18,
         linux_6_18::LINUX_EEVDF[0],
         linux_6_18::LINUX_EEVDF[1],
         linux_6_18::LINUX_EEVDF[2],
@@ -108,6 +121,23 @@ pub const KERNELS: Registry<Kernel> = Registry {
         linux_6_18::LINUX_EEVDF[4],
         linux_6_18::LINUX_EEVDF[5],
         linux_6_18::LINUX_EEVDF[6],
+        linux_6_18::LINUX_EEVDF[7],
+        distributions::RHEL_7_9,
+        distributions::RHEL_CFS[0],
+        distributions::RHEL_CFS[1],
+        distributions::RHEL_CFS[2],
+        distributions::RHEL_CFS[3],
+        distributions::RHEL_CFS[4],
+        distributions::RHEL_CFS[5],
+        distributions::RHEL_CFS[6],
+        distributions::RHEL_CFS[7],
+        distributions::RHEL_CFS[8],
+        distributions::RHEL_CFS[9],
+        distributions::RHEL_10_0,
+        distributions::OTHERS[0],
+        distributions::OTHERS[1],
+        distributions::OTHERS[2],
+        distributions::UBUNTU_24_04,
         freebsd::FREEBSD_7,
         solaris::SOLARIS_9,
         round_robin::ROUND_ROBIN,

@@ -1,4 +1,4 @@
-//! `linux-3.10`, `linux-5.15`, `linux-6.5`: the Completely Fair Scheduler from 2013 to 2023, as rows that
+//! `linux-3.10` to `linux-6.5`: the Completely Fair Scheduler from 2013 to 2023, as rows that
 //! differ from that of 2009 or from each other.
 
 use notation::declare::amount::{ms, us};
@@ -6,11 +6,11 @@ use notation::parameter::{Parameter, changed, joined};
 
 use super::balance::{Form, LOADS, LOADS_2_6_30};
 use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
-use super::types::{TYPES, TYPES_5_15, TYPES_6_5};
+use super::types::{TYPES, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_5};
 use super::{Entry, Kernel};
 
 /// The queue of 3.10 (kernel/sched/fair.c, kernel/sched/features.h).
-const ROW_3_10: [Parameter; COUNT] = changed(
+pub(super) const ROW_3_10: [Parameter; COUNT] = changed(
     &ROW_30,
     &[
         Parameters::r#yield.with(Yields::Skip as u64),
@@ -30,14 +30,16 @@ const ROW_3_10: [Parameter; COUNT] = changed(
     ],
 );
 
-/// The queue of 5.15: that of 5.4 with `BASE_SLICE`. A task that is picked again keeps its slice since 3.15.
-const ROW_5_15: [Parameter; COUNT] = changed(
-    &ROW_3_10,
-    &[Parameters::renew_slice.with(false as u64), Parameters::base_slice.with(true as u64)],
-);
+/// The queue of 4.18 to 5.12: a task that is picked again keeps its slice since 3.15.
+pub(super) const ROW_4_18: [Parameter; COUNT] =
+    changed(&ROW_3_10, &[Parameters::renew_slice.with(false as u64)]);
+
+/// The queue of 5.15: `BASE_SLICE`.
+pub(super) const ROW_5_15: [Parameter; COUNT] =
+    changed(&ROW_4_18, &[Parameters::base_slice.with(true as u64)]);
 
 /// The queue of 6.5.
-const ROW_6_5: [Parameter; COUNT] =
+pub(super) const ROW_6_5: [Parameter; COUNT] =
     changed(&ROW_5_15, &[Parameters::cap_slice.with(true as u64), Parameters::long_sleep.with(LONG_SLEEP)]);
 
 /// Its entry in the registry.
@@ -48,29 +50,83 @@ pub(super) const LINUX_3_10: Entry = Entry {
     source: "Linux 3.10, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 2.6.30",
     example: "{ linux-3.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
     parameters: &joined::<{ COUNT + LOADS }>(&ROW_3_10, &LOADS_2_6_30),
-    own: Kernel::linux(cfs, Form::Loads),
+    own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.30"),
 };
 
-/// The entry of 2021.
-pub(super) const LINUX_5_15: Entry = Entry {
-    name: "linux-5.15",
-    summary: "like linux-3.10, but a slice is at least the minimum granularity (BASE_SLICE), under a \
-        balancer by types of groups",
-    source: "Linux 5.15, kernel/sched/fair.c and kernel/sched/features.h",
-    example: "{ linux-5.15: { base_slice: false } }",
-    parameters: &joined::<{ COUNT + TYPES }>(&ROW_5_15, &TYPES_5_15),
-    own: Kernel::linux(cfs, Form::Types),
-};
+/// The parameters of a release with the balancer by types of groups.
+const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES] {
+    joined(queue, balance)
+}
 
-/// The entry of the last release with CFS.
-pub(super) const LINUX_6_5: Entry = Entry {
-    name: "linux-6.5",
-    summary: "like linux-5.15, but no turn is longer than one latency; the last release with CFS (2023)",
-    source: "Linux 6.5, kernel/sched/fair.c and kernel/sched/features.h",
-    example: "{ linux-6.5: { tick: 1ms } }",
-    parameters: &joined::<{ COUNT + TYPES }>(&ROW_6_5, &TYPES_6_5),
-    own: Kernel::linux(cfs, Form::Types),
-};
+/// An entry of the registry.
+const fn release(
+    [name, base]: [&'static str; 2],
+    parameters: &'static [Parameter],
+    [summary, source, example]: [&'static str; 3],
+) -> Entry {
+    let own = Kernel::linux(cfs, Form::Types).like(base);
+    Entry { name, summary, source, example, parameters, own }
+}
+
+/// The later releases, oldest first.
+pub(super) const LINUX_CFS: [Entry; 6] = [
+    release(
+        ["linux-4.18", "linux-3.10"],
+        &row(&ROW_4_18, &TYPES_5_5),
+        [
+            "CFS of 2018: a task that is picked again keeps its slice; the balancer is that of 5.5",
+            "Linux 4.18, kernel/sched/fair.c and features.h; its own balancer, by loads, is not modelled",
+            "{ linux-4.18: { yield: default } }",
+        ],
+    ),
+    release(
+        ["linux-5.4", "linux-4.18"],
+        &row(&ROW_4_18, &TYPES_5_5),
+        [
+            "the queues of linux-4.18 (2019); the balancer is that of 5.5",
+            "Linux 5.4, kernel/sched/fair.c and features.h; its own balancer, by loads, is not modelled",
+            "{ linux-5.4: { fork_numa: quarter } }",
+        ],
+    ),
+    release(
+        ["linux-5.10", "linux-5.4"],
+        &row(&ROW_4_18, &TYPES_5_10),
+        [
+            "the queues of linux-4.18 under the balancer of 2020: 17 % are tolerated, tasks move sooner",
+            "Linux 5.10, kernel/sched/fair.c, features.h and topology.c",
+            "{ linux-5.10: { detach: half } }",
+        ],
+    ),
+    release(
+        ["linux-5.15", "linux-5.10"],
+        &row(&ROW_5_15, &TYPES_5_15),
+        [
+            "CFS of 2021: a slice is at least the minimum granularity (BASE_SLICE), a quarter of the cpus \
+             keeps forks on a node",
+            "Linux 5.15, kernel/sched/fair.c, features.h and topology.c",
+            "{ linux-5.15: { base_slice: false } }",
+        ],
+    ),
+    release(
+        ["linux-6.1", "linux-5.15"],
+        &row(&ROW_5_15, &TYPES_6_1),
+        [
+            "the queues of linux-5.15 under the balancer of 2022: wake-ups look at fewer cpus the busier they \
+             are",
+            "Linux 6.1, kernel/sched/fair.c, features.h and topology.c",
+            "{ linux-6.1: { scan: all } }",
+        ],
+    ),
+    release(
+        ["linux-6.5", "linux-6.1"],
+        &row(&ROW_6_5, &TYPES_6_5),
+        [
+            "the last release with CFS (2023): no turn is longer than one latency",
+            "Linux 6.5, kernel/sched/fair.c, features.h and topology.c",
+            "{ linux-6.5: { tick: 1ms } }",
+        ],
+    ),
+];
 
 #[cfg(test)]
 mod tests {
@@ -98,9 +154,9 @@ mod tests {
             let old = CfsParams::late(cpus);
             assert_eq!(queue(&LINUX_3_10, &[], cpus), old);
             let later = CfsParams { renew_slice: false, base_slice: true, ..old };
-            assert_eq!(queue(&LINUX_5_15, &[], cpus), later);
+            assert_eq!(queue(&LINUX_CFS[3], &[], cpus), later);
             let long_sleep = Span::from_ns(9_007_199_254_740_992);
-            assert_eq!(queue(&LINUX_6_5, &[], cpus), CfsParams { cap_slice: true, long_sleep, ..later });
+            assert_eq!(queue(&LINUX_CFS[5], &[], cpus), CfsParams { cap_slice: true, long_sleep, ..later });
         }
     }
 

@@ -8,32 +8,33 @@ use sim_core::os::{Bandwidth, Discipline, EevdfParams, EevdfYield, GroupShares, 
 use sim_core::time::Span;
 
 use super::balance::Form;
-use super::types::{TYPES, TYPES_6_18};
+use super::types::{TYPES, TYPES_6_6, TYPES_6_12_65, TYPES_6_18, TYPES_6_18_0, TYPES_6_19, TYPES_7_1};
+
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
     /// The words of `group_shares`.
-    enum Shares { Averaged = "averaged", Queued = "queued" }
+    pub(super) enum Shares { Averaged = "averaged", Queued = "queued" }
 }
 
 choices! {
     /// The words of `yield`.
-    enum Yields { Forfeit = "forfeit", Deadline = "deadline" }
+    pub(super) enum Yields { Forfeit = "forfeit", Deadline = "deadline" }
 }
 
 choices! {
     /// The words of `throttle`.
-    enum Throttle { OnReturn = "on_return", AtOnce = "at_once" }
+    pub(super) enum Throttle { OnReturn = "on_return", AtOnce = "at_once" }
 }
 
 choices! {
     /// The words of `protection`.
-    enum Protected { MinSlice = "min_slice", Deadline = "deadline" }
+    pub(super) enum Protected { MinSlice = "min_slice", Deadline = "deadline" }
 }
 
 parameters! {
     /// Parameters of the releases with EEVDF; the defaults are those of 6.18.2.
-    struct Parameters {
+    pub(super) struct Parameters {
         /// Length of a task's request for cpu time (base_slice_ns, 32 bits of ns), at least 1us. 0s uses the
         /// kernel's own scaling: `base_slice` x (1 + log2 of up to 8 cpus).
         slice: Duration = 0, in 0..=s(4);
@@ -100,10 +101,10 @@ parameters! {
 }
 
 /// Number of parameters.
-const COUNT: usize = Parameters::TABLE.len();
+pub(super) const COUNT: usize = Parameters::TABLE.len();
 
 /// The rules of 6.6.
-const ROW_6_6: [Parameter; COUNT] = changed(
+pub(super) const ROW_6_6: [Parameter; COUNT] = changed(
     Parameters::TABLE,
     &[
         Parameters::base_slice.with(us(750)),
@@ -119,7 +120,7 @@ const ROW_6_6: [Parameter; COUNT] = changed(
 );
 
 /// The rules of 6.12 as released.
-const ROW_6_12_0: [Parameter; COUNT] = changed(
+pub(super) const ROW_6_12_0: [Parameter; COUNT] = changed(
     &ROW_6_6,
     &[
         Parameters::delayed_dequeue.with(true as u64),
@@ -143,33 +144,38 @@ const ROW_6_18_0: [Parameter; COUNT] =
 /// The rules of 7.1.
 const ROW_7_1: [Parameter; COUNT] = changed(Parameters::TABLE, &[Parameters::hrtick.with(true as u64)]);
 
-/// The parameters of a release. Placement and balancing of every one are those of 6.18 here.
-const fn row(queue: &[Parameter]) -> [Parameter; COUNT + TYPES] {
-    joined(queue, &TYPES_6_18)
+/// The parameters of a release.
+const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES] {
+    joined(queue, balance)
 }
 
 /// An entry of the registry.
 const fn release(
-    (name, parameters): (&'static str, &'static [Parameter]),
+    [name, base]: [&'static str; 2],
+    parameters: &'static [Parameter],
     [summary, source, example]: [&'static str; 3],
 ) -> Entry {
-    Entry { name, summary, source, example, parameters, own: Kernel::linux(eevdf, Form::Types) }
+    let own = Kernel::linux(eevdf, Form::Types).like(base);
+    Entry { name, summary, source, example, parameters, own }
 }
 
-/// The releases with EEVDF, 6.18 first.
-pub(super) const LINUX_EEVDF: [Entry; 7] = [
+/// The entry of 6.18.
+pub(super) const LINUX_6_18: Entry = Entry {
+    name: "linux-6.18",
+    summary: "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that \
+        gives up the slice",
+    source: "Linux 6.18.2, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the \
+        lateness of ticks are measured",
+    example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
+    parameters: &row(Parameters::TABLE, &TYPES_6_18),
+    own: Kernel::linux(eevdf, Form::Types).packaged("", "6.18.2"),
+};
+
+/// The other releases with EEVDF, oldest first.
+pub(super) const LINUX_EEVDF: [Entry; 8] = [
     release(
-        ("linux-6.18", &row(Parameters::TABLE)),
-        [
-            "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that \
-             gives up the slice",
-            "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the lateness \
-             of ticks are measured",
-            "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
-        ],
-    ),
-    release(
-        ("linux-6.6", &row(&ROW_6_6)),
+        ["linux-6.6", "linux-6.18"],
+        &row(&ROW_6_6, &TYPES_6_6),
         [
             "the first EEVDF (2023): slices of 0.75ms, no delayed dequeue, a yield that moves the deadline",
             "Linux 6.6, kernel/sched/fair.c",
@@ -177,7 +183,17 @@ pub(super) const LINUX_EEVDF: [Entry; 7] = [
         ],
     ),
     release(
-        ("linux-6.12.0", &row(&ROW_6_12_0)),
+        ["linux-6.8", "linux-6.6"],
+        &row(&ROW_6_6, &TYPES_6_6),
+        [
+            "the rules of linux-6.6 (2024); wake-ups within a cluster of cores are not modelled",
+            "Linux 6.8, kernel/sched/fair.c",
+            "{ linux-6.8: { yield: forfeit } }",
+        ],
+    ),
+    release(
+        ["linux-6.12.0", "linux-6.8"],
+        &row(&ROW_6_12_0, &TYPES_6_6),
         [
             "like linux-6.6, with delayed dequeue and requests that move with their tasks (2024)",
             "Linux 6.12, kernel/sched/fair.c",
@@ -185,15 +201,18 @@ pub(super) const LINUX_EEVDF: [Entry; 7] = [
         ],
     ),
     release(
-        ("linux-6.12.65", &row(&ROW_6_12_65)),
+        ["linux-6.12.65", "linux-6.12.0"],
+        &row(&ROW_6_12_65, &TYPES_6_12_65),
         [
-            "like linux-6.12.0, with slices of 0.7ms and a yield that gives up the slice (January 2026)",
+            "like linux-6.12.0, with slices of 0.7ms, a yield that gives up the slice, and looks of cpus that \
+             go idle at random (January 2026)",
             "Linux 6.12.117, kernel/sched/fair.c",
             "{ linux-6.12.65: { delayed_dequeue: false } }",
         ],
     ),
     release(
-        ("linux-6.18.0", &row(&ROW_6_18_0)),
+        ["linux-6.18.0", "linux-6.18"],
+        &row(&ROW_6_18_0, &TYPES_6_18_0),
         [
             "like linux-6.18 (which is 6.18.2), with the yield that moves the deadline",
             "Linux 6.18, kernel/sched/fair.c",
@@ -201,24 +220,35 @@ pub(super) const LINUX_EEVDF: [Entry; 7] = [
         ],
     ),
     release(
-        ("linux-6.19", &row(Parameters::TABLE)),
+        ["linux-6.18.2", "linux-6.18"],
+        &row(Parameters::TABLE, &TYPES_6_18),
         [
-            "the queue rules of linux-6.18 (which is 6.18.2)",
-            "Linux 6.19, kernel/sched/fair.c",
-            "{ linux-6.19: { run_to_parity: false } }",
+            "another name of linux-6.18",
+            "Linux 6.18.2, kernel/sched/fair.c",
+            "{ linux-6.18.2: { run_to_parity: false } }",
         ],
     ),
     release(
-        ("linux-7.1", &row(&ROW_7_1)),
+        ["linux-6.19", "linux-6.18"],
+        &row(Parameters::TABLE, &TYPES_6_19),
         [
-            "like linux-6.18, but a timer of its own ends requests (HRTICK, 2026)",
+            "the queues of linux-6.18; cpus that go idle look for tasks at random (2026)",
+            "Linux 6.19, kernel/sched/fair.c",
+            "{ linux-6.19: { failing: cost } }",
+        ],
+    ),
+    release(
+        ["linux-7.1", "linux-6.19"],
+        &row(&ROW_7_1, &TYPES_7_1),
+        [
+            "like linux-6.19, but a timer of its own ends requests (HRTICK, 2026)",
             "Linux 7.2, kernel/sched/fair.c and features.h",
             "{ linux-7.1: { hrtick: false } }",
         ],
     ),
 ];
 
-fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
+pub(super) fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let base = Span::from_ns(values.base_slice.ns());
     let slice = match values.slice.ns() {

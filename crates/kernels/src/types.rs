@@ -229,6 +229,21 @@ pub(super) const TYPES_6_6: [Parameter; TYPES] = changed(
     ],
 );
 
+/// 6.12 after the stable updates of January 2026.
+pub(super) const TYPES_6_12_65: [Parameter; TYPES] =
+    changed(&TYPES_6_6, &[TypeRules::failing.with(Failing::Random as u64)]);
+
+/// 6.18.0 and 6.18.1.
+pub(super) const TYPES_6_18_0: [Parameter; TYPES] = TYPES_6_18;
+
+/// 6.19.
+pub(super) const TYPES_6_19: [Parameter; TYPES] =
+    changed(&TYPES_6_18, &[TypeRules::failing.with(Failing::Random as u64)]);
+
+/// 7.1.
+pub(super) const TYPES_7_1: [Parameter; TYPES] =
+    changed(&TYPES_6_19, &[TypeRules::failing.with(Failing::RandomByRate as u64)]);
+
 /// 6.5.
 pub(super) const TYPES_6_5: [Parameter; TYPES] = changed(
     &TYPES_6_6,

@@ -39,7 +39,7 @@ fn a_release_of_a_running_system_is_the_nearest_kernel() {
     assert_eq!(code, 0);
     assert!(shown.starts_with("linux-2.6.28:"), "{shown}");
     assert!(err.contains("the nearest kernel of the list is linux-2.6.28"), "{err}");
-    let (code, _, err) = oversim(&["kernel", "show", "linux-6.81"]);
+    let (code, _, err) = oversim(&["kernel", "show", "linus-6.18"]);
     assert!(code == 2 && err.contains("did you mean"), "{err}");
 }
 

@@ -1,0 +1,189 @@
+//! The kernels of distributions: queues of one release, a balancer of another one.
+//!
+//! Source: kernel/sched of the source packages of RHEL; its balancer is that of a newer mainline release at
+//! nearly every minor release, while the version number of the kernel and its queues stay. The rows of the
+//! other distributions are those of the mainline release that they are built on.
+
+use notation::declare::amount::ms;
+use notation::parameter::{Parameter, changed, joined};
+
+use super::balance::{Form, LOADS, LOADS_2_6_30};
+use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
+use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_15, ROW_6_5};
+use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_6, ROW_6_12_0, eevdf};
+use super::types::{
+    NumaAllowance, TYPES, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_6, TypeRules,
+};
+use super::{Entry, Kernel};
+
+/// RHEL ticks at 1000 Hz on x86.
+const RHEL_TICK: u64 = ms(1);
+
+/// A queue of CFS under RHEL.
+const fn rhel(queue: &[Parameter; CFS]) -> [Parameter; CFS] {
+    changed(queue, &[Cfs::tick.with(RHEL_TICK)])
+}
+
+/// A queue of CFS and a balancer by types of groups.
+const fn cfs_types(queue: &[Parameter; CFS], balance: &[Parameter; TYPES]) -> [Parameter; CFS + TYPES] {
+    joined(queue, balance)
+}
+
+/// A queue of EEVDF and a balancer by types of groups.
+const fn eevdf_types(queue: &[Parameter; EEVDF], balance: &[Parameter; TYPES]) -> [Parameter; EEVDF + TYPES] {
+    joined(queue, balance)
+}
+
+/// The balancer of RHEL 8.4: the allowance between nodes is switched off ("crippled" in its fair.c).
+const TYPES_RHEL_8_4: [Parameter; TYPES] =
+    changed(&TYPES_5_10, &[TypeRules::numa_allowance.with(NumaAllowance::Off as u64)]);
+
+/// The balancer of RHEL 8.5 and 8.6.
+const TYPES_RHEL_8_6: [Parameter; TYPES] =
+    changed(&TYPES_5_15, &[TypeRules::numa_allowance.with(NumaAllowance::Off as u64)]);
+
+/// The balancer of RHEL 8.8 and 8.10: that of 6.0, with the older condition for cpus that go idle.
+const TYPES_RHEL_8_8: [Parameter; TYPES] =
+    changed(&TYPES_6_1, &[TypeRules::idle_for_migration_cost.with(true as u64)]);
+
+/// What is said of a row: name, base, mark and release of its packages.
+type Names = [&'static str; 4];
+
+/// An entry with CFS.
+const fn with_cfs(
+    [name, base, mark, release]: Names,
+    parameters: &'static [Parameter],
+    [summary, source]: [&'static str; 2],
+    example: &'static str,
+) -> Entry {
+    let own = Kernel::linux(cfs, Form::Types).like(base).packaged(mark, release);
+    Entry { name, summary, source, example, parameters, own }
+}
+
+const RHEL_SOURCE: &str = "kernel/sched/fair.c and features.h of the source package";
+const EL8: &str = ".el8";
+const EL9: &str = ".el9";
+
+/// RHEL 7.9.
+pub(super) const RHEL_7_9: Entry = Entry {
+    name: "rhel-7.9",
+    summary: "CFS of 3.10 with ticks of 1ms; its balancer, that of 3.16, is taken for that of 2.6.30",
+    source: "kernel/sched/fair.c and features.h of 3.10.0-1160; the balancer is that of 2.6.30",
+    example: "{ rhel-7.9: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
+    parameters: &joined::<{ CFS + LOADS }>(&rhel(&ROW_3_10), &LOADS_2_6_30),
+    own: Kernel::linux(cfs, Form::Loads).like("linux-3.10").packaged(".el7", "3.10.0"),
+};
+
+/// RHEL 8 and 9.
+pub(super) const RHEL_CFS: [Entry; 10] = [
+    with_cfs(
+        ["rhel-8.0", "linux-4.18", EL8, "4.18.0-80"],
+        &cfs_types(&rhel(&ROW_4_18), &TYPES_5_5),
+        ["CFS of 4.18 with ticks of 1ms; its balancer, that of 4.18, is taken for that of 5.5", RHEL_SOURCE],
+        "{ rhel-8.0: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
+    ),
+    with_cfs(
+        ["rhel-8.3", "linux-5.4", EL8, "4.18.0-240"],
+        &cfs_types(&rhel(&ROW_4_18), &TYPES_5_5),
+        [
+            "CFS of 4.18 under the balancer of 5.5: forks stay on their node while it has an idle cpu",
+            RHEL_SOURCE,
+        ],
+        "{ rhel-8.3: { fork_numa: quarter } }",
+    ),
+    with_cfs(
+        ["rhel-8.4", "linux-5.10", EL8, "4.18.0-305"],
+        &cfs_types(&rhel(&ROW_4_18), &TYPES_RHEL_8_4),
+        ["CFS of 4.18 under the balancer of 5.10, without its allowance between nodes", RHEL_SOURCE],
+        "{ rhel-8.4: { numa_allowance: two } }",
+    ),
+    with_cfs(
+        ["rhel-8.6", "linux-5.15", EL8, "4.18.0-348"],
+        &cfs_types(&rhel(&ROW_5_15), &TYPES_RHEL_8_6),
+        ["CFS of 5.13 under the balancer of 5.14, without its allowance between nodes", RHEL_SOURCE],
+        "{ rhel-8.6: { numa_allowance: quarter } }",
+    ),
+    with_cfs(
+        ["rhel-8.8", "linux-6.1", EL8, "4.18.0-477"],
+        &cfs_types(&rhel(&ROW_5_15), &TYPES_RHEL_8_8),
+        [
+            "CFS of 5.13 under the balancer of 6.0, with the older condition for cpus that go idle",
+            RHEL_SOURCE,
+        ],
+        "{ rhel-8.8: { idle_for_migration_cost: false } }",
+    ),
+    with_cfs(
+        ["rhel-8.10", "linux-6.5", EL8, "4.18.0-553"],
+        &cfs_types(&rhel(&ROW_6_5), &TYPES_RHEL_8_8),
+        ["CFS of 6.5 under the balancer of 6.4, with the older condition for cpus that go idle", RHEL_SOURCE],
+        "{ rhel-8.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
+    ),
+    with_cfs(
+        ["rhel-9.0", "linux-5.15", EL9, "5.14.0"],
+        &cfs_types(&rhel(&ROW_5_15), &TYPES_5_15),
+        ["CFS and balancer of 5.15 with ticks of 1ms", RHEL_SOURCE],
+        "{ rhel-9.0: { tick: 4ms } }",
+    ),
+    with_cfs(
+        ["rhel-9.2", "linux-6.1", EL9, "5.14.0-284"],
+        &cfs_types(&rhel(&ROW_5_15), &TYPES_6_1),
+        ["CFS of 5.15 under the balancer of 6.1, with ticks of 1ms", RHEL_SOURCE],
+        "{ rhel-9.2: { scan: all } }",
+    ),
+    with_cfs(
+        ["rhel-9.4", "linux-6.5", EL9, "5.14.0-427"],
+        &cfs_types(&rhel(&ROW_6_5), &TYPES_6_6),
+        ["CFS of 6.5 under the balancer of 6.6, with ticks of 1ms", RHEL_SOURCE],
+        "{ rhel-9.4: { smt_balance: false } }",
+    ),
+    with_cfs(
+        ["rhel-9.6", "linux-6.5", EL9, "5.14.0-503"],
+        &cfs_types(&rhel(&ROW_6_5), &TYPES_6_6),
+        ["CFS of 6.5 under the balancer of 6.8, with ticks of 1ms", RHEL_SOURCE],
+        "{ rhel-9.6: { yield: default } }",
+    ),
+];
+
+/// RHEL 10.0.
+pub(super) const RHEL_10_0: Entry = Entry {
+    name: "rhel-10.0",
+    summary: "EEVDF and balancer of 6.12.0 with ticks of 1ms: a yield moves the deadline",
+    source: RHEL_SOURCE,
+    example: "{ rhel-10.0: { yield: forfeit } }",
+    parameters: &eevdf_types(&changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]), &TYPES_6_6),
+    own: Kernel::linux(eevdf, Form::Types).like("linux-6.12.0").packaged(".el10", "6.12.0"),
+};
+
+const BUILT_ON: &str = "the mainline release that it is built on; its packages were not read";
+
+/// Debian 12, Ubuntu 22.04 and SLES 15.
+pub(super) const OTHERS: [Entry; 3] = [
+    with_cfs(
+        ["debian-12", "linux-6.1", "-amd64", "6.1.0"],
+        &cfs_types(&ROW_5_15, &TYPES_6_1),
+        ["the kernel of Debian 12, built on 6.1", BUILT_ON],
+        "{ debian-12: { scan: all } }",
+    ),
+    with_cfs(
+        ["ubuntu-22.04", "linux-5.15", "-generic", "5.15.0"],
+        &cfs_types(&ROW_5_15, &TYPES_5_15),
+        ["the kernel of Ubuntu 22.04, built on 5.15", BUILT_ON],
+        "{ ubuntu-22.04: { fork_numa: idle } }",
+    ),
+    with_cfs(
+        ["sles-15", "linux-5.15", "-default", "5.14.21"],
+        &cfs_types(&ROW_5_15, &TYPES_5_15),
+        ["the kernel of SLES 15 SP4 and SP5, built on 5.14", BUILT_ON],
+        "{ sles-15: { tick: 1ms } }",
+    ),
+];
+
+/// Ubuntu 24.04.
+pub(super) const UBUNTU_24_04: Entry = Entry {
+    name: "ubuntu-24.04",
+    summary: "the kernel of Ubuntu 24.04, built on 6.8",
+    source: BUILT_ON,
+    example: "{ ubuntu-24.04: { yield: forfeit } }",
+    parameters: &eevdf_types(&ROW_6_6, &TYPES_6_6),
+    own: Kernel::linux(eevdf, Form::Types).like("linux-6.8").packaged("-generic", "6.8.0"),
+};
