@@ -43,8 +43,11 @@ pub const MACHINES: [&str; 24] = [
     "package:1 numa:4 cache:2 core:4 thread:2",
 ];
 
-/// The programs: a name, and the applications on a machine with so many cpus.
-const PROGRAMS: [(&str, fn(u32) -> String); 6] = [
+/// A program: its name, and its applications on a machine with so many cpus.
+type Program = (&'static str, fn(u32) -> String);
+
+/// The programs.
+const PROGRAMS: [Program; 6] = [
     ("threads without barriers", |cpus| {
         let tasks = cpus + cpus / 4 + 1;
         format!("a: {{ workload: {{ spmd: {{ work: {}ms, intervals: 1 }} }}, tasks: {tasks} }}", tasks * 80)
@@ -107,7 +110,7 @@ pub fn subjects() -> Vec<Subject> {
         let counts = machine.split([' ', ':']).filter_map(|part| part.parse::<u32>().ok());
         counts.product()
     };
-    let subject = |(program, apps): &(&str, fn(u32) -> String), machine: &str| Subject {
+    let subject = |(program, apps): &Program, machine: &str| Subject {
         program: (*program).to_owned(),
         machine: machine.to_owned(),
         name: format!("{program} on {machine}"),

@@ -149,7 +149,7 @@ mod tests {
         let all: Vec<&Row> = rows.iter().collect();
         let found = change(&all, 0, |sample| sample.run_time).unwrap();
         assert!((found.mean - 1.0).abs() < 1e-12);
-        assert_eq!(found.range, [0.5, 2.0]);
+        assert!((found.range[0] - 0.5).abs() < 1e-12 && (found.range[1] - 2.0).abs() < 1e-12);
         assert_eq!(percent(Some(found), false), "0.0 % (-50 to +100)");
         assert_eq!(percent(change(&all[..1], 0, |sample| sample.run_time), true), "+100.0 %");
         assert_eq!(percent(change(&all, 0, |sample| sample.wakeup_p99), false), "-");
