@@ -52,6 +52,8 @@ class App:
     nice: Any | None = None
     #: Scheduling policy of its tasks: `other` (SCHED_OTHER), `batch` (SCHED_BATCH) or `idle` (SCHED_IDLE).
     scheduling: Literal['other', 'batch', 'idle'] | None = None
+    #: Slice of each of its tasks (sched_setattr), from 0.1ms to 100ms: how much cpu time it asks for at a time.
+    slice: str | None = None
     #: Session in which it is started. The applications of a session share the weight of one nice-0 task, as with
     #: autogroup.
     session: str | None = None
@@ -77,8 +79,12 @@ class Scenario:
     about: str | None = None
     #: Operating-system model with the scheduler of each cpu (default: that of the machine, else linux-2.6.28), alone
     #: or with parameters.
-    #: One of ``linux-2.6.28``, ``linux-2.6.27``, ``linux-2.6.30``, ``linux-2.6.18``, ``linux-6.18``, ``freebsd-7``,
-    #: ``solaris-9``, ``round-robin``.
+    #: One of ``linux-2.6.28``, ``linux-2.6.27``, ``linux-2.6.30``, ``linux-3.10``, ``linux-4.18``, ``linux-5.4``,
+    #: ``linux-5.10``, ``linux-5.15``, ``linux-6.1``, ``linux-6.5``, ``linux-2.6.18``, ``linux-6.18``, ``linux-6.6``,
+    #: ``linux-6.8``, ``linux-6.12.0``, ``linux-6.12.65``, ``linux-6.18.0``, ``linux-6.18.2``, ``linux-6.19``,
+    #: ``linux-7.1``, ``rhel-7.9``, ``rhel-8.0``, ``rhel-8.3``, ``rhel-8.4``, ``rhel-8.6``, ``rhel-8.8``,
+    #: ``rhel-8.10``, ``rhel-9.0``, ``rhel-9.2``, ``rhel-9.4``, ``rhel-9.6``, ``rhel-10.0``, ``debian-12``,
+    #: ``ubuntu-22.04``, ``sles-15``, ``ubuntu-24.04``, ``freebsd-7``, ``solaris-9``, ``round-robin``.
     kernel: Choice | None = None
     #: Limit on the foreground applications that run at the same time. The others wait in the order of their arrival.
     admission: Mapping[str, Any] | None = None
@@ -86,11 +92,11 @@ class Scenario:
     cgroups: Mapping[str, Any] | None = None
     #: Paths and their values. Every combination runs. Paths: `machine`, `kernel`, `admission`, `cgroups`,
     #: `threads_per_core`, `fidelity`, `horizon`, `window`, `warm_up`, `start_jitter`, `admission.jobs`,
-    #: `admission.threads`, `cgroups.NAME.weight`, `cgroups.NAME.quota`, `cgroups.NAME.period`, `machine.PARAMETER`,
-    #: `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`,
-    #: `apps.APP.arrival.every`, `apps.APP.arrival.mean`, `apps.APP.runtime.mpi.PARAMETER`,
-    #: `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`, `policies.LABEL.over`,
-    #: `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.
+    #: `admission.threads`, `cgroups.NAME.weight`, `cgroups.NAME.quota`, `cgroups.NAME.period`, `cgroups.NAME.burst`,
+    #: `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`,
+    #: `apps.APP.runtime.PARAMETER`, `apps.APP.arrival.every`, `apps.APP.arrival.mean`,
+    #: `apps.APP.runtime.mpi.PARAMETER`, `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`,
+    #: `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.
     sweep: Mapping[str, Any] | None = None
     #: Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default 1).
     threads_per_core: int | None = None

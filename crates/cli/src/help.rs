@@ -277,7 +277,7 @@ Exit status: 0 done; 1 output failed; 2 an unknown kernel.";
 pub(crate) const KERNEL_DIFF: &str = "\
 Examples:
   oversim kernel diff linux-2.6.28 linux-2.6.30
-  oversim kernel diff linux-2.6.28 linux-6.18 --on cg_ft_share
+  oversim kernel diff linux-2.6.28 linux-6.18 --on interactive_beside_hogs
   oversim kernel diff linux-2.6.28 linux-2.6.30 --format csv > effects.csv
 
 Without --on, six programs run on 24 machines of 4 to 252 cpus. Each variant has the same random work. A \

@@ -111,8 +111,8 @@ pub(super) const LINUX_CFS: [Entry; 6] = [
         ["linux-6.1", "linux-5.15"],
         &row(&ROW_5_15, &TYPES_6_1),
         [
-            "the queues of linux-5.15 under the balancer of 2022: wake-ups look at fewer cpus the busier they \
-             are",
+            "the queues of linux-5.15 under the balancer of 2022: wake-ups look at fewer cpus when many are \
+             busy",
             "Linux 6.1, kernel/sched/fair.c, features.h and topology.c",
             "{ linux-6.1: { scan: all } }",
         ],

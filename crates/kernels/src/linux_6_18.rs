@@ -86,7 +86,7 @@ parameters! {
         /// 7.1 where the timer code can defer it).
         hrtick: bool = false;
         /// A group whose weight changes is placed anew by its lag (reweight_entity, eab03c23c2a1, since 6.7).
-        /// Otherwise its virtual runtime stays, and with it not the service that it is owed.
+        /// Otherwise its virtual runtime stays, and with it not the service that it lags behind by.
         reweigh_places: bool = true;
         /// What a cpu keeps of the quota of a group is lost when the next period begins (512ac999d275, 4.18,
         /// to de53fd7aedb1, 5.4).
@@ -204,8 +204,8 @@ pub(super) const LINUX_EEVDF: [Entry; 8] = [
         ["linux-6.12.65", "linux-6.12.0"],
         &row(&ROW_6_12_65, &TYPES_6_12_65),
         [
-            "like linux-6.12.0, with slices of 0.7ms, a yield that gives up the slice, and looks of cpus that \
-             go idle at random (January 2026)",
+            "like linux-6.12.0, with slices of 0.7ms, a yield that gives up the slice, and looks at random \
+             of cpus that go idle (January 2026)",
             "Linux 6.12.117, kernel/sched/fair.c",
             "{ linux-6.12.65: { delayed_dequeue: false } }",
         ],

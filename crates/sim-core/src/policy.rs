@@ -567,7 +567,7 @@ pub trait System: View {
 ///     tick: Span::from_ms(4),
 ///     tick_skew: false,
 ///     discipline: Discipline::Cfs(CfsParams::scaled(2)),
-///     balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
+///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
 /// };
 /// let work = Work::from_span(Span::from_ms(100));

@@ -79,8 +79,8 @@ pub fn random(seed: u64) -> Small {
     Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
 }
 
-/// A random scenario with long queues of tasks of one weight that poll under a fair yield of CFS or the one that
-/// skips its caller.
+/// A random scenario with long queues of tasks of one weight that poll under a fair yield of CFS or the one
+/// that skips its caller.
 #[must_use]
 pub fn long_queues(seed: u64) -> Small {
     let mut small = random(seed);

@@ -214,7 +214,7 @@ fn last(text: &str) -> Option<scenario::plan::RunPlan> {
 #[test]
 fn a_case_that_a_wrong_check_finds_is_shrunk_to_a_few_lines() {
     // The wrong claim: no task moves between nodes.
-    let text = shrinks("far", 7, |text| {
+    let text = shrinks("far", 8, |text| {
         let report = experiment::run::simulate_one(&last(text)?, &mut ()).ok()?;
         let far: u64 = report.apps.iter().map(|app| app.counters.far_migrations).sum();
         (far > 0).then(|| format!("{far} moves"))
@@ -224,7 +224,7 @@ fn a_case_that_a_wrong_check_finds_is_shrunk_to_a_few_lines() {
 
 #[test]
 fn a_case_in_which_a_faulty_policy_is_corrected_is_shrunk_to_a_few_lines() {
-    let text = shrinks("corrected", 7, |text| {
+    let text = shrinks("corrected", 8, |text| {
         let plan = last(text)?;
         let policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
         let mut faulty = Faulty::new(policy, plan.options.seed);

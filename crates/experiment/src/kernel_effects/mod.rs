@@ -115,7 +115,7 @@ pub fn subjects() -> Vec<Subject> {
         machine: machine.to_owned(),
         name: format!("{program} on {machine}"),
         text: format!(
-            "name: effects\nmachine: \"{machine}\"\napps:\n  {}\npolicies: [LOAD]\nbaseline: none\nrepeat: 1\n",
+            "name: effects\nmachine: \"{machine}\"\napps:\n  {}\npolicies: [LOAD]\nrepeat: 1\n",
             apps(cpus(machine))
         ),
     };
@@ -204,17 +204,15 @@ pub fn measure(
     let axis = format!("kernel={}", kernels.collect::<Vec<_>>().join(", "));
     let overrides = Overrides {
         sweep: vec![axis],
-        set: vec!["latencies=true".into(), "baseline=none".into()],
+        set: vec!["baseline=none".into()],
         policies: vec!["LOAD".into()],
         without_sweep: true,
         ..Overrides::default()
     };
     let done = std::sync::atomic::AtomicUsize::new(0);
     let work = || -> Result<Vec<Row>, Trouble> {
-        let planned: Result<Vec<Experiment>, String> = subjects
-            .par_iter()
-            .map(|subject| scenario::load(&subject.name, &subject.text, &overrides))
-            .collect();
+        let planned: Result<Vec<Experiment>, String> =
+            subjects.par_iter().map(|subject| load(subject, &overrides)).collect();
         let planned = planned.map_err(Trouble::Scenario)?;
         let all: usize = planned.iter().map(|experiment| experiment.runs.len()).sum();
         let runs: Vec<(usize, &RunPlan)> = planned
@@ -252,6 +250,14 @@ pub fn measure(
         Ok(subjects.iter().enumerate().map(row).collect())
     };
     on_threads(subjects.len(), jobs, work).map_err(RunError::threads(jobs))?
+}
+
+/// A subject with wake-up latencies; without them if they cannot be had, because only samples are simulated.
+fn load(subject: &Subject, overrides: &Overrides) -> Result<Experiment, String> {
+    let mut with = overrides.clone();
+    with.set.push("latencies=true".into());
+    let load = |overrides: &Overrides| scenario::load(&subject.name, &subject.text, overrides);
+    load(&with).or_else(|_| load(overrides))
 }
 
 /// One run; nothing of a run that did not complete.

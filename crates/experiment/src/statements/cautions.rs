@@ -195,8 +195,8 @@ fn control_groups(case: &Case<'_, '_>) -> Option<Said> {
     let tasks: u64 = case.setups.iter().map(|setup| u64::from(setup.tasks)).sum();
     (tasks > u64::from(cpus)).then(|| {
         Said::text(
-            "Control groups without `cpus`: their shares were within 8 % of Linux 6.18 on 2 and 4 cpus; on 8, \
-             the lighter group had 6 to 40 % more there than here."
+            "Control groups without `cpus`: their shares were within 8 % of Linux 6.18 on 2 and 4 cpus; on \
+             8, the lighter group had 6 to 40 % more there than here."
                 .to_owned(),
         )
     })

@@ -178,7 +178,7 @@ pub(crate) use setup::test_machine;
 ///     tick: Span::from_ms(1),
 ///     tick_skew: false,
 ///     discipline: Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) }),
-///     balancer: Balancer { policy: "LOAD", release: "" },
+///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
 /// };
 /// let compute = Op::Compute {

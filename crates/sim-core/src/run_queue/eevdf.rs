@@ -13,7 +13,7 @@ use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
 use crate::run_queue::eligibility::{Average, Contender, Pick};
-use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals};
+use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals, scaled};
 use crate::run_queue::{
     Entry, FastForward, Grouped, Picked, Picks, Requested, Requests, Rules, Tasks, Ticks, at_least_1us,
     bandwidth, delayed_in, eevdf_polls, group_loads, groups, insert_by, list, remove, slices,
@@ -71,15 +71,6 @@ fn is_over(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
                 && params.protected.is_none()
                 && !average_of(tasks, cpu, id).allows(tasks[id].vruntime)
         }
-    }
-}
-
-/// `value` x `by` / `over`, rounded towards 0.
-fn scaled(value: i64, by: i64, over: i64) -> i64 {
-    match value.checked_mul(by) {
-        // 64-bit division is faster.
-        Some(product) => product / over,
-        None => (i128::from(value) * i128::from(by) / i128::from(over)) as i64,
     }
 }
 
@@ -211,7 +202,9 @@ fn preempts(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> b
             return false;
         }
     }
-    if cpu.rare.own_slices && tasks[one].priority == tasks[other].priority {
+    // Else no protection reaches farther than a slice of the queue.
+    let farther = cpu.rare.own_slices || params.yields == EevdfYield::Deadline;
+    if farther && tasks[one].priority == tasks[other].priority {
         return preempts_by_slice(params, tasks, cpu, (one, other));
     }
     if cpu.rare.group_count == 0 {
@@ -307,13 +300,19 @@ fn unthrottle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId
 fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     cpu.charged = now;
-    tasks[current].history.protection = slices::protection(params, tasks, cpu, current);
+    // A group that is put back waits before the next one is protected (`put_prev_entity`).
     for id in groups::all(cpu) {
-        let chosen = groups::chain(tasks, cpu, current).any(|around| around == id);
-        if chosen && !tasks[id].history.chosen {
-            tasks[id].history.protection = slices::protection(params, tasks, cpu, id);
+        let around = groups::chain(tasks, cpu, current).any(|around| around == id);
+        tasks[id].history.chosen &= around;
+    }
+    tasks[current].history.protection = slices::protection(params, tasks, cpu, current);
+    let mut inside = current;
+    while let Some(group) = groups::parent(tasks, cpu, inside) {
+        if !tasks[group].history.chosen {
+            tasks[group].history.protection = slices::protection(params, tasks, cpu, group);
+            tasks[group].history.chosen = true;
         }
-        tasks[id].history.chosen = chosen;
+        inside = group;
     }
 }
 

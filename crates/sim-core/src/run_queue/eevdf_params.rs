@@ -57,7 +57,7 @@ pub struct EevdfParams {
     /// (`HRTICK`, on since Linux 7.1 where timers can be deferred).
     pub hrtick: bool,
     /// A group whose weight changes is placed anew by its lag, as a task that enters (eab03c23c2a1, since
-    /// Linux 6.7); otherwise its virtual runtime stays, and with it not the service that it is owed.
+    /// Linux 6.7); otherwise its virtual runtime stays, and with it not the service that it lags behind by.
     pub reweigh_places: bool,
     /// By what load the weight of a task group is divided among the cpus.
     pub group_shares: GroupShares,

@@ -356,11 +356,14 @@ mod tests {
         let at = |periods: u64| Time::from_ns(periods * PERIOD_NS);
         let mut one = Follower::ZERO;
         one.follow(at(0), ALWAYS);
-        assert_eq!((one.get(at(32)), one.get(at(64))), (ALWAYS / 2, ALWAYS / 4 * 3));
+        // The factors are whole numbers of 32 bits.
+        let near = |found: u64, expected: u64| assert!(found.abs_diff(expected) <= 1, "{found}, {expected}");
+        near(one.get(at(32)), ALWAYS / 2);
+        near(one.get(at(64)), ALWAYS / 4 * 3);
         one.freeze(at(32));
-        assert_eq!(one.get(at(500)), ALWAYS / 2);
+        near(one.get(at(500)), ALWAYS / 2);
         one.follow(at(500), ALWAYS);
-        assert_eq!(one.get(at(532)), ALWAYS / 4 * 3);
+        near(one.get(at(532)), ALWAYS / 4 * 3);
     }
 
     #[test]

@@ -245,14 +245,14 @@ mod tests {
 
     #[test]
     fn what_sleeps_counts_in_the_share_with_a_half_life_of_32_periods() {
-        for (shares, expected) in [(GroupShares::Averaged, [512, 682, 819]), (GroupShares::Queued, [1024; 3])]
+        for (shares, expected) in [(GroupShares::Averaged, [512, 683, 819]), (GroupShares::Queued, [1024; 3])]
         {
             let mut two = Two::new(shares);
             two.enters(HERE, periods(0));
             two.enters(THERE, periods(0));
             assert_eq!(two.weight(HERE, periods(1)), 512, "{shares:?}");
             two.sleeps(THERE, periods(1_000));
-            // 1024 / (1024 + 1024), / (1024 + 512), / (1024 + 256) of the weight.
+            // 1024 / (1024 + 1024), / (1024 + 512), / (1024 + 256) of the weight; what fades is rounded down.
             let found = [1_000, 1_032, 1_064].map(|at| two.weight(HERE, periods(at)));
             assert_eq!(found, expected, "{shares:?}");
         }

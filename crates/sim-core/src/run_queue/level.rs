@@ -131,6 +131,15 @@ pub(crate) fn has_rivals(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
     rivals
 }
 
+/// `value` x `by` / `over`, rounded towards 0.
+pub(crate) fn scaled(value: i64, by: i64, over: i64) -> i64 {
+    match value.checked_mul(by) {
+        // 64-bit division is faster.
+        Some(product) => product / over,
+        None => (i128::from(value) * i128::from(by) / i128::from(over)) as i64,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -120,8 +120,8 @@ fn delays(kernel: &str, settings: &[Setting]) -> Vec<u64> {
 }
 
 /// A task that has slept for long has its share, so it is eligible when it wakes, and its deadline is 0.5 ms
-/// away. Only the protection of the current task holds it up: to the end of its request of 50 ms, and the
-/// tick.
+/// away. Only the protection of the current task holds it up: to the end of its request of 50 ms, or
+/// of the shortest one since 6.17, and the tick.
 #[test]
 fn a_short_slice_preempts_a_long_one_at_once() {
     for kernel in ["linux-6.12.0", "linux-6.12.65", "linux-6.18", "linux-7.1"] {
@@ -132,7 +132,7 @@ fn a_short_slice_preempts_a_long_one_at_once() {
         let soon = without.iter().filter(|ns| **ns < 20_000).count();
         assert!(soon * 10 <= without.len() * 6, "{kernel}: {without:?}");
         let mean = without.iter().sum::<u64>() / without.len() as u64;
-        assert!(mean > 10 * MS, "{kernel}: {mean} ns");
+        assert!(mean > MS, "{kernel}: {mean} ns");
     }
 }
 
