@@ -268,7 +268,7 @@ Exit status: 0 done; 1 output failed.";
 pub(crate) const KERNEL_SHOW: &str = "\
 Examples:
   oversim kernel show linux-6.18
-  oversim kernel show $(uname -r)
+  oversim kernel show 5.14.0-427.13.1.el9_4.x86_64
 
 A scenario can change each rule: `kernel: { linux-6.18: { run_to_parity: false } }`.
 

@@ -10,7 +10,9 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 11] = [
+const LONG: [&str; 13] = [
+    "oversim kernel diff linux-2.6.28 linux-2.6.30",
+    "oversim kernel diff linux-2.6.28 linux-2.6.30 --format csv > effects.csv",
     "oversim run cg_ft_share --repeat 1",
     "oversim calibrate",
     "oversim calibrate --check",
