@@ -140,7 +140,8 @@ pub struct Variant {
 pub fn variants(first: &Entry, second: &Entry) -> Vec<Variant> {
     let single = first.parameters.iter().filter_map(|rule| {
         let other = second.parameters.iter().find(|other| other.name == rule.name)?;
-        (other.default != rule.default).then(|| Variant {
+        // Rules of two schedulers may share a name: `yield` has other words under each.
+        (other.kind == rule.kind && other.default != rule.default).then(|| Variant {
             rule: Some(rule.name),
             kernel: format!("{{ {}: {{ {}: {} }} }}", first.name, rule.name, other.kind.show(other.default)),
         })
