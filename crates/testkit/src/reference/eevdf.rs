@@ -345,7 +345,7 @@ impl Reference<'_> {
     fn parked_with(&self, params: EevdfParams, c: usize, t: usize) -> Vec<usize> {
         let is_throttled =
             |e: &Ent| matches!(e, Ent::Group(g) if self.cpus[c].groups[*g].throttled.is_some());
-        let outermost = self.around(c, Ent::Task(t)).into_iter().filter(is_throttled).last();
+        let outermost = self.around(c, Ent::Task(t)).into_iter().rfind(is_throttled);
         let Some(outermost) = outermost.filter(|_| params.bandwidth.at_once) else { return Vec::new() };
         let queue = self.cpus[c].queue.iter().copied().filter(|other| *other != t);
         let counts = queue.filter(|other| self.tasks[*other].priority != THROTTLED);
