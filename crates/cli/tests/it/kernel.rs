@@ -1,7 +1,5 @@
 //! `oversim kernel`: the list, the rules of a kernel, and two kernels compared.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use crate::support;
 
 fn oversim(args: &[&str]) -> (i32, String, String) {
