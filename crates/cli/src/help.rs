@@ -279,6 +279,7 @@ Examples:
   oversim kernel diff linux-2.6.28 linux-2.6.30
   oversim kernel diff linux-2.6.28 linux-6.18 --on interactive_beside_hogs
   oversim kernel diff linux-2.6.28 linux-2.6.30 --format csv > effects.csv
+  oversim kernel diff linux-6.12.0 linux-6.18 --output effects.svg
 
 Without --on, six programs run on 24 machines of 4 to 252 cpus. Each variant has the same random work. A \
 rule is changed alone where both kernels have it; `all rules` is the second kernel.

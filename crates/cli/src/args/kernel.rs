@@ -55,6 +55,13 @@ pub(crate) struct KernelDiff {
     /// Only the rules that differ; nothing is run.
     #[arg(long, conflicts_with_all = ["on", "jobs"])]
     pub(crate) rules_only: bool,
+    /// Also draw the changes of the run times in this file, which ends in .svg or .png; a file beside it that
+    /// ends in .csv gets the numbers.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "rules_only")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
     /// Form of the output.
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
     pub(crate) format: DiffFormat,

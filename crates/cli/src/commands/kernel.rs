@@ -2,14 +2,16 @@
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use experiment::kernel_effects::{self, Subject, Variant, report};
 use explain::kernel_view::{self, Difference, Entry, write_columns};
+use pictures::figures::kernels;
 
 use crate::args::{DiffFormat, KernelDiff, KernelList, KernelShow, ListFormat};
 use crate::bar::Bar;
+use crate::commands::figure::Files;
 use crate::failure::Failure;
 use crate::output::{to_stdout, write_folded};
 use crate::{input, say};
@@ -53,6 +55,8 @@ pub(crate) fn diff(args: &KernelDiff) -> Result<ExitCode, Failure> {
         to_stdout(|out| rules(args.format, (from, to), &differences, out))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let read: Vec<&Path> = args.on.iter().map(PathBuf::as_path).collect();
+    let files = args.output.as_deref().map(|path| Files::check(path, args.force, &read)).transpose()?;
     let subjects = subjects(&args.on)?;
     let variants = kernel_effects::variants(from, to);
     let bar = Bar::new(0, "runs");
@@ -64,6 +68,11 @@ pub(crate) fn diff(args: &KernelDiff) -> Result<ExitCode, Failure> {
         kernel_effects::Trouble::Scenario(rendered) => Failure::Rendered(rendered),
         other => Failure::Input(other.to_string()),
     })?;
+    if let Some(files) = files {
+        let figure = kernels::figure([from.name, to.name], &variants, &rows).map_err(Failure::Input)?;
+        files.write(&figure)?;
+        files.names().into_iter().for_each(|name| say::remark(format_args!("{name} written")));
+    }
     to_stdout(|out| match args.format {
         DiffFormat::Csv => report::write_csv(&variants, &rows, out),
         DiffFormat::Text => {
@@ -111,8 +120,12 @@ fn effects(
     rows: &[kernel_effects::Row],
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    let (over, lines) = report::lines(variants, rows);
-    writeln!(out, "\nChange from {}{over}", from.name)?;
+    let compared = report::Compared::of(variants, rows);
+    let what = if compared.over.is_empty() { "" } else { ": geometric mean (smallest to largest change)" };
+    writeln!(out, "\nChange from {}{}{what}", from.name, compared.over)?;
+    if !compared.left_out.is_empty() {
+        writeln!(out, "{}", compared.left_out)?;
+    }
     let head = ["program", "changed", "run time", "p99 of wake-ups", "migrations"].map(str::to_owned);
-    write_columns(&head, &lines, out)
+    write_columns(&head, &compared.lines(), out)
 }

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 #[cfg(not(target_os = "linux"))]
 pub(crate) mod elsewhere;
 pub(crate) mod explain;
+mod figure;
 #[cfg(target_os = "linux")]
 pub(crate) mod host_costs;
 pub(crate) mod init;

@@ -69,3 +69,51 @@ fn two_kernels_are_compared_rule_by_rule() {
     let (code, _, err) = run(&["--on", "no-such-scenario.yaml"]);
     assert!(code == 2 && !err.is_empty());
 }
+
+/// The picture has a file of its numbers beside it; files that exist stay, and other endings are refused.
+#[test]
+fn the_effects_of_rules_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, picture) = (folder.path().join("s.yaml"), folder.path().join("effects.svg"));
+    let scenario = "name: s\nmachine: core:2\napps: { a: { workload: { spmd: { work: 40ms, intervals: 4 } }, \
+                    runtime: yield, tasks: 2 }, h: { workload: hog, tasks: 1 } }\npolicies: [PIN]\nrepeat: 1\n";
+    std::fs::write(&file, scenario).unwrap();
+    let draw = |to: &std::path::Path, more: &[&str]| {
+        let diff = ["kernel", "diff", "linux-6.12.0", "linux-6.18", "--on", file.to_str().unwrap()];
+        oversim(&[&diff[..], &["--output", to.to_str().unwrap()], more].concat())
+    };
+    let (code, _, err) = draw(&folder.path().join("effects.pdf"), &[]);
+    assert!(code == 2 && err.contains("must end in .svg or .png"), "{err}");
+    let (code, text, err) = draw(&picture, &[]);
+    assert!(code == 0 && text.contains("all rules"), "{err}");
+    let drawn = std::fs::read_to_string(&picture).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.contains("From linux-6.12.0 to linux-6.18"));
+    let numbers = std::fs::read_to_string(folder.path().join("effects.csv")).unwrap();
+    assert!(numbers.starts_with("program,changed,mean_ratio,least_ratio,largest_ratio\n"), "{numbers}");
+    assert!(numbers.contains(",all,") && numbers.contains(",yield,"), "{numbers}");
+    let (code, ..) = draw(&picture, &[]);
+    assert_eq!(code, 2, "the file exists");
+    assert_eq!(draw(&picture, &["--force"]).0, 0);
+}
+
+/// Each kernel balances by its own policy, also one of another system.
+#[test]
+fn kernels_of_two_systems_are_compared_under_their_own_balancers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.yaml");
+    let scenario = "name: s\nmachine: core:2\napps: { a: { workload: { spmd: { work: 12s, intervals: 1 } }, \
+                    tasks: 3 } }\nrepeat: 1\nbaseline: none\n";
+    std::fs::write(&file, scenario).unwrap();
+    let name = file.to_str().unwrap();
+    let diff = ["kernel", "diff", "linux-2.6.28", "freebsd-7", "--format", "csv", "--on", name];
+    let (code, csv, err) = oversim(&diff);
+    assert_eq!(code, 0, "{err}");
+    let all: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+    for (kernel, policy, found) in [("linux-2.6.28", "LOAD", all[4]), ("freebsd-7", "ULE", all[5])] {
+        let kernel = format!("kernel={kernel}");
+        let run = ["run", name, "--set", &kernel, "--policy", policy, "--format", "csv"];
+        let (_, cells, err) = oversim(&run);
+        let makespan = cells.lines().find(|line| line.contains("makespan")).expect(&err);
+        assert!(makespan.contains(found), "{kernel} {policy}: {found}, {makespan}");
+    }
+}

@@ -132,6 +132,15 @@ pub struct Variant {
     pub rule: Option<&'static str>,
     /// As a scenario writes it.
     kernel: String,
+    /// Its own placement and balancing.
+    policy: &'static str,
+}
+
+impl Variant {
+    /// A kernel as it is.
+    fn whole(kernel: &Entry) -> Self {
+        Self { rule: None, kernel: kernel.name.to_owned(), policy: kernel.own.policy }
+    }
 }
 
 /// The variants of two kernels: each rule that both have and in which they differ, alone, and the second
@@ -144,17 +153,20 @@ pub fn variants(first: &Entry, second: &Entry) -> Vec<Variant> {
         (other.kind == rule.kind && other.default != rule.default).then(|| Variant {
             rule: Some(rule.name),
             kernel: format!("{{ {}: {{ {}: {} }} }}", first.name, rule.name, other.kind.show(other.default)),
+            policy: first.own.policy,
         })
     });
     let single: Vec<Variant> = single.collect();
-    let all = Variant { rule: None, kernel: second.name.to_owned() };
+    let all = Variant::whole(second);
     let alone = if single.len() > 1 { single } else { Vec::new() };
     [all].into_iter().chain(alone).collect()
 }
 
-/// What one run measured; none where the program has no such thing.
+/// What one run measured; none where the program has no such thing, and nothing if the run did not complete.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sample {
+    /// The run completed.
+    pub completed: bool,
     /// Time from start to end of the foreground programs, s.
     pub run_time: Option<f64>,
     /// The longest p99 of the times from a wake-up until the task continues, s.
@@ -189,8 +201,9 @@ pub enum Trouble {
     Run(#[from] RunError),
 }
 
-/// Runs all subjects under the first kernel and all variants on `jobs` threads (0 = as many as this process
-/// may use). `progress` is called after each run with the number of finished and of all runs.
+/// Runs all subjects under the first kernel and all variants, each under its own balancer, on `jobs` threads
+/// (0 = as many as this process may use). `progress` is called after each subject and kernel with the number
+/// of finished ones and of all.
 ///
 /// # Errors
 /// A subject that cannot be read or simulated.
@@ -201,56 +214,45 @@ pub fn measure(
     jobs: usize,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Row>, Trouble> {
-    let kernels = std::iter::once(first.name).chain(variants.iter().map(|variant| variant.kernel.as_str()));
-    let axis = format!("kernel={}", kernels.collect::<Vec<_>>().join(", "));
+    let first = Variant::whole(first);
+    let kernels: Vec<&Variant> = std::iter::once(&first).chain(variants).collect();
+    let all: Vec<(&Subject, &Variant)> =
+        subjects.iter().flat_map(|subject| kernels.iter().map(move |kernel| (subject, *kernel))).collect();
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let one = |(subject, kernel): &(&Subject, &Variant)| -> Result<(u32, Sample), Trouble> {
+        let found = under(subject, kernel)?;
+        progress(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, all.len());
+        Ok(found)
+    };
+    let work = || all.par_iter().map(one).collect::<Result<Vec<_>, Trouble>>();
+    let samples = on_threads(all.len(), jobs, work).map_err(RunError::threads(jobs))??;
+    let row = |(subject, found): (&Subject, &[(u32, Sample)])| Row {
+        program: subject.program.clone(),
+        machine: subject.machine.clone(),
+        cpus: found[0].0,
+        first: found[0].1,
+        variants: found[1..].iter().map(|(_, sample)| *sample).collect(),
+    };
+    Ok(subjects.iter().zip(samples.chunks(kernels.len())).map(row).collect())
+}
+
+/// The number of cpus of a subject, and what its replicates measure under a kernel with its own balancer.
+fn under(subject: &Subject, kernel: &Variant) -> Result<(u32, Sample), Trouble> {
     let overrides = Overrides {
-        sweep: vec![axis],
-        set: vec!["baseline=none".into()],
-        policies: vec!["LOAD".into()],
+        set: vec!["baseline=none".into(), format!("kernel={}", kernel.kernel)],
+        policies: vec![kernel.policy.into()],
         without_sweep: true,
         ..Overrides::default()
     };
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let work = || -> Result<Vec<Row>, Trouble> {
-        let planned: Result<Vec<Experiment>, String> =
-            subjects.par_iter().map(|subject| load(subject, &overrides)).collect();
-        let planned = planned.map_err(Trouble::Scenario)?;
-        let all: usize = planned.iter().map(|experiment| experiment.runs.len()).sum();
-        let runs: Vec<(usize, &RunPlan)> = planned
-            .iter()
-            .enumerate()
-            .flat_map(|(at, experiment)| experiment.runs.iter().map(move |plan| (at, plan)))
-            .collect();
-        let samples: Result<Vec<Sample>, Trouble> = runs
-            .par_iter()
-            .map(|(at, plan)| {
-                let found = sample(&planned[*at], plan).map_err(|reason| RunError::Refused {
-                    run: "a run".into(),
-                    scenario: subjects[*at].name.clone(),
-                    reason,
-                })?;
-                progress(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, all);
-                Ok(found)
-            })
-            .collect();
-        let samples = samples?;
-        let of = |at: usize, configuration: usize| {
-            let mine = runs
-                .iter()
-                .zip(&samples)
-                .filter(|((subject, plan), _)| *subject == at && plan.configuration == configuration);
-            mean(&mine.map(|(_, sample)| *sample).collect::<Vec<_>>())
-        };
-        let row = |(at, subject): (usize, &Subject)| Row {
-            program: subject.program.clone(),
-            machine: subject.machine.clone(),
-            cpus: planned[at].cpus(),
-            first: of(at, 0),
-            variants: (1..=variants.len()).map(|variant| of(at, variant)).collect(),
-        };
-        Ok(subjects.iter().enumerate().map(row).collect())
-    };
-    on_threads(subjects.len(), jobs, work).map_err(RunError::threads(jobs))?
+    let experiment = load(subject, &overrides).map_err(Trouble::Scenario)?;
+    let samples = experiment.runs.iter().map(|plan| {
+        sample(&experiment, plan).map_err(|reason| RunError::Refused {
+            run: "a run".into(),
+            scenario: subject.name.clone(),
+            reason,
+        })
+    });
+    Ok((experiment.cpus(), mean(&samples.collect::<Result<Vec<_>, _>>()?)))
 }
 
 /// A subject with wake-up latencies; without them if they cannot be had, because only samples are simulated.
@@ -277,6 +279,7 @@ fn sample(experiment: &Experiment, plan: &RunPlan) -> Result<Sample, String> {
     let largest = |all: Vec<f64>| all.into_iter().reduce(f64::max);
     let migrations = of("migrations");
     Ok(Sample {
+        completed: true,
         run_time: values
             .get(ALL_APPS)
             .and_then(|all| all.get("makespan").or(all.get("time_per_work")).copied()),
@@ -292,6 +295,7 @@ fn mean(all: &[Sample]) -> Sample {
         values.filter(|values| !values.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     };
     Sample {
+        completed: all.iter().all(|sample| sample.completed),
         run_time: of(|s| s.run_time),
         wakeup_p99: of(|s| s.wakeup_p99),
         migrations: of(|s| s.migrations),

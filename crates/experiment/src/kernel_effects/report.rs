@@ -16,6 +16,11 @@ pub struct Change {
     pub range: [f64; 2],
 }
 
+/// The rows of which both runs completed.
+fn completed<'a>(rows: &[&'a Row], variant: usize) -> Vec<&'a Row> {
+    rows.iter().copied().filter(|row| row.first.completed && row.variants[variant].completed).collect()
+}
+
 /// The change of a value over some rows; none unless every row has it under both kernels, above 0.
 fn change(rows: &[&Row], variant: usize, value: fn(&Sample) -> Option<f64>) -> Option<Change> {
     let ratio = |row: &&Row| {
@@ -29,19 +34,18 @@ fn change(rows: &[&Row], variant: usize, value: fn(&Sample) -> Option<f64>) -> O
     Some(Change { mean, range: [extreme(f64::min), extreme(f64::max)] })
 }
 
+/// A number with its sign, none for one that rounds to nothing.
+#[must_use]
+pub fn signed(value: f64, digits: usize) -> String {
+    let text = format!("{value:+.digits$}");
+    let without = text.trim_start_matches(['+', '-']);
+    if without.chars().all(|c| matches!(c, '0' | '.')) { without.to_owned() } else { text }
+}
+
 /// `+3.1 % (-1 to +8)`; only the mean for a single machine.
 fn percent(change: Option<Change>, single: bool) -> String {
     let Some(Change { mean, range: [least, most] }) = change else { return "-".into() };
     let of = |ratio: f64| 100.0 * (ratio - 1.0);
-    // No sign for what rounds to nothing.
-    let signed = |value: f64, digits: usize| {
-        let text = format!("{value:+.digits$}");
-        if text.trim_start_matches(['+', '-']).chars().all(|c| matches!(c, '0' | '.')) {
-            text.trim_start_matches(['+', '-']).to_owned()
-        } else {
-            text
-        }
-    };
     if single {
         return format!("{} %", signed(of(mean), 1));
     }
@@ -59,73 +63,113 @@ fn migrations(rows: &[&Row], variant: usize) -> String {
     }
 }
 
-/// The table: a line for each program and variant, the second kernel first.
-#[must_use]
-pub fn lines(variants: &[Variant], rows: &[Row]) -> (String, Vec<[String; 5]>) {
-    let mut programs: Vec<&str> = Vec::new();
-    for row in rows {
-        if programs.last() != Some(&row.program.as_str()) {
-            programs.push(&row.program);
-        }
-    }
-    let mut lines = Vec::new();
-    for program in programs {
-        let mine: Vec<&Row> = rows.iter().filter(|row| row.program == program).collect();
-        for (at, variant) in variants.iter().enumerate() {
-            let single = mine.len() == 1;
-            lines.push([
-                if at == 0 { program.to_owned() } else { String::new() },
-                variant.rule.unwrap_or(ALL).to_owned(),
-                percent(change(&mine, at, |sample| sample.run_time), single),
-                percent(change(&mine, at, |sample| sample.wakeup_p99), single),
-                migrations(&mine, at),
-            ]);
-        }
-    }
-    let cpus = rows.iter().map(|row| row.cpus);
-    let (least, most) = (cpus.clone().min().unwrap_or(0), cpus.max().unwrap_or(0));
-    let mut machines: Vec<&str> = rows.iter().map(|row| row.machine.as_str()).collect();
-    machines.sort_unstable();
-    machines.dedup();
-    let over = match machines.len() {
-        1 => String::new(),
-        count => format!(
-            " over {count} machines of {least} to {most} cpus: geometric mean (smallest to largest change)"
-        ),
-    };
-    (over, lines)
+/// The rows of two kernels by program.
+#[derive(Clone, Debug)]
+pub struct Compared<'a> {
+    variants: &'a [Variant],
+    /// Programs in their order, with their rows.
+    programs: Vec<(&'a str, Vec<&'a Row>)>,
+    /// What the changes are over, after a noun; empty for a single machine.
+    pub over: String,
+    /// A sentence on the runs that are left out; empty if there are none.
+    pub left_out: String,
 }
 
-/// Writes a line for each subject and variant, with the values under both kernels: times in s.
+impl<'a> Compared<'a> {
+    /// Sorts rows by program.
+    #[must_use]
+    pub fn of(variants: &'a [Variant], rows: &'a [Row]) -> Self {
+        let mut programs: Vec<(&str, Vec<&Row>)> = Vec::new();
+        for row in rows {
+            match programs.last_mut() {
+                Some((program, mine)) if *program == row.program => mine.push(row),
+                _ => programs.push((&row.program, vec![row])),
+            }
+        }
+        let cpus = rows.iter().map(|row| row.cpus);
+        let (least, most) = (cpus.clone().min().unwrap_or(0), cpus.max().unwrap_or(0));
+        let mut machines: Vec<&str> = rows.iter().map(|row| row.machine.as_str()).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        let over = match machines.len() {
+            1 => String::new(),
+            count => format!(" over {count} machines of {least} to {most} cpus"),
+        };
+        let every: Vec<&Row> = rows.iter().collect();
+        let all = rows.len() * variants.len();
+        let kept: usize = (0..variants.len()).map(|at| completed(&every, at).len()).sum();
+        let left_out = match all - kept {
+            0 => String::new(),
+            some => format!("{some} of {all} comparisons are left out: a run did not complete."),
+        };
+        Self { variants, programs, over, left_out }
+    }
+
+    /// How each variant changes the run time of each program: the program, the number of the variant, the
+    /// change.
+    #[must_use]
+    pub fn run_times(&self) -> Vec<(&'a str, usize, Change)> {
+        let of = |(program, mine): &(&'a str, Vec<&Row>)| -> Vec<(&'a str, usize, Change)> {
+            let found = (0..self.variants.len()).filter_map(|at| {
+                Some((*program, at, change(&completed(mine, at), at, |sample| sample.run_time)?))
+            });
+            found.collect()
+        };
+        self.programs.iter().flat_map(of).collect()
+    }
+
+    /// The table: a line for each program and variant, the second kernel first.
+    #[must_use]
+    pub fn lines(&self) -> Vec<[String; 5]> {
+        let mut lines = Vec::new();
+        for (program, mine) in &self.programs {
+            for (at, variant) in self.variants.iter().enumerate() {
+                let single = mine.len() == 1;
+                let mine = completed(mine, at);
+                lines.push([
+                    if at == 0 { (*program).to_owned() } else { String::new() },
+                    variant.rule.unwrap_or(ALL).to_owned(),
+                    percent(change(&mine, at, |sample| sample.run_time), single),
+                    percent(change(&mine, at, |sample| sample.wakeup_p99), single),
+                    migrations(&mine, at),
+                ]);
+            }
+        }
+        lines
+    }
+}
+
+/// Writes a line for each subject and variant, with the values under both kernels: times in s, nothing for a
+/// run that did not complete.
 ///
 /// # Errors
 /// Errors of writing to `out`.
 pub fn write_csv(variants: &[Variant], rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "program,machine,cpus,changed,run_time_before,run_time,wakeup_p99_before,wakeup_p99,\
-         migrations_before,migrations"
-    )?;
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record([
+        "program",
+        "machine",
+        "cpus",
+        "changed",
+        "run_time_before",
+        "run_time",
+        "wakeup_p99_before",
+        "wakeup_p99",
+        "migrations_before",
+        "migrations",
+    ])?;
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     for row in rows {
         for (variant, sample) in variants.iter().zip(&row.variants) {
-            let both = |value: fn(&Sample) -> Option<f64>| {
-                format!("{},{}", number(value(&row.first)), number(value(sample)))
-            };
-            writeln!(
-                out,
-                "\"{}\",{},{},{},{},{},{}",
-                row.program,
-                row.machine,
-                row.cpus,
-                variant.rule.unwrap_or("all"),
-                both(|s| s.run_time),
-                both(|s| s.wakeup_p99),
-                both(|s| s.migrations),
-            )?;
+            let values: [fn(&Sample) -> Option<f64>; 3] =
+                [|s| s.run_time, |s| s.wakeup_p99, |s| s.migrations];
+            let cpus = row.cpus.to_string();
+            let names = [&row.program, &row.machine, &cpus, variant.rule.unwrap_or("all")].map(str::to_owned);
+            let both = values.iter().flat_map(|value| [number(value(&row.first)), number(value(sample))]);
+            table.write_record(names.into_iter().chain(both))?;
         }
     }
-    Ok(())
+    table.flush()
 }
 
 #[cfg(test)]
@@ -133,7 +177,7 @@ mod tests {
     use super::*;
 
     fn row(machine: &str, before: f64, after: f64) -> Row {
-        let sample = |run_time| Sample { run_time: Some(run_time), ..Sample::default() };
+        let sample = |run_time| Sample { completed: true, run_time: Some(run_time), ..Sample::default() };
         Row {
             program: "p".into(),
             machine: machine.into(),
@@ -153,5 +197,18 @@ mod tests {
         assert_eq!(percent(Some(found), false), "0.0 % (-50 to +100)");
         assert_eq!(percent(change(&all[..1], 0, |sample| sample.run_time), true), "+100.0 %");
         assert_eq!(percent(change(&all, 0, |sample| sample.wakeup_p99), false), "-");
+    }
+
+    #[test]
+    fn runs_that_did_not_complete_are_left_out_and_counted() {
+        let mut rows = vec![row("a", 1.0, 2.0), row("b", 1.0, 2.0)];
+        rows[1].variants[0] = Sample::default();
+        let variants = [Variant { rule: None, kernel: "k".into(), policy: "LOAD" }];
+        let compared = Compared::of(&variants, &rows);
+        assert_eq!(compared.left_out, "1 of 2 comparisons are left out: a run did not complete.");
+        assert_eq!(compared.lines()[0][2], "+100.0 % (+100 to +100)");
+        assert_eq!(compared.run_times().len(), 1);
+        rows.truncate(1);
+        assert_eq!(Compared::of(&variants, &rows).left_out, "");
     }
 }

@@ -9,6 +9,7 @@ mod figure;
 mod frame;
 mod grid;
 mod heat;
+pub mod kernels;
 mod origin;
 pub mod phase;
 pub(crate) mod plane;

@@ -1,6 +1,5 @@
 //! `oversim sweep phase-diagram`: which policy is best where, as picture, numbers and sentences.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::response::{self, Response, map::Map, regions};
@@ -9,17 +8,15 @@ use experiment::{PolicyRegistry, neutral};
 use pictures::figures::{Figure, Origin, phase};
 
 use crate::args::PhaseDiagram;
+use crate::commands::figure::Files;
 use crate::commands::source;
 use crate::failure::{BAD_END, Failure};
-use crate::output::{self, Target};
+use crate::output;
 use crate::say;
-
-/// Pixels of a PNG for each pixel of the SVG.
-const SCALE: f32 = 2.0;
 
 /// Draws the diagram and prints the sentences.
 pub(crate) fn diagram(args: &PhaseDiagram, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
-    let targets = targets(args)?;
+    let files = Files::check(&args.output, args.force, &[args.file.as_path()])?;
     let at = pairs(&args.at)?;
     // Before anything is simulated.
     args.metric.as_deref().map_or(Ok(()), response::ranks).map_err(Failure::Input)?;
@@ -34,15 +31,15 @@ pub(crate) fn diagram(args: &PhaseDiagram, policies: &PolicyRegistry) -> Result<
     let drawn = response.and_then(|response| drawn(response, args, &at, &Origin::of(&results)));
     let (figure, mut sentences) = drawn.map_err(|why| Failure::Input(format!("{}: {why}", opened.name)))?;
     sentences.extend(doubts::of_result(&results));
-    write(&targets, &figure)?;
+    files.write(&figure)?;
     output::to_stdout(|out| {
         for sentence in &sentences {
             writeln!(out, "{}", output::folded(&neutral::line(sentence), output::width()))?;
         }
         Ok(())
     })?;
-    for target in &targets {
-        say::remark(format_args!("{} written", target.named().display()));
+    for name in files.names() {
+        say::remark(format_args!("{name} written"));
     }
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);
@@ -77,28 +74,6 @@ fn drawn(
     Ok((figure, sentences))
 }
 
-/// The picture and the numbers beside it, checked before anything is simulated.
-fn targets(args: &PhaseDiagram) -> Result<[Target; 2], Failure> {
-    let numbers = args.output.with_extension("csv");
-    if !is_png(&args.output) && ending(&args.output).as_deref() != Some("svg") {
-        let name = args.output.display();
-        return Err(Failure::Input(format!(
-            "`{name}` must end in .svg or .png: the ending selects the form of the picture"
-        )));
-    }
-    let targets = [Target::check(&args.output, args.force)?, Target::check(&numbers, args.force)?];
-    output::distinct(&targets.each_ref(), &[args.file.as_path()])?;
-    Ok(targets)
-}
-
-fn ending(path: &Path) -> Option<String> {
-    path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
-}
-
-fn is_png(path: &Path) -> bool {
-    ending(path).as_deref() == Some("png")
-}
-
 /// Paths and values of `--at`.
 fn pairs<'a>(at: &'a [String]) -> Result<Vec<(&'a str, &'a str)>, Failure> {
     let pair = |text: &'a String| {
@@ -108,14 +83,4 @@ fn pairs<'a>(at: &'a [String]) -> Result<Vec<(&'a str, &'a str)>, Failure> {
         Ok((path.trim(), value.trim()))
     };
     at.iter().map(pair).collect()
-}
-
-fn write(targets: &[Target; 2], figure: &Figure) -> Result<(), Failure> {
-    let [picture, numbers] = targets;
-    let bytes = match is_png(picture.named()) {
-        true => figure.picture.png(SCALE).map_err(Failure::Output)?,
-        false => figure.picture.svg().into_bytes(),
-    };
-    let table = figure.data.csv().map_err(Failure::Output)?;
-    output::write_together(&[(picture, &output::bytes(&bytes)), (numbers, &output::bytes(table.as_bytes()))])
 }
