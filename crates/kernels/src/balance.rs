@@ -8,6 +8,7 @@ use notation::parameter::{Parameter, Values, changed};
 use notation::{choices, parameters};
 use sim_core::os::Balancer;
 
+use super::freebsd::UleRules;
 use super::types::TypeRules;
 
 choices! {
@@ -95,7 +96,7 @@ pub(super) const LOADS_2_6_27: [Parameter; LOADS] = changed(
 pub(super) const LOADS_2_6_30: [Parameter; LOADS] =
     changed(LoadRules::TABLE, &[LoadRules::newidle_walks_on.with(true as u64)]);
 
-/// Which balancer a kernel has, with its rules.
+/// Which balancer a kernel of Linux has, with its rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Balance {
     /// The one by loads.
@@ -111,6 +112,7 @@ pub(super) enum Form {
     None,
     Loads,
     Types,
+    Ule,
 }
 
 impl Form {
@@ -120,23 +122,29 @@ impl Form {
             Self::None => &[],
             Self::Loads => LoadRules::TABLE,
             Self::Types => TypeRules::TABLE,
+            Self::Ule => UleRules::TABLE,
         }
     }
 }
 
+/// The values of the rules of this form in the balancer of an operating system; none if that has other rules.
+pub(super) fn values(form: Form, balancer: &Balancer) -> Option<Values> {
+    let own = balancer.rules.iter().map(|(name, _)| *name);
+    if !form.table().iter().map(|rule| rule.name).eq(own) {
+        return None;
+    }
+    let mut values = Values::defaults(form.table());
+    // The numbers are those of a checked table.
+    balancer.rules.iter().for_each(|(name, value)| _ = values.set(name, *value));
+    Some(values)
+}
+
 impl Balance {
-    /// The balancer of an operating system; none if that has no rules of one of these balancers.
+    /// The balancer of an operating system; none if that is not one of Linux.
     #[must_use]
     pub fn of(balancer: &Balancer) -> Option<Self> {
-        let form = [Form::Loads, Form::Types].into_iter().find(|form| {
-            form.table().iter().map(|rule| rule.name).eq(balancer.rules.iter().map(|(name, _)| *name))
-        })?;
-        let mut values = Values::defaults(form.table());
-        // The numbers are those of a checked table.
-        balancer.rules.iter().for_each(|(name, value)| _ = values.set(name, *value));
-        Some(match form {
-            Form::Loads => Self::Loads(LoadRules::from(&values)),
-            _ => Self::Types(TypeRules::from(&values)),
-        })
+        let loads = || values(Form::Loads, balancer).map(|values| Self::Loads(LoadRules::from(&values)));
+        let types = || values(Form::Types, balancer).map(|values| Self::Types(TypeRules::from(&values)));
+        loads().or_else(types)
     }
 }

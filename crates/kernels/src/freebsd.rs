@@ -1,12 +1,12 @@
-//! `freebsd-7`: the ULE scheduler.
+//! `freebsd-7` and `freebsd-14`: the ULE scheduler.
 
 use notation::declare::Duration;
-use notation::parameter::Values;
-use notation::parameters;
-use sim_core::os::{Discipline, UleParams};
+use notation::parameter::{Values, changed, joined};
+use notation::{choices, parameters};
+use sim_core::os::{Balancer, Discipline, UleParams};
 use sim_core::time::Span;
 
-use super::balance::Form;
+use super::balance::{self, Form};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 /// Period of the statistics clock of 127 Hz, which counts the slices; ns, rounded down.
@@ -25,8 +25,8 @@ parameters! {
         /// Time slice of a thread with at most one rival (another runnable thread on its cpu): 12 ticks.
         slice: Duration = SLICE_TICKS * STAT_TICK, in SHORTEST..=LONGEST;
         /// Shortest time slice. The slice is divided by the number of rivals, but not below this value. Six
-        /// or more rivals always give this value. FreeBSD 7.3 does not divide the slice (default). FreeBSD 10
-        /// and later go down to 2 ticks (15.748ms).
+        /// or more rivals always give this value. FreeBSD 7.3 does not divide the slice. FreeBSD 10 and later
+        /// go down to 2 ticks (15.748ms).
         min_slice: Duration = SLICE_TICKS * STAT_TICK, in SHORTEST..=LONGEST;
         /// Threads with an interactivity score below this value are interactive and run first
         /// (kern.sched.interact).
@@ -36,16 +36,102 @@ parameters! {
     }
 }
 
+choices! {
+    /// Where a thread goes (`sched_pickcpu`).
+    pub enum Places {
+        /// To its last cpu if idle, to the idle one with the lowest number, to the one with the fewest
+        /// threads.
+        LowestIdle = "lowest-idle",
+        /// To its last cpu if idle and warm, within its warm cache, to the least loaded cpu by levels.
+        Nearest = "nearest",
+    }
+}
+
+choices! {
+    /// From where an idle cpu steals (`tdq_idled`).
+    pub enum Steals {
+        /// From its core, else from the longest queue of the machine; it looks again at each tick.
+        Longest = "longest",
+        /// From the longest queue of the nearest level; it looks once.
+        Nearest = "nearest",
+    }
+}
+
+choices! {
+    /// What a pass of the long-term balancer does (`sched_balance`).
+    pub enum Balances {
+        /// One pair of cores, and within each core.
+        Pair = "pair",
+        /// All queues of the machine, longest to shortest.
+        All = "all",
+    }
+}
+
+parameters! {
+    /// The rules of the balancer of ULE.
+    pub struct UleRules {
+        /// Balancer: where a thread goes (sched_pickcpu): to its last cpu if that is idle, else to the idle
+        /// one with the lowest number (`lowest-idle`, FreeBSD 7); or near its warm cache (`nearest`, FreeBSD 12 and later).
+        places: Places = Places::LowestIdle;
+        /// Balancer: from where an idle cpu steals (tdq_idled): from its core or the longest queue, looking
+        /// again at each tick (`longest`, FreeBSD 7); or from the nearest long queue, looking once
+        /// (`nearest`, FreeBSD 12 and later).
+        steals: Steals = Steals::Longest;
+        /// Balancer: what a pass of the long-term balancer evens out (sched_balance): one pair of cores, and
+        /// the threads of each core (`pair`, FreeBSD 7); or all queues of the machine (`all`, FreeBSD 12 and later).
+        balances: Balances = Balances::Pair;
+        /// Balancer: threads that a queue must have before an idle cpu steals from it
+        /// (kern.sched.steal_thresh); 1 means 2. 0: the base-2 logarithm of the number of cpus, at most 3
+        /// (sched_initticks of FreeBSD 7).
+        steal_threshold: u64 = 0, in 0..=1_000;
+    }
+}
+
+impl UleRules {
+    /// The rules of an operating system; none if its balancer is not that of ULE.
+    #[must_use]
+    pub fn of(balancer: &Balancer) -> Option<Self> {
+        balance::values(Form::Ule, balancer).map(|values| Self::from(&values))
+    }
+}
+
+const QUEUES: usize = Parameters::TABLE.len();
+const RULES: usize = UleRules::TABLE.len();
+
+/// The kernel, with the rules of its balancer among its parameters.
+const ULE: Kernel = Kernel { policy: "ULE", base: None, package: None, balance: Form::Ule, make: ule };
+
+/// Its entry in the registry.
+pub(super) const FREEBSD_14: Entry = Entry {
+    name: "freebsd-14",
+    summary: "ULE of 2023: slices shrink with the number of rivals, idle cpus steal from queues of two, the \
+        long-term balancer evens out all queues",
+    source: "FreeBSD 14, sys/kern/sched_ule.c",
+    example: "{ freebsd-14: { places: lowest-idle } }",
+    parameters: &joined::<{ QUEUES + RULES }>(
+        &changed::<QUEUES>(Parameters::TABLE, &[Parameters::min_slice.with(2 * STAT_TICK)]),
+        &changed::<RULES>(
+            UleRules::TABLE,
+            &[
+                UleRules::places.with(Places::Nearest as u64),
+                UleRules::steals.with(Steals::Nearest as u64),
+                UleRules::balances.with(Balances::All as u64),
+                UleRules::steal_threshold.with(2),
+            ],
+        ),
+    ),
+    own: ULE.like("freebsd-7"),
+};
+
 /// Its entry in the registry.
 pub(super) const FREEBSD_7: Entry = Entry {
     name: "freebsd-7",
     summary: "ULE: interactive threads run first, all others round robin; a yield puts the caller at the \
-        end of the \
-queue",
+        end of the queue",
     source: "FreeBSD 7.3, sys/kern/sched_ule.c",
     example: "{ freebsd-7: { interactive: 0 } }",
-    parameters: Parameters::TABLE,
-    own: Kernel { policy: "ULE", base: None, package: None, balance: Form::None, make: ule },
+    parameters: &joined::<{ QUEUES + RULES }>(Parameters::TABLE, UleRules::TABLE),
+    own: ULE,
 };
 
 fn ule(values: &Values, _cpus: u32) -> OsBuilt {

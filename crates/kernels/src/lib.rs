@@ -21,6 +21,7 @@ use sim_core::time::Span;
 
 use balance::Form;
 pub use balance::{Balance, Levels, LoadRules, SharedCaches};
+pub use freebsd::{Balances, Places, Steals, UleRules};
 pub use nearest::{Fit, Nearest, nearest, numbers_of};
 pub use types::{
     ActiveBalance, Detach, Failing, ForkNuma, NumaAllowance, Scan, Siblings, TYPE_ROWS, TypeRules,
@@ -74,10 +75,10 @@ impl Kernel {
         self.package.is_none_or(|package| package.mark.is_empty())
     }
 
-    /// Whether its balancer has rules among its parameters.
+    /// Whether its balancer is one of Linux, whose rules are among its parameters.
     #[must_use]
-    pub const fn has_balancer_rules(&self) -> bool {
-        !self.balance.table().is_empty()
+    pub const fn has_linux_balancer(&self) -> bool {
+        matches!(self.balance, Form::Loads | Form::Types)
     }
 
     /// Whether a rule is one of the balancer.
@@ -139,6 +140,7 @@ pub const KERNELS: Registry<Kernel> = Registry {
         distributions::OTHERS[2],
         distributions::UBUNTU_24_04,
         freebsd::FREEBSD_7,
+        freebsd::FREEBSD_14,
         solaris::SOLARIS_9,
         round_robin::ROUND_ROBIN,
     ],

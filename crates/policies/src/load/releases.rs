@@ -172,7 +172,7 @@ pub(super) const OTHERWISE: &str = "linux-2.6.28";
 const LINUX: [&Entry; COUNT] = {
     let (mut found, mut at, mut next) = ([&KERNELS.entries[0]; COUNT], 0, 0);
     while at < KERNELS.entries.len() {
-        if KERNELS.entries[at].own.has_balancer_rules() {
+        if KERNELS.entries[at].own.has_linux_balancer() {
             found[next] = &KERNELS.entries[at];
             next += 1;
         }
@@ -185,7 +185,7 @@ const LINUX: [&Entry; COUNT] = {
 const COUNT: usize = {
     let (mut count, mut at) = (0, 0);
     while at < KERNELS.entries.len() {
-        count += KERNELS.entries[at].own.has_balancer_rules() as usize;
+        count += KERNELS.entries[at].own.has_linux_balancer() as usize;
         at += 1;
     }
     count

@@ -1,15 +1,15 @@
 //! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a
 //! second, idle steals.
 //!
-//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`longest`]) and 12 ([`nearest`]); which rules are of which
-//! release: [`releases`]. Priorities are not seen: a thread "could run now" on an idle cpu only, and the cpu
+//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`longest`]) and 14 ([`nearest`]); the rules are those of the
+//! kernel ([`UleRules`]). Priorities are not seen: a thread "could run now" on an idle cpu only, and the cpu
 //! with the lowest priority is the one with the fewest threads.
 
 mod longest;
 mod nearest;
-mod releases;
 
 use notation::declare::Duration;
+use notation::parameter::Values;
 use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Division, Level as Tree, Machine, PerCpu};
@@ -21,14 +21,14 @@ use crate::domain_level::DomainLevel;
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::queues::Queues;
 use crate::spread::Draws;
-use releases::{Balances, Places, Release, Rules, Steals};
+use kernels::{Balances, Places, Steals, UleRules};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "ULE",
     summary: "FreeBSD's placement and balancing: idle cpus first, one move about every second, idle cpus \
         steal",
-    source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
+    source: "FreeBSD 7.3 and 14, sys/kern/sched_ule.c",
     level: Level::InKernel,
     task_groups: true,
     parameters: Parameters::TABLE,
@@ -53,18 +53,6 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `ULE`.
     struct Parameters {
-        /// The release whose rules ULE uses: FreeBSD 7 (of 2008 to 2011) or 12.
-        release: Release = Release::FreeBsd7;
-        /// Where a thread goes (sched_pickcpu): as the release has it; to its last cpu if that is idle, else
-        /// to the idle one with the lowest number (`lowest-idle`, 7); or near its warm cache (`nearest`, 12).
-        places: Places = Places::Release;
-        /// From where an idle cpu steals (tdq_idled): as the release has it; from its core or the longest
-        /// queue, looking again at each tick (`longest`, 7); or from the nearest long queue, looking once
-        /// (`nearest`, 12).
-        steals: Steals = Steals::Release;
-        /// What a pass of the long-term balancer evens out (sched_balance): as the release has it; one pair
-        /// of cores, and the threads of each core (`pair`, 7); or all queues of the machine (`all`, 12).
-        balances: Balances = Balances::Release;
         /// Mean time between passes of the long-term balancer. The time to each pass is drawn from half to
         /// one and a half of it (balance_interval).
         interval: Duration = s(1), in ms(1)..=s(1000);
@@ -72,10 +60,6 @@ parameters! {
         balance: bool = true;
         /// Whether idle cpus steal (kern.sched.steal_idle).
         steal: bool = true;
-        /// Threads that a queue must have before an idle cpu steals from it, at least 2
-        /// (kern.sched.steal_thresh). 0 means the default of the release: in 7 the base-2 logarithm of the
-        /// number of cpus, at most 3; in 12 two.
-        steal_threshold: u64 = 0, in 0..=1_000;
         /// Time per cache level during which a thread keeps its affinity (kern.sched.affinity, 1 ms): twice
         /// this time for its cpu, three times for its cache. It acts with `places: nearest`.
         affinity: Duration = ms(1), in 0..=s(1);
@@ -87,7 +71,7 @@ const ALL: u64 = 0;
 const SIBLINGS: u64 = 1;
 
 struct Ule {
-    rules: Rules,
+    rules: UleRules,
     interval: Span,
     balance: bool,
     steal: bool,
@@ -107,9 +91,11 @@ struct Ule {
 impl Ule {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
-        let rules = Rules::of(values);
-        let threshold = match values.steal_threshold {
-            0 => rules.threshold(machine.cpus()),
+        // Under the kernel of another system ULE has the defaults, those of FreeBSD 7.
+        let otherwise = || UleRules::from(&Values::defaults(UleRules::TABLE));
+        let rules = UleRules::of(&setting.kernel.balancer).unwrap_or_else(otherwise);
+        let threshold = match rules.steal_threshold {
+            0 => u64::from(machine.cpus().max(1).ilog2()).min(3),
             set => set,
         };
         Self {

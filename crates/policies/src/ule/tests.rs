@@ -1,4 +1,4 @@
-//! Placement, steals and passes of the balancer by hand, for both releases.
+//! Placement, steals and passes of the balancer by hand, under both kernels.
 
 use super::*;
 use crate::fake::FakeSystem;
@@ -9,15 +9,16 @@ use sim_core::time::Time;
 const SOCKETS: [(Tree, u32); 3] = [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Core, 4)];
 
 fn steady(counts: &[u32]) -> (FakeSystem, Ule) {
-    on(&SOCKETS, "12", counts)
+    on(&SOCKETS, "freebsd-14", counts)
 }
 
-/// A machine with these numbers of threads on its cpus, under the rules of a release.
-fn on(levels: &[(Tree, u32)], release: &str, counts: &[u32]) -> (FakeSystem, Ule) {
+/// A machine with these numbers of threads on its cpus, under the rules of a kernel.
+fn on(levels: &[(Tree, u32)], kernel: &str, counts: &[u32]) -> (FakeSystem, Ule) {
     let mut system = FakeSystem::new(levels);
+    let entry = kernels::KERNELS.resolve(kernel).unwrap();
+    system.kernel = kernels::build(entry, &Values::defaults(entry.parameters), system.machine.cpus());
     let setting = Setting { entry: &ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
-    let mut values = Values::defaults(Parameters::TABLE);
-    values.set("release", u64::from(release == "12")).unwrap();
+    let values = Values::defaults(Parameters::TABLE);
     let mut policy = Ule::new(&Parameters::from(&values), &setting);
     system.fill(&mut policy, counts);
     system.now = Time::from_ns(10_000_000_000);
@@ -84,9 +85,9 @@ fn threads_go_to_idle_cpus_near_first_and_may_be_pinned() {
 }
 
 #[test]
-fn release_7_moves_half_of_the_largest_difference_and_even_an_odd_thread() {
+fn the_older_moves_half_of_the_largest_difference_and_even_an_odd_thread() {
     let after = |counts: &[u32]| {
-        let (mut system, mut policy) = on(&SOCKETS, "7", counts);
+        let (mut system, mut policy) = on(&SOCKETS, "freebsd-7", counts);
         policy.timer(&mut system, Timer::Token(ALL));
         let mut counts = system.counts();
         counts.sort_unstable();
@@ -97,19 +98,19 @@ fn release_7_moves_half_of_the_largest_difference_and_even_an_odd_thread() {
     assert_eq!(after(&[2; 8]).1, 0);
     // Queues of two siblings each: 4 threads on one core, 2 on the other three; one of them goes over.
     let cores = [(Tree::Core, 4), (Tree::Thread, 2)];
-    let (mut system, mut policy) = on(&cores, "7", &[3, 1, 1, 1, 1, 1, 1, 1]);
+    let (mut system, mut policy) = on(&cores, "freebsd-7", &[3, 1, 1, 1, 1, 1, 1, 1]);
     policy.timer(&mut system, Timer::Token(ALL));
     assert_eq!((system.moves.len(), system.counts()[0]), (1, 2));
     // And within the core.
-    let (mut system, mut policy) = on(&cores, "7", &[3, 0, 1, 1, 1, 1, 1, 1]);
+    let (mut system, mut policy) = on(&cores, "freebsd-7", &[3, 0, 1, 1, 1, 1, 1, 1]);
     policy.timer(&mut system, Timer::Token(SIBLINGS));
     assert_eq!(system.counts(), [1, 2, 1, 1, 1, 1, 1, 1]);
 }
 
 #[test]
-fn release_7_steals_from_three_on_large_machines_and_from_two_on_small_ones() {
+fn the_older_steals_from_three_on_large_machines_and_from_two_on_small_ones() {
     let after = |levels: &[(Tree, u32)], counts: &[u32]| {
-        let (mut system, mut policy) = on(levels, "7", counts);
+        let (mut system, mut policy) = on(levels, "freebsd-7", counts);
         system.leave(&mut policy, TaskId(0), TaskState::Exited);
         policy.idle(&mut system, CpuId(0));
         system.counts()
@@ -123,9 +124,9 @@ fn release_7_steals_from_three_on_large_machines_and_from_two_on_small_ones() {
 }
 
 #[test]
-fn release_7_places_on_the_last_cpu_the_first_idle_one_and_the_shortest_queue() {
+fn the_older_places_on_the_last_cpu_the_first_idle_one_and_the_shortest_queue() {
     let wake = |counts: &[u32]| {
-        let (mut system, mut policy) = on(&SOCKETS, "7", counts);
+        let (mut system, mut policy) = on(&SOCKETS, "freebsd-7", counts);
         let task = TaskId(system.tasks.len() as u32);
         system.add_app(1, false);
         policy.select_cpu(&system, task, Placement::Wake { waker: CpuId(5), previous: CpuId(6) }).cpu.0
@@ -146,11 +147,11 @@ fn the_second_in_the_queue_is_taken_and_every_decision_has_a_reason() {
 }
 
 #[test]
-fn an_idle_cpu_of_release_7_looks_again_at_its_ticks() {
+fn an_idle_cpu_of_the_older_looks_again_at_its_ticks() {
     // Two threads are bound to their cpu when the other one goes idle; then they may leave it.
     let two = [(Tree::Package, 1), (Tree::Core, 2)];
-    for (release, stolen) in [("7", 1), ("12", 0)] {
-        let (mut system, mut policy) = on(&two, release, &[1, 2]);
+    for (kernel, stolen) in [("freebsd-7", 1), ("freebsd-14", 0)] {
+        let (mut system, mut policy) = on(&two, kernel, &[1, 2]);
         for task in &mut system.tasks {
             task.affinity = Affinity::One(CpuId(1));
         }
@@ -163,23 +164,6 @@ fn an_idle_cpu_of_release_7_looks_again_at_its_ticks() {
         for (cpu, _) in std::mem::take(&mut system.ticks) {
             policy.timer(&mut system, Timer::Tick(cpu));
         }
-        assert_eq!(system.moves.len(), stolen, "release {release}");
+        assert_eq!(system.moves.len(), stolen, "{kernel}");
     }
-}
-
-#[test]
-fn each_rule_of_a_release_can_be_set_alone() {
-    let of = |changes: &[(&str, u64)]| {
-        let mut values = Values::defaults(Parameters::TABLE);
-        for (name, value) in changes {
-            values.set(name, *value).unwrap();
-        }
-        Rules::of(&Parameters::from(&values))
-    };
-    let (seven, twelve) = (of(&[]), of(&[("release", 1)]));
-    assert_eq!(of(&[("places", 2)]), Rules { places: twelve.places, ..seven });
-    assert_eq!(of(&[("steals", 2)]), Rules { steals: twelve.steals, ..seven });
-    assert_eq!(of(&[("release", 1), ("balances", 1)]), Rules { balances: seven.balances, ..twelve });
-    let all = [("release", 1), ("places", 1), ("steals", 1), ("balances", 1)];
-    assert_eq!(of(&all), Rules { threshold: twelve.threshold, ..seven });
 }

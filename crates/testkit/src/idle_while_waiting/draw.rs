@@ -41,12 +41,7 @@ pub const KERNELS: [Kernel; 9] = [
     linux("linux-2.6.30"),
     linux("linux-6.18"),
     Kernel { name: "freebsd-7", policy: "ULE", setting: None, interval: Span::from_ms(1_500) },
-    Kernel {
-        name: "freebsd-7",
-        policy: "ULE",
-        setting: Some(("release", 1)),
-        interval: Span::from_ms(1_500),
-    },
+    Kernel { name: "freebsd-14", policy: "ULE", setting: None, interval: Span::from_ms(1_500) },
     Kernel { name: "solaris-9", policy: "LGROUP", setting: None, interval: Span::from_ms(10) },
     Kernel { name: "solaris-9", policy: "LGROUP", setting: Some(("ties", 0)), interval: Span::from_ms(10) },
 ];

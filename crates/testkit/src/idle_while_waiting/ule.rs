@@ -25,7 +25,7 @@ impl Report {
     /// An idle cpu would have stolen a thread at its next tick (`tdq_idled` of FreeBSD 7): one of its core's,
     /// else one of the longest queue with at least `steal_thresh` threads, the last by number.
     pub(super) fn steals(&self, kernel: Kernel, tick: Span) -> bool {
-        if kernel.policy != "ULE" || kernel.setting.is_some() || self.stretch.still <= tick * 2 {
+        if kernel.name != "freebsd-7" || self.stretch.still <= tick * 2 {
             return false;
         }
         let (me, cpus) = (self.stretch.cpu.0, self.stretch.tasks.len() as u32);
@@ -40,7 +40,7 @@ impl Report {
     /// Each pass of the long-term balancer moves a thread: whichever longest and shortest queue it finds.
     pub(super) fn every_pass_moves(&self, kernel: Kernel) -> bool {
         let cpus = self.stretch.tasks.len() as u32;
-        if kernel.setting.is_some() {
+        if kernel.name != "freebsd-7" {
             // `sched_balance_group` tries all of them.
             return (0..cpus).any(|cpu| self.gives(cpu, self.stretch.cpu.0));
         }
