@@ -35,7 +35,14 @@ fn kernel(e: &kernels::Entry) -> Page {
         .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}{like}"))
         .with("Parameters", vec![Block::Parameters(own_parameters)])
         .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])
+        .text("Not modelled", &missing(e))
         .text("Source", e.source)
+}
+
+/// What the kernel does and its row does not, with the side on which results err: a paragraph each.
+fn missing(e: &kernels::Entry) -> String {
+    let line = |rule: &kernels::Missing| format!("{} ({}): {}", rule.rule, rule.error.word(), rule.about);
+    kernels::missing(e).into_iter().map(line).collect::<Vec<_>>().join("\n\n")
 }
 
 pub(super) fn runtimes() -> Vec<Page> {

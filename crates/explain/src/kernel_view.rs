@@ -49,6 +49,19 @@ pub struct Kernel {
     pub about: String,
     /// The rules, in the order of the reference.
     pub rules: Vec<Rule>,
+    /// What its release does and the row does not.
+    pub missing: Vec<Lack>,
+}
+
+/// What a kernel does and its row does not.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Lack {
+    /// What the kernel calls it.
+    pub rule: &'static str,
+    /// On which side results err without it.
+    pub error: &'static str,
+    /// Whom it concerns.
+    pub about: &'static str,
 }
 
 /// A rule in which two kernels differ.
@@ -133,6 +146,10 @@ fn releases(rule: &Parameter) -> Vec<[&'static str; 2]> {
     spans
 }
 
+const fn lack(missing: &kernels::Missing) -> Lack {
+    Lack { rule: missing.rule, error: missing.error.word(), about: missing.about }
+}
+
 /// A kernel with all of its rules.
 #[must_use]
 pub fn show(entry: &'static Entry) -> Kernel {
@@ -148,6 +165,7 @@ pub fn show(entry: &'static Entry) -> Kernel {
         example: entry.example,
         about: KERNELS.about(entry),
         rules: entry.parameters.iter().map(rule).collect(),
+        missing: kernels::missing(entry).into_iter().map(lack).collect(),
     }
 }
 
@@ -200,6 +218,12 @@ pub fn write_kernel(kernel: &Kernel, out: &mut dyn Write) -> io::Result<()> {
         let spans = if spans.is_empty() { String::new() } else { format!("  ({})", spans.join(", ")) };
         writeln!(out, "  {} = {}{spans}", rule.name, rule.value)?;
         writeln!(out, "      {}", rule.about)?;
+    }
+    if !kernel.missing.is_empty() {
+        writeln!(out, "\nNot modelled, and on which side results err:")?;
+    }
+    for lack in &kernel.missing {
+        writeln!(out, "  {}: {}\n      {}", lack.rule, lack.error, lack.about)?;
     }
     Ok(())
 }

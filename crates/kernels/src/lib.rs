@@ -8,6 +8,7 @@ mod linux_2_6;
 mod linux_3_10;
 mod linux_6_18;
 mod linux_o1;
+mod missing;
 mod nearest;
 mod round_robin;
 mod solaris;
@@ -22,6 +23,7 @@ use sim_core::time::Span;
 use balance::Form;
 pub use balance::{Balance, Levels, LoadRules, SharedCaches};
 pub use freebsd::{Balances, Places, Steals, UleRules};
+pub use missing::{Error, Missing, missing};
 pub use nearest::{Fit, Nearest, nearest, numbers_of};
 pub use types::{
     ActiveBalance, Detach, Failing, ForkNuma, NumaAllowance, Scan, Siblings, TYPE_ROWS, TypeRules,

@@ -1,0 +1,144 @@
+//! What Linux does and no row has: for each rule the releases that have it, and on which side results err
+//! without it.
+
+use crate::nearest::numbers_of;
+use crate::{Entry, KERNELS};
+
+/// On which side a result errs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// The simulated program is faster than the real one.
+    Optimistic,
+    /// It is slower.
+    Pessimistic,
+    /// It depends on the program.
+    Either,
+}
+
+impl Error {
+    /// As a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Optimistic => "optimistic",
+            Self::Pessimistic => "pessimistic",
+            Self::Either => "either way",
+        }
+    }
+}
+
+/// A rule of Linux that is not modelled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Missing {
+    /// What the kernel calls it.
+    pub rule: &'static str,
+    /// The first mainline release that has it.
+    pub since: &'static [u32],
+    /// The first one that does not have it any more.
+    pub until: Option<&'static [u32]>,
+    /// On which side results err without it.
+    pub error: Error,
+    /// Whom it concerns, and by how much if that is known; with the function or commit.
+    pub about: &'static str,
+}
+
+/// All of them, those that change most first.
+const MISSING: [Missing; 7] = [
+    Missing {
+        rule: "lazy preemption",
+        since: &[7, 0],
+        until: None,
+        error: Error::Optimistic,
+        about: "A woken task that another cpu wakes pre-empts a computing one at its next tick or system call, \
+            not at once (resched_curr_lazy; the default since 7.0, a choice since 6.13). Short tasks beside \
+            computing ones wait up to a tick longer.",
+    },
+    Missing {
+        rule: "schedutil",
+        since: &[4, 7],
+        until: None,
+        error: Error::Optimistic,
+        about: "Where it governs the clock, a cpu that was idle begins slowly and reaches its speed within some \
+            tens of ms (get_next_freq). Here a cpu has its speed at once. Programs that sleep often are faster \
+            here; with the governor `performance` nothing changes.",
+    },
+    Missing {
+        rule: "util_est",
+        since: &[4, 17],
+        until: None,
+        error: Error::Either,
+        about: "The utilisation of a task that wakes is at least that of its last runs (util_est_update). It \
+            counts in the choice between groups with spare cpus, for tasks that sleep long.",
+    },
+    Missing {
+        rule: "autogroup",
+        since: &[2, 6, 38],
+        until: None,
+        error: Error::Either,
+        about: "Each session of a terminal is a task group of its own where CONFIG_SCHED_AUTOGROUP is on, as in \
+            RHEL and Ubuntu. Programs share a cpu by their threads here, by sessions there: give each its own \
+            `session`.",
+    },
+    Missing {
+        rule: "core scheduling",
+        since: &[5, 14],
+        until: None,
+        error: Error::Optimistic,
+        about: "Threads with different cookies (PR_SCHED_CORE) never share a core; one of them leaves its \
+            hardware thread idle. It acts only where it is asked for.",
+    },
+    Missing {
+        rule: "kernel mode",
+        since: &[2, 6],
+        until: None,
+        error: Error::Optimistic,
+        about: "A system call takes a fixed time here, and pre-empts nothing for longer. Under the preemption \
+            models none and voluntary a long one delays the tasks of its cpu; the models do not differ for \
+            programs that compute in user mode.",
+    },
+    Missing {
+        rule: "interrupts",
+        since: &[2, 6],
+        until: None,
+        error: Error::Optimistic,
+        about: "Interrupts of devices and softirqs take no time of a cpu, apart from what programs \
+            with `background: true` stand for.",
+    },
+];
+
+/// The mainline release whose rules a row has: its own, or that of the kernel of which it is a variation.
+fn release(entry: &Entry) -> Option<Vec<u32>> {
+    if entry.own.is_mainline() {
+        return numbers_of(entry);
+    }
+    KERNELS.find(entry.own.base?).and_then(release)
+}
+
+/// What a row lacks.
+#[must_use]
+pub fn missing(entry: &Entry) -> Vec<&'static Missing> {
+    let Some(release) = release(entry) else { return Vec::new() };
+    let has = |rule: &&Missing| {
+        let from = release.as_slice() >= rule.since;
+        from && rule.until.is_none_or(|until| release.as_slice() < until)
+    };
+    MISSING.iter().filter(has).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str) -> Vec<&'static str> {
+        missing(KERNELS.resolve(name).unwrap()).iter().map(|rule| rule.rule).collect()
+    }
+
+    #[test]
+    fn a_row_lacks_what_its_release_has() {
+        assert!(of("linux-7.1").contains(&"lazy preemption"));
+        assert!(!of("linux-6.18").contains(&"lazy preemption"));
+        assert!(of("rhel-9.4").contains(&"core scheduling") && !of("rhel-8.0").contains(&"core scheduling"));
+        assert_eq!(of("linux-2.6.18"), ["kernel mode", "interrupts"]);
+        assert!(of("freebsd-7").is_empty());
+    }
+}
