@@ -7,12 +7,13 @@
 use notation::declare::amount::ms;
 use notation::parameter::{Parameter, changed, joined};
 
-use super::balance::{Form, LOADS, LOADS_2_6_30};
+use super::balance::Form;
 use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
 use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_15, ROW_6_5};
 use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_6, ROW_6_12_0, eevdf};
 use super::types::{
-    NumaAllowance, TYPES, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_6, TypeRules,
+    NumaAllowance, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1,
+    TYPES_6_6, TypeRules,
 };
 use super::{Entry, Kernel};
 
@@ -24,12 +25,12 @@ const fn rhel(queue: &[Parameter; CFS]) -> [Parameter; CFS] {
     changed(queue, &[Cfs::tick.with(RHEL_TICK)])
 }
 
-/// A queue of CFS and a balancer by types of groups.
+/// A queue of CFS and a balancer since 3.16.
 const fn cfs_types(queue: &[Parameter; CFS], balance: &[Parameter; TYPES]) -> [Parameter; CFS + TYPES] {
     joined(queue, balance)
 }
 
-/// A queue of EEVDF and a balancer by types of groups.
+/// A queue of EEVDF and a balancer since 3.16.
 const fn eevdf_types(queue: &[Parameter; EEVDF], balance: &[Parameter; TYPES]) -> [Parameter; EEVDF + TYPES] {
     joined(queue, balance)
 }
@@ -61,29 +62,35 @@ const fn with_cfs(
 }
 
 const RHEL_SOURCE: &str = "kernel/sched/fair.c and features.h of the source package";
+const EL7: &str = ".el7";
 const EL8: &str = ".el8";
 const EL9: &str = ".el9";
 
-/// RHEL 7.9.
-pub(super) const RHEL_7_9: Entry = Entry {
-    name: "rhel-7.9",
-    summary: "CFS of 3.10 with ticks of 1ms; its balancer, that of 3.16, is taken for that of 2.6.30",
-    source: "kernel/sched/fair.c and features.h of 3.10.0-1160; the balancer is that of 2.6.30",
-    example: "{ rhel-7.9: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
-    parameters: &joined::<{ CFS + LOADS }>(&rhel(&ROW_3_10), &LOADS_2_6_30),
-    own: Kernel::linux(cfs, Form::Loads).like("linux-3.10").packaged(".el7", "3.10.0"),
-};
-
-/// RHEL 8 and 9.
-pub(super) const RHEL_CFS: [Entry; 10] = [
+/// RHEL 7 to 9.
+pub(super) const RHEL_CFS: [Entry; 12] = [
+    with_cfs(
+        ["rhel-7.9", "linux-4.18", EL7, "3.10.0"],
+        &cfs_types(&rhel(&ROW_3_10), &TYPES_3_16),
+        [
+            "CFS of 3.10 under the balancer of 3.16, with ticks of 1ms",
+            "kernel/sched of 3.10.0-1160; the balancer from that of 3.18",
+        ],
+        "{ rhel-7.9: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
+    ),
     with_cfs(
         ["rhel-8.0", "linux-4.18", EL8, "4.18.0-80"],
-        &cfs_types(&rhel(&ROW_4_18), &TYPES_5_5),
-        ["CFS of 4.18 with ticks of 1ms; its balancer, that of 4.18, is taken for that of 5.5", RHEL_SOURCE],
+        &cfs_types(&rhel(&ROW_4_18), &TYPES_4_18),
+        ["CFS and balancer of 4.18 with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-8.0: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
     ),
     with_cfs(
-        ["rhel-8.3", "linux-5.4", EL8, "4.18.0-240"],
+        ["rhel-8.2", "linux-5.4", EL8, "4.18.0-193"],
+        &cfs_types(&rhel(&ROW_4_18), &TYPES_5_4),
+        ["CFS of 4.18 under the balancer of 5.3, with ticks of 1ms", RHEL_SOURCE],
+        "{ rhel-8.2: { load_bias: true } }",
+    ),
+    with_cfs(
+        ["rhel-8.3", "linux-5.10", EL8, "4.18.0-240"],
         &cfs_types(&rhel(&ROW_4_18), &TYPES_5_5),
         [
             "CFS of 4.18 under the balancer of 5.5: forks stay on their node while it has an idle cpu",

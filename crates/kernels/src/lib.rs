@@ -26,7 +26,8 @@ pub use freebsd::{Balances, Places, Steals, UleRules};
 pub use missing::{Error, Missing, missing};
 pub use nearest::{Fit, Nearest, nearest, numbers_of};
 pub use types::{
-    ActiveBalance, Detach, Failing, ForkNuma, NumaAllowance, Scan, Siblings, TYPE_ROWS, TypeRules,
+    ActiveBalance, Compares, Crowded, Detach, Failing, Fork, ForkNuma, NumaAllowance, Scan, Siblings,
+    TYPE_ROWS, TypeRules,
 };
 
 /// A built-in operating system.
@@ -125,7 +126,6 @@ pub const KERNELS: Registry<Kernel> = Registry {
         linux_6_18::LINUX_EEVDF[5],
         linux_6_18::LINUX_EEVDF[6],
         linux_6_18::LINUX_EEVDF[7],
-        distributions::RHEL_7_9,
         distributions::RHEL_CFS[0],
         distributions::RHEL_CFS[1],
         distributions::RHEL_CFS[2],
@@ -136,6 +136,8 @@ pub const KERNELS: Registry<Kernel> = Registry {
         distributions::RHEL_CFS[7],
         distributions::RHEL_CFS[8],
         distributions::RHEL_CFS[9],
+        distributions::RHEL_CFS[10],
+        distributions::RHEL_CFS[11],
         distributions::RHEL_10_0,
         distributions::OTHERS[0],
         distributions::OTHERS[1],

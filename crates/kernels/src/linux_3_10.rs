@@ -6,7 +6,7 @@ use notation::parameter::{Parameter, changed, joined};
 
 use super::balance::{Form, LOADS, LOADS_2_6_30};
 use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
-use super::types::{TYPES, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_5};
+use super::types::{TYPES, TYPES_4_18, TYPES_5_4, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_5};
 use super::{Entry, Kernel};
 
 /// The queue of 3.10 (kernel/sched/fair.c, kernel/sched/features.h).
@@ -53,7 +53,7 @@ pub(super) const LINUX_3_10: Entry = Entry {
     own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.30"),
 };
 
-/// The parameters of a release with the balancer by types of groups.
+/// The parameters of a release with a balancer since 3.16.
 const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES] {
     joined(queue, balance)
 }
@@ -72,20 +72,20 @@ const fn release(
 pub(super) const LINUX_CFS: [Entry; 6] = [
     release(
         ["linux-4.18", "linux-3.10"],
-        &row(&ROW_4_18, &TYPES_5_5),
+        &row(&ROW_4_18, &TYPES_4_18),
         [
-            "CFS of 2018: a task that is picked again keeps its slice; the balancer is that of 5.5",
-            "Linux 4.18, kernel/sched/fair.c and features.h; its own balancer, by loads, is not modelled",
-            "{ linux-4.18: { yield: default } }",
+            "CFS of 2018: a task that is picked again keeps its slice; the balancer compares loads",
+            "Linux 4.18, kernel/sched/fair.c and features.h; the balancer from that of 4.19",
+            "{ linux-4.18: { idle_takes: false } }",
         ],
     ),
     release(
         ["linux-5.4", "linux-4.18"],
-        &row(&ROW_4_18, &TYPES_5_5),
+        &row(&ROW_4_18, &TYPES_5_4),
         [
-            "the queues of linux-4.18 (2019); the balancer is that of 5.5",
-            "Linux 5.4, kernel/sched/fair.c and features.h; its own balancer, by loads, is not modelled",
-            "{ linux-5.4: { fork_numa: quarter } }",
+            "the queues of linux-4.18 (2019) under the last balancer that compares loads",
+            "Linux 5.4, kernel/sched/fair.c and features.h; the balancer from that of 4.19 and later commits",
+            "{ linux-5.4: { compares: types } }",
         ],
     ),
     release(

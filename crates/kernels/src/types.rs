@@ -1,13 +1,47 @@
-//! The rules of the balancer by types of groups, each a key of `kernel:`, and the rows of the releases from
-//! 5.5 to 6.18.
+//! The rules of the balancer since 3.16, each a key of `kernel:`, and the rows of the releases from 3.16 to
+//! 6.18. Since 5.5 it goes by types of groups, before by averages of loads.
 //!
-//! Source: kernel/sched/fair.c and topology.c of 5.10.223, 6.1.176, 6.12.117 and 7.2.13, and the commits
-//! named. "Since" is the first mainline release; stable and distribution kernels took rules over earlier or
-//! later.
+//! Source: kernel/sched/fair.c and topology.c of 3.18, 4.19, 5.10.223, 6.1.176, 6.12.117 and 7.2.13, and the
+//! commits named. "Since" is the first mainline release; stable and distribution kernels took rules over
+//! earlier or later.
 
 use notation::declare::Percent;
 use notation::parameter::{Parameter, changed};
 use notation::{choices, parameters};
+
+choices! {
+    /// What the balancer compares (`find_busiest_group`, `calculate_imbalance`).
+    pub enum Compares {
+        /// Loads of groups. One task moves at least, where that brings the loads closer or keeps more cpus
+        /// busy (`fix_small_imbalance`). To 5.4.
+        Loads = "loads",
+        /// Types of groups: with spare cpus, full, overloaded. Since 5.5, 0b0695f2b34a.
+        Types = "types",
+    }
+}
+
+choices! {
+    /// When a group is overloaded, where loads are compared (`group_is_overloaded`).
+    pub enum Crowded {
+        /// It has more tasks than cores (`sg_capacity_factor`). To 4.0.
+        Tasks = "tasks",
+        /// It has more tasks than cpus, and their utilisation leaves little. Since 4.1, ea67821b9a3e.
+        Time = "time",
+    }
+}
+
+choices! {
+    /// How a new task finds the idlest group (`find_idlest_group`).
+    pub enum Fork {
+        /// The one with the least load, if the local one has clearly more. To 4.9.
+        Loads = "loads",
+        /// The same; where loads are close, those of tasks that sleep count too. Between memory nodes it
+        /// stays up to the margin. 4.17 to 5.4, 6b94780e45c1, 2c83362734da.
+        Averages = "averages",
+        /// The one of the best type, with the most idle cpus. Since 5.5, 57abff067a08.
+        Types = "types",
+    }
+}
 
 choices! {
     /// Where a new task goes whose own memory node has idle cpus (`find_idlest_group` at NUMA levels).
@@ -46,10 +80,12 @@ choices! {
 choices! {
     /// When a task is small enough for the load that is to move (`detach_tasks`, `migrate_load`).
     pub enum Detach {
-        /// Half of its load fits, or more attempts failed than `cache_nice_tries`. To 5.9.
+        /// Half of its load fits, or more attempts failed than `cache_nice_tries`. 5.5 to 5.9.
         Half = "half",
         /// Its load fits, halved once for each attempt that failed. Since 5.10, 5a7f55590467.
         Shift = "shift",
+        /// Half of its load fits, however many attempts failed. To 5.4.
+        AlwaysHalf = "always-half",
     }
 }
 
@@ -87,6 +123,9 @@ choices! {
         /// The fewer, the busier the cpus of the cache were at their last periodic balancing; none from 85 %
         /// on (`SIS_UTIL`). Since 6.0, 70fb5ccf2ebb.
         Utilisation = "utilisation",
+        /// All, but only for a core of which every thread is idle; then for another thread of the target's
+        /// core. To 4.8, when 10e2f1acd010 replaced it.
+        Cores = "cores",
     }
 }
 
@@ -115,9 +154,41 @@ parameters! {
         /// Balancer: intervals of busy cpus are a tick shorter, so that levels do not stay in step
         /// (get_sd_balance_interval; since 5.10, e4d32e4d5444).
         busy_less_a_tick: bool = true;
-        /// Balancer: tolerated excess of load above the level SMT (imbalance_pct in sd_init, less 100; 17%
-        /// since 5.10, 2208cdaa56c9; 25% before).
+        /// Balancer: tolerated excess of load above the level of a shared cache, where it is 17% in all
+        /// releases, as between threads of a core 10% (imbalance_pct in sd_init, less 100; 17% since 5.10,
+        /// 2208cdaa56c9; 25% before).
         tolerance: Percent = percent(17), in 0..=percent(400);
+        /// Balancer: what it compares. `loads`: loads of groups; at least one task moves where that brings
+        /// them closer (fix_small_imbalance; to 5.4). `types`: types of groups, by idle cpus, tasks and
+        /// utilisation (since 5.5, 0b0695f2b34a).
+        compares: Compares = Compares::Types;
+        /// Balancer by loads: when a group is overloaded (group_is_overloaded). `tasks`: with more tasks than
+        /// cores (to 4.0). `time`: with more tasks than cpus, whose utilisation leaves little (4.1 to 5.4,
+        /// ea67821b9a3e).
+        crowded: Crowded = Crowded::Time;
+        /// Balancer by loads: a cpu that is idle takes from an overloaded group whatever the loads are, as
+        /// one does that goes idle (find_busiest_group; since 4.15, 583ffd99d765). Before, an idle cpu stays
+        /// idle beside a heavy task while lighter ones wait elsewhere.
+        idle_takes: bool = true;
+        /// Balancer: tasks that sleep still count in the load of their cpu, fading (cpu_load instead of
+        /// runnable_load_avg; since 5.5, b0fb1eb4f04a).
+        sleepers_count: bool = true;
+        /// Balancer by loads: busy and idle cpus, not those that go idle, compare the load of now with one
+        /// that follows it over some ticks, and are cautious (LB_BIAS, cpu_load; to 4.19, fdf5f315d5cf).
+        load_bias: bool = false;
+        /// Balancer: the threads of a core have together the capacity of 1.15 cpus (smt_gain; to 5.1).
+        threads_share: bool = false;
+        /// Balancer: cores and shared caches, not only memory nodes, spread their tasks over their siblings
+        /// (SD_PREFER_SIBLING at the levels SMT and MC; by 4.18).
+        caches_spread: bool = true;
+        /// Balancer: of a queue the task that came last is moved first, since 4.15 the one that ran longest
+        /// ago (detach_tasks, 93824900a2e2).
+        newest_first: bool = false;
+        /// Balancer: how a new task finds the idlest group (find_idlest_group). `loads`: by loads (to 4.9).
+        /// `averages`: by loads, and where they are close by those of sleeping tasks too; between nodes it
+        /// stays up to the margin (4.17 to 5.4, 2c83362734da). `types`: by types and idle cpus (since 5.5,
+        /// 57abff067a08), and between nodes by `fork_numa`.
+        fork: Fork = Fork::Types;
         /// Balancer: where a new task goes whose own node has idle cpus (find_idlest_group). `idle`: it stays
         /// while the node has one (5.5 to 5.10, 57abff067a08). `quarter`: while the node runs fewer tasks
         /// than a quarter of the level's cpus (5.11 to 5.17, 23e6082a522e). `tasks`: while the node with it
@@ -134,9 +205,9 @@ parameters! {
         /// Balancer: a node whose cpus share one cache may stay uneven by its cpus divided by this
         /// (imb_numa_nr in build_sched_domains; 8 since 6.0, commit 026b98a93bbd; 4 in 5.18 and 5.19).
         numa_divisor: u32 = 8, in 1..=1_000;
-        /// Balancer: which tasks fit the load to move (detach_tasks). `half`: half of the load fits, or more
-        /// attempts failed than cache_nice_tries (to 5.9). `shift`: the load fits, halved once for each
-        /// attempt that failed (since 5.10, 5a7f55590467).
+        /// Balancer: which tasks fit the load to move (detach_tasks). `always-half`: half of the load fits
+        /// (to 5.4). `half`: the same, or more attempts failed than cache_nice_tries (5.5 to 5.9). `shift`:
+        /// the load fits, halved once for each attempt that failed (since 5.10, 5a7f55590467).
         detach: Detach = Detach::Shift;
         /// Balancer: the utilisation of a task, too, is halved for each attempt that failed (migrate_util in
         /// detach_tasks; since 5.11 to 5.15; not in 5.10).
@@ -177,9 +248,19 @@ parameters! {
         /// Wake-up: a task that wakes many others, which wake many, is not followed to its cpu (wake_wide;
         /// since 4.3, 63b0e9edceec).
         wake_wide: bool = false;
+        /// Wake-up: the same by the task that is woken: it has more flips than the cache cpus, and its waker
+        /// so many times more (wake_wide of 3.12 to 4.2, 62470419e993). It acts with `wake_wide`.
+        wide_by_wakee: bool = false;
+        /// Wake-up: an idle cpu of the waker wins if it shares the cache of the previous one, and loads
+        /// decide by the margin otherwise (wake_affine_idle; since 4.14, d153b153446f). Before, loads decide
+        /// alone, and a waker's cpu without load wins.
+        idle_waker_wins: bool = true;
         /// Wake-up: an idle previous cpu wins over the waker's, also where they share no cache
         /// (wake_affine_idle; since 5.11, d8fcb81f1acf); before, loads decide.
         idle_previous_wins: bool = true;
+        /// Wake-up: a task goes to a third cpu that it remembers, if that is idle and shares the target's
+        /// cache (recent_used_cpu; since 4.16, 32e839dda3ba).
+        recent_cpu: bool = true;
         /// Wake-up: a task remembers the cpu before the last (recent_used_cpu; since 5.14, 89aafd67f28c);
         /// before, a waker remembers its own cpu, and a task that goes to the one it remembers the cpu it
         /// left.
@@ -188,7 +269,8 @@ parameters! {
         /// `all`: all of them. `proportional`: as many as the idle times of the waker's cpu pay for, at least
         /// 4 (SIS_PROP; 4.13 to 5.19, 1ad3aaf3fcd2). `utilisation`: the fewer, the busier the cpus of the
         /// cache were at their last periodic balancing, none from 85 % on (SIS_UTIL; since 6.0,
-        /// 70fb5ccf2ebb).
+        /// 70fb5ccf2ebb). `cores`: all, for a core that is idle as a whole; else a thread of the target's
+        /// core (to 4.8).
         scan: Scan = Scan::All;
         /// Wake-up: without an idle core a task looks at the threads of its previous core before the others
         /// (select_idle_smt; since 5.13, c722f35b513f); before, at those of the target's core after them.
@@ -316,8 +398,44 @@ pub(super) const TYPES_5_5: [Parameter; TYPES] = changed(
     ],
 );
 
+/// 5.2 to 5.4.
+pub(super) const TYPES_5_4: [Parameter; TYPES] = changed(
+    &TYPES_5_5,
+    &[
+        TypeRules::compares.with(Compares::Loads as u64),
+        TypeRules::sleepers_count.with(false as u64),
+        TypeRules::detach.with(Detach::AlwaysHalf as u64),
+        TypeRules::fork.with(Fork::Averages as u64),
+    ],
+);
+
+/// 4.17 to 4.19.
+pub(super) const TYPES_4_18: [Parameter; TYPES] = changed(
+    &TYPES_5_4,
+    &[TypeRules::load_bias.with(true as u64), TypeRules::threads_share.with(true as u64)],
+);
+
+/// 3.16 to 4.0.
+pub(super) const TYPES_3_16: [Parameter; TYPES] = changed(
+    &TYPES_4_18,
+    &[
+        TypeRules::crowded.with(Crowded::Tasks as u64),
+        TypeRules::idle_takes.with(false as u64),
+        TypeRules::caches_spread.with(false as u64),
+        TypeRules::newest_first.with(true as u64),
+        TypeRules::fork.with(Fork::Loads as u64),
+        TypeRules::scan.with(Scan::Cores as u64),
+        TypeRules::wide_by_wakee.with(true as u64),
+        TypeRules::idle_waker_wins.with(false as u64),
+        TypeRules::recent_cpu.with(false as u64),
+    ],
+);
+
 /// The rows of the releases, oldest first: each holds until the next one.
-pub static TYPE_ROWS: [(&str, [Parameter; TYPES]); 9] = [
+pub static TYPE_ROWS: [(&str, [Parameter; TYPES]); 12] = [
+    ("3.16", TYPES_3_16),
+    ("4.18", TYPES_4_18),
+    ("5.4", TYPES_5_4),
     ("5.5", TYPES_5_5),
     ("5.9", TYPES_5_9),
     ("5.10", TYPES_5_10),

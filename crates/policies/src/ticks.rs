@@ -39,3 +39,12 @@ impl Ticks {
         span.ns().div_ceil(self.period).max(1)
     }
 }
+
+/// A step of an average of loads at a tick (`cpu_load[i]`): `(average * (2^i - 1) + load) / 2^i`, rounded
+/// towards `load`.
+#[inline]
+pub(crate) const fn followed(average: u64, load: u64, i: u32) -> u64 {
+    let whole = 1u64 << i;
+    let rounding = if load > average { whole - 1 } else { 0 };
+    (average * (whole - 1) + load + rounding) >> i
+}

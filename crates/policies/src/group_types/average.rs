@@ -59,6 +59,17 @@ impl Average {
         self.value = self.value.saturating_add(fine);
     }
 
+    /// Whether it has arrived at what it follows.
+    pub(super) const fn is_steady(&self) -> bool {
+        self.value == self.target
+    }
+
+    /// Nothing is left of it.
+    pub(super) fn clear(&mut self, now: Time) {
+        self.update(now);
+        (self.value, self.target) = (0, 0);
+    }
+
     /// Takes away what a task that goes takes along.
     pub(super) fn remove(&mut self, now: Time, fine: u64) {
         self.update(now);

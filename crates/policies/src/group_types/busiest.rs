@@ -6,11 +6,11 @@ use sim_core::ids::CpuId;
 use sim_core::policy::View;
 
 use super::domains::{Domain, Kind, UNIT};
-use super::group::{Amount, State, Stats};
+use super::group::{Amount, State, Stats, cores};
 use super::unequal::greater;
 use super::{GroupTypes, rules};
 use crate::attempt::Situation;
-use kernels::{NumaAllowance, Siblings};
+use kernels::{Compares, Crowded, NumaAllowance, Siblings};
 
 /// What a look at a domain found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ impl GroupTypes {
         let (mut load, mut busy, mut runnable, mut tasks, mut idle) = (0, 0, 0, 0, 0);
         let (mut capacity, mut misfit) = (0, 0);
         for cpu in cpus.clone().map(CpuId) {
-            let own = self.unequal.capacity(cpu);
+            let own = self.capacity(cpu);
             capacity += own;
             if self.excluded.contains(cpu) {
                 continue;
@@ -62,11 +62,21 @@ impl GroupTypes {
         // `group_is_overloaded`, `group_has_capacity`.
         let pct = domain.imbalance_pct();
         let overloaded = self.rules.runnable_counts && pct * capacity < 100 * runnable;
-        let state = if tasks > size && (overloaded || 100 * capacity < pct * busy) {
+        let (full, room) = match self.rules.crowded {
+            Crowded::Tasks => {
+                let cores = cores(size, capacity);
+                (tasks > cores, tasks < cores)
+            }
+            Crowded::Time => (
+                tasks > size && (overloaded || 100 * capacity < pct * busy),
+                tasks < size || (!overloaded && 100 * capacity > pct * busy),
+            ),
+        };
+        let state = if full {
             State::Overloaded
         } else if self.marked[domain.level][domain.groups.part(CpuId(cpus.start)) as usize] {
             State::Imbalanced
-        } else if tasks < size || (!overloaded && 100 * capacity > pct * busy) {
+        } else if room {
             State::HasSpare
         } else {
             State::FullyBusy
@@ -83,6 +93,7 @@ impl GroupTypes {
             priority: self.unequal.best(&cpus),
             cores: u64::from(self.cores.part(CpuId(cpus.end - 1)) - core + 1),
             smt: domain.smt_groups && size > 1,
+            room,
             state,
             cpus,
         }
@@ -98,6 +109,9 @@ impl GroupTypes {
     ) -> Finding {
         if as_a != Situation::NewlyIdle && self.designated(view, domain, me) != me {
             return Finding::NotDesignated;
+        }
+        if self.rules.compares == Compares::Loads {
+            return self.busiest_by_load(view, domain, me, as_a);
         }
         let local = self.sum(view, domain, domain.local(me));
         let (mut load, mut capacity, mut busy) = (local.load, local.capacity, local.busy);
@@ -151,7 +165,13 @@ impl GroupTypes {
     /// Whether `me` helps a group where capacities differ (`update_sd_pick_busiest`): a task that is too
     /// large comes to an idle core that is larger; of a group with a task per cpu none comes to a smaller
     /// one.
-    fn helps(&self, view: &dyn View, domain: &Domain, groups: (&Stats, &Stats), me: CpuId) -> bool {
+    pub(super) fn helps(
+        &self,
+        view: &dyn View,
+        domain: &Domain,
+        groups: (&Stats, &Stats),
+        me: CpuId,
+    ) -> bool {
         let ((stats, local), own) = (groups, self.unequal.capacity(me));
         let (least, most) = stats.capacities;
         match stats.state {

@@ -57,7 +57,11 @@ impl Domain {
     }
 
     pub(super) fn imbalance_pct(&self) -> u64 {
-        if matches!(self.kind, Kind::Smt) { 110 } else { 100 + self.rules.tolerance.hundredths() / 100 }
+        match self.kind {
+            Kind::Smt => 110,
+            Kind::Mc => 117,
+            Kind::Pkg | Kind::Numa => 100 + self.rules.tolerance.hundredths() / 100,
+        }
     }
 
     pub(super) const fn cache_nice_tries(&self) -> u32 {
@@ -160,6 +164,8 @@ pub(super) fn build(machine: &Machine, rules: &Rules) -> Vec<Domain> {
         let span = division.largest();
         if division.count() < below.count() {
             let child = domains.last().map(|child| child.kind);
+            // A level that is left out hands it down (`sd_parent_degenerate`).
+            let spreads = rules.caches_spread || below.largest() == node;
             let mut numa_slack = 0;
             if kind == Kind::Numa {
                 numa_slack = slack(rules, node, in_node) * u64::from(span / *lowest_numa.get_or_insert(span));
@@ -169,7 +175,7 @@ pub(super) fn build(machine: &Machine, rules: &Rules) -> Vec<Domain> {
                 level: domains.len(),
                 domains: division.clone(),
                 groups: below,
-                prefer_sibling: child.is_some_and(|child| child != Kind::Numa),
+                prefer_sibling: spreads && child.is_some_and(|child| child != Kind::Numa),
                 smt_groups: child == Some(Kind::Smt),
                 numa_slack,
                 asymmetric: false,

@@ -51,6 +51,8 @@ pub(super) struct Stats {
     pub(super) cores: u64,
     /// Its cpus are the threads of a core.
     pub(super) smt: bool,
+    /// It has room for another task (`group_has_capacity`).
+    pub(super) room: bool,
     pub(super) state: State,
 }
 
@@ -112,4 +114,11 @@ impl Stats {
             State::Overloaded => self.average() > other.average(),
         }
     }
+}
+
+/// The cores that a group of so many cpus with this capacity counts as (`sg_capacity_factor`): threads of a
+/// core are one, and a thread alone is one too (`fix_small_capacity`).
+pub(super) fn cores(cpus: u64, capacity: u64) -> u64 {
+    let threads = (UNIT * cpus).div_ceil(capacity).max(1);
+    (cpus / threads).min((capacity + UNIT / 2) / UNIT).max(1)
 }

@@ -1,8 +1,8 @@
-//! `LOAD` of Linux 5.5 and later: group types, decayed loads, new-idle pulls at every level, wake-ups that
-//! find idle cpus.
+//! `LOAD` of Linux 3.16 and later: group types or loads, decayed averages, new-idle pulls at every level,
+//! wake-ups that find idle cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 5.5 to 7.1, simplified: no NUMA balancing, no wake-ups by a task that
-//! is about to sleep (`WF_SYNC`), no clusters. Where releases differ: [`Rules`].
+//! Source: kernel/sched/fair.c of Linux 3.16 to 7.1, simplified: no NUMA balancing, no wake-ups by a task
+//! that is about to sleep (`WF_SYNC`), no clusters. Where releases differ: [`Rules`].
 
 mod average;
 mod balance;
@@ -10,6 +10,7 @@ mod busiest;
 mod domains;
 mod group;
 mod idle;
+mod loads;
 mod newidle;
 mod placement;
 mod pull;
@@ -55,6 +56,10 @@ pub(crate) struct Options {
 struct Cpu {
     /// Sum of the averages of its tasks.
     load: Average,
+    /// The same of its runnable tasks only (`runnable_load_avg`), kept where sleepers do not count.
+    queued: Average,
+    /// What follows that at ticks (`cpu_load[]`).
+    followers: loads::Followers,
     /// Sum of the utilisations of its tasks, those that sleep included: follows the time with a task
     /// (`util_avg`).
     busy: Average,
@@ -197,10 +202,17 @@ impl GroupTypes {
     /// The queue of `cpu` has changed.
     fn note(&mut self, view: &dyn View, cpu: CpuId) {
         let (now, count) = (view.now(), view.nr_running(cpu));
+        self.follow_ticks(now, cpu);
         let limit = 2 * self.options.migration_cost.ns();
         let capacity = self.unequal.capacity(cpu);
         let record = &mut self.cpus[cpu];
         record.load.follow(now, view.load(cpu));
+        if !self.rules.sleepers_count {
+            record.queued.follow(now, view.load(cpu));
+            if count == 0 {
+                record.queued.clear(now);
+            }
+        }
         record.runnable.follow(now, UNIT * u64::from(count));
         let before = std::mem::replace(&mut record.count, count);
         let cache = self.caches.part(cpu);
@@ -295,8 +307,10 @@ impl Policy for GroupTypes {
         let record = self.task(task);
         record.home = Some(cpu);
         record.average.follow(now, weight);
+        let load = record.average.fine(now);
         record.runnable.follow(now, UNIT);
         let expected = record.utilisation.expected();
+        self.queue_load(now, cpu, load, true);
         self.cpus[cpu].expected += expected;
         let was_idle = self.cpus[cpu].count == 0;
         self.note(system, cpu);
@@ -310,6 +324,7 @@ impl Policy for GroupTypes {
         let now = system.now();
         let carried = self.carried(system, task);
         let state = system.task(task).state;
+        self.queue_load(now, cpu, carried[0], false);
         let record = self.task(task);
         record.average.follow(now, 0);
         record.runnable.follow(now, 0);
@@ -397,9 +412,17 @@ impl GroupTypes {
         if helped { (load >> FINE).max(1) } else { 0 }
     }
 
-    /// The load of a cpu (`cpu_load`); with task groups what the kernel knows, in which groups count.
+    /// The load of a cpu (`cpu_load`, before 5.5 `runnable_load_avg`); with task groups what the kernel
+    /// knows, in which groups count.
     fn load(&mut self, view: &dyn View, cpu: CpuId) -> u64 {
-        view.load_average(cpu).unwrap_or_else(|| self.cpus[cpu].load.get(view.now()))
+        if let Some(load) = view.load_average(cpu) {
+            return load;
+        }
+        if self.rules.sleepers_count {
+            return self.cpus[cpu].load.get(view.now());
+        }
+        self.follow_ticks(view.now(), cpu);
+        self.cpus[cpu].queued.get(view.now())
     }
 
     fn carried(&mut self, system: &mut dyn System, task: TaskId) -> Carried {
@@ -412,6 +435,8 @@ impl GroupTypes {
     }
 }
 
+#[cfg(test)]
+mod loads_tests;
 #[cfg(test)]
 mod release_tests;
 #[cfg(test)]

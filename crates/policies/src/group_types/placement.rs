@@ -10,7 +10,7 @@ use super::domains::{Domain, Kind, UNIT};
 use super::group::{State, Stats};
 use super::{GroupTypes, rules};
 use crate::spread::unless_masked;
-use kernels::ForkNuma;
+use kernels::{Fork, ForkNuma};
 
 /// A new task stays in its own memory node, which has idle cpus (`find_idlest_group`); `allowed`: how many of
 /// its cpus the task may use.
@@ -68,6 +68,9 @@ impl GroupTypes {
         task: TaskId,
         cpu: CpuId,
     ) -> Option<(Range<u32>, Why)> {
+        if self.rules.fork != Fork::Types {
+            return self.idlest_by_load(view, domain, task, cpu);
+        }
         let usable = |group: &Range<u32>| group.clone().any(|cpu| view.allowed(task, CpuId(cpu)));
         self.excluded.clone_from(&sim_core::machine::CpuSet::default());
         let mut best: Option<Stats> = None;
@@ -100,5 +103,65 @@ impl GroupTypes {
             }
         };
         better.then(|| (best.cpus.clone(), rules::fork(&best, &local)))
+    }
+
+    /// The same by loads (`find_idlest_group` to 5.4).
+    fn idlest_by_load(
+        &mut self,
+        view: &dyn View,
+        domain: &Domain,
+        task: TaskId,
+        cpu: CpuId,
+    ) -> Option<(Range<u32>, Why)> {
+        let usable = |group: &Range<u32>| group.clone().any(|cpu| view.allowed(task, CpuId(cpu)));
+        let here = domain.local(cpu);
+        let this = if usable(&here) { Some(self.loads_of(view, here)) } else { None };
+        let near = UNIT * (domain.imbalance_pct() - 100) / 100;
+        let margin = 100 + (domain.imbalance_pct() - 100) / 2;
+        let averages = self.rules.fork == Fork::Averages;
+        let mut best: Option<((u64, u64), Range<u32>)> = None;
+        for group in domain.remote(cpu).filter(usable) {
+            let loads = self.loads_of(view, group.clone());
+            best = match best {
+                Some((least, _)) if averages && least.0 > loads.0 + near => Some((loads, group)),
+                // The loads are close: those of sleepers decide, the lower limit stays.
+                Some((least, _))
+                    if averages && loads.0 < least.0 + near && 100 * least.1 > margin * loads.1 =>
+                {
+                    Some(((least.0, loads.1), group))
+                }
+                Some((least, _)) if !averages && loads.0 < least.0 => Some((loads, group)),
+                Some(best) => Some(best),
+                None => Some((loads, group)),
+            };
+        }
+        let (least, group) = best?;
+        // Where its mask forbids the local group, 5.4 and earlier compare with no load at all or the highest.
+        let this = match this {
+            Some(this) => this,
+            None if averages => return Some((group, Why::rule(rules::FORK_FORCED))),
+            None => (0, 0),
+        };
+        let stays = if averages {
+            let far = domain.kind == Kind::Numa && least.0 + near >= this.0;
+            let close = this.0 < least.0 + near && 100 * this.1 < margin * least.1;
+            far || least.0 > this.0 + near || close
+        } else {
+            100 * this.0 < margin * least.0
+        };
+        let why = Why::rule(rules::FORK_LOAD).with("load there", least.0).with("load here", this.0);
+        (!stays).then_some((group, why))
+    }
+
+    /// The load of a group of cpus per full capacity: that of runnable tasks, and that of all.
+    fn loads_of(&mut self, view: &dyn View, cpus: Range<u32>) -> (u64, u64) {
+        let now = view.now();
+        let (mut runnable, mut all, mut capacity) = (0, 0, 0);
+        for cpu in cpus.map(CpuId) {
+            runnable += self.load(view, cpu);
+            all += self.cpus[cpu].load.get(now);
+            capacity += self.capacity(cpu);
+        }
+        (runnable * UNIT / capacity, all * UNIT / capacity)
     }
 }

@@ -1,5 +1,7 @@
 //! One attempt to pull tasks: `sched_balance_rq`, `detach_tasks` and `can_migrate_task` of Linux 6.x.
 
+use std::cmp::Reverse;
+
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::policy::{System, View, Why};
@@ -235,20 +237,25 @@ impl GroupTypes {
     pub(super) fn halvings(&self, pull: &Pull) -> (u32, u32) {
         let load = match self.rules.detach {
             Detach::Shift => pull.failed,
+            Detach::AlwaysHalf => 1,
             Detach::Half if pull.failed > self.domains[pull.level].cache_nice_tries() => u64::BITS,
             Detach::Half => 1,
         };
         (load, if self.rules.utilisation_shrinks { pull.failed } else { 0 })
     }
 
-    /// The tasks of a cpu, least recently run first, the running one last.
+    /// The tasks of a cpu, least recently run first or by the rule last come first, the running one last.
     pub(super) fn oldest_first(&mut self, system: &mut dyn System, cpu: CpuId) -> Vec<TaskId> {
         let mut tasks = std::mem::take(&mut self.waiting);
         system.queued(cpu, usize::MAX, &mut tasks);
-        tasks.sort_by_key(|task| {
-            let seen = system.task(*task);
-            (seen.last_ran, seen.entered)
-        });
+        if self.rules.newest_first {
+            tasks.sort_by_key(|task| Reverse(system.task(*task).entered));
+        } else {
+            tasks.sort_by_key(|task| {
+                let seen = system.task(*task);
+                (seen.last_ran, seen.entered)
+            });
+        }
         tasks.extend(system.current(cpu));
         tasks
     }

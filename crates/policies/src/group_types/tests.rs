@@ -33,6 +33,7 @@ pub(super) fn empty() -> group::Stats {
         priority: 0,
         cores: 4,
         smt: false,
+        room: true,
         state: group::State::HasSpare,
     }
 }

@@ -79,8 +79,9 @@ impl GroupTypes {
         let target = if affine { self.affine(view, task, waker, previous) } else { previous };
         let (now, unequal) = (view.now(), self.unequal.rule == Rule::Capacity);
         let as_previous = self.rules.previous_is_recent;
+        let remembers = self.rules.recent_cpu;
         let record = self.task(task);
-        let recent = record.recent;
+        let recent = record.recent.filter(|_| remembers);
         if as_previous {
             record.recent = Some(previous);
         }
@@ -111,15 +112,18 @@ impl GroupTypes {
             wakes.flips += 1;
         }
         let flips = [by, task].map(|task| u64::from(self.task(task).wakes.flips));
-        let (fewer, more) = (flips[0].min(flips[1]), flips[0].max(flips[1]));
         let cpus = self.caches.members(self.caches.part(waker)).len() as u64;
+        if self.rules.wide_by_wakee {
+            return flips[1] > cpus && flips[0] > cpus * flips[1];
+        }
+        let (fewer, more) = (flips[0].min(flips[1]), flips[0].max(flips[1]));
         fewer >= cpus && more >= fewer * cpus
     }
 
     /// The waker's cpu or the previous one (`wake_affine`): an idle one, else the one with less load.
     fn affine(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> CpuId {
         let idle = |cpu: CpuId| view.nr_running(cpu) == 0;
-        if idle(waker) && self.share_cache(waker, previous) {
+        if self.rules.idle_waker_wins && idle(waker) && self.share_cache(waker, previous) {
             return if idle(previous) { previous } else { waker };
         }
         if self.rules.idle_previous_wins && idle(previous) {
@@ -132,9 +136,13 @@ impl GroupTypes {
         let margin = 100 + (domain.imbalance_pct() - 100) / 2;
         let own = view.task_load_average(task);
         let own = own.unwrap_or_else(|| self.task(task).average.get(view.now()));
-        let here = self.load(view, waker) + own;
-        let there = self.load(view, previous).saturating_sub(own);
-        if 100 * here < margin * there { waker } else { previous }
+        let (here, there) = (self.load(view, waker), self.load(view, previous));
+        let follows = if self.rules.idle_waker_wins {
+            100 * (here + own) < margin * there.saturating_sub(own)
+        } else {
+            here == 0 || 100 * (here + own) <= margin * there
+        };
+        if follows { waker } else { previous }
     }
 
     fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
@@ -181,6 +189,17 @@ impl GroupTypes {
         let near = self.caches.members(group);
         let around = || (target.0 + 1..near.end).chain(near.start..target.0).map(CpuId);
         let core_idle = |cpu: &CpuId| self.cores.around(*cpu).all(|cpu| view.nr_running(CpuId(cpu)) == 0);
+        if self.rules.scan == Scan::Cores {
+            // Of an idle core the first cpu that the mask allows.
+            let core = around().find(|cpu| core_idle(cpu) && idle(*cpu));
+            let first = core.map(|core| self.cores.around(core).map(CpuId).find(|cpu| idle(*cpu)));
+            let thread = || self.cores.around(target).map(CpuId).find(|cpu| idle(*cpu));
+            return match (first.flatten(), thread()) {
+                (Some(cpu), _) => woken.said(view, cpu, rules::WAKE_CORE),
+                (None, Some(cpu)) => woken.said(view, cpu, rules::WAKE_TARGETS_THREAD),
+                (None, None) => woken.said(view, target, rules::WAKE_NONE),
+            };
+        }
         let threaded = self.cores.largest() > 1;
         if let Some(cpu) = around().find(|cpu| threaded && limit > 0 && core_idle(cpu) && idle(*cpu)) {
             return woken.said(view, cpu, rules::WAKE_CORE);
@@ -214,7 +233,7 @@ impl GroupTypes {
     fn scan_limit(&mut self, waker: CpuId, target: CpuId) -> usize {
         let group = self.caches.part(target);
         match self.rules.scan {
-            Scan::All => usize::MAX,
+            Scan::All | Scan::Cores => usize::MAX,
             Scan::Utilisation => self.scanned[group as usize] as usize,
             Scan::Proportional => {
                 let cpus = self.caches.members(group).len() as u64;

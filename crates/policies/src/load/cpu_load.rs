@@ -11,7 +11,7 @@ use sim_core::os::OsModel;
 use sim_core::policy::View;
 use sim_core::time::{Span, Time};
 
-use crate::ticks::Ticks;
+use crate::ticks::{Ticks, followed};
 
 /// Averages kept: index i follows the load with a time constant of 2^i ticks. The kernel keeps five and reads
 /// three.
@@ -99,16 +99,13 @@ impl Loads {
     }
 }
 
-/// `ticks` steps of `average = (average * (2^i - 1) + weight) / 2^i`, rounded towards `weight`; ends early
-/// when it has arrived, which takes at most some hundred steps.
+/// `ticks` steps of an average; ends early when it has arrived, which takes at most some hundred steps.
 fn decay(mut average: u64, weight: u64, i: u32, ticks: u64) -> u64 {
-    let whole = 1u64 << i;
     for _ in 0..ticks {
         if average == weight {
             break;
         }
-        let rounding = if weight > average { whole - 1 } else { 0 };
-        average = (average * (whole - 1) + weight + rounding) >> i;
+        average = followed(average, weight, i);
     }
     average
 }

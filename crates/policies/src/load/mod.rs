@@ -1,5 +1,5 @@
 //! `LOAD`: the balancing of the Linux release in the scenario, one of two balancers ([`releases`]). This
-//! folder holds the one that compares loads, of 2.6.18 to 2.6.30.
+//! folder holds the one of 2.6.18 to 2.6.30, which compares the loads of queues.
 //!
 //! Idea: keep the *load* (sum of weights) of every queue near the average, by pulling from the busiest group
 //! at each level of a hierarchy of scheduling domains. Source: kernel/sched.c and sched_fair.c of the
@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
         domains, idle and \
 active balancing",
     source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, \
-        include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
+        include/linux/topology.h; Linux 3.18 to 7.1 kernel/sched/fair.c, topology.c",
     level: Level::InKernel,
     task_groups: true,
     parameters: Parameters::TABLE,
@@ -77,7 +77,7 @@ parameters! {
         /// linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle
         /// time is shorter skips the pass (uncertain).
         newidle_cost: Duration = 100, in 0..=ms(1);
-        /// Releases from 5.5 to 5.19: assumed cost of a look at one cpu when a woken task searches for an
+        /// Releases from 4.13 to 5.19: assumed cost of a look at one cpu when a woken task searches for an
         /// idle one. The more a search costs, the fewer cpus it looks at (SIS_PROP; uncertain).
         scan_cost: Duration = 50, in 0..=ms(1);
         /// linux-6.18: mean time between two runs of kernel threads (softirqs, work queues) on an idle cpu.

@@ -62,3 +62,46 @@ fn of_five_hogs_on_a_node_as_many_leave_as_the_release_wants() {
     };
     assert_eq!(["5.5", "5.15", "6.1"].map(left), [2, 0, 2]);
 }
+
+/// A hog with a hundred times the weight on cpu 0 and eight others on the second of two nodes of four cpus,
+/// under a kernel; how many of these leave their node in a second.
+fn light_ones_that_leave(kernel: &str) -> usize {
+    let hogs =
+        |tasks| app(tasks, vec![Op::Repeat(0), compute(Span::from_ms(1_000)), Op::End], WaitMode::Spin);
+    let mut heavy = hogs(1);
+    heavy.weight = 102_400;
+    let trial = Trial::on("numa:2 core:4").under(kernel, &[]).placed([0, 4, 5, 6, 7, 4, 5, 6, 7]);
+    let (_, log) = trial.app(heavy).app(hogs(8)).until(1_000).log();
+    let mut left: Vec<u32> =
+        log.moves().filter(|(_, from, to)| from.0 >= 4 && to.0 < 4).map(|m| m.2.0).collect();
+    left.sort_unstable();
+    left.dedup();
+    left.len()
+}
+
+#[test]
+fn idle_cpus_beside_a_heavy_task_help_since_4_15() {
+    // "Group imbalance" (EuroSys 2016): loads per node say that the first one is busier.
+    assert_eq!(light_ones_that_leave("rhel-7.9"), 0);
+    for kernel in ["linux-4.18", "rhel-8.0", "linux-5.4", "linux-5.10", "linux-6.18"] {
+        assert_eq!(light_ones_that_leave(kernel), 3, "{kernel}");
+    }
+}
+
+#[test]
+fn of_five_and_four_hogs_none_changes_packages_to_5_4() {
+    let changes = |kernel, placed: &[u32]| {
+        let tasks = placed.len() as u32;
+        let hogs = app(tasks, vec![Op::Repeat(0), compute(Span::from_ms(1_000)), Op::End], WaitMode::Spin);
+        let trial = Trial::on("package:2 cache:1 core:4").under(kernel, &[]).placed(placed.iter().copied());
+        let (_, log) = trial.app(hogs).until(10_000).log();
+        log.moves().filter(|(_, from, to)| from.0 / 4 != to.0 / 4).count()
+    };
+    for kernel in ["rhel-7.9", "rhel-8.0", "rhel-8.2", "linux-4.18", "linux-5.4"] {
+        assert_eq!(changes(kernel, &[0, 1, 2, 3, 4, 5, 6, 7, 0]), 0, "{kernel}");
+        assert_eq!(changes(kernel, &[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 4]), 0, "{kernel}");
+    }
+    let later = |placed: &[u32]| ["rhel-8.3", "linux-5.10"].map(|kernel| changes(kernel, placed) > 0);
+    assert_eq!(later(&[0, 1, 2, 3, 4, 5, 6, 7, 0]), [true, true]);
+    assert_eq!(later(&[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 4]), [false, true]);
+}
