@@ -6,7 +6,7 @@
 
 use notation::parameter::{Parameter, Values, changed};
 use notation::{choices, parameters};
-use sim_core::os::Balancer;
+use sim_core::os::{Balancer, NumaBalancing};
 
 use super::freebsd::UleRules;
 use super::types::TypeRules;
@@ -146,5 +146,14 @@ impl Balance {
         let loads = || values(Form::Loads, balancer).map(|values| Self::Loads(LoadRules::from(&values)));
         let types = || values(Form::Types, balancer).map(|values| Self::Types(TypeRules::from(&values)));
         loads().or_else(types)
+    }
+
+    /// Automatic NUMA balancing, if it is on.
+    #[must_use]
+    pub const fn numa_balancing(&self) -> Option<NumaBalancing> {
+        match self {
+            Self::Types(rules) if rules.numa_balancing => Some(NumaBalancing::linux(rules.numa_huge_pages)),
+            _ => None,
+        }
     }
 }

@@ -25,9 +25,19 @@ const fn rhel(queue: &[Parameter; CFS]) -> [Parameter; CFS] {
     changed(queue, &[Cfs::tick.with(RHEL_TICK)])
 }
 
+/// Automatic NUMA balancing is on (CONFIG_NUMA_BALANCING_DEFAULT_ENABLED).
+const fn numa(balance: &[Parameter; TYPES]) -> [Parameter; TYPES] {
+    changed(balance, &[TypeRules::numa_balancing.with(true as u64)])
+}
+
+/// The same under Ubuntu, where programs ask for huge pages (transparent_hugepage=madvise).
+const fn numa_of_ubuntu(balance: &[Parameter; TYPES]) -> [Parameter; TYPES] {
+    changed(&numa(balance), &[TypeRules::numa_huge_pages.with(false as u64)])
+}
+
 /// A queue of CFS and a balancer since 3.16.
 const fn cfs_types(queue: &[Parameter; CFS], balance: &[Parameter; TYPES]) -> [Parameter; CFS + TYPES] {
-    joined(queue, balance)
+    joined(queue, &numa(balance))
 }
 
 /// A queue of EEVDF and a balancer since 3.16.
@@ -157,7 +167,7 @@ pub(super) const RHEL_10_0: Entry = Entry {
     summary: "EEVDF and balancer of 6.12.0 with ticks of 1ms: a yield moves the deadline",
     source: RHEL_SOURCE,
     example: "{ rhel-10.0: { yield: forfeit } }",
-    parameters: &eevdf_types(&changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]), &TYPES_6_6),
+    parameters: &eevdf_types(&changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]), &numa(&TYPES_6_6)),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.12.0").packaged(".el10", "6.12.0"),
 };
 
@@ -173,7 +183,7 @@ pub(super) const OTHERS: [Entry; 3] = [
     ),
     with_cfs(
         ["ubuntu-22.04", "linux-5.15", "-generic", "5.15.0"],
-        &cfs_types(&ROW_5_15, &TYPES_5_15),
+        &joined::<{ CFS + TYPES }>(&ROW_5_15, &numa_of_ubuntu(&TYPES_5_15)),
         ["the kernel of Ubuntu 22.04, built on 5.15", BUILT_ON],
         "{ ubuntu-22.04: { fork_numa: idle } }",
     ),
@@ -191,6 +201,6 @@ pub(super) const UBUNTU_24_04: Entry = Entry {
     summary: "the kernel of Ubuntu 24.04, built on 6.8",
     source: BUILT_ON,
     example: "{ ubuntu-24.04: { yield: forfeit } }",
-    parameters: &eevdf_types(&ROW_6_6, &TYPES_6_6),
+    parameters: &eevdf_types(&ROW_6_6, &numa_of_ubuntu(&TYPES_6_6)),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.8").packaged("-generic", "6.8.0"),
 };

@@ -159,12 +159,14 @@ pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
     let OsBuilt { tick, tick_skew, discipline } = (kernel.make)(&queues, cpus);
     let rules = kernel.balance.table().iter();
     let rules = rules.filter_map(|rule| Some((rule.name, values.number(rule.name)?))).collect();
+    let balancer = Balancer { policy: kernel.policy, rules };
     OsModel {
         name: entry.name.to_owned(),
         tick: Span::from_ns(tick.ns()),
         tick_skew,
         discipline,
-        balancer: Balancer { policy: kernel.policy, rules },
+        numa_balancing: Balance::of(&balancer).and_then(|balance| balance.numa_balancing()),
+        balancer,
         groups: Vec::new(),
     }
 }

@@ -43,7 +43,7 @@ pub struct Missing {
 }
 
 /// All of them, those that change most first.
-const MISSING: [Missing; 7] = [
+const MISSING: [Missing; 8] = [
     Missing {
         rule: "lazy preemption",
         since: &[7, 0],
@@ -52,6 +52,16 @@ const MISSING: [Missing; 7] = [
         about: "A woken task that another cpu wakes pre-empts a computing one at its next tick or system call, \
             not at once (resched_curr_lazy; the default since 7.0, a choice since 6.13). Short tasks beside \
             computing ones wait up to a tick longer.",
+    },
+    Missing {
+        rule: "tasks move to their pages",
+        since: &[3, 13],
+        until: None,
+        error: Error::Pessimistic,
+        about: "Under automatic NUMA balancing a task also moves to the node with most of its hinting faults, \
+            alone or in exchange for another one (task_numa_migrate), and the balancer takes it away from \
+            there less readily (migrate_degrades_locality). Here only pages move. It concerns unbound programs \
+            on several nodes, over seconds.",
     },
     Missing {
         rule: "schedutil",

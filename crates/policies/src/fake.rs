@@ -90,6 +90,7 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: balancer("linux-2.6.28"),
         groups: Vec::new(),
+        numa_balancing: None,
     }
 }
 

@@ -99,6 +99,7 @@ fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
         discipline: Discipline::Cfs(CfsParams::scaled(machine.cpus())),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
+        numa_balancing: None,
     })
 }
 

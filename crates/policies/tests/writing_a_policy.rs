@@ -106,6 +106,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         discipline: Discipline::Cfs(CfsParams::scaled(2)),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
+        numa_balancing: None,
     });
     let compute = |ms| Op::Compute {
         work: Work::from_span(Span::from_ms(ms)),

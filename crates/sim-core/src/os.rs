@@ -31,6 +31,65 @@ pub struct OsModel {
     /// Task groups (control groups, sessions); a group comes after the one around it. Only EEVDF has groups,
     /// and only without priority levels.
     pub groups: Vec<TaskGroup>,
+    /// It moves pages and tasks towards each other, where a machine has several nodes.
+    pub numa_balancing: Option<NumaBalancing>,
+}
+
+/// Automatic NUMA balancing of Linux (kernel/sched/fair.c, `task_numa_work` to `task_numa_placement`): a scan
+/// marks the pages of a process part by part, and the next use of a marked page is a hinting fault, which
+/// counts for the node of the page and may move it to the node of the task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NumaBalancing {
+    /// Cpu time of a task before the first pass over its pages (`scan_delay_ms`).
+    pub delay: Span,
+    /// Bytes of a process that one pass marks (`scan_size_mb`); at least a page.
+    pub window: u64,
+    /// Least cpu time between two passes over a process that one pass marks wholly, divided by the passes
+    /// that it takes (`scan_period_min_ms`).
+    pub fastest: Span,
+    /// The same of the most (`scan_period_max_ms`).
+    pub slowest: Span,
+    /// Less is never between two passes (`MAX_SCAN_WINDOW`: at most 2,560 MB are marked in a second); at
+    /// least 1 us.
+    pub floor: Span,
+    /// Bytes of a page, at least 16: 4 KiB, or 2 MiB where programs have huge pages.
+    pub page: u64,
+    /// Time of one hinting fault, without the copy of a page that moves.
+    pub fault: Span,
+}
+
+impl NumaBalancing {
+    /// As Linux boots, with the pages of programs in huge pages or not. The constants are those of
+    /// kernel/sched/fair.c (3.15 to 7.1) but for the time of a fault: about a microsecond, measured nowhere
+    /// that is public with its machine.
+    #[must_use]
+    pub const fn linux(huge_pages: bool) -> Self {
+        Self {
+            delay: Span::from_ms(1_000),
+            window: 256 << 20,
+            fastest: Span::from_ms(1_000),
+            slowest: Span::from_ms(60_000),
+            floor: Span::from_ms(100),
+            page: if huge_pages { 2 << 20 } else { 4 << 10 },
+            fault: Span::from_us(1),
+        }
+    }
+
+    /// Refuses what cannot be simulated.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.page < 16 || self.window < self.page {
+            return Err("a pass of NUMA balancing marks at least a page, of at least 16 bytes".into());
+        }
+        if self.floor < Span::from_us(1) || self.slowest < self.fastest {
+            return Err(
+                "passes of NUMA balancing are at least 1us apart, and at most as long as `slowest`".into()
+            );
+        }
+        Ok(())
+    }
 }
 
 /// A task group: its tasks and the groups inside it share what it gets, as a task group of Linux

@@ -569,6 +569,7 @@ pub trait System: View {
 ///     discipline: Discipline::Cfs(CfsParams::scaled(2)),
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
+///     numa_balancing: None,
 /// };
 /// let work = Work::from_span(Span::from_ms(100));
 /// let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };

@@ -51,6 +51,14 @@ impl MemoryProfile {
     /// Works in its registers: no memory traffic.
     pub const NONE: Self =
         Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch, shared: 0 };
+
+    /// True when automatic NUMA balancing finds its pages in use. Pages whose place a memory policy states
+    /// (`mbind`: on one node, interleaved, next touch) are out of its reach (`vma_policy_mof`).
+    #[must_use]
+    pub const fn is_scanned(&self) -> bool {
+        let by_touch = matches!(self.pages, Pages::FirstTouch | Pages::Master | Pages::Team);
+        by_touch && self.demand > 0 && self.working_set > 0
+    }
 }
 
 /// The order in which the ranks of a bulk exchange read each other's blocks.
@@ -279,6 +287,13 @@ impl Program {
         let by_touch =
             |p: &&MemoryProfile| matches!(p.pages, Pages::FirstTouch | Pages::NextTouch | Pages::Team);
         self.profiles.iter().filter(by_touch).map(|p| p.working_set).max().unwrap_or(0)
+    }
+
+    /// Bytes of a rank that automatic NUMA balancing scans: the largest working set in its reach.
+    #[must_use]
+    pub fn scanned(&self) -> u64 {
+        let sets = self.profiles.iter().filter(|p| p.is_scanned()).map(|p| p.working_set);
+        sets.max().unwrap_or(0)
     }
 
     /// True when its ranks ever wait for each other, at barriers or in exchanges.

@@ -25,6 +25,8 @@ pub enum Purpose {
     StartPhase = 22,
     /// Order in which tasks that exist before the start are released; entity = app, position = step.
     Release = 23,
+    /// Whose hinting fault a page has that all tasks of a program use; entity = task.
+    HintingFault = 25,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
     /// Lateness of timer ticks; entity = cpu.

@@ -129,6 +129,7 @@ impl Job {
             discipline: Discipline::Cfs(params),
             balancer: Balancer { policy: "LOAD", rules: Vec::new() },
             groups: Vec::new(),
+            numa_balancing: None,
         }
     }
 

@@ -9,7 +9,8 @@ use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, Bandwidth, BuddyLimit, CfsParams, Discipline, EevdfParams, EevdfYield, GroupShares, Limit,
-    O1Params, OsModel, Protection, RoundRobinParams, StartDebit, TaskGroup, TsParams, UleParams, YieldMode,
+    NumaBalancing, O1Params, OsModel, Protection, RoundRobinParams, StartDebit, TaskGroup, TsParams,
+    UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -53,6 +54,7 @@ pub fn random(seed: u64) -> Small {
     let mut machine = machine(rng);
     let mut model = kernel(rng);
     later_rules(&mut stream(seed, Purpose::Test, 20), &mut model.discipline);
+    model.numa_balancing = numa_balancing(&mut stream(seed, Purpose::Test, 22));
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
     if matches!(model.discipline, Discipline::Eevdf(_)) {
@@ -357,6 +359,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
         discipline,
         balancer,
         groups: vec![],
+        numa_balancing: None,
     }
 }
 
@@ -380,6 +383,22 @@ fn later_rules(rng: &mut ChaCha8Rng, discipline: &mut Discipline) {
     if rule() {
         params.long_sleep = Span::from_us(rng.random_range(1..300));
     }
+}
+
+/// None, or scans that come often within milliseconds.
+fn numa_balancing(rng: &mut ChaCha8Rng) -> Option<NumaBalancing> {
+    let page = rng.random_range(16..2_000);
+    let fastest = ns(rng, 900_000);
+    let rules = NumaBalancing {
+        delay: ns(rng, 600_000),
+        window: page + rng.random_range(0..60_000),
+        fastest,
+        slowest: fastest + ns(rng, 3_000_000),
+        floor: Span::from_ns(rng.random_range(1_000..100_000)),
+        page,
+        fault: ns(rng, 400),
+    };
+    (rng.random_range(0..2) == 0).then_some(rules)
 }
 
 fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {

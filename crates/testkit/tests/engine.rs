@@ -2,11 +2,13 @@
 //! simulated.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use sim_core::account::{Account, Category};
 use sim_core::engine::Simulation;
 use sim_core::latency::Latencies;
 use sim_core::observe::{Observation, Observer};
+use sim_core::os::OsModel;
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;
 use sim_core::time::{Span, Time};
@@ -124,4 +126,20 @@ fn the_random_scenarios_meet_every_category_and_resource() {
     let missing: Vec<_> = Category::ALL.into_iter().filter(|c| account.get(*c) == Span::ZERO).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(copies > 100 && fetched > 1_000_000, "{copies} copies, {fetched} bytes");
+}
+
+#[test]
+fn numa_balancing_changes_some_random_scenarios() {
+    let (mut drawn, mut changed) = (0, 0);
+    for seed in 0..100 {
+        let mut small = random(seed);
+        if small.model.numa_balancing.is_none() {
+            continue;
+        }
+        drawn += 1;
+        let on = run(&small, seed, false);
+        small.model = Arc::new(OsModel { numa_balancing: None, ..(*small.model).clone() });
+        changed += u32::from(on != run(&small, seed, false));
+    }
+    assert!(changed >= 8, "{changed} of {drawn}");
 }

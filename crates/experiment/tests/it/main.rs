@@ -5,6 +5,7 @@ mod built_in;
 mod jobs;
 mod measurements;
 mod mechanisms;
+mod numa_balancing;
 mod policies_binding;
 mod policies_rounds;
 mod policies_speed;

@@ -1,8 +1,9 @@
 //! `LOAD` of Linux 3.16 and later: group types or loads, decayed averages, new-idle pulls at every level,
 //! wake-ups that find idle cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 3.16 to 7.1, simplified: no NUMA balancing, no wake-ups by a task
-//! that is about to sleep (`WF_SYNC`), no clusters. Where releases differ: [`Rules`].
+//! Source: kernel/sched/fair.c of Linux 3.16 to 7.1, simplified: no moves of tasks to their pages
+//! (`task_numa_migrate`), no wake-ups by a task that is about to sleep (`WF_SYNC`), no clusters. Where
+//! releases differ: [`Rules`].
 
 mod average;
 mod balance;

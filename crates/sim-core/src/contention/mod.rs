@@ -198,6 +198,12 @@ impl Contention {
         self.demands[profile as usize].bound
     }
 
+    /// Share of a profile's accesses that are spread over all nodes, 1/65,536.
+    #[inline]
+    pub(crate) fn spread(&self, profile: u32) -> u64 {
+        self.demands[profile as usize].spread
+    }
+
     /// Factor of distance over all accesses of a class, 1/65,536.
     #[inline]
     pub(crate) fn remote(&self, class: ClassId) -> u64 {

@@ -86,7 +86,10 @@ impl Engine<'_> {
         if (record.resched || over) && self.reschedule(cpu, policy) {
             return true;
         }
-        let interrupted = self.cpus[cpu].has_deferred();
+        let record = &self.cpus[cpu];
+        let computes = record.activity == Activity::Compute;
+        let scanned = computes && self.shared.scan_due(record) <= self.shared.now;
+        let interrupted = record.has_deferred() || scanned;
         if interrupted {
             self.interrupt(cpu, policy);
         }
@@ -411,7 +414,10 @@ impl Engine<'_> {
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
         let due = match record.activity {
             Activity::Idle => Time::NEVER,
-            Activity::Compute => shared.segments.compute_end(record, &shared.tasks[record.current]),
+            Activity::Compute => {
+                let end = shared.segments.compute_end(record, &shared.tasks[record.current]);
+                end.min(shared.scan_due(record))
+            }
             Activity::Spin => spin_ends(record, &shared.tasks[record.current], shared.machine.costs.poll),
             Activity::Syscall => record.since + record.overhead.total() + record.rare.call.0,
             Activity::Poll => self.predict(cpu),

@@ -77,7 +77,8 @@
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` (programs),
 //! `barrier` (signals), `locks` and `lock_waits`, `yields`, `shared`, `segments`, `memory`, `cores`, `pages`,
-//! `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `setup`
+//! `numa`, `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`,
+//! `setup`
 //! and `finish`, `sampling`, `invariants`.
 
 mod arrivals;
@@ -93,6 +94,7 @@ mod lock_waits;
 mod locks;
 pub(crate) mod memory;
 mod notices;
+mod numa;
 mod ordering;
 mod pages;
 pub(crate) mod polling;
@@ -180,6 +182,7 @@ pub(crate) use setup::test_machine;
 ///     discipline: Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) }),
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
+///     numa_balancing: None,
 /// };
 /// let compute = Op::Compute {
 ///     work: Work::from_span(Span::from_ms(3)),

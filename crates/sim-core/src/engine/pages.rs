@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::contention::{ClassId, Origin};
+use crate::engine::numa::{Faults, Group, Pass};
 use crate::engine::shared::Shared;
-use crate::engine::state::{Cpu, MaybeNode};
+use crate::engine::state::{Cpu, MaybeNode, Task};
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::Level;
+use crate::policy::TaskState;
 use crate::program::{Pages, Touch};
-use crate::time::Span;
+use crate::rng::{Purpose, below, key, next};
+use crate::time::{Span, Time};
 
 impl Shared<'_> {
     /// The current task continues with its compute operation after the pending overhead if its pages are
@@ -17,7 +20,7 @@ impl Shared<'_> {
     pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
         let task = &self.tasks[record.current];
         let pages = self.segments.memory.pages(task.profile);
-        let own = !matches!(pages, Pages::Master | Pages::Team | Pages::NextTouch);
+        let own = !matches!(pages, Pages::Master | Pages::Team | Pages::NextTouch) && self.scans.is_empty();
         if !own || u32::from(task.profile) + 1 == self.apps[task.app()].profiles {
             return false;
         }
@@ -34,7 +37,7 @@ impl Shared<'_> {
         }
         self.emit_running(record);
         let (cpu, id) = (record.id, record.current);
-        let copy = self.follow_pages(cpu, id);
+        let copy = self.follow_pages(cpu, id) + self.scan_pages(cpu, id);
         let from = self.origin(cpu, id);
         self.begin_segment(record, from, copy);
     }
@@ -61,7 +64,7 @@ impl Shared<'_> {
         let transfer = self.apps[app].transfer_source(id, task);
         let from = match transfer {
             Some(rank) => rank,
-            None if pages == Pages::Master => 0,
+            None if pages == Pages::Master && self.scans.is_empty() => 0,
             None if pages == Pages::Team => return Origin::at(self.team_pages(app)),
             None => return Origin::at(own),
         };
@@ -152,10 +155,23 @@ impl Shared<'_> {
     #[inline]
     fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         self.tasks[id].home.node().unwrap_or_else(|| {
-            let here = self.touched_node(cpu, id);
+            let here = if self.scans.is_empty() { None } else { self.master_node(id) };
+            let here = here.unwrap_or_else(|| self.touched_node(cpu, id));
             self.set_home(id, MaybeNode::at(here));
             here
         })
+    }
+
+    /// Where rank 0 has touched the pages of the current operation of another task, if it has done that for
+    /// all. Under automatic NUMA balancing they leave that place one by one.
+    fn master_node(&self, id: TaskId) -> Option<NodeId> {
+        let task = &self.tasks[id];
+        let master = self.apps[task.app()].first;
+        if self.segments.memory.pages(task.profile) != Pages::Master || master == id {
+            return None;
+        }
+        let master = &self.tasks[master];
+        Some(master.home.node().unwrap_or_else(|| self.segments.memory.node(master.cpu)))
     }
 
     /// A task's pages are on this node unless they are somewhere already.
@@ -169,5 +185,91 @@ impl Shared<'_> {
     pub(crate) fn set_home(&mut self, id: TaskId, home: MaybeNode) {
         self.tasks[id].home = home;
         self.apps[self.tasks[id].app()].team_pages = MaybeNode::NONE;
+    }
+
+    /// Automatic NUMA balancing scans the pages that the task uses.
+    #[inline]
+    fn is_scanned(&self, id: TaskId) -> bool {
+        if self.scans.is_empty() {
+            return false;
+        }
+        let (task, page) = (&self.tasks[id], self.model.numa_balancing.map_or(u64::MAX, |rules| rules.page));
+        self.segments.memory.is_scanned(task.profile) && self.apps[task.app()].scanned >= page
+    }
+
+    /// When the pages of the task that computes on a cpu are to be scanned next, if it computes on.
+    #[inline]
+    pub(crate) fn scan_due(&self, record: &Cpu) -> Time {
+        let id = record.current;
+        if !self.is_scanned(id) {
+            return Time::NEVER;
+        }
+        record.since + self.scans[id].due.saturating_sub(self.tasks[id].cpu_time)
+    }
+
+    /// The next pass over the pages of the current task, if it is due: the time of its hinting faults and of
+    /// the copies of the pages that move.
+    fn scan_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
+        if !self.is_scanned(id) || self.scans[id].due > self.tasks[id].cpu_time {
+            return Span::ZERO;
+        }
+        let home = self.own_node(cpu, id);
+        if self.scans[id].is_stale(home) {
+            let counts = self.segments.memory.counts(std::iter::once(home));
+            self.scans[id].lay_out(home, &counts);
+        }
+        let Faults { count, moved, .. } = self.mark_pages(cpu, id);
+        let (task, memory) = (&self.tasks[id], &self.segments.memory);
+        let fault = self.model.numa_balancing.map_or(Span::ZERO, |rules| rules.fault);
+        let mut time = Span::from_ns(fault.ns().saturating_mul(count));
+        let counters = &mut self.apps[task.app()].counters;
+        for piece in &moved {
+            let there = CpuId(piece.to.0 * self.machine.topology.span(Level::Node));
+            time = time.saturating_add(memory.copy_part(task.profile, (piece.from, piece.bytes), there));
+            counters.bytes_fetched += piece.bytes;
+        }
+        counters.page_copies += u64::from(!moved.is_empty());
+        let scan = &mut self.scans[id];
+        scan.due = task.cpu_time.saturating_add(time).saturating_add(scan.period);
+        if !moved.is_empty() {
+            let home = self.segments.memory.home(scan.parts());
+            scan.settle(home);
+            self.set_home(id, MaybeNode::at(home));
+        }
+        time
+    }
+
+    /// A part of the pages of the current task is marked, and all of it is used.
+    fn mark_pages(&mut self, cpu: CpuId, id: TaskId) -> Faults {
+        let Some(rules) = self.model.numa_balancing else { return Faults::default() };
+        let task = &self.tasks[id];
+        let (app, memory) = (&self.apps[task.app()], &self.segments.memory);
+        let (rank, here) = (app.rank(id), memory.node(cpu));
+        let shared = memory.pages(task.profile) == Pages::Team;
+        let tasks = || (0..app.tasks).map(|rank| &self.tasks[app.task(rank)]);
+        let exists = |task: &Task| !matches!(task.state, TaskState::New | TaskState::Exited);
+        let group = shared.then(|| Group {
+            tasks: memory.counts(tasks().filter(|task| exists(task)).map(|task| memory.node(task.cpu))),
+            pages: memory.counts(tasks().filter_map(|task| task.home.node())),
+        });
+        let pass = Pass {
+            rules: &rules,
+            bytes: app.scanned,
+            threads: app.process.min(app.tasks),
+            here,
+            spread: memory.spread(task.profile),
+            group: group.as_ref(),
+        };
+        let mut drawn =
+            key(self.options.seed, Purpose::HintingFault, u64::from(id.0)).wrapping_add(task.cpu_time.ns());
+        let touch = || {
+            if !shared {
+                return (rank, here);
+            }
+            let other = below(u64::from(app.tasks), next(&mut drawn)) as u32;
+            let task = &self.tasks[app.task(other)];
+            if other == rank || !exists(task) { (rank, here) } else { (other, memory.node(task.cpu)) }
+        };
+        self.scans[id].pass(&pass, touch)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::account::Category;
 use crate::engine::invariants::Checks;
 use crate::engine::memory::MemorySystem;
+use crate::engine::numa::Scan;
 use crate::engine::polling::prediction::Predictions;
 use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
@@ -22,7 +23,7 @@ use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::Observer;
-use crate::os::{Discipline, Limit, OsModel};
+use crate::os::{Discipline, Limit, NumaBalancing, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, Forks, OWN_SLICE, Op, Program, Runtime, Scheduling};
@@ -58,6 +59,7 @@ pub(crate) fn check(
         return Err("the tick period must be at least 1us".into());
     }
     model.discipline.check(model.tick)?;
+    model.numa_balancing.as_ref().map_or(Ok(()), NumaBalancing::check)?;
     if machine.costs.poll == Span::ZERO {
         return Err("a poll takes at least 1ns".into());
     }
@@ -251,6 +253,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let yields = [spec.runtime.wait.yields(), of_team.is_some_and(|runtime| runtime.wait.yields())];
     let by_team = spec.team > 1 && spec.runtime.startup.forks == Forks::Launcher;
     let team_forked = if by_team { vec![0; spec.tasks.div_ceil(spec.team) as usize] } else { Vec::new() };
+    let scanned = spec.program.scanned();
     App {
         barriers: barriers(&spec),
         process: spec.process(),
@@ -283,6 +286,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
         team_pages: MaybeNode::NONE,
+        scanned,
         touched: Vec::new(),
         faults_until: Vec::new(),
         forked: 0,
@@ -495,6 +499,7 @@ impl<'o> Engine<'o> {
                 directed,
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || (directed && limited(&model)),
+                scans: scans(&machine, &model, tasks.len()),
                 segments: Segments::new(&machine, memory, usable(&machine, &model), looks),
                 machine,
                 model,
@@ -506,6 +511,12 @@ impl<'o> Engine<'o> {
             },
         }
     }
+}
+
+/// The scans of so many tasks' pages; none on a machine of one node.
+fn scans(machine: &Machine, model: &OsModel, tasks: usize) -> IdVec<TaskId, Scan> {
+    let rules = model.numa_balancing.as_ref().filter(|_| machine.nodes() > 1);
+    rules.map(|rules| IdVec::filled(tasks, Scan::new(rules, Span::ZERO))).unwrap_or_default()
 }
 
 /// The cpu time of a task group is limited: cpus share a pool, first come first served.
@@ -579,7 +590,15 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
     let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
     let tick = Span::from_ms(1);
-    let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer, groups: vec![] };
+    let model = OsModel {
+        name: "test".into(),
+        tick,
+        tick_skew: false,
+        discipline,
+        balancer,
+        groups: vec![],
+        numa_balancing: None,
+    };
     Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()
 }
 

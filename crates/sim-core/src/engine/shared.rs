@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::engine::invariants::violated;
+use crate::engine::numa::Scan;
 use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
 use crate::engine::segments::Segments;
@@ -34,6 +35,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) affinities: Vec<Affinity>,
     pub(crate) apps: IdVec<AppId, App>,
     pub(crate) segments: Segments,
+    /// The scans of the tasks' pages; empty without automatic NUMA balancing.
+    pub(crate) scans: IdVec<TaskId, Scan>,
     pub(crate) sources: Sources,
     /// Which cpus have something to decide at this instant, and which have decided.
     pub(crate) rounds: Rounds,

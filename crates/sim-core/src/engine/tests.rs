@@ -80,8 +80,15 @@ impl Rig {
         let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
         let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
         let tick = Span::from_ms(1);
-        let model =
-            OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer, groups: vec![] };
+        let model = OsModel {
+            name: "test".into(),
+            tick,
+            tick_skew: false,
+            discipline,
+            balancer,
+            groups: vec![],
+            numa_balancing: None,
+        };
         Self {
             machine: test_machine(cpus),
             model,

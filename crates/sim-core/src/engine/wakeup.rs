@@ -1,6 +1,7 @@
 //! Tasks enter and leave queues: wake-ups, moves, sleeps.
 
 use crate::engine::invariants::violated;
+use crate::engine::numa::Scan;
 use crate::engine::state::{Activity, Cpu, MaybeNode, NOWHERE, Part, ProcessId};
 use crate::engine::{Change, Engine};
 use crate::event::Timer;
@@ -222,6 +223,9 @@ impl Engine<'_> {
         task.process = ProcessId::respawned(self.respawned);
         task.set_refill(Span::ZERO);
         task.warm = NOWHERE;
+        if let Some(rules) = self.shared.model.numa_balancing.filter(|_| !self.shared.scans.is_empty()) {
+            self.shared.scans[id] = Scan::new(&rules, task.cpu_time);
+        }
         // `sched_fork` of kernels that keep lag: a new task has none.
         if let Some(history) = task.history.written() {
             history.vlag = 0;

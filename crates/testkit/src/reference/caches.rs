@@ -46,7 +46,7 @@ impl Reference<'_> {
         useful.min(cache) as u64
     }
 
-    fn fetch_time(&self, bytes: u64, factor: u64) -> u64 {
+    pub(super) fn fetch_time(&self, bytes: u64, factor: u64) -> u64 {
         let bandwidth = u128::from(self.machine.memory.core_bandwidth.max(1));
         (((u128::from(bytes) * NS_PER_S / bandwidth) * u128::from(factor)) >> 16) as u64
     }
@@ -66,8 +66,10 @@ impl Reference<'_> {
     /// The node of the pages of the current operation.
     pub(super) fn page_home(&mut self, c: usize, t: usize) -> u32 {
         let here = self.tasks[t].allotted.unwrap_or(self.node(c));
+        self.take_over(t);
         let own = *self.tasks[t].home.get_or_insert(here);
-        let master = (self.tasks[t].profile.pages == Pages::Master).then_some(0);
+        let stays = self.balances().is_none();
+        let master = (self.tasks[t].profile.pages == Pages::Master && stays).then_some(0);
         let Some(rank) = self.tasks[t].source.or(master) else { return own };
         let other = &self.tasks[self.task(self.tasks[t].app, rank)];
         other.home.unwrap_or_else(|| self.node(other.cpu))
@@ -79,8 +81,8 @@ impl Reference<'_> {
         let task = &self.tasks[t];
         let owner = match (task.source, task.profile.pages) {
             (Some(rank), _) => self.task(task.app, rank),
-            (None, Pages::Master) => self.task(task.app, 0),
-            (None, Pages::FirstTouch | Pages::NextTouch) => t,
+            (None, Pages::Master) if self.balances().is_none() => self.task(task.app, 0),
+            (None, Pages::FirstTouch | Pages::NextTouch | Pages::Master) => t,
             (None, Pages::Interleaved | Pages::Node(_)) => return None,
             (None, Pages::Team) => {
                 let mut pages = vec![0; self.machine.nodes() as usize];

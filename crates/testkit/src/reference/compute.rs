@@ -20,7 +20,7 @@ impl Reference<'_> {
         self.announce(c);
         let Some(t) = self.cpus[c].current else { return };
         self.cpus[c].page_shares = None;
-        overhead.0[REFILL] += self.follow_pages(c, t);
+        overhead.0[REFILL] += self.follow_pages(c, t) + self.scan(c, t);
         let home = self.page_home(c, t);
         self.cpus[c].page_shares = self.page_shares(t);
         overhead.0[REFILL] += self.refill(c, t, home);

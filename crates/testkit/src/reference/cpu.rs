@@ -159,9 +159,12 @@ impl Reference<'_> {
                 true
             }
             Activity::Compute | Activity::Spin => {
-                (sliced && self.reschedule(c, t, policy)) || self.pay_deferred(c, policy)
+                let scanned = self.next_scan(c) <= self.now;
+                (sliced && self.reschedule(c, t, policy)) || self.pay_deferred(c, scanned, policy)
             }
-            Activity::Poll => (resched && self.reschedule(c, t, policy)) || self.pay_deferred(c, policy),
+            Activity::Poll => {
+                (resched && self.reschedule(c, t, policy)) || self.pay_deferred(c, false, policy)
+            }
         }
     }
 
@@ -250,9 +253,10 @@ impl Reference<'_> {
         }
     }
 
-    /// Kernel and daemon work interrupts the current task; an interrupted poll starts over.
-    fn pay_deferred(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
-        if self.cpus[c].deferred == Overhead::default() {
+    /// Kernel and daemon work interrupts the current task, or a pass over its pages; an interrupted poll
+    /// starts over.
+    fn pay_deferred(&mut self, c: usize, scanned: bool, policy: &mut dyn Policy) -> bool {
+        if self.cpus[c].deferred == Overhead::default() && !scanned {
             return false;
         }
         self.close(c);

@@ -17,9 +17,11 @@ mod groups;
 mod loads;
 mod locks;
 mod memory;
+mod numa;
 mod priorities;
 mod program;
 mod queue;
+mod scan;
 mod startup;
 mod state;
 mod tracks;
@@ -168,9 +170,13 @@ impl<'o> Reference<'o> {
         let mut tasks = Vec::new();
         let mut apps = Vec::new();
         let mut timers = Vec::new();
+        let balancing = model.numa_balancing;
         for (number, spec) in specs.into_iter().enumerate() {
             let first = tasks.len();
-            tasks.extend((0..spec.tasks).map(|rank| RefTask::new(number, rank, &spec, options.seed)));
+            tasks.extend((0..spec.tasks).map(|rank| RefTask {
+                scan: scan::RefScan::begins(balancing.as_ref(), 0),
+                ..RefTask::new(number, rank, &spec, options.seed)
+            }));
             if spec.after.is_none() {
                 timers.push((startup::delay(&spec, number, &options), Timer::Start(number)));
             }
@@ -262,7 +268,7 @@ impl<'o> Reference<'o> {
     fn next_instant(&self) -> u64 {
         let mut next = self.timers.iter().map(|(at, _)| *at).min().unwrap_or(NEVER);
         for c in 0..self.cpus.len() {
-            next = next.min(self.next_due(c));
+            next = next.min(self.next_due(c)).min(self.next_scan(c));
             if self.feels_ticks(c) {
                 next = next.min(self.tick_from(c, self.now + 1));
                 next = next.min(self.request_end(c).max(self.now + 1));
@@ -316,7 +322,7 @@ impl<'o> Reference<'o> {
             self.tell(policy);
         }
         for c in 0..self.cpus.len() {
-            if self.cpus[c].slice_over || self.is_due(c) {
+            if self.cpus[c].slice_over || self.is_due(c) || self.next_scan(c) <= self.now {
                 self.mark(c);
             }
         }

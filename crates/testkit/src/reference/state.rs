@@ -13,6 +13,7 @@ use sim_core::wait::Scope;
 
 use super::groups::RefGroup;
 use super::memory::Job;
+use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
 
 /// Later than everything that happens.
@@ -276,6 +277,8 @@ pub(super) struct RefTask {
     /// Pages touched as it starts, by node, and the shares of the nodes, 1/65,536, where they are several.
     pub(super) touched: Vec<u64>,
     pub(super) mixed: Option<Arc<[u64]>>,
+    /// The scan of its pages.
+    pub(super) scan: RefScan,
     /// Where its first-touched pages are put, if the policy says so.
     pub(super) allotted: Option<u32>,
     /// The first rank of a team, it has met those of the others before it created the rest of its own.
@@ -326,7 +329,6 @@ fn leader(spec: &AppSpec, rank: u32) -> u32 {
 
 impl RefTask {
     pub(super) fn new(app: usize, rank: u32, spec: &AppSpec, seed: u64) -> Self {
-        let entity = (app as u64) << 32 | u64::from(rank);
         Self {
             app,
             rank,
@@ -368,6 +370,7 @@ impl RefTask {
             home: None,
             touched: Vec::new(),
             mixed: None,
+            scan: RefScan::default(),
             allotted: None,
             led: false,
             up: false,
@@ -389,7 +392,7 @@ impl RefTask {
             process: (app, leader(spec, rank), 0),
             woken: None,
             visits: BTreeMap::new(),
-            noise: key(seed, Purpose::WorkNoise, entity),
+            noise: key(seed, Purpose::WorkNoise, (app as u64) << 32 | u64::from(rank)),
             draws: 0,
             cpu_time: 0,
             last_ran: 0,

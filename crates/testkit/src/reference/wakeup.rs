@@ -263,6 +263,7 @@ impl Reference<'_> {
         task.process = (task.app, task.rank, task.process.2 + 1);
         task.home = None;
         task.mixed = None;
+        task.scan = super::scan::RefScan::begins(self.model.numa_balancing.as_ref(), task.cpu_time);
         task.refill = 0;
         task.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.

@@ -88,6 +88,7 @@ fn simulated(jobs: &[Job], cpus: u32, policy: impl FnOnce(&Setting<'_>) -> Box<d
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
+        numa_balancing: None,
     };
     let runtime = Runtime {
         name: "none".into(),

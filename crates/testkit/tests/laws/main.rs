@@ -21,6 +21,7 @@ mod locks;
 mod looks;
 mod memory;
 mod modern_balancing;
+mod numa_balancing;
 mod parked;
 mod polling;
 mod rounds;

@@ -24,6 +24,8 @@ pub(crate) struct MemorySystem {
     caches: Caches,
     /// By profile.
     pages: Vec<Pages>,
+    /// By profile: automatic NUMA balancing finds its pages in use.
+    scanned: Vec<bool>,
 }
 
 /// What a task has done as it stops computing.
@@ -69,6 +71,7 @@ impl MemorySystem {
             contention: Contention::new(machine, &profiles),
             caches,
             pages: profiles.iter().map(|profile| profile.pages).collect(),
+            scanned: profiles.iter().map(MemoryProfile::is_scanned).collect(),
         }
     }
 
@@ -81,6 +84,24 @@ impl MemorySystem {
     #[inline]
     pub(crate) fn pages(&self, profile: u16) -> Pages {
         self.pages[usize::from(profile)]
+    }
+
+    /// Automatic NUMA balancing finds the pages of a profile in use.
+    #[inline]
+    pub(crate) fn is_scanned(&self, profile: u16) -> bool {
+        self.scanned[usize::from(profile)]
+    }
+
+    /// Share of a profile's accesses that are spread over all nodes, 1/65,536.
+    pub(crate) fn spread(&self, profile: u16) -> u64 {
+        self.contention.spread(profile.into())
+    }
+
+    /// How much of these homes is on each node, 65,536 parts of each.
+    pub(crate) fn counts(&self, homes: impl Iterator<Item = NodeId>) -> Vec<u64> {
+        let mut counts = vec![0; self.machine.nodes() as usize];
+        homes.for_each(|home| self.contention.add_pages(home, 1, &mut counts));
+        counts
     }
 
     /// The home node of what is first touched on a cpu.
@@ -99,8 +120,13 @@ impl MemorySystem {
     /// The pages of a task are copied to the node of a cpu: how many bytes that are, and how long it takes.
     pub(crate) fn copy(&self, task: &Task, home: NodeId, cpu: CpuId) -> (u64, Span) {
         let bytes = self.caches.working_set(task.profile);
-        let factor = self.contention.distance(task.profile.into(), home, cpu);
-        (bytes, fetch_time(&self.machine, bytes, factor))
+        (bytes, self.copy_part(task.profile, (home, bytes), cpu))
+    }
+
+    /// How long it takes to copy bytes of a profile's pages with this home to the node of a cpu.
+    pub(crate) fn copy_part(&self, profile: u16, (home, bytes): (NodeId, u64), cpu: CpuId) -> Span {
+        let factor = self.contention.distance(profile.into(), home, cpu);
+        fetch_time(&self.machine, bytes, factor)
     }
 
     /// The current task of a cpu is about to compute on data from there: what it has to refill is pending

@@ -81,6 +81,8 @@ pub(crate) struct App {
     pub(crate) fork_noise: u64,
     /// Where its tasks' homes are ([`Pages::Team`](crate::program::Pages::Team)); none when that has changed.
     pub(crate) team_pages: MaybeNode,
+    /// Bytes of each task's pages that automatic NUMA balancing scans; 0: none.
+    pub(crate) scanned: u64,
     /// Pages that each rank has touched as it starts, by node, and until when page faults have the lock of
     /// each process; as long as needed.
     pub(crate) touched: Vec<BTreeMap<NodeId, u64>>,
