@@ -62,10 +62,11 @@ impl Follower {
         later.value
     }
 
-    /// From now on it follows `target`, even if its clock stood still.
+    /// From now on it follows `target`, even if its clock stood still: then the period that has begun counts
+    /// by its value up to here.
     fn follow(&mut self, now: Time, target: u64) {
         if self.at.is_never() {
-            self.at = now;
+            (self.at, self.area) = (now, self.value * (now.ns() % PERIOD_NS));
         }
         self.update(now);
         self.target = target;
@@ -364,6 +365,18 @@ mod tests {
         near(one.get(at(500)), ALWAYS / 2);
         one.follow(at(500), ALWAYS);
         near(one.get(at(532)), ALWAYS / 4 * 3);
+    }
+
+    #[test]
+    fn an_average_that_stood_still_stays_within_its_targets() {
+        let mut one = Follower::ZERO;
+        one.follow(Time::ZERO, ALWAYS);
+        // It stops at the end of a period and goes on at the beginning of one.
+        one.freeze(Time::from_ns(200 * PERIOD_NS - 1));
+        let before = one.value;
+        one.follow(Time::from_ns(300 * PERIOD_NS + 1), ALWAYS);
+        let after = one.get(Time::from_ns(301 * PERIOD_NS));
+        assert!((before..=ALWAYS).contains(&after), "{before} {after}");
     }
 
     #[test]

@@ -32,7 +32,9 @@ impl Track {
     }
 
     pub(super) fn aims(self, now: u64, aim: u64) -> Self {
-        let begun = if self.stopped { Self { stopped: false, at: now, ..self } } else { self.to(now) };
+        // The period in which its clock goes on has been like its level so far.
+        let area = self.level * (now % PERIOD_NS);
+        let begun = if self.stopped { Self { stopped: false, at: now, area, ..self } } else { self.to(now) };
         Self { aim, ..begun }
     }
 
