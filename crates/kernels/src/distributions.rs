@@ -9,7 +9,7 @@ use notation::parameter::{Parameter, changed, joined};
 
 use super::balance::Form;
 use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
-use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_15, ROW_6_5};
+use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_4, ROW_5_15, ROW_6_5};
 use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_6, ROW_6_12_0, eevdf};
 use super::types::{
     NumaAllowance, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1,
@@ -33,6 +33,11 @@ const fn numa(balance: &[Parameter; TYPES]) -> [Parameter; TYPES] {
 /// The same under Ubuntu, where programs ask for huge pages (transparent_hugepage=madvise).
 const fn numa_of_ubuntu(balance: &[Parameter; TYPES]) -> [Parameter; TYPES] {
     changed(&numa(balance), &[TypeRules::numa_huge_pages.with(false as u64)])
+}
+
+/// The same under RHEL 8, where quotas have no bursts.
+const fn rhel_8(queue: &[Parameter; CFS]) -> [Parameter; CFS] {
+    changed(&rhel(queue), &[Cfs::quota_burst.with(false as u64)])
 }
 
 /// A queue of CFS and a balancer since 3.16.
@@ -95,13 +100,13 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-8.2", "linux-5.4", EL8, "4.18.0-193"],
-        &cfs_types(&rhel(&ROW_4_18), &TYPES_5_4),
+        &cfs_types(&rhel(&ROW_5_4), &TYPES_5_4),
         ["CFS of 4.18 under the balancer of 5.3, with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-8.2: { load_bias: true } }",
     ),
     with_cfs(
         ["rhel-8.3", "linux-5.10", EL8, "4.18.0-240"],
-        &cfs_types(&rhel(&ROW_4_18), &TYPES_5_5),
+        &cfs_types(&rhel(&ROW_5_4), &TYPES_5_5),
         [
             "CFS of 4.18 under the balancer of 5.5: forks stay on their node while it has an idle cpu",
             RHEL_SOURCE,
@@ -110,19 +115,19 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-8.4", "linux-5.10", EL8, "4.18.0-305"],
-        &cfs_types(&rhel(&ROW_4_18), &TYPES_RHEL_8_4),
+        &cfs_types(&rhel(&ROW_5_4), &TYPES_RHEL_8_4),
         ["CFS of 4.18 under the balancer of 5.10, without its allowance between nodes", RHEL_SOURCE],
         "{ rhel-8.4: { numa_allowance: two } }",
     ),
     with_cfs(
         ["rhel-8.6", "linux-5.15", EL8, "4.18.0-348"],
-        &cfs_types(&rhel(&ROW_5_15), &TYPES_RHEL_8_6),
+        &cfs_types(&rhel_8(&ROW_5_15), &TYPES_RHEL_8_6),
         ["CFS of 5.13 under the balancer of 5.14, without its allowance between nodes", RHEL_SOURCE],
         "{ rhel-8.6: { numa_allowance: quarter } }",
     ),
     with_cfs(
         ["rhel-8.8", "linux-6.1", EL8, "4.18.0-477"],
-        &cfs_types(&rhel(&ROW_5_15), &TYPES_RHEL_8_8),
+        &cfs_types(&rhel_8(&ROW_5_15), &TYPES_RHEL_8_8),
         [
             "CFS of 5.13 under the balancer of 6.0, with the older condition for cpus that go idle",
             RHEL_SOURCE,
@@ -131,7 +136,7 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-8.10", "linux-6.5", EL8, "4.18.0-553"],
-        &cfs_types(&rhel(&ROW_6_5), &TYPES_RHEL_8_8),
+        &cfs_types(&rhel_8(&ROW_6_5), &TYPES_RHEL_8_8),
         ["CFS of 6.5 under the balancer of 6.4, with the older condition for cpus that go idle", RHEL_SOURCE],
         "{ rhel-8.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
     ),

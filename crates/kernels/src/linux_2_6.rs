@@ -4,10 +4,13 @@
 use notation::declare::Duration;
 use notation::parameter::{Parameter, Values, changed, joined};
 use notation::{choices, parameters};
-use sim_core::os::{BuddyLimit, CfsBase, CfsParams, CpuScaling, Discipline, StartDebit, YieldMode};
+use sim_core::os::{
+    Bandwidth, BuddyLimit, CfsBase, CfsParams, CpuScaling, Discipline, GroupShares, StartDebit, YieldMode,
+};
 use sim_core::time::Span;
 
 use super::balance::{Form, LOADS, LOADS_2_6_27, LOADS_2_6_28, LOADS_2_6_30};
+use super::linux_6_18::Shares;
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
@@ -121,6 +124,25 @@ parameters! {
         /// A task that is picked again begins a new slice. Since 3.15 it does not, and is up for
         /// pre-emption at each tick once its slice is over (pick_next_task_fair).
         renew_slice: bool = true;
+        /// With task groups the period is for all runnable tasks of the cpu, not only for what is queued
+        /// beside a task (ALT_PERIOD, since 5.13, 0c2de3f054a5). The tasks of a group then have longer turns.
+        alt_period: bool = false;
+        /// A task group of which a task goes to sleep is preferred to the others, while it is behind by at
+        /// most one wake-up granularity (set_next_buddy in dequeue_task_fair, since 2.6.39, 2f36825b176f).
+        sleep_buddy: bool = false;
+        /// By what load the weight of a task group is divided among the cpus (calc_group_shares): averaged,
+        /// with a half-life of 32 ms and with what sleeps (since 4.15), or queued, by what is queued at the
+        /// instant.
+        group_shares: Shares = Shares::Queued;
+        /// The cpu time of task groups can be limited (cpu.cfs_quota_us, later cpu.max; since 3.2,
+        /// ab84d31e1550). All tasks of a group without cpu time stop together on each cpu.
+        quota: bool = false;
+        /// What a cpu keeps of the quota of a group is lost when the next period begins (512ac999d275, 4.18,
+        /// to de53fd7aedb1, 5.4).
+        quota_expires: bool = false;
+        /// Groups may use what is left of the quotas of earlier periods (cpu.max.burst, f4183717b370, since
+        /// 5.14).
+        quota_burst: bool = false;
     }
 }
 
@@ -231,6 +253,14 @@ pub(super) fn cfs(values: &Values, cpus: u32) -> OsBuilt {
         base_slice: values.base_slice,
         cap_slice: values.cap_slice,
         renew_slice: values.renew_slice,
+        alt_period: values.alt_period,
+        sleep_buddy: values.sleep_buddy,
+        group_shares: match values.group_shares {
+            Shares::Averaged => GroupShares::Averaged,
+            Shares::Queued => GroupShares::Queued,
+        },
+        quota: values.quota,
+        bandwidth: Bandwidth { expires: values.quota_expires, burst: values.quota_burst, at_once: true },
         yield_mode: match values.r#yield {
             Yields::Default => YieldMode::Default,
             Yields::Posix => YieldMode::Posix,

@@ -6,6 +6,7 @@ use notation::parameter::{Parameter, changed, joined};
 
 use super::balance::{Form, LOADS, LOADS_2_6_30};
 use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
+use super::linux_6_18::Shares;
 use super::types::{TYPES, TYPES_4_18, TYPES_5_4, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_5};
 use super::{Entry, Kernel};
 
@@ -27,16 +28,35 @@ pub(super) const ROW_3_10: [Parameter; COUNT] = changed(
         Parameters::clear_picked.with(true as u64),
         Parameters::weigh_woken.with(true as u64),
         Parameters::gap_test.with(true as u64),
+        Parameters::sleep_buddy.with(true as u64),
+        Parameters::quota.with(true as u64),
     ],
 );
 
-/// The queue of 4.18 to 5.12: a task that is picked again keeps its slice since 3.15.
-pub(super) const ROW_4_18: [Parameter; COUNT] =
-    changed(&ROW_3_10, &[Parameters::renew_slice.with(false as u64)]);
+/// The queue of 4.18 to 5.3: a task that is picked again keeps its slice since 3.15, shares of groups follow
+/// averages since 4.15, and quotas expire.
+pub(super) const ROW_4_18: [Parameter; COUNT] = changed(
+    &ROW_3_10,
+    &[
+        Parameters::renew_slice.with(false as u64),
+        Parameters::group_shares.with(Shares::Averaged as u64),
+        Parameters::quota_expires.with(true as u64),
+    ],
+);
 
-/// The queue of 5.15: `BASE_SLICE`.
-pub(super) const ROW_5_15: [Parameter; COUNT] =
-    changed(&ROW_4_18, &[Parameters::base_slice.with(true as u64)]);
+/// The queue of 5.4 to 5.12: quotas do not expire any more.
+pub(super) const ROW_5_4: [Parameter; COUNT] =
+    changed(&ROW_4_18, &[Parameters::quota_expires.with(false as u64)]);
+
+/// The queue of 5.15: `BASE_SLICE`, `ALT_PERIOD`, bursts of quotas.
+pub(super) const ROW_5_15: [Parameter; COUNT] = changed(
+    &ROW_5_4,
+    &[
+        Parameters::base_slice.with(true as u64),
+        Parameters::alt_period.with(true as u64),
+        Parameters::quota_burst.with(true as u64),
+    ],
+);
 
 /// The queue of 6.5.
 pub(super) const ROW_6_5: [Parameter; COUNT] =
@@ -81,18 +101,18 @@ pub(super) const LINUX_CFS: [Entry; 6] = [
     ),
     release(
         ["linux-5.4", "linux-4.18"],
-        &row(&ROW_4_18, &TYPES_5_4),
+        &row(&ROW_5_4, &TYPES_5_4),
         [
-            "the queues of linux-4.18 (2019) under the last balancer that compares loads",
+            "the queues of linux-4.18 (2019), but quotas do not expire; the last balancer that compares loads",
             "Linux 5.4, kernel/sched/fair.c and features.h; the balancer from that of 4.19 and later commits",
             "{ linux-5.4: { compares: types } }",
         ],
     ),
     release(
         ["linux-5.10", "linux-5.4"],
-        &row(&ROW_4_18, &TYPES_5_10),
+        &row(&ROW_5_4, &TYPES_5_10),
         [
-            "the queues of linux-4.18 under the balancer of 2020: 17 % are tolerated, tasks move sooner",
+            "the queues of linux-5.4 under the balancer of 2020: 17 % are tolerated, tasks move sooner",
             "Linux 5.10, kernel/sched/fair.c, features.h and topology.c",
             "{ linux-5.10: { detach: half } }",
         ],
@@ -131,7 +151,7 @@ pub(super) const LINUX_CFS: [Entry; 6] = [
 #[cfg(test)]
 mod tests {
     use notation::parameter::Values;
-    use sim_core::os::{CfsParams, Discipline};
+    use sim_core::os::{Bandwidth, CfsParams, Discipline, GroupShares};
     use sim_core::time::Span;
 
     use super::*;
@@ -153,7 +173,12 @@ mod tests {
         for cpus in [1, 2, 8, 16, 144, 4_096] {
             let old = CfsParams::late(cpus);
             assert_eq!(queue(&LINUX_3_10, &[], cpus), old);
-            let later = CfsParams { renew_slice: false, base_slice: true, ..old };
+            let bandwidth = Bandwidth { expires: true, ..Bandwidth::FIRST };
+            let averaged = GroupShares::Averaged;
+            let later = CfsParams { renew_slice: false, group_shares: averaged, bandwidth, ..old };
+            assert_eq!(queue(&LINUX_CFS[0], &[], cpus), later);
+            let bandwidth = Bandwidth { burst: true, ..Bandwidth::FIRST };
+            let later = CfsParams { base_slice: true, alt_period: true, bandwidth, ..later };
             assert_eq!(queue(&LINUX_CFS[3], &[], cpus), later);
             let long_sleep = Span::from_ns(9_007_199_254_740_992);
             assert_eq!(queue(&LINUX_CFS[5], &[], cpus), CfsParams { cap_slice: true, long_sleep, ..later });

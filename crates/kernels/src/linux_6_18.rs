@@ -14,7 +14,7 @@ use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
     /// The words of `group_shares`.
-    pub(super) enum Shares { Averaged = "averaged", Queued = "queued" }
+    pub(crate) enum Shares { Averaged = "averaged", Queued = "queued" }
 }
 
 choices! {

@@ -15,7 +15,7 @@ use crate::apps::App;
 use crate::cgroups::{Declared, WEIGHT};
 use crate::keys::{Application, Scenario};
 
-/// Keys that need EEVDF.
+/// Keys that need CFS or EEVDF, and one that needs EEVDF.
 const GROUPS: &str = "`session` and `cgroup`";
 const SCHEDULING: &str = "`batch` and `idle`";
 const SLICES: &str = "slices of tasks";
@@ -30,7 +30,7 @@ pub(crate) fn assign(
 ) -> Option<()> {
     let declared = scenario.cgroups.given(reader)?.unwrap_or_default();
     let written = scenario.apps.node().map_or(&[][..], Node::entries);
-    let mut first = None;
+    let (mut first, mut scheduling) = (None, None);
     // Sessions are beside the outermost control groups; no path has a space.
     let mut members: Vec<Option<String>> = Vec::new();
     for entry in written {
@@ -50,6 +50,7 @@ pub(crate) fn assign(
         if let Some(place) = sliced {
             has_slices(reader, (place, scheduled.is_some()), &written, kernel)?;
         }
+        scheduling = scheduling.or(scheduled);
         first = first.or(grouped.zip(Some(GROUPS))).or(scheduled.zip(Some(SCHEDULING)));
         first = first.or(sliced.zip(Some(SLICES)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
@@ -60,7 +61,7 @@ pub(crate) fn assign(
         groups.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), (WEIGHT, None))));
     }
     for Declared { path, place, weight, limit, burst } in declared {
-        has_bursts(reader, burst, kernel)?;
+        has_limits(reader, (limit.map(|_| place), burst), kernel)?;
         match groups.get_mut(&path) {
             Some(own) => *own = (weight, limit),
             None => {
@@ -71,7 +72,9 @@ pub(crate) fn assign(
         }
     }
     let Some(first) = first else { return Some(()) };
-    check(reader, first, kernel, policies, (groups.len(), cpus))?;
+    for used in [Some(first), scheduling.zip(Some(SCHEDULING))].into_iter().flatten() {
+        check(reader, used, kernel, policies, (groups.len(), cpus))?;
+    }
     let index = |path: &str| groups.keys().position(|other| other == path).map(|at| at as u16);
     let group = |(path, (weight, limit)): (&String, &(u32, Option<Limit>))| TaskGroup {
         name: path.clone(),
@@ -89,8 +92,17 @@ pub(crate) fn assign(
     Some(())
 }
 
-/// Bursts of quotas need a kernel that has them.
-fn has_bursts(reader: &mut Reader, burst: Option<Place>, kernel: &OsModel) -> Option<()> {
+/// Quotas, and their bursts, need a kernel that has them.
+fn has_limits(
+    reader: &mut Reader,
+    (limited, burst): (Option<Place>, Option<Place>),
+    kernel: &OsModel,
+) -> Option<()> {
+    if let Some(place) = limited.filter(|_| kernel.discipline.bandwidth().is_none()) {
+        let message = format!("limits of cpu time came with Linux 3.2; {} does not have them", kernel.name);
+        reader.wrong_with_hint(place, message, "remove `quota`");
+        return None;
+    }
     if let (Some(place), Some(false)) = (burst, kernel.discipline.bandwidth().map(|rules| rules.burst)) {
         let message = format!("bursts came with Linux 5.14; {} does not have them", kernel.name);
         reader.wrong_with_hint(place, message, "remove `burst`");
@@ -133,8 +145,14 @@ fn check(
         reader.wrong(place, message);
         return None;
     }
-    if !kernel.discipline.has_groups() {
-        let message = format!("{what} need EEVDF, which {} does not have", kernel.name);
+    let queues = &kernel.discipline;
+    let needed = match what {
+        SCHEDULING if !queues.has_policies() => Some("EEVDF"),
+        _ if !queues.has_groups() => Some("CFS or EEVDF"),
+        _ => None,
+    };
+    if let Some(needed) = needed {
+        let message = format!("{what} need {needed}, which {} does not have", kernel.name);
         reader.wrong_with_hint(place, message, "use `kernel: linux-6.18`");
         return None;
     }

@@ -81,9 +81,9 @@ keys! {
             weight counts among the groups and tasks beside it, and each cpu has the part that its \
             queued tasks are of the group. A group with a `quota` is throttled when it has used that much \
             cpu time in a `period`, on all cpus together. `quota` is 1 ms to 1,000 s, `period` 1 ms to 1 s \
-            (default 100 ms). The run of one of its applications alone is limited as well. Only kernels \
-            with EEVDF have groups here, and `cpus` of an application does what a cpuset does. Default: \
-            none.",
+            (default 100 ms). The run of one of its applications alone is limited as well. Kernels \
+            with CFS and EEVDF have groups, from 3.2 on with limits; `cpus` of an application does what a \
+            cpuset does. Default: none.",
         example: "kernel: linux-6.18\n\
             cgroups: { batch: { weight: 50, quota: 150ms } }\n\
             apps:\n\
@@ -379,7 +379,7 @@ keys! {
     /// with autogroup.
     session: Name {
         more: "Linux forms a group for each session (setsid) while `sched_autogroup_enabled` is 1, \
-            the default of desktops. Only kernels with EEVDF have groups here. Default: no group.",
+            the default of desktops. Only kernels with CFS and EEVDF have groups. Default: no group.",
         example: "kernel: linux-6.18\n\
             apps:\n\
             \x20 make: { workload: { spmd: { work: 1s } }, session: terminal1 }\n\
@@ -388,8 +388,8 @@ keys! {
 
     /// Path of the control group in which it runs, from the outermost group on: `batch/low`.
     cgroup: GroupPath {
-        more: "Groups nest as their paths do. Weights are in `cgroups`. Only kernels with EEVDF have \
-            groups here. Default: no group.",
+        more: "Groups nest as their paths do. Weights are in `cgroups`. Only kernels with CFS and EEVDF \
+            have groups. Default: no group.",
         example: "kernel: linux-6.18\n\
             apps:\n\
             \x20 job: { workload: { spmd: { work: 1s } }, cgroup: slurm/job1 }\n\

@@ -5,6 +5,7 @@ pub use crate::run_queue::Discipline;
 pub use crate::run_queue::bandwidth::Bandwidth;
 pub use crate::run_queue::by_policy::ByPolicy;
 pub use crate::run_queue::cfs::{BuddyLimit, CfsBase, CfsParams, CpuScaling, StartDebit, YieldMode};
+pub use crate::run_queue::cfs_groups::CfsGroups;
 pub use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
 pub use crate::run_queue::groups::GroupShares;
 pub use crate::run_queue::o1::O1Params;
@@ -28,8 +29,8 @@ pub struct OsModel {
     pub discipline: Discipline,
     /// Its own placement and balancing between the cpus.
     pub balancer: Balancer,
-    /// Task groups (control groups, sessions); a group comes after the one around it. Only EEVDF has groups,
-    /// and only without priority levels.
+    /// Task groups (control groups, sessions); a group comes after the one around it. Only CFS and EEVDF have
+    /// groups, and only without priority levels.
     pub groups: Vec<TaskGroup>,
     /// It moves pages and tasks towards each other, where a machine has several nodes.
     pub numa_balancing: Option<NumaBalancing>,

@@ -413,8 +413,8 @@ pub trait View {
     /// The sum of the weights of the runnable tasks of a cpu.
     fn load(&self, cpu: CpuId) -> u64;
     /// Where there are task groups: the load of a cpu with a half-life of 32 ms, in which each group counts
-    /// by its weight there (`cpu_load` of Linux). None elsewhere. For LOAD only, which cannot compute it
-    /// without the groups.
+    /// by its weight there (`cpu_load` of Linux); under kernels before 4.2 what is queued, without average.
+    /// None elsewhere. For LOAD only, which cannot compute it without the groups.
     fn load_average(&self, cpu: CpuId) -> Option<u64> {
         let _ = cpu;
         None

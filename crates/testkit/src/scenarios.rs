@@ -57,10 +57,11 @@ pub fn random(seed: u64) -> Small {
     model.numa_balancing = numa_balancing(&mut stream(seed, Purpose::Test, 22));
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
-    if matches!(model.discipline, Discipline::Eevdf(_)) {
+    if model.discipline.has_groups() {
         let mut rng = stream(seed, Purpose::Test, 3);
         model.groups = groups(&mut rng, &mut apps);
-        apps.iter_mut().for_each(|app| schedule(&mut rng, app));
+        group_rules(&mut rng, &mut model);
+        apps.iter_mut().filter(|_| model.discipline.has_policies()).for_each(|app| schedule(&mut rng, app));
     }
     rebind(&mut stream(seed, Purpose::Test, 4), &mut apps, machine.cpus());
     meet_in_memory(&mut stream(seed, Purpose::Test, 11), &mut machine, &mut apps);
@@ -182,6 +183,22 @@ fn groups(rng: &mut ChaCha8Rng, apps: &mut [AppSpec]) -> Vec<TaskGroup> {
         }),
     };
     (0..count).map(group).collect()
+}
+
+/// The rules of CFS that act with task groups only; no limits where it has none.
+fn group_rules(rng: &mut ChaCha8Rng, model: &mut OsModel) {
+    let Discipline::Cfs(params) = &mut model.discipline else { return };
+    let mut rule = || rng.random_range(0..2) == 0;
+    (params.alt_period, params.sleep_buddy, params.quota) = (rule(), rule(), rule() || rule());
+    params.group_shares = if rule() { GroupShares::Averaged } else { GroupShares::Queued };
+    params.bandwidth = Bandwidth { expires: rule(), burst: rule(), at_once: true };
+    let (limits, bursts) = (params.quota, params.bandwidth.burst);
+    for limit in model.groups.iter_mut().map(|group| &mut group.limit) {
+        *limit = limit.filter(|_| limits);
+        if let Some(limit) = limit.as_mut().filter(|_| !bursts) {
+            limit.burst = Span::ZERO;
+        }
+    }
 }
 
 fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {

@@ -7,6 +7,7 @@ use sim_core::policy::{System, TaskState, View, Why};
 use sim_core::time::Span;
 
 use super::busiest::Finding;
+use super::cpu_load::{load_of, weight_of};
 use super::{Load, NewIdle, rules};
 use crate::attempt::{Attempt, MAX_PINNED_MS, Situation};
 
@@ -132,7 +133,7 @@ impl Load {
         imbalance: u64,
     ) -> Pulled {
         // Group scheduling scales the amount by W / (W + 1): an amount of exactly half a task moves none.
-        let (load, halves) = (system.load(busiest), self.rules.halves);
+        let (load, halves) = (load_of(system, busiest), self.rules.halves);
         let mut remaining = if halves { imbalance.saturating_mul(load) / (load + 1) } else { imbalance };
         // The best task of `me`, which is idle or has one; not known where it does not matter.
         let mut best_here = if halves { u64::MAX } else { heaviest(system, &mut self.waiting, me) };
@@ -142,7 +143,7 @@ impl Load {
         // Tasks too heavy for the amount are passed over before their affinity is visible: they count as
         // pinned.
         let running = system.current(busiest);
-        let mut best_stays = running.is_some_and(|task| u64::from(system.task(task).weight) == best_there);
+        let mut best_stays = running.is_some_and(|task| weight_of(system, task) == best_there);
         // 2.6.18: a task that would be the best one of `me` goes whatever its weight, unless it is the only
         // one of `busiest` that is as good (`busiest_best_prio_seen`).
         let heavy = |weight: u64, remaining: u64, best_here: u64, best_stays: bool| {
@@ -150,13 +151,13 @@ impl Load {
             over && (weight <= best_here || (weight == best_there && !best_stays))
         };
         let fits = |task: TaskId| {
-            let weight = u64::from(system.task(task).weight);
+            let weight = weight_of(system, task);
             !heavy(weight, remaining, best_here, best_stays)
         };
         let running_allowed = running.is_some_and(|task| fits(task) && system.allowed(task, me));
         let mut result = if running_allowed || remaining == 0 { Pulled::None } else { Pulled::AllPinned };
         for task in waiting.iter().copied() {
-            let weight = u64::from(system.task(task).weight);
+            let weight = weight_of(system, task);
             if remaining == 0 {
                 break;
             }
@@ -247,14 +248,14 @@ fn heaviest(system: &mut dyn System, waiting: &mut Vec<TaskId>, cpu: CpuId) -> u
     }
     system.queued(cpu, usize::MAX, waiting);
     waiting.extend(system.current(cpu));
-    waiting.iter().map(|task| u64::from(system.task(*task).weight)).max().unwrap_or(0)
+    waiting.iter().map(|task| weight_of(system, *task)).max().unwrap_or(0)
 }
 
 /// The longest queue (`find_busiest_queue`): a single task heavier than the amount to move is no candidate.
 fn busiest_queue(view: &dyn View, queues: impl Iterator<Item = CpuId>, imbalance: u64) -> Option<CpuId> {
     let mut best: Option<(u64, CpuId)> = None;
     for cpu in queues {
-        let weight = view.load(cpu);
+        let weight = load_of(view, cpu);
         let lone_and_heavy = view.nr_running(cpu) == 1 && weight > imbalance;
         if !lone_and_heavy && weight > best.map_or(0, |(most, _)| most) {
             best = Some((weight, cpu));

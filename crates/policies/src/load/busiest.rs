@@ -7,6 +7,7 @@ use sim_core::ids::CpuId;
 use sim_core::policy::View;
 
 use super::Load;
+use super::cpu_load::load_of;
 use super::domains::{Domain, UNIT};
 use super::releases::Template;
 use super::rules::{self, Amount};
@@ -142,7 +143,7 @@ impl Load {
             if self.excluded.contains(cpu) {
                 continue;
             }
-            let (tasks, weight) = (u64::from(self.queues.length(cpu)), view.load(cpu));
+            let (tasks, weight) = (u64::from(self.queues.length(cpu)), load_of(view, cpu));
             let average = self.loads.average(cpu, (now, weight), index);
             // `target_load` of the own group, `source_load` of another one.
             let estimate = if local { average.max(weight) } else { average.min(weight) };
@@ -161,7 +162,7 @@ impl Load {
 }
 
 fn cpu_load_per_task(view: &dyn View, cpu: CpuId) -> u64 {
-    view.load(cpu).checked_div(u64::from(view.nr_running(cpu))).unwrap_or(0)
+    load_of(view, cpu).checked_div(u64::from(view.nr_running(cpu))).unwrap_or(0)
 }
 
 /// How much load to pull from `busiest`, if anything; `average` is that of the whole domain, `mine` the load

@@ -5,7 +5,7 @@
 //! averages are brought up to date when they are read or the load changes, with the same values as if every
 //! tick had done it.
 
-use sim_core::ids::CpuId;
+use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::PerCpu;
 use sim_core::os::OsModel;
 use sim_core::policy::View;
@@ -16,6 +16,17 @@ use crate::ticks::{Ticks, followed};
 /// Averages kept: index i follows the load with a time constant of 2^i ticks. The kernel keeps five and reads
 /// three.
 const AVERAGES: usize = 3;
+
+/// The load of a cpu at this instant: the weights in its queue, where there are task groups of the groups as
+/// a whole (`weighted_cpuload`).
+pub(super) fn load_of(view: &dyn View, cpu: CpuId) -> u64 {
+    view.load_average(cpu).unwrap_or_else(|| view.load(cpu))
+}
+
+/// What a task counts of it (`task_h_load`; `load_balance_fair` of 2.6).
+pub(super) fn weight_of(view: &dyn View, task: TaskId) -> u64 {
+    view.task_load_average(task).unwrap_or_else(|| view.task(task).weight.into())
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
@@ -80,13 +91,13 @@ impl Loads {
 
     /// A cautious low estimate of a cpu's load (`source_load`).
     pub(super) fn source(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> u64 {
-        let load = view.load(cpu);
+        let load = load_of(view, cpu);
         load.min(self.average(cpu, (view.now(), load), index))
     }
 
     /// A cautious high estimate (`target_load`).
     pub(super) fn target(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> u64 {
-        let load = view.load(cpu);
+        let load = load_of(view, cpu);
         load.max(self.average(cpu, (view.now(), load), index))
     }
 

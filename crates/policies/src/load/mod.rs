@@ -26,7 +26,7 @@ use crate::domain_level::DomainLevel;
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::group_types::{self, GroupTypes, UnequalCores};
 use crate::queues::Queues;
-use cpu_load::Loads;
+use cpu_load::{Loads, load_of};
 use domains::Domain;
 use kernels::{Balance, LoadRules};
 use releases::Named;
@@ -273,7 +273,7 @@ impl Policy for Load {
 
     fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
         self.queues.note(system, cpu);
-        self.loads.set(cpu, system.now(), system.load(cpu));
+        self.loads.set(cpu, system.now(), load_of(system, cpu));
         for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
             counts[domain.instance(cpu)] += 1;
         }
@@ -281,7 +281,7 @@ impl Policy for Load {
 
     fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
         self.queues.note(system, cpu);
-        self.loads.set(cpu, system.now(), system.load(cpu));
+        self.loads.set(cpu, system.now(), load_of(system, cpu));
         for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
             let count = &mut counts[domain.instance(cpu)];
             *count = count.saturating_sub(1);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, View, Why};
 
+use super::cpu_load::{load_of, weight_of};
 use super::domains::UNIT;
 use super::{Load, rules};
 use crate::spread::unless_masked;
@@ -42,7 +43,7 @@ impl Load {
             };
             why = compared;
             let allowed = group.map(CpuId).filter(|cpu| view.allowed(task, *cpu));
-            cpu = allowed.min_by_key(|cpu| view.load(*cpu)).unwrap_or(cpu);
+            cpu = allowed.min_by_key(|cpu| load_of(view, *cpu)).unwrap_or(cpu);
         }
         (cpu, why)
     }
@@ -104,8 +105,8 @@ impl Load {
         let margin = 100 + (template.imbalance_pct - 100) / 2;
         let load = self.loads.source(view, previous, template.wake_index);
         let here = self.loads.target(view, waker, template.wake_index);
-        let weight = u64::from(view.task(task).weight);
-        let per_task = view.load(waker).checked_div(u64::from(view.nr_running(waker))).unwrap_or(0);
+        let weight = weight_of(view, task);
+        let per_task = load_of(view, waker).checked_div(u64::from(view.nr_running(waker))).unwrap_or(0);
         let balanced = 100 * (here + weight) <= margin * load;
         let light = here <= load && here + self.loads.target(view, previous, template.wake_index) <= per_task;
         let passive = template.wake_balance && margin * here <= 100 * load;

@@ -229,6 +229,11 @@ impl Simulation {
         options: Options,
     ) -> Result<Self, String> {
         setup::check(&machine, &model, &apps, options.admission)?;
+        let grouped = model.discipline.grouped().filter(|_| !model.groups.is_empty());
+        let model = match grouped {
+            Some(discipline) => Arc::new(OsModel { discipline, ..(*model).clone() }),
+            None => model,
+        };
         Ok(Self { machine, model, apps, options })
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn check(
     }
     check_groups(machine, model, apps)?;
     check_looks(machine, apps)?;
-    let plain = !model.discipline.has_groups();
+    let plain = !model.discipline.has_policies();
     if let Some(app) = apps.iter().find(|app| app.scheduling != Scheduling::Other && plain) {
         return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
     }
@@ -136,13 +136,17 @@ fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<
         return Ok(());
     }
     if !model.discipline.has_groups() {
-        return Err("only EEVDF has task groups".into());
+        return Err("only CFS and EEVDF have task groups".into());
     }
     if groups.len() as u64 * u64::from(machine.cpus()) > MAX_TASKS {
         return Err(format!("task groups times cpus must be at most {MAX_TASKS}"));
     }
     if groups.len() > MAX_GROUPS {
         return Err(format!("at most {MAX_GROUPS} task groups, these are {}", groups.len()));
+    }
+    let limits = model.discipline.bandwidth().is_some();
+    if let Some(group) = groups.iter().find(|group| group.limit.is_some() && !limits) {
+        return Err(format!("the cpu time of the task group `{}` cannot be limited here", group.name));
     }
     for (number, group) in groups.iter().enumerate() {
         if group.parent.is_some_and(|parent| usize::from(parent) >= number) {

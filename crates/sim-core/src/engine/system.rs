@@ -57,13 +57,22 @@ impl View for Engine<'_> {
 
     fn load_average(&self, cpu: CpuId) -> Option<u64> {
         let cpu = &self.cpus[cpu];
-        (cpu.rare.group_count > 0).then(|| group_loads::of_cpu(&self.shared.tasks, cpu, self.shared.now))
+        let (tasks, now) = (&self.shared.tasks, self.shared.now);
+        let load = |averaged| match averaged {
+            true => group_loads::of_cpu(tasks, cpu, now),
+            false => group_loads::queued_on(tasks, cpu),
+        };
+        (cpu.rare.group_count > 0).then(|| load(self.shared.model.discipline.averages_loads()))
     }
 
     fn task_load_average(&self, task: TaskId) -> Option<u64> {
         let cpu = &self.cpus[self.shared.tasks[task].cpu];
-        let load = || group_loads::of_task(&self.shared.tasks, cpu, task, self.shared.now);
-        (cpu.rare.group_count > 0).then(load)
+        let (tasks, now) = (&self.shared.tasks, self.shared.now);
+        let load = |averaged| match averaged {
+            true => group_loads::of_task(tasks, cpu, task, now),
+            false => group_loads::queued_of(tasks, cpu, task),
+        };
+        (cpu.rare.group_count > 0).then(|| load(self.shared.model.discipline.averages_loads()))
     }
 
     fn task(&self, task: TaskId) -> TaskView {

@@ -14,7 +14,7 @@ use crate::engine::state::Cpu;
 use crate::ids::TaskId;
 use crate::os::Limit;
 use crate::policy::THROTTLED;
-use crate::run_queue::{Tasks, groups, list};
+use crate::run_queue::{Rules, Tasks, groups, insert_by, list, remove};
 use crate::time::{Span, Time};
 
 /// The rules of limits that differ between releases.
@@ -33,6 +33,9 @@ pub struct Bandwidth {
 impl Bandwidth {
     /// Those of today: no expiry, bursts, each task stops by itself.
     pub const ON_RETURN: Self = Self { expires: false, burst: true, at_once: false };
+
+    /// Those of Linux 3.2: no expiry that takes effect, no bursts, the whole group stops.
+    pub const FIRST: Self = Self { expires: false, burst: false, at_once: true };
 }
 
 /// What a cpu takes out of the pool at a time (`sched_cfs_bandwidth_slice_us`).
@@ -70,6 +73,27 @@ pub(super) fn give_back(tasks: &mut Tasks, cpu: &Cpu, entity: TaskId) {
         tasks[entity].history.runtime -= spare;
         tasks[groups::whole(cpu, entity)].history.runtime += spare;
     }
+}
+
+/// A task of a throttled group no longer counts: it goes to the end of the list, unless it runs.
+pub(super) fn set_aside(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    let waits = cpu.current != id;
+    if waits {
+        remove(tasks, cpu, id);
+    }
+    tasks[id].priority = THROTTLED;
+    if waits {
+        insert_by(rules, tasks, cpu, id);
+    }
+    cpu.running -= 1;
+    cpu.load -= u64::from(tasks[id].weight);
+}
+
+/// A throttled task counts again and may run; it is still to be placed.
+pub(super) fn end_throttling(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    tasks[id].priority = 0;
+    cpu.running += 1;
+    cpu.load += u64::from(tasks[id].weight);
 }
 
 /// True when a task that is picked must not run: a group around it is throttled, or has no time and is
@@ -141,7 +165,6 @@ mod tests {
     use crate::machine::PerCpu;
     use crate::os::TaskGroup;
     use crate::run_queue::eevdf_params::EevdfParams;
-    use crate::run_queue::insert_by;
 
     #[test]
     fn the_tasks_of_the_outermost_throttled_group_are_found() {

@@ -75,7 +75,7 @@ const fn weighted_otherwise(span: Span, weight: u32) -> i64 {
 
 /// Period in which each of `running` tasks runs once.
 #[inline]
-fn period(params: &CfsParams, running: u32) -> Span {
+pub(super) fn period(params: &CfsParams, running: u32) -> Span {
     if running <= params.nr_latency { params.latency } else { params.min_granularity * u64::from(running) }
 }
 
@@ -83,13 +83,18 @@ fn period(params: &CfsParams, running: u32) -> Span {
 /// period, or of `running` minimum granularities when they are more than `nr_latency`.
 #[inline]
 fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
-    let period = period(params, running);
-    let load = load.max(1);
-    let share = Span::from_ns(match period.ns().checked_mul(u64::from(weight)) {
-        Some(product) => product / load,
-        None => (u128::from(period.ns()) * u128::from(weight) / u128::from(load)) as u64,
-    });
+    let share = part(period(params, running), weight, load);
     if params.base_slice { share.max(params.min_granularity) } else { share }
+}
+
+/// The part of a time that falls to a weight of a total weight `load`.
+#[inline]
+pub(super) fn part(time: Span, weight: u32, load: u64) -> Span {
+    let load = load.max(1);
+    Span::from_ns(match time.ns().checked_mul(u64::from(weight)) {
+        Some(product) => product / load,
+        None => (u128::from(time.ns()) * u128::from(weight) / u128::from(load)) as u64,
+    })
 }
 
 /// How long the current task of a cpu may run in one go (`ideal_runtime` of `check_preempt_tick`).
@@ -115,7 +120,7 @@ fn gap_from(params: &CfsParams, tasks: &Tasks, cpu: &Cpu, turn: Span) -> Time {
 
 /// The wake-up granularity of a task that would go first.
 #[inline]
-fn granularity(params: &CfsParams, task: &Task) -> i64 {
+pub(super) fn granularity(params: &CfsParams, task: &Task) -> i64 {
     if params.weigh_woken {
         weighted(params.wakeup_granularity, task.weight)
     } else {
@@ -150,18 +155,31 @@ fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, (id, entry): (Tas
     let leftmost = cpu.head.some().filter(|_| !params.minimum_with_current).map(|id| tasks[id].vruntime);
     let least = leftmost.map_or(cpu.min_vruntime, |left| left.min(cpu.min_vruntime));
     let task: &mut Task = &mut tasks[id];
+    let debit = match params.debit {
+        _ if entry != Entry::Fork || !params.start_debit => 0,
+        StartDebit::Period => period(params, cpu.running + 1).ns() as i64,
+        StartDebit::Slice => {
+            let (running, load) = (cpu.running + 1, cpu.load + u64::from(task.weight));
+            weighted(slice(params, running, task.weight, load), task.weight)
+        }
+    };
+    seat(params, task, (entry, now), (least, debit));
+}
+
+/// Places a task or group by the minimum of its queue; one that is new `debit` behind it.
+#[inline]
+pub(super) fn seat(
+    params: &CfsParams,
+    task: &mut Task,
+    (entry, now): (Entry, Time),
+    (least, debit): (i64, i64),
+) {
     let placed = match entry {
         Entry::Fork => {
             let average = params.wakeup_granularity.ns();
             if params.adaptive_gran {
                 task.history.waker = Waker { average, issued: None, woken: task.cpu_time.ns() };
             }
-            let (running, load) = (cpu.running + 1, cpu.load + u64::from(task.weight));
-            let debit = match params.debit {
-                _ if !params.start_debit => 0,
-                StartDebit::Period => period(params, running).ns() as i64,
-                StartDebit::Slice => weighted(slice(params, running, task.weight, load), task.weight),
-            };
             least + debit
         }
         Entry::Wake => {
@@ -180,7 +198,7 @@ fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, (id, entry): (Tas
         }
         Entry::Move => task.vruntime,
     };
-    tasks[id].vruntime = placed;
+    task.vruntime = placed;
 }
 
 /// Wake-up pre-emption (`check_preempt_wakeup`): the virtual runtime of the entering task must be smaller by
@@ -191,14 +209,7 @@ fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: T
         return false;
     }
     let (woken, current) = (&tasks[id], &tasks[cpu.current]);
-    let granularity = if params.adaptive_gran {
-        adaptive(params, tasks, cpu, id, now)
-    } else if params.weigh_woken {
-        granularity(params, woken)
-    } else {
-        weighted(params.wakeup_granularity, current.weight.max(NICE_0 as u32))
-    };
-    let preempts = current.vruntime - woken.vruntime > granularity;
+    let preempts = leads(params, (woken, current), (cpu.running, now.since(cpu.picked)));
     if params.buddies && (preempts || !params.preempting_buddies) {
         if params.last_buddy && (!params.crowded_last_buddy || cpu.running >= params.nr_latency) {
             cpu.rare.last_buddy = cpu.current;
@@ -208,12 +219,30 @@ fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: T
     preempts
 }
 
+/// The virtual runtime of a woken task is smaller than that of the current one, which has run for `ran`, by
+/// more than the wake-up granularity (`wakeup_preempt_entity`).
+#[inline]
+pub(super) fn leads(
+    params: &CfsParams,
+    (woken, current): (&Task, &Task),
+    (running, ran): (u32, Span),
+) -> bool {
+    let granularity = if params.adaptive_gran {
+        adaptive(params, woken, (running, ran))
+    } else if params.weigh_woken {
+        granularity(params, woken)
+    } else {
+        weighted(params.wakeup_granularity, current.weight.max(NICE_0 as u32))
+    };
+    current.vruntime - woken.vruntime > granularity
+}
+
 /// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each
 /// runnable task, exceeds the time the current one has run by; at most the granularity.
-fn adaptive(params: &CfsParams, tasks: &Tasks, cpu: &Cpu, id: TaskId, now: Time) -> i64 {
-    let expected = tasks[id].history.waker.average.saturating_mul(2).saturating_mul(u64::from(cpu.running));
-    let granularity = expected.saturating_sub(now.since(cpu.picked).ns()).min(params.wakeup_granularity.ns());
-    weighted(Span::from_ns(granularity), tasks[id].weight)
+fn adaptive(params: &CfsParams, woken: &Task, (running, ran): (u32, Span)) -> i64 {
+    let expected = woken.history.waker.average.saturating_mul(2).saturating_mul(u64::from(running));
+    let granularity = expected.saturating_sub(ran.ns()).min(params.wakeup_granularity.ns());
+    weighted(Span::from_ns(granularity), woken.weight)
 }
 
 /// The buddy that is preferred to `best`, if any: the last woken task, then the one it pre-empted.
@@ -268,7 +297,7 @@ fn past_skip(
 impl CfsParams {
     /// True if the instant of the last ordinary pick matters.
     #[inline]
-    fn times_pairs(&self) -> bool {
+    pub(super) fn times_pairs(&self) -> bool {
         self.buddy_limit == BuddyLimit::Slice
     }
 

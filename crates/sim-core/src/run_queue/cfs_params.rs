@@ -1,5 +1,7 @@
 //! The rules of CFS as named values: tunables in force, and what differs between releases.
 
+use crate::run_queue::bandwidth::Bandwidth;
+use crate::run_queue::groups::GroupShares;
 use crate::time::Span;
 
 /// What `sched_yield` does under CFS.
@@ -95,6 +97,18 @@ pub struct CfsParams {
     /// A task that is picked again begins a new slice (until 3.14). Otherwise its time since it came to the
     /// cpu counts on, and each tick after its slice picks again (`pick_next_task_fair`; commit 678d5718d8d0).
     pub renew_slice: bool,
+    /// With task groups the period is for all runnable tasks of the cpu, not only for what is queued beside a
+    /// task (`ALT_PERIOD`, since 5.13; commit 0c2de3f054a5).
+    pub alt_period: bool,
+    /// A group of which a task goes to sleep is the next buddy of the queues around it
+    /// (`set_next_buddy` in `dequeue_task_fair`, since 2.6.39; commit 2f36825b176f).
+    pub sleep_buddy: bool,
+    /// By what load the weight of a task group is divided among the cpus.
+    pub group_shares: GroupShares,
+    /// The cpu time of groups can be limited (`cpu.cfs_quota_us`, since 3.2; commit ab84d31e1550).
+    pub quota: bool,
+    /// How it is limited.
+    pub bandwidth: Bandwidth,
     /// `sched_yield`.
     pub yield_mode: YieldMode,
 }
@@ -196,6 +210,11 @@ impl CfsParams {
             base_slice: false,
             cap_slice: false,
             renew_slice: true,
+            alt_period: false,
+            sleep_buddy: false,
+            group_shares: GroupShares::Queued,
+            quota: false,
+            bandwidth: Bandwidth::FIRST,
             yield_mode: YieldMode::Default,
         }
     }
@@ -218,6 +237,8 @@ impl CfsParams {
             clear_picked: true,
             weigh_woken: true,
             gap_test: true,
+            sleep_buddy: true,
+            quota: true,
             yield_mode: YieldMode::Skip,
             ..Self::scaled(cpus)
         }

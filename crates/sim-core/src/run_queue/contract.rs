@@ -11,6 +11,7 @@ use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::run_queue::by_policy::ByPolicy;
 use crate::run_queue::cfs::CfsParams;
+use crate::run_queue::cfs_groups::CfsGroups;
 use crate::run_queue::eevdf_params::EevdfParams;
 use crate::run_queue::multilevel::Levels;
 use crate::run_queue::o1::O1Params;
@@ -66,6 +67,8 @@ disciplines! {
     $
     /// Completely Fair Scheduler of Linux 2.6.27 to 6.5.
     Cfs(CfsParams) = "CFS",
+    /// The same in a run with task groups.
+    CfsGroups(CfsGroups) = "CFS",
     /// O(1) scheduler of Linux 2.6.18.
     O1(O1Params) = "O(1)",
     /// ULE of FreeBSD 7.

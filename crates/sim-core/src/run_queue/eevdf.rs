@@ -178,15 +178,10 @@ fn preempts(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> b
     let Some(current) = cpu.current.some() else {
         return cpu.rare.group_count > 0 || pick(tasks, cpu) == Some(id);
     };
-    let level = |tasks: &Tasks, id: TaskId| Level::of(tasks, cpu, id);
     let (one, other) = if cpu.rare.group_count == 0 {
         (id, current)
     } else {
-        let meets = |one: TaskId| {
-            let here = level(tasks, one);
-            Some((one, groups::chain(tasks, cpu, current).find(|other| level(tasks, *other) == here)?))
-        };
-        let Some(met) = groups::chain(tasks, cpu, id).find_map(meets) else { return false };
+        let Some(met) = groups::meeting(tasks, cpu, id, current) else { return false };
         met
     };
     if tasks[one].priority == tasks[other].priority {
@@ -210,7 +205,7 @@ fn preempts(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> b
     if cpu.rare.group_count == 0 {
         return pick(tasks, cpu) == Some(id);
     }
-    best_of(tasks, cpu, level(tasks, one)) == Some(one)
+    best_of(tasks, cpu, Level::of(tasks, cpu, one)) == Some(one)
 }
 
 /// A task that has entered, or a group around it, would be picked where slices differ. One with a shorter
@@ -267,30 +262,14 @@ fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) -> 
 fn throttle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     groups::count(tasks, cpu, id, false, now);
-    let waits = cpu.current != id;
-    if waits {
-        remove(tasks, cpu, id);
-    }
-    tasks[id].priority = THROTTLED;
-    if waits {
-        insert_by(params, tasks, cpu, id);
-    }
-    cpu.running -= 1;
-    cpu.load -= u64::from(tasks[id].weight);
+    bandwidth::set_aside(params, tasks, cpu, id);
     leave_groups(params, tasks, cpu, id, now);
-}
-
-/// A throttled task counts again and may run; it is still to be placed.
-fn end_throttling(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    tasks[id].priority = 0;
-    cpu.running += 1;
-    cpu.load += u64::from(tasks[id].weight);
 }
 
 /// A task of a group that is no longer throttled enters as if it woke (`unthrottle_cfs_rq`).
 fn unthrottle(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
     remove(tasks, cpu, id);
-    end_throttling(tasks, cpu, id);
+    bandwidth::end_throttling(tasks, cpu, id);
     place(params, tasks, cpu, id, Entry::Wake, now);
     insert_by(params, tasks, cpu, id);
 }
@@ -340,7 +319,7 @@ fn leave(
 ) {
     if cpu.rare.group_count > 0 && tasks[id].priority == THROTTLED {
         // It has left already; where it comes to, a new request begins.
-        end_throttling(tasks, cpu, id);
+        bandwidth::end_throttling(tasks, cpu, id);
         tasks[id].history.vdeadline = weighted(slices::of(params.slice, &tasks[id]), tasks[id].weight);
         return;
     }

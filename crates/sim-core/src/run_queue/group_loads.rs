@@ -117,25 +117,25 @@ impl Loads {
 
 /// The records of the groups on a cpu.
 #[derive(Clone, Copy)]
-struct Records {
+pub(super) struct Records {
     cpu: CpuId,
     first: u32,
     count: u32,
 }
 
 impl Records {
-    fn of(cpu: &Cpu) -> Self {
+    pub(super) fn of(cpu: &Cpu) -> Self {
         Self { cpu: cpu.id, first: cpu.rare.first_group.0, count: u32::from(cpu.rare.group_count) }
     }
 
     /// Those of another cpu.
-    const fn on(self, cpu: CpuId) -> Self {
+    pub(super) const fn on(self, cpu: CpuId) -> Self {
         let before = self.first - self.cpu.0 * (self.count + 1);
         Self { cpu, first: before + cpu.0 * (self.count + 1), ..self }
     }
 
     /// That of a group; of the queue of the cpu itself for 0.
-    const fn queue(self, group: u16) -> TaskId {
+    pub(super) const fn queue(self, group: u16) -> TaskId {
         TaskId(self.first + if group == 0 { self.count } else { group as u32 - 1 })
     }
 
@@ -346,6 +346,29 @@ fn part(tasks: &Tasks, on: Records, (group, load_there): (u16, u64), now: Time) 
         part(tasks, on, (tasks[queue].history.group, load(tasks, queue, now) >> FINE), now)
     };
     load_there * whole / (all + 1)
+}
+
+/// What is queued on a cpu, by the weights in its own queue (`weighted_cpuload` before 4.2).
+pub(crate) fn queued_on(tasks: &Tasks, cpu: &Cpu) -> u64 {
+    tasks[Records::of(cpu).queue(0)].history.load
+}
+
+/// What a task counts of that (`task_h_load` before 4.2).
+pub(crate) fn queued_of(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> u64 {
+    let (task, on) = (&tasks[id], Records::of(cpu));
+    let on = task.history.loads.home.map_or(on, |home| on.on(home));
+    queued_part(tasks, on, (task.history.group, task.weight.into()))
+}
+
+/// What a weight in the queue of a group counts of what is queued on the cpu.
+fn queued_part(tasks: &Tasks, on: Records, (group, weight): (u16, u64)) -> u64 {
+    let queue = on.queue(group);
+    let all = tasks[queue].history.load;
+    let whole = match group {
+        0 => all,
+        _ => queued_part(tasks, on, (tasks[queue].history.group, tasks[queue].weight.into())),
+    };
+    weight * whole / (all + 1)
 }
 
 #[cfg(test)]

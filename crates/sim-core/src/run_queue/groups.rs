@@ -13,6 +13,7 @@ use crate::ids::AppId;
 use crate::machine::PerCpu;
 use crate::os::TaskGroup;
 use crate::policy::TaskState;
+use crate::run_queue::level::Level;
 use crate::run_queue::{Tasks, delayed_in, group_loads};
 use crate::time::{Span, Time};
 
@@ -102,6 +103,17 @@ pub(crate) fn chain<'a>(
     id: TaskId,
 ) -> impl Iterator<Item = TaskId> + use<'a> {
     std::iter::successors(Some(id), move |id| parent(tasks, cpu, *id))
+}
+
+/// Where a task or group that has entered meets the current task (`find_matching_se`): the two of their
+/// chains that compete with each other.
+pub(crate) fn meeting(tasks: &Tasks, cpu: &Cpu, id: TaskId, current: TaskId) -> Option<(TaskId, TaskId)> {
+    let level = |id: TaskId| Level::of(tasks, cpu, id);
+    let meets = |one: TaskId| {
+        let here = level(one);
+        Some((one, chain(tasks, cpu, current).find(|other| level(*other) == here)?))
+    };
+    chain(tasks, cpu, id).find_map(meets)
 }
 
 /// True when a task that enters ends the delay of itself or of a group around it.

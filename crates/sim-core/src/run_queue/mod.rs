@@ -12,6 +12,7 @@
 pub(crate) mod bandwidth;
 pub(crate) mod by_policy;
 pub(crate) mod cfs;
+pub(crate) mod cfs_groups;
 mod cfs_params;
 mod contract;
 pub(crate) mod eevdf;
@@ -38,9 +39,11 @@ use crate::time::{Span, Time};
 use contract::each;
 
 use bandwidth::Bandwidth;
+use cfs_groups::CfsGroups;
 pub use contract::Discipline;
 pub(crate) use contract::{FastForward, Grouped, Picks, Requested, Rules, Slack, best};
 pub(crate) use eligibility::{Average, Contender, Requests};
+use groups::GroupShares;
 pub(crate) use list::{
     anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,
     sum_waiting,
@@ -52,16 +55,37 @@ pub(crate) type Tasks = IdVec<TaskId, Task>;
 pub(crate) const FAR_KEY: i64 = 1 << 61;
 
 impl Discipline {
-    /// It has task groups, and the scheduling policies that come with them (`SCHED_BATCH`, `SCHED_IDLE`).
+    /// It has task groups.
     #[must_use]
-    pub fn has_groups(&self) -> bool {
-        self.groups().is_some()
+    pub const fn has_groups(&self) -> bool {
+        matches!(self, Self::Eevdf(_) | Self::Cfs(_) | Self::CfsGroups(_))
+    }
+
+    /// It has the scheduling policies `SCHED_BATCH` and `SCHED_IDLE`.
+    #[must_use]
+    pub const fn has_policies(&self) -> bool {
+        matches!(self, Self::Eevdf(_))
+    }
+
+    /// Where there are task groups, cpus are compared by averages of loads; else by what is queued at the
+    /// instant, as before Linux 4.2.
+    pub(crate) fn averages_loads(&self) -> bool {
+        !matches!(self, Self::CfsGroups(CfsGroups(params)) if params.group_shares == GroupShares::Queued)
+    }
+
+    /// The same with the queues of task groups, where those are a discipline of their own.
+    pub(crate) fn grouped(&self) -> Option<Self> {
+        if let Self::Cfs(params) = self { Some(Self::CfsGroups(CfsGroups(params.clone()))) } else { None }
     }
 
     /// How it limits the cpu time of groups, where it has groups.
     #[must_use]
     pub const fn bandwidth(&self) -> Option<Bandwidth> {
-        if let Self::Eevdf(params) = self { Some(params.bandwidth) } else { None }
+        match self {
+            Self::Eevdf(params) => Some(params.bandwidth),
+            Self::Cfs(params) | Self::CfsGroups(CfsGroups(params)) if params.quota => Some(params.bandwidth),
+            _ => None,
+        }
     }
 
     /// Its tasks may have slices of their own ([`crate::program::AppSpec::slice`]).

@@ -1,6 +1,5 @@
 //! Limits of the cpu time of task groups in the reference engine.
 
-use sim_core::os::EevdfParams;
 use sim_core::policy::THROTTLED;
 use sim_core::rng::{Purpose, below, draw, key};
 
@@ -77,12 +76,12 @@ impl Reference<'_> {
     }
 
     /// A period of a group begins.
-    pub(super) fn begin_period(&mut self, params: EevdfParams, g: usize) {
+    pub(super) fn begin_period(&mut self, g: usize) {
         let Some(limit) = self.model.groups[g].limit else { return };
         self.arm(self.now + limit.period.ns(), Timer::Period(g));
         let quota = limit.quota.ns() as i64;
         self.pools[g] = (quota + limit.burst.ns() as i64).min(self.pools[g] + quota);
-        if params.bandwidth.expires {
+        if self.model.discipline.bandwidth().is_some_and(|rules| rules.expires) {
             for c in 0..self.cpus.len() {
                 if self.cpus[c].groups[g].chosen {
                     self.charge(c);
@@ -99,20 +98,23 @@ impl Reference<'_> {
         for (_, c) in waiting {
             if self.draw_time(c, g, 1) {
                 self.cpus[c].groups[g].throttled = None;
-                self.let_in(params, c);
+                self.let_in(c);
             }
         }
     }
 
     /// Tasks that were throttled enter again.
-    fn let_in(&mut self, params: EevdfParams, c: usize) {
+    fn let_in(&mut self, c: usize) {
         self.charge(c);
         let idle = self.cpus[c].current.is_none() && self.able(c).is_empty();
         for t in self.cpus[c].queue.clone() {
             if self.tasks[t].priority == THROTTLED && !self.is_throttled(c, t) {
                 self.remove(c, t);
                 self.tasks[t].priority = 0;
-                self.insert_entity(params, c, t, Entry::Wake);
+                match self.grouped() {
+                    Some(params) => self.enter_around(&params, c, t, None),
+                    None => self.place(c, t, Entry::Wake),
+                }
                 self.insert(c, t);
                 self.notices.push((t, c, Change::Entered));
             }

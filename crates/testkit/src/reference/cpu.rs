@@ -200,7 +200,7 @@ impl Reference<'_> {
             OnReturn::WaitAsleep => {
                 // The flag was set meanwhile: it looks again.
                 self.renounce(c, LeaveReason::Waits);
-                if self.eevdf().is_none() {
+                if !self.has_ticks() {
                     self.charge(c);
                 }
                 let overhead = self.take_deferred(c);

@@ -1,7 +1,7 @@
 //! EEVDF written down rule by rule: sums over everybody at every question, ticks as events of their own.
 
 use sim_core::observe::LeaveReason;
-use sim_core::os::{Discipline, EevdfParams, EevdfYield, GroupShares, Protection};
+use sim_core::os::{Discipline, EevdfParams, EevdfYield, Protection};
 use sim_core::policy::THROTTLED;
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, draw, key};
@@ -29,7 +29,7 @@ impl Reference<'_> {
 
     /// Ticks disturb whoever runs, unless it polls and yields.
     pub(super) fn feels_ticks(&self, c: usize) -> bool {
-        self.eevdf().is_some() && self.cpus[c].current.is_some() && self.cpus[c].activity != Activity::Poll
+        self.has_ticks() && self.cpus[c].current.is_some() && self.cpus[c].activity != Activity::Poll
     }
 
     /// All entities of a priority level and a group that compete on a cpu: waiting and delayed tasks,
@@ -119,6 +119,9 @@ impl Reference<'_> {
 
     /// A tick comes to a cpu.
     pub(super) fn tick(&mut self, c: usize) {
+        if let Some(params) = self.grouped() {
+            return self.tick_around(&params, c);
+        }
         if let Some(params) = self.eevdf() {
             self.update(params, c);
             if let Some(t) = self.cpus[c].current {
@@ -330,7 +333,7 @@ impl Reference<'_> {
                     if !self.is_out_of_time(c, t) {
                         return Some(t);
                     }
-                    let with = self.parked_with(params, c, t);
+                    let with = self.parked_with(c, t);
                     self.park(params, c, t);
                     for other in with {
                         self.park(params, c, other);
@@ -342,11 +345,12 @@ impl Reference<'_> {
     }
 
     /// Who leaves with a task of a throttled group: where that is so, all others of the outermost one.
-    fn parked_with(&self, params: EevdfParams, c: usize, t: usize) -> Vec<usize> {
+    pub(super) fn parked_with(&self, c: usize, t: usize) -> Vec<usize> {
         let is_throttled =
             |e: &Ent| matches!(e, Ent::Group(g) if self.cpus[c].groups[*g].throttled.is_some());
         let outermost = self.around(c, Ent::Task(t)).into_iter().rfind(is_throttled);
-        let Some(outermost) = outermost.filter(|_| params.bandwidth.at_once) else { return Vec::new() };
+        let at_once = self.model.discipline.bandwidth().is_some_and(|rules| rules.at_once);
+        let Some(outermost) = outermost.filter(|_| at_once) else { return Vec::new() };
         let queue = self.cpus[c].queue.iter().copied().filter(|other| *other != t);
         let counts = queue.filter(|other| self.tasks[*other].priority != THROTTLED);
         counts.filter(|other| self.around(c, Ent::Task(*other)).contains(&outermost)).collect()
@@ -430,6 +434,9 @@ impl Reference<'_> {
 
     /// A task leaves; true when it stays behind as a delayed one.
     pub(super) fn take_leave(&mut self, c: usize, t: usize, reason: LeaveReason) -> bool {
+        if let Some(params) = self.grouped() {
+            self.goes(&params, c, t, reason);
+        }
         let Some(params) = self.eevdf() else { return false };
         let me = Ent::Task(t);
         if !self.counts(t) {
@@ -498,17 +505,7 @@ impl Reference<'_> {
     /// A group gets its part of its weight; its lag stays in proportion.
     fn reweigh(&mut self, params: EevdfParams, c: usize, e: Ent) {
         let Ent::Group(g) = e else { return };
-        if self.load_of(c, g) == 0 {
-            return;
-        }
-        let (here, all) = match params.group_shares {
-            GroupShares::Averaged => self.loads_for_share(c, g),
-            GroupShares::Queued => {
-                (self.load_of(c, g), (0..self.cpus.len()).map(|other| self.load_of(other, g)).sum())
-            }
-        };
-        let whole = u64::from(self.model.groups[g].weight);
-        let weight = (whole * here / all).clamp(2, whole.max(2)) as u32;
+        let Some(weight) = self.part_of_weight(params.group_shares, c, g) else { return };
         let before = self.keys(c, e);
         if weight == before.weight {
             return;

@@ -1,6 +1,9 @@
 //! Task groups of the reference engine: what competes on a cpu is a task or a group.
 
+use sim_core::os::GroupShares;
+
 use super::Reference;
+use super::fair::RefQueue;
 use super::tracks::Tracks;
 
 /// A task, or a group on the cpu at hand.
@@ -36,6 +39,10 @@ pub(super) struct RefGroup {
     pub(super) throttled: Option<u64>,
     /// Its load averages.
     pub(super) tracks: Tracks,
+    /// Its queue under CFS; since when it has its turn in the one around it, and when it last had one.
+    pub(super) fair: RefQueue,
+    pub(super) picked: u64,
+    pub(super) last_ran: u64,
 }
 
 impl RefGroup {
@@ -49,6 +56,9 @@ impl RefGroup {
             left: 0,
             throttled: None,
             tracks: Tracks::default(),
+            fair: RefQueue::default(),
+            picked: 0,
+            last_ran: 0,
         }
     }
 
@@ -120,6 +130,21 @@ impl Reference<'_> {
             }
             Ent::Group(g) => self.cpus[c].groups[g].keys = keys,
         }
+    }
+
+    /// The part of its weight that a group has on a cpu; none if nothing is queued in it there.
+    pub(super) fn part_of_weight(&self, shares: GroupShares, c: usize, g: usize) -> Option<u32> {
+        if self.load_of(c, g) == 0 {
+            return None;
+        }
+        let (here, all) = match shares {
+            GroupShares::Averaged => self.loads_for_share(c, g),
+            GroupShares::Queued => {
+                (self.load_of(c, g), (0..self.cpus.len()).map(|other| self.load_of(other, g)).sum())
+            }
+        };
+        let whole = u64::from(self.model.groups[g].weight);
+        Some((whole * here / all).clamp(2, whole.max(2)) as u32)
     }
 
     /// Sum of the weights that are queued in a group on a cpu.

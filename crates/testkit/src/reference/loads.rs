@@ -3,6 +3,8 @@
 
 use sim_core::decay::{PERIOD_NS, faded};
 
+use sim_core::os::GroupShares;
+
 use super::Reference;
 use super::groups::Ent;
 use super::tracks::{Track, Tracks};
@@ -41,7 +43,7 @@ impl Reference<'_> {
     }
 
     /// Sum of the weights in a queue.
-    fn weights(&self, c: usize, group: usize) -> u64 {
+    pub(super) fn weights(&self, c: usize, group: usize) -> u64 {
         let cpu = &self.cpus[c];
         let tasks = cpu.counted.iter().map(|t| Ent::Task(*t));
         let groups = (0..cpu.groups.len()).filter(|g| cpu.groups[*g].queued).map(Ent::Group);
@@ -194,13 +196,30 @@ impl Reference<'_> {
         (here, (all.saturating_sub(own) >> 10) + here)
     }
 
+    /// Cpus are compared by what is queued at the instant.
+    fn compares_queued(&self) -> bool {
+        self.grouped().is_some_and(|params| params.group_shares == GroupShares::Queued)
+    }
+
     /// The load of a cpu.
     pub(super) fn average_load(&self, c: usize) -> u64 {
+        if self.compares_queued() {
+            return self.weights(c, 0);
+        }
         self.cpus[c].tracks.queue.to(self.now).level >> 10
     }
 
     /// What a task counts of the load of its cpu: at each level, from the outside in, its part of the queue.
     pub(super) fn task_load(&self, t: usize) -> u64 {
+        if self.compares_queued() {
+            let c = self.tasks[t].belongs.unwrap_or(self.tasks[t].cpu);
+            let mut whole = self.weights(c, 0);
+            for e in self.around(c, Ent::Task(t)).into_iter().rev() {
+                let beside = self.weights(c, self.group_of(e));
+                whole = u64::from(self.keys(c, e).weight) * whole / (beside + 1);
+            }
+            return whole;
+        }
         let Some(c) = self.tasks[t].belongs else { return u64::from(self.tasks[t].weight) };
         let mut whole = self.average_load(c);
         for e in self.around(c, Ent::Task(t)).into_iter().rev() {

@@ -12,6 +12,7 @@ mod compute;
 mod cores;
 mod cpu;
 mod eevdf;
+mod fair;
 mod finish;
 mod groups;
 mod loads;
@@ -366,11 +367,7 @@ impl<'o> Reference<'o> {
             Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Yields(app, of_team) => self.flip_yields(app, of_team),
             Timer::Update => self.update_priorities(),
-            Timer::Period(group) => {
-                if let Some(params) = self.eevdf() {
-                    self.begin_period(params, group);
-                }
-            }
+            Timer::Period(group) => self.begin_period(group),
             Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {
                 self.refresh_priorities();

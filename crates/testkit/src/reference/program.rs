@@ -224,7 +224,7 @@ impl Reference<'_> {
     /// The current task begins to wait.
     pub(super) fn wait(&mut self, c: usize, waiting: Waiting, ready: u64, overhead: Overhead) {
         self.renounce(c, LeaveReason::Waits);
-        if self.eevdf().is_none() {
+        if !self.has_ticks() {
             self.charge(c);
         }
         let Some(t) = self.cpus[c].current else { return };

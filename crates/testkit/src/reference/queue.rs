@@ -82,6 +82,9 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             return self.update(params, c);
         }
+        if let Some(params) = self.grouped() {
+            return self.charge_around(&params, c);
+        }
         let Some(t) = self.cpus[c].current else { return };
         let span = self.now.saturating_sub(self.cpus[c].charged);
         if self.has_virtual_time() {
@@ -97,7 +100,7 @@ impl Reference<'_> {
     /// The queue's minimum follows the smaller of the current and the first waiting task, and never goes
     /// back.
     pub(super) fn advance_minimum(&mut self, c: usize) {
-        if !self.has_virtual_time() {
+        if !self.has_virtual_time() || self.grouped().is_some() {
             return;
         }
         let (mut current, first) = (self.cpus[c].current, self.cpus[c].queue.first().copied());
@@ -111,7 +114,7 @@ impl Reference<'_> {
         }
     }
 
-    fn period(params: &CfsParams, count: u64) -> u64 {
+    pub(super) fn period(params: &CfsParams, count: u64) -> u64 {
         if count <= u64::from(params.nr_latency) {
             params.latency.ns()
         } else {
@@ -145,7 +148,7 @@ impl Reference<'_> {
     }
 
     /// The lead that counts between a task that would go first and another one.
-    fn granularity(params: &CfsParams, weight: u32) -> i64 {
+    pub(super) fn granularity(params: &CfsParams, weight: u32) -> i64 {
         let weight = if params.weigh_woken { weight } else { 1024 };
         weighted(params.wakeup_granularity.ns(), weight)
     }
@@ -172,6 +175,7 @@ impl Reference<'_> {
         let (Some(current), true) = (self.cpus[c].current, self.contested(c)) else { return false };
         let picked = self.cpus[c].picked;
         match &self.model.discipline {
+            Discipline::Cfs(_) if self.grouped().is_some() => false,
             Discipline::Cfs(params) => {
                 let over = at > picked + self.turn(params, c, current);
                 self.tick_from(c, at) == at && (over || self.left_behind(params, c, current, at))
@@ -197,6 +201,9 @@ impl Reference<'_> {
     pub(super) fn place(&mut self, c: usize, t: usize, entry: Entry) {
         if let Some(params) = self.eevdf() {
             return self.insert_entity(params, c, t, entry);
+        }
+        if let Some(params) = self.grouped() {
+            return self.enter_around(&params, c, t, Some(entry));
         }
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params.clone(),
@@ -270,11 +277,16 @@ impl Reference<'_> {
         if self.eevdf().is_some() {
             return self.would_take(c, t);
         }
+        if let Some(params) = self.grouped() {
+            return self.takes_around(&params, c, t);
+        }
         // Keys of policies may be as far apart as numbers allow.
         let overhead = theirs.vruntime.saturating_sub(mine.vruntime);
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params,
-            Discipline::RoundRobin(_) | Discipline::Eevdf(_) | Discipline::VirtualTime(_) => return false,
+            // Above: the rules of what has groups.
+            Discipline::Eevdf(_) | Discipline::CfsGroups(_) => return false,
+            Discipline::RoundRobin(_) | Discipline::VirtualTime(_) => return false,
             Discipline::ByPolicy(_) => return mine.preempts && overhead > 0,
             Discipline::O1(_) | Discipline::Ts(_) => return overhead > 0,
             // Interactive over not interactive.
@@ -313,9 +325,12 @@ impl Reference<'_> {
         let rivals = self.runnable(c).filter(|t| self.tasks[*t].priority == priority);
         let least = rivals.map(|t| self.tasks[t].vruntime).min().unwrap_or(key);
         match &self.model.discipline {
+            Discipline::Cfs(params) if self.grouped().is_some() => {
+                self.is_near_around(params, c, yield_target)
+            }
             Discipline::Cfs(params) => key - least <= params.wakeup_granularity.ns() as i64,
             Discipline::Eevdf(_) => self.is_eligible(c, yield_target),
-            Discipline::RoundRobin(_) | Discipline::ByPolicy(_) => true,
+            Discipline::RoundRobin(_) | Discipline::ByPolicy(_) | Discipline::CfsGroups(_) => true,
             Discipline::VirtualTime(params) => key - least <= params.slice.ns() as i64,
             // First among equals.
             Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => key == least,
@@ -331,6 +346,9 @@ impl Reference<'_> {
         }
         if let Some(params) = self.eevdf() {
             return self.pick(params, c);
+        }
+        if let Some(params) = self.grouped() {
+            return self.choose_around(&params, c);
         }
         let pair_slice = self.now - self.cpus[c].pair_start;
         let cpu = &self.cpus[c];
@@ -395,6 +413,9 @@ impl Reference<'_> {
         if !again || self.cfs().is_none_or(|params| params.renew_slice) {
             self.cpus[c].picked = self.now;
         }
+        if let Some(params) = self.grouped() {
+            return self.turns_begin(&params, c, t);
+        }
         if self.cfs().is_some_and(|params| params.clear_picked) {
             self.no_buddy(c, t);
         }
@@ -413,6 +434,9 @@ impl Reference<'_> {
 
     /// The current task is interrupted; `over`: because its slice is.
     pub(super) fn interrupted(&mut self, c: usize, t: usize, over: bool) {
+        if self.grouped().is_some() {
+            return;
+        }
         let used_up =
             |params: &CfsParams| !params.gap_test || self.now > self.cpus[c].picked + self.turn(params, c, t);
         if over && self.cfs().is_some_and(|params| params.clear_buddies && used_up(params)) {
@@ -441,6 +465,9 @@ impl Reference<'_> {
         self.cpus[c].pair_start = self.now;
         if let Some(params) = self.eevdf() {
             return self.forfeit(params, c, t);
+        }
+        if let Some(params) = self.grouped() {
+            return self.yield_around(&params, c, t);
         }
         let last = self.last_of_band(c, self.tasks[t].priority);
         if self.has_priorities() {

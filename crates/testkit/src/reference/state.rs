@@ -11,6 +11,7 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
 
+use super::fair::RefQueue;
 use super::groups::RefGroup;
 use super::memory::Job;
 use super::scan::RefScan;
@@ -87,6 +88,8 @@ pub(super) struct RefCpu {
     pub(super) groups: Vec<RefGroup>,
     /// The load averages of its queue, where there are task groups.
     pub(super) tracks: Tracks,
+    /// Its queue under CFS with task groups.
+    pub(super) fair: RefQueue,
     pub(super) activity: Activity,
     pub(super) since: u64,
     pub(super) overhead: Overhead,
@@ -152,6 +155,7 @@ impl RefCpu {
             counted: Vec::new(),
             groups: Vec::new(),
             tracks: Tracks::default(),
+            fair: RefQueue::default(),
             activity: Activity::Idle,
             since: 0,
             overhead: Overhead::default(),

@@ -54,7 +54,7 @@ impl Reference<'_> {
 
     /// Virtual runtime moves with the difference of the two queues' minima.
     fn shift(&mut self, t: usize, from: usize, to: usize) {
-        if self.eevdf().is_some() {
+        if self.has_ticks() {
             return;
         }
         self.charge(from);

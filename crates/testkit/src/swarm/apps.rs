@@ -7,6 +7,17 @@ use workloads::runtimes::{Entry, RUNTIMES, Role, serves_threads};
 use super::source::Source;
 use super::values::{Frame, Limit, cpus, settings, sparse, time, with};
 
+/// What a kernel has for applications.
+#[derive(Clone, Copy)]
+pub(super) struct Offers {
+    /// Task groups.
+    pub(super) groups: bool,
+    /// Scheduling policies.
+    pub(super) policies: bool,
+    /// Limits of groups.
+    pub(super) limits: bool,
+}
+
 /// What the applications depend on.
 pub(super) struct Mix<'a> {
     /// Cpus of the machine.
@@ -15,8 +26,8 @@ pub(super) struct Mix<'a> {
     pub(super) horizon: u64,
     /// Typical piece of work in nanoseconds.
     pub(super) grain: u64,
-    /// They may be in task groups and have scheduling policies.
-    pub(super) groups: bool,
+    /// What they may use; scheduling policies only with groups.
+    pub(super) offers: Offers,
     /// Their affinity may change.
     pub(super) rebinds: bool,
     /// Their names.
@@ -50,7 +61,8 @@ pub(super) fn mix(source: &mut Source<'_>, mix: &Mix<'_>) -> (Value, Option<Valu
         apps.insert(name.clone(), Value::Object(app));
     }
     let used: Vec<&str> = apps.values().filter_map(|app| app.get("cgroup")?.as_str()).collect();
-    let cgroups = (!used.is_empty() && source.below(4) > 0).then(|| groups(source, &used));
+    let limits = mix.offers.limits;
+    let cgroups = (!used.is_empty() && source.below(4) > 0).then(|| groups(source, &used, limits));
     (Value::Object(apps), cgroups, most)
 }
 
@@ -224,20 +236,20 @@ fn place(source: &mut Source<'_>, mix: &Mix<'_>, app: &mut Map<String, Value>) {
         1 => drop(app.insert("nice".into(), json!(list))),
         _ => {}
     }
-    if mix.groups {
+    if mix.offers.groups {
         match source.below(6) {
             0 => drop(app.insert("session".into(), json!(*source.pick(&["s1", "s2"])))),
             1..3 => drop(app.insert("cgroup".into(), json!(*source.pick(&PATHS)))),
             _ => {}
         }
-        if source.one_in(3) {
+        if mix.offers.policies && source.one_in(3) {
             app.insert("scheduling".into(), json!(*source.pick(&["batch", "idle"])));
         }
     }
 }
 
 /// Weights and limits of the control groups that are used, or that contain one that is.
-fn groups(source: &mut Source<'_>, used: &[&str]) -> Value {
+fn groups(source: &mut Source<'_>, used: &[&str], limits: bool) -> Value {
     let mut groups = Map::new();
     for path in PATHS {
         let inside = |used: &&str| {
@@ -250,7 +262,7 @@ fn groups(source: &mut Source<'_>, used: &[&str]) -> Value {
         if source.one_in(2) {
             group.insert("weight".into(), json!(source.magnitude(1, 10_000)));
         }
-        if source.one_in(2) {
+        if limits && source.one_in(2) {
             group.insert("quota".into(), time(source.magnitude(1_000_000, 200_000_000)));
             if source.one_in(2) {
                 group.insert("period".into(), time(source.magnitude(1_000_000, 1_000_000_000)));

@@ -218,8 +218,13 @@ impl Possible {
     /// Whether a run can have both features, which are of two dimensions in their order.
     pub(super) fn both(&self, one: &Feature, other: &Feature) -> bool {
         let kernel_queue = |kernel: &str| self.queues.get(kernel);
-        let eevdf = |name: &str| self.queues.get(name).is_some_and(|queue| queue == "Eevdf");
         let grouped = |value: &str| ["groups", "quota", "scheduling"].contains(&value);
+        // Limits came with 3.2.
+        let has = |queue: &str, value: &str| queue == "EEVDF" || (queue == "CFS" && value != "scheduling");
+        let early = |name: &str| name.starts_with("linux-2.6");
+        let kernel_has = |name: &str, value: &str| {
+            self.queues.get(name).is_some_and(|queue| has(queue, value)) && !(value == "quota" && early(name))
+        };
         let policy_level = |name: &str| ALL.iter().find(|entry| entry.name == name).map(|entry| entry.level);
         match (one.0, other.0) {
             ("kernel", "queue") => {
@@ -235,8 +240,8 @@ impl Possible {
                 ALL.iter().any(|entry| entry.name == one.1 && entry.task_groups)
             }
             ("policy", "setting") if other.1 == "affinity" => one.1 != "DWRR",
-            ("kernel", "setting") if grouped(&other.1) => eevdf(&one.1),
-            ("queue", "setting") if grouped(&other.1) => one.1 == "Eevdf",
+            ("kernel", "setting") if grouped(&other.1) => kernel_has(&one.1, &other.1),
+            ("queue", "setting") if grouped(&other.1) => has(&one.1, &other.1),
             _ => true,
         }
     }

@@ -5,9 +5,8 @@ use machines::{LEVEL_NAMES, entries, parse_topology};
 use notation::parameter::{Kind, Parameter};
 use serde_json::{Map, Value, json};
 use sim_core::machine::{Level, Topology};
-use sim_core::os::Discipline;
 
-use super::apps::{self, Mix};
+use super::apps::{self, Mix, Offers};
 use super::chosen::{Beside, policies};
 use super::source::Source;
 use super::values::{Frame, Limit, duration, settings, sparse, time, with};
@@ -49,13 +48,13 @@ const SHAPES: [&str; 16] = [
 pub(super) fn scenario(source: &mut Source<'_>) -> Value {
     let (machine, topology, cycle) = machine(source);
     let cpus = u64::from(topology.cpus());
-    let (kernel, tick, grouped) = kernel(source, cpus);
+    let (kernel, tick, offers) = kernel(source, cpus);
     let names: Vec<String> = (0..*source.pick(&[1, 2, 2, 3, 4])).map(|number| format!("a{number}")).collect();
     // Pieces of work: from far below a tick to several of them.
     let long = if source.one_in(12) { u64::MAX } else { cycle.saturating_mul(POLLS) };
     let most = (tick.saturating_mul(TICKS) / cpus).min(long).min(LONGEST);
     let grain = source.magnitude(2_000, 4_000_000).min(most / 40).max(1_000);
-    let (bound_to, ordered) = (source.one_in(5), grouped && source.one_in(2));
+    let (bound_to, ordered) = (source.one_in(5), offers.groups && source.one_in(2));
     let beside = Beside {
         cpus,
         cores: u64::from(topology.count(Level::Core)),
@@ -65,7 +64,8 @@ pub(super) fn scenario(source: &mut Source<'_>) -> Value {
     };
     let (policies, period) = policies(source, &beside);
     let horizon = most.min(period.saturating_mul(PERIODS)).min(grain.saturating_mul(PIECES)).max(40_000);
-    let mix = Mix { cpus, horizon, grain, groups: ordered, rebinds: bound_to, names: &names };
+    let offers = Offers { groups: ordered, ..offers };
+    let mix = Mix { cpus, horizon, grain, offers, rebinds: bound_to, names: &names };
     let mut root = Map::new();
     root.insert("name".into(), json!("swarm"));
     root.insert("machine".into(), machine);
@@ -121,8 +121,8 @@ fn machine(source: &mut Source<'_>) -> (Value, Topology, u64) {
     (with(&name, &parameters), topology, cycle)
 }
 
-/// A kernel: the value of its key, its tick in nanoseconds, and whether it has task groups.
-fn kernel(source: &mut Source<'_>, cpus: u64) -> (Value, u64, bool) {
+/// A kernel: the value of its key, its tick in nanoseconds, and what it has for applications.
+fn kernel(source: &mut Source<'_>, cpus: u64) -> (Value, u64, Offers) {
     let entry = source.pick(KERNELS.entries);
     let frame = Frame { cpus, apps: &[], limits: &[], sparse: sparse(source) };
     let parameters = settings(source, entry.parameters, &frame);
@@ -130,8 +130,13 @@ fn kernel(source: &mut Source<'_>, cpus: u64) -> (Value, u64, bool) {
     let tick = parameters.get("tick").and_then(duration).unwrap_or(default);
     let values = notation::parameter::Values::defaults(entry.parameters);
     let model = kernels::build(entry, &values, cpus as u32);
-    let grouped = matches!(model.discipline, Discipline::Eevdf(_));
-    (with(entry.name, &parameters), tick, grouped)
+    let limited = parameters.get("quota").and_then(Value::as_bool);
+    let offers = Offers {
+        groups: model.discipline.has_groups(),
+        policies: model.discipline.has_policies(),
+        limits: limited.unwrap_or(model.discipline.bandwidth().is_some()),
+    };
+    (with(entry.name, &parameters), tick, offers)
 }
 
 /// What is neither machine nor kernel, programs or policies.

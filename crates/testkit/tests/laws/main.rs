@@ -8,6 +8,7 @@ mod balancing;
 mod barriers;
 mod caches;
 mod cfs;
+mod cfs_groups;
 mod disciplines;
 mod eevdf;
 mod eevdf_releases;

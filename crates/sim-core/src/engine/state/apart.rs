@@ -5,6 +5,7 @@ use crate::limits::MAX_LOOP_DEPTH;
 use crate::program::Scheduling;
 use crate::run_queue::by_policy::PolicyEntry;
 use crate::run_queue::cfs::Waker;
+use crate::run_queue::cfs_groups::Queue;
 use crate::run_queue::group_loads::Loads;
 use crate::run_queue::multilevel::Share;
 use crate::time::{Span, Time};
@@ -42,6 +43,8 @@ pub(crate) struct History {
     pub(crate) chosen: bool,
     /// Of a group on a cpu: sum of the weights that are queued in it.
     pub(crate) load: u64,
+    /// CFS with task groups: the queue of a group on a cpu, and when it was picked.
+    pub(crate) queue: Queue,
     /// Its load averages, where there are task groups.
     pub(crate) loads: Loads,
     /// Of a group: its cpu time is limited ([`crate::run_queue::bandwidth`]).
@@ -111,6 +114,7 @@ impl Unwritten for History {
         queued: false,
         chosen: false,
         load: 0,
+        queue: Queue::EMPTY,
         loads: Loads::NONE,
         limited: false,
         runtime: 0,
