@@ -247,7 +247,7 @@ parameters! {
         ineligible_stays: bool = true;
         /// Wake-up: a task that wakes many others, which wake many, is not followed to its cpu (wake_wide;
         /// since 4.3, 63b0e9edceec).
-        wake_wide: bool = false;
+        wake_wide: bool = true;
         /// Wake-up: the same by the task that is woken: it has more flips than the cache cpus, and its waker
         /// so many times more (wake_wide of 3.12 to 4.2, 62470419e993). It acts with `wake_wide`.
         wide_by_wakee: bool = false;
@@ -271,7 +271,7 @@ parameters! {
         /// cache were at their last periodic balancing, none from 85 % on (SIS_UTIL; since 6.0,
         /// 70fb5ccf2ebb). `cores`: all, for a core that is idle as a whole; else a thread of the target's
         /// core (to 4.8).
-        scan: Scan = Scan::All;
+        scan: Scan = Scan::Utilisation;
         /// Wake-up: without an idle core a task looks at the threads of its previous core before the others
         /// (select_idle_smt; since 5.13, c722f35b513f); before, at those of the target's core after them.
         previous_core_first: bool = true;
@@ -280,7 +280,7 @@ parameters! {
         idle_for_migration_cost: bool = false;
         /// Balancer: the highest cost of a look of cpus that go idle falls by 3/256 a second
         /// (update_newidle_cost; since 3.13, f48627e686a6). If false, it stays what a look costs.
-        look_cost_fades: bool = false;
+        look_cost_fades: bool = true;
         /// Balancer: what a look of a cpu that goes idle counts as if it pulls nothing
         /// (sched_balance_newidle).
         /// `cost`: its cost (3.13 to 6.16). `more`: half as much again as the highest cost so far, up to
@@ -288,7 +288,7 @@ parameters! {
         /// random, so that their share follows the share that pulls (NI_RANDOM; 6.19 and stable kernels since
         /// January 2026, 33cf66d88306). `random-by-rate`: the same, and rare looks keep a higher share
         /// (NI_RATE; 7.1).
-        failing: Failing = Failing::Cost;
+        failing: Failing = Failing::More;
         /// Memory: automatic NUMA balancing. A scan marks the pages of each task part by part, the next use
         /// of a marked page is a hinting fault, and pages move to the node of the task that uses them
         /// (task_numa_work, should_numa_migrate_memory; since 3.8, in this form since 3.15). Off in a kernel
@@ -311,12 +311,7 @@ pub(super) const TYPES_6_18: [Parameter; TYPES] = changed(TypeRules::TABLE, &[])
 /// 6.6 to 6.12.
 pub(super) const TYPES_6_6: [Parameter; TYPES] = changed(
     &TYPES_6_18,
-    &[
-        TypeRules::ineligible_stays.with(false as u64),
-        TypeRules::wake_wide.with(true as u64),
-        TypeRules::scan.with(Scan::Utilisation as u64),
-        TypeRules::look_cost_fades.with(true as u64),
-    ],
+    &[TypeRules::ineligible_stays.with(false as u64), TypeRules::failing.with(Failing::Cost as u64)],
 );
 
 /// 6.12 after the stable updates of January 2026.

@@ -28,6 +28,8 @@ pub struct Late {
 pub(super) struct Reach {
     /// Cpus around the chosen one among which a woken task finds an idle one; 0: it does not look.
     wake: u32,
+    /// It looks at fewer of them, the busier they have been.
+    by_utilisation: bool,
     /// Cpus around one that goes idle, from which it takes a task in any case; 0: none.
     new_idle: u32,
 }
@@ -37,6 +39,8 @@ pub(super) struct Reach {
 const MIGRATION_COST: Span = Span::from_us(500);
 /// What a look on going idle costs per cpu of its level (the policy's default of `newidle_cost`).
 const LOOK: Span = Span::from_us(100);
+/// What it counts at most after looks that found nothing (`sched_balance_newidle` of 6.17 and 6.18.2).
+const DEAREST: Span = Span::from_ns(500_200);
 /// Averages over the queues have settled (PELT: half-life 32 ms).
 const SETTLED: Span = Span::from_ms(300);
 
@@ -59,7 +63,8 @@ impl Reach {
             _ => 0,
         };
         let lowest = levels.first().filter(|level| name == "linux-6.18" && level.name == "MC");
-        Self { wake, new_idle: lowest.map_or(0, |level| level.span) }
+        let by_utilisation = name == "linux-6.18";
+        Self { wake, by_utilisation, new_idle: lowest.map_or(0, |level| level.span) }
     }
 }
 
@@ -71,6 +76,8 @@ pub(super) struct Prompt {
     idle: Vec<(Time, Span)>,
     /// When a task last came to each cpu or left it.
     changed: Vec<Time>,
+    /// Whether a cpu has ever had a task.
+    used: Vec<bool>,
     /// When each task last got a cpu or left one; never for tasks that poll or sleep, of which that is not
     /// known.
     ran: Vec<Time>,
@@ -87,7 +94,7 @@ impl Prompt {
         let waits = |app: &AppSpec| app.program.ops().contains(&Op::End);
         let ran = |app: &AppSpec| if waits(app) { Time::NEVER } else { Time::ZERO };
         let ran = apps.iter().flat_map(|app| vec![ran(app); app.tasks as usize]).collect();
-        Self { reach, idle, changed: vec![Time::ZERO; cpus], ran }
+        Self { reach, idle, changed: vec![Time::ZERO; cpus], used: vec![false; cpus], ran }
     }
 
     pub(super) fn ran(&mut self, task: TaskId, at: Time) {
@@ -105,6 +112,19 @@ impl Prompt {
             *since = at;
         }
         self.changed[cpu.index()] = at;
+        self.used[cpu.index()] |= after > 0;
+    }
+
+    /// The least number of cpus at which a woken task looks (`update_idle_cpu_scan` of 6.0 and later): as if
+    /// those that ever had a task had always been busy at the last periodic balancing.
+    fn looked_at(&self, reach: Range<usize>) -> usize {
+        let cpus = reach.len() as u64;
+        if !self.reach.by_utilisation {
+            return reach.len();
+        }
+        let busy = 1_024 * self.used[reach].iter().filter(|used| **used).count() as u64 / cpus;
+        let left = 1_024 - (busy * busy * 117 * 117 / (10_000 * 1_024)).min(1_024);
+        (left * cpus / 1_024) as usize
     }
 
     /// A woken task goes to `cpu`: an idle one that it has overlooked.
@@ -112,8 +132,11 @@ impl Prompt {
         if self.reach.wake == 0 || tasks[cpu.index()].is_empty() {
             return None;
         }
-        let mut reach = around(cpu, self.reach.wake, tasks.len());
-        reach.find(|other| tasks[*other].is_empty() && mask >> other & 1 == 1).map(CpuId::new)
+        // It was the target, after which the search begins.
+        let reach = around(cpu, self.reach.wake, tasks.len());
+        let order = (cpu.index() + 1..reach.end).chain(reach.start..cpu.index());
+        let mut seen = order.filter(|other| mask >> other & 1 == 1).take(self.looked_at(reach));
+        seen.find(|other| tasks[*other].is_empty()).map(CpuId::new)
     }
 
     /// A cpu that goes idle at this instant takes a task for sure: a queue beside it has tasks to give that
@@ -121,7 +144,7 @@ impl Prompt {
     pub(super) fn takes(&self, at: Time, tasks: &[Vec<TaskId>], masks: &[Cpus], cpu: CpuId) -> bool {
         let (since, average) = self.idle[cpu.index()];
         let span = self.reach.new_idle;
-        if span == 0 || since != at || at == Time::ZERO || average < LOOK * u64::from(span) {
+        if span == 0 || since != at || at == Time::ZERO || average < (LOOK * u64::from(span)).max(DEAREST) {
             return false;
         }
         let crowded = || around(cpu, span, tasks.len()).filter(|other| tasks[*other].len() > 1);
