@@ -26,8 +26,8 @@ pub use freebsd::{Balances, Places, Steals, UleRules};
 pub use missing::{Error, Missing, missing};
 pub use nearest::{Fit, Nearest, nearest, numbers_of};
 pub use types::{
-    ActiveBalance, Compares, Crowded, Detach, Failing, Fork, ForkNuma, NumaAllowance, Scan, Siblings,
-    TYPE_ROWS, TypeRules,
+    ActiveBalance, Compares, Crowded, Detach, Failing, Fork, ForkNuma, IdleClass, NumaAllowance, Scan,
+    Siblings, TYPE_ROWS, TypeRules,
 };
 
 /// A built-in operating system.

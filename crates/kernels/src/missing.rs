@@ -43,7 +43,7 @@ pub struct Missing {
 }
 
 /// All of them, those that change most first.
-const MISSING: [Missing; 8] = [
+const MISSING: [Missing; 10] = [
     Missing {
         rule: "lazy preemption",
         since: &[7, 0],
@@ -88,6 +88,24 @@ const MISSING: [Missing; 8] = [
         about: "Each session of a terminal is a task group of its own where CONFIG_SCHED_AUTOGROUP is on, as in \
             RHEL and Ubuntu. Programs share a cpu by their threads here, by sessions there: give each its own \
             `session`.",
+    },
+    Missing {
+        rule: "cluster wake-ups",
+        since: &[6, 8],
+        until: None,
+        error: Error::Either,
+        about: "A woken task looks first at the cpus that share an L2 cache with the target \
+            (select_idle_cpu, 8881e1639f1f). Only chips with such caches within the last-level one are \
+            concerned; machines here have one of the two.",
+    },
+    Missing {
+        rule: "overlapping groups",
+        since: &[3, 5],
+        until: None,
+        error: Error::Optimistic,
+        about: "Where memory nodes are not all neighbours, groups of nodes overlap \
+            (build_overlap_sched_groups), to 4.12 built from the view of the first cpu: tasks bound to two \
+            distant nodes were not spread. Here groups are blocks of nodes.",
     },
     Missing {
         rule: "core scheduling",

@@ -130,6 +130,18 @@ choices! {
 }
 
 choices! {
+    /// Whether a cpu counts as idle for a woken task whose tasks are all of `SCHED_IDLE` (`sched_idle_cpu`).
+    pub enum IdleClass {
+        /// It does not. To 5.3.
+        Busy = "busy",
+        /// It does. 5.4 to 7.0, 3c29e651e16d.
+        Idle = "idle",
+        /// It does, but not for tasks of `SCHED_IDLE`. Since 7.1, fd54d81c2c0e.
+        IdleForOthers = "idle-for-others",
+    }
+}
+
+choices! {
     /// What a look of a cpu that goes idle counts as if it pulls nothing.
     pub enum Failing {
         /// What it costs. 3.13 to 6.16.
@@ -275,6 +287,10 @@ parameters! {
         /// Wake-up: without an idle core a task looks at the threads of its previous core before the others
         /// (select_idle_smt; since 5.13, c722f35b513f); before, at those of the target's core after them.
         previous_core_first: bool = true;
+        /// Wake-up: whether a cpu with tasks of SCHED_IDLE only counts as idle (sched_idle_cpu). `busy`: not
+        /// (to 5.3). `idle`: it does (5.4 to 7.0, 3c29e651e16d). `idle-for-others`: not for tasks of
+        /// SCHED_IDLE (since 7.1, fd54d81c2c0e).
+        idle_class: IdleClass = IdleClass::Idle;
         /// Balancer: a cpu whose idle times are shorter on average than migration_cost looks for nothing when
         /// it goes idle (newidle_balance; to 5.16, c5b0a7eefc70).
         idle_for_migration_cost: bool = false;
@@ -326,8 +342,13 @@ pub(super) const TYPES_6_19: [Parameter; TYPES] =
     changed(&TYPES_6_18, &[TypeRules::failing.with(Failing::Random as u64)]);
 
 /// 7.1.
-pub(super) const TYPES_7_1: [Parameter; TYPES] =
-    changed(&TYPES_6_19, &[TypeRules::failing.with(Failing::RandomByRate as u64)]);
+pub(super) const TYPES_7_1: [Parameter; TYPES] = changed(
+    &TYPES_6_19,
+    &[
+        TypeRules::failing.with(Failing::RandomByRate as u64),
+        TypeRules::idle_class.with(IdleClass::IdleForOthers as u64),
+    ],
+);
 
 /// 6.5.
 pub(super) const TYPES_6_5: [Parameter; TYPES] = changed(
@@ -415,7 +436,11 @@ pub(super) const TYPES_5_4: [Parameter; TYPES] = changed(
 /// 4.17 to 4.19.
 pub(super) const TYPES_4_18: [Parameter; TYPES] = changed(
     &TYPES_5_4,
-    &[TypeRules::load_bias.with(true as u64), TypeRules::threads_share.with(true as u64)],
+    &[
+        TypeRules::load_bias.with(true as u64),
+        TypeRules::threads_share.with(true as u64),
+        TypeRules::idle_class.with(IdleClass::Busy as u64),
+    ],
 );
 
 /// 3.16 to 4.0.

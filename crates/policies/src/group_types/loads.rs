@@ -103,10 +103,12 @@ impl GroupTypes {
     }
 
     /// A cautious estimate of a cpu's load: the larger of that of now and an average in the own group
-    /// (`target_load`), the smaller in another one (`source_load`).
+    /// (`target_load`), the smaller in another one (`source_load`). With task groups that of now: what
+    /// follows it is not known by group.
     fn cautious(&mut self, view: &dyn View, cpu: CpuId, index: usize, own: bool) -> u64 {
         let load = self.load(view, cpu);
-        let Some(at) = index.checked_sub(1).filter(|_| self.rules.load_bias) else { return load };
+        let follows = self.rules.load_bias && view.load_average(cpu).is_none();
+        let Some(at) = index.checked_sub(1).filter(|_| follows) else { return load };
         let average = self.cpus[cpu].followers.values[at];
         if own { load.max(average) } else { load.min(average) }
     }

@@ -23,6 +23,7 @@ pub(crate) use kernels::TypeRules as Rules;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Division, Level, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, Timer, View, Why};
+use sim_core::program::WEIGHT_IDLE;
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
@@ -131,6 +132,8 @@ pub(crate) struct GroupTypes {
     /// Shared caches with two busy cpus or more.
     crowded: u32,
     idle: idle::Idle,
+    /// A task of `SCHED_IDLE` has run.
+    idle_class: bool,
     /// Cpus with two tasks or more (`rd->overloaded` while there is one).
     overloaded: u32,
     unequal: Unequal,
@@ -174,6 +177,7 @@ impl GroupTypes {
             idle: idle::Idle::new(machine),
             caches,
             overloaded: 0,
+            idle_class: false,
             unequal: Unequal::new(machine, options.unequal_cores),
             small_busy: 0,
             marked: domains.iter().map(|d| vec![false; d.groups.count() as usize]).collect(),
@@ -294,6 +298,7 @@ impl Policy for GroupTypes {
     fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let now = system.now();
         let weight = u64::from(system.task(task).weight);
+        self.idle_class |= weight == u64::from(WEIGHT_IDLE);
         let home = self.task(task).home;
         if home.is_none() {
             self.start(now, task, (weight, cpu));

@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{View, Why};
+use sim_core::program::WEIGHT_IDLE;
 use sim_core::time::{Span, Time};
 
 use super::average::FINE;
 use super::domains::{Domain, UNIT};
 use super::unequal::{Rule, fits};
 use super::{GroupTypes, rules};
-use kernels::Scan;
+use kernels::{IdleClass, Scan};
 
 /// Whom a task wakes (`record_wakee`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,11 +150,26 @@ impl GroupTypes {
         self.caches.part(a) == self.caches.part(b)
     }
 
+    /// Idle, or by the rule with tasks of `SCHED_IDLE` only (`sched_idle_cpu`): these have the least weight,
+    /// and no other task has it.
+    fn is_free(&self, view: &dyn View, task: TaskId, cpu: CpuId) -> bool {
+        let tasks = u64::from(view.nr_running(cpu));
+        if tasks == 0 || !self.idle_class {
+            return tasks == 0;
+        }
+        let counts = match self.rules.idle_class {
+            IdleClass::Busy => false,
+            IdleClass::Idle => true,
+            IdleClass::IdleForOthers => view.task(task).weight != WEIGHT_IDLE,
+        };
+        counts && view.load(cpu) == tasks * u64::from(WEIGHT_IDLE)
+    }
+
     /// An idle cpu near the target (`select_idle_sibling`): the target, the previous or the one before when
     /// they share its cache, else one of the cache.
     fn idle_sibling(&mut self, view: &dyn View, woken: &Woken) -> (CpuId, Why) {
         let Woken { task, target, .. } = *woken;
-        let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
+        let idle = |cpu: CpuId| self.is_free(view, task, cpu) && view.allowed(task, cpu);
         let equal = self.unequal.rule != Rule::Capacity;
         let large = |cpu: CpuId| equal || fits(woken.used, self.unequal.capacity(cpu));
         let near = [Some(target), Some(woken.previous), woken.recent].into_iter().flatten();
@@ -181,9 +197,9 @@ impl GroupTypes {
     /// many cpus as the limit allows, and a thread of the target's core.
     fn scan(&self, view: &dyn View, woken: &Woken, limit: usize) -> (CpuId, Why) {
         let Woken { task, previous, target, .. } = *woken;
-        let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
+        let idle = |cpu: CpuId| self.is_free(view, task, cpu) && view.allowed(task, cpu);
         let group = self.caches.part(target);
-        if self.idle_in_cache[group as usize] == 0 {
+        if self.idle_in_cache[group as usize] == 0 && !self.idle_class {
             return woken.said(view, target, rules::WAKE_NONE);
         }
         let near = self.caches.members(group);
@@ -214,7 +230,7 @@ impl GroupTypes {
             return woken.said(view, cpu, rules::WAKE_THREAD);
         }
         let mut scanned = around().filter(|cpu| view.allowed(task, *cpu)).take(limit);
-        if let Some(cpu) = scanned.find(|cpu| view.nr_running(*cpu) == 0) {
+        if let Some(cpu) = scanned.find(|cpu| self.is_free(view, task, *cpu)) {
             return woken.said(view, cpu, rules::WAKE_CPU);
         }
         if !self.rules.previous_core_first

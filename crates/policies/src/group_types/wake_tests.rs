@@ -258,3 +258,27 @@ fn the_dice_keep_a_cpu_from_looking() {
     assert!((10..=45).contains(&looks(random, 256)));
     assert_eq!(looks(plain, 256), 100);
 }
+
+#[test]
+fn cpus_with_tasks_of_sched_idle_count_as_idle_since_5_4() {
+    let found = |rules, woken: u32| {
+        let mut system = FakeSystem::new(&SOCKETS);
+        let (_, mut policy) = steady_under(rules, &SOCKETS, &[]);
+        let app = system.add_app(9, false);
+        let mut tasks = system.apps[app.index()].task_ids();
+        for cpu in 0..8 {
+            let task = tasks.next().unwrap();
+            // A task of SCHED_IDLE on cpu 5, ordinary ones elsewhere.
+            system.tasks[task.index()].view.weight = if cpu == 5 { WEIGHT_IDLE } else { 1_024 };
+            system.enter(&mut policy, task, CpuId(cpu));
+        }
+        let last = tasks.next().unwrap();
+        system.tasks[last.index()].view.weight = woken;
+        let wakes = Placement::Wake { waker: CpuId(1), previous: CpuId(1) };
+        policy.place(&system, last, wakes).cpu.0
+    };
+    let all = |rules| [1_024, WEIGHT_IDLE].map(|woken| found(Rules { scan: Scan::All, ..rules }, woken));
+    assert_eq!(all(rules("4.18")), [1, 1]);
+    assert_eq!(["5.4", "6.18"].map(|release| all(rules(release))), [[5, 5]; 2]);
+    assert_eq!(all(Rules { idle_class: IdleClass::IdleForOthers, ..rules("6.18") }), [5, 1]);
+}
