@@ -4,9 +4,11 @@
 //! compares types of groups (kernel/sched/fair.c, `calculate_imbalance` since 5.5). 2.6.18 (the kernel of
 //! RHEL 5) was reconstructed from its headers and from kernel mails; its rules are uncertain.
 
+use notation::declare::amount::{mib, s};
 use notation::parameter::{Parameter, Values, changed};
 use notation::{choices, parameters};
 use sim_core::os::{Balancer, NumaBalancing};
+use sim_core::time::Span;
 
 use super::freebsd::UleRules;
 use super::types::TypeRules;
@@ -150,10 +152,58 @@ impl Balance {
 
     /// Automatic NUMA balancing, if it is on.
     #[must_use]
-    pub const fn numa_balancing(&self) -> Option<NumaBalancing> {
-        match self {
-            Self::Types(rules) if rules.numa_balancing => Some(NumaBalancing::linux(rules.numa_huge_pages)),
-            _ => None,
+    pub fn numa_balancing(&self) -> Option<NumaBalancing> {
+        let Self::Types(rules) = self else { return None };
+        let linux = NumaBalancing::linux(rules.numa_huge_pages);
+        let (size, fastest) = (rules.numa_scan_size.bytes(), rules.numa_period_min.ns());
+        // `MAX_SCAN_WINDOW`.
+        let passes = (mib(2_560) / size.max(1)).max(1);
+        rules.numa_balancing.then(|| NumaBalancing {
+            delay: Span::from_ns(rules.numa_scan_delay.ns()),
+            window: size.max(linux.page),
+            fastest: Span::from_ns(fastest),
+            slowest: Span::from_ns(rules.numa_period_max.ns().max(fastest)),
+            floor: Span::from_ns(s(1) / passes),
+            ..linux
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KERNELS, build};
+
+    fn numa(kernel: &str, settings: &[(&str, u64)]) -> Option<NumaBalancing> {
+        let entry = KERNELS.resolve(kernel).unwrap();
+        let mut values = Values::defaults(entry.parameters);
+        settings.iter().for_each(|(name, value)| values.set(name, *value).unwrap());
+        build(entry, &values, 16).numa_balancing
+    }
+
+    #[test]
+    fn distributions_balance_memory_and_mainline_does_when_told() {
+        for kernel in ["rhel-7.9", "rhel-8.0", "rhel-9.4", "rhel-10.0", "debian-12", "sles-15"] {
+            assert_eq!(numa(kernel, &[]), Some(NumaBalancing::linux(true)), "{kernel}");
+            assert_eq!(numa(kernel, &[("numa_balancing", 0)]), None, "{kernel}");
         }
+        for kernel in ["ubuntu-22.04", "ubuntu-24.04"] {
+            assert_eq!(numa(kernel, &[]), Some(NumaBalancing::linux(false)), "{kernel}");
+        }
+        for kernel in ["linux-2.6.28", "linux-3.10", "linux-5.15", "linux-6.18", "freebsd-7"] {
+            assert_eq!(numa(kernel, &[]), None, "{kernel}");
+        }
+        assert_eq!(numa("linux-6.18", &[("numa_balancing", 1)]), Some(NumaBalancing::linux(true)));
+    }
+
+    #[test]
+    fn passes_of_other_sizes_have_another_least_distance() {
+        let on = ("numa_balancing", 1);
+        let rules = numa("linux-6.18", &[on, ("numa_scan_size", mib(1_280))]).unwrap();
+        assert_eq!((rules.window, rules.floor), (mib(1_280), Span::from_ms(500)));
+        // The window has a page at least, and the longest period is not shorter than the shortest.
+        let rules = numa("linux-6.18", &[on, ("numa_scan_size", mib(1)), ("numa_period_max", 1_000_000)]);
+        let rules = rules.unwrap();
+        assert_eq!((rules.window, rules.slowest), (mib(2), rules.fastest));
     }
 }

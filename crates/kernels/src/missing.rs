@@ -58,10 +58,10 @@ const MISSING: [Missing; 10] = [
         since: &[3, 13],
         until: None,
         error: Error::Pessimistic,
-        about: "Under automatic NUMA balancing a task also moves to the node with most of its hinting faults, \
-            alone or in exchange for another one (task_numa_migrate), and the balancer takes it away from \
-            there less readily (migrate_degrades_locality). Here only pages move. It concerns unbound programs \
-            on several nodes, over seconds.",
+        about: "Under automatic NUMA balancing a task also moves to the node with most of its hinting \
+            faults, alone or in exchange for another one (task_numa_migrate), and the balancer takes it away \
+            from there less readily (migrate_degrades_locality). Here only pages move. It concerns unbound \
+            programs on several nodes, over seconds.",
     },
     Missing {
         rule: "schedutil",

@@ -5,9 +5,11 @@
 //! commits named. "Since" is the first mainline release; stable and distribution kernels took rules over
 //! earlier or later.
 
-use notation::declare::Percent;
+use notation::declare::{Duration, Percent, Size};
 use notation::parameter::{Parameter, changed};
 use notation::{choices, parameters};
+
+use super::LONGEST;
 
 choices! {
     /// What the balancer compares (`find_busiest_group`, `calculate_imbalance`).
@@ -313,6 +315,16 @@ parameters! {
         /// Memory: programs have huge pages of 2 MiB (transparent_hugepage=always), each with one hinting
         /// fault; if false, pages of 4 KiB.
         numa_huge_pages: bool = true;
+        /// Memory: cpu time of a task before the first pass over its pages (numa_balancing_scan_delay_ms).
+        numa_scan_delay: Duration = s(1), in 0..=LONGEST;
+        /// Memory: bytes of a process that one pass marks (numa_balancing_scan_size_mb). At most 2,560 MB are
+        /// marked in a second.
+        numa_scan_size: Size = mib(256), in mib(1)..=mib(1 << 20);
+        /// Memory: least cpu time of a scan of all pages of a process, and so between two passes if one pass
+        /// marks them all (numa_balancing_scan_period_min_ms).
+        numa_period_min: Duration = s(1), in ms(1)..=LONGEST;
+        /// Memory: most cpu time of such a scan, at least the least one (numa_balancing_scan_period_max_ms).
+        numa_period_max: Duration = s(60), in ms(1)..=LONGEST;
     }
 }
 
