@@ -1,5 +1,6 @@
 //! The command line: commands, flags and their help.
 
+mod conformance;
 mod host;
 mod kernel;
 mod lesson;
@@ -25,6 +26,7 @@ use scenario::objective::Objective;
 
 use crate::{complete, help};
 
+pub(crate) use conformance::Conformance;
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use lesson::Lesson;
@@ -132,6 +134,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Kernel,
     },
+    /// Hold a kernel against a real one tick by tick: against a trace of a kernel under a stepped clock, or a
+    /// table worked out by hand.
+    #[command(after_help = help::CONFORMANCE)]
+    Conformance(Conformance),
     /// Print the script that lets a shell complete commands, flags and values.
     #[command(after_help = help::COMPLETIONS)]
     Completions(Completions),

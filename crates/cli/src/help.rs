@@ -286,6 +286,19 @@ rule is changed alone where both kernels have it; `all rules` is the second kern
 
 Exit status: 0 done; 1 output failed; 2 wrong usage or scenario, an unknown kernel.";
 
+pub(crate) const CONFORMANCE: &str = "\
+Examples:
+  oversim conformance scenarios/conformance/three_hogs_6_12.table
+  oversim conformance scenarios/conformance/three_hogs_6_12.table --kernel linux-6.12.0 --write ticks.table
+
+Nothing costs time, every tick is 1 ms after the one before, and nothing is random. A file states the \
+machine, the kernel, tasks, what is done to them at which tick, and rows of ticks by cpus. \
+docs/how-to/conformance.md has the format. A trace of kSTEP (`kstep.jsonl`) comes with --trace. The first \
+difference is shown with the rules that decided.
+
+Exit status: 0 all ticks are equal; 1 a tick differs, or output failed; 2 wrong usage or file, an operation \
+that cannot be expressed.";
+
 pub(crate) const COMPLETIONS: &str = "\
 Examples:
   oversim completions bash

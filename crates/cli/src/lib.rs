@@ -112,6 +112,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Kernel { command: Kernel::List(list) } => commands::kernel::list(list),
         Command::Kernel { command: Kernel::Show(show) } => commands::kernel::show(show),
         Command::Kernel { command: Kernel::Diff(diff) } => commands::kernel::diff(diff),
+        Command::Conformance(conformance) => commands::conformance::conformance(conformance),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),
     }

@@ -152,7 +152,7 @@ fn measured(name: &str, value: u64) -> String {
 }
 
 /// The rule and what it compared, in words.
-fn reason(why: &Why) -> String {
+pub(crate) fn reason(why: &Why) -> String {
     let compared: Vec<String> = given(why).map(|(name, value)| measured(name, value)).collect();
     let rule = if why.rule.is_empty() { "no reason given" } else { why.rule };
     if compared.is_empty() { rule.to_owned() } else { format!("{rule} ({})", compared.join(", ")) }

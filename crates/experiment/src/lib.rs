@@ -1,6 +1,7 @@
 //! Plan to report: runs the experiments that scenarios plan, and reports what they measured.
 
 pub mod compare;
+pub mod conformance;
 pub mod decisions;
 pub mod export;
 pub mod kernel_effects;

@@ -93,3 +93,15 @@ impl Choice {
         }
     }
 }
+
+/// The policy of an operating system right after it has booted, without costs and kernel threads of its own,
+/// where it distinguishes that.
+#[must_use]
+pub fn just_booted(machine: &Machine, kernel: &OsModel, apps: &[AppSpec]) -> Box<dyn Policy> {
+    let entry = kernel_policy(kernel.balancer.policy);
+    let setting = Setting { entry, machine, kernel, apps };
+    if entry.name == "LOAD" {
+        return crate::load::just_booted(&setting);
+    }
+    Choice::new(entry).build(machine, kernel, apps)
+}

@@ -32,7 +32,7 @@ mod yield_to;
 #[cfg(test)]
 mod fake;
 
-pub use choice::Choice;
+pub use choice::{Choice, just_booted};
 pub use domain_level::DomainLevel;
 pub use domains::domains;
 pub use entry::{Entry, Level, Setting, Showcase};

@@ -30,3 +30,5 @@ pub const MAX_ROUNDS_PER_INSTANT: u32 = 10_000;
 pub const fn max_timers_per_instant(cpus: u32) -> u64 {
     MAX_ROUNDS_PER_INSTANT as u64 + 16 * cpus as u64
 }
+/// Most commands of a run ([`crate::program::AppSpec::commands`]).
+pub const MAX_COMMANDS: usize = 1 << 20;

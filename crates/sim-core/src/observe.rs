@@ -1,6 +1,7 @@
 //! What happened, reported as facts to observers that cannot steer, and the digest of all facts.
 
 use crate::account::Account;
+use crate::command::Act;
 use crate::ids::{AppId, CpuId, LockId, TaskId};
 use crate::policy::Decision;
 use crate::time::{Span, Time};
@@ -208,6 +209,11 @@ pub trait Observer {
     fn decided(&mut self, at: Time, decision: &Decision) {
         let _ = (at, decision);
     }
+    /// A command from outside is about to act: nothing else happens at this instant any more. No part of the
+    /// digest.
+    fn commanded(&mut self, at: Time, app: AppId, act: &Act) {
+        let _ = (at, app, act);
+    }
     /// Whether [`Self::queued`] is to be called; asked once, at the start. An observer that wraps another one
     /// has to pass its answer on.
     fn wants_queues(&self) -> bool {
@@ -262,6 +268,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.decided(at, decision);
         self.1.decided(at, decision);
     }
+    fn commanded(&mut self, at: Time, app: AppId, act: &Act) {
+        self.0.commanded(at, app, act);
+        self.1.commanded(at, app, act);
+    }
     fn wants_queues(&self) -> bool {
         self.0.wants_queues() || self.1.wants_queues()
     }
@@ -294,6 +304,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn decided(&mut self, at: Time, decision: &Decision) {
         (**self).decided(at, decision);
+    }
+    fn commanded(&mut self, at: Time, app: AppId, act: &Act) {
+        (**self).commanded(at, app, act);
     }
     fn wants_queues(&self) -> bool {
         (**self).wants_queues()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::command::{Act, Command};
 use crate::ids::{AppId, LockId, NodeId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use crate::lock::LockRules;
@@ -497,6 +498,8 @@ pub struct AppSpec {
     /// Changes of the affinity mask of all its tasks (as `taskset -ap`): how long after its start, and the
     /// cpus, at least one of which must exist.
     pub rebinds: Vec<(Span, CpuSet)>,
+    /// What is done to all its tasks from outside; no part of sampled runs.
+    pub commands: Vec<Command>,
     /// Its task group: an index into [`crate::os::OsModel::groups`], or none.
     pub group: Option<u16>,
 }
@@ -531,8 +534,15 @@ impl AppSpec {
             rank_scale: Vec::new(),
             allowed: None,
             rebinds: Vec::new(),
+            commands: Vec::new(),
             group: None,
         }
+    }
+
+    /// A command starts it, so that it has no start of its own.
+    #[must_use]
+    pub fn is_commanded(&self) -> bool {
+        self.commands.iter().map(|command| &command.act).any(Act::starts)
     }
 
     /// Its runtimes: one, or two where teams have their own.

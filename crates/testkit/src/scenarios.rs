@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
+use sim_core::command::{Act, Command};
 use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
@@ -622,6 +623,44 @@ pub fn with_locks(mut small: Small, seed: u64) -> Small {
         ops.push(Op::End);
         app.program = Arc::new(Program::new(ops, profiles).expect("the programs are legal"));
         app.lock = lock(&mut rng);
+    }
+    small
+}
+
+/// The same scenario with commands from outside: some applications are started, or created by another one,
+/// and all are stopped, continued, bound and weighed, now and then several at one instant.
+#[must_use]
+pub fn with_commands(mut small: Small, seed: u64) -> Small {
+    let mut rng = stream(seed, Purpose::Test, 24);
+    let (rng, cpus) = (&mut rng, small.machine.cpus());
+    let weighs = matches!(small.model.discipline, Discipline::Cfs(_) | Discipline::Eevdf(_));
+    let weighs = weighs && small.model.groups.is_empty();
+    let grain = [1, 50_000, 1_000_000][rng.random_range(0..3)];
+    let horizon = small.options.horizon.ns();
+    for number in 0..small.apps.len() {
+        let app = &mut small.apps[number];
+        let mut add = |rng: &mut ChaCha8Rng, at: u64, act: Act| {
+            let at = Time::from_ns(at / grain * grain);
+            app.commands.push(Command { at, order: rng.random_range(0..3), act });
+        };
+        if app.after.is_none() && rng.random_range(0..2) == 0 {
+            let at = rng.random_range(0..horizon / 4);
+            let parent = AppId(rng.random_range(0..=number as u32));
+            add(rng, at, if parent.0 as usize == number { Act::Start } else { Act::Fork(parent) });
+        }
+        for _ in 0..rng.random_range(1..=12) {
+            let at = rng.random_range(0..horizon);
+            let act = match rng.random_range(0..8) {
+                0..=2 => Act::Stop,
+                3 | 4 => Act::Continue,
+                5 => Act::Bind(CpuSet::of([CpuId(rng.random_range(0..cpus)), CpuId(0)])),
+                _ if weighs => Act::Weight([15, 335, 1024, 3121][rng.random_range(0..4)]),
+                _ => Act::Stop,
+            };
+            add(rng, at, act);
+        }
+        // Whoever was stopped last goes on.
+        add(rng, horizon / 8 * 7, Act::Continue);
     }
     small
 }

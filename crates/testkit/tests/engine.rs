@@ -15,7 +15,7 @@ use sim_core::time::{Span, Time};
 use testkit::differences::differences;
 use testkit::invariants::{Invariants, violations};
 use testkit::policies::{Fixed, Restless};
-use testkit::scenarios::{Small, long_queues, random, with_locks};
+use testkit::scenarios::{Small, long_queues, random, with_commands, with_locks};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(part: u64) -> Range<u64> {
@@ -67,6 +67,7 @@ fn closed_form_and_stepwise_give_the_same_bytes() {
     }
     for seed in seeds(2) {
         equals_stepwise(&with_locks(random(seed), seed), seed);
+        equals_stepwise(&with_commands(random(seed), seed), seed);
         equals_stepwise(&with_locks(long_queues(seed), seed), seed);
     }
 }

@@ -18,7 +18,7 @@ use sim_core::time::{Span, Time, Work};
 use testkit::differences::differences;
 use testkit::policies::{Fixed, Restless};
 use testkit::reference;
-use testkit::scenarios::{Small, random, with_locks};
+use testkit::scenarios::{Small, random, with_commands, with_locks};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -287,6 +287,18 @@ fn engine_and_reference_agree_on_locks() {
         compare(&format!("locks in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
     }
     assert!(waits > 0, "no task ever waited for a lock");
+}
+
+#[test]
+fn engine_and_reference_agree_on_commands() {
+    let (mut sleeps, mut moves) = (0, 0);
+    for seed in seeds(600) {
+        let small = with_commands(scenario(seed), seed);
+        let report = compare(&format!("commands, seed {seed}"), &small, || policy(seed));
+        sleeps += report.apps.iter().map(|app| app.counters.voluntary_switches).sum::<u64>();
+        moves += report.apps.iter().map(|app| app.counters.migrations).sum::<u64>();
+    }
+    assert!(sleeps > 1_000 && moves > 100, "{sleeps} sleeps, {moves} moves");
 }
 
 /// A policy of the registry with values drawn from the seed, its intervals shortened to the length of the

@@ -4,6 +4,7 @@ pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod conformance;
 #[cfg(not(target_os = "linux"))]
 pub(crate) mod elsewhere;
 pub(crate) mod explain;

@@ -52,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) interval_scale: u64,
     pub(crate) kernel_threads: Span,
     pub(crate) unequal_cores: UnequalCores,
+    /// The domains were built at time zero: no level has a pass before its first interval is over.
+    pub(crate) just_booted: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,8 +163,8 @@ impl GroupTypes {
         let sizes = || (0..caches.count()).map(|cache| caches.members(cache).len() as u32).collect();
         let cost = |d: &Domain, cpu| newidle::Looks::new(options.newidle_cost.ns() * u64::from(d.span(cpu)));
         let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * options.migration_cost.ns(), ..Cpu::default() };
-        let fresh =
-            |d: &Domain, cpu| Progress { interval_ms: options.scaled(d.span(cpu)), last: None, failed: 0 };
+        let last = options.just_booted.then_some(0);
+        let fresh = |d: &Domain, cpu| Progress { interval_ms: options.scaled(d.span(cpu)), last, failed: 0 };
         Self {
             progress: domains.iter().map(|d| machine.cpu_ids().map(|cpu| fresh(d, cpu)).collect()).collect(),
             ticks: Ticks::new(setting.kernel, machine.cpus()),

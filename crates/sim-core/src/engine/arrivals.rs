@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::event::Timer;
 use crate::ids::AppId;
 use crate::observe::Observation;
-use crate::policy::{Policy, System, TaskState, Why};
+use crate::policy::{Affinity, Policy, System, TaskState, Why};
 use crate::program::Forks;
 
 impl Engine<'_> {
@@ -33,7 +33,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The first task of an application is created, by a shell or a launcher on cpu 0.
+    /// The first task of an application is created, by a shell or a launcher.
     fn start_app(&mut self, app: AppId, policy: &mut dyn Policy) {
         assert!(!self.shared.apps[app].started, "{app} starts for the second time");
         self.shared.apps[app].started = true;
@@ -47,7 +47,7 @@ impl Engine<'_> {
         policy.app_started(self, app);
         self.notify(policy);
         match self.shared.apps[app].runtime.startup.forks {
-            Forks::Master => self.fork(crate::ids::CpuId(0), app, 0, policy),
+            Forks::Master => self.fork(self.shared.apps[app].shell, app, 0, policy),
             Forks::Launcher => self.launch(app, policy),
             Forks::Together => self.release(app, policy),
         }
@@ -57,10 +57,15 @@ impl Engine<'_> {
     pub(crate) fn rebind(&mut self, app: AppId, change: u16, policy: &mut dyn Policy) {
         const WHY: Why = Why::rule("the application changes the affinity masks of its tasks");
         let affinity = self.shared.apps[app].rebinds[usize::from(change)].1.clone();
+        self.bind_all(app, &affinity, WHY, policy);
+    }
+
+    /// The tasks of an application that have not ended may run here only.
+    pub(super) fn bind_all(&mut self, app: AppId, affinity: &Affinity, why: Why, policy: &mut dyn Policy) {
         for rank in 0..self.shared.apps[app].tasks {
             let task = self.shared.apps[app].task(rank);
             if self.shared.tasks[task].state != TaskState::Exited {
-                let bound = System::set_affinity(self, task, affinity.clone(), WHY);
+                let bound = System::set_affinity(self, task, affinity.clone(), why);
                 assert!(bound, "{task} is bound to cpus that exist");
                 self.notify(policy);
             }

@@ -401,7 +401,12 @@ impl Engine<'_> {
             self.notify(policy);
             policy.dispatch(self, cpu);
         }
+        let record = &self.cpus[cpu];
+        let others = record.running > 1 || !record.rare.delayed.is_none();
         let Some(next) = self.choose(cpu) else { return false };
+        if others && self.shared.reports.wants_queues() {
+            self.shared.report_queue(&self.cpus[cpu], next, Verdict::Picked, false);
+        }
         self.cpus[cpu].newidle = false;
         self.shared.close_segment(&mut self.cpus[cpu]);
         self.run_next(cpu, next, policy);

@@ -85,6 +85,7 @@ mod arrivals;
 mod bandwidth;
 mod barrier;
 mod catch_up;
+mod commands;
 mod cores;
 mod dispatch;
 mod execute;
@@ -118,6 +119,7 @@ mod yields;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::engine::commands::Commands;
 use crate::engine::invariants::Checks;
 use crate::event::{Timer, Timers};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
@@ -292,6 +294,7 @@ pub(crate) struct Engine<'o> {
     complete_apps: Vec<AppId>,
     /// Foreground applications that have not ended.
     left: u32,
+    commands: Commands,
     /// Applications that have arrived and are not admitted yet, first come first.
     queue: VecDeque<AppId>,
     /// Foreground applications that run, and their tasks.
@@ -320,15 +323,19 @@ impl Engine<'_> {
             // tasks still poll, they poll until the horizon; throttled ones may be allowed to continue until
             // then.
             let none = |cpu: &Cpu| cpu.running == 0 && cpu.head.is_none();
-            if next.is_never() && !self.timers.has_entries() && self.cpus.iter().all(none) {
+            let comes = self.timers.has_entries() || !self.commands.is_empty();
+            if next.is_never() && !comes && self.cpus.iter().all(none) {
                 break Outcome::Deadlock(deadlock_message(&self.shared.tasks, &self.shared.apps));
             }
-            let at = next.min(self.timers.earliest());
+            let event = next.min(self.timers.earliest());
+            // A command acts when all events of its instant are over.
+            let command = self.commands.next_at().filter(|command| *command < event);
+            let at = command.unwrap_or(event);
             if at > self.shared.options.horizon {
                 self.shared.now = self.shared.options.horizon;
                 break Outcome::Horizon;
             }
-            rounds = if at == self.shared.now { rounds + 1 } else { 0 };
+            rounds = if at == self.shared.now && command.is_none() { rounds + 1 } else { 0 };
             if rounds > MAX_ROUNDS_PER_INSTANT {
                 break Outcome::Livelock(format!("{rounds} rounds at {at:?} did not end the instant"));
             }
@@ -341,7 +348,8 @@ impl Engine<'_> {
                 self.shared.now
             );
             self.shared.now = at;
-            if let Err(endless) = self.instant(policy) {
+            let ended = if command.is_some() { self.obey(policy) } else { self.instant(policy) };
+            if let Err(endless) = ended {
                 break Outcome::Livelock(format!("{endless} at {at:?} did not end the instant"));
             }
         };
@@ -378,6 +386,11 @@ impl Engine<'_> {
                 self.mark_due(only);
             }
         }
+        self.end_instant(policy)
+    }
+
+    /// The marked cpus decide, and what follows from that.
+    fn end_instant(&mut self, policy: &mut dyn Policy) -> Result<(), String> {
         let mut rounds = 0;
         loop {
             if rounds == MAX_ROUNDS_PER_INSTANT {

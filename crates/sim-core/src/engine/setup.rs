@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::account::Category;
+use crate::engine::commands::Commands;
 use crate::engine::invariants::Checks;
 use crate::engine::memory::MemorySystem;
 use crate::engine::numa::Scan;
@@ -17,9 +18,9 @@ use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, ProcessId,
 use crate::engine::ticks::Ticks;
 use crate::engine::update::update_period;
 use crate::engine::watch::Watch;
-use crate::engine::{Engine, Simulation};
+use crate::engine::{Engine, Simulation, commands};
 use crate::event::{Sources, Timer, Timers};
-use crate::ids::{AppId, IdVec, TaskId};
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::Observer;
@@ -73,6 +74,7 @@ pub(crate) fn check(
         return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
     }
     check_slices(model, apps)?;
+    commands::check(machine, model, apps)?;
     let mut numbered = apps.iter().enumerate();
     numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
 }
@@ -285,6 +287,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         clock: None,
         fork_noise,
         started: false,
+        shell: CpuId(0),
         looks: [0; 4],
         yields,
         passes: 0,
@@ -430,7 +433,7 @@ impl Population {
         let base = *profiles + 1;
         *profiles = base + spec.program.profiles().len() as u32;
         let phase = start_phase(options, app);
-        if spec.after.is_none() {
+        if spec.after.is_none() && !spec.is_commanded() {
             timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
         }
         *left += u32::from(!spec.background);
@@ -464,7 +467,8 @@ impl<'o> Engine<'o> {
     /// The state at the beginning. An observer of facts gets those of the whole run: nothing is extrapolated.
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, mut options } = simulation;
-        options.sampled &= !observer.wants_facts();
+        let commands = Commands::of(&specs);
+        options.sampled &= !observer.wants_facts() && commands.is_empty();
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
         let built = Population::of(specs, (&machine, &model, &options), &mut timers);
@@ -487,6 +491,7 @@ impl<'o> Engine<'o> {
             entered: IdVec::filled(tasks.len(), 0),
             timers,
             left,
+            commands,
             queue: VecDeque::new(),
             admitted: (0, 0),
             respawned: 0,

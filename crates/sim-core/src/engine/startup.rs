@@ -10,9 +10,6 @@ use crate::run_queue::{Entry, Rules};
 use crate::time::Span;
 use crate::wait::Scope;
 
-/// Where the shell and launchers run.
-const SHELL: CpuId = CpuId(0);
-
 impl Engine<'_> {
     /// The next step of a task's start-up; false when it is over and the program may continue.
     pub(crate) fn starts_up(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
@@ -90,12 +87,12 @@ impl Engine<'_> {
         while let Some(rank) = self.shared.apps[app].next_launched() {
             let call = self.shared.apps[app].fork_cost(&self.shared.machine.costs, rank);
             if call > Span::ZERO {
-                System::charge(self, SHELL, call, false);
+                System::charge(self, self.shared.apps[app].shell, call, false);
                 self.timers.arm(self.shared.now + call, Timer::Create(app));
                 return;
             }
             self.shared.apps[app].launched += 1;
-            self.fork(SHELL, app, rank, policy);
+            self.fork(self.shared.apps[app].shell, app, rank, policy);
         }
     }
 
@@ -103,7 +100,7 @@ impl Engine<'_> {
     pub(crate) fn create(&mut self, app: AppId, policy: &mut dyn Policy) {
         if let Some(rank) = self.shared.apps[app].next_launched() {
             self.shared.apps[app].launched += 1;
-            self.fork(SHELL, app, rank, policy);
+            self.fork(self.shared.apps[app].shell, app, rank, policy);
             self.notify(policy);
         }
         self.launch(app, policy);

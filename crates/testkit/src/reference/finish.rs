@@ -27,6 +27,7 @@ impl RefApp {
             met: None,
             clock: None,
             started: false,
+            shell: 0,
             forked: 0,
             launched: 0,
             locked: std::collections::BTreeMap::new(),

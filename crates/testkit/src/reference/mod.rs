@@ -8,6 +8,7 @@
 mod bandwidth;
 mod barrier;
 mod caches;
+mod commands;
 mod compute;
 mod cores;
 mod cpu;
@@ -33,6 +34,7 @@ mod yields;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use sim_core::command::Act;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
 use sim_core::machine::Machine;
@@ -94,6 +96,8 @@ struct Reference<'o> {
     memory: RefMemory,
     /// Armed timers in the order of arming.
     timers: Vec<(u64, Timer)>,
+    /// What is still to come from outside, in order.
+    commands: Vec<(u64, usize, Act)>,
     /// Cpus whose turn is still to come in this round, and in the next one.
     round: BTreeSet<usize>,
     next_round: BTreeSet<usize>,
@@ -172,13 +176,14 @@ impl<'o> Reference<'o> {
         let mut apps = Vec::new();
         let mut timers = Vec::new();
         let balancing = model.numa_balancing;
+        let commands = commands::in_order(&specs);
         for (number, spec) in specs.into_iter().enumerate() {
             let first = tasks.len();
             tasks.extend((0..spec.tasks).map(|rank| RefTask {
                 scan: scan::RefScan::begins(balancing.as_ref(), 0),
                 ..RefTask::new(number, rank, &spec, options.seed)
             }));
-            if spec.after.is_none() {
+            if spec.after.is_none() && !spec.is_commanded() {
                 timers.push((startup::delay(&spec, number, &options), Timer::Start(number)));
             }
             apps.push(RefApp::new(spec, first));
@@ -207,6 +212,7 @@ impl<'o> Reference<'o> {
             tasks,
             apps,
             timers,
+            commands,
             pools: Vec::new(),
             totals: vec![tracks::Total::default(); groups.len()],
             round: BTreeSet::new(),
@@ -236,26 +242,30 @@ impl<'o> Reference<'o> {
             if self.apps.iter().all(|app| app.spec.background || app.end.is_some()) {
                 return Outcome::Completed;
             }
+            let command = self.commands.first().map_or(NEVER, |(at, ..)| *at);
             let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none() && cpu.queue.is_empty());
+            // What may wake somebody up.
             let coming = |timer: &Timer| {
-                use Timer::{Period, Policy, Slot, Tick, Yields};
-                !matches!(timer, Tick(_) | Policy(_) | Slot | Period(_) | Yields(..))
+                matches!(timer, Timer::Start(_) | Timer::Create(_) | Timer::Admit | Timer::Wake { .. })
             };
-            if asleep && !self.timers.iter().any(|(_, timer)| coming(timer)) {
+            if asleep && command == NEVER && !self.timers.iter().any(|(_, timer)| coming(timer)) {
                 return Outcome::Deadlock(self.who_waits());
             }
-            let at = self.next_instant();
+            let (event, obeys) = (self.next_instant(), command < self.next_instant());
+            let at = if obeys { command } else { event };
             if at > self.options.horizon.ns() {
                 self.advance(self.options.horizon.ns());
                 return Outcome::Horizon;
             }
-            repeats = if at == self.now { repeats + 1 } else { 0 };
+            repeats = if at == self.now && !obeys { repeats + 1 } else { 0 };
             if repeats > MAX_ROUNDS_PER_INSTANT {
                 let at = Time::from_ns(at);
                 return Outcome::Livelock(format!("{repeats} rounds at {at:?} did not end the instant"));
             }
             self.advance(at);
-            if !self.instant(policy) {
+            if obeys {
+                self.obey(policy);
+            } else if !self.instant(policy) {
                 let at = Time::from_ns(at);
                 let timers = self.armed_now;
                 return Outcome::Livelock(format!(
@@ -327,6 +337,12 @@ impl<'o> Reference<'o> {
                 self.mark(c);
             }
         }
+        self.settle_all(policy);
+        true
+    }
+
+    /// All cpus that are marked decide, and what follows.
+    fn settle_all(&mut self, policy: &mut dyn Policy) {
         for _ in 0..MAX_ROUNDS_PER_INSTANT {
             while let Some(app) = self.complete_apps.pop() {
                 self.tell(policy);
@@ -348,7 +364,6 @@ impl<'o> Reference<'o> {
         }
         self.new_speeds();
         self.new_rates();
-        true
     }
 
     /// The first timer of this instant by class and order of arming.

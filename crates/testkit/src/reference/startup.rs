@@ -60,7 +60,7 @@ impl Reference<'_> {
         policy.app_started(self, AppId(app as u32));
         self.tell(policy);
         match self.apps[app].spec.runtime.startup.forks {
-            Forks::Master => self.fork(0, app, 0, policy),
+            Forks::Master => self.fork(self.apps[app].shell, app, 0, policy),
             Forks::Launcher => self.launch(app, policy),
             Forks::Together => self.wake_all(app, policy),
         }
@@ -69,6 +69,16 @@ impl Reference<'_> {
     /// All tasks that live may run elsewhere from now on.
     pub(super) fn rebind(&mut self, app: usize, change: usize, policy: &mut dyn Policy) {
         let cpus = std::sync::Arc::new(self.apps[app].spec.rebinds[change].1.clone());
+        self.bind(app, &cpus, policy);
+    }
+
+    /// Those that have not ended may run here only.
+    pub(super) fn bind(
+        &mut self,
+        app: usize,
+        cpus: &std::sync::Arc<sim_core::machine::CpuSet>,
+        policy: &mut dyn Policy,
+    ) {
         for rank in 0..self.apps[app].spec.tasks {
             let t = self.task(app, rank);
             if self.tasks[t].state != TaskState::Exited {
@@ -148,12 +158,12 @@ impl Reference<'_> {
         while let Some(rank) = self.next_launched(app) {
             let cost = self.fork_cost(app, rank);
             if cost > 0 {
-                System::charge(self, CpuId(0), Span::from_ns(cost), false);
+                System::charge(self, CpuId(self.apps[app].shell as u32), Span::from_ns(cost), false);
                 self.arm(self.now + cost, Timer::Create(app));
                 return;
             }
             self.apps[app].launched += 1;
-            self.fork(0, app, rank, policy);
+            self.fork(self.apps[app].shell, app, rank, policy);
         }
     }
 
@@ -166,7 +176,7 @@ impl Reference<'_> {
     pub(super) fn create(&mut self, app: usize, policy: &mut dyn Policy) {
         if let Some(rank) = self.next_launched(app) {
             self.apps[app].launched += 1;
-            self.fork(0, app, rank, policy);
+            self.fork(self.apps[app].shell, app, rank, policy);
             self.tell(policy);
         }
         self.launch(app, policy);

@@ -435,6 +435,8 @@ pub(super) struct RefApp {
     pub(super) started: bool,
     /// Each waiting task yields now: under the runtime of all, and under that of teams.
     pub(super) yields: [bool; 2],
+    /// Where its shell or launcher is.
+    pub(super) shell: usize,
     pub(super) forked: u32,
     /// Ranks that the launcher has created.
     pub(super) launched: u32,

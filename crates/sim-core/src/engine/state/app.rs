@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::state::{MaybeNode, Task, Waiting};
 use crate::histogram::Histogram;
-use crate::ids::{AppId, LockId, NodeId, TaskId};
+use crate::ids::{AppId, CpuId, LockId, NodeId, TaskId};
 use crate::machine::{Costs, Machine};
 use crate::observe::LeaveReason;
 use crate::outcome::Counters;
@@ -75,6 +75,8 @@ pub(crate) struct App {
     /// When the program started its own clock.
     pub(crate) clock: Option<Time>,
     pub(crate) started: bool,
+    /// Where the shell or launcher runs that starts it.
+    pub(crate) shell: CpuId,
     /// Changes of the affinity masks: how long after the start, and to what.
     pub(crate) rebinds: Vec<(Span, Affinity)>,
     /// Key of its stream of fork costs.

@@ -1,0 +1,195 @@
+//! A case as a run: without costs, noise and kernel threads, with ticks of 1 ms that are never late.
+
+use std::sync::Arc;
+
+use kernels::KERNELS;
+use notation::parameter::Values;
+use notation::units;
+use sim_core::command::{Act, Command};
+use sim_core::engine::Simulation;
+use sim_core::ids::{AppId, CpuId, ProfileId};
+use sim_core::machine::{Costs, CpuSet, Machine, Memory, Smt};
+use sim_core::os::OsModel;
+use sim_core::outcome::Options;
+use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+use sim_core::time::{Span, Time, Work};
+use sim_core::wait::{BarrierKind, Polling, WaitMode};
+
+use super::case::{Case, MOST_CELLS, MOST_CPUS, TICK, What};
+use super::record::{Recorder, Seen};
+
+/// Rules that make a run random or move it off the ticks, and their values here, where a kernel has them.
+const WITHOUT_NOISE: [(&str, u64); 4] =
+    [("tick", TICK.ns()), ("tick_jitter", 0), ("tick_skew", 0), ("hrtick", 0)];
+
+fn machine(case: &Case) -> Result<Machine, String> {
+    if case.machine.is_empty() {
+        return Err("the machine is not known; write `machine core:4`, or use --machine".into());
+    }
+    let topology = machines::parse_topology(&case.machine)?;
+    if topology.cpus() > MOST_CPUS {
+        return Err(format!("a case has at most {MOST_CPUS} cpus, the machine has {}", topology.cpus()));
+    }
+    Ok(Machine {
+        name: case.machine.clone(),
+        topology,
+        costs: Costs::free(),
+        memory: Memory::unlimited(),
+        core_speed: Vec::new(),
+        smt: Smt::NONE,
+        turbo: Vec::new(),
+    })
+}
+
+fn kernel(case: &Case, cpus: u32) -> Result<OsModel, String> {
+    if case.kernel.is_empty() {
+        return Err("the kernel is not known; write `kernel linux-6.12.0`, or use --kernel".into());
+    }
+    let entry = KERNELS.resolve(&case.kernel)?;
+    let mut values = Values::defaults(entry.parameters);
+    let has = |values: &Values, rule: &str| values.find(rule).is_some();
+    for (rule, value) in WITHOUT_NOISE {
+        if has(&values, rule) {
+            values.set(rule, value)?;
+        }
+    }
+    for (rule, text) in &case.rules {
+        let Some(parameter) = values.find(rule) else {
+            return Err(format!("{} has no rule `{rule}` (`oversim kernel show {0}`)", entry.name));
+        };
+        if WITHOUT_NOISE.iter().any(|(fixed, _)| fixed == rule) {
+            return Err(format!("`{rule}` is fixed here: ticks of 1ms that are never late"));
+        }
+        let value = units::parse(parameter.kind, text).map_err(|why| format!("rule `{rule}`: {why}"))?;
+        values.set(rule, value).map_err(|why| format!("rule `{rule}`: {why}"))?;
+    }
+    let model = kernels::build(entry, &values, case.booted.unwrap_or(cpus).max(cpus));
+    // There is no memory to migrate.
+    Ok(OsModel { numa_balancing: None, ..model })
+}
+
+/// A task while the operations are gone through.
+struct Draft {
+    mask: Vec<u32>,
+    weight: u32,
+    started: bool,
+    forked: bool,
+    /// It starts with this mask and weight.
+    first: (Vec<u32>, u32),
+    commands: Vec<Command>,
+}
+
+/// The tasks with what is done to each. A task that is woken for the first time has no cpu of its own among
+/// those that it may use; it goes to the first one (`select_fallback_rq`), and may use the others then.
+fn drafts(case: &Case, cpus: u32) -> Result<Vec<Draft>, String> {
+    let all: Vec<u32> = (0..cpus).collect();
+    let draft = |_: &String| Draft {
+        mask: all.clone(),
+        weight: 1024,
+        started: false,
+        forked: false,
+        first: (Vec::new(), 1024),
+        commands: Vec::new(),
+    };
+    let mut drafts: Vec<Draft> = case.tasks.iter().map(draft).collect();
+    for (number, operation) in (0..).zip(&case.operations) {
+        let add = |draft: &mut Draft, act: Act, later: u32| {
+            let at = Time::ZERO + TICK * operation.tick;
+            draft.commands.push(Command { at, order: 2 * number + later, act });
+        };
+        let set = |cpus: &[u32]| CpuSet::of(cpus.iter().map(|cpu| CpuId(*cpu)));
+        let draft = &mut drafts[operation.task];
+        match &operation.what {
+            What::Create => {}
+            What::Wake if draft.started => add(draft, Act::Continue, 0),
+            What::Wake => {
+                draft.started = true;
+                draft.first = (draft.mask[..1].to_vec(), draft.weight);
+                add(draft, Act::Start, 0);
+                let mask = set(&draft.mask);
+                add(draft, Act::Bind(mask), 1);
+            }
+            What::Sleep => add(draft, Act::Stop, 0),
+            What::Weight(weight) => {
+                draft.weight = *weight;
+                if draft.started {
+                    add(draft, Act::Weight(*weight), 0);
+                }
+            }
+            What::Pin(mask) => {
+                if mask.iter().all(|cpu| *cpu >= cpus) {
+                    let name = &case.tasks[operation.task];
+                    return Err(format!("`{name}` is pinned to cpus that the machine of {cpus} lacks"));
+                }
+                draft.mask = mask.iter().copied().filter(|cpu| *cpu < cpus).collect();
+                draft.mask.sort_unstable();
+                if draft.started {
+                    let mask = set(&draft.mask);
+                    add(draft, Act::Bind(mask), 0);
+                }
+            }
+            What::Fork(child) => {
+                let (mask, weight) = (draft.mask.clone(), draft.weight);
+                let child = &mut drafts[*child];
+                (child.mask, child.weight, child.started, child.forked) = (mask.clone(), weight, true, true);
+                child.first = (mask, weight);
+                add(child, Act::Fork(AppId(operation.task as u32)), 0);
+            }
+        }
+    }
+    Ok(drafts)
+}
+
+/// The applications, one task each, which computes without end.
+fn apps(case: &Case, cpus: u32, horizon: Time) -> Result<Vec<AppSpec>, String> {
+    let work = Work::from_span(horizon.since(Time::ZERO) + Span::from_ms(1_000));
+    let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
+    let program = Arc::new(Program::new(vec![compute], vec![MemoryProfile::NONE])?);
+    let app = |(name, draft): (&String, Draft)| {
+        let forks = if draft.forked { Forks::Master } else { Forks::Together };
+        let runtime = Runtime {
+            name: "none".into(),
+            barrier: BarrierKind::Central,
+            wait: WaitMode::Block,
+            polling: Polling::PLAIN,
+            processes: true,
+            startup: StartUp { forks, ..StartUp::PLAIN },
+        };
+        let (mask, weight) = draft.first;
+        AppSpec {
+            start: Time::NEVER,
+            weight,
+            allowed: (!mask.is_empty()).then(|| CpuSet::of(mask.into_iter().map(CpuId))),
+            commands: draft.commands,
+            ..AppSpec::new(name.clone(), 1, program.clone(), runtime)
+        }
+    };
+    Ok(case.tasks.iter().zip(drafts(case, cpus)?).map(app).collect())
+}
+
+/// Runs a case.
+///
+/// # Errors
+/// A sentence: what of the case cannot be run.
+pub(super) fn run(case: &Case) -> Result<Seen, String> {
+    let machine = machine(case)?;
+    let cpus = machine.cpus();
+    if let Some((tick, row)) = case.rows.iter().find(|(_, row)| row.len() > cpus as usize) {
+        return Err(format!("the row of tick {tick} has {} cpus, the machine {cpus}", row.len()));
+    }
+    if case.tasks.is_empty() {
+        return Err("a case needs a task; write `at 0 create A` and `at 0 wake A`".into());
+    }
+    let model = kernel(case, cpus)?;
+    let ticks = case.last_tick() + 1;
+    if ticks * u64::from(cpus) > MOST_CELLS {
+        return Err(format!("a case has at most {MOST_CELLS} cells, this one {ticks} ticks on {cpus} cpus"));
+    }
+    let horizon = Time::ZERO + TICK * (ticks + 1);
+    let apps = apps(case, cpus, horizon)?;
+    let mut policy = policies::just_booted(&machine, &model, &apps);
+    let mut recorder = Recorder::new(case, cpus, ticks);
+    let options = Options { horizon, ..Options::default() };
+    Simulation::new(Arc::new(machine), Arc::new(model), apps, options)?.run(&mut *policy, &mut recorder);
+    Ok(recorder.finish())
+}
