@@ -157,7 +157,7 @@ impl Reference<'_> {
         for e in self.around(c, Ent::Task(t)) {
             if let Ent::Group(g) = e {
                 self.says_at_tick(c, g);
-                self.weigh(params, c, g);
+                self.weigh_group(params, c, g);
             }
             let group = self.group_of(e);
             if self.count_in(c, group) < 2 {
@@ -213,7 +213,7 @@ impl Reference<'_> {
     }
 
     /// A group gets its part of its weight.
-    fn weigh(&mut self, params: &CfsParams, c: usize, g: usize) {
+    fn weigh_group(&mut self, params: &CfsParams, c: usize, g: usize) {
         if let Some(weight) = self.part_of_weight(params.group_shares, c, g) {
             let before = self.cpus[c].groups[g].keys.weight;
             self.cpus[c].groups[g].keys.weight = weight;
@@ -226,7 +226,7 @@ impl Reference<'_> {
     fn weigh_around(&mut self, params: &CfsParams, c: usize, e: Ent) {
         for one in self.around(c, e).into_iter().skip(1) {
             if let Ent::Group(g) = one {
-                self.weigh(params, c, g);
+                self.weigh_group(params, c, g);
             }
         }
     }
@@ -241,7 +241,7 @@ impl Reference<'_> {
                 if self.cpus[c].groups[g].queued {
                     break;
                 }
-                self.weigh(params, c, g);
+                self.weigh_group(params, c, g);
             }
             if let Some(entry) = how {
                 self.sit_fair(params, c, e, entry);
