@@ -113,10 +113,10 @@ fn policy(plan: &RunPlan) -> Result<(), String> {
 
 /// Scheduling policies of a thread are set by a call that the library for system calls lacks.
 fn scheduling(app: &AppSpec) -> Result<(), String> {
-    if app.scheduling == Scheduling::Other {
+    if (0..app.tasks).all(|rank| app.scheduling_of(rank) == Scheduling::Other) {
         return Ok(());
     }
-    Err(format!("`{}`: SCHED_BATCH and SCHED_IDLE are not executed: leave out `scheduling`", app.name))
+    Err(format!("`{}`: only SCHED_OTHER is executed: leave out `scheduling`", app.name))
 }
 
 fn application(app: &AppSpec, plan: &RunPlan) -> Result<(), String> {

@@ -11,6 +11,7 @@ use super::balance::Form;
 use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
 use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_4, ROW_5_15, ROW_6_5};
 use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_6, ROW_6_12_0, eevdf};
+use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
 use super::types::{
     NumaAllowance, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1,
     TYPES_6_6, TypeRules,
@@ -41,13 +42,20 @@ const fn rhel_8(queue: &[Parameter; CFS]) -> [Parameter; CFS] {
 }
 
 /// A queue of CFS and a balancer since 3.16.
-const fn cfs_types(queue: &[Parameter; CFS], balance: &[Parameter; TYPES]) -> [Parameter; CFS + TYPES] {
-    joined(queue, &numa(balance))
+const fn cfs_types(
+    queue: &[Parameter; CFS],
+    balance: &[Parameter; TYPES],
+) -> [Parameter; CFS + TYPES + CLASS] {
+    joined(&joined::<{ CFS + TYPES }>(queue, &numa(balance)), &CLASS_LIMITED)
 }
 
-/// A queue of EEVDF and a balancer since 3.16.
-const fn eevdf_types(queue: &[Parameter; EEVDF], balance: &[Parameter; TYPES]) -> [Parameter; EEVDF + TYPES] {
-    joined(queue, balance)
+/// A queue of EEVDF, a balancer since 3.16, and a real-time class.
+const fn eevdf_types(
+    queue: &[Parameter; EEVDF],
+    balance: &[Parameter; TYPES],
+    class: &[Parameter; CLASS],
+) -> [Parameter; EEVDF + TYPES + CLASS] {
+    joined(&joined::<{ EEVDF + TYPES }>(queue, balance), class)
 }
 
 /// The balancer of RHEL 8.4: the allowance between nodes is switched off ("crippled" in its fair.c).
@@ -172,7 +180,11 @@ pub(super) const RHEL_10_0: Entry = Entry {
     summary: "EEVDF and balancer of 6.12.0 with ticks of 1ms: a yield moves the deadline",
     source: RHEL_SOURCE,
     example: "{ rhel-10.0: { yield: forfeit } }",
-    parameters: &eevdf_types(&changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]), &numa(&TYPES_6_6)),
+    parameters: &eevdf_types(
+        &changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]),
+        &numa(&TYPES_6_6),
+        &CLASS_SERVER,
+    ),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.12.0").packaged(".el10", "6.12.0"),
 };
 
@@ -206,6 +218,6 @@ pub(super) const UBUNTU_24_04: Entry = Entry {
     summary: "the kernel of Ubuntu 24.04, built on 6.8",
     source: BUILT_ON,
     example: "{ ubuntu-24.04: { yield: forfeit } }",
-    parameters: &eevdf_types(&ROW_6_6, &numa_of_ubuntu(&TYPES_6_6)),
+    parameters: &eevdf_types(&ROW_6_6, &numa_of_ubuntu(&TYPES_6_6), &CLASS_LIMITED),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.8").packaged("-generic", "6.8.0"),
 };

@@ -99,7 +99,8 @@ const QUEUES: usize = Parameters::TABLE.len();
 const RULES: usize = UleRules::TABLE.len();
 
 /// The kernel, with the rules of its balancer among its parameters.
-const ULE: Kernel = Kernel { policy: "ULE", base: None, package: None, balance: Form::Ule, make: ule };
+const ULE: Kernel =
+    Kernel { policy: "ULE", base: None, package: None, balance: Form::Ule, real_time: false, make: ule };
 
 /// Its entry in the registry.
 pub(super) const FREEBSD_14: Entry = Entry {

@@ -10,6 +10,7 @@ mod linux_6_18;
 mod linux_o1;
 mod missing;
 mod nearest;
+mod real_time;
 mod round_robin;
 mod solaris;
 mod types;
@@ -43,6 +44,8 @@ pub struct Kernel {
     /// How the packages of a distribution are told that have these rules; none for a mainline release.
     pub package: Option<Package>,
     balance: Form,
+    /// Its parameters include the rules of a real-time class.
+    real_time: bool,
     make: fn(&Values, u32) -> OsBuilt,
 }
 
@@ -59,7 +62,12 @@ pub struct Package {
 impl Kernel {
     /// A kernel of Linux: its queues, and the form of its balancer.
     const fn linux(make: fn(&Values, u32) -> OsBuilt, balance: Form) -> Self {
-        Self { policy: "LOAD", base: None, package: None, balance, make }
+        Self { policy: "LOAD", base: None, package: None, balance, real_time: true, make }
+    }
+
+    /// The same without a real-time class.
+    const fn without_real_time(self) -> Self {
+        Self { real_time: false, ..self }
     }
 
     /// The same as a variation of another kernel.
@@ -82,6 +90,11 @@ impl Kernel {
     #[must_use]
     pub const fn has_linux_balancer(&self) -> bool {
         matches!(self.balance, Form::Loads | Form::Types)
+    }
+
+    /// Whether a rule is one of the real-time class.
+    fn is_of_class(&self, rule: &Parameter) -> bool {
+        self.real_time && real_time::ClassRules::TABLE.iter().any(|other| other.name == rule.name)
     }
 
     /// Whether a rule is one of the balancer.
@@ -155,7 +168,7 @@ pub const KERNELS: Registry<Kernel> = Registry {
 #[must_use]
 pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
     let kernel = &entry.own;
-    let queues = values.only(|rule| !kernel.balances(rule));
+    let queues = values.only(|rule| !kernel.balances(rule) && !kernel.is_of_class(rule));
     let OsBuilt { tick, tick_skew, discipline } = (kernel.make)(&queues, cpus);
     let rules = kernel.balance.table().iter();
     let rules = rules.filter_map(|rule| Some((rule.name, values.number(rule.name)?))).collect();
@@ -168,6 +181,7 @@ pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
         numa_balancing: Balance::of(&balancer).and_then(|balance| balance.numa_balancing()),
         balancer,
         groups: Vec::new(),
+        real_time: kernel.real_time.then(|| real_time::class(&values.only(|rule| kernel.is_of_class(rule)))),
     }
 }
 

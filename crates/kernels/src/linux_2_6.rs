@@ -11,6 +11,7 @@ use sim_core::time::Span;
 
 use super::balance::{Form, LOADS, LOADS_2_6_27, LOADS_2_6_28, LOADS_2_6_30};
 use super::linux_6_18::Shares;
+use super::real_time::{CLASS, CLASS_LIMITED};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
@@ -179,7 +180,10 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     summary: "Completely Fair Scheduler (CFS) of 2008, with both behaviours of sched_yield",
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.28: { yield: posix } }",
-    parameters: &joined::<{ COUNT + LOADS }>(Parameters::TABLE, &LOADS_2_6_28),
+    parameters: &joined::<{ COUNT + LOADS + CLASS }>(
+        &joined::<{ COUNT + LOADS }>(Parameters::TABLE, &LOADS_2_6_28),
+        &CLASS_LIMITED,
+    ),
     own: Kernel::linux(cfs, Form::Loads),
 };
 
@@ -190,7 +194,10 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
         preferred",
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.27: { yield: posix } }",
-    parameters: &joined::<{ COUNT + LOADS }>(&ROW_27, &LOADS_2_6_27),
+    parameters: &joined::<{ COUNT + LOADS + CLASS }>(
+        &joined::<{ COUNT + LOADS }>(&ROW_27, &LOADS_2_6_27),
+        &CLASS_LIMITED,
+    ),
     own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.28"),
 };
 
@@ -200,7 +207,10 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     summary: "like linux-2.6.28, but a task that often wakes others pre-empts sooner (ADAPTIVE_GRAN)",
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.30: { adaptive_gran: false } }",
-    parameters: &joined::<{ COUNT + LOADS }>(&ROW_30, &LOADS_2_6_30),
+    parameters: &joined::<{ COUNT + LOADS + CLASS }>(
+        &joined::<{ COUNT + LOADS }>(&ROW_30, &LOADS_2_6_30),
+        &CLASS_LIMITED,
+    ),
     own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.28"),
 };
 

@@ -7,6 +7,7 @@ use notation::parameter::{Parameter, changed, joined};
 use super::balance::{Form, LOADS, LOADS_2_6_30};
 use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
 use super::linux_6_18::Shares;
+use super::real_time::{CLASS, CLASS_LIMITED};
 use super::types::{TYPES, TYPES_4_18, TYPES_5_4, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_5};
 use super::{Entry, Kernel};
 
@@ -69,13 +70,16 @@ pub(super) const LINUX_3_10: Entry = Entry {
         the second-best task run",
     source: "Linux 3.10, kernel/sched/fair.c and kernel/sched/features.h; the balancer is that of 2.6.30",
     example: "{ linux-3.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
-    parameters: &joined::<{ COUNT + LOADS }>(&ROW_3_10, &LOADS_2_6_30),
+    parameters: &joined::<{ COUNT + LOADS + CLASS }>(
+        &joined::<{ COUNT + LOADS }>(&ROW_3_10, &LOADS_2_6_30),
+        &CLASS_LIMITED,
+    ),
     own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.30"),
 };
 
 /// The parameters of a release with a balancer since 3.16.
-const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES] {
-    joined(queue, balance)
+const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES + CLASS] {
+    joined(&joined::<{ COUNT + TYPES }>(queue, balance), &CLASS_LIMITED)
 }
 
 /// An entry of the registry.

@@ -10,6 +10,7 @@ use sim_core::time::Span;
 use super::balance::Form;
 use super::types::{TYPES, TYPES_6_6, TYPES_6_12_65, TYPES_6_18, TYPES_6_18_0, TYPES_6_19, TYPES_7_1};
 
+use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
@@ -144,9 +145,14 @@ const ROW_6_18_0: [Parameter; COUNT] =
 /// The rules of 7.1.
 const ROW_7_1: [Parameter; COUNT] = changed(Parameters::TABLE, &[Parameters::hrtick.with(true as u64)]);
 
-/// The parameters of a release.
-const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES] {
-    joined(queue, balance)
+/// The parameters of a release since 6.12.
+const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES + CLASS] {
+    joined(&joined::<{ COUNT + TYPES }>(queue, balance), &CLASS_SERVER)
+}
+
+/// The parameters of a release before 6.12, which limits the real-time class.
+const fn limited(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES + CLASS] {
+    joined(&joined::<{ COUNT + TYPES }>(queue, balance), &CLASS_LIMITED)
 }
 
 /// An entry of the registry.
@@ -175,7 +181,7 @@ pub(super) const LINUX_6_18: Entry = Entry {
 pub(super) const LINUX_EEVDF: [Entry; 8] = [
     release(
         ["linux-6.6", "linux-6.18"],
-        &row(&ROW_6_6, &TYPES_6_6),
+        &limited(&ROW_6_6, &TYPES_6_6),
         [
             "the first EEVDF (2023): slices of 0.75ms, no delayed dequeue, a yield that moves the deadline",
             "Linux 6.6, kernel/sched/fair.c",
@@ -184,7 +190,7 @@ pub(super) const LINUX_EEVDF: [Entry; 8] = [
     ),
     release(
         ["linux-6.8", "linux-6.6"],
-        &row(&ROW_6_6, &TYPES_6_6),
+        &limited(&ROW_6_6, &TYPES_6_6),
         [
             "the rules of linux-6.6 (2024); wake-ups within a cluster of cores are not modelled",
             "Linux 6.8, kernel/sched/fair.c",

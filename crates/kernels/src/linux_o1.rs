@@ -7,6 +7,7 @@ use sim_core::os::{Discipline, O1Params};
 use sim_core::time::Span;
 
 use super::balance::{Form, LOADS, LOADS_2_6_18};
+use super::real_time::{CLASS, CLASS_UNLIMITED};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 parameters! {
@@ -35,7 +36,10 @@ pub(super) const LINUX_2_6_18: Entry = Entry {
 expired array",
     source: "Linux 2.6.18, kernel/sched.c",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",
-    parameters: &joined::<{ Parameters::TABLE.len() + LOADS }>(Parameters::TABLE, &LOADS_2_6_18),
+    parameters: &joined::<{ Parameters::TABLE.len() + LOADS + CLASS }>(
+        &joined::<{ Parameters::TABLE.len() + LOADS }>(Parameters::TABLE, &LOADS_2_6_18),
+        &CLASS_UNLIMITED,
+    ),
     own: Kernel::linux(o1, Form::Loads),
 };
 

@@ -43,7 +43,7 @@ pub struct Missing {
 }
 
 /// All of them, those that change most first.
-const MISSING: [Missing; 10] = [
+const MISSING: [Missing; 12] = [
     Missing {
         rule: "lazy preemption",
         since: &[7, 0],
@@ -106,6 +106,23 @@ const MISSING: [Missing; 10] = [
         about: "Where memory nodes are not all neighbours, groups of nodes overlap \
             (build_overlap_sched_groups), to 4.12 built from the view of the first cpu: tasks bound to two \
             distant nodes were not spread. Here groups are blocks of nodes.",
+    },
+    Missing {
+        rule: "RT_RUNTIME_SHARE",
+        since: &[2, 6, 25],
+        until: Some(&[5, 10]),
+        error: Error::Either,
+        about: "Cpus lend each other rt_runtime (do_balance_runtime; off since 2586af1ac187), so that one \
+            spinning real-time task is never throttled while another cpu has none. Here it is, and \
+            what waits beside it gets its 5 %.",
+    },
+    Missing {
+        rule: "SCHED_DEADLINE",
+        since: &[3, 14],
+        until: None,
+        error: Error::Either,
+        about: "The class above SCHED_FIFO. Programs that do not ask for it (sched_setattr) lose \
+            nothing; its use for the fair server is modelled.",
     },
     Missing {
         rule: "core scheduling",

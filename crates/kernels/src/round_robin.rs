@@ -30,7 +30,7 @@ pub(super) const ROUND_ROBIN: Entry = Entry {
     source: "POSIX.1 SCHED_RR; quantum of Linux 2.6.28, kernel/sched_rt.c",
     example: "{ round-robin: { quantum: 10ms } }",
     parameters: &joined::<{ Parameters::TABLE.len() + LOADS }>(Parameters::TABLE, &LOADS_2_6_28),
-    own: Kernel::linux(round_robin, Form::Loads),
+    own: Kernel::linux(round_robin, Form::Loads).without_real_time(),
 };
 
 fn round_robin(values: &Values, _cpus: u32) -> OsBuilt {

@@ -48,7 +48,14 @@ behind its equals",
     source: "illumos (2005 import of Solaris), uts/common/disp/ts.c and ts_dptbl.c",
     example: "{ solaris-9: { table: server } }",
     parameters: Parameters::TABLE,
-    own: Kernel { policy: "LGROUP", base: None, package: None, balance: Form::None, make: ts },
+    own: Kernel {
+        policy: "LGROUP",
+        base: None,
+        package: None,
+        balance: Form::None,
+        real_time: false,
+        make: ts,
+    },
 };
 
 fn ts(values: &Values, _cpus: u32) -> OsBuilt {

@@ -91,6 +91,7 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         balancer: balancer("linux-2.6.28"),
         groups: Vec::new(),
         numa_balancing: None,
+        real_time: None,
     }
 }
 

@@ -100,6 +100,7 @@ fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
         numa_balancing: None,
+        real_time: None,
     })
 }
 

@@ -107,6 +107,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
         numa_balancing: None,
+        real_time: None,
     });
     let compute = |ms| Op::Compute {
         work: Work::from_span(Span::from_ms(ms)),

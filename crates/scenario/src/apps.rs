@@ -31,7 +31,8 @@ struct Draft<'a> {
     start: Time,
     /// Of the ranks, repeated for further ones.
     weights: Vec<u32>,
-    scheduling: Scheduling,
+    /// Of the ranks, repeated for further ones.
+    scheduling: Vec<Scheduling>,
     slice: Option<Span>,
     background: Option<bool>,
     rebinds: Vec<(Span, CpuSet)>,
@@ -284,11 +285,19 @@ impl Draft<'_> {
         if built.team > 0 {
             launch(&mut runtime, team_runtime.is_some(), built.team);
         }
-        let idle = self.scheduling == Scheduling::Idle;
-        let weight = if idle { WEIGHT_IDLE } else { self.weights.first().copied().unwrap_or(1024) };
-        let several = !idle && self.weights.len() > 1;
-        let in_turn = self.weights.iter().copied().cycle().take(tasks as usize);
-        let rank_weights = if several { in_turn.collect() } else { Vec::new() };
+        let of_ranks = self.weights.iter().copied().cycle().zip(self.scheduling.iter().copied().cycle());
+        let weights = of_ranks.map(|(weight, scheduling)| match scheduling {
+            Scheduling::Idle => WEIGHT_IDLE,
+            _ => weight,
+        });
+        let weight = weights.clone().next().unwrap_or(1024);
+        let idle = |scheduling: &Scheduling| *scheduling == Scheduling::Idle;
+        let several = self.weights.len() > 1 || self.scheduling.iter().any(idle);
+        let several = several && !self.scheduling.iter().all(idle);
+        let rank_weights = if several { weights.take(tasks as usize).collect() } else { Vec::new() };
+        let scheduling = self.scheduling.first().copied().unwrap_or_default();
+        let in_turn = self.scheduling.iter().copied().cycle().take(tasks as usize);
+        let rank_scheduling = if self.scheduling.len() > 1 { in_turn.collect() } else { Vec::new() };
         Some(AppSpec {
             start: self.start,
             background,
@@ -300,7 +309,8 @@ impl Draft<'_> {
             }),
             weight,
             rank_weights,
-            scheduling: self.scheduling,
+            scheduling,
+            rank_scheduling,
             slice: self.slice,
             rank_scale: built.rank_scale,
             team: built.team,

@@ -27,10 +27,51 @@ use crate::registries::{self, ChosenMachine, Selected};
 /// Scheduling policies as written.
 const SCHEDULING: [&str; 3] = ["other", "batch", "idle"];
 
-/// Whether this is one of Linux's real-time classes, with or without its prefix.
-fn is_real_time(text: &str) -> bool {
+/// Real-time policies as written, each with a priority.
+const REAL_TIME: [&str; 2] = ["fifo", "rr"];
+
+/// What to write for one of Linux's real-time policies, with or without its prefix.
+fn real_time_hint(text: &str) -> Option<&'static str> {
     let name = text.to_ascii_lowercase();
-    ["fifo", "rr", "deadline", "realtime", "rt"].contains(&name.strip_prefix("sched_").unwrap_or(&name))
+    match name.strip_prefix("sched_").unwrap_or(&name) {
+        "fifo" | "realtime" | "rt" => Some("write `{ fifo: 50 }`, with a priority from 1 to 99"),
+        "rr" => Some("write `{ rr: 50 }`, with a priority from 1 to 99"),
+        "deadline" => Some("SCHED_DEADLINE is not modelled; the policy `EDF` orders tasks by deadlines"),
+        _ => None,
+    }
+}
+
+/// A scheduling policy.
+fn scheduling(reader: &mut Reader, node: &Node, what: &str) -> Option<Scheduling> {
+    match &node.content {
+        Content::Map(entries) => {
+            reader.mapping(node, what, &REAL_TIME)?;
+            let [only] = entries.as_slice() else {
+                reader.wrong_node(
+                    node,
+                    format!("{what} is one policy"),
+                    "write `{ fifo: 50 }` or `{ rr: 50 }`",
+                );
+                return None;
+            };
+            let of = format!("the priority of {what}");
+            let priority = reader.value(&only.value, &of, Kind::Count, 1, 99)? as u8;
+            Some(if only.key == "fifo" {
+                Scheduling::Fifo(priority)
+            } else {
+                Scheduling::RoundRobin(priority)
+            })
+        }
+        Content::Scalar(text) if real_time_hint(text).is_some() => {
+            let message = format!("{what}: `{text}` is a real-time policy without a priority");
+            reader.wrong_node(node, message, real_time_hint(text).unwrap_or_default());
+            None
+        }
+        _ => {
+            let all = [Scheduling::Other, Scheduling::Batch, Scheduling::Idle];
+            reader.value(node, what, Kind::Choice(&SCHEDULING), 0, 2).map(|word| all[word as usize])
+        }
+    }
 }
 
 /// The load weight of a nice value.
@@ -131,17 +172,25 @@ plain! {
             _ => Some(vec![nice(reader, node, what)?]),
         };
 
-    /// The scheduling policy of a task.
-    SchedulingPolicy -> Scheduling: |key| json!({ "enum": SCHEDULING, "default": key.default }),
-        |reader, node, what| {
-            let all = [Scheduling::Other, Scheduling::Batch, Scheduling::Idle];
-            if let Content::Scalar(text) = &node.content && is_real_time(text) {
-                let hint = "not modelled; the policies `FIFO` and `EDF` order ordinary tasks, and `nice` \
-                    sets weights";
-                reader.wrong_node(node, format!("{what}: `{text}` is a real-time class"), hint);
-                return None;
+    /// A scheduling policy, or a list of them for the ranks.
+    SchedulingPolicy -> Vec<Scheduling>: |key| {
+        let priority = json!({ "type": "integer", "minimum": 1, "maximum": 99 });
+        let real_time = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "minProperties": 1,
+            "maxProperties": 1,
+            "properties": { "fifo": priority, "rr": priority },
+        });
+        let one = json!({ "anyOf": [{ "enum": SCHEDULING }, real_time] });
+        let list = json!({ "type": "array", "items": one, "minItems": 1 });
+        json!({ "anyOf": [{ "enum": SCHEDULING }, real_time, list], "default": key.default })
+    },
+        |reader, node, what| match &node.content {
+            Content::List(each) if !each.is_empty() => {
+                each.iter().map(|node| scheduling(reader, node, what)).collect()
             }
-            reader.value(node, what, Kind::Choice(&SCHEDULING), 0, 2).map(|word| all[word as usize])
+            _ => Some(vec![scheduling(reader, node, what)?]),
         };
 
     /// A set of cpus of the machine: a list of numbers and ranges, or a text like `0-3,8`.

@@ -9,6 +9,7 @@ use notation::yaml::Node;
 use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
 use sim_core::os::{Limit, OsModel, TaskGroup};
 use sim_core::program::Scheduling;
+use sim_core::time::Span;
 
 use crate::Reader;
 use crate::apps::App;
@@ -19,6 +20,8 @@ use crate::keys::{Application, Scenario};
 const GROUPS: &str = "`session` and `cgroup`";
 const SCHEDULING: &str = "`batch` and `idle`";
 const SLICES: &str = "slices of tasks";
+/// What needs a real-time class.
+const REAL_TIME: &str = "real-time tasks";
 
 /// Puts the applications into their groups, and the groups into the kernel.
 pub(crate) fn assign(
@@ -30,8 +33,7 @@ pub(crate) fn assign(
 ) -> Option<()> {
     let declared = scenario.cgroups.given(reader)?.unwrap_or_default();
     let written = scenario.apps.node().map_or(&[][..], Node::entries);
-    let (mut first, mut scheduling) = (None, None);
-    // Sessions are beside the outermost control groups; no path has a space.
+    let (mut first, mut scheduling, mut real_time) = (None, None, None);
     let mut members: Vec<Option<String>> = Vec::new();
     for entry in written {
         let written = Application::of(&entry.value);
@@ -43,23 +45,21 @@ pub(crate) fn assign(
             return None;
         }
         let grouped = written.session.place().or(written.cgroup.place());
-        let scheduled = written.scheduling.place().filter(|_| {
-            written.scheduling.read(reader).is_some_and(|scheduling| scheduling != Scheduling::Other)
-        });
+        let each = written.scheduling.given(reader)?.unwrap_or_default();
+        let place = written.scheduling.place();
+        let has = |of: &[Scheduling]| each.iter().any(|one| of.contains(one));
+        let scheduled = place.filter(|_| has(&[Scheduling::Batch, Scheduling::Idle]));
+        real_time = real_time.or(place.filter(|_| each.iter().any(|one| one.priority().is_some())));
         let sliced = written.slice.place();
         if let Some(place) = sliced {
-            has_slices(reader, (place, scheduled.is_some()), &written, kernel)?;
+            has_slices(reader, (place, has(&[Scheduling::Idle])), kernel)?;
         }
         scheduling = scheduling.or(scheduled);
         first = first.or(grouped.zip(Some(GROUPS))).or(scheduled.zip(Some(SCHEDULING)));
         first = first.or(sliced.zip(Some(SLICES)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
     }
-    let mut groups: BTreeMap<String, (u32, Option<Limit>)> = BTreeMap::new();
-    for member in members.iter().flatten() {
-        let inside = member.match_indices('/').map(|(at, _)| &member[..at]);
-        groups.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), (WEIGHT, None))));
-    }
+    let mut groups = paths(&members);
     for Declared { path, place, weight, limit, burst } in declared {
         has_limits(reader, (limit.map(|_| place), burst), kernel)?;
         match groups.get_mut(&path) {
@@ -70,6 +70,9 @@ pub(crate) fn assign(
                 return None;
             }
         }
+    }
+    if let Some(place) = real_time {
+        has_real_time(reader, place, (kernel, groups.len()), policies)?;
     }
     let Some(first) = first else { return Some(()) };
     for used in [Some(first), scheduling.zip(Some(SCHEDULING))].into_iter().flatten() {
@@ -112,18 +115,13 @@ fn has_limits(
 }
 
 /// Slices of tasks need a kernel that has them, and tasks that are not of `SCHED_IDLE`.
-fn has_slices(
-    reader: &mut Reader,
-    (place, scheduled): (Place, bool),
-    written: &Application<'_>,
-    kernel: &OsModel,
-) -> Option<()> {
+fn has_slices(reader: &mut Reader, (place, idle): (Place, bool), kernel: &OsModel) -> Option<()> {
     if kernel.discipline.has_groups() && !kernel.discipline.has_own_slices() {
         let message = format!("slices of tasks came with Linux 6.12; {} does not have them", kernel.name);
         reader.wrong_with_hint(place, message, "use `kernel: linux-6.12.0` or a later one");
         return None;
     }
-    if scheduled && written.scheduling.read(reader) == Some(Scheduling::Idle) {
+    if idle {
         reader.wrong_with_hint(place, "tasks of SCHED_IDLE have no slice of their own", "remove one of both");
         return None;
     }
@@ -156,6 +154,47 @@ fn check(
         reader.wrong_with_hint(place, message, "use `kernel: linux-6.18`");
         return None;
     }
+    suit(reader, (place, what), policies)
+}
+
+/// The groups that have members, and those around them. Sessions are beside the outermost control groups; no
+/// path has a space.
+fn paths(members: &[Option<String>]) -> BTreeMap<String, (u32, Option<Limit>)> {
+    let mut groups = BTreeMap::new();
+    for member in members.iter().flatten() {
+        let inside = member.match_indices('/').map(|(at, _)| &member[..at]);
+        groups.extend(inside.chain([member.as_str()]).map(|path| (path.to_owned(), (WEIGHT, None))));
+    }
+    groups
+}
+
+/// Real-time tasks need a kernel that has their class, and beside task groups EEVDF.
+fn has_real_time(
+    reader: &mut Reader,
+    place: Place,
+    (kernel, groups): (&OsModel, usize),
+    policies: &[(String, Choice)],
+) -> Option<()> {
+    let Some(rules) = kernel.real_time else {
+        let message = format!("{} has no SCHED_FIFO and SCHED_RR here", kernel.name);
+        reader.wrong_with_hint(place, message, "use a kernel of Linux, such as `kernel: linux-6.18`");
+        return None;
+    };
+    if groups > 0 && !kernel.discipline.has_policies() {
+        let message = format!("real-time tasks beside task groups need EEVDF, not {}", kernel.name);
+        reader.wrong_with_hint(place, message, "use `kernel: linux-6.18`, or leave out the groups");
+        return None;
+    }
+    if rules.server > Span::ZERO && !kernel.discipline.has_policies() {
+        let message = format!("`fair_server` needs EEVDF, which {} does not have", kernel.name);
+        reader.wrong_with_hint(place, message, "leave out `fair_server`; `rt_runtime` limits this kernel");
+        return None;
+    }
+    suit(reader, (place, REAL_TIME), policies)
+}
+
+/// The policies must leave the run queues to the kernel.
+fn suit(reader: &mut Reader, (place, what): (Place, &str), policies: &[(String, Choice)]) -> Option<()> {
     for (label, choice) in policies {
         let under = choice.over.as_deref().map(|over| over.entry);
         let mut stack = [Some(choice.entry), under].into_iter().flatten();

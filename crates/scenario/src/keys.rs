@@ -351,16 +351,20 @@ keys! {
             other: { workload: { spmd: { work: 1s } }, tasks: 4, nice: [0, 0, 10, 10] }",
     }
 
-    /// Scheduling policy of its tasks: `other` (SCHED_OTHER), `batch` (SCHED_BATCH) or `idle` (SCHED_IDLE).
+    /// Scheduling policy of its tasks: `other`, `batch`, `idle`, `{ fifo: 50 }` or `{ rr: 50 }` (SCHED_OTHER,
+    /// ...; the last two with a priority from 1 to 99), or a list with one for each rank.
     scheduling: SchedulingPolicy {
         default: "other",
-        more: "Tasks of `batch` preempt no task when they wake. Tasks of `idle` have a weight of 3 whatever \
-            their nice value, and any other task that wakes preempts them. Only kernels with EEVDF have \
-            `batch` and `idle` here. Default: `other`.",
+        more: "Tasks of `fifo` and `rr` run before all others, the higher priority first; of equals the \
+            first runs until it sleeps (`fifo`) or for `rr_timeslice` of the kernel (`rr`). `rt_runtime` and \
+            `fair_server` of the kernel, one of Linux, limit them. Tasks of `batch` preempt no task when \
+            they wake. Tasks of `idle` have a weight of 3 whatever their nice value, and any other task \
+            that wakes preempts them; both need a kernel with EEVDF. Default: `other`.",
         example: "kernel: linux-6.18\n\
             apps:\n\
             \x20 code: { workload: { spmd: { work: 1s } } }\n\
-            \x20 filler: { workload: { spmd: { work: 1s } }, scheduling: idle }",
+            \x20 filler: { workload: { spmd: { work: 1s } }, scheduling: idle }\n\
+            \x20 control: { workload: interactive, scheduling: { fifo: 50 } }",
     }
 
     /// Slice of each of its tasks (sched_setattr), from 0.1ms to 100ms: how much cpu time it asks for at a

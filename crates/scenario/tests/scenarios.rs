@@ -172,6 +172,25 @@ fn a_percentage_is_accepted_for_a_factor_and_a_bare_number_is_not_a_percentage()
 }
 
 #[test]
+fn scheduling_policies_are_read_for_an_application_and_for_its_ranks() {
+    use sim_core::program::Scheduling::{Fifo, Idle, Other, RoundRobin};
+    let text = "name: s\nmachine: core:4\nkernel: linux-6.18\nbaseline: none\npolicies: [LOAD, PIN]\napps:\n  \
+        a: { workload: spmd, tasks: 2, scheduling: { fifo: 50 } }\n  \
+        b: { workload: spmd, tasks: 4, scheduling: [{ rr: 1 }, other, idle] }\n";
+    let apps = resolved(text, &Overrides::default()).runs[0].apps.clone();
+    let of = |app: usize| (0..apps[app].tasks).map(|rank| apps[app].scheduling_of(rank)).collect::<Vec<_>>();
+    assert_eq!(of(0), [Fifo(50); 2]);
+    assert_eq!(of(1), [RoundRobin(1), Other, Idle, RoundRobin(1)]);
+    // Beside real-time tasks the ordinary ones have their own weights.
+    assert_eq!([1, 2].map(|rank| apps[1].weight_of(rank)), [1024, 3]);
+    let swept = resolved(
+        text,
+        &set(&["apps.a.scheduling={ rr: 99 }", "kernel=linux-2.6.28", "apps.b.scheduling=other"]),
+    );
+    assert_eq!(swept.runs[0].apps[0].scheduling, RoundRobin(99));
+}
+
+#[test]
 fn processes_and_their_threads_have_a_runtime_each() {
     let text = "name: s\nmachine: core:4\nbaseline: none\npolicies: [LOAD]\napps:\n  a: { \
         workload: { hybrid: { \

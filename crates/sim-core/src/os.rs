@@ -9,6 +9,7 @@ pub use crate::run_queue::cfs_groups::CfsGroups;
 pub use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
 pub use crate::run_queue::groups::GroupShares;
 pub use crate::run_queue::o1::O1Params;
+pub use crate::run_queue::real_time::{RealTime, RealTimeRules};
 pub use crate::run_queue::round_robin::RoundRobinParams;
 pub use crate::run_queue::ts::TsParams;
 pub use crate::run_queue::ule::UleParams;
@@ -34,6 +35,8 @@ pub struct OsModel {
     pub groups: Vec<TaskGroup>,
     /// It moves pages and tasks towards each other, where a machine has several nodes.
     pub numa_balancing: Option<NumaBalancing>,
+    /// Its real-time class (`SCHED_FIFO`, `SCHED_RR`); none: it has no such class here.
+    pub real_time: Option<RealTimeRules>,
 }
 
 /// Automatic NUMA balancing of Linux (kernel/sched/fair.c, `task_numa_work` to `task_numa_placement`): a scan
@@ -129,6 +132,15 @@ impl Limit {
 }
 
 impl OsModel {
+    /// The operating system with its real-time class above its discipline; unchanged if it has none.
+    #[must_use]
+    pub(crate) fn with_real_time(&self) -> Self {
+        let Some(rules) = self.real_time else { return self.clone() };
+        let below = Box::new(self.discipline.clone());
+        let discipline = Discipline::RealTime(RealTime { below, rules, tick: self.tick });
+        Self { discipline, ..self.clone() }
+    }
+
     /// The operating system with the order that a policy brings.
     #[must_use]
     pub fn ordered(&self, order: Order) -> Self {

@@ -570,6 +570,7 @@ pub trait System: View {
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
 ///     numa_balancing: None,
+///     real_time: None,
 /// };
 /// let work = Work::from_span(Span::from_ms(100));
 /// let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };

@@ -440,7 +440,32 @@ pub enum Scheduling {
     Batch,
     /// `SCHED_IDLE`: it has the least weight and preempts no task. Any other task preempts it.
     Idle,
+    /// `SCHED_FIFO` with a priority from 1 to 99 (best): it runs before all tasks of the policies above until
+    /// it sleeps, and before its equals that came later.
+    Fifo(u8),
+    /// `SCHED_RR`: the same, and its equals have turns.
+    RoundRobin(u8),
 }
+
+impl Scheduling {
+    /// Its real-time priority, 1 to 99, if it has one.
+    #[must_use]
+    pub const fn priority(self) -> Option<u8> {
+        match self {
+            Self::Fifo(priority) | Self::RoundRobin(priority) => Some(priority),
+            Self::Other | Self::Batch | Self::Idle => None,
+        }
+    }
+
+    /// Tasks of one priority have turns.
+    pub(crate) const fn takes_turns(self) -> bool {
+        matches!(self, Self::RoundRobin(_))
+    }
+}
+
+/// Load weight of a real-time task: twice that of nice -20 (`set_load_weight`, kernel/sched.c of Linux
+/// 2.6.28), so that balancers leave other tasks elsewhere. Later kernels lower the capacity of its cpu.
+pub const WEIGHT_REAL_TIME: u32 = 2 * 88_761;
 
 /// Load weight of a task of [`Scheduling::Idle`] (`WEIGHT_IDLEPRIO`, kernel/sched/sched.h of Linux 6.18).
 pub const WEIGHT_IDLE: u32 = 3;
@@ -480,6 +505,8 @@ pub struct AppSpec {
     pub rank_weights: Vec<u32>,
     /// How Linux schedules its tasks.
     pub scheduling: Scheduling,
+    /// How it schedules each rank in place of `scheduling`; empty = `scheduling` for all.
+    pub rank_scheduling: Vec<Scheduling>,
     /// Slice of each of its tasks (`sched_setattr`, under EEVDF since Linux 6.12), 0.1 to 100 ms; `None` =
     /// that of the kernel.
     pub slice: Option<Span>,
@@ -508,7 +535,22 @@ impl AppSpec {
     /// Load weight of the task of a rank.
     #[must_use]
     pub fn weight_of(&self, rank: u32) -> u32 {
+        if self.scheduling_of(rank).priority().is_some() {
+            return WEIGHT_REAL_TIME;
+        }
         self.rank_weights.get(rank as usize).copied().unwrap_or(self.weight)
+    }
+
+    /// How the task of a rank is scheduled.
+    #[must_use]
+    pub fn scheduling_of(&self, rank: u32) -> Scheduling {
+        self.rank_scheduling.get(rank as usize).copied().unwrap_or(self.scheduling)
+    }
+
+    /// Some of its tasks are real-time tasks.
+    #[must_use]
+    pub fn is_real_time(&self) -> bool {
+        (0..self.tasks).any(|rank| self.scheduling_of(rank).priority().is_some())
     }
 
     /// An application of nice-0 tasks that arrives at once, without background role or restrictions.
@@ -528,6 +570,7 @@ impl AppSpec {
             weight: 1024,
             rank_weights: Vec::new(),
             scheduling: Scheduling::Other,
+            rank_scheduling: Vec::new(),
             slice: None,
             team: 0,
             team_runtime: None,

@@ -130,6 +130,7 @@ impl Job {
             balancer: Balancer { policy: "LOAD", rules: Vec::new() },
             groups: Vec::new(),
             numa_balancing: None,
+            real_time: None,
         }
     }
 

@@ -10,8 +10,8 @@ use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, Bandwidth, BuddyLimit, CfsParams, Discipline, EevdfParams, EevdfYield, GroupShares, Limit,
-    NumaBalancing, O1Params, OsModel, Protection, RoundRobinParams, StartDebit, TaskGroup, TsParams,
-    UleParams, YieldMode,
+    NumaBalancing, O1Params, OsModel, Protection, RealTimeRules, RoundRobinParams, StartDebit, TaskGroup,
+    TsParams, UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -41,6 +41,7 @@ impl Small {
         self.model = Arc::new(OsModel { groups: Vec::new(), ..model });
         for app in &mut self.apps {
             (app.group, app.scheduling, app.rank_weights) = (None, Scheduling::Other, Vec::new());
+            app.rank_scheduling.clear();
             app.slice = None;
             app.rebinds.clear();
         }
@@ -378,6 +379,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
         balancer,
         groups: vec![],
         numa_balancing: None,
+        real_time: None,
     }
 }
 
@@ -661,6 +663,50 @@ pub fn with_commands(mut small: Small, seed: u64) -> Small {
         }
         // Whoever was stopped last goes on.
         add(rng, horizon / 8 * 7, Act::Continue);
+    }
+    small
+}
+
+/// Makes some tasks of a scenario real-time tasks, under rules with short periods; none under a kernel that
+/// has no such class.
+#[must_use]
+pub fn with_real_time(mut small: Small, seed: u64) -> Small {
+    let mut rng = stream(seed, Purpose::Test, 31);
+    let discipline = &small.model.discipline;
+    let grouped_cfs = matches!(discipline, Discipline::Cfs(_)) && !small.model.groups.is_empty();
+    if grouped_cfs || matches!(discipline, Discipline::Ule(_) | Discipline::Ts(_)) {
+        return small;
+    }
+    let us = |rng: &mut ChaCha8Rng, from, to| Span::from_us(rng.random_range(from..to));
+    let serves = matches!(discipline, Discipline::Eevdf(_)) && rng.random_range(0..2) == 0;
+    let rules = RealTimeRules {
+        quantum: us(&mut rng, 20, 400),
+        runtime: [Span::MAX, us(&mut rng, 200, 1_500)][rng.random_range(0..2)],
+        period: us(&mut rng, 1_000, 2_500),
+        server: if serves { us(&mut rng, 30, 300) } else { Span::ZERO },
+        server_period: us(&mut rng, 400, 1_500),
+    };
+    small.model = Arc::new(OsModel { real_time: Some(rules), ..(*small.model).clone() });
+    let one = |rng: &mut ChaCha8Rng| {
+        let priority = [1, 2, 50, 99][rng.random_range(0..4)];
+        let round = rng.random_range(0..2) == 0;
+        if round { Scheduling::RoundRobin(priority) } else { Scheduling::Fifo(priority) }
+    };
+    for app in &mut small.apps {
+        if app.scheduling != Scheduling::Other {
+            continue;
+        }
+        match rng.random_range(0..4) {
+            0 => app.scheduling = one(&mut rng),
+            1 => {
+                let each = (0..app.tasks).map(|_| match rng.random_range(0..3) {
+                    0 => Scheduling::Other,
+                    _ => one(&mut rng),
+                });
+                app.rank_scheduling = each.collect();
+            }
+            _ => {}
+        }
     }
     small
 }

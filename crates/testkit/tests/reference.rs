@@ -18,7 +18,7 @@ use sim_core::time::{Span, Time, Work};
 use testkit::differences::differences;
 use testkit::policies::{Fixed, Restless};
 use testkit::reference;
-use testkit::scenarios::{Small, random, with_commands, with_locks};
+use testkit::scenarios::{Small, random, with_commands, with_locks, with_real_time};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -299,6 +299,30 @@ fn engine_and_reference_agree_on_commands() {
         moves += report.apps.iter().map(|app| app.counters.migrations).sum::<u64>();
     }
     assert!(sleeps > 1_000 && moves > 100, "{sleeps} sleeps, {moves} moves");
+}
+
+#[test]
+fn engine_and_reference_agree_on_real_time_tasks() {
+    let mut ran = 0;
+    for seed in seeds(600) {
+        let small = with_real_time(scenario(seed), seed);
+        let period = Span::from_us([7, 60, 400][(seed / 4 % 3) as usize] + seed % 13);
+        let label = format!("real time, seed {seed}");
+        let report = match seed % 3 {
+            0 => compare(&label, &small, || Box::new(Fixed)),
+            1 => compare(&label, &small, || Box::new(Restless::new(seed, period))),
+            _ => {
+                let entry = policies::find("LOAD").expect("it exists");
+                compare(&label, &small, || shelved(entry, seed, &small))
+            }
+        };
+        let real_time = small.apps.iter().zip(&report.apps).filter(|(app, _)| app.is_real_time());
+        ran += real_time.map(|(_, app)| app.counters.cpu_ns).sum::<u64>();
+        let small = with_real_time(in_lock_step(seed), seed);
+        compare(&format!("real time in lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
+        compare(&format!("real time in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
+    }
+    assert!(ran > 0, "no real-time task ever ran");
 }
 
 /// A policy of the registry with values drawn from the seed, its intervals shortened to the length of the

@@ -67,8 +67,8 @@ fn typical_mistakes_are_answered_with_the_way_on() {
         (hogs(&["--seed=-1"]), &["a seed is a whole number from 0 on"]),
         (hogs(&["--policy", "SJF"]), &["unknown policy `SJF`", "`MLFQ`"]),
         (hogs(&["--policy", "RR"]), &["`FIFO` with a short `slice`"]),
-        (hogs(&["--set", "apps.hogs.scheduling=fifo"]), &["real-time class", "not modelled"]),
-        (hogs(&["--set", "apps.hogs.scheduling=SCHED_RR"]), &["real-time class"]),
+        (hogs(&["--set", "apps.hogs.scheduling=fifo"]), &["real-time policy", "write `{ fifo: 50 }`"]),
+        (hogs(&["--set", "apps.hogs.scheduling=SCHED_RR"]), &["write `{ rr: 50 }`"]),
         (vec!["lesson", "two"], &["`oversim lesson 2`"]),
     ] {
         let said = said(&args);

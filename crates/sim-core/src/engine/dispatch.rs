@@ -364,6 +364,9 @@ impl Engine<'_> {
             self.shared.report_dispatch(&self.cpus[cpu]);
         }
         self.shared.watch.note(cpu);
+        if self.real_time {
+            self.note_crowded(next, cpu);
+        }
         self.notify_running(cpu, policy);
         self.resume(cpu, policy);
     }
@@ -384,7 +387,7 @@ impl Engine<'_> {
     /// pull one (new-idle balancing).
     #[inline(never)]
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        if self.shared.policy_orders {
+        if self.shared.policy_orders || self.real_time {
             self.notify(policy);
         }
         if !run_queue::anyone_waits(&self.shared.tasks, &self.cpus[cpu]) {
@@ -397,7 +400,8 @@ impl Engine<'_> {
             }
         }
         let best = self.cpus[cpu].head.some().map_or(THROTTLED, |head| self.shared.tasks[head].priority);
-        if (1..THROTTLED).contains(&best) || (self.shared.policy_orders && best == THROTTLED) {
+        let shared = (1..THROTTLED).contains(&best) && !self.real_time;
+        if shared || (self.shared.policy_orders && best == THROTTLED) {
             self.notify(policy);
             policy.dispatch(self, cpu);
         }

@@ -13,6 +13,7 @@ use crate::machine::PerCpu;
 use crate::os::OsModel;
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::Rules;
+use crate::run_queue::real_time::is_of_class;
 use crate::time::{Span, Time};
 
 /// Builds without debug assertions check one cpu once per this number of instants.
@@ -242,7 +243,7 @@ impl State<'_> {
 
     /// A runnable task counts in its queue unless its group is throttled.
     fn counts(&self, task: &Task) -> bool {
-        self.model.groups.is_empty() || task.priority < THROTTLED
+        self.model.groups.is_empty() || task.priority < THROTTLED || is_of_class(task)
     }
 
     /// What orders a queue.

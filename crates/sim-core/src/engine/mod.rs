@@ -78,8 +78,7 @@
 //! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` (programs),
 //! `barrier` (signals), `locks` and `lock_waits`, `yields`, `shared`, `segments`, `memory`, `cores`, `pages`,
 //! `numa`, `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`,
-//! `setup`
-//! and `finish`, `sampling`, `invariants`.
+//! `setup` and `finish`, `sampling`, `invariants`, `real_time`.
 
 mod arrivals;
 mod bandwidth;
@@ -99,6 +98,7 @@ mod numa;
 mod ordering;
 mod pages;
 pub(crate) mod polling;
+mod real_time;
 mod reports;
 pub(crate) mod rounds;
 mod sampling;
@@ -185,6 +185,7 @@ pub(crate) use setup::test_machine;
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
 ///     numa_balancing: None,
+///     real_time: None,
 /// };
 /// let compute = Op::Compute {
 ///     work: Work::from_span(Span::from_ms(3)),
@@ -242,7 +243,8 @@ impl Simulation {
     /// Runs to the end: all foreground applications ended, or the horizon, or nothing left that can happen.
     ///
     /// # Panics
-    /// The policy orders the run queues ([`Policy::order`]) with a slice below 1 us.
+    /// The policy orders the run queues ([`Policy::order`]) with a slice below 1 us, or although there are
+    /// real-time tasks.
     pub fn run<O: Observer>(self, policy: &mut dyn Policy, observer: &mut O) -> RunReport {
         let mut simulation = self;
         let order = policy.order();
@@ -250,6 +252,10 @@ impl Simulation {
             simulation.model = Arc::new(simulation.model.ordered(order));
             let checked = simulation.model.discipline.check(simulation.model.tick);
             assert!(checked.is_ok(), "the order of the policy is out of range: {checked:?}");
+        }
+        if simulation.apps.iter().any(AppSpec::is_real_time) {
+            assert!(order == Order::System, "a policy orders the queues of real-time tasks");
+            simulation.model = Arc::new(simulation.model.with_real_time());
         }
         Engine::new(simulation, observer).run(policy)
     }
@@ -266,6 +272,10 @@ enum Change {
     Stopped,
     /// It was the next task of the cpu, and one that preempts has gone before it.
     Overtaken,
+    /// Real-time tasks wait on the cpu, where one of them runs.
+    Crowded,
+    /// It is a real-time task and has left the cpu.
+    Lowered,
 }
 
 /// The state of a run.
@@ -278,6 +288,8 @@ pub(crate) struct Engine<'o> {
     /// The policy is notified of preemptions: it asks for it, and the discipline changes priorities with
     /// time.
     watches_preemptions: bool,
+    /// Some task of the run is a real-time task.
+    real_time: bool,
     /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
     /// be notified.
     preempted: Vec<(TaskId, CpuId, Preemption)>,
@@ -488,6 +500,7 @@ impl Engine<'_> {
             Timer::Yields(app, of_team) => self.switch_yields(app, of_team),
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
+            Timer::Refill => self.refill_real_time(),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {
                 self.refresh_priorities();

@@ -25,6 +25,8 @@ impl Engine<'_> {
                 Change::Left => policy.quiescent(self, task, cpu),
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.requeue_overtaken(task, cpu, policy),
+                Change::Crowded => self.push_real_time(cpu),
+                Change::Lowered => self.pull_real_time(cpu, task),
             }
         }
         self.notices.clear();

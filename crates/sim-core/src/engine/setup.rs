@@ -29,6 +29,7 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, Forks, OWN_SLICE, Op, Program, Runtime, Scheduling};
 use crate::rng::{Purpose, below, draw, key};
+use crate::run_queue::real_time::OTHERS;
 use crate::run_queue::{Average, Rules, groups};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
@@ -70,13 +71,45 @@ pub(crate) fn check(
     check_groups(machine, model, apps)?;
     check_looks(machine, apps)?;
     let plain = !model.discipline.has_policies();
-    if let Some(app) = apps.iter().find(|app| app.scheduling != Scheduling::Other && plain) {
+    let fair = |app: &AppSpec| {
+        (0..app.tasks).any(|rank| matches!(app.scheduling_of(rank), Scheduling::Batch | Scheduling::Idle))
+    };
+    if let Some(app) = apps.iter().find(|app| plain && fair(app)) {
         return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
     }
+    check_real_time(model, apps)?;
     check_slices(model, apps)?;
     commands::check(machine, model, apps)?;
     let mut numbered = apps.iter().enumerate();
     numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
+}
+
+/// Refuses real-time tasks where the kernel has none, and rules and priorities out of range.
+fn check_real_time(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
+    for app in apps {
+        let name = &app.name;
+        if !app.rank_scheduling.is_empty() && app.rank_scheduling.len() != app.tasks as usize {
+            let (some, all) = (app.rank_scheduling.len(), app.tasks);
+            return Err(format!("application `{name}` schedules {some} of {all} ranks"));
+        }
+        let priorities = (0..app.tasks).filter_map(|rank| app.scheduling_of(rank).priority());
+        for priority in priorities {
+            if !(1..=99).contains(&priority) {
+                return Err(format!("`{name}`: a real-time priority is 1 to 99, this is {priority}"));
+            }
+        }
+    }
+    let Some(app) = apps.iter().find(|app| app.is_real_time()) else { return Ok(()) };
+    let Some(rules) = model.real_time else {
+        return Err(format!("`{}`: {} has no SCHED_FIFO and SCHED_RR here", app.name, model.name));
+    };
+    if rules.period < Span::from_ms(1) || rules.quantum == Span::ZERO || rules.server >= rules.server_period {
+        return Err("the rules of the real-time class are out of range".into());
+    }
+    if !model.groups.is_empty() && !model.discipline.has_policies() {
+        return Err(format!("`{}`: real-time tasks beside task groups need EEVDF here", app.name));
+    }
+    model.with_real_time().discipline.check(model.tick)
 }
 
 /// Refuses slices of tasks that are out of range, and where the kernel has none.
@@ -86,7 +119,7 @@ fn check_slices(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
     if !model.discipline.has_own_slices() {
         return Err(format!("`{name}`: only EEVDF since Linux 6.12 has slices of tasks"));
     }
-    if app.scheduling == Scheduling::Idle {
+    if (0..app.tasks).any(|rank| app.scheduling_of(rank) == Scheduling::Idle) {
         return Err(format!("`{name}`: tasks of SCHED_IDLE have no slice of their own"));
     }
     if slice < OWN_SLICE.0 || slice > OWN_SLICE.1 {
@@ -324,7 +357,8 @@ fn build_cpus(
     if model.discipline.ticks().is_some() {
         for cpu in machine.cpu_ids() {
             cpus[cpu].rare.next_tick = Time::ZERO;
-            cpus[cpu].rare.waiting = model.groups.is_empty().then(Average::default);
+            let summed = model.groups.is_empty() && model.discipline.real_time().is_none();
+            cpus[cpu].rare.waiting = summed.then(Average::default);
             cpus[cpu].rare.tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
         }
     }
@@ -378,8 +412,9 @@ fn add_tasks(
         let mut task = Task::new(app, spec.weight_of(rank), process, noise);
         task.history = history.clone();
         if let Some(history) = task.history.written() {
-            history.group = spec.group.map_or(0, |group| group + 1);
-            history.scheduling = spec.scheduling;
+            let class = spec.scheduling_of(rank).priority().is_some();
+            history.group = spec.group.filter(|_| !class).map_or(0, |group| group + 1);
+            history.scheduling = spec.scheduling_of(rank);
             history.slice = spec.slice.unwrap_or(Span::ZERO);
         }
         tasks.push(task);
@@ -473,13 +508,20 @@ impl<'o> Engine<'o> {
         let mut timers = kernel_timers(&model, options.seed);
         let built = Population::of(specs, (&machine, &model, &options), &mut timers);
         let Population { mut tasks, apps, profiles: _, looks, left } = built;
+        let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks));
+        if model.discipline.real_time().is_some() {
+            // Those of task groups, too.
+            tasks.iter_mut().for_each(|task| task.priority = OTHERS);
+        }
         let cpus = machine.cpus() as usize;
         let policy_orders = model.discipline.asks_policy();
+        let real_time = model.discipline.real_time().is_some();
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         Self {
-            cpus: build_cpus(&machine, &model, options.seed, (&apps, &mut tasks)),
+            cpus: records,
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
+            real_time,
             preempted: Vec::new(),
             predictions: Predictions::new(cpus, &looks),
             complete_apps: Vec::new(),
@@ -507,7 +549,7 @@ impl<'o> Engine<'o> {
                 renews_slice: model.discipline.renews_slice(),
                 directed,
                 policy_orders,
-                stepwise: options.stepwise || policy_orders || (directed && limited(&model)),
+                stepwise: options.stepwise || policy_orders || real_time || (directed && limited(&model)),
                 scans: scans(&machine, &model, tasks.len()),
                 segments: Segments::new(&machine, memory, usable(&machine, &model), looks),
                 machine,
@@ -533,12 +575,18 @@ fn limited(model: &OsModel) -> bool {
     model.groups.iter().any(|group| group.limit.is_some())
 }
 
-/// The timers, with the first update of priorities of disciplines that have it and the first period of each
-/// task group of limited cpu time: the phases of their periods are random (`init_cfs_bandwidth`).
+/// The timers, with the first update of priorities of disciplines that have it and the first period of the
+/// real-time class and of each task group of limited cpu time: the phases of their periods are random
+/// (`init_cfs_bandwidth`).
 fn kernel_timers(model: &OsModel, seed: u64) -> Timers {
     let mut timers = Timers::with_capacity(1 << 10);
     if let Some(period) = update_period(model) {
         timers.arm(Time::ZERO + period, Timer::Update);
+    }
+    if let Some(class) = model.discipline.real_time() {
+        let drawn = draw(key(seed, Purpose::Bandwidth, u64::MAX), 0);
+        let phase = Span::from_ns(below(class.rules.period.ns(), drawn));
+        timers.arm(Time::ZERO + phase, Timer::Refill);
     }
     for (number, group) in model.groups.iter().enumerate() {
         if let Some(limit) = group.limit {
@@ -607,6 +655,7 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
         balancer,
         groups: vec![],
         numa_balancing: None,
+        real_time: None,
     };
     Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()
 }

@@ -19,6 +19,7 @@ use crate::outcome::{Counters, Options};
 use crate::policy::{Action, Affinity, Decision, THROTTLED, TaskState, Why};
 use crate::run_queue::Picks;
 use crate::run_queue::explanation::explain;
+use crate::run_queue::real_time::is_of_class;
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time, WORK_FRACTION_BITS, Work};
 
@@ -276,7 +277,8 @@ impl Shared<'_> {
         let mut at = record.head;
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
-            let ours = task.app() == me.app() && task.priority == me.priority && me.priority < THROTTLED;
+            let equal = task.priority == me.priority && !is_of_class(me);
+            let ours = task.app() == me.app() && equal && me.priority < THROTTLED;
             if ours && has_something_to_do(task) {
                 return Some(id);
             }

@@ -149,6 +149,9 @@ impl System for Engine<'_> {
             out.push(id);
             at = self.shared.tasks[id].next;
         }
+        if self.real_time {
+            out.retain(|id| !self.is_real_time(*id));
+        }
         let newest_first = |id: &TaskId| std::cmp::Reverse(self.entered[*id]);
         if most < out.len() {
             out.select_nth_unstable_by_key(most, newest_first);
@@ -210,7 +213,8 @@ impl System for Engine<'_> {
         }
         let record = &self.shared.tasks[task];
         let runnable = matches!(record.state, TaskState::Queued | TaskState::Running);
-        if !runnable || record.cpu == to || !self.shared.affinity(task).allows(to) {
+        let refused = record.cpu == to || self.is_real_time(task);
+        if !runnable || refused || !self.shared.affinity(task).allows(to) {
             return self.refuse();
         }
         let from = record.cpu;
@@ -237,8 +241,8 @@ impl System for Engine<'_> {
     }
 
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
-        // Task groups have no priority levels.
-        if !self.is_task(task) || !self.shared.model.groups.is_empty() {
+        // Task groups have no priority levels, and the levels beside a real-time class are its own.
+        if !self.is_task(task) || !self.shared.model.groups.is_empty() || self.real_time {
             return self.refuse();
         }
         let cpu = self.shared.tasks[task].cpu;

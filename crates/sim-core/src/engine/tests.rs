@@ -88,6 +88,7 @@ impl Rig {
             balancer,
             groups: vec![],
             numa_balancing: None,
+            real_time: None,
         };
         Self {
             machine: test_machine(cpus),

@@ -60,6 +60,9 @@ impl Engine<'_> {
 
     /// The cpu that the policy chooses for a task.
     pub(crate) fn placed(&mut self, id: TaskId, placement: Placement, policy: &mut dyn Policy) -> CpuId {
+        if self.is_real_time(id) {
+            return self.place_real_time(id, placement);
+        }
         self.refresh_priorities();
         let choice = policy.select_cpu(self, id, placement);
         let cpu = self.corrected(id, choice.cpu);
@@ -156,8 +159,12 @@ impl Engine<'_> {
         }
         record.several = several_processes(&self.shared.tasks, record, Some(id));
         self.notices.push((id, cpu, Change::Entered));
+        if self.real_time {
+            self.note_entered(id, cpu);
+        }
+        let record = &mut self.cpus[cpu];
         self.shared.watch.note(cpu);
-        self.shared.report_polling(&mut self.cpus[cpu]);
+        self.shared.report_polling(record);
         self.shared.observe(Observation::Runnable { task: id, cpu });
         self.shared.rounds.mark(cpu);
     }
@@ -198,6 +205,9 @@ impl Engine<'_> {
         record.newidle = true;
         self.note_stopping(id, cpu);
         self.depart(id, cpu);
+        if self.is_real_time(id) {
+            self.notices.push((id, cpu, Change::Lowered));
+        }
         self.shared.model.discipline.advance_minimum(&self.shared.tasks, &mut self.cpus[cpu]);
     }
 

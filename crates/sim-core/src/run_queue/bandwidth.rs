@@ -14,6 +14,7 @@ use crate::engine::state::Cpu;
 use crate::ids::TaskId;
 use crate::os::Limit;
 use crate::policy::THROTTLED;
+use crate::run_queue::real_time::is_of_class;
 use crate::run_queue::{Rules, Tasks, groups, insert_by, list, remove};
 use crate::time::{Span, Time};
 
@@ -91,7 +92,8 @@ pub(super) fn set_aside(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id
 
 /// A throttled task counts again and may run; it is still to be placed.
 pub(super) fn end_throttling(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    tasks[id].priority = 0;
+    // That of the groups around it.
+    tasks[id].priority = tasks[cpu.rare.first_group].priority;
     cpu.running += 1;
     cpu.load += u64::from(tasks[id].weight);
 }
@@ -152,6 +154,7 @@ pub(crate) fn pay(tasks: &mut Tasks, pool: TaskId, entity: TaskId) -> bool {
 pub(crate) fn released(tasks: &Tasks, cpu: &Cpu) -> Vec<TaskId> {
     let may_run = |id: &TaskId| {
         tasks[*id].priority == THROTTLED
+            && !is_of_class(&tasks[*id])
             && !groups::chain(tasks, cpu, *id).any(|around| tasks[around].history.is_throttled())
     };
     list(tasks, cpu.head).filter(may_run).collect()

@@ -15,6 +15,7 @@ use crate::run_queue::cfs_groups::CfsGroups;
 use crate::run_queue::eevdf_params::EevdfParams;
 use crate::run_queue::multilevel::Levels;
 use crate::run_queue::o1::O1Params;
+use crate::run_queue::real_time::RealTime;
 use crate::run_queue::round_robin::RoundRobinParams;
 use crate::run_queue::ts::TsParams;
 use crate::run_queue::ule::UleParams;
@@ -83,6 +84,8 @@ disciplines! {
     VirtualTime(VirtualTimeParams) = "virtual time",
     /// What the policy says for each task.
     ByPolicy(ByPolicy) = "by the policy",
+    /// The real-time class above one of the others.
+    RealTime(RealTime) = "real-time class",
 }
 
 /// A trait of all disciplines, and [`Discipline`] as one of its implementers, which asks the one it is.

@@ -392,7 +392,8 @@ fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Task
 /// All delayed tasks and groups leave a cpu that has no other task, in the order of their deadlines.
 fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     if cpu.rare.group_count > 0 {
-        while let Some(next) = pick_within(tasks, cpu, Level { priority: 0, group: 0 }) {
+        let level = Level { priority: tasks[cpu.rare.first_group].priority, group: 0 };
+        while let Some(next) = pick_within(tasks, cpu, level) {
             drop_delayed(params, tasks, cpu, next, now);
         }
         return;

@@ -26,6 +26,7 @@ mod level;
 mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;
+pub(crate) mod real_time;
 pub(crate) mod round_robin;
 pub(crate) mod slices;
 pub(crate) mod ts;
@@ -78,12 +79,18 @@ impl Discipline {
         if let Self::Cfs(params) = self { Some(Self::CfsGroups(CfsGroups(params.clone()))) } else { None }
     }
 
+    /// The real-time class above it, in a run that has such tasks.
+    pub(crate) fn real_time(&self) -> Option<&real_time::RealTime> {
+        if let Self::RealTime(class) = self { Some(class) } else { None }
+    }
+
     /// How it limits the cpu time of groups, where it has groups.
     #[must_use]
-    pub const fn bandwidth(&self) -> Option<Bandwidth> {
+    pub fn bandwidth(&self) -> Option<Bandwidth> {
         match self {
             Self::Eevdf(params) => Some(params.bandwidth),
             Self::Cfs(params) | Self::CfsGroups(CfsGroups(params)) if params.quota => Some(params.bandwidth),
+            Self::RealTime(class) => class.below.bandwidth(),
             _ => None,
         }
     }
@@ -91,7 +98,11 @@ impl Discipline {
     /// Its tasks may have slices of their own ([`crate::program::AppSpec::slice`]).
     #[must_use]
     pub fn has_own_slices(&self) -> bool {
-        matches!(self, Self::Eevdf(params) if params.own_slices)
+        match self {
+            Self::Eevdf(params) => params.own_slices,
+            Self::RealTime(class) => class.below.has_own_slices(),
+            _ => false,
+        }
     }
 
     /// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.

@@ -106,7 +106,7 @@ impl Reference<'_> {
     /// Tasks that were throttled enter again.
     fn let_in(&mut self, c: usize) {
         self.charge(c);
-        let idle = self.cpus[c].current.is_none() && self.able(c).is_empty();
+        let idle = self.cpus[c].current.is_none() && self.in_order(c).is_empty();
         for t in self.cpus[c].queue.clone() {
             if self.tasks[t].priority == THROTTLED && !self.is_throttled(c, t) {
                 self.remove(c, t);

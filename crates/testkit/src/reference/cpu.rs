@@ -297,6 +297,9 @@ impl Reference<'_> {
     /// Whom a directed yield goes to: the first waiting task of the application that has something better to
     /// do.
     fn directed(&self, c: usize, t: usize) -> Option<usize> {
+        if self.in_class(t) {
+            return None;
+        }
         let me = &self.tasks[t];
         let runtime = self.runtime(me.app, self.waits_in_team(t, me.waiting));
         if runtime.wait != WaitMode::YieldTo || matches!(me.waiting, Waiting::No | Waiting::Lock) {
@@ -392,7 +395,7 @@ impl Reference<'_> {
     /// What virtual runtime is charged for a switch: the price between processes when any two runnable tasks
     /// of the cpu belong to different ones, whoever they are, else the price between threads.
     fn switch_charge(&self, c: usize) -> u64 {
-        let mixed = self.runnable(c).any(|one| self.runnable(c).any(|other| !self.same_process(one, other)));
+        let mixed = self.everyone(c).any(|one| self.everyone(c).any(|other| !self.same_process(one, other)));
         let costs = &self.machine.costs;
         if mixed { costs.switch_process.ns() } else { costs.switch_thread.ns() }
     }
@@ -411,11 +414,12 @@ impl Reference<'_> {
         cpu.slice_over = false;
         cpu.charged = (self.now + cost).saturating_sub(charge);
         self.picked(c, false);
-        if let Some(params) = self.eevdf() {
+        if let Some(params) = self.eevdf().filter(|_| !self.in_class(next)) {
             self.protect(params, c, next);
         }
         let (at, total) = (Time::from_ns(self.now), Span::from_ns(overhead.total()));
         self.observer.dispatched(at, TaskId(next as u32), CpuId(c as u32), total);
+        self.notice_crowd(next, c);
         self.tell_running(c, policy);
         self.resume(c, overhead, policy);
     }
@@ -434,18 +438,18 @@ impl Reference<'_> {
 
     /// An idle cpu takes a task; when its last one has just left it asks the policy first.
     fn leave_idle(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
-        if self.by_policy() {
+        if self.by_policy() || self.real_time {
             self.tell(policy);
         }
-        if self.able(c).is_empty() {
+        if self.in_order(c).is_empty() {
             self.end_delays(c);
         }
-        if self.able(c).is_empty() && std::mem::take(&mut self.cpus[c].newidle) {
+        if self.in_order(c).is_empty() && std::mem::take(&mut self.cpus[c].newidle) {
             self.tell(policy);
             policy.idle(self, CpuId(c as u32));
         }
-        let able = self.able(c);
-        let several = !able.is_empty() || self.by_policy();
+        let able = self.in_order(c);
+        let several = (!able.is_empty() && !self.real_time) || self.by_policy();
         if several && able.iter().all(|t| self.tasks[*t].priority > 0) {
             self.tell(policy);
             policy.dispatch(self, CpuId(c as u32));

@@ -123,8 +123,8 @@ impl Reference<'_> {
             return self.tick_around(&params, c);
         }
         if let Some(params) = self.eevdf() {
-            self.update(params, c);
-            if let Some(t) = self.cpus[c].current {
+            self.charge(c);
+            if let Some(t) = self.fair_current(c) {
                 for e in self.around(c, Ent::Task(t)) {
                     if let Ent::Group(g) = e {
                         self.says_at_tick(c, g);
@@ -132,14 +132,15 @@ impl Reference<'_> {
                     }
                 }
             }
+            self.look_at_class(c, true);
             self.cpus[c].slice_over |= self.cpus[c].resched;
         }
     }
 
     /// The timer that ends requests comes to a cpu.
     pub(super) fn end_request(&mut self, c: usize) {
-        if let Some(params) = self.eevdf() {
-            self.update(params, c);
+        if self.eevdf().is_some() {
+            self.charge(c);
             self.cpus[c].slice_over |= self.cpus[c].resched;
         }
     }
@@ -147,7 +148,7 @@ impl Reference<'_> {
     /// `sched_yield`.
     pub(super) fn forfeit(&mut self, params: EevdfParams, c: usize, t: usize) {
         let me = Ent::Task(t);
-        self.update(params, c);
+        self.charge(c);
         let alone = self.around(c, me).iter().all(|e| self.peers_of(c, *e).len() == 1);
         let mut keys = self.keys(c, me);
         let whole = weighted(keys.slice, keys.weight);
@@ -297,7 +298,7 @@ impl Reference<'_> {
     /// The request of the current task ends, as it was last brought up to date.
     pub(super) fn request_end(&self, c: usize) -> u64 {
         let computes = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
-        match (self.cpus[c].current, self.eevdf()) {
+        match (self.fair_current(c), self.eevdf()) {
             (Some(t), Some(params))
                 if computes && params.hrtick && self.model.groups.is_empty() && self.rivals_around(c, t) =>
             {
@@ -434,6 +435,9 @@ impl Reference<'_> {
 
     /// A task leaves; true when it stays behind as a delayed one.
     pub(super) fn take_leave(&mut self, c: usize, t: usize, reason: LeaveReason) -> bool {
+        if self.in_class(t) {
+            return false;
+        }
         if let Some(params) = self.grouped() {
             self.goes(&params, c, t, reason);
         }

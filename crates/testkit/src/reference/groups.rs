@@ -76,6 +76,7 @@ impl Reference<'_> {
             return 0;
         }
         let group = match e {
+            Ent::Task(t) if self.in_class(t) => None,
             Ent::Task(t) => self.apps[self.tasks[t].app].spec.group,
             Ent::Group(g) => self.model.groups[g].parent,
         };

@@ -23,6 +23,7 @@ mod numa;
 mod priorities;
 mod program;
 mod queue;
+mod real_time;
 mod scan;
 mod startup;
 mod state;
@@ -60,6 +61,7 @@ enum Timer {
     Yields(usize, bool),
     Update,
     Period(usize),
+    Refill,
     Tick(u32),
     Policy(u64),
     Slot,
@@ -70,7 +72,7 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake { .. } | Self::Bind(..) | Self::Yields(..) => 1,
-            Self::Update | Self::Period(_) => 2,
+            Self::Update | Self::Period(_) | Self::Refill => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
             Self::Slot => 5,
@@ -92,6 +94,8 @@ struct Reference<'o> {
     /// Of each task group: its load on all cpus.
     totals: Vec<tracks::Total>,
     tasks: Vec<RefTask>,
+    /// Some task is a real-time task.
+    real_time: bool,
     apps: Vec<RefApp>,
     memory: RefMemory,
     /// Armed timers in the order of arming.
@@ -131,6 +135,10 @@ enum Change {
     Stopped,
     /// It was to run next, and somebody who preempts has come before it.
     Overtaken,
+    /// Others of the real-time class wait where it runs.
+    Crowded,
+    /// It is of the real-time class and has left.
+    Lowered,
 }
 
 /// Runs a scenario on the reference engine. The report equals the engine's except for `events`.
@@ -209,6 +217,7 @@ impl<'o> Reference<'o> {
             observer,
             digest: Digest::default(),
             now: 0,
+            real_time: tasks.iter().any(|task| task.scheduling.priority().is_some()),
             tasks,
             apps,
             timers,
@@ -235,6 +244,7 @@ impl<'o> Reference<'o> {
     fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
         self.watched = policy.watches().waits;
         self.turns = policy.watches().preemptions && matches!(self.model.discipline, Discipline::Ts(_));
+        self.arm_class();
         self.open_pools();
         policy.init(self);
         let mut repeats = 0;
@@ -243,7 +253,10 @@ impl<'o> Reference<'o> {
                 return Outcome::Completed;
             }
             let command = self.commands.first().map_or(NEVER, |(at, ..)| *at);
-            let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none() && cpu.queue.is_empty());
+            let asleep = self
+                .cpus
+                .iter()
+                .all(|cpu| cpu.current.is_none() && cpu.queue.is_empty() && cpu.class.line.is_empty());
             // What may wake somebody up.
             let coming = |timer: &Timer| {
                 matches!(timer, Timer::Start(_) | Timer::Create(_) | Timer::Admit | Timer::Wake { .. })
@@ -283,9 +296,10 @@ impl<'o> Reference<'o> {
             if self.feels_ticks(c) {
                 next = next.min(self.tick_from(c, self.now + 1));
                 next = next.min(self.request_end(c).max(self.now + 1));
+                next = next.min(self.server_interrupts(c).max(self.now + 1));
             } else if self.contested(c) {
                 let check = match &self.model.discipline {
-                    Discipline::RoundRobin(params) => {
+                    Discipline::RoundRobin(params) if self.class_current(c).is_none() => {
                         (self.cpus[c].picked + params.quantum.ns()).max(self.now + 1)
                     }
                     Discipline::Eevdf(_) => NEVER,
@@ -316,6 +330,10 @@ impl<'o> Reference<'o> {
             }
             if span > 0 && self.request_end(c) <= to {
                 self.end_request(c);
+            }
+            if span > 0 && self.server_interrupts(c) <= to {
+                self.charge(c);
+                self.cpus[c].slice_over |= self.cpus[c].resched;
             }
         }
     }
@@ -383,6 +401,7 @@ impl<'o> Reference<'o> {
             Timer::Yields(app, of_team) => self.flip_yields(app, of_team),
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
+            Timer::Refill => self.refill_class(),
             Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {
                 self.refresh_priorities();
@@ -438,13 +457,17 @@ impl<'o> Reference<'o> {
 
     /// Tells the policy of entries and exits since the last time.
     fn tell(&mut self, policy: &mut dyn Policy) {
-        for (t, c, news) in std::mem::take(&mut self.notices) {
+        // What this causes is told before anything else happens.
+        while !self.notices.is_empty() {
+            let (t, c, news) = self.notices.remove(0);
             let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
             match news {
                 Change::Entered => policy.runnable(self, task, cpu),
                 Change::Left => policy.quiescent(self, task, cpu),
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.ask_overtaken(t, c, policy),
+                Change::Crowded => self.push_class(c),
+                Change::Lowered => self.pull_class(c, t),
             }
         }
     }

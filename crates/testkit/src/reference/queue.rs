@@ -46,9 +46,9 @@ impl Reference<'_> {
         matches!(self.model.discipline, Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_))
     }
 
-    /// Runnable tasks of a cpu, the current one included.
+    /// Runnable tasks of a cpu, the current one included, none of the real-time class.
     pub(super) fn runnable(&self, c: usize) -> impl Iterator<Item = usize> + '_ {
-        self.cpus[c].current.into_iter().chain(self.cpus[c].queue.iter().copied())
+        self.fair_current(c).into_iter().chain(self.cpus[c].queue.iter().copied())
     }
 
     /// The waiting tasks of a cpu that are not parked, in the queue's order.
@@ -62,6 +62,9 @@ impl Reference<'_> {
 
     /// Puts a task behind all that have its key or a smaller one; before its equals when it was cut short.
     pub(super) fn insert(&mut self, c: usize, t: usize) {
+        if self.in_class(t) {
+            return self.join_line(c, t);
+        }
         let mine = self.key(t);
         let front = std::mem::take(&mut self.tasks[t].front);
         let before = |other: &&usize| self.key(**other) < mine || (!front && self.key(**other) == mine);
@@ -71,6 +74,7 @@ impl Reference<'_> {
 
     pub(super) fn remove(&mut self, c: usize, t: usize) {
         self.cpus[c].queue.retain(|other| *other != t);
+        self.cpus[c].class.line.retain(|other| *other != t);
     }
 
     fn last_of_band(&self, c: usize, priority: u8) -> Option<usize> {
@@ -79,6 +83,10 @@ impl Reference<'_> {
 
     /// Charges the current task for the time since it was last charged.
     pub(super) fn charge(&mut self, c: usize) {
+        if let Some(t) = self.class_current(c) {
+            return self.run_class(c, t);
+        }
+        self.pay_server(c);
         if let Some(params) = self.eevdf() {
             return self.update(params, c);
         }
@@ -103,7 +111,7 @@ impl Reference<'_> {
         if !self.has_virtual_time() || self.grouped().is_some() {
             return;
         }
-        let (mut current, first) = (self.cpus[c].current, self.cpus[c].queue.first().copied());
+        let (mut current, first) = (self.fair_current(c), self.cpus[c].queue.first().copied());
         if self.leftmost_alone() {
             // It follows the leftmost of those that wait.
             current = None;
@@ -155,7 +163,7 @@ impl Reference<'_> {
 
     /// Another task of the same or a better priority level waits.
     pub(super) fn rivalled(&self, c: usize) -> bool {
-        let priority = self.cpus[c].current.map(|t| self.tasks[t].priority);
+        let priority = self.fair_current(c).map(|t| self.tasks[t].priority);
         self.cpus[c]
             .queue
             .iter()
@@ -167,6 +175,9 @@ impl Reference<'_> {
         let Some(current) = self.cpus[c].current else { return false };
         let priority = self.tasks[current].priority;
         let sliced = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
+        if self.in_class(current) {
+            return sliced;
+        }
         sliced && (self.by_policy() || self.cpus[c].queue.iter().any(|t| self.tasks[*t].priority <= priority))
     }
 
@@ -175,6 +186,8 @@ impl Reference<'_> {
         let (Some(current), true) = (self.cpus[c].current, self.contested(c)) else { return false };
         let picked = self.cpus[c].picked;
         match &self.model.discipline {
+            Discipline::Eevdf(_) => false,
+            _ if self.in_class(current) => self.tick_from(c, at) == at && self.class_is_over(c, at),
             Discipline::Cfs(_) if self.grouped().is_some() => false,
             Discipline::Cfs(params) => {
                 let over = at > picked + self.turn(params, c, current);
@@ -188,7 +201,6 @@ impl Reference<'_> {
                 let end = picked.saturating_add(self.tasks[current].slice);
                 self.tick_from(c, at) == at && at >= end
             }
-            Discipline::Eevdf(_) => false,
             _ => {
                 let used = self.tasks[current].used + at.saturating_sub(self.cpus[c].charged);
                 let over = self.tasks[current].expired || used >= self.whole_slice(c, current);
@@ -199,6 +211,14 @@ impl Reference<'_> {
 
     /// Sets the key of a task that enters.
     pub(super) fn place(&mut self, c: usize, t: usize, entry: Entry) {
+        if self.in_class(t) {
+            (self.tasks[t].front, self.tasks[t].expired) = (false, false);
+            if entry == Entry::Fork {
+                self.tasks[t].used = 0;
+            }
+            return;
+        }
+        self.start_server(c);
         if let Some(params) = self.eevdf() {
             return self.insert_entity(params, c, t, entry);
         }
@@ -269,6 +289,9 @@ impl Reference<'_> {
         if self.tasks[t].priority == THROTTLED {
             return false;
         }
+        if let Some(takes) = self.class_takes(c, t) {
+            return takes;
+        }
         let Some(current) = self.cpus[c].current else { return true };
         let (mine, theirs) = (&self.tasks[t], &self.tasks[current]);
         if mine.priority != theirs.priority {
@@ -286,7 +309,7 @@ impl Reference<'_> {
             Discipline::Cfs(params) => params,
             // Above: the rules of what has groups.
             Discipline::Eevdf(_) | Discipline::CfsGroups(_) => return false,
-            Discipline::RoundRobin(_) | Discipline::VirtualTime(_) => return false,
+            Discipline::RoundRobin(_) | Discipline::VirtualTime(_) | Discipline::RealTime(_) => return false,
             Discipline::ByPolicy(_) => return mine.preempts && overhead > 0,
             Discipline::O1(_) | Discipline::Ts(_) => return overhead > 0,
             // Interactive over not interactive.
@@ -317,6 +340,9 @@ impl Reference<'_> {
 
     /// Somebody yielded to a waiting task: does it come before the best one?
     fn prefers(&self, c: usize, yield_target: usize) -> bool {
+        if self.in_class(yield_target) || self.class_choice(c).is_some() || self.class_current(c).is_some() {
+            return false;
+        }
         let best = self.runnable(c).map(|t| self.tasks[t].priority).min();
         let (priority, key) = (self.tasks[yield_target].priority, self.tasks[yield_target].vruntime);
         if best != Some(priority) || priority == THROTTLED {
@@ -332,6 +358,8 @@ impl Reference<'_> {
             Discipline::Eevdf(_) => self.is_eligible(c, yield_target),
             Discipline::RoundRobin(_) | Discipline::ByPolicy(_) | Discipline::CfsGroups(_) => true,
             Discipline::VirtualTime(params) => key - least <= params.slice.ns() as i64,
+            // Only the engine has it.
+            Discipline::RealTime(_) => false,
             // First among equals.
             Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => key == least,
         }
@@ -344,6 +372,9 @@ impl Reference<'_> {
         {
             return Some(yield_target);
         }
+        if let Some(next) = self.class_choice(c) {
+            return Some(next);
+        }
         if let Some(params) = self.eevdf() {
             return self.pick(params, c);
         }
@@ -353,7 +384,7 @@ impl Reference<'_> {
         let pair_slice = self.now - self.cpus[c].pair_start;
         let cpu = &self.cpus[c];
         let able = self.able(c);
-        let current = cpu.current.filter(|t| self.tasks[*t].priority != THROTTLED);
+        let current = self.fair_current(c).filter(|t| self.tasks[*t].priority != THROTTLED);
         let best = match (current, able.first().copied()) {
             (current, None) => current?,
             (None, Some(first)) => first,
@@ -402,7 +433,7 @@ impl Reference<'_> {
 
     /// The key of the current task for going back into the queue after a pre-emption.
     pub(super) fn put_back(&mut self, c: usize, t: usize) {
-        if matches!(self.model.discipline, Discipline::RoundRobin(_)) {
+        if matches!(self.model.discipline, Discipline::RoundRobin(_)) && !self.in_class(t) {
             self.tasks[t].vruntime = self.behind_all(c, t);
         }
     }
@@ -412,6 +443,12 @@ impl Reference<'_> {
         let Some(t) = self.cpus[c].current else { return };
         if !again || self.cfs().is_none_or(|params| params.renew_slice) {
             self.cpus[c].picked = self.now;
+        }
+        if self.in_class(t) {
+            if !again {
+                self.cpus[c].groups.iter_mut().for_each(|group| group.chosen = false);
+            }
+            return;
         }
         if let Some(params) = self.grouped() {
             return self.turns_begin(&params, c, t);
@@ -434,6 +471,14 @@ impl Reference<'_> {
 
     /// The current task is interrupted; `over`: because its slice is.
     pub(super) fn interrupted(&mut self, c: usize, t: usize, over: bool) {
+        if self.real_time {
+            self.look_at_class(c, over && !self.has_ticks());
+            self.cpus[c].resched = false;
+        }
+        if self.in_class(t) {
+            self.tasks[t].front = !std::mem::take(&mut self.tasks[t].expired);
+            return;
+        }
         if self.grouped().is_some() {
             return;
         }
@@ -461,6 +506,13 @@ impl Reference<'_> {
 
     /// The key of the current task after `sched_yield`.
     pub(super) fn yield_key(&mut self, c: usize, t: usize) {
+        if self.in_class(t) {
+            self.cpus[c].pair_start = self.now;
+            self.run_class(c, t);
+            self.look_at_class(c, true);
+            (self.tasks[t].front, self.tasks[t].expired) = (false, false);
+            return;
+        }
         self.cpus[c].skipped = Some(t);
         self.cpus[c].pair_start = self.now;
         if let Some(params) = self.eevdf() {

@@ -94,12 +94,9 @@ impl Reference<'_> {
         let cpus = self.machine.cpus();
         for (rank, slept) in release_order(self.options.seed, AppId(app as u32), ranks) {
             let t = self.task(app, rank);
-            self.refresh_priorities();
             let own: Vec<u32> = (0..cpus).filter(|cpu| self.tasks[t].affinity.allows(CpuId(*cpu))).collect();
             let parent = CpuId(own[slept as usize % own.len()]);
-            let choice = policy.select_cpu(self, TaskId(t as u32), Placement::Fork { parent });
-            let c = self.corrected(t, choice.cpu);
-            self.allot(t, choice.memory_node);
+            let c = self.placed(t, Placement::Fork { parent }, policy);
             self.apps[app].forked += 1;
             self.charge(c);
             if self.has_priorities() {
@@ -305,10 +302,7 @@ impl Reference<'_> {
     pub(super) fn fork(&mut self, parent: usize, app: usize, rank: u32, policy: &mut dyn Policy) {
         let t = self.task(app, rank);
         let why = Placement::Fork { parent: CpuId(parent as u32) };
-        self.refresh_priorities();
-        let choice = policy.select_cpu(self, TaskId(t as u32), why);
-        let c = self.corrected(t, choice.cpu);
-        self.allot(t, choice.memory_node);
+        let c = self.placed(t, why, policy);
         self.apps[app].forked += 1;
         if let Some(creator) = self.creator(app, rank) {
             self.tasks[t].parent = Some(self.task(app, creator));

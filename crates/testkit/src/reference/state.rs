@@ -14,6 +14,7 @@ use sim_core::wait::Scope;
 use super::fair::RefQueue;
 use super::groups::RefGroup;
 use super::memory::Job;
+use super::real_time::{APART, RefClass};
 use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
 
@@ -80,6 +81,8 @@ pub(super) struct RefCpu {
     /// Waiting tasks by (priority, virtual runtime), first come first among equals.
     pub(super) queue: Vec<usize>,
     pub(super) minimum: i64,
+    /// Its real-time class.
+    pub(super) class: RefClass,
     /// Tasks that sleep but still compete.
     pub(super) delayed: Vec<usize>,
     /// Tasks that count in its queue: runnable or delayed ones (EEVDF).
@@ -151,6 +154,7 @@ impl RefCpu {
             current: None,
             queue: Vec::new(),
             minimum: 0,
+            class: RefClass::new(),
             delayed: Vec::new(),
             counted: Vec::new(),
             groups: Vec::new(),
@@ -340,9 +344,9 @@ impl RefTask {
             runnable_since: None,
             cpu: 0,
             affinity: spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set))),
-            priority: 0,
+            priority: if spec.scheduling_of(rank).priority().is_some() { APART } else { 0 },
             weight: spec.weight_of(rank),
-            scheduling: spec.scheduling,
+            scheduling: spec.scheduling_of(rank),
             own_slice: spec.slice.map(Span::ns),
             vruntime: 0,
             vdeadline: 0,

@@ -40,12 +40,12 @@ impl View for Reference<'_> {
     }
 
     fn nr_running(&self, cpu: CpuId) -> u32 {
-        self.runnable(cpu.0 as usize).filter(|t| self.counts(*t)).count() as u32
+        self.everyone(cpu.0 as usize).filter(|t| self.counts(*t)).count() as u32
     }
 
     fn next_task(&self, cpu: CpuId) -> Option<TaskId> {
         let c = cpu.0 as usize;
-        let first = self.able(c).first().copied();
+        let first = self.in_order(c).first().copied();
         let Some(current) = self.cpus[c].current else { return first.map(|t| TaskId(t as u32)) };
         let takes = |t: usize| {
             let held = self.tasks[current].held.is_some();
@@ -56,7 +56,8 @@ impl View for Reference<'_> {
     }
 
     fn load(&self, cpu: CpuId) -> u64 {
-        self.load(cpu.0 as usize)
+        let counted = self.everyone(cpu.0 as usize).filter(|t| self.counts(*t));
+        counted.map(|t| u64::from(self.tasks[t].weight)).sum()
     }
 
     fn load_average(&self, cpu: CpuId) -> Option<u64> {
@@ -165,7 +166,12 @@ impl System for Reference<'_> {
     fn migrate(&mut self, task: TaskId, to: CpuId, _: Why) -> bool {
         let (t, c) = (task.0 as usize, to.0 as usize);
         let exist = t < self.tasks.len() && c < self.cpus.len();
-        if !exist || !self.is_runnable(t) || self.tasks[t].cpu == c || !self.tasks[t].affinity.allows(to) {
+        if !exist
+            || self.refuses(task)
+            || !self.is_runnable(t)
+            || self.tasks[t].cpu == c
+            || !self.tasks[t].affinity.allows(to)
+        {
             return self.refuse();
         }
         self.relocate(t, c);
@@ -186,7 +192,7 @@ impl System for Reference<'_> {
 
     fn set_priority(&mut self, task: TaskId, priority: u8, _: Why) -> bool {
         let t = task.0 as usize;
-        if t >= self.tasks.len() || !self.cpus[0].groups.is_empty() {
+        if t >= self.tasks.len() || !self.cpus[0].groups.is_empty() || self.real_time {
             return self.refuse();
         }
         if self.tasks[t].held.unwrap_or(self.tasks[t].priority) == priority {

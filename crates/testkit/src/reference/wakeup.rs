@@ -25,15 +25,27 @@ impl Reference<'_> {
             self.leave_delayed(t);
         }
         let why = Placement::Wake { waker: CpuId(by as u32), previous: CpuId(from as u32) };
-        self.refresh_priorities();
-        let choice = policy.select_cpu(self, TaskId(t as u32), why);
-        let to = self.corrected(t, choice.cpu);
+        let to = self.placed(t, why, policy);
         if to != from {
             self.shift(t, from, to);
             self.count_move(t, from, to);
         }
         self.ask(t, to, Enqueue::Woken, policy);
         self.enqueue(t, to, Entry::Wake, Some(by));
+    }
+
+    /// The cpu for a task: the class knows that of its own, the policy all others.
+    pub(super) fn placed(&mut self, t: usize, why: Placement, policy: &mut dyn Policy) -> usize {
+        if self.in_class(t) {
+            return self.class_cpu(t, why);
+        }
+        self.refresh_priorities();
+        let choice = policy.select_cpu(self, TaskId(t as u32), why);
+        let to = self.corrected(t, choice.cpu);
+        if matches!(why, Placement::Fork { .. }) {
+            self.allot(t, choice.memory_node);
+        }
+        to
     }
 
     /// The policy's choice if it is legal, otherwise the first cpu that is.
@@ -170,6 +182,7 @@ impl Reference<'_> {
             }
         }
         self.notices.push((t, c, Change::Entered));
+        self.notice_entry(t, c);
         self.tell_polling(c);
         self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
         self.mark(c);
@@ -223,6 +236,7 @@ impl Reference<'_> {
         if self.take_leave(c, t, reason) {
             self.cpus[c].delayed.push(t);
         }
+        self.stop_server(c, t);
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
         self.cpus[c].idle_from = self.now;
@@ -231,6 +245,9 @@ impl Reference<'_> {
             self.notices.push((t, c, Change::Stopped));
         }
         self.depart(t, c);
+        if self.real_time && self.in_class(t) {
+            self.notices.push((t, c, Change::Lowered));
+        }
         self.advance_minimum(c);
     }
 
@@ -271,10 +288,7 @@ impl Reference<'_> {
         task.parent = None;
         self.tell(policy);
         let why = Placement::Fork { parent: CpuId(c as u32) };
-        self.refresh_priorities();
-        let choice = policy.select_cpu(self, TaskId(t as u32), why);
-        let target = self.corrected(t, choice.cpu);
-        self.allot(t, choice.memory_node);
+        let target = self.placed(t, why, policy);
         self.ask(t, target, Enqueue::Created, policy);
         self.enqueue(t, target, Entry::Fork, Some(c));
     }
@@ -289,6 +303,7 @@ impl Reference<'_> {
             self.cpus[from].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
         } else {
             self.take_leave(from, t, LeaveReason::Moved);
+            self.stop_server(from, t);
             self.depart(t, from);
         }
         self.shift(t, from, to);

@@ -89,6 +89,7 @@ fn simulated(jobs: &[Job], cpus: u32, policy: impl FnOnce(&Setting<'_>) -> Box<d
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
         numa_balancing: None,
+        real_time: None,
     };
     let runtime = Runtime {
         name: "none".into(),

@@ -7,6 +7,7 @@ use crate::engine::state::{Boxed, Overhead, Part, Parts, Prices, ProcessId};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::run_queue::Average;
+use crate::run_queue::real_time::ClassState;
 use crate::time::{Span, Time};
 
 /// What the current task of a cpu does.
@@ -133,6 +134,8 @@ pub(crate) struct Rare {
     pub(crate) group_count: u16,
     /// Some task of the run has a slice of its own.
     pub(crate) own_slices: bool,
+    /// Its real-time class.
+    pub(crate) class: ClassState,
 }
 
 impl Unwritten for Rare {
@@ -153,6 +156,7 @@ impl Unwritten for Rare {
         first_group: TaskId::NONE,
         group_count: 0,
         own_slices: false,
+        class: ClassState::NEW,
     };
 }
 

@@ -1,0 +1,538 @@
+//! The real-time class of Linux above a discipline (kernel/sched/rt.c): `SCHED_FIFO` and `SCHED_RR` with
+//! priorities, and what keeps spinning ones from taking a cpu for good.
+//!
+//! The tasks of the class stand in the list of their cpu at a level of their own, sorted by priority; those
+//! of the discipline stand one level behind. For the rules of the discipline the cpu is as it would be
+//! without the class ([`RealTime::below`]).
+//!
+//! Two limits exist. Throttling (`sched_rt_runtime_us`): the class of a cpu stops for the rest of a period
+//! once it has run for longer than its runtime. The fair server (`fair_server` of kernel/sched/deadline.c):
+//! when tasks of the discipline have starved, they go first until they have run for so long.
+//!
+//! Deviations: cpus do not lend each other runtime (`RT_RUNTIME_SHARE`, to 5.9); a quantum is used up to the
+//! nanosecond and ends at the tick next to its end.
+
+use crate::engine::state::{Cpu, Task};
+use crate::ids::TaskId;
+use crate::observe::LeaveReason;
+use crate::policy::THROTTLED;
+use crate::run_queue::multilevel::Levels;
+use crate::run_queue::{
+    Discipline, Entry, FastForward, Grouped, Interrupted, Picked, Picks, Requested, Rules, Tasks, Ticks,
+    best, groups, insert_by, list, remove,
+};
+use crate::time::{Span, Time};
+
+/// The level of tasks of the class.
+pub(crate) const CLASS: u8 = 0;
+/// The level of all others, where some task of the run is of the class.
+pub(crate) const OTHERS: u8 = 1;
+/// The level of tasks of the class while the fair server runs.
+const OUTRANKED: u8 = THROTTLED - 1;
+
+/// What a kernel of Linux has of the class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RealTimeRules {
+    /// How long a task of `SCHED_RR` runs before its equals have a turn (`RR_TIMESLICE`).
+    pub quantum: Span,
+    /// How long the class may run on a cpu in each `period`; as long as that, or longer: without limit.
+    pub runtime: Span,
+    /// The period of `runtime`, at least 1 ms.
+    pub period: Span,
+    /// How long the tasks below the class run once they have starved for `server_period` less this; zero:
+    /// the kernel has no fair server.
+    pub server: Span,
+    /// The period of the fair server, longer than `server`.
+    pub server_period: Span,
+}
+
+/// What the class does on a cpu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// It goes first.
+    First,
+    /// It is throttled.
+    Throttled,
+    /// The fair server runs.
+    Outranked,
+}
+
+/// The state of the class on a cpu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ClassState {
+    pub(crate) phase: Phase,
+    /// What it has run in this period, ns (`rt_time`).
+    pub(crate) ran: u64,
+    /// What the fair server has left, ns, and until when.
+    left: i64,
+    deadline: Time,
+}
+
+impl ClassState {
+    /// Nothing has run.
+    pub(crate) const NEW: Self = Self { phase: Phase::First, ran: 0, left: 0, deadline: Time::ZERO };
+
+    const fn level(&self) -> u8 {
+        match self.phase {
+            Phase::First => CLASS,
+            Phase::Throttled => THROTTLED,
+            Phase::Outranked => OUTRANKED,
+        }
+    }
+}
+
+/// A discipline with the class above it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RealTime {
+    /// The discipline of all other tasks.
+    pub(crate) below: Box<Discipline>,
+    pub(crate) rules: RealTimeRules,
+    pub(crate) tick: Span,
+}
+
+/// It is of the class.
+pub(crate) fn is_of_class(task: &Task) -> bool {
+    task.history.scheduling.priority().is_some()
+}
+
+/// What the class is sorted by: the best priority, 99, first.
+pub(crate) fn rank(task: &Task) -> i64 {
+    99 - i64::from(task.history.scheduling.priority().unwrap_or(0))
+}
+
+/// The best rank of the class on a cpu; 99 without any.
+pub(crate) fn best_rank(tasks: &Tasks, cpu: &Cpu) -> i64 {
+    let all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
+    all.filter(|id| is_of_class(&tasks[*id])).map(|id| rank(&tasks[id])).min().unwrap_or(99)
+}
+
+/// A task that is not of the class may run on a cpu.
+fn others_wait(tasks: &Tasks, cpu: &Cpu, without: TaskId) -> bool {
+    let mut all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
+    all.any(|id| id != without && tasks[id].priority < THROTTLED && !is_of_class(&tasks[id]))
+}
+
+/// The tasks of the class on a cpu get the level of its phase.
+pub(crate) fn set_phase(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, phase: Phase) {
+    cpu.rare.class.phase = phase;
+    let level = cpu.rare.class.level();
+    let waiting: Vec<TaskId> = list(tasks, cpu.head).filter(|id| is_of_class(&tasks[*id])).collect();
+    for id in &waiting {
+        remove(tasks, cpu, *id);
+    }
+    for id in waiting {
+        tasks[id].priority = level;
+        insert_by(rules, tasks, cpu, id);
+    }
+    if let Some(current) = cpu.current.some().filter(|id| is_of_class(&tasks[*id])) {
+        tasks[current].priority = level;
+        cpu.resched = true;
+    } else if let (Some(head), Some(current)) = (cpu.head.some(), cpu.current.some()) {
+        cpu.resched |= tasks[head].priority < tasks[current].priority;
+    }
+}
+
+/// A cpu as the discipline sees it: its queue between the tasks of the class, and what was there before.
+struct Hidden {
+    whole: (TaskId, TaskId),
+    part: (TaskId, TaskId),
+    current: TaskId,
+    running: u32,
+    load: u64,
+}
+
+impl Hidden {
+    fn of(tasks: &Tasks, cpu: &Cpu) -> Self {
+        let class = |id: &TaskId| is_of_class(&tasks[*id]);
+        let (mut running, mut load) = (0, 0);
+        let all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
+        for id in all.filter(|id| class(id)) {
+            running += 1;
+            load += u64::from(tasks[id].weight);
+        }
+        let mut others = list(tasks, cpu.head).filter(|id| !class(id));
+        let first = others.next();
+        let last = others.last().or(first);
+        let part = (first.unwrap_or(TaskId::NONE), last.unwrap_or(TaskId::NONE));
+        let current = cpu.current.some().filter(class).unwrap_or(TaskId::NONE);
+        Self { whole: (cpu.head, cpu.tail), part, current, running, load }
+    }
+
+    fn hides(&self) -> bool {
+        self.running > 0
+    }
+
+    fn hide(&self, cpu: &mut Cpu) {
+        (cpu.head, cpu.tail) = self.part;
+        if !self.current.is_none() {
+            cpu.current = TaskId::NONE;
+        }
+        cpu.running -= self.running;
+        cpu.load -= self.load;
+    }
+
+    fn show(&self, cpu: &mut Cpu) {
+        (cpu.head, cpu.tail) = self.whole;
+        if !self.current.is_none() {
+            cpu.current = self.current;
+        }
+        cpu.running += self.running;
+        cpu.load += self.load;
+    }
+}
+
+impl RealTime {
+    /// The rules of the discipline act on a cpu without the class; they do not change its list.
+    fn below<T>(
+        &self,
+        tasks: &mut Tasks,
+        cpu: &mut Cpu,
+        act: impl FnOnce(&Discipline, &mut Tasks, &mut Cpu) -> T,
+    ) -> T {
+        let hidden = Hidden::of(tasks, cpu);
+        if !hidden.hides() {
+            return act(&self.below, tasks, cpu);
+        }
+        let (first, last) = hidden.part;
+        let ends = (first.some().map(|id| tasks[id].previous), last.some().map(|id| tasks[id].next));
+        hidden.hide(cpu);
+        if !first.is_none() {
+            tasks[first].previous = TaskId::NONE;
+            tasks[last].next = TaskId::NONE;
+        }
+        let result = act(&self.below, tasks, cpu);
+        if let (Some(before), Some(after)) = ends {
+            tasks[first].previous = before;
+            tasks[last].next = after;
+        }
+        hidden.show(cpu);
+        result
+    }
+
+    /// The same where nothing changes.
+    fn seen<T>(&self, tasks: &Tasks, cpu: &Cpu, see: impl FnOnce(&Discipline, &Cpu) -> T) -> T {
+        let hidden = Hidden::of(tasks, cpu);
+        if !hidden.hides() {
+            return see(&self.below, cpu);
+        }
+        let mut without = cpu.clone();
+        hidden.hide(&mut without);
+        see(&self.below, &without)
+    }
+
+    const fn limits(&self) -> bool {
+        self.rules.runtime.ns() < self.rules.period.ns()
+    }
+
+    const fn serves(&self) -> bool {
+        self.rules.server.ns() > 0
+    }
+
+    /// The current task of a cpu, if it is of the class.
+    fn current(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
+        cpu.current.some().filter(|id| is_of_class(&tasks[*id]))
+    }
+
+    /// An equal of the current task of `SCHED_RR` waits, so that its quantum counts.
+    fn takes_turns(tasks: &Tasks, cpu: &Cpu) -> bool {
+        let Some(me) = Self::current(tasks, cpu) else { return false };
+        let same =
+            |id: TaskId| tasks[id].priority == tasks[me].priority && rank(&tasks[id]) == rank(&tasks[me]);
+        // While the class is behind others or throttled, it is not at the head.
+        let first = || list(tasks, cpu.head).find(|id| is_of_class(&tasks[*id]));
+        tasks[me].history.scheduling.takes_turns() && first().is_some_and(same)
+    }
+
+    /// How much a task of `SCHED_RR` runs until the tick next to the end of its quantum has come, ns.
+    fn turn(&self) -> u64 {
+        self.rules.quantum.ns().saturating_sub(self.tick.ns() / 2).max(1)
+    }
+
+    /// When the fair server of a cpu begins: when what it has left is all of the time that is left.
+    fn begins(&self, tasks: &Tasks, cpu: &Cpu) -> Time {
+        let class = &cpu.rare.class;
+        let waits = || others_wait(tasks, cpu, TaskId::NONE);
+        if !self.serves() || class.phase != Phase::First || !waits() {
+            return Time::NEVER;
+        }
+        Time::from_ns(class.deadline.ns().saturating_sub(class.left.max(0) as u64))
+    }
+
+    /// A new period of the fair server of a cpu.
+    fn renew(&self, cpu: &mut Cpu, now: Time) {
+        cpu.rare.class.left = self.rules.server.ns() as i64;
+        cpu.rare.class.deadline = now + self.rules.server_period;
+    }
+
+    /// A task below the class has run: the server has less left, and begins anew when it need not run.
+    fn account(&self, tasks: &Tasks, cpu: &mut Cpu, now: Time) {
+        if !self.serves() || cpu.current.is_none() || Self::current(tasks, cpu).is_some() {
+            return;
+        }
+        cpu.rare.class.left -= now.since(cpu.charged).ns() as i64;
+        if cpu.rare.class.phase == Phase::First && cpu.rare.class.left <= 0 {
+            self.renew(cpu, now);
+        }
+    }
+
+    /// The first task below the class enters (`dl_server_start`): what the server has left counts on if it
+    /// is no more than its share of what is left of its period (`dl_entity_overflow`).
+    fn start(&self, tasks: &Tasks, cpu: &mut Cpu, now: Time) {
+        if !self.serves() || others_wait(tasks, cpu, TaskId::NONE) {
+            return;
+        }
+        let class = &cpu.rare.class;
+        let rest = i128::from(class.deadline.since(now).ns()) * i128::from(self.rules.server.ns());
+        if rest == 0 || i128::from(class.left) * i128::from(self.rules.server_period.ns()) > rest {
+            self.renew(cpu, now);
+        }
+    }
+
+    /// What a tick does (`tick`), or an interrupt of another kind: throttling, the end of a quantum, the
+    /// begin and the end of the fair server.
+    fn pass(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, tick: bool) {
+        if let Some(me) = Self::current(tasks, cpu) {
+            if tick && self.limits() && cpu.rare.class.ran > self.rules.runtime.ns() {
+                set_phase(self, tasks, cpu, Phase::Throttled);
+                return;
+            }
+            let turn_over = tick && Self::takes_turns(tasks, cpu);
+            let share = &mut tasks[me].history.share;
+            if turn_over && share.used >= self.turn() {
+                (share.used, share.expired) = (0, true);
+                cpu.resched = true;
+            }
+            if now >= self.begins(tasks, cpu) {
+                set_phase(self, tasks, cpu, Phase::Outranked);
+            }
+        } else if tick && cpu.rare.class.phase == Phase::Outranked && cpu.rare.class.left <= 0 {
+            self.renew(cpu, now);
+            set_phase(self, tasks, cpu, Phase::First);
+        }
+    }
+
+    /// The current task of the class has run up to now (`update_curr_rt`).
+    fn run(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        let span = now.since(cpu.charged);
+        cpu.charged = cpu.charged.max(now);
+        let alone = !Self::takes_turns(tasks, cpu);
+        let used = &mut tasks[id].history.share.used;
+        *used += span.ns();
+        if alone {
+            // One quantum follows the other.
+            *used %= self.rules.quantum.ns();
+        }
+        if self.limits() {
+            cpu.rare.class.ran += span.ns();
+        }
+        // The timer of the server interrupts.
+        cpu.resched |= now >= self.begins(tasks, cpu);
+    }
+
+    /// A period begins: a throttled class may run again. True when it does.
+    pub(crate) fn refill(&self, tasks: &mut Tasks, cpu: &mut Cpu) -> bool {
+        let class = &mut cpu.rare.class;
+        class.ran = class.ran.saturating_sub(self.rules.runtime.ns());
+        let released = class.phase == Phase::Throttled && class.ran < self.rules.runtime.ns();
+        if released {
+            set_phase(self, tasks, cpu, Phase::First);
+        }
+        released
+    }
+}
+
+impl Rules for RealTime {
+    fn check(&self, tick: Span) -> Result<(), String> {
+        if self.serves() && self.below.ticks().is_none() {
+            return Err("only kernels with EEVDF have a fair server (`fair_server`)".into());
+        }
+        self.below.check(tick)
+    }
+
+    fn times_picks(&self) -> bool {
+        self.below.times_picks()
+    }
+
+    fn renews_slice(&self) -> bool {
+        self.below.renews_slice()
+    }
+
+    fn has_relative_keys(&self) -> bool {
+        self.below.has_relative_keys()
+    }
+
+    fn ticks(&self) -> Option<Ticks> {
+        self.below.ticks()
+    }
+
+    fn tick(&self, tasks: &mut Tasks, cpu: &mut Cpu, at: Time) {
+        if let Some(me) = Self::current(tasks, cpu) {
+            self.run(tasks, cpu, me, at);
+        } else {
+            self.account(tasks, cpu, at);
+            self.below(tasks, cpu, |below, tasks, cpu| below.tick(tasks, cpu, at));
+        }
+        self.pass(tasks, cpu, at, true);
+    }
+
+    fn key(&self, task: &Task) -> i64 {
+        if is_of_class(task) { rank(task) } else { self.below.key(task) }
+    }
+
+    fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        if let Some(me) = Self::current(tasks, cpu) {
+            return self.run(tasks, cpu, me, now);
+        }
+        self.account(tasks, cpu, now);
+        self.below(tasks, cpu, |below, tasks, cpu| below.charge(tasks, cpu, now));
+    }
+
+    fn advance_minimum(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        let hidden = Hidden::of(tasks, cpu);
+        hidden.hide(cpu);
+        self.below.advance_minimum(tasks, cpu);
+        hidden.show(cpu);
+    }
+
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
+        if !is_of_class(&tasks[id]) {
+            self.start(tasks, cpu, now);
+            return self.below(tasks, cpu, |below, tasks, cpu| below.place(tasks, cpu, id, entry, now));
+        }
+        tasks[id].priority = cpu.rare.class.level();
+        let share = &mut tasks[id].history.share;
+        (share.front, share.expired) = (false, false);
+        if entry == Entry::Fork {
+            share.used = 0;
+        }
+    }
+
+    fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, how: Picked) {
+        if Self::current(tasks, cpu).is_none() {
+            self.below(tasks, cpu, |below, tasks, cpu| below.picked(tasks, cpu, how));
+        } else if matches!(how, Picked::Anew(_)) {
+            // No group goes on (`put_prev_entity`).
+            groups::all(cpu).for_each(|id| tasks[id].history.chosen = false);
+        }
+    }
+
+    fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, why: Interrupted) {
+        let tick = why == Interrupted::SliceOver && self.below.ticks().is_none();
+        self.pass(tasks, cpu, now, tick);
+        // It is about to pick again.
+        cpu.resched = false;
+        match Self::current(tasks, cpu) {
+            Some(me) => {
+                let share = &mut tasks[me].history.share;
+                share.front = !std::mem::take(&mut share.expired);
+            }
+            None => self.below(tasks, cpu, |below, tasks, cpu| below.interrupted(tasks, cpu, now, why)),
+        }
+    }
+
+    fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
+        Self::current(tasks, cpu).is_some()
+            || cpu.rare.class.phase == Phase::Outranked
+            || self.seen(tasks, cpu, |below, cpu| below.contested(tasks, cpu))
+    }
+
+    fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, next_tick: impl Fn(Time) -> Time) -> Time {
+        let (soon, ticks) = (now + Span::from_ns(1), self.below.ticks().is_some());
+        let Some(me) = Self::current(tasks, cpu) else {
+            let contested = self.seen(tasks, cpu, |below, cpu| below.contested(tasks, cpu));
+            let serves =
+                if cpu.rare.class.phase == Phase::Outranked { cpu.rare.next_tick } else { Time::NEVER };
+            return if contested {
+                serves.min(self.seen(tasks, cpu, |below, cpu| below.slice_end(tasks, cpu, now, next_tick)))
+            } else {
+                serves
+            };
+        };
+        let turns = Self::takes_turns(tasks, cpu);
+        let begins = self.begins(tasks, cpu).max(soon);
+        if ticks {
+            return if turns || self.limits() { begins.min(cpu.rare.next_tick) } else { begins };
+        }
+        let after = |whole: u64, used: u64| {
+            // What is used up ends at the next tick, also where the time of a switch is still to pass.
+            let rest = Span::from_ns(whole.saturating_sub(used));
+            next_tick(if used < whole { cpu.charged.saturating_add(rest).max(soon) } else { soon })
+        };
+        let turn = if turns { after(self.turn(), tasks[me].history.share.used) } else { Time::NEVER };
+        let runtime = self.rules.runtime.ns().saturating_add(1);
+        let limit = if self.limits() { after(runtime, cpu.rare.class.ran) } else { Time::NEVER };
+        turn.min(limit)
+    }
+
+    fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
+        match Self::current(tasks, cpu) {
+            Some(me) => rank(&tasks[id]) < rank(&tasks[me]),
+            None => self.below(tasks, cpu, |below, tasks, cpu| below.preempts(tasks, cpu, id, now)),
+        }
+    }
+
+    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, current: Option<TaskId>, now: Time) -> Option<TaskId> {
+        let may_run = |id: &TaskId| tasks[*id].priority < THROTTLED;
+        let first = [current, cpu.head.some().filter(may_run)].into_iter().flatten();
+        let first = first.min_by_key(|id| tasks[*id].priority);
+        if first.is_none_or(|id| !is_of_class(&tasks[id])) {
+            let current = current.filter(|id| !is_of_class(&tasks[*id]));
+            return self.below(tasks, cpu, |below, tasks, cpu| below.choose(tasks, cpu, current, now));
+        }
+        best(tasks, cpu, current, |mine, theirs| {
+            let (key, other) = (rank(mine), rank(theirs));
+            key < other || (mine.history.share.front && key == other)
+        })
+    }
+
+    fn prefers(&self, tasks: &Tasks, cpu: &Cpu, target: TaskId, gap: i64) -> bool {
+        let class = is_of_class(&tasks[target]) || Self::current(tasks, cpu).is_some();
+        !class && self.seen(tasks, cpu, |below, cpu| below.prefers(tasks, cpu, target, gap))
+    }
+
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        if !is_of_class(&tasks[id]) {
+            self.account(tasks, cpu, now);
+            self.below(tasks, cpu, |below, tasks, cpu| below.yield_key(tasks, cpu, id, now));
+            return;
+        }
+        self.run(tasks, cpu, id, now);
+        self.pass(tasks, cpu, now, true);
+        let share = &mut tasks[id].history.share;
+        (share.front, share.expired) = (false, false);
+    }
+
+    fn put_back_key(&self, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
+        if !is_of_class(&tasks[id]) {
+            self.below.put_back_key(tasks, cpu, id);
+        }
+    }
+
+    fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason, now: Time) {
+        if is_of_class(&tasks[id]) {
+            return;
+        }
+        self.below(tasks, cpu, |below, tasks, cpu| below.leave(tasks, cpu, id, reason, now));
+        if cpu.rare.class.phase == Phase::Outranked && !others_wait(tasks, cpu, id) {
+            set_phase(self, tasks, cpu, Phase::First);
+        }
+    }
+
+    fn levels(&self) -> Option<&dyn Levels> {
+        self.below.levels()
+    }
+
+    fn groups(&self) -> Option<&dyn Grouped> {
+        self.below.groups()
+    }
+
+    fn requests(&self) -> Option<&dyn Requested> {
+        self.below.requests()
+    }
+}
+
+impl FastForward for RealTime {
+    fn picks(&self) -> Picks {
+        Picks::EachCycle
+    }
+}

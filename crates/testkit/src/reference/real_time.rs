@@ -1,0 +1,406 @@
+//! The real-time class in the reference engine: its tasks wait in a list of their own, beside the queue.
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::{Level, Topology};
+use sim_core::os::RealTimeRules;
+use sim_core::policy::{Affinity, Placement, THROTTLED};
+use sim_core::program::Scheduling;
+use sim_core::rng::{Purpose, below, draw, key};
+
+use super::state::{Activity, KERNEL, NEVER};
+use super::{Change, Reference, Timer};
+
+/// How the class of a cpu stands to all other tasks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Above,
+    Below,
+    Stopped,
+}
+
+/// The class on a cpu.
+pub(super) struct RefClass {
+    /// Who waits, best first.
+    pub(super) line: Vec<usize>,
+    pub(super) standing: Standing,
+    /// Run in this period.
+    ran: u64,
+    /// The budget of the fair server and its end.
+    budget: i64,
+    ends: u64,
+}
+
+impl RefClass {
+    pub(super) const fn new() -> Self {
+        Self { line: Vec::new(), standing: Standing::Above, ran: 0, budget: 0, ends: 0 }
+    }
+}
+
+/// The level of the tasks of the class, which no other task has.
+pub(super) const APART: u8 = 200;
+
+impl Reference<'_> {
+    /// The rules, in a run with real-time tasks.
+    pub(super) fn class(&self) -> Option<RealTimeRules> {
+        self.model.real_time.filter(|_| self.real_time)
+    }
+
+    /// The priority of a task of the class.
+    pub(super) fn class_priority(&self, t: usize) -> Option<u8> {
+        self.tasks[t].scheduling.priority()
+    }
+
+    pub(super) fn in_class(&self, t: usize) -> bool {
+        self.class_priority(t).is_some()
+    }
+
+    /// The current task of a cpu, if it is of the class.
+    pub(super) fn class_current(&self, c: usize) -> Option<usize> {
+        self.cpus[c].current.filter(|t| self.in_class(*t))
+    }
+
+    /// The current task of a cpu, if it is not.
+    pub(super) fn fair_current(&self, c: usize) -> Option<usize> {
+        self.cpus[c].current.filter(|t| !self.in_class(*t))
+    }
+
+    /// All runnable tasks of a cpu.
+    pub(super) fn everyone(&self, c: usize) -> impl Iterator<Item = usize> + '_ {
+        let cpu = &self.cpus[c];
+        cpu.current.into_iter().chain(cpu.class.line.iter().copied()).chain(cpu.queue.iter().copied())
+    }
+
+    /// Everybody who waits and may run, who goes first being first.
+    pub(super) fn in_order(&self, c: usize) -> Vec<usize> {
+        let (able, line) = (self.able(c), self.cpus[c].class.line.clone());
+        match self.cpus[c].class.standing {
+            Standing::Above => line.into_iter().chain(able).collect(),
+            Standing::Below => able.into_iter().chain(line).collect(),
+            Standing::Stopped => able,
+        }
+    }
+
+    /// The best priority of the class on a cpu; 0 if it has none there.
+    fn top(&self, c: usize) -> u8 {
+        self.everyone(c).filter_map(|t| self.class_priority(t)).max().unwrap_or(0)
+    }
+
+    pub(super) fn join_line(&mut self, c: usize, t: usize) {
+        let (mine, front) = (self.class_priority(t), std::mem::take(&mut self.tasks[t].front));
+        let before = |other: &usize| {
+            let theirs = self.class_priority(*other);
+            theirs > mine || (!front && theirs == mine)
+        };
+        let at = self.cpus[c].class.line.iter().filter(|other| before(other)).count();
+        self.cpus[c].class.line.insert(at, t);
+    }
+
+    /// An equal waits for its turn.
+    fn has_turns(&self, c: usize) -> bool {
+        let Some(me) = self.class_current(c) else { return false };
+        let first = self.cpus[c].class.line.first();
+        matches!(self.tasks[me].scheduling, Scheduling::RoundRobin(_))
+            && first.is_some_and(|first| self.class_priority(*first) == self.class_priority(me))
+    }
+
+    fn is_limited(&self) -> bool {
+        self.class().is_some_and(|rules| rules.runtime < rules.period)
+    }
+
+    /// Whether a tick at `at` ends a turn or the runtime of the class.
+    pub(super) fn class_is_over(&self, c: usize, at: u64) -> bool {
+        let (Some(me), Some(rules)) = (self.class_current(c), self.class()) else { return false };
+        let more = at.saturating_sub(self.cpus[c].charged);
+        let used_up = self.is_limited() && self.cpus[c].class.ran + more > rules.runtime.ns();
+        used_up || (self.has_turns(c) && self.tasks[me].used + more >= self.turn_of(rules))
+    }
+
+    /// A quantum to the nearest tick.
+    fn turn_of(&self, rules: RealTimeRules) -> u64 {
+        rules.quantum.ns().saturating_sub(self.model.tick.ns() / 2).max(1)
+    }
+
+    /// Somebody may run who is not of the class; `but` does not count.
+    fn fair_ones(&self, c: usize, but: Option<usize>) -> bool {
+        let current = self.fair_current(c).filter(|t| self.tasks[*t].priority != THROTTLED);
+        self.able(c).into_iter().chain(current).any(|t| Some(t) != but)
+    }
+
+    /// When the budget of the fair server is all that is left of its second.
+    fn server_at(&self, c: usize) -> u64 {
+        let class = &self.cpus[c].class;
+        let has = self.class().is_some_and(|rules| rules.server.ns() > 0);
+        if !has || class.standing != Standing::Above || !self.fair_ones(c, None) {
+            return NEVER;
+        }
+        class.ends.saturating_sub(class.budget.max(0) as u64)
+    }
+
+    /// The next instant at which the fair server interrupts a task of the class.
+    pub(super) fn server_interrupts(&self, c: usize) -> u64 {
+        let computes = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
+        if computes && self.class_current(c).is_some() { self.server_at(c) } else { NEVER }
+    }
+
+    fn second_begins(&mut self, c: usize) {
+        let Some(rules) = self.class() else { return };
+        self.cpus[c].class.budget = rules.server.ns() as i64;
+        self.cpus[c].class.ends = self.now + rules.server_period.ns();
+    }
+
+    /// Somebody else has run: the budget shrinks, and is renewed if the server was not needed.
+    pub(super) fn pay_server(&mut self, c: usize) {
+        if self.class().is_none_or(|rules| rules.server.ns() == 0) || self.fair_current(c).is_none() {
+            return;
+        }
+        self.cpus[c].class.budget -= self.now.saturating_sub(self.cpus[c].charged) as i64;
+        if self.cpus[c].class.standing == Standing::Above && self.cpus[c].class.budget <= 0 {
+            self.second_begins(c);
+        }
+    }
+
+    /// The first one that is not of the class comes to a cpu.
+    pub(super) fn start_server(&mut self, c: usize) {
+        let Some(rules) = self.class() else { return };
+        if rules.server.ns() == 0 || self.fair_ones(c, None) {
+            return;
+        }
+        let class = &self.cpus[c].class;
+        let left = class.ends.saturating_sub(self.now);
+        // budget / left > server / its period
+        let too_much = i128::from(class.budget) * i128::from(rules.server_period.ns())
+            > i128::from(left) * i128::from(rules.server.ns());
+        if left == 0 || too_much {
+            self.second_begins(c);
+        }
+    }
+
+    /// The last one leaves.
+    pub(super) fn stop_server(&mut self, c: usize, leaver: usize) {
+        if self.cpus[c].class.standing == Standing::Below && !self.fair_ones(c, Some(leaver)) {
+            self.stand(c, Standing::Above);
+        }
+    }
+
+    fn stand(&mut self, c: usize, standing: Standing) {
+        self.cpus[c].class.standing = standing;
+        let waits = !self.cpus[c].class.line.is_empty() && standing == Standing::Above;
+        if self.class_current(c).is_some() || (self.cpus[c].current.is_some() && waits) {
+            self.cpus[c].resched = true;
+        }
+    }
+
+    /// The current task of the class has run until now.
+    pub(super) fn run_class(&mut self, c: usize, t: usize) {
+        let Some(rules) = self.class() else { return };
+        let span = self.now.saturating_sub(self.cpus[c].charged);
+        self.cpus[c].charged += span;
+        self.tasks[t].used += span;
+        if !self.has_turns(c) {
+            self.tasks[t].used %= rules.quantum.ns();
+        }
+        if self.is_limited() {
+            self.cpus[c].class.ran += span;
+        }
+        if self.now >= self.server_at(c) && !self.cpus[c].resched {
+            self.cpus[c].resched = true;
+            self.mark(c);
+        }
+    }
+
+    /// A tick, or another interrupt: limits and turns.
+    pub(super) fn look_at_class(&mut self, c: usize, tick: bool) {
+        let Some(rules) = self.class() else { return };
+        if let Some(t) = self.class_current(c) {
+            if tick && self.is_limited() && self.cpus[c].class.ran > rules.runtime.ns() {
+                return self.stand(c, Standing::Stopped);
+            }
+            if tick && self.has_turns(c) && self.tasks[t].used >= self.turn_of(rules) {
+                self.tasks[t].used = 0;
+                self.tasks[t].expired = true;
+                self.cpus[c].resched = true;
+            }
+            if self.now >= self.server_at(c) {
+                self.stand(c, Standing::Below);
+            }
+        } else if tick && self.cpus[c].class.standing == Standing::Below && self.cpus[c].class.budget <= 0 {
+            self.second_begins(c);
+            self.stand(c, Standing::Above);
+        }
+    }
+
+    /// Does a task that enters take the cpu, as far as the class decides? None: the discipline does.
+    pub(super) fn class_takes(&self, c: usize, t: usize) -> Option<bool> {
+        let (mine, standing) = (self.class_priority(t), self.cpus[c].class.standing);
+        let current = self.cpus[c].current;
+        if mine.is_some() && standing == Standing::Stopped {
+            return Some(false);
+        }
+        let theirs = self.class_priority(current?);
+        match (mine, theirs) {
+            (None, None) => None,
+            (Some(mine), Some(theirs)) => Some(standing != Standing::Stopped && mine > theirs),
+            (Some(_), None) => Some(standing == Standing::Above),
+            (None, Some(_)) => Some(standing != Standing::Above),
+        }
+    }
+
+    /// Who runs next, if the class decides that.
+    pub(super) fn class_choice(&self, c: usize) -> Option<usize> {
+        let class = &self.cpus[c].class;
+        if class.standing == Standing::Stopped
+            || (class.standing == Standing::Below && self.fair_ones(c, None))
+        {
+            return None;
+        }
+        let (current, first) = (self.class_current(c), class.line.first().copied());
+        match (current, first) {
+            (Some(current), Some(first)) => {
+                let (mine, theirs) = (self.class_priority(current), self.class_priority(first));
+                let stays = mine > theirs || (mine == theirs && self.tasks[current].front);
+                Some(if stays { current } else { first })
+            }
+            (current, first) => current.or(first),
+        }
+    }
+
+    /// The cpu of a task of the class that enters.
+    pub(super) fn class_cpu(&self, t: usize, why: Placement) -> usize {
+        let (own, near) = match why {
+            Placement::Fork { parent } => (parent.0 as usize, parent.0 as usize),
+            Placement::Wake { waker, previous } => (previous.0 as usize, waker.0 as usize),
+        };
+        let blocked = self.class_current(own).is_some_and(|current| {
+            self.cpus_of(current).len() < 2 || self.class_priority(current) >= self.class_priority(t)
+        });
+        let lowest = if blocked { self.lowest(t, own, near) } else { None };
+        let allowed = self.cpus_of(t);
+        lowest.unwrap_or_else(|| if allowed.contains(&own) { own } else { allowed[0] })
+    }
+
+    fn cpus_of(&self, t: usize) -> Vec<usize> {
+        let affinity: &Affinity = &self.tasks[t].affinity;
+        (0..self.cpus.len()).filter(|c| affinity.allows(CpuId(*c as u32))).collect()
+    }
+
+    /// The cpu with the lowest priority, if that is lower than a task's: the nearest one.
+    fn lowest(&self, t: usize, own: usize, near: usize) -> Option<usize> {
+        let allowed = self.cpus_of(t);
+        if allowed.len() < 2 {
+            return None;
+        }
+        let least = allowed.iter().map(|c| self.top(*c)).min()?;
+        if Some(least) >= self.class_priority(t) {
+            return None;
+        }
+        let lowest: Vec<usize> = allowed.into_iter().filter(|c| self.top(*c) == least).collect();
+        if lowest.contains(&own) {
+            return Some(own);
+        }
+        for around in surroundings(&self.machine.topology, own as u32) {
+            let inside = |c: &usize| around.contains(&(*c as u32));
+            if lowest.contains(&near) && inside(&near) {
+                return Some(near);
+            }
+            if let Some(first) = lowest.iter().copied().find(inside) {
+                return Some(first);
+            }
+        }
+        if lowest.contains(&near) { Some(near) } else { lowest.first().copied() }
+    }
+
+    /// Those who wait behind one of the class go where the priority is lower.
+    pub(super) fn push_class(&mut self, c: usize) {
+        while self.cpus[c].class.standing == Standing::Above {
+            let Some(current) = self.class_current(c) else { return };
+            let line = self.cpus[c].class.line.iter().copied();
+            let Some(next) = line.into_iter().find(|t| self.cpus_of(*t).len() > 1) else { return };
+            if self.class_priority(next) > self.class_priority(current) {
+                return;
+            }
+            match self.lowest(next, c, c) {
+                Some(to) if to != c => self.relocate(next, to),
+                _ => return,
+            }
+        }
+    }
+
+    /// A cpu that `left` has left gets better ones that wait elsewhere.
+    pub(super) fn pull_class(&mut self, c: usize, left: usize) {
+        if Some(self.top(c)) >= self.class_priority(left) {
+            return;
+        }
+        for from in 0..self.cpus.len() {
+            if from == c || self.cpus[from].class.standing != Standing::Above {
+                continue;
+            }
+            let may = |t: &usize| self.tasks[*t].affinity.allows(CpuId(c as u32));
+            let Some(next) = self.cpus[from].class.line.iter().copied().find(may) else { continue };
+            let waits = self.class_current(from);
+            let waits = waits.is_some_and(|t| self.class_priority(t) >= self.class_priority(next));
+            if waits && self.class_priority(next) > Some(self.top(c)) {
+                self.relocate(next, c);
+            }
+        }
+    }
+
+    /// A task of the class has entered, and may have to go on.
+    pub(super) fn notice_entry(&mut self, t: usize, c: usize) {
+        if self.real_time && self.in_class(t) && !self.cpus[c].resched {
+            self.notices.push((t, c, Change::Crowded));
+        }
+    }
+
+    /// A task of the class has the cpu, and others wait.
+    pub(super) fn notice_crowd(&mut self, t: usize, c: usize) {
+        // Of a cpu whose fair tasks go first, the first one that waits is none of the class.
+        let first = self.in_order(c).first().copied().or(self.cpus[c].class.line.first().copied());
+        if self.real_time && self.in_class(t) && first.is_some_and(|first| self.in_class(first)) {
+            self.notices.push((t, c, Change::Crowded));
+        }
+    }
+
+    /// The first period of the limit.
+    pub(super) fn arm_class(&mut self) {
+        if let Some(rules) = self.class() {
+            let drawn = draw(key(self.options.seed, Purpose::Bandwidth, u64::MAX), 0);
+            self.arm(below(rules.period.ns(), drawn), Timer::Refill);
+        }
+    }
+
+    /// A period of the limit begins.
+    pub(super) fn refill_class(&mut self) {
+        let Some(rules) = self.class() else { return };
+        self.arm(self.now + rules.period.ns(), Timer::Refill);
+        for c in 0..self.cpus.len() {
+            self.charge(c);
+            let idle = self.cpus[c].current.is_none() && self.in_order(c).is_empty();
+            let class = &mut self.cpus[c].class;
+            class.ran -= class.ran.min(rules.runtime.ns());
+            let goes_on = class.standing == Standing::Stopped && class.ran < rules.runtime.ns();
+            if goes_on {
+                self.stand(c, Standing::Above);
+                if idle {
+                    self.cpus[c].deferred.0[KERNEL] += self.idle_exit(c);
+                }
+            }
+            if goes_on || self.class_current(c).is_some() {
+                self.mark(c);
+            }
+        }
+    }
+
+    /// Policies do not move it.
+    pub(super) fn refuses(&self, task: TaskId) -> bool {
+        self.real_time && self.in_class(task.0 as usize)
+    }
+}
+
+/// The cpus around one, ever more of them: its core, cache, node and package.
+fn surroundings(topology: &Topology, cpu: u32) -> Vec<std::ops::Range<u32>> {
+    let levels = [Level::Core, Level::Cache, Level::Node, Level::Package];
+    let mut around: Vec<_> =
+        levels.into_iter().map(|level| topology.members(level, topology.group(level, CpuId(cpu)))).collect();
+    around.sort_by_key(ExactSizeIterator::len);
+    around
+}
