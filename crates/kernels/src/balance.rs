@@ -10,8 +10,8 @@ use notation::{choices, parameters};
 use sim_core::os::{Balancer, NumaBalancing};
 use sim_core::time::Span;
 
-use super::freebsd::UleRules;
 use super::types::TypeRules;
+use super::ule::UleRules;
 
 choices! {
     /// The flags and constants of the levels (the `SD_*_INIT` macros of include/linux/topology.h).
@@ -130,7 +130,7 @@ impl Form {
 }
 
 /// The values of the rules of this form in the balancer of an operating system; none if that has other rules.
-pub(super) fn values(form: Form, balancer: &Balancer) -> Option<Values> {
+fn values(form: Form, balancer: &Balancer) -> Option<Values> {
     let own = balancer.rules.iter().map(|(name, _)| *name);
     if !form.table().iter().map(|rule| rule.name).eq(own) {
         return None;
@@ -205,5 +205,13 @@ mod tests {
         let rules = numa("linux-6.18", &[on, ("numa_scan_size", mib(1)), ("numa_period_max", 1_000_000)]);
         let rules = rules.unwrap();
         assert_eq!((rules.window, rules.slowest), (mib(2), rules.fastest));
+    }
+}
+
+impl UleRules {
+    /// The rules of an operating system; none if its balancer is not that of ULE.
+    #[must_use]
+    pub fn of(balancer: &Balancer) -> Option<Self> {
+        values(Form::Ule, balancer).map(|values| Self::from(&values))
     }
 }

@@ -14,6 +14,7 @@ mod real_time;
 mod round_robin;
 mod solaris;
 mod types;
+mod ule;
 
 use notation::declare::{Duration, amount::s};
 use notation::parameter::{Parameter, Values};
@@ -23,13 +24,13 @@ use sim_core::time::Span;
 
 use balance::Form;
 pub use balance::{Balance, Levels, LoadRules, SharedCaches};
-pub use freebsd::{Balances, Places, Steals, UleRules};
 pub use missing::{Error, Missing, missing};
 pub use nearest::{Fit, Nearest, nearest, numbers_of};
 pub use types::{
     ActiveBalance, Compares, Crowded, Detach, Failing, Fork, ForkNuma, IdleClass, NumaAllowance, Scan,
     Siblings, TYPE_ROWS, TypeRules,
 };
+pub use ule::{Balances, Places, Steals, UleRules};
 
 /// A built-in operating system.
 pub type Entry = registry::Entry<Kernel>;

@@ -107,7 +107,7 @@ pub(super) const LINUX_CFS: [Entry; 6] = [
         ["linux-5.4", "linux-4.18"],
         &row(&ROW_5_4, &TYPES_5_4),
         [
-            "the queues of linux-4.18 (2019), but quotas do not expire; the last balancer that compares loads",
+            "the queues of linux-4.18 (2019), but quotas do not expire; the last balancer by loads",
             "Linux 5.4, kernel/sched/fair.c and features.h; the balancer from that of 4.19 and later commits",
             "{ linux-5.4: { compares: types } }",
         ],

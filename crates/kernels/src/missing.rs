@@ -36,6 +36,8 @@ pub struct Missing {
     pub since: &'static [u32],
     /// The first one that does not have it any more.
     pub until: Option<&'static [u32]>,
+    /// Rows that do not have it although the kernel of which they are a variation has it.
+    pub except: &'static [&'static str],
     /// On which side results err without it.
     pub error: Error,
     /// Whom it concerns, and by how much if that is known; with the function or commit.
@@ -43,83 +45,83 @@ pub struct Missing {
 }
 
 /// All of them, those that change most first.
-const MISSING: [Missing; 12] = [
+const MISSING: &[Missing] = &[
     Missing {
         rule: "lazy preemption",
         since: &[7, 0],
         until: None,
+        except: &[],
         error: Error::Optimistic,
-        about: "A woken task that another cpu wakes pre-empts a computing one at its next tick or system call, \
-            not at once (resched_curr_lazy; the default since 7.0, a choice since 6.13). Short tasks beside \
-            computing ones wait up to a tick longer.",
+        about: "A woken task that another cpu wakes pre-empts a computing one at its next tick or \
+            system call, not at once (resched_curr_lazy; the default since 7.0, a choice since \
+            6.13). Short tasks beside computing ones wait up to a tick longer.",
     },
     Missing {
         rule: "tasks move to their pages",
         since: &[3, 13],
         until: None,
+        except: &[],
         error: Error::Pessimistic,
         about: "Under automatic NUMA balancing a task also moves to the node with most of its hinting \
-            faults, alone or in exchange for another one (task_numa_migrate), and the balancer takes it away \
-            from there less readily (migrate_degrades_locality). Here only pages move. It concerns unbound \
-            programs on several nodes, over seconds.",
+            faults, alone or in exchange for another one (task_numa_migrate), and the balancer \
+            takes it away from there less readily (migrate_degrades_locality). Here only pages \
+            move. It concerns unbound programs on several nodes, over seconds.",
     },
     Missing {
         rule: "schedutil",
         since: &[4, 7],
         until: None,
+        except: &["rhel-7.9"],
         error: Error::Optimistic,
-        about: "Where it governs the clock, a cpu that was idle begins slowly and reaches its speed within some \
-            tens of ms (get_next_freq). Here a cpu has its speed at once. Programs that sleep often are faster \
-            here; with the governor `performance` nothing changes.",
-    },
-    Missing {
-        rule: "util_est",
-        since: &[4, 17],
-        until: None,
-        error: Error::Either,
-        about: "The utilisation of a task that wakes is at least that of its last runs (util_est_update). It \
-            counts in the choice between groups with spare cpus, for tasks that sleep long.",
+        about: "Where it governs the clock, a cpu that was idle begins slowly and reaches its speed \
+            within some tens of ms (get_next_freq). Here a cpu has its speed at once. Programs \
+            that sleep often are faster here; with the governor `performance` nothing changes.",
     },
     Missing {
         rule: "autogroup",
         since: &[2, 6, 38],
         until: None,
+        except: &[],
         error: Error::Either,
-        about: "Each session of a terminal is a task group of its own where CONFIG_SCHED_AUTOGROUP is on, as in \
-            RHEL and Ubuntu. Programs share a cpu by their threads here, by sessions there: give each its own \
-            `session`.",
+        about: "Each session of a terminal is a task group of its own where CONFIG_SCHED_AUTOGROUP is \
+            on, as in RHEL and Ubuntu. Programs share a cpu by their threads here, by sessions \
+            there: give each its own `session`.",
     },
     Missing {
         rule: "cluster wake-ups",
         since: &[6, 8],
         until: None,
+        except: &[],
         error: Error::Either,
         about: "A woken task looks first at the cpus that share an L2 cache with the target \
-            (select_idle_cpu, 8881e1639f1f). Only chips with such caches within the last-level one are \
-            concerned; machines here have one of the two.",
+            (select_idle_cpu, 8881e1639f1f). Only chips with such caches within the last-level one \
+            are concerned; machines here have one of the two.",
     },
     Missing {
         rule: "overlapping groups",
         since: &[3, 5],
         until: None,
+        except: &[],
         error: Error::Optimistic,
         about: "Where memory nodes are not all neighbours, groups of nodes overlap \
-            (build_overlap_sched_groups), to 4.12 built from the view of the first cpu: tasks bound to two \
-            distant nodes were not spread. Here groups are blocks of nodes.",
+            (build_overlap_sched_groups), to 4.12 built from the view of the first cpu: tasks \
+            bound to two distant nodes were not spread. Here groups are blocks of nodes.",
     },
     Missing {
         rule: "RT_RUNTIME_SHARE",
         since: &[2, 6, 25],
         until: Some(&[5, 10]),
+        except: &[],
         error: Error::Either,
-        about: "Cpus lend each other rt_runtime (do_balance_runtime; off since 2586af1ac187), so that one \
-            spinning real-time task is never throttled while another cpu has none. Here it is, and \
-            what waits beside it gets its 5 %.",
+        about: "Cpus lend each other rt_runtime (do_balance_runtime; off since 2586af1ac187), so that \
+            one spinning real-time task is never throttled while another cpu has none. Here it is, \
+            and what waits beside it gets its 5 %.",
     },
     Missing {
         rule: "SCHED_DEADLINE",
         since: &[3, 14],
         until: None,
+        except: &[],
         error: Error::Either,
         about: "The class above SCHED_FIFO. Programs that do not ask for it (sched_setattr) lose \
             nothing; its use for the fair server is modelled.",
@@ -128,23 +130,26 @@ const MISSING: [Missing; 12] = [
         rule: "core scheduling",
         since: &[5, 14],
         until: None,
+        except: &[],
         error: Error::Optimistic,
-        about: "Threads with different cookies (PR_SCHED_CORE) never share a core; one of them leaves its \
-            hardware thread idle. It acts only where it is asked for.",
+        about: "Threads with different cookies (PR_SCHED_CORE) never share a core; one of them leaves \
+            its hardware thread idle. It acts only where it is asked for.",
     },
     Missing {
         rule: "kernel mode",
         since: &[2, 6],
         until: None,
+        except: &[],
         error: Error::Optimistic,
-        about: "A system call takes a fixed time here, and pre-empts nothing for longer. Under the preemption \
-            models none and voluntary a long one delays the tasks of its cpu; the models do not differ for \
-            programs that compute in user mode.",
+        about: "A system call takes a fixed time here, and pre-empts nothing for longer. Under the \
+            preemption models none and voluntary a long one delays the tasks of its cpu; the \
+            models do not differ for programs that compute in user mode.",
     },
     Missing {
         rule: "interrupts",
         since: &[2, 6],
         until: None,
+        except: &[],
         error: Error::Optimistic,
         about: "Interrupts of devices and softirqs take no time of a cpu, apart from what programs \
             with `background: true` stand for.",
@@ -166,6 +171,7 @@ pub fn missing(entry: &Entry) -> Vec<&'static Missing> {
     let has = |rule: &&Missing| {
         let from = release.as_slice() >= rule.since;
         from && rule.until.is_none_or(|until| release.as_slice() < until)
+            && !rule.except.contains(&entry.name)
     };
     MISSING.iter().filter(has).collect()
 }
@@ -182,6 +188,7 @@ mod tests {
     fn a_row_lacks_what_its_release_has() {
         assert!(of("linux-7.1").contains(&"lazy preemption"));
         assert!(!of("linux-6.18").contains(&"lazy preemption"));
+        assert!(of("linux-4.18").contains(&"schedutil") && !of("rhel-7.9").contains(&"schedutil"));
         assert!(of("rhel-9.4").contains(&"core scheduling") && !of("rhel-8.0").contains(&"core scheduling"));
         assert_eq!(of("linux-2.6.18"), ["kernel mode", "interrupts"]);
         assert!(of("freebsd-7").is_empty());

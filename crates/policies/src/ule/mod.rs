@@ -1,9 +1,9 @@
 //! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a
 //! second, idle steals.
 //!
-//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`longest`]) and 14 ([`nearest`]); the rules are those of the
-//! kernel ([`UleRules`]). Priorities are not seen: a thread "could run now" on an idle cpu only, and the cpu
-//! with the lowest priority is the one with the fewest threads.
+//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`longest`]) and 14 ([`nearest`]); the rules are those of
+//! the kernel ([`UleRules`]). Priorities are not seen: a thread "could run now" on an idle cpu only, and the
+//! cpu with the lowest priority is the one with the fewest threads.
 
 mod longest;
 mod nearest;
