@@ -50,8 +50,10 @@ class App:
     #: Nice value, from -20 (most cpu time) to 19 (default 0), or a list with one for each rank, repeated for further
     #: ranks.
     nice: Any | None = None
-    #: Scheduling policy of its tasks: `other` (SCHED_OTHER), `batch` (SCHED_BATCH) or `idle` (SCHED_IDLE).
-    scheduling: Literal['other', 'batch', 'idle'] | None = None
+    #: Scheduling policy of its tasks: `other`, `batch`, `idle`, `{ fifo: 50 }` or `{ rr: 50 }` (SCHED_OTHER, ...;
+    #: the last two with a priority from 1 to 99), or a list with one for each rank.
+    #: One of ``other``, ``batch``, ``idle``.
+    scheduling: Choice | None = None
     #: Slice of each of its tasks (sched_setattr), from 0.1ms to 100ms: how much cpu time it asks for at a time.
     slice: str | None = None
     #: Session in which it is started. The applications of a session share the weight of one nice-0 task, as with
@@ -82,9 +84,10 @@ class Scenario:
     #: One of ``linux-2.6.28``, ``linux-2.6.27``, ``linux-2.6.30``, ``linux-3.10``, ``linux-4.18``, ``linux-5.4``,
     #: ``linux-5.10``, ``linux-5.15``, ``linux-6.1``, ``linux-6.5``, ``linux-2.6.18``, ``linux-6.18``, ``linux-6.6``,
     #: ``linux-6.8``, ``linux-6.12.0``, ``linux-6.12.65``, ``linux-6.18.0``, ``linux-6.18.2``, ``linux-6.19``,
-    #: ``linux-7.1``, ``rhel-7.9``, ``rhel-8.0``, ``rhel-8.3``, ``rhel-8.4``, ``rhel-8.6``, ``rhel-8.8``,
-    #: ``rhel-8.10``, ``rhel-9.0``, ``rhel-9.2``, ``rhel-9.4``, ``rhel-9.6``, ``rhel-10.0``, ``debian-12``,
-    #: ``ubuntu-22.04``, ``sles-15``, ``ubuntu-24.04``, ``freebsd-7``, ``solaris-9``, ``round-robin``.
+    #: ``linux-7.1``, ``rhel-7.9``, ``rhel-8.0``, ``rhel-8.2``, ``rhel-8.3``, ``rhel-8.4``, ``rhel-8.6``,
+    #: ``rhel-8.8``, ``rhel-8.10``, ``rhel-9.0``, ``rhel-9.2``, ``rhel-9.4``, ``rhel-9.6``, ``rhel-10.0``,
+    #: ``debian-12``, ``ubuntu-22.04``, ``sles-15``, ``ubuntu-24.04``, ``freebsd-7``, ``freebsd-14``, ``solaris-9``,
+    #: ``round-robin``.
     kernel: Choice | None = None
     #: Limit on the foreground applications that run at the same time. The others wait in the order of their arrival.
     admission: Mapping[str, Any] | None = None

@@ -314,6 +314,8 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "numa_first_touch",
             "remote_memory",
             "moved_memory",
+            "numa_balancing_heals",
+            "numa_balancing_hurts",
             "lgroup_homes",
             "smt_pairs",
         ],

@@ -169,6 +169,14 @@ impl Balance {
     }
 }
 
+impl UleRules {
+    /// The rules of an operating system; none if its balancer is not that of ULE.
+    #[must_use]
+    pub fn of(balancer: &Balancer) -> Option<Self> {
+        values(Form::Ule, balancer).map(|values| Self::from(&values))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,13 +213,5 @@ mod tests {
         let rules = numa("linux-6.18", &[on, ("numa_scan_size", mib(1)), ("numa_period_max", 1_000_000)]);
         let rules = rules.unwrap();
         assert_eq!((rules.window, rules.slowest), (mib(2), rules.fastest));
-    }
-}
-
-impl UleRules {
-    /// The rules of an operating system; none if its balancer is not that of ULE.
-    #[must_use]
-    pub fn of(balancer: &Balancer) -> Option<Self> {
-        values(Form::Ule, balancer).map(|values| Self::from(&values))
     }
 }

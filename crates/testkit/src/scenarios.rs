@@ -1,17 +1,17 @@
 //! Random small scenarios: every feature of the engine, drawn from one seed.
 
+mod added;
+
 use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use sim_core::command::{Act, Command};
 use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
-use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, Bandwidth, BuddyLimit, CfsParams, Discipline, EevdfParams, EevdfYield, GroupShares, Limit,
-    NumaBalancing, O1Params, OsModel, Protection, RealTimeRules, RoundRobinParams, StartDebit, TaskGroup,
-    TsParams, UleParams, YieldMode,
+    NumaBalancing, O1Params, OsModel, Protection, RoundRobinParams, StartDebit, TaskGroup, TsParams,
+    UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -21,6 +21,8 @@ use sim_core::program::{
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
+
+pub use added::{with_commands, with_locks, with_real_time};
 
 /// A scenario small enough to simulate poll by poll.
 #[derive(Clone, Debug)]
@@ -586,142 +588,7 @@ fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
         app.rank_scale = (0..tasks).map(|_| rng.random_range(200..2_000)).collect();
     }
     if app.program.locks() > 0 {
-        app.lock = lock(rng);
+        app.lock = added::lock(rng);
     }
     app
-}
-
-/// Gives the tasks of a scenario a program of critical sections of two locks, of any kind.
-#[must_use]
-pub fn with_locks(mut small: Small, seed: u64) -> Small {
-    let mut rng = stream(seed, Purpose::Test, 12);
-    let step = [1, 1, 1_000, 4_000][rng.random_range(0..4)];
-    for app in &mut small.apps {
-        let profiles = vec![profile(&mut rng), profile(&mut rng)];
-        let mut ops = vec![Op::Repeat([5, 20, 60][rng.random_range(0..3)])];
-        let compute = |rng: &mut ChaCha8Rng, longest: u64| {
-            let work = Work::from_span(Span::from_ns(rng.random_range(1..=longest) / step * step + 1));
-            let profile = ProfileId(rng.random_range(0..2));
-            let spread = if step == 1 { spread(rng) } else { Spread::NONE };
-            Op::Compute { work, spread, profile }
-        };
-        for lock in 0..rng.random_range(1..=2) {
-            ops.push(compute(&mut rng, 60_000));
-            ops.push(Op::Lock(LockId(lock)));
-            let longest = [500, 8_000, 40_000][rng.random_range(0..3)];
-            ops.push(compute(&mut rng, longest));
-            match rng.random_range(0..12) {
-                0 => ops.push(Op::Yield),
-                1 => ops.push(Op::Sleep { span: Span::from_ns(5_000), spread: Spread::NONE }),
-                _ => {}
-            }
-            ops.push(Op::Unlock(LockId(lock)));
-        }
-        match rng.random_range(0..6) {
-            0 => ops.push(Op::Barrier),
-            1 => ops.push(Op::Yield),
-            _ => {}
-        }
-        ops.push(Op::End);
-        app.program = Arc::new(Program::new(ops, profiles).expect("the programs are legal"));
-        app.lock = lock(&mut rng);
-    }
-    small
-}
-
-/// The same scenario with commands from outside: some applications are started, or created by another one,
-/// and all are stopped, continued, bound and weighed, now and then several at one instant.
-#[must_use]
-pub fn with_commands(mut small: Small, seed: u64) -> Small {
-    let mut rng = stream(seed, Purpose::Test, 24);
-    let (rng, cpus) = (&mut rng, small.machine.cpus());
-    let weighs = matches!(small.model.discipline, Discipline::Cfs(_) | Discipline::Eevdf(_));
-    let weighs = weighs && small.model.groups.is_empty();
-    let grain = [1, 50_000, 1_000_000][rng.random_range(0..3)];
-    let horizon = small.options.horizon.ns();
-    for number in 0..small.apps.len() {
-        let app = &mut small.apps[number];
-        let mut add = |rng: &mut ChaCha8Rng, at: u64, act: Act| {
-            let at = Time::from_ns(at / grain * grain);
-            app.commands.push(Command { at, order: rng.random_range(0..3), act });
-        };
-        if app.after.is_none() && rng.random_range(0..2) == 0 {
-            let at = rng.random_range(0..horizon / 4);
-            let parent = AppId(rng.random_range(0..=number as u32));
-            add(rng, at, if parent.0 as usize == number { Act::Start } else { Act::Fork(parent) });
-        }
-        for _ in 0..rng.random_range(1..=12) {
-            let at = rng.random_range(0..horizon);
-            let act = match rng.random_range(0..8) {
-                0..=2 => Act::Stop,
-                3 | 4 => Act::Continue,
-                5 => Act::Bind(CpuSet::of([CpuId(rng.random_range(0..cpus)), CpuId(0)])),
-                _ if weighs => Act::Weight([15, 335, 1024, 3121][rng.random_range(0..4)]),
-                _ => Act::Stop,
-            };
-            add(rng, at, act);
-        }
-        // Whoever was stopped last goes on.
-        add(rng, horizon / 8 * 7, Act::Continue);
-    }
-    small
-}
-
-/// Makes some tasks of a scenario real-time tasks, under rules with short periods; none under a kernel that
-/// has no such class.
-#[must_use]
-pub fn with_real_time(mut small: Small, seed: u64) -> Small {
-    let mut rng = stream(seed, Purpose::Test, 31);
-    let discipline = &small.model.discipline;
-    let grouped_cfs = matches!(discipline, Discipline::Cfs(_)) && !small.model.groups.is_empty();
-    if grouped_cfs || matches!(discipline, Discipline::Ule(_) | Discipline::Ts(_)) {
-        return small;
-    }
-    let us = |rng: &mut ChaCha8Rng, from, to| Span::from_us(rng.random_range(from..to));
-    let serves = matches!(discipline, Discipline::Eevdf(_)) && rng.random_range(0..2) == 0;
-    let rules = RealTimeRules {
-        quantum: us(&mut rng, 20, 400),
-        runtime: [Span::MAX, us(&mut rng, 200, 1_500)][rng.random_range(0..2)],
-        period: us(&mut rng, 1_000, 2_500),
-        server: if serves { us(&mut rng, 30, 300) } else { Span::ZERO },
-        server_period: us(&mut rng, 400, 1_500),
-    };
-    small.model = Arc::new(OsModel { real_time: Some(rules), ..(*small.model).clone() });
-    let one = |rng: &mut ChaCha8Rng| {
-        let priority = [1, 2, 50, 99][rng.random_range(0..4)];
-        let round = rng.random_range(0..2) == 0;
-        if round { Scheduling::RoundRobin(priority) } else { Scheduling::Fifo(priority) }
-    };
-    for app in &mut small.apps {
-        if app.scheduling != Scheduling::Other {
-            continue;
-        }
-        match rng.random_range(0..4) {
-            0 => app.scheduling = one(&mut rng),
-            1 => {
-                let each = (0..app.tasks).map(|_| match rng.random_range(0..3) {
-                    0 => Scheduling::Other,
-                    _ => one(&mut rng),
-                });
-                app.rank_scheduling = each.collect();
-            }
-            _ => {}
-        }
-    }
-    small
-}
-
-/// Any kind of lock.
-fn lock(rng: &mut ChaCha8Rng) -> LockRules {
-    let order = [LockOrder::Barging, LockOrder::Barging, LockOrder::Arrival][rng.random_range(0..3)];
-    let sleep = |spins, again| LockWait::Sleep { spins, again };
-    let wait = match rng.random_range(0..6) {
-        0 => LockWait::Spin,
-        1 => LockWait::Yield,
-        2..=3 => sleep(0, false),
-        _ => sleep(rng.random_range(1..200), rng.random_range(0..2) == 0),
-    };
-    // Waiters have words of their own where they stand in a queue.
-    let own = order == LockOrder::Arrival && rng.random_range(0..2) == 0;
-    LockRules { order, wait, word: if own { LockWord::Own } else { LockWord::Shared } }
 }

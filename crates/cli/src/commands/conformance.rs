@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::conformance::{self, Case, Comparison, Difference, Share, Trouble};
+use experiment::number::plural;
 use explain::kernel_view;
 
 use crate::args::Conformance as Args;
@@ -90,8 +91,8 @@ fn share(share: Share) -> String {
 }
 
 fn report(case: &Case, found: &Comparison, out: &mut dyn Write) -> std::io::Result<()> {
-    let cpus = found.cpus.len();
-    writeln!(out, "{} on {} ({cpus} cpus), ticks of 1 ms, no costs", case.kernel, case.machine)?;
+    let cpus = plural(found.cpus.len(), "cpu", "cpus");
+    writeln!(out, "{} on {} ({cpus}), ticks of 1 ms, no costs", case.kernel, case.machine)?;
     if found.ticks.all == 0 {
         return writeln!(out, "Nothing to compare: the file has no rows");
     }

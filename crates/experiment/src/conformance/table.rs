@@ -28,13 +28,13 @@ pub(super) fn read(text: &str) -> Result<Case, Trouble> {
             "tick" => width = words.len() - 1,
             word if HEADER.contains(&word) => header(&mut case, number, word, &words[1..])?,
             word if word.starts_with(|c: char| c.is_ascii_digit()) => {
-                row(&mut case, number, &words, &mut width)?
+                row(&mut case, number, &words, &mut width)?;
             }
             word => {
                 return Err(Trouble::at(
                     number,
                     format!(
-                        "`{word}` begins no line of a table; lines begin with {}, `at TICK`, `tick` or a tick",
+                        "`{word}` begins no line of a table; write {}, `at TICK`, `tick` or a tick",
                         HEADER.join(", ")
                     ),
                 ));

@@ -10,7 +10,7 @@ use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_COMMANDS;
 use crate::machine::Machine;
 use crate::observe::LeaveReason;
-use crate::os::{Discipline, OsModel};
+use crate::os::OsModel;
 use crate::policy::{Affinity, Policy, TaskState, Why};
 use crate::program::AppSpec;
 use crate::run_queue::{self, Entry, Picked, Rules};
@@ -45,7 +45,7 @@ pub(super) fn check(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Res
     if apps.iter().map(|app| app.commands.len()).sum::<usize>() > MAX_COMMANDS {
         return Err(format!("a run has at most {MAX_COMMANDS} commands"));
     }
-    let weighs = matches!(model.discipline, Discipline::Cfs(_) | Discipline::Eevdf(_));
+    let weighs = model.discipline.reweighs();
     for (number, app) in apps.iter().enumerate() {
         let name = &app.name;
         let acts = || app.commands.iter().map(|command| &command.act);

@@ -330,6 +330,10 @@ impl Rules for CfsParams {
         self.renew_slice
     }
 
+    fn reweighs(&self) -> bool {
+        true
+    }
+
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
         place(self, tasks, cpu, (id, entry), now);
     }

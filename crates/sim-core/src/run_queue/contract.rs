@@ -164,6 +164,9 @@ contract! {
         /// A task that is picked again begins a new slice.
         fn renews_slice(&self) -> bool { true }
 
+        /// The weight of a task can change while it is queued.
+        fn reweighs(&self) -> bool { false }
+
         /// The policy gives each task its place in the queue ([`crate::policy::Order::Policy`]).
         fn asks_policy(&self) -> bool { false }
 

@@ -518,6 +518,10 @@ impl Rules for EevdfParams {
         false
     }
 
+    fn reweighs(&self) -> bool {
+        true
+    }
+
     fn ticks(&self) -> Option<Ticks> {
         Some(Ticks { late: self.tick_jitter })
     }

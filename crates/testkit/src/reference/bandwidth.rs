@@ -3,8 +3,8 @@
 use sim_core::policy::THROTTLED;
 use sim_core::rng::{Purpose, below, draw, key};
 
-use super::groups::Ent;
 use super::queue::Entry;
+use super::records::Ent;
 use super::state::KERNEL;
 use super::{Change, Reference, Timer};
 

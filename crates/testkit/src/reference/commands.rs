@@ -100,7 +100,7 @@ impl Reference<'_> {
         self.mark(c);
     }
 
-    /// What it is owed, and what is left of its request, is the same service as before.
+    /// Its lag, and what is left of its request, is the same service as before.
     fn set_weight(&mut self, t: usize, weight: u32) {
         let task = &mut self.tasks[t];
         for value in [&mut task.vlag, &mut task.vdeadline] {

@@ -6,8 +6,8 @@ use sim_core::policy::THROTTLED;
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, draw, key};
 
-use super::groups::{Ent, Keys};
 use super::queue::{Entry, weighted};
+use super::records::{Ent, Keys};
 use super::state::Activity;
 use super::{Change, Reference};
 

@@ -5,21 +5,9 @@ use sim_core::observe::LeaveReason;
 use sim_core::os::{BuddyLimit, CfsParams, StartDebit, YieldMode};
 use sim_core::policy::THROTTLED;
 
-use super::groups::Ent;
 use super::queue::{Entry, weighted};
+use super::records::{Ent, RefQueue};
 use super::{Change, Reference};
-
-/// What the queue of a group on a cpu, or of the cpu, remembers.
-#[derive(Clone, Copy, Default)]
-pub(super) struct RefQueue {
-    minimum: i64,
-    /// Who was woken and preempted, whom it preempted, who has yielded.
-    next: Option<Ent>,
-    last: Option<Ent>,
-    skipped: Option<Ent>,
-    /// When nobody was followed.
-    pair_start: u64,
-}
 
 /// Which memory of a queue.
 #[derive(Clone, Copy)]

@@ -3,70 +3,7 @@
 use sim_core::os::GroupShares;
 
 use super::Reference;
-use super::fair::RefQueue;
-use super::tracks::Tracks;
-
-/// A task, or a group on the cpu at hand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ent {
-    Task(usize),
-    Group(usize),
-}
-
-/// What the order of one among its peers depends on.
-#[derive(Clone, Copy)]
-pub(super) struct Keys {
-    pub(super) weight: u32,
-    pub(super) v: i64,
-    pub(super) deadline: i64,
-    pub(super) protection: i64,
-    pub(super) vlag: i64,
-    /// The slice, ns.
-    pub(super) slice: u64,
-}
-
-/// A group on a cpu.
-#[derive(Clone)]
-pub(super) struct RefGroup {
-    pub(super) keys: Keys,
-    pub(super) queued: bool,
-    pub(super) delayed: bool,
-    /// It was picked last among its peers.
-    pub(super) chosen: bool,
-    /// Of a limited group: the cpu time it has left here, negative when overdrawn; since when it is
-    /// throttled.
-    pub(super) left: i64,
-    pub(super) throttled: Option<u64>,
-    /// Its load averages.
-    pub(super) tracks: Tracks,
-    /// Its queue under CFS; since when it has its turn in the one around it, and when it last had one.
-    pub(super) fair: RefQueue,
-    pub(super) picked: u64,
-    pub(super) last_ran: u64,
-}
-
-impl RefGroup {
-    pub(super) fn new(weight: u32, slice: u64) -> Self {
-        let keys = Keys { weight, v: 0, deadline: 0, protection: 0, vlag: 0, slice };
-        Self {
-            keys,
-            queued: false,
-            delayed: false,
-            chosen: false,
-            left: 0,
-            throttled: None,
-            tracks: Tracks::default(),
-            fair: RefQueue::default(),
-            picked: 0,
-            last_ran: 0,
-        }
-    }
-
-    /// It is no longer queued.
-    pub(super) const fn clear(&mut self) {
-        (self.queued, self.delayed, self.chosen) = (false, false, false);
-    }
-}
+use super::records::{Ent, Keys};
 
 impl Reference<'_> {
     /// The group of a task or group, from 1; 0 outside of all. The queues have no groups under an order

@@ -6,7 +6,7 @@ use sim_core::decay::{PERIOD_NS, faded};
 use sim_core::os::GroupShares;
 
 use super::Reference;
-use super::groups::Ent;
+use super::records::Ent;
 use super::tracks::{Track, Tracks};
 
 /// All of the time, in 2^-20; loads are in 2^-10.

@@ -24,6 +24,7 @@ mod priorities;
 mod program;
 mod queue;
 mod real_time;
+mod records;
 mod scan;
 mod startup;
 mod state;
@@ -201,7 +202,7 @@ impl<'o> Reference<'o> {
         }
         let slice = if let Discipline::Eevdf(params) = &model.discipline { params.slice.ns() } else { 0 };
         let groups: Vec<_> =
-            model.groups.iter().map(|group| groups::RefGroup::new(group.weight, slice)).collect();
+            model.groups.iter().map(|group| records::RefGroup::new(group.weight, slice)).collect();
         Self {
             cpus: machine
                 .cpu_ids()

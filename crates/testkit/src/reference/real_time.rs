@@ -7,37 +7,9 @@ use sim_core::policy::{Affinity, Placement, THROTTLED};
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, below, draw, key};
 
+use super::records::Standing;
 use super::state::{Activity, KERNEL, NEVER};
 use super::{Change, Reference, Timer};
-
-/// How the class of a cpu stands to all other tasks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Above,
-    Below,
-    Stopped,
-}
-
-/// The class on a cpu.
-pub(super) struct RefClass {
-    /// Who waits, best first.
-    pub(super) line: Vec<usize>,
-    pub(super) standing: Standing,
-    /// Run in this period.
-    ran: u64,
-    /// The budget of the fair server and its end.
-    budget: i64,
-    ends: u64,
-}
-
-impl RefClass {
-    pub(super) const fn new() -> Self {
-        Self { line: Vec::new(), standing: Standing::Above, ran: 0, budget: 0, ends: 0 }
-    }
-}
-
-/// The level of the tasks of the class, which no other task has.
-pub(super) const APART: u8 = 200;
 
 impl Reference<'_> {
     /// The rules, in a run with real-time tasks.

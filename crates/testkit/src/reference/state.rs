@@ -11,10 +11,8 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
 
-use super::fair::RefQueue;
-use super::groups::RefGroup;
 use super::memory::Job;
-use super::real_time::{APART, RefClass};
+use super::records::{APART, RefClass, RefGroup, RefQueue};
 use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
 

@@ -1,0 +1,106 @@
+//! What the reference engine knows of the groups, queues and classes of a cpu: records without rules.
+
+use super::tracks::Tracks;
+
+/// A task, or a group on the cpu at hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ent {
+    Task(usize),
+    Group(usize),
+}
+
+/// What the order of one among its peers depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Keys {
+    pub(super) weight: u32,
+    pub(super) v: i64,
+    pub(super) deadline: i64,
+    pub(super) protection: i64,
+    pub(super) vlag: i64,
+    /// The slice, ns.
+    pub(super) slice: u64,
+}
+
+/// A group on a cpu.
+#[derive(Clone)]
+pub(super) struct RefGroup {
+    pub(super) keys: Keys,
+    pub(super) queued: bool,
+    pub(super) delayed: bool,
+    /// It was picked last among its peers.
+    pub(super) chosen: bool,
+    /// Of a limited group: the cpu time it has left here, negative when overdrawn; since when it is
+    /// throttled.
+    pub(super) left: i64,
+    pub(super) throttled: Option<u64>,
+    /// Its load averages.
+    pub(super) tracks: Tracks,
+    /// Its queue under CFS; since when it has its turn in the one around it, and when it last had one.
+    pub(super) fair: RefQueue,
+    pub(super) picked: u64,
+    pub(super) last_ran: u64,
+}
+
+impl RefGroup {
+    pub(super) fn new(weight: u32, slice: u64) -> Self {
+        let keys = Keys { weight, v: 0, deadline: 0, protection: 0, vlag: 0, slice };
+        Self {
+            keys,
+            queued: false,
+            delayed: false,
+            chosen: false,
+            left: 0,
+            throttled: None,
+            tracks: Tracks::default(),
+            fair: RefQueue::default(),
+            picked: 0,
+            last_ran: 0,
+        }
+    }
+
+    /// It is no longer queued.
+    pub(super) const fn clear(&mut self) {
+        (self.queued, self.delayed, self.chosen) = (false, false, false);
+    }
+}
+
+/// What the queue of a group on a cpu, or of the cpu, remembers.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RefQueue {
+    pub(super) minimum: i64,
+    /// Who was woken and preempted, whom it preempted, who has yielded.
+    pub(super) next: Option<Ent>,
+    pub(super) last: Option<Ent>,
+    pub(super) skipped: Option<Ent>,
+    /// When nobody was followed.
+    pub(super) pair_start: u64,
+}
+
+/// How the class of a cpu stands to all other tasks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Above,
+    Below,
+    Stopped,
+}
+
+/// The class on a cpu.
+pub(super) struct RefClass {
+    /// Who waits, best first.
+    pub(super) line: Vec<usize>,
+    pub(super) standing: Standing,
+    /// Run in this period.
+    pub(super) ran: u64,
+    /// The budget of the fair server and its end.
+    pub(super) budget: i64,
+    pub(super) ends: u64,
+}
+
+impl RefClass {
+    pub(super) const fn new() -> Self {
+        Self { line: Vec::new(), standing: Standing::Above, ran: 0, budget: 0, ends: 0 }
+    }
+}
+
+/// The level of the tasks of the class, which no other task has.
+pub(super) const APART: u8 = 200;
