@@ -289,7 +289,7 @@ Exit status: 0 done; 1 output failed; 2 wrong usage or scenario, an unknown kern
 pub(crate) const CONFORMANCE: &str = "\
 Examples:
   oversim conformance scenarios/conformance/three_hogs_6_12.table
-  oversim conformance scenarios/conformance/three_hogs_6_12.table --kernel linux-6.12.0 --write ticks.table
+  oversim conformance scenarios/conformance/three_hogs_6_12.table --write ticks.table
 
 Nothing costs time, every tick is 1 ms after the one before, and nothing is random. A file states the \
 machine, the kernel, tasks, what is done to them at which tick, and rows of ticks by cpus. \

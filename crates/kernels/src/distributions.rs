@@ -10,7 +10,7 @@ use notation::parameter::{Parameter, changed, joined};
 use super::balance::Form;
 use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
 use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_4, ROW_5_15, ROW_6_5};
-use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_6, ROW_6_12_0, eevdf};
+use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_8, ROW_6_12_0, eevdf};
 use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
 use super::types::{
     NumaAllowance, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1,
@@ -218,6 +218,6 @@ pub(super) const UBUNTU_24_04: Entry = Entry {
     summary: "the kernel of Ubuntu 24.04, built on 6.8",
     source: BUILT_ON,
     example: "{ ubuntu-24.04: { yield: forfeit } }",
-    parameters: &eevdf_types(&ROW_6_6, &numa_of_ubuntu(&TYPES_6_6), &CLASS_LIMITED),
+    parameters: &eevdf_types(&ROW_6_8, &numa_of_ubuntu(&TYPES_6_6), &CLASS_LIMITED),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.8").packaged("-generic", "6.8.0"),
 };

@@ -65,6 +65,10 @@ parameters! {
         /// A task that moves to another cpu keeps what is left of its request (PLACE_REL_DEADLINE,
         /// 82e9d0456e06, since 6.12). Otherwise a whole new request begins there.
         rel_deadline: bool = true;
+        /// The first request of a new task is half a slice, whatever its queue (PLACE_DEADLINE_INITIAL; since
+        /// 6.12, when a task is placed as it first enters a queue). Before, a new task was placed twice, and
+        /// the second time began a whole request (task_fork_fair, wake_up_new_task).
+        half_first_request: bool = true;
         /// A picked task is protected from pre-emption for its whole slice instead of only `base_slice`
         /// (under `protection: deadline`: instead of not at all) (RUN_TO_PARITY, 63304558ba5d).
         run_to_parity: bool = true;
@@ -113,6 +117,7 @@ pub(super) const ROW_6_6: [Parameter; COUNT] = changed(
         Parameters::protection.with(Protected::Deadline as u64),
         Parameters::delayed_dequeue.with(false as u64),
         Parameters::rel_deadline.with(false as u64),
+        Parameters::half_first_request.with(false as u64),
         Parameters::reweigh_places.with(false as u64),
         Parameters::own_slice.with(false as u64),
         Parameters::preempt_short.with(false as u64),
@@ -120,13 +125,17 @@ pub(super) const ROW_6_6: [Parameter; COUNT] = changed(
     ],
 );
 
+/// The rules of 6.8.
+pub(super) const ROW_6_8: [Parameter; COUNT] =
+    changed(&ROW_6_6, &[Parameters::reweigh_places.with(true as u64)]);
+
 /// The rules of 6.12 as released.
 pub(super) const ROW_6_12_0: [Parameter; COUNT] = changed(
-    &ROW_6_6,
+    &ROW_6_8,
     &[
         Parameters::delayed_dequeue.with(true as u64),
         Parameters::rel_deadline.with(true as u64),
-        Parameters::reweigh_places.with(true as u64),
+        Parameters::half_first_request.with(true as u64),
         Parameters::own_slice.with(true as u64),
         Parameters::preempt_short.with(true as u64),
     ],
@@ -190,9 +199,9 @@ pub(super) const LINUX_EEVDF: [Entry; 8] = [
     ),
     release(
         ["linux-6.8", "linux-6.6"],
-        &limited(&ROW_6_6, &TYPES_6_6),
+        &limited(&ROW_6_8, &TYPES_6_6),
         [
-            "the rules of linux-6.6 (2024); wake-ups within a cluster of cores are not modelled",
+            "like linux-6.6, but a group whose weight changes keeps its lag (2024)",
             "Linux 6.8, kernel/sched/fair.c",
             "{ linux-6.8: { yield: forfeit } }",
         ],
@@ -272,6 +281,7 @@ pub(super) fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
             Shares::Queued => GroupShares::Queued,
         },
         rel_deadline: values.rel_deadline,
+        half_first_request: values.half_first_request,
         yields: match values.r#yield {
             Yields::Forfeit => EevdfYield::Forfeit,
             Yields::Deadline => EevdfYield::Deadline,

@@ -127,6 +127,64 @@ const MISSING: &[Missing] = &[
             nothing; its use for the fair server is modelled.",
     },
     Missing {
+        rule: "fair server while it runs",
+        since: &[6, 12],
+        until: None,
+        except: &[],
+        error: Error::Pessimistic,
+        about: "Fair tasks that sleep and wake while the fair server runs go on at once \
+            (dl_defer_running). Here each wake-up beside a spinning real-time task waits for the \
+            whole deferral again: tasks that sleep often get far less than their 5 %.",
+    },
+    Missing {
+        rule: "equal priorities apart",
+        since: &[2, 6, 27],
+        until: None,
+        except: &[],
+        error: Error::Pessimistic,
+        about: "A woken real-time task that may not leave its cpu pre-empts one of its priority that \
+            may (check_preempt_equal_prio). Here it waits behind it.",
+    },
+    Missing {
+        rule: "start of rt_period",
+        since: &[4, 6],
+        until: Some(&[6, 12]),
+        except: &[],
+        error: Error::Pessimistic,
+        about: "The period of the limit begins when the first real-time task runs (c3a990dc9fab). Here \
+            its phase is drawn, so that what waits first waits up to twice as long.",
+    },
+    Missing {
+        rule: "older NUMA balancing",
+        since: &[3, 13],
+        until: Some(&[4, 20]),
+        except: &["rhel-8.0", "rhel-8.2"],
+        error: Error::Either,
+        about: "Before 4.20 pages of the first scans did not move at once (37355bdc5a12), and to 4.13 \
+            the period followed the local share of the faults alone (37ec97deb3a8). Here all rows \
+            have the later form; in mainline rows it is off.",
+    },
+    Missing {
+        rule: "unscaled requests",
+        since: &[6, 12],
+        until: Some(&[6, 12, 10]),
+        except: &["rhel-10.0"],
+        error: Error::Either,
+        about: "What is left of the request of a task that gets another nice value is not scaled by \
+            its weights (to 6d71a9c61604). Only commands of a conformance case change weights \
+            here.",
+    },
+    Missing {
+        rule: "weight counted twice",
+        since: &[6, 12, 10],
+        until: Some(&[7, 0]),
+        except: &[],
+        error: Error::Either,
+        about: "When a running group is reweighed, its own weight counts twice in the mean by which it \
+            is placed (6d71a9c61604 to 101f3498b4bd), so that its lag grows a little. Here it \
+            counts once.",
+    },
+    Missing {
         rule: "core scheduling",
         since: &[5, 14],
         until: None,

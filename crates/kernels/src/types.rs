@@ -309,7 +309,7 @@ parameters! {
         failing: Failing = Failing::More;
         /// Memory: automatic NUMA balancing. A scan marks the pages of each task part by part, the next use
         /// of a marked page is a hinting fault, and pages move to the node of the task that uses them
-        /// (task_numa_work, should_numa_migrate_memory; since 3.8, in this form since 3.15). Off in a kernel
+        /// (task_numa_work, should_numa_migrate_memory; since 3.8, in this form since 4.20). Off in a kernel
         /// built with the x86-64 defconfig, on in those of RHEL, SLES, Debian and Ubuntu.
         numa_balancing: bool = false;
         /// Memory: programs have huge pages of 2 MiB (transparent_hugepage=always), each with one hinting

@@ -64,7 +64,7 @@ pub struct NumaBalancing {
 
 impl NumaBalancing {
     /// As Linux boots, with the pages of programs in huge pages or not. The constants are those of
-    /// kernel/sched/fair.c (3.15 to 7.1) but for the time of a fault: about a microsecond, measured nowhere
+    /// kernel/sched/fair.c (4.20 to 7.1) but for the time of a fault: about a microsecond, measured nowhere
     /// that is public with its machine.
     #[must_use]
     pub const fn linux(huge_pages: bool) -> Self {

@@ -387,6 +387,9 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
 
 /// The rules of CFS since 2.6.31, each alone; half of all kernels have most of them.
 fn later_rules(rng: &mut ChaCha8Rng, discipline: &mut Discipline) {
+    if let Discipline::Eevdf(params) = discipline {
+        params.half_first_request = rng.random_range(0..3) > 0;
+    }
     let Discipline::Cfs(params) = discipline else { return };
     let likely = [1, 5][rng.random_range(0..2)];
     let mut rule = || rng.random_range(0..6) < likely;
@@ -434,6 +437,7 @@ fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {
         own_slices: true,
         preempt_short: rng.random_range(0..3) > 0,
         hrtick: rng.random_range(0..4) == 0,
+        half_first_request: true,
         reweigh_places: rng.random_range(0..3) > 0,
         bandwidth: Bandwidth {
             expires: rng.random_range(0..3) == 0,

@@ -315,7 +315,7 @@ fn cells(case: &Case, line: usize, value: &Value) -> Result<Vec<(u64, Cell)>, Tr
     let mut all = Vec::new();
     for key in value.as_object().into_iter().flat_map(serde_json::Map::keys) {
         if let Some(cpu) = key.strip_prefix("cpu").and_then(|cpu| cpu.parse().ok()) {
-            all.push((cpu, Cell { who: None, length: Some(number(key)? as u32) }));
+            all.push((cpu, Cell { who: None, length: u32::try_from(number(key)?).ok() }));
         }
     }
     Ok(all)

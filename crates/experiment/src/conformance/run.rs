@@ -34,7 +34,8 @@ fn machine(case: &Case) -> Result<Machine, String> {
         name: case.machine.clone(),
         topology,
         costs: Costs::free(),
-        memory: Memory::unlimited(),
+        // The cores of a package share a cache, unless the description names others.
+        memory: Memory { shared_cache: 1 << 20, ..Memory::unlimited() },
         core_speed: Vec::new(),
         smt: Smt::NONE,
         turbo: Vec::new(),

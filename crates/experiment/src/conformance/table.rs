@@ -58,7 +58,7 @@ fn header(case: &mut Case, line: usize, word: &str, values: &[&str]) -> Result<(
             }
         }
         "cpus" => case.first_cpu = cpus(line, first)?[0],
-        "booted" => case.booted = Some(number(line, first)? as u32),
+        "booted" => case.booted = Some(count(line, first)?),
         "rows" => {
             case.before = match *first {
                 "before" => true,
@@ -125,6 +125,9 @@ fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble
         return Err(Trouble::at(line, "an operation is `at TICK VERB TASK ...`, as `at 5 wake A`"));
     };
     let tick = number(line, tick)?;
+    if tick > MOST_TICKS {
+        return Err(Trouble::at(line, format!("a case has at most {MOST_TICKS} ticks")));
+    }
     let wants = |what: &str| Trouble::at(line, format!("`{verb}` is written `at {tick} {verb} {what}`"));
     let add = |case: &mut Case, task, what| case.add(line, Operation { tick, task, what });
     match (*verb, rest) {
@@ -181,7 +184,7 @@ fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble
 
 /// The load weight of a nice value.
 pub(super) fn weight_of(nice: i64) -> Option<u32> {
-    NICE_WEIGHTS.get(usize::try_from(nice + 20).ok()?).copied()
+    NICE_WEIGHTS.get(usize::try_from(nice.checked_add(20)?).ok()?).copied()
 }
 
 /// `TICK CELL ...` or `FIRST-LAST CELL ...`.
@@ -210,6 +213,13 @@ fn row(case: &mut Case, line: usize, words: &[&str], width: &mut usize) -> Resul
     Ok(())
 }
 
+/// A number of cpus or tasks.
+fn count(line: usize, text: &str) -> Result<u32, Trouble> {
+    let number = number(line, text)?;
+    u32::try_from(number)
+        .map_err(|_| Trouble::at(line, format!("`{text}` is too large, at most {}", u32::MAX)))
+}
+
 /// `WHO`, `WHO/LENGTH`; `-` is idle, `?` unknown.
 fn cell(case: &Case, line: usize, text: &str) -> Result<Cell, Trouble> {
     let (who, length) = text.split_once('/').map_or((text, None), |(who, length)| (who, Some(length)));
@@ -218,8 +228,8 @@ fn cell(case: &Case, line: usize, text: &str) -> Result<Cell, Trouble> {
         "-" => Some(None),
         name => Some(Some(known(case, line, name)?)),
     };
-    let length = length.filter(|length| *length != "?").map(|length| number(line, length)).transpose()?;
-    Ok(Cell { who, length: length.map(|length| length as u32) })
+    let length = length.filter(|length| *length != "?").map(|length| count(line, length)).transpose()?;
+    Ok(Cell { who, length })
 }
 
 /// Writes a table with these rows in place of those of the case.

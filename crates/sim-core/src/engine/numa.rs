@@ -95,7 +95,7 @@ impl Pass<'_> {
             let all = u128::from(faults.private + faults.shared);
             let scaled =
                 u128::from(most.ns()) * u128::from(self.threads) * u128::from(faults.shared) / all.max(1);
-            most = Span::from_ns(scaled.min(1 << 60) as u64);
+            most = most.max(Span::from_ns(scaled.min(1 << 60) as u64));
         }
         (least, most.max(least))
     }

@@ -486,8 +486,8 @@ fn seat_among(params: &EevdfParams, others: &Average, task: &mut Task, entry: En
     task.vruntime = others.value() - lag;
     let slice = weighted(slices::of(params.slice, task), task.weight);
     task.history.vdeadline = match entry {
-        Entry::Fork => task.vruntime + slice / 2,
-        Entry::Wake => task.vruntime + slice,
+        Entry::Fork if params.half_first_request => task.vruntime + slice / 2,
+        Entry::Fork | Entry::Wake => task.vruntime + slice,
         Entry::Move => task.vruntime + task.history.vdeadline,
     };
 }

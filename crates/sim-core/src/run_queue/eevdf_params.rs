@@ -40,6 +40,9 @@ pub struct EevdfParams {
     /// A task that moves to another cpu keeps what is left of its request (`PLACE_REL_DEADLINE`,
     /// 82e9d0456e06, Linux 6.12); otherwise a whole new request begins there.
     pub rel_deadline: bool,
+    /// The first request of a new task is half a slice (`PLACE_DEADLINE_INITIAL` at its first queue, since
+    /// Linux 6.12); before, the queue that it enters begins a whole one.
+    pub half_first_request: bool,
     /// What `sched_yield` does.
     pub yields: EevdfYield,
     /// What ends the protection of a task that was picked.
@@ -84,6 +87,7 @@ impl EevdfParams {
             delayed_dequeue: true,
             place_lag: true,
             rel_deadline: true,
+            half_first_request: true,
             yields: EevdfYield::Forfeit,
             protection: Protection::MinSlice,
             protected: None,

@@ -610,8 +610,8 @@ impl Reference<'_> {
         keys.v = mean - lag as i64;
         keys.deadline = keys.v
             + match entry {
-                Entry::Fork => slice / 2,
-                Entry::Wake => slice,
+                Entry::Fork if params.half_first_request => slice / 2,
+                Entry::Fork | Entry::Wake => slice,
                 Entry::Move => keys.deadline,
             };
         self.set_keys(c, e, keys);

@@ -260,7 +260,7 @@ fn periods(rules: &NumaBalancing, bytes: u64, threads: u64, (shared, all): (u64,
     let mut most = part(rules.slowest.ns());
     if shared > 0 {
         let scaled = u128::from(most) * u128::from(threads) * u128::from(shared) / u128::from(all);
-        most = scaled.min(1 << 60) as u64;
+        most = most.max(scaled.min(1 << 60) as u64);
     }
     (least, most.max(least))
 }
