@@ -53,10 +53,14 @@ impl Target {
                 Ok(Self { named, place: Place::File { path, replace: true } })
             }
             Err(e) if e.kind() == ErrorKind::NotFound => {
-                if fs::symlink_metadata(path).is_ok() {
-                    return Err(Failure::Input(format!(
-                        "{shown} is a symbolic link to a file that does not exist"
-                    )));
+                match fs::symlink_metadata(path) {
+                    Ok(found) if found.is_symlink() => {
+                        let text = format!("{shown} is a symbolic link to a file that does not exist");
+                        return Err(Failure::Input(text));
+                    }
+                    // Another program has just written it.
+                    Ok(_) => return Self::check(path, force),
+                    Err(_) => {}
                 }
                 let directory = directory_of(path);
                 if !directory.is_dir() {
