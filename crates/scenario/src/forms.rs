@@ -24,6 +24,24 @@ use crate::labels::is_word;
 use crate::objective::Objective;
 use crate::registries::{self, ChosenMachine, Selected};
 
+/// A value for all ranks, or a list of them for the ranks in turn.
+fn for_ranks<T>(
+    reader: &mut Reader,
+    node: &Node,
+    what: &str,
+    one: fn(&mut Reader, &Node, &str) -> Option<T>,
+) -> Option<Vec<T>> {
+    match &node.content {
+        Content::List(each) if each.is_empty() => {
+            let hint = "the ranks take the values of the list in turn; write one, or leave the key out";
+            reader.wrong_node(node, format!("the list of {what} is empty"), hint);
+            None
+        }
+        Content::List(each) => each.iter().map(|node| one(reader, node, what)).collect(),
+        _ => Some(vec![one(reader, node, what)?]),
+    }
+}
+
 /// Scheduling policies as written.
 const SCHEDULING: [&str; 3] = ["other", "batch", "idle"];
 
@@ -165,12 +183,7 @@ plain! {
         let one = json!({ "type": "integer", "minimum": -20, "maximum": 19 });
         json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
     },
-        |reader, node, what| match &node.content {
-            Content::List(each) if !each.is_empty() => {
-                each.iter().map(|node| nice(reader, node, what)).collect()
-            }
-            _ => Some(vec![nice(reader, node, what)?]),
-        };
+        |reader, node, what| for_ranks(reader, node, what, nice);
 
     /// A scheduling policy, or a list of them for the ranks.
     SchedulingPolicy -> Vec<Scheduling>: |key| {
@@ -186,12 +199,7 @@ plain! {
         let list = json!({ "type": "array", "items": one, "minItems": 1 });
         json!({ "anyOf": [{ "enum": SCHEDULING }, real_time, list], "default": key.default })
     },
-        |reader, node, what| match &node.content {
-            Content::List(each) if !each.is_empty() => {
-                each.iter().map(|node| scheduling(reader, node, what)).collect()
-            }
-            _ => Some(vec![scheduling(reader, node, what)?]),
-        };
+        |reader, node, what| for_ranks(reader, node, what, scheduling);
 
     /// A set of cpus of the machine: a list of numbers and ranges, or a text like `0-3,8`.
     Cpus -> CpuSet: |key| {

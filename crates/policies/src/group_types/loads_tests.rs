@@ -1,6 +1,7 @@
 //! The rules of 3.16 to 5.4, each by a law worked out on paper.
 
 use super::tests::{PACKAGES, SOCKETS, TWO, empty, rules, steady_under};
+use super::wake_tests::woken_by_waker_of_many;
 use super::*;
 use crate::attempt::{Attempt, Situation};
 use crate::fake::FakeSystem;
@@ -277,20 +278,10 @@ fn a_third_cpu_is_remembered_since_4_16() {
 
 #[test]
 fn a_waker_of_many_is_left_by_tasks_that_wake_many_from_3_12_to_4_2() {
-    let found = |rules, flips: [u32; 2]| {
-        let mut counts = [2; 16];
-        counts[..8].copy_from_slice(&[1, 0, 1, 1, 1, 1, 1, 1]);
-        let (mut system, mut policy) = steady_under(rules, &SOCKETS, &counts);
-        let app = system.add_app(1, false);
-        let task = TaskId(system.apps[app.index()].tasks.start);
-        policy.task(TaskId(0)).wakes = wake::Wakes::flipped(system.now, flips[0]);
-        policy.task(task).wakes = wake::Wakes::flipped(system.now, flips[1]);
-        policy.place(&system, task, Placement::Wake { waker: CpuId(0), previous: CpuId(9) }).cpu.0
-    };
     // More than 8 of the task, more than 72 of the waker, which flips once more here.
     let old = rules("3.16");
-    assert_eq!([[72, 9], [71, 9], [72, 8]].map(|flips| found(old, flips)), [9, 1, 1]);
+    assert_eq!([[72, 9], [71, 9], [72, 8]].map(|flips| woken_by_waker_of_many(old, flips)), [9, 1, 1]);
     // Where the task wakes more than its waker, only the later form is wide.
-    assert_eq!(found(old, [9, 100]), 1);
-    assert_eq!(found(Rules { wide_by_wakee: false, ..old }, [9, 100]), 9);
+    assert_eq!(woken_by_waker_of_many(old, [9, 100]), 1);
+    assert_eq!(woken_by_waker_of_many(Rules { wide_by_wakee: false, ..old }, [9, 100]), 9);
 }

@@ -79,23 +79,28 @@ fn scans_grow_dearer_by_an_eighth_of_the_difference() {
     assert_eq!(policy.cpus[CpuId(0)].scan_cost, 400 / 8);
 }
 
+/// Where a task goes that was last on cpu 9 and is woken from cpu 0, when its waker and it have woken so many
+/// tasks in turn. The waker's cpu has little load; all of the other socket is crowded.
+pub(super) fn woken_by_waker_of_many(rules: Rules, [waker, task]: [u32; 2]) -> u32 {
+    let mut counts = [2; 16];
+    counts[..8].copy_from_slice(&[1, 0, 1, 1, 1, 1, 1, 1]);
+    let (mut system, mut policy) = steady_under(rules, &SOCKETS, &counts);
+    let app = system.add_app(1, false);
+    let sleeper = TaskId(system.apps[app.index()].tasks.start);
+    policy.task(TaskId(0)).wakes = wake::Wakes::flipped(system.now, waker);
+    policy.task(sleeper).wakes = wake::Wakes::flipped(system.now, task);
+    policy.place(&system, sleeper, Placement::Wake { waker: CpuId(0), previous: CpuId(9) }).cpu.0
+}
+
 #[test]
 fn wakers_of_many_that_wake_many_are_not_followed() {
-    let found = |rules, flips: [u32; 2]| {
-        // The waker's cpu 0 has little load; all of the other socket is crowded.
-        let mut counts = [2; 16];
-        counts[..8].copy_from_slice(&[1, 0, 1, 1, 1, 1, 1, 1]);
-        let (mut system, mut policy) = steady_under(rules, &SOCKETS, &counts);
-        let app = system.add_app(1, false);
-        let task = TaskId(system.apps[app.index()].tasks.start);
-        policy.task(TaskId(0)).wakes = wake::Wakes::flipped(system.now, flips[0]);
-        policy.task(task).wakes = wake::Wakes::flipped(system.now, flips[1]);
-        policy.place(&system, task, Placement::Wake { waker: CpuId(0), previous: CpuId(9) }).cpu.0
-    };
     // The cache has 8 cpus: 8 and 64 make it wide; the waker flips once more here.
-    assert_eq!(found(rules("6.6"), [63, 8]), 9);
-    assert_eq!([[62, 8], [63, 7], [1_000, 1]].map(|flips| found(rules("6.6"), flips)), [1; 3]);
-    assert_eq!(found(Rules { wake_wide: false, ..rules("6.6") }, [63, 8]), 1);
+    assert_eq!(woken_by_waker_of_many(rules("6.6"), [63, 8]), 9);
+    assert_eq!(
+        [[62, 8], [63, 7], [1_000, 1]].map(|flips| woken_by_waker_of_many(rules("6.6"), flips)),
+        [1; 3]
+    );
+    assert_eq!(woken_by_waker_of_many(Rules { wake_wide: false, ..rules("6.6") }, [63, 8]), 1);
 }
 
 #[test]

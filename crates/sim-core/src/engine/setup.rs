@@ -623,12 +623,30 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
     }
 }
 
+/// Round robin with a quantum of 10 ms and a tick of 1 ms.
+#[cfg(test)]
+pub(crate) fn test_model() -> OsModel {
+    use crate::os::{Balancer, RoundRobinParams};
+    let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
+    let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
+    let tick = Span::from_ms(1);
+    OsModel {
+        name: "test".into(),
+        tick,
+        tick_skew: false,
+        discipline,
+        balancer,
+        groups: vec![],
+        numa_balancing: None,
+        real_time: None,
+    }
+}
+
 /// Tasks that compute for 1 ms and meet at a barrier, where they poll and yield, on a test machine under
 /// round robin.
 #[cfg(test)]
 pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::ids::ProfileId;
-    use crate::os::{Balancer, RoundRobinParams};
     use crate::program::{MemoryProfile, Spread, StartUp};
     use crate::time::Work;
     use crate::wait::Polling;
@@ -644,20 +662,8 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
         startup: StartUp::PLAIN,
     };
     let app = AppSpec::new("test", tasks, Arc::new(program), runtime);
-    let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
-    let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
-    let tick = Span::from_ms(1);
-    let model = OsModel {
-        name: "test".into(),
-        tick,
-        tick_skew: false,
-        discipline,
-        balancer,
-        groups: vec![],
-        numa_balancing: None,
-        real_time: None,
-    };
-    Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()
+    Simulation::new(Arc::new(test_machine(cpus)), Arc::new(test_model()), vec![app], Options::default())
+        .unwrap()
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ mod actions;
 use std::sync::Arc;
 
 use super::Simulation;
-use super::setup::{test_machine, test_simulation};
+use super::setup::{test_machine, test_model, test_simulation};
 use crate::account::Category;
 use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
 use crate::lock::{LockRules, LockWait};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
-use crate::os::{Balancer, CfsParams, Discipline, EevdfParams, OsModel, RoundRobinParams, TaskGroup};
+use crate::os::{CfsParams, Discipline, EevdfParams, OsModel, TaskGroup};
 use crate::outcome::{Admission, Options, Outcome, RunReport};
 use crate::policy::{
     Affinity, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, Timer, View, Watches, Why,
@@ -77,22 +77,9 @@ impl Observer for Log {
 impl Rig {
     /// Free cores on one node under round robin with a quantum of 10 ms and a tick of 1 ms.
     fn of(cpus: u32) -> Self {
-        let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
-        let balancer = Balancer { policy: "LOAD", rules: Vec::new() };
-        let tick = Span::from_ms(1);
-        let model = OsModel {
-            name: "test".into(),
-            tick,
-            tick_skew: false,
-            discipline,
-            balancer,
-            groups: vec![],
-            numa_balancing: None,
-            real_time: None,
-        };
         Self {
             machine: test_machine(cpus),
-            model,
+            model: test_model(),
             apps: Vec::new(),
             options: Options::default(),
             acts: Vec::new(),

@@ -2,20 +2,10 @@
 
 use sim_core::observe::LeaveReason;
 use sim_core::os::{Limit, TaskGroup};
-use sim_core::program::{AppSpec, Op, Spread};
+use sim_core::program::AppSpec;
 use sim_core::time::Span;
-use sim_core::wait::WaitMode;
 
-use crate::support::{MS, Setting, Trial, app, compute, hogs, on_cpu};
-
-fn group(parent: Option<u16>, weight: u32) -> TaskGroup {
-    TaskGroup { name: "group".into(), parent, weight, limit: None }
-}
-
-fn within(group: u16, mut app: AppSpec) -> AppSpec {
-    app.group = Some(group);
-    app
-}
+use crate::support::{MS, Setting, Trial, group, hogs, on_cpu, sleeper, within};
 
 fn hog(cpu: u32, tasks: u32) -> AppSpec {
     on_cpu(cpu, hogs(tasks, 1_000_000))
@@ -96,14 +86,8 @@ fn nested_groups_divide_what_the_outer_one_gets_beside_a_task() {
 /// it has 1,024 and 512 in turn; virtual runtime counts the inverse, of which the mean is 1.5/1,024: the
 /// same.
 #[test]
-fn a_share_follows_averages_or_what_is_queued() {
-    let ops = vec![
-        Op::Repeat(100_000),
-        Op::Sleep { span: Span::from_ms(2), spread: Spread::NONE },
-        compute(Span::from_ms(2)),
-        Op::End,
-    ];
-    let sleeper = on_cpu(1, app(1, ops, WaitMode::Block));
+fn a_share_counts_half_of_a_task_elsewhere_that_sleeps_half_of_the_time() {
+    let sleeper = on_cpu(1, sleeper(2_000, 2_000));
     let apps = [within(0, hog(0, 1)), within(0, sleeper), hog(0, 1)];
     for kernel in ["linux-5.15", "linux-3.10"] {
         let found = shares(kernel, &[("tick", MS / 10)], &[group(None, 1024)], &apps);
@@ -135,13 +119,7 @@ fn a_limited_group_gets_its_quota_on_all_cpus_together() {
 /// A task that sleeps makes its group the first choice of the pick that follows.
 #[test]
 fn a_group_of_which_a_task_sleeps_goes_on() {
-    let ops = vec![
-        Op::Repeat(100_000),
-        Op::Sleep { span: Span::from_us(1_500), spread: Spread::NONE },
-        compute(Span::from_us(500)),
-        Op::End,
-    ];
-    let sleeper = on_cpu(0, app(1, ops, WaitMode::Block));
+    let sleeper = on_cpu(0, sleeper(1_500, 500));
     let groups = [group(None, 1024), group(None, 1024), group(None, 1024)];
     // Sleeps after which a task of another group runs; the first 4 ms of a turn of 8 ms are near enough.
     let switches = |on: u64| {

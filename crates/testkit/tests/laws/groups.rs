@@ -5,18 +5,9 @@ use sim_core::program::{AppSpec, Op, Spread};
 use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
 
-use crate::support::{MS, SIXTEEN, Trial, app, compute, hogs, on_cpu, seconds};
+use crate::support::{MS, SIXTEEN, Trial, app, compute, group, hogs, on_cpu, seconds, sleeper, within};
 
 const SECONDS: u64 = 20;
-
-fn group(parent: Option<u16>, weight: u32) -> TaskGroup {
-    TaskGroup { name: "group".into(), parent, weight, limit: None }
-}
-
-fn within(group: u16, mut app: AppSpec) -> AppSpec {
-    app.group = Some(group);
-    app
-}
 
 /// The parts of a cpu that each task has had, by application, after a long run on two cpus.
 fn shares(groups: &[TaskGroup], apps: Vec<AppSpec>) -> Vec<Vec<f64>> {
@@ -71,15 +62,8 @@ fn the_weight_of_a_group_is_divided_among_the_cpus_by_its_load() {
 
 #[test]
 fn a_group_keeps_two_thirds_where_its_other_task_sleeps_half_of_the_time() {
-    // Its load is 1,024 here and 512 on the other cpu, in turns of 2 ms: 683 against
-    // 1,024, a part of 2/5. By what is queued it would be 1,024 and 512 in turn, a part of 5/12.
-    let ops = vec![
-        Op::Repeat(100_000),
-        Op::Sleep { span: Span::from_ms(2), spread: Spread::NONE },
-        compute(Span::from_ms(2)),
-        Op::End,
-    ];
-    let sleeper = on_cpu(1, app(1, ops, WaitMode::Block));
+    // On average its load is 1,024 here and 512 on the other cpu: 683 against 1,024, a part of 2/5.
+    let sleeper = on_cpu(1, sleeper(2_000, 2_000));
     let found = shares(&[group(None, 1024)], vec![within(0, hog(1)), within(0, sleeper), hog(1)]);
     assert!((found[0][0] - 0.4).abs() < 0.005, "{found:?}");
     near(&found[1], 0.5);
@@ -109,13 +93,7 @@ fn a_program_alone_does_not_notice_its_session() {
 #[test]
 fn who_sleeps_in_a_session_preempts_the_hogs_of_another() {
     // It wants a tenth of the cpu, and its session is entitled to half: it has what it wants.
-    let ops = vec![
-        Op::Repeat(100_000),
-        Op::Sleep { span: Span::from_us(900), spread: Spread::NONE },
-        compute(Span::from_us(100)),
-        Op::End,
-    ];
-    let sleeper = on_cpu(0, app(1, ops, WaitMode::Block));
+    let sleeper = on_cpu(0, sleeper(900, 100));
     let found = shares(&[group(None, 1024), group(None, 1024)], vec![within(0, sleeper), within(1, hog(6))]);
     assert!(found[0][0] > 0.09, "{found:?}");
 }

@@ -8,7 +8,7 @@ use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, ProfileId, TaskId};
 use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
-use sim_core::os::OsModel;
+use sim_core::os::{OsModel, TaskGroup};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
@@ -230,6 +230,23 @@ pub(crate) fn app(tasks: u32, ops: Vec<Op>, wait: WaitMode) -> AppSpec {
 /// Tasks that compute for this long and end.
 pub(crate) fn hogs(tasks: u32, ms: u64) -> AppSpec {
     app(tasks, vec![compute(Span::from_ms(ms))], WaitMode::Spin)
+}
+
+/// A task group without a limit, at the top or in another one.
+pub(crate) fn group(parent: Option<u16>, weight: u32) -> TaskGroup {
+    TaskGroup { name: "group".into(), parent, weight, limit: None }
+}
+
+/// The same program in a group of the model.
+pub(crate) fn within(group: u16, mut app: AppSpec) -> AppSpec {
+    app.group = Some(group);
+    app
+}
+
+/// A task that sleeps and computes in turn, for so many us.
+pub(crate) fn sleeper(sleeps: u64, computes: u64) -> AppSpec {
+    let nap = Op::Sleep { span: Span::from_us(sleeps), spread: Spread::NONE };
+    app(1, vec![Op::Repeat(100_000), nap, compute(Span::from_us(computes)), Op::End], WaitMode::Block)
 }
 
 /// The same restricted to one cpu.
