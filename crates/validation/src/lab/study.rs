@@ -87,6 +87,7 @@ pub const STUDIES: &[Study] = &[
         snapshots: Some(PRSTAT),
         ..study!("parbench_homes", &["repeat=1", "apps.job.workload.scale=50%"])
     },
+    modern!("modern_decode"),
     modern!("modern_team"),
     modern!("modern_rival"),
     modern!("modern_two"),
