@@ -267,7 +267,7 @@ impl Environment {
         let machine = &self.plan.machine;
         let fastest =
             machine.cpu_ids().map(|cpu| machine.speed_of(cpu).raw()).max().unwrap_or(0) as f64 / one;
-        let turbo = machine.turbo.iter().copied().max().unwrap_or(1_000).max(1_000);
+        let turbo = machine.turbo.iter().flatten().copied().max().unwrap_or(1_000).max(1_000);
         fastest * f64::from(turbo) / 1_000.0
     }
 

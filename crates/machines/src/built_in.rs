@@ -205,7 +205,7 @@ mod tests {
     fn nehalem_clocks_two_steps_up_for_two_cores() {
         let mut entry = resolve("nehalem").unwrap();
         // 2,666 and 2,533 over 2,400 MHz.
-        assert_eq!(entry.machine().turbo, [1_111, 1_111, 1_056, 1_056]);
+        assert_eq!(entry.machine().turbo, [[1_111, 1_111, 1_056, 1_056]]);
         entry.values.set("turbo", 0).unwrap();
         assert!(entry.machine().turbo.is_empty());
     }

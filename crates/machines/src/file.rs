@@ -143,13 +143,16 @@ impl Reading {
                 notes.push(Note { parameter: "lists.idle_exit".to_owned(), ..datum.note });
                 continue;
             }
+            if entry.key == "turbo" {
+                if let Some(rows) = self.turbo(datum.value, cores_per_package(topology)) {
+                    lists.turbo = rows;
+                    notes.push(Note { parameter: "lists.turbo".to_owned(), ..datum.note });
+                }
+                continue;
+            }
             let cores = u64::from(topology.count(Level::Core));
             let (target, list) = match entry.key.as_str() {
                 "distances" => (&mut lists.distances, self.matrix(datum.value, topology.count(Level::Node))),
-                "turbo" => {
-                    let most = cores_per_package(topology);
-                    (&mut lists.turbo, self.list(datum.value, "`turbo`", TURBO, most, "cores in a package"))
-                }
                 "core_speeds" => {
                     let what = "`core_speeds`";
                     (&mut lists.core_speeds, self.list(datum.value, what, CORE_SPEEDS, cores, "cores"))
@@ -163,6 +166,18 @@ impl Reading {
             }
         }
         lists
+    }
+
+    /// The steps of turbo: a list for all cores of a package, or rows for the kinds of cores.
+    fn turbo(&mut self, node: &Node, most: u64) -> Option<Vec<Vec<u32>>> {
+        let nested = |items: &[Node]| items.iter().any(|item| matches!(item.content, Content::List(_)));
+        match &node.content {
+            Content::List(rows) if nested(rows) => rows
+                .iter()
+                .map(|row| self.list(row, "a row of `turbo`", TURBO, most, "cores in a package"))
+                .collect(),
+            _ => Some(vec![self.list(node, "`turbo`", TURBO, most, "cores in a package")?]),
+        }
     }
 
     /// At least one factor, and no more than there are `things`.
@@ -395,7 +410,7 @@ uncertain: true }
         let entry = read(0, GOOD).unwrap();
         let machine = entry.machine();
         assert_eq!(machine.memory.distances, [1_000, 1_400, 1_400, 1_000]);
-        assert_eq!(machine.turbo, [1_200, 1_100]);
+        assert_eq!(machine.turbo, [[1_200, 1_100]]);
         assert_eq!(entry.lists.cpu_numbers, [0, 2, 1, 3]);
         assert_eq!(machine.core_speed[1].raw() * 2, machine.core_speed[0].raw());
         assert_eq!(entry.values.number("remote_factor"), Some(1_500));
@@ -431,6 +446,14 @@ uncertain: true }
             ("[1.2, 1.1]", "[1.2, 1.1, 1]", "`turbo` has 3 entries; there are 2 cores in a package"),
             ("[1.2, 1.1]", "[]", "`turbo` has 0 entries"),
             ("[1.2, 1.1]", "fast", "`turbo` must be a list"),
+            ("[1.2, 1.1]", "[[1.2], 1.1]", "a row of `turbo` must be a list"),
+            ("[1.2, 1.1]", "[[1.2], []]", "a row of `turbo` has 0 entries"),
+            (
+                "[1.2, 1.1]",
+                "[[1.2], [1.1], [1]]",
+                "`turbo` has 3 rows, and the cores have 2 different speeds",
+            ),
+            ("[1.2, 1.1]", "[[1.2, 1.1], [1]]", "row 0 of `turbo` has 2 entries; a package has 1 cores"),
             ("[1, 0.5]", "[100]", "must lie between 0.01 and 10"),
             ("turbo:", "turbos:", "did you mean `turbo`?"),
             ("'0,2,1,3'", "[0, 2-3]", "`cpu_numbers` has 3 entries; there are 4 cpus"),

@@ -1,6 +1,8 @@
 //! The parameter table of machines, the generic values of synthetic ones, and the making of a `Machine` from
 //! values.
 
+use std::collections::BTreeMap;
+
 use notation::declare::{Duration, Factor, Percent, Rate, Size};
 use notation::parameter::Values;
 use notation::parameters;
@@ -70,8 +72,8 @@ parameters! {
         /// Use the machine's list of distances, if it has one. `false` applies `remote_factor` between any
         /// two nodes.
         distances: bool = true;
-        /// Use the machine's list of turbo steps, if it has one. `false` keeps the same clock for any number
-        /// of busy cores.
+        /// Use the machine's turbo steps, if it has some. `false` keeps the same clock for any number of busy
+        /// cores.
         turbo: bool = true;
         /// Number of slow cores per package, for an asymmetric machine. The last cores of each package run at
         /// `slow_speed`. 0 means none.
@@ -247,8 +249,9 @@ pub fn generic_values(topology: &Topology) -> Values {
 pub struct Lists {
     /// Time of an access from each NUMA node (row) to each (column) over a local one, row by row.
     pub distances: Vec<u32>,
-    /// Factor on the speed of a package's cores by the number of busy ones: the first entry for one.
-    pub turbo: Vec<u32>,
+    /// Factor on the speed of a package's cores by the number of busy ones: the first entry for one. One row
+    /// for all cores of a package, or a row for each kind of core.
+    pub turbo: Vec<Vec<u32>>,
     /// Factor on `core_speed` by core number, repeated to the last core.
     pub core_speeds: Vec<u32>,
     /// Time to leave the idle state (second) after so long an idle time (first), in ns, both ascending.
@@ -262,18 +265,18 @@ pub struct Lists {
 pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) -> Machine {
     let values = &Parameters::from(values);
     let speeds = core_speeds_of(topology, values, lists);
-    let used = |flag: bool, list: &[u32]| if flag { list.to_vec() } else { Vec::new() };
+    let distances = if values.distances { lists.distances.clone() } else { Vec::new() };
     Machine {
         name: name.to_owned(),
         topology: topology.clone(),
         costs: Costs { idle_exits: idle_exits(values, lists), ..costs(values) },
-        memory: Memory { distances: used(values.distances, &lists.distances), ..memory_of(values) },
+        memory: Memory { distances, ..memory_of(values) },
         smt: Smt {
             compute: values.smt_compute.thousandths() as u32,
             memory: values.smt_memory.thousandths() as u32,
             poll: values.smt_poll.thousandths() as u32,
         },
-        turbo: used(values.turbo, &lists.turbo),
+        turbo: if values.turbo { lists.turbo.clone() } else { Vec::new() },
         core_speed: speeds.map(|billionths| Speed::ratio(billionths, 1_000_000_000)).collect(),
     }
 }
@@ -319,12 +322,51 @@ pub(crate) fn check(topology: &Topology, values: &Values, lists: &Lists) -> Resu
                 .into(),
         );
     }
+    if values.turbo && lists.turbo.len() > 1 {
+        check_turbo(topology, core_speeds_of(topology, values, lists), &lists.turbo)?;
+    }
     // The range of `core_speed` itself, in billionths.
     let good = 1_000_000..=100_000_000_000;
     match core_speeds_of(topology, values, lists).position(|speed| !good.contains(&speed)) {
         Some(core) => Err(format!("the speed of core {core} is outside 0.001 to 100 times the nominal core")),
         None => Ok(()),
     }
+}
+
+/// One row of steps for each kind of core, with no more steps than a package has cores of the kind.
+fn check_turbo(
+    topology: &Topology,
+    speeds: impl Iterator<Item = u64>,
+    rows: &[Vec<u32>],
+) -> Result<(), String> {
+    let in_package = cores_per_package(topology).max(1);
+    // Of each speed: cores by package.
+    let mut kinds: Vec<(u64, BTreeMap<u64, usize>)> = Vec::new();
+    for (core, speed) in (0..).zip(speeds) {
+        let at = kinds.iter().position(|(other, _)| *other == speed).unwrap_or_else(|| {
+            kinds.push((speed, BTreeMap::new()));
+            kinds.len() - 1
+        });
+        *kinds[at].1.entry(core / in_package).or_default() += 1;
+    }
+    if kinds.len() != rows.len() {
+        return Err(format!(
+            "`turbo` has {} rows, and the cores have {} different speeds: write one list for all cores, or a \
+                row for each speed in the order of the cores",
+            rows.len(),
+            kinds.len()
+        ));
+    }
+    let most = kinds.iter().map(|(_, packages)| packages.values().copied().max().unwrap_or(0));
+    for (row, (steps, most)) in rows.iter().zip(most).enumerate() {
+        if steps.len() > most {
+            return Err(format!(
+                "row {row} of `turbo` has {} entries; a package has {most} cores of this speed",
+                steps.len()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn costs(values: &Parameters) -> Costs {
@@ -396,7 +438,7 @@ mod tests {
         let tree = parse_topology("package:2 numa:1 cache:2 core:2 pu:2").unwrap();
         let lists = Lists {
             distances: vec![1_000, 1_400, 1_400, 1_000],
-            turbo: vec![1_200],
+            turbo: vec![vec![1_200]],
             idle_exit: vec![(1, 1)],
             ..Lists::default()
         };
@@ -435,6 +477,26 @@ mod tests {
         assert_eq!(machine.core_speed, [fast, slow, fast, slow]);
         values.set("core_speed", 60_000).unwrap();
         assert!(check(&tree, &values, &lists).unwrap_err().contains("core 0"));
+    }
+
+    #[test]
+    fn each_kind_of_core_has_a_row_of_turbo_steps() {
+        let tree = parse_topology("package:2 core:2 pu:2 + core:2").unwrap();
+        let steps = vec![vec![1_300, 1_200], vec![1_100]];
+        let lists = Lists { core_speeds: vec![1_000, 1_000, 600, 600], turbo: steps, ..Lists::default() };
+        let mut values = Values::defaults(Parameters::TABLE);
+        assert_eq!(check(&tree, &values, &lists), Ok(()));
+        assert_eq!(build("m", &tree, &values, &lists).kinds(), [0, 0, 1, 1, 0, 0, 1, 1]);
+        let long = Lists { turbo: vec![vec![1_300, 1_200, 1_100], vec![1_100]], ..lists.clone() };
+        let refused = check(&tree, &values, &long).unwrap_err();
+        assert!(refused.contains("row 0") && refused.contains("2 cores of this speed"), "{refused}");
+        let equal = Lists { core_speeds: Vec::new(), ..lists.clone() };
+        assert!(check(&tree, &values, &equal).unwrap_err().contains("have 1 different speeds"));
+        // Slow cores are a further kind; without turbo nothing is asked.
+        values.set("slow_cores", 1).unwrap();
+        assert!(check(&tree, &values, &lists).unwrap_err().contains("have 3 different speeds"));
+        values.set("turbo", 0).unwrap();
+        assert_eq!(check(&tree, &values, &lists), Ok(()));
     }
 
     #[test]

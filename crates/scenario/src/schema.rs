@@ -67,7 +67,7 @@ pub fn machine() -> Value {
                 "additionalProperties": false,
                 "properties": {
                     "distances": sourced(&rows),
-                    "turbo": sourced(&factors),
+                    "turbo": sourced(&json!({ "anyOf": [factors, rows] })),
                     "core_speeds": sourced(&factors),
                     "idle_exit": sourced(&rows),
                     "cpu_numbers": sourced(&json!({ "type": ["string", "array", "integer"] })),

@@ -152,9 +152,11 @@ pub struct Machine {
     pub core_speed: Vec<Speed>,
     /// What hardware threads of one core do to each other.
     pub smt: Smt,
-    /// Factor on the speed of all cores of a package by the number of its busy cores, in thousandths: the
-    /// first entry holds for one busy core, the last one for all beyond; empty = 1000 always.
-    pub turbo: Vec<u32>,
+    /// Factor on the speed of cores of a package by the number of busy ones, in thousandths: the first entry
+    /// of a row holds for one busy core, the last one for all beyond. One row counts all cores of the package;
+    /// several rows are for the kinds of cores ([`Machine::kinds`]), and each counts those of its kind. Empty
+    /// = 1000 always.
+    pub turbo: Vec<Vec<u32>>,
 }
 
 /// Speed that is left to a hardware thread for each busy sibling, in thousandths (1000 = no loss), 1..=1000.
@@ -227,6 +229,22 @@ impl Machine {
         let core = self.topology.group(Level::Core, cpu) as usize;
         // Cores behind the last entry have nominal speed.
         self.core_speed.get(core).copied().unwrap_or(Speed::NOMINAL)
+    }
+
+    /// The kind of each core: cores of one speed are of one kind; kinds count from 0 in the order of their
+    /// first cores.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<u32> {
+        let mut known: Vec<Speed> = Vec::new();
+        let mut kind = |core: u32| {
+            let speed = self.core_speed.get(core as usize).copied().unwrap_or(Speed::NOMINAL);
+            let place = known.iter().position(|other| *other == speed);
+            place.unwrap_or_else(|| {
+                known.push(speed);
+                known.len() - 1
+            }) as u32
+        };
+        (0..self.topology.count(Level::Core)).map(&mut kind).collect()
     }
 
     /// Time until a store on one cpu is seen on another.

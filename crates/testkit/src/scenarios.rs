@@ -56,6 +56,7 @@ pub fn random(seed: u64) -> Small {
     let mut rng = stream(seed, Purpose::Test, 1);
     let rng = &mut rng;
     let mut machine = machine(rng);
+    turbo_by_kind(&mut stream(seed, Purpose::Test, 40), &mut machine);
     let mut model = kernel(rng);
     later_rules(&mut stream(seed, Purpose::Test, 20), &mut model.discipline);
     model.numa_balancing = numa_balancing(&mut stream(seed, Purpose::Test, 22));
@@ -285,11 +286,23 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         Smt { compute: left(), memory: left(), poll: left() }
     };
     let turbo = match rng.random_range(0..3) {
-        0 => vec![1_300, 1_100, 950],
-        1 => vec![1_200, 1_200],
+        0 => vec![vec![1_300, 1_100, 950]],
+        1 => vec![vec![1_200, 1_200]],
         _ => Vec::new(),
     };
     Machine { name: "random".into(), topology, costs, memory, core_speed, smt, turbo }
+}
+
+/// Turbo steps for each kind of core, on half of the machines that have steps.
+fn turbo_by_kind(rng: &mut ChaCha8Rng, machine: &mut Machine) {
+    let kinds = machine.kinds().into_iter().max().unwrap_or(0);
+    if machine.turbo.is_empty() || rng.random_range(0..2) == 0 {
+        return;
+    }
+    for _ in 0..kinds {
+        let steps = (0..rng.random_range(1..=3)).map(|_| rng.random_range(800..1_500));
+        machine.turbo.push(steps.collect());
+    }
 }
 
 fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {

@@ -33,11 +33,16 @@ impl Size {
             together.push(best);
             each *= kept;
         }
-        let turbo = machine.turbo.iter().map(|t| f64::from(*t) / 1_000.0).reduce(f64::max).unwrap_or(1.0);
+        let kinds = if machine.turbo.len() > 1 { machine.kinds() } else { Vec::new() };
+        let turbo = |core: u32| {
+            let row = kinds.get(core as usize).map_or(0, |kind| *kind as usize);
+            let steps = machine.turbo.get(row).into_iter().flatten();
+            steps.map(|t| f64::from(*t) / 1_000.0).reduce(f64::max).unwrap_or(1.0)
+        };
         let nominal = sim_core::time::Speed::NOMINAL.raw() as f64;
         let threads = machine.topology.division(Level::Core);
         let speed = |core| machine.speed_of(CpuId(threads.members(core).start)).raw() as f64;
-        let cores = (0..threads.count()).map(|core| speed(core) / nominal * turbo).collect();
+        let cores = (0..threads.count()).map(|core| speed(core) / nominal * turbo(core)).collect();
         let memory = &machine.memory;
         // Cores that wait for each load ask for bandwidth only meanwhile, so that the sum is no limit.
         let limited = if memory.blocking_loads { 0 } else { memory.node_bandwidth };

@@ -48,8 +48,9 @@ pub struct View {
     /// Factor on the time of an access from each node (row) to each (column); `None` where the list is
     /// absent: then `remote_factor` holds between any two nodes.
     pub distances: Option<Vec<Vec<String>>>,
-    /// Factor on the clock of a package by its busy cores: the first for one; empty = 1 always.
-    pub turbo: Vec<String>,
+    /// Factor on the clock of a package by its busy cores: the first for one; a row for all cores, or one for
+    /// each kind of core; empty = 1 always.
+    pub turbo: Vec<Vec<String>>,
     /// Speed of each core against the nominal one, by runs of equal cores.
     pub core_speeds: Vec<SpeedRun>,
     /// Number of each cpu under Linux, in the order of the simulator's cpus; empty: they are the same.
@@ -174,7 +175,7 @@ fn view(entry: &Entry, kernel: &'static kernels::Entry) -> View {
         nodes,
         levels: levels(entry),
         distances: (!distances.is_empty()).then(|| rows(distances)),
-        turbo: factors(&machine.turbo),
+        turbo: machine.turbo.iter().map(|row| factors(row)).collect(),
         core_speeds: speeds(&machine),
         cpu_numbers: entry.lists.cpu_numbers.clone(),
         values: entry.notes.iter().map(|note| value_row(entry, note)).collect(),

@@ -136,12 +136,14 @@ fn write_speeds(view: &View, out: &mut dyn Write) -> io::Result<()> {
     if let Some(left) = view.core_speeds.len().checked_sub(MAX_RUNS).filter(|left| *left > 0) {
         writeln!(out, "  ... and {left} more changes of speed from core to core")?;
     }
-    if !view.turbo.is_empty() {
-        writeln!(
-            out,
-            "  turbo factor by number of busy cores in a package: {}",
-            steps(&view.turbo).join(", ")
-        )?;
+    for (kind, row) in view.turbo.iter().enumerate() {
+        let which = if view.turbo.len() > 1 {
+            format!("of kind {kind} (by speed, in the order above) ")
+        } else {
+            String::new()
+        };
+        let steps = steps(row).join(", ");
+        writeln!(out, "  turbo factor by number of busy cores {which}in a package: {steps}")?;
     }
     Ok(())
 }

@@ -38,15 +38,17 @@ pub(crate) struct Cores {
     yields: u64,
     /// Bytes per second that a core draws at most, at least 1.
     bandwidth: u64,
-    /// Factor on the speed by busy cores of the package, 1/65,536.
-    turbo: Vec<u64>,
+    /// Factors on the speed by busy cores of the package, 1/65,536: a row for all cores, or one for each kind.
+    turbo: Vec<Vec<u64>>,
+    /// By core: its row of these.
+    rows: Vec<u32>,
     /// By cpu; one for all where none ever differs.
     speeds: Vec<CpuSpeed>,
     /// All bits set where the speeds of cpus differ, else none.
     index_mask: u32,
     /// By core: whether one of its cpus was busy at the end of the last instant.
     busy: Vec<bool>,
-    /// By package: such cores.
+    /// By package and row: such cores.
     busy_cores: Vec<u32>,
     /// Cores whose speeds are to be updated.
     dirty: Vec<u32>,
@@ -59,11 +61,14 @@ impl Cores {
         let topology = &machine.topology;
         let fixed = |thousandths: u32| (u64::from(thousandths) << 16) / 1_000;
         let (smt, cpus) = (&machine.smt, machine.cpus() as usize);
-        let turbo: Vec<u64> = machine.turbo.iter().map(|t| fixed(*t).max(1)).collect();
-        let highest = turbo.first().copied().unwrap_or(ONE);
-        let speed_of = |cpu| {
+        let factors = |row: &Vec<u32>| row.iter().map(|t| fixed(*t).max(1)).collect::<Vec<u64>>();
+        let turbo: Vec<Vec<u64>> = machine.turbo.iter().map(factors).collect();
+        let rows =
+            if turbo.len() > 1 { machine.kinds() } else { vec![0; topology.count(Level::Core) as usize] };
+        let speed_of = |cpu: CpuId| {
             let base = machine.speed_of(cpu) * usable;
-            let own = scaled(base, highest);
+            let row = turbo.get(rows[topology.group(Level::Core, cpu) as usize] as usize);
+            let own = scaled(base, row.map_or(ONE, |row| boost(row, 0)));
             CpuSpeed { base, own, factor: ONE, speed: own }
         };
         let varies = topology.span(Level::Core) > 1 || !turbo.is_empty() || !machine.core_speed.is_empty();
@@ -77,11 +82,12 @@ impl Cores {
             poll: fixed(smt.poll),
             yields: kernel_share(machine.costs.poll, machine.costs.yield_call),
             bandwidth: machine.memory.core_bandwidth.max(1),
-            turbo,
             speeds,
             index_mask: if varies { u32::MAX } else { 0 },
             busy: vec![false; cores],
-            busy_cores: vec![0; packages],
+            busy_cores: vec![0; packages * turbo.len().max(1)],
+            turbo,
+            rows,
             dirty: Vec::with_capacity(cores),
             is_dirty: vec![false; cores],
         }
@@ -112,9 +118,10 @@ impl Cores {
         }
     }
 
-    fn boost(&self, busy_cores: u32) -> u64 {
-        let entry = (busy_cores.max(1) as usize).min(self.turbo.len());
-        entry.checked_sub(1).map_or(ONE, |at| self.turbo[at])
+    /// Where the busy cores of a core's package and row are counted.
+    fn counted(&self, core: u32) -> usize {
+        let row = self.rows[core as usize] as usize;
+        (core / self.in_package) as usize * self.turbo.len().max(1) + row
     }
 
     /// What is left beside a sibling that runs code without `pause`, 1/65,536, by the sum of both
@@ -131,22 +138,25 @@ impl Cores {
     }
 
     /// A core has become busy or idle. When that changes the clock of its package, all cores of the package
-    /// are updated.
+    /// that follow it are updated.
     fn set_busy(&mut self, core: u32, busy: bool) {
         if std::mem::replace(&mut self.busy[core as usize], busy) == busy || self.turbo.is_empty() {
             return;
         }
-        let package = core / self.in_package;
-        let before = self.busy_cores[package as usize];
+        let (package, at, row) = (core / self.in_package, self.counted(core), self.rows[core as usize]);
+        let before = self.busy_cores[at];
         debug_assert!(
             busy || before > 0,
             "core {core} becomes idle in package {package}, where none is busy"
         );
         let after = if busy { before + 1 } else { before - 1 };
-        self.busy_cores[package as usize] = after;
-        if self.boost(before) != self.boost(after) {
+        self.busy_cores[at] = after;
+        let steps = &self.turbo[row as usize];
+        if boost(steps, before) != boost(steps, after) {
             for core in package * self.in_package..(package + 1) * self.in_package {
-                self.mark_core(core);
+                if self.rows[core as usize] == row {
+                    self.mark_core(core);
+                }
             }
         }
     }
@@ -182,9 +192,9 @@ impl Cores {
 
     /// The speed of a core for one thread alone.
     pub(crate) fn own(&self, core: u32) -> Speed {
-        let busy = self.busy_cores[(core / self.in_package) as usize];
         let base = self.threads(core).next().map_or(Speed::NOMINAL, |first| self.speeds(first).base);
-        scaled(base, self.boost(busy))
+        let steps = self.turbo.get(self.rows[core as usize] as usize);
+        scaled(base, steps.map_or(ONE, |steps| boost(steps, self.busy_cores[self.counted(core)])))
     }
 
     /// What a cpu has of its core from now on, 1/65,536, if it or the speed of the core (`own`) has changed.
@@ -232,6 +242,12 @@ pub(crate) struct CpuSpeed {
     pub(crate) factor: u64,
     /// The product of both.
     pub(crate) speed: Speed,
+}
+
+/// The factor for so many busy cores, 1/65,536.
+fn boost(steps: &[u64], busy_cores: u32) -> u64 {
+    let entry = (busy_cores.max(1) as usize).min(steps.len());
+    entry.checked_sub(1).map_or(ONE, |at| steps[at])
 }
 
 /// Share of a cycle of one poll and one call that is the call, 1/65,536.

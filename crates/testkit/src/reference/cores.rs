@@ -13,15 +13,34 @@ fn fixed(thousandths: u32) -> u64 {
     (u64::from(thousandths) << 16) / 1_000
 }
 
-/// Raw speed of the core of a cpu with this many busy cores in its package, the share of timer ticks (at most
-/// nine tenths) off.
+/// The steps of turbo that a cpu's core follows: the only ones, or those of cores as fast as it.
+fn steps(machine: &Machine, c: usize) -> Option<&Vec<u32>> {
+    if machine.turbo.len() < 2 {
+        return machine.turbo.first();
+    }
+    let speed = |cpu: u32| machine.speed_of(CpuId(cpu)).raw();
+    let mut kinds: Vec<u64> = Vec::new();
+    for cpu in 0..machine.cpus() {
+        if !kinds.contains(&speed(cpu)) {
+            kinds.push(speed(cpu));
+        }
+    }
+    let kind = kinds.iter().position(|kind| *kind == speed(c as u32))?;
+    machine.turbo.get(kind)
+}
+
+/// Raw speed of the core of a cpu with this many busy cores beside it (itself included) that turbo counts,
+/// the share of timer ticks (at most nine tenths) off.
 pub(super) fn core_speed(machine: &Machine, period: u64, c: usize, busy: usize) -> u64 {
     let tick = machine.costs.tick.ns();
     let usable = Speed::ratio(period.saturating_sub(tick).max(period / 10), period);
     let base = (machine.speed_of(CpuId(c as u32)) * usable).raw();
-    let boost = match machine.turbo.last() {
+    let boost = match steps(machine, c) {
         None => ONE,
-        Some(last) => fixed(*machine.turbo.get(busy.max(1) - 1).unwrap_or(last)).max(1),
+        Some(steps) => {
+            let step = steps.get(busy.max(1) - 1).or(steps.last());
+            step.map_or(ONE, |step| fixed(*step).max(1))
+        }
     };
     times(base, boost)
 }
@@ -44,7 +63,10 @@ impl Reference<'_> {
 
     fn busy_cores(&self, c: usize) -> usize {
         let first = |core: &usize| self.cpus_with(Level::Core, *core).start == *core;
-        let cores = self.cpus_with(Level::Package, c).filter(first);
+        let speed = |cpu: usize| self.machine.speed_of(CpuId(cpu as u32));
+        let by_kind = self.machine.turbo.len() > 1;
+        let counts = |core: &usize| !by_kind || speed(*core) == speed(c);
+        let cores = self.cpus_with(Level::Package, c).filter(first).filter(counts);
         cores.filter(|core| self.cpus_with(Level::Core, *core).any(|c| self.is_busy(c))).count()
     }
 

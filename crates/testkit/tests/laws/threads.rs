@@ -109,7 +109,7 @@ fn threads_of_a_core_share_what_it_can_draw() {
 fn a_package_clocks_up_while_cores_idle() {
     let run = |lengths: &[u64]| {
         let mut trial = Trial::on("package:2 core:4").free();
-        trial.machine.turbo = vec![1_500, 1_200, 1_000];
+        trial.machine.turbo = vec![vec![1_500, 1_200, 1_000]];
         for (cpu, ms) in (0u32..).zip(lengths) {
             trial = trial.app(on_cpu(cpu, hogs(1, *ms)));
         }
@@ -123,6 +123,32 @@ fn a_package_clocks_up_while_cores_idle() {
     near(run(&[1_000; 5])[4], 1.0 / 1.5);
     // Beside one that ends after 0.5 s of work: 0.5 / 1.2 with it, the other half at 1.5.
     near(run(&[1_000, 500])[0], 0.5 / 1.2 + 0.5 / 1.5);
+}
+
+#[test]
+fn each_kind_of_core_has_its_own_turbo_steps() {
+    let run = |fast: u32, slow: u32| {
+        let mut trial = Trial::on("package:1 core:4").free();
+        let (big, little) = (Speed::NOMINAL, Speed::ratio(1, 2));
+        trial.machine.core_speed = vec![big, big, little, little];
+        trial.machine.turbo = vec![vec![1_500, 1_250], vec![2_000, 1_600]];
+        for cpu in (0..fast).chain(2..2 + slow) {
+            trial = trial.app(on_cpu(cpu, hogs(1, 1_000)));
+        }
+        let report = trial.run();
+        (0..(fast + slow) as usize).map(|i| seconds(&report, i)).collect::<Vec<_>>()
+    };
+    near(run(1, 0)[0], 1.0 / 1.5);
+    near(run(2, 0)[1], 1.0 / 1.25);
+    near(run(0, 1)[0], 1.0 / (0.5 * 2.0));
+    // Busy cores of the other kind do not count.
+    let both = run(1, 1);
+    near(both[0], 1.0 / 1.5);
+    near(both[1], 1.0);
+    // Of two slow cores neither is at its highest clock, whatever the fast ones do.
+    let all = run(2, 2);
+    near(all[0], 1.0 / 1.25);
+    near(all[3], 1.0 / (0.5 * 1.6));
 }
 
 #[test]
