@@ -307,6 +307,10 @@ parameters! {
         /// January 2026, 33cf66d88306). `random-by-rate`: the same, and rare looks keep a higher share
         /// (NI_RATE; 7.1).
         failing: Failing = Failing::More;
+        /// Balancer: idle cpus keep their timer ticks, so that each balances at its own (nohz=off on the
+        /// command line, or CONFIG_HZ_PERIODIC). If false, the tick of a busy cpu sends for an idle one,
+        /// which balances for all (nohz_balancer_kick).
+        idle_ticks: bool = false;
         /// Memory: automatic NUMA balancing. A scan marks the pages of each task part by part, the next use
         /// of a marked page is a hinting fault, and pages move to the node of the task that uses them
         /// (task_numa_work, should_numa_migrate_memory; since 3.8, in this form since 4.20). Off in a kernel

@@ -78,6 +78,9 @@ pub struct Case {
     pub first_cpu: u32,
     /// Cpus by which the kernel scales its slices, if these are more than those of the machine.
     pub booted: Option<u32>,
+    /// It is stepped as kSTEP does it: idle cpus tick, and no look of a cpu that goes idle is left out at
+    /// random (`NI_RANDOM` off).
+    pub stepped: bool,
     /// Rows show the state before what is done at their tick; otherwise that after it, up to the next tick.
     pub before: bool,
     /// Names of the tasks in the order of creation.

@@ -54,7 +54,7 @@ struct Sequence {
 
 impl Sequence {
     fn new() -> Self {
-        let case = Case { first_cpu: 1, before: true, ..Case::default() };
+        let case = Case { first_cpu: 1, before: true, stepped: true, ..Case::default() };
         Self { case, ..Self::default() }
     }
 
@@ -279,6 +279,7 @@ pub(super) fn add_trace(case: &mut Case, text: &str) -> Result<(), Trouble> {
     let Some((_, first, _)) = lines.first() else {
         return Err(Trouble::at(0, "no line of the type `curr_task` or `nr_running`: nothing to compare"));
     };
+    case.stepped = true;
     // What is written before a tick begins with that of time 0, what is written after it with tick 1.
     let before = *first > 0;
     if case.rows.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernels::KERNELS;
+use kernels::{Failing, KERNELS};
 use notation::parameter::Values;
 use notation::units;
 use sim_core::command::{Act, Command};
@@ -52,6 +52,14 @@ fn kernel(case: &Case, cpus: u32) -> Result<OsModel, String> {
     for (rule, value) in WITHOUT_NOISE {
         if has(&values, rule) {
             values.set(rule, value)?;
+        }
+    }
+    if case.stepped {
+        if has(&values, "idle_ticks") {
+            values.set("idle_ticks", 1)?;
+        }
+        if values.number("failing").is_some_and(|failing| failing >= Failing::Random as u64) {
+            values.set("failing", Failing::Cost as u64)?;
         }
     }
     for (rule, text) in &case.rules {

@@ -9,7 +9,7 @@ use sim_core::os::NICE_WEIGHTS;
 use super::case::{Case, Cell, MOST_CELLS, MOST_TICKS, Operation, Trouble, What};
 
 /// Words of the header.
-const HEADER: [&str; 7] = ["kernel", "rules", "machine", "cpus", "booted", "rows", "pids"];
+const HEADER: [&str; 8] = ["kernel", "rules", "machine", "cpus", "booted", "stepped", "rows", "pids"];
 
 /// Reads a table.
 ///
@@ -59,6 +59,11 @@ fn header(case: &mut Case, line: usize, word: &str, values: &[&str]) -> Result<(
         }
         "cpus" => case.first_cpu = cpus(line, first)?[0],
         "booted" => case.booted = Some(count(line, first)?),
+        "stepped" if *first == "kstep" => case.stepped = true,
+        "stepped" => {
+            let text = format!("who steps the kernel is `kstep` or is not said, not `{first}`");
+            return Err(Trouble::at(line, text));
+        }
         "rows" => {
             case.before = match *first {
                 "before" => true,
@@ -249,6 +254,9 @@ pub fn write(case: &Case, rows: &[Vec<Cell>]) -> String {
     let cpus = rows.first().map_or(0, Vec::len) as u32;
     say(format!("cpus     {}", lists::ranges(case.first_cpu..case.first_cpu + cpus)));
     case.booted.iter().for_each(|booted| say(format!("booted   {booted}")));
+    if case.stepped {
+        say("stepped  kstep".to_owned());
+    }
     say(format!("rows     {}", if case.before { "before" } else { "after" }));
     case.operations.iter().for_each(|operation| say(written(case, operation)));
     if !case.pids.is_empty() {

@@ -18,6 +18,8 @@ use crate::spread::Draws;
 const PASS: u64 = 0;
 /// The timer of the next run of a kernel thread.
 pub(super) const KERNEL_THREAD: u64 = 1;
+/// The timer of the next tick of all cpus at which one of them is to balance, where idle cpus tick.
+pub(super) const TICK: u64 = 2;
 
 /// What is known of the idle cpus (`nohz`).
 #[derive(Debug)]
@@ -74,6 +76,9 @@ impl GroupTypes {
     /// A cpu has gone idle: the next tick of a busy cpu takes note of when it is to balance, and the tick
     /// after that can send for it.
     pub(super) fn stops_ticking(&mut self, system: &mut dyn System, cpu: CpuId) {
+        if self.rules.idle_ticks {
+            return self.arm_tick(system);
+        }
         let known = self.ticks.number(cpu, system.now()) + 2;
         self.idle.next = self.idle.next.min(self.cpus[cpu].next_balance.max(known));
         self.kick(system);
@@ -82,7 +87,8 @@ impl GroupTypes {
     /// Asks for the tick at which a busy cpu finds that an idle one is to balance: it has two tasks or more,
     /// or another cpu of its shared cache is busy too.
     pub(super) fn kick(&mut self, system: &mut dyn System) {
-        if !self.wants_balance(system)
+        if self.rules.idle_ticks
+            || !self.wants_balance(system)
             || !self.options.periodic
             || self.domains.is_empty()
             || self.idle.count == 0
@@ -96,6 +102,32 @@ impl GroupTypes {
             self.idle.armed = Some(at);
             system.at(at, Timer::Token(PASS));
         }
+    }
+
+    /// Where idle cpus tick: asks for the next tick at which a cpu is to balance.
+    pub(super) fn arm_tick(&mut self, system: &mut dyn System) {
+        let coming = self.ticks.number(CpuId(0), system.now()) + 1;
+        let first = self.cpus.iter().map(|cpu| cpu.next_balance).min().unwrap_or(coming);
+        let at = self.ticks.due(CpuId(0), first.max(coming));
+        let armed = self.idle.armed.is_some_and(|armed| armed <= at);
+        if self.options.periodic && !self.domains.is_empty() && !armed {
+            self.idle.armed = Some(at);
+            system.at(at, Timer::Token(TICK));
+        }
+    }
+
+    /// Such a tick has come: each cpu that is to balance does, in the order of their numbers.
+    pub(super) fn tick_all(&mut self, system: &mut dyn System) {
+        if self.idle.armed != Some(system.now()) {
+            return;
+        }
+        self.idle.armed = None;
+        for cpu in system.machine().cpu_ids() {
+            if self.ticks.number(cpu, system.now()) >= self.cpus[cpu].next_balance {
+                self.rebalance(system, cpu);
+            }
+        }
+        self.arm_tick(system);
     }
 
     /// Busy cpus may give the idle ones a reason to balance: one has two tasks, or shares its cache with

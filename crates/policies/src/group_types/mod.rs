@@ -23,7 +23,7 @@ pub(crate) use kernels::TypeRules as Rules;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Division, Level, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, Timer, View, Why};
-use sim_core::program::WEIGHT_IDLE;
+use sim_core::program::{AppSpec, Forks, WEIGHT_IDLE};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
@@ -52,7 +52,8 @@ pub(crate) struct Options {
     pub(crate) interval_scale: u64,
     pub(crate) kernel_threads: Span,
     pub(crate) unequal_cores: UnequalCores,
-    /// The domains were built at time zero: no level has a pass before its first interval is over.
+    /// The domains were built at time zero: no level has a pass before its first interval is over. Tasks that
+    /// exist and sleep until they are woken for the first time have no utilisation.
     pub(crate) just_booted: bool,
 }
 
@@ -127,6 +128,8 @@ pub(crate) struct GroupTypes {
     /// The cores, and the cpus that share a cache.
     cores: Division,
     caches: Division,
+    /// By application: its tasks come out of a sleep and have no utilisation.
+    slept: Vec<bool>,
     /// Idle cpus by shared cache.
     idle_in_cache: Vec<u32>,
     /// How many cpus a woken task looks at in each shared cache (`nr_idle_scan`).
@@ -176,6 +179,7 @@ impl GroupTypes {
             looks: domains.iter().map(|d| machine.cpu_ids().map(|cpu| cost(d, cpu)).collect()).collect(),
             dice: PerCpu::filled(cpus, Draws::new(0, Purpose::Policy, 0)),
             crowded: 0,
+            slept: setting.apps.iter().map(|app| options.just_booted && wakes_first(app)).collect(),
             idle: idle::Idle::new(machine),
             caches,
             overloaded: 0,
@@ -195,6 +199,9 @@ impl GroupTypes {
 
     /// Asks for the tick at which a busy cpu balances again, unless an earlier one is coming.
     fn arm(&mut self, system: &mut dyn System, cpu: CpuId) {
+        if self.rules.idle_ticks {
+            return self.arm_tick(system);
+        }
         if self.cpus[cpu].count == 0 {
             return;
         }
@@ -270,6 +277,9 @@ impl Policy for GroupTypes {
         self.idle.draws = Draws::new(seed, Purpose::Policy, 0);
         let cpus = system.machine().cpu_ids();
         self.dice = cpus.map(|cpu| Draws::new(seed, Purpose::Policy, (1 << 32) + u64::from(cpu.0))).collect();
+        if self.rules.idle_ticks {
+            self.arm_tick(system);
+        }
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
@@ -285,6 +295,7 @@ impl Policy for GroupTypes {
         let cpu = match timer {
             Timer::Tick(cpu) => cpu,
             Timer::Token(idle::KERNEL_THREAD) => return self.kernel_thread(system),
+            Timer::Token(idle::TICK) => return self.tick_all(system),
             _ => return self.balance_idle(system),
         };
         if system.now() < self.cpus[cpu].armed {
@@ -303,7 +314,8 @@ impl Policy for GroupTypes {
         self.idle_class |= weight == u64::from(WEIGHT_IDLE);
         let home = self.task(task).home;
         if home.is_none() {
-            self.start(now, task, (weight, cpu));
+            let slept = self.slept.get(system.task(task).app.index()).copied().unwrap_or(false);
+            self.start(now, task, (weight, cpu), slept);
         }
         if home != Some(cpu) {
             let carried = self.carried(system, task);
@@ -351,6 +363,11 @@ impl Policy for GroupTypes {
     }
 }
 
+/// Its tasks exist and sleep before it starts.
+fn wakes_first(app: &AppSpec) -> bool {
+    app.runtime.startup.forks == Forks::Together
+}
+
 /// What a task brings to a cpu and takes along: load, utilisation, runnable time, in fine units.
 type Carried = [u64; 3];
 
@@ -382,14 +399,15 @@ impl Cpu {
 
 impl GroupTypes {
     /// A new task: its load counts in full at once (`init_entity_runnable_average`), its utilisation follows
-    /// from that of the cpu, and it was runnable as long as it ran.
-    fn start(&mut self, now: Time, task: TaskId, (weight, cpu): (u64, CpuId)) {
+    /// from that of the cpu, unless it slept, and it was runnable as long as it ran.
+    fn start(&mut self, now: Time, task: TaskId, (weight, cpu): (u64, CpuId), slept: bool) {
         let there = &mut self.cpus[cpu];
         let there = (there.busy.fine(now), there.load.fine(now));
         let capacity = self.unequal.capacity(cpu);
         let record = self.task(task);
         record.average.follow(now, 0);
         record.average.add(now, weight << FINE);
+        let capacity = if slept { 0 } else { capacity };
         record.utilisation.start(now, weight, there, capacity);
         let utilisation = record.utilisation.fine(now, Span::ZERO);
         record.runnable.add(now, utilisation);
