@@ -140,6 +140,7 @@ pub const KERNELS: Registry<Kernel> = Registry {
         linux_6_18::LINUX_EEVDF[5],
         linux_6_18::LINUX_EEVDF[6],
         linux_6_18::LINUX_EEVDF[7],
+        linux_6_18::LINUX_EEVDF[8],
         distributions::RHEL_CFS[0],
         distributions::RHEL_CFS[1],
         distributions::RHEL_CFS[2],

@@ -4,7 +4,7 @@ use notation::declare::Duration;
 use notation::declare::amount::us;
 use notation::parameter::{Parameter, Values, changed, joined};
 use notation::{choices, parameters};
-use sim_core::os::{Bandwidth, Discipline, EevdfParams, EevdfYield, GroupShares, Protection};
+use sim_core::os::{Bandwidth, Discipline, EevdfParams, EevdfYield, GroupShares, Preemption, Protection};
 use sim_core::time::Span;
 
 use super::balance::Form;
@@ -26,6 +26,11 @@ choices! {
 choices! {
     /// The words of `throttle`.
     pub(super) enum Throttle { OnReturn = "on_return", AtOnce = "at_once" }
+}
+
+choices! {
+    /// The words of `preemption`.
+    pub(super) enum Models { None = "none", Voluntary = "voluntary", Full = "full", Lazy = "lazy" }
 }
 
 choices! {
@@ -90,6 +95,13 @@ parameters! {
         /// A request ends when it is used up, not at a tick; here only without task groups (HRTICK, on since
         /// 7.1 where the timer code can defer it).
         hrtick: bool = false;
+        /// When the current task gives up its cpu for another one (CONFIG_PREEMPT_*, kernel/Kconfig.preempt;
+        /// `preempt=` at boot). `none`, `voluntary` and `full` differ for tasks inside the kernel, which are
+        /// not simulated: here all three act at once. `lazy` (7c70cb94d29c, since 6.13): a task of the fair
+        /// class that another cpu wakes waits for the next tick, interrupt or system call of the current one
+        /// (resched_curr_lazy). It comes at once from a cpu of another cache (ttwu_queue_wakelist), and
+        /// where the first rival starts the timer of `hrtick`.
+        preemption: Models = Models::Voluntary;
         /// A group whose weight changes is placed anew by its lag (reweight_entity, eab03c23c2a1, since 6.7).
         /// Otherwise its virtual runtime stays, and with it not the service that it lags behind by.
         reweigh_places: bool = true;
@@ -151,8 +163,12 @@ const ROW_6_12_65: [Parameter; COUNT] = changed(
 const ROW_6_18_0: [Parameter; COUNT] =
     changed(Parameters::TABLE, &[Parameters::r#yield.with(Yields::Deadline as u64)]);
 
+/// The rules of 7.0.
+const ROW_7_0: [Parameter; COUNT] =
+    changed(Parameters::TABLE, &[Parameters::preemption.with(Models::Lazy as u64)]);
+
 /// The rules of 7.1.
-const ROW_7_1: [Parameter; COUNT] = changed(Parameters::TABLE, &[Parameters::hrtick.with(true as u64)]);
+const ROW_7_1: [Parameter; COUNT] = changed(&ROW_7_0, &[Parameters::hrtick.with(true as u64)]);
 
 /// The parameters of a release since 6.12.
 const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES + CLASS] {
@@ -187,7 +203,7 @@ pub(super) const LINUX_6_18: Entry = Entry {
 };
 
 /// The other releases with EEVDF, oldest first.
-pub(super) const LINUX_EEVDF: [Entry; 8] = [
+pub(super) const LINUX_EEVDF: [Entry; 9] = [
     release(
         ["linux-6.6", "linux-6.18"],
         &limited(&ROW_6_6, &TYPES_6_6),
@@ -253,10 +269,19 @@ pub(super) const LINUX_EEVDF: [Entry; 8] = [
         ],
     ),
     release(
-        ["linux-7.1", "linux-6.19"],
+        ["linux-7.0", "linux-6.19"],
+        &row(&ROW_7_0, &TYPES_6_19),
+        [
+            "like linux-6.19, but a task that another cpu wakes waits for the tick (lazy preemption, 2026)",
+            "Linux 7.0, kernel/sched/core.c and fair.c; kernel/Kconfig.preempt (7dadeaa6e851)",
+            "{ linux-7.0: { preemption: full } }",
+        ],
+    ),
+    release(
+        ["linux-7.1", "linux-7.0"],
         &row(&ROW_7_1, &TYPES_7_1),
         [
-            "like linux-6.19, but a timer of its own ends requests (HRTICK, 2026)",
+            "like linux-7.0, but a timer of its own ends requests (HRTICK, 2026)",
             "Linux 7.2, kernel/sched/fair.c and features.h",
             "{ linux-7.1: { hrtick: false } }",
         ],
@@ -298,6 +323,12 @@ pub(super) fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
         own_slices: values.own_slice,
         preempt_short: values.preempt_short,
         hrtick: values.hrtick,
+        preemption: match values.preemption {
+            Models::None => Preemption::None,
+            Models::Voluntary => Preemption::Voluntary,
+            Models::Full => Preemption::Full,
+            Models::Lazy => Preemption::Lazy,
+        },
         reweigh_places: values.reweigh_places,
         bandwidth: Bandwidth {
             expires: values.quota_expires,

@@ -47,16 +47,6 @@ pub struct Missing {
 /// All of them, those that change most first.
 const MISSING: &[Missing] = &[
     Missing {
-        rule: "lazy preemption",
-        since: &[7, 0],
-        until: None,
-        except: &[],
-        error: Error::Optimistic,
-        about: "A woken task that another cpu wakes pre-empts a computing one at its next tick or \
-            system call, not at once (resched_curr_lazy; the default since 7.0, a choice since \
-            6.13). Short tasks beside computing ones wait up to a tick longer.",
-    },
-    Missing {
         rule: "tasks move to their pages",
         since: &[3, 13],
         until: None,
@@ -200,8 +190,8 @@ const MISSING: &[Missing] = &[
         except: &[],
         error: Error::Optimistic,
         about: "A system call takes a fixed time here, and pre-empts nothing for longer. Under the \
-            preemption models none and voluntary a long one delays the tasks of its cpu; the \
-            models do not differ for programs that compute in user mode.",
+            preemption models none and voluntary a long one delays the tasks of its cpu. For \
+            programs that compute in user mode only lazy differs from them (`preemption`).",
     },
     Missing {
         rule: "interrupts",
@@ -244,8 +234,8 @@ mod tests {
 
     #[test]
     fn a_row_lacks_what_its_release_has() {
-        assert!(of("linux-7.1").contains(&"lazy preemption"));
-        assert!(!of("linux-6.18").contains(&"lazy preemption"));
+        assert!(of("linux-6.12.65").contains(&"weight counted twice"));
+        assert!(!of("linux-7.1").contains(&"weight counted twice"));
         assert!(of("linux-4.18").contains(&"schedutil") && !of("rhel-7.9").contains(&"schedutil"));
         assert!(of("rhel-9.4").contains(&"core scheduling") && !of("rhel-8.0").contains(&"core scheduling"));
         assert_eq!(of("linux-2.6.18"), ["kernel mode", "interrupts"]);

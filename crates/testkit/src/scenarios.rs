@@ -10,8 +10,8 @@ use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, Bandwidth, BuddyLimit, CfsParams, Discipline, EevdfParams, EevdfYield, GroupShares, Limit,
-    NumaBalancing, O1Params, OsModel, Protection, RoundRobinParams, StartDebit, TaskGroup, TsParams,
-    UleParams, YieldMode,
+    NumaBalancing, O1Params, OsModel, Preemption, Protection, RoundRobinParams, StartDebit, TaskGroup,
+    TsParams, UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -402,6 +402,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
 fn later_rules(rng: &mut ChaCha8Rng, discipline: &mut Discipline) {
     if let Discipline::Eevdf(params) = discipline {
         params.half_first_request = rng.random_range(0..3) > 0;
+        params.preemption = [Preemption::Full, Preemption::Lazy][rng.random_range(0..2)];
     }
     let Discipline::Cfs(params) = discipline else { return };
     let likely = [1, 5][rng.random_range(0..2)];
@@ -450,6 +451,7 @@ fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {
         own_slices: true,
         preempt_short: rng.random_range(0..3) > 0,
         hrtick: rng.random_range(0..4) == 0,
+        preemption: Preemption::Full,
         half_first_request: true,
         reweigh_places: rng.random_range(0..3) > 0,
         bandwidth: Bandwidth {

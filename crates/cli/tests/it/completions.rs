@@ -47,7 +47,7 @@ fn names_come_from_the_registries() {
         (&["plot", "x", "--figure", "slowdown,thr"], &["slowdown,throughput"]),
         (&["compare", "x", "--metric", "run_t"], &["run_time"]),
         (&["machine", "show", "barc"], &["barcelona"]),
-        (&["machine", "show", "x", "--kernel", "linux-7"], &["linux-7.1"]),
+        (&["machine", "show", "x", "--kernel", "linux-7"], &["linux-7.0", "linux-7.1"]),
         (&["list", "sce"], &["scenarios"]),
         (&["list", "policies", "PAR"], &["PARTITION"]),
         (&["list", "scenarios", "two_h"], &["two_hogs_one_core"]),

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::engine::polling::visible_at;
-use crate::engine::state::{Activity, Cpu, OnReturn, Part, Prices, Task, Waiting};
+use crate::engine::state::{Activity, Cpu, Lazily, OnReturn, Part, Prices, Task, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{LeaveReason, Verdict};
 use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
@@ -80,20 +80,28 @@ impl Engine<'_> {
             Activity::Idle => return self.leave_idle(cpu, policy),
             Activity::Syscall => return self.end_syscall(cpu, policy),
         }
+        if self.cpus[cpu].rare.lazily != Lazily::No && self.is_interrupted(cpu) {
+            self.cpus[cpu].returns(true);
+        }
         let record = &self.cpus[cpu];
         // The end of a slice does not interrupt a task that polls and yields.
         let over = now >= record.slice_end && record.activity != Activity::Poll;
         if (record.resched || over) && self.reschedule(cpu, policy) {
             return true;
         }
-        let record = &self.cpus[cpu];
-        let computes = record.activity == Activity::Compute;
-        let scanned = computes && self.shared.scan_due(record) <= self.shared.now;
-        let interrupted = record.has_deferred() || scanned;
+        let interrupted = self.is_interrupted(cpu);
         if interrupted {
             self.interrupt(cpu, policy);
         }
         interrupted
+    }
+
+    /// Kernel or daemon work has come up, or a pass over the pages of the current task.
+    #[inline]
+    fn is_interrupted(&self, cpu: CpuId) -> bool {
+        let record = &self.cpus[cpu];
+        let computes = record.activity == Activity::Compute;
+        record.has_deferred() || computes && self.shared.scan_due(record) <= self.shared.now
     }
 
     /// The current task has polled without success and yielded.
@@ -118,6 +126,7 @@ impl Engine<'_> {
         let ends = self.shared.now >= record.since + record.overhead.total() + call;
         if ends {
             self.shared.close_segment(&mut self.cpus[cpu]);
+            self.cpus[cpu].returns(true);
             self.after_syscall(cpu, after, policy);
         }
         ends
@@ -218,6 +227,7 @@ impl Engine<'_> {
         let record = &mut self.cpus[cpu];
         record.forget_buddies(self.shared.now);
         self.shared.model.discipline.yields(&mut self.shared.tasks, record, self.shared.now);
+        record.returns(false);
         record.resched = false;
         self.policy_requeue(cpu, Enqueue::Yielded, policy);
         let directed = if self.cpus[cpu].rare.yield_target.is_none() {
@@ -282,6 +292,9 @@ impl Engine<'_> {
         let (discipline, record, now) = (&self.shared.model.discipline, &mut self.cpus[cpu], self.shared.now);
         let over = now >= record.slice_end;
         record.slice_end = Time::NEVER;
+        if record.resched || record.rare.lazily == Lazily::Spent {
+            record.returns(true);
+        }
         let asked = std::mem::replace(&mut record.resched, false);
         if !asked && discipline.ticks().is_some() {
             // A tick has asked if there is a reason.
@@ -352,6 +365,7 @@ impl Engine<'_> {
         record.pend(Part::Switch, cost);
         run_queue::remove(&mut self.shared.tasks, record, next);
         record.current = next;
+        record.returns(false);
         record.resched = false;
         record.slice_end = Time::NEVER;
         record.picked = self.shared.now;

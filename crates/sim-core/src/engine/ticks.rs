@@ -79,6 +79,9 @@ impl Engine<'_> {
         let next = self.ticks.at_or_after(model, record, from + Span::from_ns(1));
         if busy {
             model.discipline.tick(&mut self.shared.tasks, record, from);
+            if record.activity != Activity::Syscall {
+                record.returns(from == self.shared.now);
+            }
         }
         record.rare.next_tick = next;
         if !model.groups.is_empty() {

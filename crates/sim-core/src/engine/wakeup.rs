@@ -2,10 +2,11 @@
 
 use crate::engine::invariants::violated;
 use crate::engine::numa::Scan;
-use crate::engine::state::{Activity, Cpu, MaybeNode, NOWHERE, Part, ProcessId};
+use crate::engine::state::{Activity, Cpu, Lazily, MaybeNode, NOWHERE, Part, ProcessId};
 use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
+use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry, Rules, Tasks, groups};
@@ -39,6 +40,13 @@ impl Engine<'_> {
         let state = self.shared.tasks[id].state;
         if state != TaskState::Sleeping {
             violated(id, waker, "is woken and does not sleep");
+        }
+        if self.cpus[waker].rare.lazily != Lazily::No {
+            // A timer has interrupted it, or its current task is in a system call.
+            self.settle(waker);
+            self.pass_ticks(waker);
+            self.cpus[waker].returns(true);
+            self.shared.rounds.mark(waker);
         }
         let previous = self.shared.tasks[id].cpu;
         if self.shared.tasks[id].history.delayed {
@@ -102,6 +110,18 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether a task that another cpu, `by`, puts into a queue takes the cpu there only when that next
+    /// returns to user mode. An interrupt comes where a woken task is handed over to a cpu of another cache
+    /// (`ttwu_queue_wakelist`), unless it is still queued there.
+    fn waits_for_return(&self, cpu: CpuId, by: Option<CpuId>, entry: Entry, delayed: bool) -> bool {
+        let Some(by) = by.filter(|by| *by != cpu) else { return false };
+        if !self.shared.model.discipline.is_lazy(&self.shared.tasks, &self.cpus[cpu]) {
+            return false;
+        }
+        let far = self.shared.machine.topology.distance(by, cpu) > Distance::Cache;
+        !far || delayed || entry == Entry::Fork
+    }
+
     /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
     pub(crate) fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
         let delayed = groups::wakes_delayed(&self.shared.tasks, &self.cpus[cpu], id);
@@ -113,6 +133,7 @@ impl Engine<'_> {
             self.catch_up(cpu);
         }
         self.entries += 1;
+        let lazy = self.waits_for_return(cpu, by, entry, delayed);
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
         discipline.place(&mut self.shared.tasks, record, id, entry, self.shared.now);
@@ -137,11 +158,39 @@ impl Engine<'_> {
             // `wakeup_preempt` brings the current task up to date.
             self.catch_up(cpu);
         }
+        self.compete(id, cpu, by, lazy);
+        let record = &mut self.cpus[cpu];
+        record.several = several_processes(&self.shared.tasks, record, Some(id));
+        self.notices.push((id, cpu, Change::Entered));
+        if self.real_time {
+            self.note_entered(id, cpu);
+        }
+        let record = &mut self.cpus[cpu];
+        self.shared.watch.note(cpu);
+        self.shared.report_polling(record);
+        self.shared.observe(Observation::Runnable { task: id, cpu });
+        self.shared.rounds.mark(cpu);
+    }
+
+    /// A task that has entered a queue takes the cpu from the current one, at once or when that next returns
+    /// to user mode (`lazy`), or waits.
+    fn compete(&mut self, id: TaskId, cpu: CpuId, by: Option<CpuId>, lazy: bool) {
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
         let idle = record.current.is_none();
         let preempts = discipline.takes_cpu(&mut self.shared.tasks, record, id, self.shared.now);
         let remote = by.is_some_and(|by| by != cpu);
+        let current = record.current.some().map(|current| &self.shared.tasks[current]);
+        let lazy = lazy && current.is_some_and(|current| current.priority == self.shared.tasks[id].priority);
+        let preempts = if lazy {
+            if preempts && record.rare.lazily == Lazily::No {
+                record.rare.lazily = Lazily::Entered;
+            }
+            false
+        } else {
+            record.returns(true);
+            preempts
+        };
         if preempts {
             record.resched = true;
             let mut price = Span::ZERO;
@@ -157,16 +206,6 @@ impl Engine<'_> {
             let verdict = if preempts { Verdict::Preempts } else { Verdict::Waits };
             self.shared.report_queue(record, id, verdict, false);
         }
-        record.several = several_processes(&self.shared.tasks, record, Some(id));
-        self.notices.push((id, cpu, Change::Entered));
-        if self.real_time {
-            self.note_entered(id, cpu);
-        }
-        let record = &mut self.cpus[cpu];
-        self.shared.watch.note(cpu);
-        self.shared.report_polling(record);
-        self.shared.observe(Observation::Runnable { task: id, cpu });
-        self.shared.rounds.mark(cpu);
     }
 
     /// A task no longer counts in a queue.

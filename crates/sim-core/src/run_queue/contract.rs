@@ -213,6 +213,10 @@ contract! {
             })
         }
 
+        /// The current task gives up the cpu to one of its level that enters now, from another cpu and
+        /// without an interrupt, only when its cpu next returns to user mode.
+        fn is_lazy(&self, tasks: &Tasks, cpu: &Cpu) -> bool { false }
+
         /// Gives the current task its key for going back into the queue after a pre-emption.
         fn put_back_key(&self, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {}
 

@@ -5,13 +5,13 @@
 //! yields. Deviations: a tick within a poll-and-yield cycle waits for the yield; each priority has averages
 //! its own; a task that enters an empty priority starts at 0 (only differences count).
 
-use crate::engine::state::{Cpu, Task};
+use crate::engine::state::{Cpu, Lazily, Task};
 use crate::ids::TaskId;
 use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Protection};
+use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Preemption, Protection};
 use crate::run_queue::eligibility::{Average, Contender, Pick};
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals, scaled};
 use crate::run_queue::{
@@ -53,7 +53,11 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
             cpu.resched = true;
         }
         if (used_up || over) && if grouped { has_rivals(tasks, cpu, id) } else { contested(tasks, cpu) } {
-            cpu.resched = true;
+            if params.preemption == Preemption::Lazy {
+                cpu.rare.lazily = Lazily::Spent;
+            } else {
+                cpu.resched = true;
+            }
         }
         next = groups::parent(tasks, cpu, id);
     }
@@ -578,6 +582,11 @@ impl Rules for EevdfParams {
         preempts(self, tasks, cpu, id)
     }
 
+    /// The first rival starts the timer that ends requests, by an interrupt (`hrtick_update`).
+    fn is_lazy(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
+        self.preemption == Preemption::Lazy && (!self.hrtick || contested(tasks, cpu))
+    }
+
     fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, now: Time) -> Option<TaskId> {
         choose(self, tasks, cpu, now)
     }
@@ -650,7 +659,9 @@ impl Requested for EevdfParams {
         let protected = cpu.current.some().is_some_and(|current| {
             eligible(current) && tasks[current].vruntime < tasks[current].history.protection
         });
+        let lazily = || self.preemption == Preemption::Lazy && pick(tasks, cpu) == Some(id);
         match verdict {
+            Verdict::Waits if lazily() => "it runs when the cpu next returns to user mode",
             Verdict::Waits if !eligible(id) => "it is not eligible: its virtual runtime is above the mean",
             Verdict::Waits if protected => "the current task is eligible and protected",
             Verdict::Waits => "another eligible task has an earlier deadline",

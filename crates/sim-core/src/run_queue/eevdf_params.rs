@@ -25,6 +25,23 @@ pub enum Protection {
     MinSlice,
 }
 
+/// When the kernel gives up the cpu for a task that is to run in place of the current one (`PREEMPT_*`,
+/// kernel/Kconfig.preempt). The models differ for a task in the kernel, which is not simulated; for one in
+/// user mode only the last does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preemption {
+    /// Inside the kernel only where the code says so (`cond_resched`).
+    None,
+    /// Also where the code may sleep (`might_sleep`).
+    Voluntary,
+    /// Wherever the kernel holds no lock.
+    Full,
+    /// As `Full`; but a task of the fair class is asked to give up its cpu (`resched_curr_lazy`), without an
+    /// interrupt, and does when its cpu next returns to user mode: after an interrupt, the tick, or a system
+    /// call (7c70cb94d29c, since Linux 6.13).
+    Lazy,
+}
+
 /// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EevdfParams {
@@ -59,6 +76,8 @@ pub struct EevdfParams {
     /// Where there are no task groups, a request of the current task ends when it is used up, not at a tick
     /// (`HRTICK`, on since Linux 7.1 where timers can be deferred).
     pub hrtick: bool,
+    /// When a task that is to run gets the cpu.
+    pub preemption: Preemption,
     /// A group whose weight changes is placed anew by its lag, as a task that enters (eab03c23c2a1, since
     /// Linux 6.7); otherwise its virtual runtime stays, and with it not the service that it lags behind by.
     pub reweigh_places: bool,
@@ -94,6 +113,7 @@ impl EevdfParams {
             own_slices: true,
             preempt_short: true,
             hrtick: false,
+            preemption: Preemption::Voluntary,
             reweigh_places: true,
             group_shares: GroupShares::Averaged,
             bandwidth: Bandwidth::ON_RETURN,

@@ -471,6 +471,10 @@ impl Rules for RealTime {
         }
     }
 
+    fn is_lazy(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
+        Self::current(tasks, cpu).is_none() && self.seen(tasks, cpu, |below, cpu| below.is_lazy(tasks, cpu))
+    }
+
     fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, current: Option<TaskId>, now: Time) -> Option<TaskId> {
         let may_run = |id: &TaskId| tasks[*id].priority < THROTTLED;
         let first = [current, cpu.head.some().filter(may_run)].into_iter().flatten();

@@ -130,6 +130,11 @@ impl Reference<'_> {
     fn decide(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
         let Some(t) = self.cpus[c].current else { return self.leave_idle(c, policy) };
         let due = self.is_due(c);
+        let scanned = self.next_scan(c) <= self.now;
+        let calls = matches!(self.cpus[c].activity, Activity::Syscall(..));
+        if !due && !calls && (scanned || self.cpus[c].deferred != Overhead::default()) {
+            self.return_to_user(c);
+        }
         let resched = self.cpus[c].resched;
         let sliced = resched || self.cpus[c].slice_over;
         match self.cpus[c].activity {
@@ -159,7 +164,6 @@ impl Reference<'_> {
                 true
             }
             Activity::Compute | Activity::Spin => {
-                let scanned = self.next_scan(c) <= self.now;
                 (sliced && self.reschedule(c, t, policy)) || self.pay_deferred(c, scanned, policy)
             }
             Activity::Poll => {
@@ -195,6 +199,7 @@ impl Reference<'_> {
     }
 
     fn after_call(&mut self, c: usize, t: usize, then: OnReturn, policy: &mut dyn Policy) {
+        self.return_to_user(c);
         match then {
             OnReturn::WaitAsleep if self.may_sleep(t) => self.sleep(c, t, None),
             OnReturn::WaitAsleep => {
@@ -273,7 +278,7 @@ impl Reference<'_> {
         self.cpus[c].next_buddy = None;
         self.cpus[c].last_buddy = None;
         self.yield_key(c, t);
-        self.cpus[c].resched = false;
+        (self.cpus[c].resched, self.cpus[c].later) = (false, None);
         self.ask_again(t, c, Enqueue::Yielded, policy);
         let directed = if self.cpus[c].yield_target.is_none() { self.directed(c, t) } else { None };
         let next = directed.or_else(|| self.pick_or_ask(c, policy));
@@ -320,7 +325,7 @@ impl Reference<'_> {
     fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
         self.charge(c);
         let over = std::mem::take(&mut self.cpus[c].slice_over);
-        self.cpus[c].resched = false;
+        (self.cpus[c].resched, self.cpus[c].later) = (false, None);
         self.interrupted(c, t, over);
         let first = self.tasks[t].front;
         let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
@@ -410,7 +415,7 @@ impl Reference<'_> {
         self.tasks[next].state = TaskState::Running;
         let cpu = &mut self.cpus[c];
         cpu.current = Some(next);
-        cpu.resched = false;
+        (cpu.resched, cpu.later) = (false, None);
         cpu.slice_over = false;
         cpu.charged = (self.now + cost).saturating_sub(charge);
         self.picked(c, false);

@@ -1,14 +1,14 @@
 //! EEVDF written down rule by rule: sums over everybody at every question, ticks as events of their own.
 
 use sim_core::observe::LeaveReason;
-use sim_core::os::{Discipline, EevdfParams, EevdfYield, Protection};
+use sim_core::os::{Discipline, EevdfParams, EevdfYield, Preemption, Protection};
 use sim_core::policy::THROTTLED;
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, draw, key};
 
 use super::queue::{Entry, weighted};
 use super::records::{Ent, Keys};
-use super::state::Activity;
+use super::state::{Activity, Later};
 use super::{Change, Reference};
 
 impl Reference<'_> {
@@ -111,8 +111,12 @@ impl Reference<'_> {
             let priority = self.tasks[t].priority;
             let lower = self.cpus[c].queue.iter().any(|other| self.tasks[*other].priority < priority);
             if pick_again && (lower || self.peers_of(c, e).len() > 1) {
-                self.cpus[c].resched = true;
-                self.mark(c);
+                if params.preemption == Preemption::Lazy {
+                    self.cpus[c].later = Some(Later::UsedUp);
+                } else {
+                    self.cpus[c].resched = true;
+                    self.mark(c);
+                }
             }
         }
     }
@@ -133,6 +137,7 @@ impl Reference<'_> {
                 }
             }
             self.look_at_class(c, true);
+            self.return_to_user(c);
             self.cpus[c].slice_over |= self.cpus[c].resched;
         }
     }
@@ -141,8 +146,27 @@ impl Reference<'_> {
     pub(super) fn end_request(&mut self, c: usize) {
         if self.eevdf().is_some() {
             self.charge(c);
+            if self.cpus[c].later == Some(Later::UsedUp) {
+                self.return_to_user(c);
+            }
             self.cpus[c].slice_over |= self.cpus[c].resched;
         }
+    }
+
+    /// A cpu returns to user mode: what it was to do then it does now.
+    pub(super) fn return_to_user(&mut self, c: usize) {
+        let later = self.cpus[c].later.take();
+        self.cpus[c].resched |= later.is_some();
+    }
+
+    /// Somebody whom another cpu puts into a queue has to wait until the cpu returns to user mode: nobody
+    /// interrupts it. `near`: the two share a cache, or the task is not handed over.
+    pub(super) fn nobody_interrupts(&self, c: usize, near: bool) -> bool {
+        let Some(params) = self.eevdf().filter(|params| params.preemption == Preemption::Lazy) else {
+            return false;
+        };
+        let timer_starts = |t| params.hrtick && !self.rivals_around(c, t);
+        near && self.fair_current(c).is_some_and(|t| !timer_starts(t))
     }
 
     /// `sched_yield`.

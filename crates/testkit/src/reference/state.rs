@@ -73,6 +73,15 @@ pub(super) enum Activity {
     Syscall(u64, OnReturn),
 }
 
+/// Why a cpu is to pick again on its way to user mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Later {
+    /// Somebody has come.
+    Rival,
+    /// The request is used up.
+    UsedUp,
+}
+
 /// A cpu.
 pub(super) struct RefCpu {
     pub(super) current: Option<usize>,
@@ -133,6 +142,8 @@ pub(super) struct RefCpu {
     /// When the first of the expired tasks expired (O(1)).
     pub(super) expired_since: Option<u64>,
     pub(super) resched: bool,
+    /// It is to pick again on its way to user mode.
+    pub(super) later: Option<Later>,
     /// At the timer tick (or quantum) of this very instant the current task had used up its slice.
     pub(super) slice_over: bool,
     pub(super) deferred: Overhead,
@@ -184,6 +195,7 @@ impl RefCpu {
             pair_start: 0,
             expired_since: None,
             resched: false,
+            later: None,
             slice_over: false,
             deferred: Overhead::default(),
             previous: None,

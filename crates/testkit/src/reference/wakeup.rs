@@ -7,7 +7,7 @@ use sim_core::os::Discipline;
 use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskState, View};
 
 use super::queue::Entry;
-use super::state::{KERNEL, MIGRATION};
+use super::state::{KERNEL, Later, MIGRATION};
 use super::{Change, Reference, Timer};
 
 impl Reference<'_> {
@@ -15,6 +15,10 @@ impl Reference<'_> {
     pub(super) fn wake(&mut self, t: usize, by: usize, policy: &mut dyn Policy) {
         if self.tasks[t].state != TaskState::Sleeping {
             return;
+        }
+        if self.cpus[by].later.is_some() {
+            self.return_to_user(by);
+            self.mark(by);
         }
         let from = self.tasks[t].cpu;
         if self.cpus[from].delayed.contains(&t) {
@@ -160,6 +164,11 @@ impl Reference<'_> {
         if !delayed {
             self.charge(c);
         }
+        let waits = by.is_some_and(|by| {
+            let (by, there) = (CpuId(by as u32), CpuId(c as u32));
+            let near = self.machine.topology.distance(by, there) <= Distance::Cache;
+            by != there && self.nobody_interrupts(c, near || delayed || entry == Entry::Fork)
+        });
         self.place(c, t, entry);
         self.entries += 1;
         self.tasks[t].state = TaskState::Queued;
@@ -172,7 +181,27 @@ impl Reference<'_> {
         if delayed {
             self.charge(c);
         }
-        if self.preempts(c, t) {
+        let preempts = self.preempts(c, t);
+        let level = |t: usize| self.tasks[t].priority;
+        let equals = self.fair_current(c).is_some_and(|current| level(current) == level(t));
+        if waits && equals && !self.in_class(t) {
+            if preempts {
+                self.cpus[c].later.get_or_insert(Later::Rival);
+            }
+        } else {
+            self.return_to_user(c);
+            self.asked(c, preempts, by);
+        }
+        self.notices.push((t, c, Change::Entered));
+        self.notice_entry(t, c);
+        self.tell_polling(c);
+        self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
+        self.mark(c);
+    }
+
+    /// A cpu is to pick again, for somebody whom a cpu has put into its queue.
+    fn asked(&mut self, c: usize, preempts: bool, by: Option<usize>) {
+        if preempts {
             self.cpus[c].resched = true;
             if by.is_some_and(|by| by != c) {
                 self.cpus[c].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
@@ -181,11 +210,6 @@ impl Reference<'_> {
                 self.cpus[c].deferred.0[KERNEL] += self.idle_exit(c);
             }
         }
-        self.notices.push((t, c, Change::Entered));
-        self.notice_entry(t, c);
-        self.tell_polling(c);
-        self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
-        self.mark(c);
     }
 
     /// What it costs a cpu without a current task to leave the idle state.

@@ -25,6 +25,7 @@ mod modern_balancing;
 mod numa_balancing;
 mod parked;
 mod polling;
+mod preemption;
 mod real_time;
 mod rounds;
 mod scheduling;

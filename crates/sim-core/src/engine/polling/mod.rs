@@ -95,6 +95,8 @@ impl Engine<'_> {
         if first_end >= limit {
             return;
         }
+        // It has yielded since.
+        record.returns(false);
         if shared.in_rotation(record) {
             shared.rotate(record, limit);
         } else {

@@ -44,6 +44,17 @@ pub(crate) enum OnReturn {
     Respawn,
 }
 
+/// Whether the current task of a cpu is to give it up when the cpu next returns to user mode
+/// (`TIF_NEED_RESCHED_LAZY`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lazily {
+    No,
+    /// For a task that has entered.
+    Entered,
+    /// As its request or its protection is used up.
+    Spent,
+}
+
 /// A cpu, in four cache lines. The order of the fields is that of their use: what one event touches lies
 /// together in memory. What seldom matters is apart ([`Rare`]).
 #[derive(Clone, Debug)]
@@ -134,6 +145,8 @@ pub(crate) struct Rare {
     pub(crate) group_count: u16,
     /// Some task of the run has a slice of its own.
     pub(crate) own_slices: bool,
+    /// Asked to pick again when it next returns to user mode.
+    pub(crate) lazily: Lazily,
     /// Its real-time class.
     pub(crate) class: ClassState,
 }
@@ -156,6 +169,7 @@ impl Unwritten for Rare {
         first_group: TaskId::NONE,
         group_count: 0,
         own_slices: false,
+        lazily: Lazily::No,
         class: ClassState::NEW,
     };
 }
@@ -193,6 +207,16 @@ impl Cpu {
             account: Account::default(),
             filled: 0,
             filler_part: 0,
+        }
+    }
+
+    /// It returns to user mode, or is about to: what it was asked lazily is due. Not if it has returned
+    /// since (`acts`), which had no effect.
+    #[inline]
+    pub(crate) fn returns(&mut self, acts: bool) {
+        if self.rare.lazily != Lazily::No {
+            self.rare.lazily = Lazily::No;
+            self.resched |= acts;
         }
     }
 

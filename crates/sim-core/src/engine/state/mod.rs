@@ -10,7 +10,7 @@ mod task;
 
 pub(crate) use apart::{Boxed, History, LockWaiter, MaybeNode};
 pub(crate) use app::{App, BarrierRank};
-pub(crate) use cpu::{Activity, Cpu, NOWHERE, OnReturn};
+pub(crate) use cpu::{Activity, Cpu, Lazily, NOWHERE, OnReturn};
 pub(crate) use look::Look;
 pub(crate) use overhead::{Overhead, Part, Parts};
 pub(crate) use process::{Prices, ProcessId};
