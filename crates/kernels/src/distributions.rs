@@ -14,7 +14,7 @@ use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_8, ROW_6_12_0
 use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
 use super::types::{
     NumaAllowance, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1,
-    TYPES_6_6, TypeRules,
+    TYPES_6_6, TYPES_6_8, TypeRules,
 };
 use super::{Entry, Kernel};
 
@@ -67,8 +67,14 @@ const TYPES_RHEL_8_6: [Parameter; TYPES] =
     changed(&TYPES_5_15, &[TypeRules::numa_allowance.with(NumaAllowance::Off as u64)]);
 
 /// The balancer of RHEL 8.8 and 8.10: that of 6.0, with the older condition for cpus that go idle.
-const TYPES_RHEL_8_8: [Parameter; TYPES] =
-    changed(&TYPES_6_1, &[TypeRules::idle_for_migration_cost.with(true as u64)]);
+const TYPES_RHEL_8_8: [Parameter; TYPES] = changed(
+    &TYPES_6_1,
+    &[
+        TypeRules::idle_for_migration_cost.with(true as u64),
+        TypeRules::clusters.with(false as u64),
+        TypeRules::cluster_first.with(false as u64),
+    ],
+);
 
 /// What is said of a row: name, base, mark and release of its packages.
 type Names = [&'static str; 4];
@@ -168,7 +174,7 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-9.6", "linux-6.5", EL9, "5.14.0-503"],
-        &cfs_types(&rhel(&ROW_6_5), &TYPES_6_6),
+        &cfs_types(&rhel(&ROW_6_5), &TYPES_6_8),
         ["CFS of 6.5 under the balancer of 6.8, with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-9.6: { yield: default } }",
     ),
@@ -182,7 +188,7 @@ pub(super) const RHEL_10_0: Entry = Entry {
     example: "{ rhel-10.0: { yield: forfeit } }",
     parameters: &eevdf_types(
         &changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]),
-        &numa(&TYPES_6_6),
+        &numa(&TYPES_6_8),
         &CLASS_SERVER,
     ),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.12.0").packaged(".el10", "6.12.0"),
@@ -218,6 +224,6 @@ pub(super) const UBUNTU_24_04: Entry = Entry {
     summary: "the kernel of Ubuntu 24.04, built on 6.8",
     source: BUILT_ON,
     example: "{ ubuntu-24.04: { yield: forfeit } }",
-    parameters: &eevdf_types(&ROW_6_8, &numa_of_ubuntu(&TYPES_6_6), &CLASS_LIMITED),
+    parameters: &eevdf_types(&ROW_6_8, &numa_of_ubuntu(&TYPES_6_8), &CLASS_LIMITED),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.8").packaged("-generic", "6.8.0"),
 };

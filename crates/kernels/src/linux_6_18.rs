@@ -8,7 +8,9 @@ use sim_core::os::{Bandwidth, Discipline, EevdfParams, EevdfYield, GroupShares, 
 use sim_core::time::Span;
 
 use super::balance::Form;
-use super::types::{TYPES, TYPES_6_6, TYPES_6_12_65, TYPES_6_18, TYPES_6_18_0, TYPES_6_19, TYPES_7_1};
+use super::types::{
+    TYPES, TYPES_6_6, TYPES_6_8, TYPES_6_12_65, TYPES_6_18, TYPES_6_18_0, TYPES_6_19, TYPES_7_1,
+};
 
 use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
@@ -215,7 +217,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-6.8", "linux-6.6"],
-        &limited(&ROW_6_8, &TYPES_6_6),
+        &limited(&ROW_6_8, &TYPES_6_8),
         [
             "like linux-6.6, but a group whose weight changes keeps its lag (2024)",
             "Linux 6.8, kernel/sched/fair.c",
@@ -224,7 +226,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-6.12.0", "linux-6.8"],
-        &row(&ROW_6_12_0, &TYPES_6_6),
+        &row(&ROW_6_12_0, &TYPES_6_8),
         [
             "like linux-6.6, with delayed dequeue and requests that move with their tasks (2024)",
             "Linux 6.12, kernel/sched/fair.c",

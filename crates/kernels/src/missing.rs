@@ -78,16 +78,6 @@ const MISSING: &[Missing] = &[
             there: give each its own `session`.",
     },
     Missing {
-        rule: "cluster wake-ups",
-        since: &[6, 8],
-        until: None,
-        except: &[],
-        error: Error::Either,
-        about: "A woken task looks first at the cpus that share an L2 cache with the target \
-            (select_idle_cpu, 8881e1639f1f). Only chips with such caches within the last-level one \
-            are concerned; machines here have one of the two.",
-    },
-    Missing {
         rule: "overlapping groups",
         since: &[3, 5],
         until: None,

@@ -195,6 +195,10 @@ parameters! {
         /// Balancer: cores and shared caches, not only memory nodes, spread their tasks over their siblings
         /// (SD_PREFER_SIBLING at the levels SMT and MC; by 4.18).
         caches_spread: bool = true;
+        /// Balancer: cores that share an inner cache, the `cluster` of a machine, are a level of their own,
+        /// CLS, and the level of the whole cache evens out their tasks (CONFIG_SCHED_CLUSTER; since 5.16,
+        /// 778c558f49a2 and 66558b730f25).
+        clusters: bool = true;
         /// Balancer: of a queue the task that came last is moved first, since 4.15 the one that ran longest
         /// ago (detach_tasks, 93824900a2e2).
         newest_first: bool = false;
@@ -289,6 +293,10 @@ parameters! {
         /// Wake-up: without an idle core a task looks at the threads of its previous core before the others
         /// (select_idle_smt; since 5.13, c722f35b513f); before, at those of the target's core after them.
         previous_core_first: bool = true;
+        /// Wake-up: a task looks for an idle cpu in the cluster of its target before the rest of the cache.
+        /// Its previous cpu and the one that it remembers come last if they are of another cluster
+        /// (select_idle_cpu, cpus_share_resources; since 6.8, 8881e1639f1f). It acts with `clusters`.
+        cluster_first: bool = true;
         /// Wake-up: whether a cpu with tasks of SCHED_IDLE only counts as idle (sched_idle_cpu). `busy`: not
         /// (to 5.3). `idle`: it does (5.4 to 7.0, 3c29e651e16d). `idle-for-others`: not for tasks of
         /// SCHED_IDLE (since 7.1, fd54d81c2c0e).
@@ -340,15 +348,19 @@ pub(super) const TYPES: usize = TypeRules::TABLE.len();
 /// 6.18.
 pub(super) const TYPES_6_18: [Parameter; TYPES] = changed(TypeRules::TABLE, &[]);
 
-/// 6.6 to 6.12.
-pub(super) const TYPES_6_6: [Parameter; TYPES] = changed(
+/// 6.8 to 6.12.
+pub(super) const TYPES_6_8: [Parameter; TYPES] = changed(
     &TYPES_6_18,
     &[TypeRules::ineligible_stays.with(false as u64), TypeRules::failing.with(Failing::Cost as u64)],
 );
 
+/// 6.6 and 6.7.
+pub(super) const TYPES_6_6: [Parameter; TYPES] =
+    changed(&TYPES_6_8, &[TypeRules::cluster_first.with(false as u64)]);
+
 /// 6.12 after the stable updates of January 2026.
 pub(super) const TYPES_6_12_65: [Parameter; TYPES] =
-    changed(&TYPES_6_6, &[TypeRules::failing.with(Failing::Random as u64)]);
+    changed(&TYPES_6_8, &[TypeRules::failing.with(Failing::Random as u64)]);
 
 /// 6.18.0 and 6.18.1.
 pub(super) const TYPES_6_18_0: [Parameter; TYPES] = TYPES_6_18;
@@ -398,6 +410,7 @@ pub(super) const TYPES_5_15: [Parameter; TYPES] = changed(
     &[
         TypeRules::fork_numa.with(ForkNuma::Quarter as u64),
         TypeRules::numa_allowance.with(NumaAllowance::Quarter as u64),
+        TypeRules::clusters.with(false as u64),
         TypeRules::idle_for_migration_cost.with(true as u64),
     ],
 );
@@ -476,7 +489,7 @@ pub(super) const TYPES_3_16: [Parameter; TYPES] = changed(
 );
 
 /// The rows of the releases, oldest first: each holds until the next one.
-pub static TYPE_ROWS: [(&str, [Parameter; TYPES]); 12] = [
+pub static TYPE_ROWS: [(&str, [Parameter; TYPES]); 13] = [
     ("3.16", TYPES_3_16),
     ("4.18", TYPES_4_18),
     ("5.4", TYPES_5_4),
@@ -488,5 +501,6 @@ pub static TYPE_ROWS: [(&str, [Parameter; TYPES]); 12] = [
     ("6.1", TYPES_6_1),
     ("6.5", TYPES_6_5),
     ("6.6", TYPES_6_6),
+    ("6.8", TYPES_6_8),
     ("6.18", TYPES_6_18),
 ];

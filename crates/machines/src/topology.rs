@@ -19,12 +19,13 @@ pub const LEVEL_NAMES: &[(&str, Option<Level>)] = &[
     ("l2cache", Some(Level::Cache)),
     ("l3", Some(Level::Cache)),
     ("l3cache", Some(Level::Cache)),
+    ("cluster", Some(Level::Cluster)),
     ("core", Some(Level::Core)),
     ("pu", Some(Level::Thread)),
     ("thread", Some(Level::Thread)),
 ];
 
-/// Longest description accepted, in bytes: five levels of at most 20 characters, with room for spaces.
+/// Longest description accepted, in bytes: six levels of at most 20 characters, with room for spaces.
 const MAX_TEXT: usize = 256;
 
 /// Reads a synthetic description: `level:count` words, outermost first, counts per instance of the level
@@ -32,7 +33,8 @@ const MAX_TEXT: usize = 256;
 ///
 /// Behind each `+` stands a further kind of cores or caches that lies in the same package: `core:2 pu:2 +
 /// core:4` has two cores with two hardware threads and four with one. Cores join the cache group before the
-/// `+`, unless a `cache` opens another one.
+/// `+`, unless a `cache` opens another one. A `cluster` is a part of a cache group whose cores share an inner
+/// cache: `cache:1 core:8 pu:2 + cluster:2 core:4`.
 ///
 /// # Errors
 /// A sentence: an unknown level (with the nearest name), a missing or bad count, or a tree the machine model
@@ -88,7 +90,7 @@ fn level_of(name: &str) -> Result<Option<Level>, String> {
     match LEVEL_NAMES.iter().find(|(known, _)| *known == lower) {
         Some((_, level)) => Ok(*level),
         None => Err(format!(
-            "unknown level `{name}`; levels are package, numa, cache, core and pu{}",
+            "unknown level `{name}`; levels are package, numa, cache, cluster, core and pu{}",
             hint(&lower, LEVEL_NAMES.iter().map(|(known, _)| *known))
         )),
     }

@@ -51,6 +51,11 @@ const SHAPES: &[(&str, &str)] = &[
     ("pack:8 [numa] l3:1(size=32MiB) core:4 pu:1", "package:8 numa:1 cache:1 core:4"),
     ("pack:2 [numa] l3:8(size=32MiB) core:8 pu:2", "package:2 numa:1 cache:8 core:8 pu:2"),
     ("[numa] pack:4 l2:2(size=2MiB) core:2 pu:1", "package:4 cache:2 core:2"),
+    (
+        "pack:2 [numa] l3:1(size=32MiB) l2:8(size=4MiB) core:4 pu:1",
+        "package:2 numa:1 cache:1 cluster:8 core:4",
+    ),
+    ("pack:1 [numa] l3:2(size=8MiB) l2:1(size=4MiB) core:4 pu:2", "package:1 cache:2 core:4 pu:2"),
     ("numa:3 pack:2 core:2 pu:1", "numa:3 package:2 core:2"),
     ("numa:2 core:4 pu:1", "package:1 numa:2 core:4"),
     ("NUMANode:3 Core:2 PU:2", "package:1 numa:3 core:2 pu:2"),

@@ -225,7 +225,7 @@ fn one_large_core_and_four_small_ones_are_imported_whole_and_warned_about() {
         }
     }
     let whole = tree.read();
-    assert_eq!(whole.entry.topology_text, "package:1 cache:1 core:1 pu:2 + core:4");
+    assert_eq!(whole.entry.topology_text, "package:1 cache:1 core:1 pu:2 + cluster:1 core:4");
     assert!(whole.entry.lists.core_speeds.is_empty());
     let all = whole.remarks.join("\n");
     assert!(all.contains("no speed is stated: all cores get the same speed"), "{all}");

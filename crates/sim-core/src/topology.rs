@@ -15,6 +15,9 @@ pub enum Level {
     Package,
     /// A group of cores that share a cache beyond their own (a last-level cache, or a pairwise shared L2).
     Cache,
+    /// A part of such a group whose cores share one more cache, inside the one of the group: an L2 of several
+    /// cores, or the tags of an L3 (Intel's small cores, Kunpeng 920).
+    Cluster,
     /// A core.
     Core,
     /// A hardware thread (a cpu of the operating system).
@@ -23,7 +26,8 @@ pub enum Level {
 
 impl Level {
     /// All levels, outermost first (a node may also hold several packages).
-    pub const ALL: [Self; 5] = [Self::Node, Self::Package, Self::Cache, Self::Core, Self::Thread];
+    pub const ALL: [Self; 6] =
+        [Self::Node, Self::Package, Self::Cache, Self::Cluster, Self::Core, Self::Thread];
 
     #[inline]
     const fn slot(self) -> usize {
@@ -155,13 +159,13 @@ pub struct Topology {
     levels: Vec<(Level, u32)>,
     cpus: u32,
     /// Number of cpus within the largest instance of each level.
-    span: [u32; 5],
+    span: [u32; 6],
     /// Number of cpus that share a core, share a cache, are near each other ([`Topology::distance`]).
     reach: [u32; 3],
     /// All three are powers of two, and hold for all: one operation compares the groups of two cpus.
     powers_of_two: bool,
-    /// Groups that share a cache, and cores, where either differ in size.
-    uneven: Option<[Arc<Parts>; 2]>,
+    /// Groups that share a cache, clusters, and cores, where any differ in size.
+    uneven: Option<[Arc<Parts>; 3]>,
 }
 
 /// One level and how many of it stand inside the level before.
@@ -175,6 +179,15 @@ impl Topology {
     /// A sentence that names the error: a level twice, an order that is no tree (a core above a package), an
     /// arity of 0, too many cpus.
     pub fn new(levels: &[Arity]) -> Result<Self, String> {
+        let has = |wanted: Level| levels.iter().any(|(level, _)| *level == wanted);
+        if has(Level::Cluster) && !has(Level::Cache) {
+            return Err(CLUSTER_ALONE.into());
+        }
+        Self::tree(levels)
+    }
+
+    /// The same for a part of a tree.
+    fn tree(levels: &[Arity]) -> Result<Self, String> {
         let mut cpus: u64 = 1;
         for (i, (level, arity)) in levels.iter().enumerate() {
             if *arity == 0 {
@@ -195,7 +208,7 @@ impl Topology {
             }
         }
         let cpus = cpus as u32;
-        let mut span = [0u32; 5];
+        let mut span = [0u32; 6];
         let mut inside = cpus;
         for (level, arity) in levels {
             inside /= arity;
@@ -205,13 +218,15 @@ impl Topology {
     }
 
     /// The tree with these spans; 0 where a level was not given.
-    fn spanning(levels: Vec<Arity>, cpus: u32, mut span: [u32; 5]) -> Self {
+    fn spanning(levels: Vec<Arity>, cpus: u32, mut span: [u32; 6]) -> Self {
         if span[Level::Core.slot()] == 0 {
             span[Level::Core.slot()] = 1;
         }
         span[Level::Thread.slot()] = 1;
-        if span[Level::Cache.slot()] == 0 {
-            span[Level::Cache.slot()] = span[Level::Core.slot()];
+        for shared in [Level::Cluster, Level::Cache] {
+            if span[shared.slot()] == 0 {
+                span[shared.slot()] = span[Level::Core.slot()];
+            }
         }
         for outer in [Level::Node, Level::Package] {
             if span[outer.slot()] == 0 {
@@ -227,8 +242,9 @@ impl Topology {
     }
 
     /// The tree whose innermost package or NUMA node holds several kinds of parts side by side: `first` are
-    /// arities as [`Topology::new`] takes them, each entry of `more` the levels from the cache or the core
-    /// inwards of a further kind. Cores without a cache of their own join the last group before them.
+    /// arities as [`Topology::new`] takes them, each entry of `more` the levels from the cache, the cluster
+    /// or the core inwards of a further kind. Cores without a cache of their own join the last group before
+    /// them; those of a kind without clusters are in none.
     ///
     /// ```
     /// use sim_core::machine::{Level, Topology};
@@ -248,51 +264,59 @@ impl Topology {
         let cut = first.iter().take_while(|(level, _)| matches!(level, Level::Node | Level::Package)).count();
         let (outer, inner) = first.split_at(cut);
         let cached = inner.iter().any(|(level, _)| *level == Level::Cache);
-        let mut groups: Vec<Vec<u32>> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         for kind in std::iter::once(inner).chain(more.iter().map(Vec::as_slice)) {
             add_kind(&mut groups, kind, cached)?;
         }
         let blocks = outer.iter().map(|(_, arity)| u64::from(*arity)).product::<u64>();
-        let block: u64 = groups.iter().flatten().map(|threads| u64::from(*threads)).sum();
+        let block: u64 =
+            groups.iter().flat_map(|group| &group.cores).map(|threads| u64::from(*threads)).sum();
         if blocks.saturating_mul(block) > crate::limits::MAX_CPUS {
             return Err(format!("more than {} cpus", crate::limits::MAX_CPUS));
         }
         if more.is_empty() {
             return Ok(regular);
         }
-        Ok(Self::of_groups(outer, cached, blocks as usize, &groups))
+        let kinds = || std::iter::once(inner).chain(more.iter().map(Vec::as_slice));
+        let clustered = kinds().flatten().any(|(level, _)| *level == Level::Cluster);
+        Ok(Self::of_groups(outer, [cached, clustered], blocks as usize, &groups))
     }
 
-    /// The tree of so many blocks, each with these groups of cores of so many threads.
-    fn of_groups(outer: &[Arity], cached: bool, blocks: usize, groups: &[Vec<u32>]) -> Self {
-        let threads = || std::iter::repeat_n(groups, blocks).flatten().flatten().copied();
-        let sizes = std::iter::repeat_n(groups, blocks).flatten().map(|group| group.iter().sum::<u32>());
+    /// The tree of so many blocks, each with these groups.
+    fn of_groups(outer: &[Arity], [cached, clustered]: [bool; 2], blocks: usize, groups: &[Group]) -> Self {
+        let all = || std::iter::repeat_n(groups, blocks).flatten();
+        let threads = || all().flat_map(|group| &group.cores).copied();
+        let sizes = all().map(|group| group.cores.iter().sum::<u32>());
         let cores = Parts::of_sizes(threads());
+        let clusters = Parts::of_sizes(all().flat_map(|group| &group.clusters).copied());
         let caches = if cached { Parts::of_sizes(sizes) } else { Parts::of_sizes(threads()) };
         let (cpus, most) = (cores.of.len() as u32, cores.largest());
         let mut levels = outer.to_vec();
         levels.extend(cached.then_some((Level::Cache, groups.len() as u32)));
-        levels.push((Level::Core, groups.iter().map(Vec::len).max().unwrap_or(1) as u32));
+        let largest = |of: fn(&Group) -> usize| groups.iter().map(of).max().unwrap_or(1) as u32;
+        levels.extend(clustered.then_some((Level::Cluster, largest(|group| group.clusters.len()))));
+        levels.push((Level::Core, largest(|group| group.cores.len())));
         levels.extend((most > 1).then_some((Level::Thread, most)));
-        let mut span = [0; 5];
+        let mut span = [0; 6];
         let mut inside = cpus;
         for (level, arity) in outer {
             inside /= arity;
             span[level.slot()] = inside;
         }
         (span[Level::Cache.slot()], span[Level::Core.slot()]) = (caches.largest(), most);
+        span[Level::Cluster.slot()] = clusters.largest();
         let equal = |parts: &Parts| parts.largest() * parts.count() == cpus;
-        let same = equal(&cores) && equal(&caches);
+        let same = equal(&cores) && equal(&clusters) && equal(&caches);
         let mut tree = Self::spanning(levels, cpus, span);
         if !same {
             tree.powers_of_two = false;
-            tree.uneven = Some([Arc::new(caches), Arc::new(cores)]);
+            tree.uneven = Some([caches, clusters, cores].map(Arc::new));
         }
         tree
     }
 
-    /// The arities as given. Where parts differ: the number of cache groups, and the largest numbers of cores
-    /// and threads.
+    /// The arities as given. Where parts differ: the number of cache groups, and the largest numbers of
+    /// clusters and cores in one, and of threads.
     #[must_use]
     pub fn levels(&self) -> &[Arity] {
         &self.levels
@@ -321,8 +345,9 @@ impl Topology {
     /// The instances of a level, where they may differ in size.
     const fn parts(&self, level: Level) -> Option<&Arc<Parts>> {
         match (&self.uneven, level) {
-            (Some([caches, _]), Level::Cache) => Some(caches),
-            (Some([_, cores]), Level::Core) => Some(cores),
+            (Some([caches, ..]), Level::Cache) => Some(caches),
+            (Some([_, clusters, _]), Level::Cluster) => Some(clusters),
+            (Some([.., cores]), Level::Core) => Some(cores),
             _ => None,
         }
     }
@@ -390,38 +415,59 @@ impl Topology {
             return (a.0 ^ b.0) < span;
         }
         match (&self.uneven, reach) {
-            (Some([_, cores]), 0) => cores.part(a) == cores.part(b),
-            (Some([caches, _]), 1) => caches.part(a) == caches.part(b),
+            (Some([.., cores]), 0) => cores.part(a) == cores.part(b),
+            (Some([caches, ..]), 1) => caches.part(a) == caches.part(b),
             _ => a.0 / span == b.0 / span,
         }
     }
 }
 
-/// Adds a kind of parts to the groups of cores: threads by core.
-fn add_kind(groups: &mut Vec<Vec<u32>>, kind: &[Arity], cached: bool) -> Result<(), String> {
+/// Clusters divide what shares a cache.
+const CLUSTER_ALONE: &str = "a cluster is a part of what shares a cache: `cache:1 cluster:4 core:4`";
+
+/// What shares a cache: threads by core, and cpus by cluster.
+#[derive(Clone, Default)]
+struct Group {
+    cores: Vec<u32>,
+    clusters: Vec<u32>,
+}
+
+/// Adds a kind of parts to the groups.
+fn add_kind(groups: &mut Vec<Group>, kind: &[Arity], cached: bool) -> Result<(), String> {
     // The levels of a kind are in order, none twice, and not empty.
-    Topology::new(kind)?;
+    Topology::tree(kind)?;
     if let Some((level, _)) = kind.iter().find(|(level, _)| *level < Level::Cache) {
         return Err(format!(
             "level {level:?} cannot stand in a further kind of parts: only the parts inside it differ"
         ));
     }
     let arity = |wanted: Level| kind.iter().find(|(level, _)| *level == wanted).map(|(_, arity)| *arity);
-    let cores = vec![arity(Level::Thread).unwrap_or(1); arity(Level::Core).unwrap_or(1) as usize];
+    let (threads, cores) = (arity(Level::Thread).unwrap_or(1), arity(Level::Core).unwrap_or(1));
+    // Each core is a cluster of its own where there are none.
+    let (clusters, size) =
+        arity(Level::Cluster).map_or((cores, threads), |clusters| (clusters, cores * threads));
+    if arity(Level::Cluster).is_some() && !cached {
+        return Err(CLUSTER_ALONE.into());
+    }
+    let group = Group {
+        cores: vec![threads; (clusters * size / threads) as usize],
+        clusters: vec![size; clusters as usize],
+    };
     match (arity(Level::Cache), groups.last_mut()) {
         (Some(_), Some(_)) if !cached => {
             Err("the first kind of parts has no cache level, and a further one has".into())
         }
         (Some(count), _) => {
-            groups.extend(std::iter::repeat_n(cores, count as usize));
+            groups.extend(std::iter::repeat_n(group, count as usize));
             Ok(())
         }
         (None, Some(last)) => {
-            last.extend(cores);
+            last.cores.extend(group.cores);
+            last.clusters.extend(group.clusters);
             Ok(())
         }
         (None, None) => {
-            groups.push(cores);
+            groups.push(group);
             Ok(())
         }
     }
@@ -468,6 +514,25 @@ mod tests {
         let [same, core, cache, near, far] = [13, 12, 14, 16, 11].map(from);
         assert_eq!((same, core, cache), (Distance::Same, Distance::Core, Distance::Cache));
         assert_eq!((near, far), (Distance::Near, Distance::Far));
+    }
+
+    #[test]
+    fn clusters_divide_what_shares_a_cache() {
+        let levels = [(Level::Package, 2), (Level::Cache, 1), (Level::Cluster, 8), (Level::Core, 4)];
+        let tree = Topology::new(&levels).unwrap();
+        assert_eq!((tree.cpus(), tree.count(Level::Cluster), tree.span(Level::Cluster)), (64, 16, 4));
+        assert_eq!(tree.distance(CpuId(0), CpuId(31)), Distance::Cache);
+        // Without clusters each core is one.
+        let plain = Topology::new(&[(Level::Cache, 2), (Level::Core, 2), (Level::Thread, 2)]).unwrap();
+        assert_eq!((plain.span(Level::Cluster), plain.count(Level::Cluster)), (2, 4));
+        let kinds = [vec![(Level::Cluster, 2), (Level::Core, 4)]];
+        let hybrid =
+            Topology::of_kinds(&[(Level::Cache, 1), (Level::Core, 8), (Level::Thread, 2)], &kinds).unwrap();
+        assert_eq!((hybrid.cpus(), hybrid.count(Level::Core), hybrid.count(Level::Cluster)), (24, 16, 10));
+        assert_eq!((hybrid.members(Level::Cluster, 7), hybrid.members(Level::Cluster, 9)), (14..16, 20..24));
+        assert_eq!((hybrid.count(Level::Cache), hybrid.span(Level::Cluster)), (1, 4));
+        assert!(Topology::new(&[(Level::Cluster, 2), (Level::Core, 2)]).is_err());
+        assert!(Topology::of_kinds(&[(Level::Core, 2)], &kinds).is_err());
     }
 
     #[test]

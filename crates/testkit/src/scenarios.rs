@@ -221,7 +221,7 @@ fn topology(rng: &mut ChaCha8Rng) -> Topology {
         &[(Level::Core, 1)],
         &[(Level::Core, 2)],
         &[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)],
-        &[(Level::Package, 2), (Level::Cache, 1), (Level::Core, 2)],
+        &[(Level::Package, 1), (Level::Cache, 1), (Level::Cluster, 2), (Level::Core, 2)],
         &[(Level::Package, 1), (Level::Core, 2), (Level::Thread, 2)],
         &[(Level::Node, 2), (Level::Package, 1), (Level::Core, 1)],
         &[(Level::Node, 2), (Level::Package, 2), (Level::Core, 1), (Level::Thread, 2)],
@@ -238,7 +238,7 @@ fn topology(rng: &mut ChaCha8Rng) -> Topology {
     };
     let more = match shape {
         8 => vec![vec![(Level::Core, 2)]],
-        9 => vec![vec![(Level::Core, 1)], vec![(Level::Cache, 1), (Level::Core, 1)]],
+        9 => vec![vec![(Level::Core, 1)], vec![(Level::Cache, 1), (Level::Cluster, 1), (Level::Core, 2)]],
         _ => Vec::new(),
     };
     Topology::of_kinds(shapes[shape], &more).expect("the shapes are legal")

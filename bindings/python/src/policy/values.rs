@@ -319,8 +319,11 @@ fn level(name: &str) -> PyResult<Level> {
         "node" => Ok(Level::Node),
         "package" => Ok(Level::Package),
         "cache" => Ok(Level::Cache),
+        "cluster" => Ok(Level::Cluster),
         "core" => Ok(Level::Core),
-        _ => Err(PyValueError::new_err(format!("unknown level `{name}`: use node, package, cache or core"))),
+        _ => Err(PyValueError::new_err(format!(
+            "unknown level `{name}`: use node, package, cache, cluster or core"
+        ))),
     }
 }
 
@@ -344,7 +347,8 @@ impl Machine {
         self.topology.count(Level::Node)
     }
 
-    /// The number of the domain of a level (`"node"`, `"package"`, `"cache"`, `"core"`) that contains a cpu.
+    /// The number of the domain of a level (`"node"`, `"package"`, `"cache"`, `"cluster"`, `"core"`) that
+    /// contains a cpu.
     fn domain(&self, level: &str, cpu: u32) -> PyResult<u32> {
         Ok(self.topology.group(self::level(level)?, self.checked(cpu)?))
     }

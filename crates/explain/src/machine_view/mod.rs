@@ -224,6 +224,7 @@ const fn level_name(level: Level) -> &'static str {
         Level::Node => "NUMA node",
         Level::Package => "package",
         Level::Cache => "cache group",
+        Level::Cluster => "cluster",
         Level::Core => "core",
         Level::Thread => "thread",
     }

@@ -31,6 +31,8 @@ pub(super) struct Core {
     pub(super) node: u32,
     /// Its group of cores that share a cache; cores that share none have different groups.
     pub(super) group: u32,
+    /// Its cluster: the cores that share a cache inside that of the group; none where it shares none.
+    pub(super) cluster: Option<u32>,
     /// The outermost cache inside the shared one, or the core's part of it when other cores use it too.
     pub(super) private: Option<Held>,
     /// The outermost cache that other cores of its node and package use.
@@ -64,7 +66,17 @@ fn core(found: &Found, cpus: Vec<u32>) -> Result<Core, String> {
     }
     let speed = all().map(|cpu| cpu.speed).max().unwrap_or(0);
     let (package, node) = (first.package, first.node);
-    Ok(Core { first: first.number, package, node, group: NONE, private: None, shared: None, speed, cpus })
+    Ok(Core {
+        first: first.number,
+        package,
+        node,
+        group: NONE,
+        cluster: None,
+        private: None,
+        shared: None,
+        speed,
+        cpus,
+    })
 }
 
 /// A cache within one NUMA node and package.
@@ -85,8 +97,10 @@ fn share(found: &Found, cores: &mut [Core]) {
         *parts.entry(*cache).or_default() += 1;
     }
     let mut groups: BTreeMap<Part, u32> = BTreeMap::new();
+    let mut clusters: BTreeMap<Part, u32> = BTreeMap::new();
     for (at, core) in cores.iter_mut().enumerate() {
         let mut held = (None, None, None);
+        let (mut cluster, mut most) = (None, 0);
         for level in (0..CACHE_LEVELS).rev() {
             let cache = of(core)[level];
             if cache == NONE {
@@ -98,14 +112,20 @@ fn share(found: &Found, cores: &mut [Core]) {
             let part = part(core, cache);
             let users = users.get(&part).copied().unwrap_or(1).max(1);
             if users > 1 && held.1.is_none() {
-                (held.1, held.2) = (Some(this), Some(part));
+                (held.1, held.2, most) = (Some(this), Some(part), users);
             } else {
+                // What Linux has as the threads of a core is no cluster.
+                if users > 1 && users < most && !found.modules {
+                    cluster = cluster.or(Some(part));
+                }
                 held.0 = held.0.or(Some(Held { size: size / u64::from(users), cores: users, ..this }));
             }
         }
         let lonely = (NONE, NONE, at as u32);
         let next = groups.len() as u32;
         let group = *groups.entry(held.2.unwrap_or(lonely)).or_insert(next);
+        let next = clusters.len() as u32;
+        core.cluster = cluster.map(|cluster| *clusters.entry(cluster).or_insert(next));
         (core.private, core.shared, core.group) = (held.0, held.1, group);
     }
 }

@@ -121,9 +121,17 @@ impl<'a> Tree<'a> {
                 *first = (*first).min(core.first);
             }
         }
+        let mut clusters: BTreeMap<u32, u32> = BTreeMap::new();
+        for core in &cores {
+            if let Some(cluster) = core.cluster {
+                let first = clusters.entry(cluster).or_insert(core.first);
+                *first = (*first).min(core.first);
+            }
+        }
         let path = |core: &Core| {
             let of = |depth: usize| firsts[depth].get(&key(order, core, depth)).copied();
-            (of(0), of(1), of(GROUP), core.first)
+            let cluster = core.cluster.and_then(|cluster| clusters.get(&cluster)).copied();
+            (of(0), of(1), of(GROUP), cluster.unwrap_or(core.first), core.first)
         };
         cores.sort_by_cached_key(path);
         Self { found, order, cores, grouped }
@@ -308,18 +316,24 @@ impl<'a> Tree<'a> {
         self
     }
 
-    /// The groups of each innermost part as threads by core, if all packages and nodes have the same ones.
-    fn kinds(&self) -> Option<Vec<Vec<usize>>> {
+    /// How many cores the cluster of a core has here; 1 without clusters.
+    fn cluster_of(&self, core: &Core) -> usize {
+        let Some(cluster) = core.cluster.filter(|_| self.grouped) else { return 1 };
+        self.cores.iter().filter(|other| other.cluster == Some(cluster)).count()
+    }
+
+    /// The groups of each innermost part, if all packages and nodes have the same ones: threads, and cores of
+    /// the cluster, by core.
+    fn kinds(&self) -> Option<Vec<Vec<(usize, usize)>>> {
         let alike = |depth: usize| {
             let parts = self.counted(depth);
             parts.iter().all(|(_, count)| *count == parts[0].1)
         };
         let groups = self.parts(GROUP);
-        let of = |part: &Range<usize>| -> Vec<Vec<usize>> {
+        let kind = |core: &Core| (core.cpus.len(), self.cluster_of(core));
+        let of = |part: &Range<usize>| -> Vec<Vec<(usize, usize)>> {
             let inside = groups.iter().filter(|group| part.contains(&group.start));
-            inside
-                .map(|group| self.cores[group.clone()].iter().map(|core| core.cpus.len()).collect())
-                .collect()
+            inside.map(|group| self.cores[group.clone()].iter().map(kind).collect()).collect()
         };
         let parts = self.parts(1);
         let first = of(parts.first()?);
@@ -327,7 +341,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The machine of a tree whose innermost packages or nodes have these groups.
-    fn uneven(self, kinds: &[Vec<usize>]) -> Regular {
+    fn uneven(self, kinds: &[Vec<(usize, usize)>]) -> Regular {
         let inner = self.counted(0).first().map_or(1, |(_, count)| *count);
         let (mut levels, mut words) = (Vec::new(), Vec::new());
         for (level, count, name) in self.outer(self.parts(0).len(), inner) {
@@ -337,7 +351,7 @@ impl<'a> Tree<'a> {
         let (mut shapes, mut told): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let groups = if self.grouped { kinds.to_vec() } else { vec![kinds.concat()] };
         for same in groups.chunk_by(|one, other| one == other) {
-            let runs: Vec<&[usize]> = same[0].chunk_by(|one, other| one == other).collect();
+            let runs: Vec<&[(usize, usize)]> = same[0].chunk_by(|one, other| one == other).collect();
             // Groups of several kinds of cores have no count.
             let repeats = if runs.len() > 1 { same.len() } else { 1 };
             for _ in 0..repeats {
@@ -347,11 +361,18 @@ impl<'a> Tree<'a> {
                         shape.push(format!("cache:{}", same.len() / repeats));
                         tell.push(counted(same.len() / repeats, "cache group"));
                     }
-                    shape.push(format!("core:{}", run.len()));
-                    tell.push(counted(run.len(), "core"));
-                    if run[0] > 1 {
-                        shape.push(format!("pu:{}", run[0]));
-                        tell.push(counted(run[0], "hardware thread"));
+                    let (threads, size) = run[0];
+                    let clusters =
+                        if size > 1 && run.len().is_multiple_of(size) { run.len() / size } else { 1 };
+                    if size > 1 {
+                        shape.push(format!("cluster:{clusters}"));
+                        tell.push(counted(clusters, "cluster"));
+                    }
+                    shape.push(format!("core:{}", run.len() / clusters));
+                    tell.push(counted(run.len() / clusters, "core"));
+                    if threads > 1 {
+                        shape.push(format!("pu:{threads}"));
+                        tell.push(counted(threads, "hardware thread"));
                     }
                     shapes.push(shape.join(" "));
                     told.push(tell.join(" x "));
@@ -381,7 +402,13 @@ impl<'a> Tree<'a> {
         if self.grouped {
             words.push(("cache", in_inner, "cache group"));
         }
-        words.push(("core", if self.grouped { arity(GROUP) } else { in_inner }, "core"));
+        let cores = if self.grouped { arity(GROUP) } else { in_inner };
+        let cluster = self.cores.first().map_or(1, |core| self.cluster_of(core));
+        if cluster > 1 && cluster < cores && self.cores.iter().all(|core| self.cluster_of(core) == cluster) {
+            words.extend([("cluster", cores / cluster, "cluster"), ("core", cluster, "core")]);
+        } else {
+            words.push(("core", cores, "core"));
+        }
         if arity(CORE) > 1 {
             words.push(("pu", arity(CORE), "hardware thread"));
         }

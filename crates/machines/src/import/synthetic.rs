@@ -423,13 +423,20 @@ pub fn export(entry: &Entry) -> Exported {
                 Some(bytes) => sized("L3Cache", *count, bytes),
                 None => format!("L3Cache:{count}"),
             }),
+            Level::Cluster => {
+                let cores = u64::from(tree.span(Level::Cluster) / tree.span(Level::Core));
+                words.push(match size("private_cache") {
+                    Some(bytes) => sized("L2Cache", *count, bytes.saturating_mul(cores)),
+                    None => format!("L2Cache:{count}"),
+                });
+            }
             Level::Core => cores = *count,
             // Without cores, each hardware thread is one.
             Level::Thread if !has(Level::Core) => cores = *count,
             Level::Thread => {}
         }
     }
-    match size("private_cache") {
+    match size("private_cache").filter(|_| !has(Level::Cluster)) {
         Some(bytes) => words.extend([sized("L2Cache", cores, bytes), "Core:1".to_owned()]),
         None => words.push(format!("Core:{cores}")),
     }

@@ -92,7 +92,7 @@ impl GroupTypes {
             misfit: if domain.asymmetric { misfit } else { 0 },
             priority: self.unequal.best(&cpus),
             cores: u64::from(self.cores.part(CpuId(cpus.end - 1)) - core + 1),
-            smt: domain.smt_groups && size > 1,
+            smt: size > 1 && self.cores.around(CpuId(cpus.start)) == cpus,
             room,
             state,
             cpus,

@@ -1,4 +1,4 @@
-//! Scheduling domains of Linux 6.x: threads, shared cache, package, NUMA distance.
+//! Scheduling domains of Linux 6.x: threads, clusters, shared cache, package, NUMA distance.
 //!
 //! Source: `sd_init` and `default_topology` of kernel/sched/topology.c, 6.x.
 
@@ -17,6 +17,7 @@ pub(super) const UNIT: u64 = 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Smt,
+    Cls,
     Mc,
     Pkg,
     Numa,
@@ -35,8 +36,6 @@ pub(super) struct Domain {
     pub(super) groups: Division,
     /// The level below spreads over its groups (`SD_PREFER_SIBLING` of the child, all but NUMA).
     pub(super) prefer_sibling: bool,
-    /// The groups are the threads of a core.
-    pub(super) smt_groups: bool,
     /// Tasks up to which a NUMA level may stay uneven (`imb_numa_nr`).
     pub(super) numa_slack: u64,
     /// The domain has cores of different capacities (`SD_ASYM_CPUCAPACITY`).
@@ -50,6 +49,7 @@ impl Domain {
     pub(super) const fn name(&self) -> &'static str {
         match self.kind {
             Kind::Smt => "SMT",
+            Kind::Cls => "CLS",
             Kind::Mc => "MC",
             Kind::Pkg => "PKG",
             Kind::Numa => "NUMA",
@@ -59,7 +59,7 @@ impl Domain {
     pub(super) fn imbalance_pct(&self) -> u64 {
         match self.kind {
             Kind::Smt => 110,
-            Kind::Mc => 117,
+            Kind::Cls | Kind::Mc => 117,
             Kind::Pkg | Kind::Numa => 100 + self.rules.tolerance.hundredths() / 100,
         }
     }
@@ -67,14 +67,14 @@ impl Domain {
     pub(super) const fn cache_nice_tries(&self) -> u32 {
         match self.kind {
             Kind::Smt => 0,
-            Kind::Mc | Kind::Pkg => 1,
+            Kind::Cls | Kind::Mc | Kind::Pkg => 1,
             Kind::Numa => 2,
         }
     }
 
     /// The cpus share a cache (`SD_SHARE_LLC`).
     pub(super) const fn shares_cache(&self) -> bool {
-        matches!(self.kind, Kind::Smt | Kind::Mc)
+        matches!(self.kind, Kind::Smt | Kind::Cls | Kind::Mc)
     }
 
     pub(super) fn members(&self, cpu: CpuId) -> Range<u32> {
@@ -109,6 +109,9 @@ impl Domain {
         let mut flags = vec!["BALANCE_NEWIDLE", "BALANCE_EXEC", "BALANCE_FORK", "WAKE_AFFINE"];
         if self.kind == Kind::Smt {
             flags.push("SHARE_CPUCAPACITY");
+        }
+        if self.kind == Kind::Cls {
+            flags.push("CLUSTER");
         }
         if self.shares_cache() {
             flags.push("SHARE_LLC");
@@ -150,8 +153,10 @@ pub(super) fn build(machine: &Machine, rules: &Rules) -> Vec<Domain> {
     let node = topology.span(Level::Node);
     let cache = caches(machine);
     let in_node = cache.count() / topology.count(Level::Node);
+    let cluster = if rules.clusters { Level::Cluster } else { Level::Core };
     let divisions = [
         (Kind::Smt, topology.division(Level::Core)),
+        (Kind::Cls, topology.division(cluster)),
         (Kind::Mc, cache),
         (Kind::Pkg, topology.division(Level::Node)),
         (Kind::Numa, topology.division(Level::Package)),
@@ -176,7 +181,6 @@ pub(super) fn build(machine: &Machine, rules: &Rules) -> Vec<Domain> {
                 domains: division.clone(),
                 groups: below,
                 prefer_sibling: spreads && child.is_some_and(|child| child != Kind::Numa),
-                smt_groups: child == Some(Kind::Smt),
                 numa_slack,
                 asymmetric: false,
                 packs: false,

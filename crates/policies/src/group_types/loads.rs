@@ -55,9 +55,9 @@ impl Seen {
 /// `sd_init`); 0: the load of now.
 const fn index(kind: Kind, as_a: Situation) -> usize {
     match (as_a, kind) {
-        (Situation::NewlyIdle, _) | (_, Kind::Smt) | (Situation::Idle, Kind::Mc) => 0,
+        (Situation::NewlyIdle, _) | (_, Kind::Smt) | (Situation::Idle, Kind::Cls | Kind::Mc) => 0,
         (Situation::Idle, Kind::Pkg) => 1,
-        (Situation::Idle, Kind::Numa) | (Situation::Busy, Kind::Mc | Kind::Pkg) => 2,
+        (Situation::Idle, Kind::Numa) | (Situation::Busy, Kind::Cls | Kind::Mc | Kind::Pkg) => 2,
         (Situation::Busy, Kind::Numa) => 3,
     }
 }

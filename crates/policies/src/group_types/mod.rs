@@ -130,6 +130,8 @@ pub(crate) struct GroupTypes {
     caches: Division,
     /// By application: its tasks come out of a sleep and have no utilisation.
     slept: Vec<bool>,
+    /// The clusters that wake-ups look at first.
+    clusters: Option<Division>,
     /// Idle cpus by shared cache.
     idle_in_cache: Vec<u32>,
     /// How many cpus a woken task looks at in each shared cache (`nr_idle_scan`).
@@ -174,6 +176,10 @@ impl GroupTypes {
             cpus: PerCpu::filled(cpus, cpu),
             tasks: Vec::new(),
             cores: machine.topology.division(Level::Core),
+            clusters: domains
+                .iter()
+                .find(|d| d.kind == domains::Kind::Cls && rules.cluster_first)
+                .map(|d| d.domains.clone()),
             idle_in_cache: sizes(),
             scanned: sizes(),
             looks: domains.iter().map(|d| machine.cpu_ids().map(|cpu| cost(d, cpu)).collect()).collect(),

@@ -451,3 +451,24 @@ fn a_kernel_thread_that_ends_makes_its_cpu_look() {
     policy.kernel_thread(&mut system);
     assert_eq!(system.counts(), [1, 1]);
 }
+
+#[test]
+fn clusters_are_a_level_between_cores_and_caches() {
+    let clusters =
+        [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Cluster, 2), (Tree::Core, 4), (Tree::Thread, 2)];
+    let names = |release: &str, tree: &[(Tree, u32)]| {
+        let domains = domains::build(&FakeSystem::new(tree).machine, &rules(release));
+        domains.iter().map(|domain| (domain.name(), domain.domains.largest())).collect::<Vec<_>>()
+    };
+    let with = [("SMT", 2), ("CLS", 8), ("MC", 16), ("PKG", 32)];
+    assert_eq!(names("6.18", &clusters), with);
+    assert_eq!(names("5.19", &clusters), with);
+    assert_eq!(names("5.15", &clusters), [with[0], with[2], with[3]]);
+    // Clusters of one core, and one cluster for the whole cache, are none.
+    let none = [(Tree::Cache, 2), (Tree::Cluster, 4), (Tree::Core, 1)];
+    assert_eq!(names("6.18", &none), [("MC", 4), ("PKG", 8)]);
+    assert_eq!(
+        names("6.18", &[(Tree::Cache, 2), (Tree::Cluster, 1), (Tree::Core, 4)]),
+        [("CLS", 4), ("PKG", 8)]
+    );
+}

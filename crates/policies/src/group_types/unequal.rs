@@ -100,8 +100,9 @@ impl Unequal {
                 // Nothing is spread over cpus of different capacities.
                 domain.prefer_sibling &= !domain.asymmetric;
             }
-            // `x86_core_flags` and `x86_die_flags` have it, threads of a core and NUMA levels do not.
-            Rule::Packing => domain.packs = matches!(domain.kind, Kind::Mc | Kind::Pkg),
+            // `x86_cluster_flags`, `x86_core_flags` and `x86_die_flags` have it, threads of a core and NUMA
+            // levels do not.
+            Rule::Packing => domain.packs = !matches!(domain.kind, Kind::Smt | Kind::Numa),
         }
         domain
     }
@@ -167,7 +168,8 @@ impl Unequal {
     ) -> bool {
         let (cpus, idle) = group;
         let size = u64::from(cpus.end - cpus.start);
-        let crowded_core = domain.smt_groups && size > 1 && size - idle != 1;
+        let core = size > 1 && self.cores.around(CpuId(cpus.start)) == *cpus;
+        let crowded_core = core && size - idle != 1;
         !crowded_core && self.prefers(view, domain, me, self.best(cpus))
     }
 

@@ -1,6 +1,7 @@
 //! Where woken tasks go: `wake_wide`, `wake_affine` and `select_idle_sibling` of Linux 5.5 and later.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{View, Why};
@@ -150,6 +151,29 @@ impl GroupTypes {
         self.caches.part(a) == self.caches.part(b)
     }
 
+    /// The cluster of a cpu, if it has one: of several cores.
+    fn cluster(&self, cpu: CpuId) -> Option<Range<u32>> {
+        let members = self.clusters.as_ref()?.around(cpu);
+        (members != self.cores.around(cpu)).then_some(members)
+    }
+
+    /// They share what is nearest to them, a cluster or else a cache (`cpus_share_resources`, which compares
+    /// the first cpus).
+    fn share_resources(&self, a: CpuId, b: CpuId) -> bool {
+        let shared = |cpu| self.cluster(cpu).unwrap_or_else(|| self.caches.around(cpu)).start;
+        self.clusters.is_none() || shared(a) == shared(b)
+    }
+
+    /// The other cpus of a target's cache in the order of a scan: its cluster, and the others, each from the
+    /// target on.
+    fn around(&self, target: CpuId) -> impl Iterator<Item = CpuId> + use<> {
+        let round = |of: Range<u32>| (target.0 + 1..of.end).chain(of.start..target.0.min(of.end));
+        let cluster = self.cluster(target).unwrap_or(target.0..target.0 + 1);
+        let first = round(cluster.clone());
+        let others = round(self.caches.around(target)).filter(move |cpu| !cluster.contains(cpu));
+        first.chain(others).map(CpuId)
+    }
+
     /// Idle, or by the rule with tasks of `SCHED_IDLE` only (`sched_idle_cpu`): these have the least weight,
     /// and no other task has it.
     fn is_free(&self, view: &dyn View, task: TaskId, cpu: CpuId) -> bool {
@@ -166,7 +190,8 @@ impl GroupTypes {
     }
 
     /// An idle cpu near the target (`select_idle_sibling`): the target, the previous or the one before when
-    /// they share its cache, else one of the cache.
+    /// they share its cache, else one of the cache. By the rule those two come last if they are of another
+    /// cluster.
     fn idle_sibling(&mut self, view: &dyn View, woken: &Woken) -> (CpuId, Why) {
         let Woken { task, target, .. } = *woken;
         let idle = |cpu: CpuId| self.is_free(view, task, cpu) && view.allowed(task, cpu);
@@ -174,7 +199,9 @@ impl GroupTypes {
         let large = |cpu: CpuId| equal || fits(woken.used, self.unequal.capacity(cpu));
         let near = [Some(target), Some(woken.previous), woken.recent].into_iter().flatten();
         let known = |cpu: &CpuId| self.share_cache(*cpu, target) && idle(*cpu) && large(*cpu);
-        if let Some(cpu) = near.into_iter().find(known) {
+        let mut known = near.filter(known);
+        let apart = known.clone().find(|cpu| !self.share_resources(*cpu, target));
+        if let Some(cpu) = known.find(|cpu| self.share_resources(*cpu, target)) {
             let rule = if cpu == target { rules::WAKE_TARGET } else { rules::WAKE_KNOWN };
             return woken.said(view, cpu, rule);
         }
@@ -190,7 +217,8 @@ impl GroupTypes {
             return woken.said(view, cpu, rule);
         }
         let limit = self.scan_limit(woken.waker, target);
-        self.scan(view, woken, limit)
+        let found = self.scan(view, woken, limit);
+        apart.filter(|_| found.0 == target).map_or(found, |cpu| woken.said(view, cpu, rules::WAKE_KNOWN))
     }
 
     /// An idle cpu of the target's cache: an idle core, then by the rule a thread of the previous core, as
@@ -203,7 +231,7 @@ impl GroupTypes {
             return woken.said(view, target, rules::WAKE_NONE);
         }
         let near = self.caches.members(group);
-        let around = || (target.0 + 1..near.end).chain(near.start..target.0).map(CpuId);
+        let around = || self.around(target);
         let core_idle = |cpu: &CpuId| self.cores.around(*cpu).all(|cpu| view.nr_running(CpuId(cpu)) == 0);
         if self.rules.scan == Scan::Cores {
             // Of an idle core the first cpu that the mask allows.

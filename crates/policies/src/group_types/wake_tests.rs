@@ -287,3 +287,39 @@ fn cpus_with_tasks_of_sched_idle_count_as_idle_since_5_4() {
     assert_eq!(["5.4", "6.18"].map(|release| all(rules(release))), [[5, 5]; 2]);
     assert_eq!(all(Rules { idle_class: IdleClass::IdleForOthers, ..rules("6.18") }), [5, 1]);
 }
+
+/// Two clusters of four cores that share a cache.
+const CLUSTERS: [(Tree, u32); 4] =
+    [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Cluster, 2), (Tree::Core, 4)];
+
+#[test]
+fn a_cluster_is_looked_at_before_the_rest_of_the_cache() {
+    let found = |release: &str, counts: &[u32], waker: u32, previous: u32| {
+        let (mut system, mut policy) = steady_under(rules(release), &CLUSTERS, counts);
+        wake(&mut system, &mut policy, waker, previous)
+    };
+    // The target is cpu 2. Cpus 4 to 7 come before cpu 0 in a round of the cache, not in one of the cluster.
+    let busy = [0, 1, 1, 1, 0, 0, 0, 0];
+    assert_eq!(["6.6", "6.8", "6.18"].map(|release| found(release, &busy, 2, 2)), [4, 0, 0]);
+    // The cluster is full: any cpu of the cache.
+    assert_eq!(found("6.8", &[1, 1, 1, 1, 0, 0, 0, 0], 2, 2), 4);
+    let without = Rules { clusters: false, ..rules("6.8") };
+    let (mut system, mut policy) = steady_under(without, &CLUSTERS, &busy);
+    assert_eq!(wake(&mut system, &mut policy, 2, 2), 4);
+}
+
+#[test]
+fn a_known_cpu_of_another_cluster_comes_last() {
+    // The waker on cpu 0 runs alone, cpu 5, where the task was before the last, is idle, as is cpu 3.
+    let found = |release: &str, counts: [u32; 8]| {
+        let (mut system, mut policy) = steady_under(rules(release), &CLUSTERS, &counts);
+        let app = system.add_app(1, false);
+        let task = TaskId(system.apps[app.index()].tasks.start);
+        policy.task(task).recent = Some(CpuId(5));
+        let why = Placement::Wake { waker: CpuId(0), previous: CpuId(0) };
+        policy.place(&system, task, why).cpu.0
+    };
+    assert_eq!(["6.6", "6.8"].map(|release| found(release, [1, 1, 1, 0, 1, 0, 1, 1])), [5, 3]);
+    // Without another idle cpu it is taken all the same, also where no cpu is looked at.
+    assert_eq!(["6.6", "6.8"].map(|release| found(release, [1, 1, 1, 1, 1, 0, 1, 1])), [5, 5]);
+}

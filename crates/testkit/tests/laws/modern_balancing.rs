@@ -43,6 +43,22 @@ fn tasks_of_one_parent_end_one_per_cache() {
     }
 }
 
+/// Four hogs on one of two clusters of four cores: the level of the cache, whose groups are clusters since
+/// 5.16, evens them out, two and two. Before, its groups are cores, of which none has two tasks.
+#[test]
+fn hogs_are_spread_over_the_clusters_of_a_cache() {
+    for (kernel, settings, expected) in [
+        ("linux-6.18", ("clusters", 1), 2),
+        ("linux-6.1", ("clusters", 1), 2),
+        ("linux-6.18", ("clusters", 0), 0),
+        ("linux-5.15", ("clusters", 0), 0),
+    ] {
+        let trial = Trial::on("package:1 cache:1 cluster:2 core:4").under(kernel, &[settings]);
+        let (_, log) = trial.placed([0, 1, 2, 3]).app(endless(4)).until(3_000).log();
+        assert_eq!(across(&log, 4), expected, "{kernel} {settings:?}");
+    }
+}
+
 #[test]
 fn of_five_hogs_on_a_node_two_leave() {
     // 32 cpus: up to four tasks may stay together where the difference is two at most. Five against none,
