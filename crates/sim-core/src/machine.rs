@@ -153,9 +153,9 @@ pub struct Machine {
     /// What hardware threads of one core do to each other.
     pub smt: Smt,
     /// Factor on the speed of cores of a package by the number of busy ones, in thousandths: the first entry
-    /// of a row holds for one busy core, the last one for all beyond. One row counts all cores of the package;
-    /// several rows are for the kinds of cores ([`Machine::kinds`]), and each counts those of its kind. Empty
-    /// = 1000 always.
+    /// of a row holds for one busy core, the last one for all beyond. One row counts all cores of the
+    /// package; several rows are for the kinds of cores ([`Machine::kinds`]), and each counts those of its
+    /// kind. Empty = 1000 always.
     pub turbo: Vec<Vec<u32>>,
 }
 

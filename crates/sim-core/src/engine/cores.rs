@@ -38,7 +38,8 @@ pub(crate) struct Cores {
     yields: u64,
     /// Bytes per second that a core draws at most, at least 1.
     bandwidth: u64,
-    /// Factors on the speed by busy cores of the package, 1/65,536: a row for all cores, or one for each kind.
+    /// Factors on the speed by busy cores of the package, 1/65,536: a row for all cores, or one for each
+    /// kind.
     turbo: Vec<Vec<u64>>,
     /// By core: its row of these.
     rows: Vec<u32>,
