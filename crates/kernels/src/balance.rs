@@ -10,7 +10,7 @@ use notation::{choices, parameters};
 use sim_core::os::{Balancer, NumaBalancing};
 use sim_core::time::Span;
 
-use super::types::TypeRules;
+use super::types::{NumaPeriod, TypeRules};
 use super::ule::UleRules;
 
 choices! {
@@ -164,6 +164,9 @@ impl Balance {
             fastest: Span::from_ns(fastest),
             slowest: Span::from_ns(rules.numa_period_max.ns().max(fastest)),
             floor: Span::from_ns(s(1) / passes),
+            early: rules.numa_moves_early,
+            private_slows: rules.numa_period == NumaPeriod::Private,
+            moves_tasks: rules.numa_moves_tasks,
             ..linux
         })
     }
@@ -191,10 +194,17 @@ mod tests {
 
     #[test]
     fn distributions_balance_memory_and_mainline_does_when_told() {
-        for kernel in ["rhel-7.9", "rhel-8.0", "rhel-9.4", "rhel-10.0", "debian-12", "sles-15"] {
+        for kernel in ["rhel-8.0", "rhel-9.4", "rhel-10.0", "debian-12", "sles-15"] {
             assert_eq!(numa(kernel, &[]), Some(NumaBalancing::linux(true)), "{kernel}");
             assert_eq!(numa(kernel, &[("numa_balancing", 0)]), None, "{kernel}");
         }
+        // 3.15: pages move at the second fault, and only local faults slow the scans; 4.18: the first alone.
+        let late = NumaBalancing { early: false, ..NumaBalancing::linux(true) };
+        let oldest = NumaBalancing { private_slows: false, ..late };
+        assert_eq!(numa("rhel-7.9", &[]), Some(oldest));
+        assert_eq!(numa("linux-4.18", &[("numa_balancing", 1)]), Some(late));
+        let pages = NumaBalancing { moves_tasks: false, ..NumaBalancing::linux(true) };
+        assert_eq!(numa("rhel-9.4", &[("numa_moves_tasks", 0)]), Some(pages));
         for kernel in ["ubuntu-22.04", "ubuntu-24.04"] {
             assert_eq!(numa(kernel, &[]), Some(NumaBalancing::linux(false)), "{kernel}");
         }

@@ -13,8 +13,8 @@ use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_4, ROW_5_15, ROW_6_5};
 use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_8, ROW_6_12_0, eevdf};
 use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
 use super::types::{
-    NumaAllowance, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15, TYPES_6_1,
-    TYPES_6_6, TYPES_6_8, TypeRules,
+    NumaAllowance, NumaSearch, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15,
+    TYPES_6_1, TYPES_6_6, TYPES_6_8, TypeRules,
 };
 use super::{Entry, Kernel};
 
@@ -57,6 +57,16 @@ const fn eevdf_types(
 ) -> [Parameter; EEVDF + TYPES + CLASS] {
     joined(&joined::<{ EEVDF + TYPES }>(queue, balance), class)
 }
+
+/// The balancer of RHEL 8.0: that of 4.18 with the search for places and the early moves of pages of 4.20.
+const TYPES_RHEL_8_0: [Parameter; TYPES] = changed(
+    &TYPES_4_18,
+    &[
+        TypeRules::numa_moves_early.with(true as u64),
+        TypeRules::numa_search.with(NumaSearch::Load as u64),
+        TypeRules::numa_least_gain.with(30),
+    ],
+);
 
 /// The balancer of RHEL 8.4: the allowance between nodes is switched off ("crippled" in its fair.c).
 const TYPES_RHEL_8_4: [Parameter; TYPES] =
@@ -108,7 +118,7 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-8.0", "linux-4.18", EL8, "4.18.0-80"],
-        &cfs_types(&rhel(&ROW_4_18), &TYPES_4_18),
+        &cfs_types(&rhel(&ROW_4_18), &TYPES_RHEL_8_0),
         ["CFS and balancer of 4.18 with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-8.0: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
     ),

@@ -27,8 +27,8 @@ pub use balance::{Balance, Levels, LoadRules, SharedCaches};
 pub use missing::{Error, Missing, missing};
 pub use nearest::{Fit, Nearest, nearest, numbers_of};
 pub use types::{
-    ActiveBalance, Compares, Crowded, Detach, Failing, Fork, ForkNuma, IdleClass, NumaAllowance, Scan,
-    Siblings, TYPE_ROWS, TypeRules,
+    ActiveBalance, Compares, Crowded, Detach, Failing, Fork, ForkNuma, IdleClass, NumaAllowance, NumaPeriod,
+    NumaSearch, Scan, Siblings, TYPE_ROWS, TypeRules,
 };
 pub use ule::{Balances, Places, Steals, UleRules};
 

@@ -47,17 +47,6 @@ pub struct Missing {
 /// All of them, those that change most first.
 const MISSING: &[Missing] = &[
     Missing {
-        rule: "tasks move to their pages",
-        since: &[3, 13],
-        until: None,
-        except: &[],
-        error: Error::Pessimistic,
-        about: "Under automatic NUMA balancing a task also moves to the node with most of its hinting \
-            faults, alone or in exchange for another one (task_numa_migrate), and the balancer \
-            takes it away from there less readily (migrate_degrades_locality). Here only pages \
-            move. It concerns unbound programs on several nodes, over seconds.",
-    },
-    Missing {
         rule: "schedutil",
         since: &[4, 7],
         until: None,
@@ -133,16 +122,6 @@ const MISSING: &[Missing] = &[
         error: Error::Pessimistic,
         about: "The period of the limit begins when the first real-time task runs (c3a990dc9fab). Here \
             its phase is drawn, so that what waits first waits up to twice as long.",
-    },
-    Missing {
-        rule: "older NUMA balancing",
-        since: &[3, 13],
-        until: Some(&[4, 20]),
-        except: &["rhel-8.0", "rhel-8.2"],
-        error: Error::Either,
-        about: "Before 4.20 pages of the first scans did not move at once (37355bdc5a12), and to 4.13 \
-            the period followed the local share of the faults alone (37ec97deb3a8). Here all rows \
-            have the later form; in mainline rows it is off.",
     },
     Missing {
         rule: "unscaled requests",

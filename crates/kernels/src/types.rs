@@ -132,6 +132,32 @@ choices! {
 }
 
 choices! {
+    /// How a task finds a place on the node with most of its pages (`task_numa_find_cpu`,
+    /// `task_numa_compare`).
+    pub enum NumaSearch {
+        /// On a node that is less busy than its own; loads may differ by half of the tolerance. To 4.18.
+        Capacity = "capacity",
+        /// Alone if that brings the loads no further apart, in exchange otherwise. 4.19 to 5.6, 305c1fac3225,
+        /// 2d4056fafa19.
+        Load = "load",
+        /// On an idle cpu at once, if the node has spare cpus and `numa_allowance` lets the move stand;
+        /// exchanges with tasks that come home first. Since 5.7, ff7db0bf24db, 88cca72c9673.
+        Spare = "spare",
+    }
+}
+
+choices! {
+    /// Which hinting faults make scans of pages rarer (`update_task_scan_period`).
+    pub enum NumaPeriod {
+        /// Those on local pages; the others make scans the more frequent, the more of them are private. To
+        /// 4.13.
+        Local = "local",
+        /// Private ones, wherever the pages are; then local ones. Since 4.14, 37ec97deb3a8.
+        Private = "private",
+    }
+}
+
+choices! {
     /// Whether a cpu counts as idle for a woken task whose tasks are all of `SCHED_IDLE` (`sched_idle_cpu`).
     pub enum IdleClass {
         /// It does not. To 5.3.
@@ -321,9 +347,32 @@ parameters! {
         idle_ticks: bool = false;
         /// Memory: automatic NUMA balancing. A scan marks the pages of each task part by part, the next use
         /// of a marked page is a hinting fault, and pages move to the node of the task that uses them
-        /// (task_numa_work, should_numa_migrate_memory; since 3.8, in this form since 4.20). Off in a kernel
-        /// built with the x86-64 defconfig, on in those of RHEL, SLES, Debian and Ubuntu.
+        /// (task_numa_work, should_numa_migrate_memory; since 3.8). Off in a kernel built with the x86-64
+        /// defconfig, on in those of RHEL, SLES, Debian and Ubuntu.
         numa_balancing: bool = false;
+        /// Memory: under `numa_balancing` tasks also move to the node with most of their faults, alone or in
+        /// exchange for another one, and the balancer leaves them there (task_numa_migrate,
+        /// migrate_degrades_locality, fbq_classify_rq; since 3.13). If false, only pages move.
+        numa_moves_tasks: bool = true;
+        /// Memory: in its first scans a page moves at its first fault by the task that had its last one;
+        /// later at the second in turn on the same node (should_numa_migrate_memory; since 4.20,
+        /// 37355bdc5a12). If false, always at the second; a page without a fault so far moves at once.
+        numa_moves_early: bool = true;
+        /// Memory: which faults make scans rarer (update_task_scan_period). `local`: those on local pages (to
+        /// 4.13). `private`: those of one task, and then local ones (since 4.14, 37ec97deb3a8).
+        numa_period: NumaPeriod = NumaPeriod::Private;
+        /// Memory: how a task finds a place on the node with most of its pages (task_numa_find_cpu).
+        /// `capacity`: on a node that is less busy (to 4.18). `load`: if loads come no further apart (4.19 to
+        /// 5.6, 305c1fac3225). `spare`: on an idle cpu at once, as far as `numa_allowance` goes (since 5.7,
+        /// ff7db0bf24db).
+        numa_search: NumaSearch = NumaSearch::Spare;
+        /// Memory: an exchange of two tasks brings both together nearer to so many thousandths of their
+        /// faults at least (SMALLIMP in task_numa_compare; 30 since 4.20, 6fd98e775f24; 0 before). Under the
+        /// search by capacity it has no effect.
+        numa_least_gain: u64 = 30, in 0..=2_000;
+        /// Memory: tasks of one group, or of none, change places also while the node has spare cpus
+        /// (task_numa_compare; to 5.19, 13ede3315087).
+        numa_spare_swaps: bool = false;
         /// Memory: programs have huge pages of 2 MiB (transparent_hugepage=always), each with one hinting
         /// fault; if false, pages of 4 KiB.
         numa_huge_pages: bool = true;
@@ -400,6 +449,7 @@ pub(super) const TYPES_5_19: [Parameter; TYPES] = changed(
         TypeRules::fork_numa.with(ForkNuma::Tasks as u64),
         TypeRules::numa_allowance.with(NumaAllowance::Moved as u64),
         TypeRules::numa_divisor.with(4),
+        TypeRules::numa_spare_swaps.with(true as u64),
         TypeRules::scan.with(Scan::Proportional as u64),
     ],
 );
@@ -446,6 +496,7 @@ pub(super) const TYPES_5_5: [Parameter; TYPES] = changed(
     &TYPES_5_9,
     &[
         TypeRules::numa_allowance.with(NumaAllowance::Off as u64),
+        TypeRules::numa_search.with(NumaSearch::Load as u64),
         TypeRules::runnable_counts.with(false as u64),
         TypeRules::lone_task_stays.with(false as u64),
     ],
@@ -469,6 +520,9 @@ pub(super) const TYPES_4_18: [Parameter; TYPES] = changed(
         TypeRules::load_bias.with(true as u64),
         TypeRules::threads_share.with(true as u64),
         TypeRules::idle_class.with(IdleClass::Busy as u64),
+        TypeRules::numa_moves_early.with(false as u64),
+        TypeRules::numa_search.with(NumaSearch::Capacity as u64),
+        TypeRules::numa_least_gain.with(0),
     ],
 );
 
@@ -485,6 +539,7 @@ pub(super) const TYPES_3_16: [Parameter; TYPES] = changed(
         TypeRules::wide_by_wakee.with(true as u64),
         TypeRules::idle_waker_wins.with(false as u64),
         TypeRules::recent_cpu.with(false as u64),
+        TypeRules::numa_period.with(NumaPeriod::Local as u64),
     ],
 );
 

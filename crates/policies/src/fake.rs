@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use notation::parameter::Values;
-use sim_core::ids::{AppId, CpuId, Id, TaskId};
+use sim_core::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::policy::{
-    Affinity, AppView, Policy, QueueEntry, System, TaskState, TaskView, Timer, View, Why,
+    Affinity, AppView, Locality, Policy, QueueEntry, System, TaskState, TaskView, Timer, View, Why,
 };
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
@@ -58,6 +58,8 @@ pub(crate) struct FakeSystem {
     /// How often the load of a cpu was read.
     pub(crate) reads: Cell<u64>,
     entered: u64,
+    /// What the hinting faults of tasks say, with their shares by node.
+    pub(crate) localities: Vec<(TaskId, Locality, Vec<u64>)>,
 }
 
 pub(crate) fn machine(levels: &[(sim_core::machine::Level, u32)]) -> Machine {
@@ -120,6 +122,7 @@ impl FakeSystem {
             quiet: false,
             reads: Cell::new(0),
             entered: 0,
+            localities: Vec::new(),
         }
     }
 
@@ -252,6 +255,13 @@ impl View for FakeSystem {
     fn load(&self, cpu: CpuId) -> u64 {
         self.reads.set(self.reads.get() + 1);
         self.on(cpu).map(|t| u64::from(t.view.weight)).sum()
+    }
+    fn locality(&self, task: TaskId) -> Option<Locality> {
+        self.localities.iter().find(|(id, ..)| *id == task).map(|(_, seen, _)| *seen)
+    }
+    fn fault_share(&self, task: TaskId, node: NodeId, _: bool) -> u64 {
+        let found = self.localities.iter().find(|(id, ..)| *id == task);
+        found.map_or(0, |(.., shares)| shares[node.0 as usize])
     }
     fn task(&self, task: TaskId) -> TaskView {
         let seen = &self.tasks[task.index()];

@@ -50,6 +50,7 @@ pub const BUILT_IN: &[BuiltIn] = built_in! {
         "lgroup_homes",
         "locks",
         "make_competitor",
+        "numa_balancing_gathers",
         "numa_balancing_heals",
         "numa_balancing_hurts",
         "numa_first_touch",

@@ -60,6 +60,15 @@ pub struct NumaBalancing {
     pub page: u64,
     /// Time of one hinting fault, without the copy of a page that moves.
     pub fault: Span,
+    /// In the first scans a page of the task's own moves at its first fault, later at the second in turn on
+    /// the same node; if false, always at the second (`should_numa_migrate_memory` before 4.20).
+    pub early: bool,
+    /// Private faults make scans rarer, wherever the pages are; if false, only local ones do
+    /// (`update_task_scan_period` before 4.14).
+    pub private_slows: bool,
+    /// A task that is not on the node with most of its faults asks the policy for a place there
+    /// (`numa_migrate_preferred`).
+    pub moves_tasks: bool,
 }
 
 impl NumaBalancing {
@@ -76,6 +85,9 @@ impl NumaBalancing {
             floor: Span::from_ms(100),
             page: if huge_pages { 2 << 20 } else { 4 << 10 },
             fault: Span::from_us(1),
+            early: true,
+            private_slows: true,
+            moves_tasks: true,
         }
     }
 

@@ -8,61 +8,12 @@
 //! documentation states why it exists for one.
 
 use std::ops::Range;
-use std::sync::Arc;
 
+pub use crate::affinity::Affinity;
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
-use crate::machine::{CpuSet, Machine};
+use crate::machine::Machine;
 use crate::time::{Span, Time};
 use crate::wait::Scope;
-
-/// Where a task may run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Affinity {
-    /// Anywhere.
-    All,
-    /// On one cpu only.
-    One(CpuId),
-    /// On these cpus (at least one of which must exist).
-    Set(Arc<CpuSet>),
-}
-
-impl Affinity {
-    /// The allowed cpus of a machine of `cpus` cpus in turn: the first one is number 0, and after the last
-    /// one the first one comes again. It must allow at least one of them.
-    pub(crate) fn nth(&self, number: u64, cpus: u32) -> CpuId {
-        match self {
-            Self::All => CpuId((number % u64::from(cpus)) as u32),
-            Self::One(cpu) => *cpu,
-            Self::Set(set) => {
-                let here = || set.iter().filter(|cpu| cpu.0 < cpus);
-                let count = here().count() as u64;
-                assert!(count > 0, "a task may run on none of {cpus} cpus");
-                here().nth((number % count) as usize).expect("the set has as many cpus")
-            }
-        }
-    }
-
-    /// True when `cpu` is allowed.
-    #[must_use]
-    pub fn allows(&self, cpu: CpuId) -> bool {
-        match self {
-            Self::All => true,
-            Self::One(only) => *only == cpu,
-            Self::Set(set) => set.contains(cpu),
-        }
-    }
-
-    /// The first allowed cpu of a machine of `cpus` cpus; none when it allows none of them.
-    #[must_use]
-    pub fn first(&self, cpus: u32) -> Option<CpuId> {
-        let first = match self {
-            Self::All => Some(CpuId(0)),
-            Self::One(only) => Some(*only),
-            Self::Set(set) => set.iter().next(),
-        };
-        first.filter(|cpu| cpu.0 < cpus)
-    }
-}
 
 /// Why a cpu is to be chosen for a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -358,6 +309,15 @@ impl TaskView {
     }
 }
 
+/// What the hinting faults of automatic NUMA balancing say of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Locality {
+    /// The node with most of its faults, or with most of those of its group (`numa_preferred_nid`).
+    pub preferred: NodeId,
+    /// The application with whose tasks it shares its pages (`numa_group`); none if they are its own.
+    pub group: Option<AppId>,
+}
+
 /// What a policy can see of an application.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AppView {
@@ -424,6 +384,18 @@ pub trait View {
     fn task_load_average(&self, task: TaskId) -> Option<u64> {
         let _ = task;
         None
+    }
+    /// Under automatic NUMA balancing: what the faults of a task say. None before its first complete scan,
+    /// and elsewhere. For LOAD only, the one policy that moves tasks by it.
+    fn locality(&self, task: TaskId) -> Option<Locality> {
+        let _ = task;
+        None
+    }
+    /// The part of a task's faults, or of those of its group, on the pages of a node, in thousandths
+    /// (`task_weight`, `group_weight`); 0 without faults. For LOAD only, as [`View::locality`].
+    fn fault_share(&self, task: TaskId, node: NodeId, of_group: bool) -> u64 {
+        let _ = (task, node, of_group);
+        0
     }
     /// A task. Which of the tasks that poll on one cpu holds it just now, and when each last ran, is as of
     /// the last [`System::current`] or [`System::queued`] of that cpu.
@@ -671,6 +643,13 @@ pub trait Policy: Send {
     /// waits there. For LGROUP only: `setfrontdq` and `setbackdq` of Solaris choose a cpu again.
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         let _ = (system, task, cpu, why);
+    }
+    /// Under automatic NUMA balancing: a task has its next hinting faults and is not on the node that it
+    /// [prefers](Locality::preferred); it may be moved before it has the others. Called when all cpus have
+    /// decided at this instant. A task that shares its pages prefers the node where it is afterwards. For
+    /// LOAD only: `numa_migrate_preferred` of Linux.
+    fn misplaced(&mut self, system: &mut dyn System, task: TaskId) {
+        let _ = (system, task);
     }
     /// A task has come to where it has to wait for others of its application, and begins to: by polling at
     /// first, whatever it does later. Called when all cpus have decided at this instant; by then it may have

@@ -5,11 +5,11 @@
 //! does, it passes a [`Tapped`] system on, where every action is a [`Request`]. A new hook or action is added
 //! to the traits in [`crate::policy`] and here; wrappers stay as they are.
 
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::Machine;
 use crate::policy::{
-    Affinity, AppView, Awaited, CpuChoice, Enqueue, Order, Placement, Policy, Preemption, QueueEntry, System,
-    TaskView, Timer, View, Watches, Why,
+    Affinity, AppView, Awaited, CpuChoice, Enqueue, Locality, Order, Placement, Policy, Preemption,
+    QueueEntry, System, TaskView, Timer, View, Watches, Why,
 };
 use crate::time::{Span, Time};
 
@@ -34,6 +34,8 @@ pub enum Notice {
     Runnable(TaskId, CpuId),
     /// [`Policy::quiescent`].
     Quiescent(TaskId, CpuId),
+    /// [`Policy::misplaced`].
+    Misplaced(TaskId),
     /// [`Policy::waits`].
     Waits(TaskId, Awaited),
     /// [`Policy::proceeds`].
@@ -59,6 +61,7 @@ impl Notice {
             Self::Timer(timer) => policy.timer(system, timer),
             Self::Runnable(task, cpu) => policy.runnable(system, task, cpu),
             Self::Quiescent(task, cpu) => policy.quiescent(system, task, cpu),
+            Self::Misplaced(task) => policy.misplaced(system, task),
             Self::Waits(task, what) => policy.waits(system, task, what),
             Self::Proceeds(task) => policy.proceeds(system, task),
             Self::Preempted(task, cpu, why) => policy.preempted(system, task, cpu, why),
@@ -139,6 +142,9 @@ impl<W: Wrapper> Policy for W {
     }
     fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         self.notify(system, Notice::Quiescent(task, cpu));
+    }
+    fn misplaced(&mut self, system: &mut dyn System, task: TaskId) {
+        self.notify(system, Notice::Misplaced(task));
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.notify(system, Notice::Waits(task, what));
@@ -256,6 +262,12 @@ impl View for Tapped<'_> {
     }
     fn task_load_average(&self, task: TaskId) -> Option<u64> {
         self.system.task_load_average(task)
+    }
+    fn locality(&self, task: TaskId) -> Option<Locality> {
+        self.system.locality(task)
+    }
+    fn fault_share(&self, task: TaskId, node: NodeId, of_group: bool) -> u64 {
+        self.system.fault_share(task, node, of_group)
     }
     fn task(&self, task: TaskId) -> TaskView {
         self.system.task(task)

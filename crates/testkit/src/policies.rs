@@ -274,6 +274,19 @@ impl Policy for Restless {
         }
     }
 
+    fn misplaced(&mut self, system: &mut dyn System, task: TaskId) {
+        // What the faults say decides: to the preferred node, or anywhere.
+        let Some(seen) = system.locality(task) else { return };
+        let share = system.fault_share(task, seen.preferred, seen.group.is_some());
+        let near = |cpu: &CpuId| system.machine().node_of(*cpu) == seen.preferred;
+        let first = system.machine().cpu_ids().find(near);
+        let any = CpuId(self.pick(system.machine().cpus()));
+        let to = first.filter(|_| share % 3 > 0).unwrap_or(any);
+        if to != system.task(task).cpu && system.allowed(task, to) {
+            system.migrate(task, to, Why::NONE);
+        }
+    }
+
     fn waits(&mut self, system: &mut dyn System, task: TaskId, _what: Awaited) {
         match self.pick(8) {
             0..=3 => self.yield_from(system, task),

@@ -436,6 +436,9 @@ fn numa_balancing(rng: &mut ChaCha8Rng) -> Option<NumaBalancing> {
         floor: Span::from_ns(rng.random_range(1_000..100_000)),
         page,
         fault: ns(rng, 400),
+        early: rng.random_range(0..3) > 0,
+        private_slows: rng.random_range(0..3) > 0,
+        moves_tasks: rng.random_range(0..4) > 0,
     };
     (rng.random_range(0..2) == 0).then_some(rules)
 }

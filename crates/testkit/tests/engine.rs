@@ -8,7 +8,7 @@ use sim_core::account::{Account, Category};
 use sim_core::engine::Simulation;
 use sim_core::latency::Latencies;
 use sim_core::observe::{Observation, Observer};
-use sim_core::os::OsModel;
+use sim_core::os::{NumaBalancing, OsModel};
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;
 use sim_core::time::{Span, Time};
@@ -131,16 +131,17 @@ fn the_random_scenarios_meet_every_category_and_resource() {
 
 #[test]
 fn numa_balancing_changes_some_random_scenarios() {
-    let (mut drawn, mut changed) = (0, 0);
+    let (mut drawn, mut changed, mut moved) = (0, 0, 0);
     for seed in 0..100 {
         let mut small = random(seed);
-        if small.model.numa_balancing.is_none() {
-            continue;
-        }
+        let Some(rules) = small.model.numa_balancing else { continue };
         drawn += 1;
         let on = run(&small, seed, false);
+        let pages = Some(NumaBalancing { moves_tasks: false, ..rules });
+        small.model = Arc::new(OsModel { numa_balancing: pages, ..(*small.model).clone() });
+        moved += u32::from(rules.moves_tasks && on != run(&small, seed, false));
         small.model = Arc::new(OsModel { numa_balancing: None, ..(*small.model).clone() });
         changed += u32::from(on != run(&small, seed, false));
     }
-    assert!(changed >= 8, "{changed} of {drawn}");
+    assert!(changed >= 8 && moved >= 2, "{changed} of {drawn}, {moved} by moves of tasks");
 }

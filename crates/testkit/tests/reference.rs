@@ -241,6 +241,16 @@ impl Policy for Clockwork {
             system.migrate(task, to, Why::NONE);
         }
     }
+    fn misplaced(&mut self, system: &mut dyn System, task: TaskId) {
+        let Some(seen) = system.locality(task) else { return };
+        let share = system.fault_share(task, seen.preferred, seen.group.is_some());
+        let cpus = system.machine().cpu_ids();
+        let near: Vec<_> = cpus.filter(|cpu| system.machine().node_of(*cpu) == seen.preferred).collect();
+        let to = near[(share + u64::from(self.0)) as usize % near.len()];
+        if share % 5 > 0 && to != system.task(task).cpu {
+            system.migrate(task, to, Why::NONE);
+        }
+    }
     fn timer(&mut self, system: &mut dyn System, _: Timer) {
         self.act(system);
     }

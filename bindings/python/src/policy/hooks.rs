@@ -296,6 +296,8 @@ impl Wrapper for PythonPolicy {
                 };
                 self.tell(Hook::Waits, system, |py, s| (s, task.0, what).into_pyobject(py));
             }
+            // Tasks go to their pages by rules of LOAD.
+            Notice::Misplaced(_) => {}
             Notice::Proceeds(task) => {
                 self.tell(Hook::Proceeds, system, |py, s| (s, task.0).into_pyobject(py))
             }

@@ -109,6 +109,7 @@ enum Word {
     /// `displaced` in the files of earlier programs.
     #[serde(alias = "displaced")]
     Preempted,
+    Misplaced,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -187,6 +188,7 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Insert(task) => (Word::Insert, u64::from(task.0)),
         Hook::Enqueued(task) => (Word::Enqueued, u64::from(task.0)),
         Hook::Preempted(task) => (Word::Preempted, u64::from(task.0)),
+        Hook::Misplaced(task) => (Word::Misplaced, u64::from(task.0)),
     };
     CallLine {
         at: call.at.ns(),
@@ -425,6 +427,7 @@ fn call(line: &CallLine, sets: &mut Sets) -> Result<Call, String> {
         Word::Insert => Hook::Insert(TaskId(of()?)),
         Word::Enqueued => Hook::Enqueued(TaskId(of()?)),
         Word::Preempted => Hook::Preempted(TaskId(of()?)),
+        Word::Misplaced => Hook::Misplaced(TaskId(of()?)),
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("each `place` needs a `cpu`, and no other hook has one".into());

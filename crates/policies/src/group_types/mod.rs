@@ -1,9 +1,8 @@
 //! `LOAD` of Linux 3.16 and later: group types or loads, decayed averages, new-idle pulls at every level,
 //! wake-ups that find idle cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 3.16 to 7.1, simplified: no moves of tasks to their pages
-//! (`task_numa_migrate`), no wake-ups by a task that is about to sleep (`WF_SYNC`), no clusters. Where
-//! releases differ: [`Rules`].
+//! Source: kernel/sched/fair.c of Linux 3.16 to 7.1, simplified: no wake-ups by a task that is about to sleep
+//! (`WF_SYNC`), no clusters. Where releases differ: [`Rules`].
 
 mod average;
 mod balance;
@@ -13,6 +12,7 @@ mod group;
 mod idle;
 mod loads;
 mod newidle;
+mod numa;
 mod placement;
 mod pull;
 mod rules;
@@ -132,6 +132,10 @@ pub(crate) struct GroupTypes {
     slept: Vec<bool>,
     /// The clusters that wake-ups look at first.
     clusters: Option<Division>,
+    /// The cpus of each memory node.
+    nodes: Division,
+    /// The kernel balances memory: the faults of tasks count.
+    balances_memory: bool,
     /// Idle cpus by shared cache.
     idle_in_cache: Vec<u32>,
     /// How many cpus a woken task looks at in each shared cache (`nr_idle_scan`).
@@ -180,6 +184,8 @@ impl GroupTypes {
                 .iter()
                 .find(|d| d.kind == domains::Kind::Cls && rules.cluster_first)
                 .map(|d| d.domains.clone()),
+            nodes: machine.topology.division(Level::Node),
+            balances_memory: setting.kernel.numa_balancing.is_some_and(|rules| rules.moves_tasks),
             idle_in_cache: sizes(),
             scanned: sizes(),
             looks: domains.iter().map(|d| machine.cpu_ids().map(|cpu| cost(d, cpu)).collect()).collect(),
@@ -295,6 +301,10 @@ impl Policy for GroupTypes {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.new_idle(system, cpu);
         self.stops_ticking(system, cpu);
+    }
+
+    fn misplaced(&mut self, system: &mut dyn System, task: TaskId) {
+        self.goes_home(system, task);
     }
 
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {
@@ -469,6 +479,8 @@ impl GroupTypes {
 
 #[cfg(test)]
 mod loads_tests;
+#[cfg(test)]
+mod numa_tests;
 #[cfg(test)]
 mod release_tests;
 #[cfg(test)]

@@ -118,7 +118,7 @@ impl GroupTypes {
     ) -> Option<CpuId> {
         let now = view.now();
         let mut best: Option<(u64, CpuId)> = None;
-        for cpu in queues {
+        for cpu in self.least_at_home(view, domain, queues) {
             let running = u64::from(view.nr_running(cpu));
             // No task that has its cpu alone comes to a smaller or to a worse one.
             let capacity = self.unequal.capacity(cpu);
@@ -260,14 +260,15 @@ impl GroupTypes {
         tasks
     }
 
-    /// Cache-hot, and there were too few failures to ignore it (`can_migrate_task`); threads of a core share
-    /// their caches.
+    /// Cache-hot or taken away from its pages, and there were too few failures to ignore it
+    /// (`can_migrate_task`); threads of a core share their caches.
     fn is_hot(&self, view: &dyn View, pull: &Pull, task: TaskId) -> bool {
         let domain = &self.domains[pull.level];
         let seen = view.task(task);
         let recent = view.now().since(seen.last_ran) < self.options.migration_cost;
         let hot = domain.kind != Kind::Smt && (seen.buddy || recent);
-        hot && pull.failed <= domain.cache_nice_tries()
+        let away = self.degrades(view, task, (pull.from, pull.to), pull.as_a == Situation::Idle);
+        away.unwrap_or(hot) && pull.failed <= domain.cache_nice_tries()
     }
 }
 

@@ -34,6 +34,15 @@ pub(super) const WAKE_LIMIT: &str =
     "wake: no cpu that the limit of the scan lets it look at is idle, goes to the target";
 /// No idle cpu in reach.
 pub(super) const WAKE_NONE: &str = "wake: no cpu that shares the target's cache is idle, goes to the target";
+/// `task_numa_migrate` with room on the node.
+pub(super) const NUMA_MOVES: &str =
+    "to its pages: another node has most of its faults, and the loads allow a move";
+/// The same by `migrate_swap`.
+pub(super) const NUMA_CHANGES: &str =
+    "to its pages: another node has most of its faults, and it changes places with a task there";
+/// The other one.
+pub(super) const NUMA_GIVES_WAY: &str =
+    "changes places with a task whose pages are here: together they are nearer to theirs";
 /// `LBF_DST_PINNED`: the pull goes on for another cpu of the group.
 pub(super) const PULLED_FOR_ANOTHER: &str =
     "pulled for another cpu of the group: the task's mask forbids the cpu that balances";

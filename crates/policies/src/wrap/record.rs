@@ -42,6 +42,8 @@ pub enum Hook {
     Enqueued(TaskId),
     /// [`Policy::preempted`].
     Preempted(TaskId),
+    /// [`Policy::misplaced`].
+    Misplaced(TaskId),
 }
 
 impl Hook {
@@ -61,6 +63,7 @@ impl Hook {
             Notice::Waits(task, _) => Self::Waits(task),
             Notice::Proceeds(task) => Self::Proceeds(task),
             Notice::Preempted(task, ..) => Self::Preempted(task),
+            Notice::Misplaced(task) => Self::Misplaced(task),
             Notice::Quiescent(..) | Notice::Running(..) | Notice::Stopping(..) => return None,
         })
     }

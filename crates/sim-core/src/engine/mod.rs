@@ -460,6 +460,9 @@ impl Engine<'_> {
         if !self.preempted.is_empty() {
             self.notify_preemptions(policy);
         }
+        if !self.shared.misplaced.is_empty() {
+            self.notify_misplaced(policy);
+        }
     }
 
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {

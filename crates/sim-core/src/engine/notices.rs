@@ -60,6 +60,23 @@ impl Engine<'_> {
         }
     }
 
+    /// Notifies the policy of each task that is not on the node that it prefers; then the pass over its pages
+    /// comes.
+    pub(super) fn notify_misplaced(&mut self, policy: &mut dyn Policy) {
+        for task in std::mem::take(&mut self.shared.misplaced) {
+            if !self.shared.scans[task].waits() {
+                continue;
+            }
+            if matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
+                policy.misplaced(self, task);
+                self.notify(policy);
+            }
+            let cpu = self.shared.tasks[task].cpu;
+            self.shared.scans[task].answer(self.shared.segments.memory.node(cpu));
+            self.shared.rounds.mark(cpu);
+        }
+    }
+
     /// Charges all cpus up to now, so that the policy observes current priorities.
     pub(crate) fn refresh_priorities(&mut self) {
         if self.watches_preemptions {

@@ -31,6 +31,16 @@ struct Piece {
     last: Option<(u32, NodeId)>,
 }
 
+/// Whether a task that is not on the node that it prefers has asked for a place there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    No,
+    /// The policy is still to be notified; the pass waits for it.
+    Pending,
+    /// The policy has done what it could: the pass comes next.
+    Answered,
+}
+
 /// Hinting faults since the last complete scan, 65,536 for each piece (`numa_faults_locality`).
 #[derive(Clone, Copy, Default, Debug)]
 struct Tally {
@@ -77,27 +87,45 @@ pub(crate) struct Pass<'a> {
     pub(crate) group: Option<&'a Group>,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    /// One over so many bytes of each of so many tasks, on node 0, of pages that nobody shares.
+    pub(crate) const fn of(rules: &'a NumaBalancing, bytes: u64, threads: u32) -> Self {
+        Self { rules, bytes, threads, here: NodeId(0), spread: 0, group: None }
+    }
+
     /// Bytes of the task that one pass marks: its process has the window together.
     fn window(&self) -> u64 {
         (self.rules.window / u64::from(self.threads.max(1))).max(self.rules.page)
     }
 
-    /// Least and most cpu time between two passes (`task_scan_min`, `task_scan_max`); a group scans the more
-    /// rarely the more members it has and the larger the share of its faults that are shared.
-    fn periods(&self, faults: Tally) -> (Span, Span) {
+    /// Windows in its process.
+    fn windows(&self) -> u64 {
         let process = u128::from(self.bytes) * u128::from(self.threads);
-        let windows = process.div_ceil(u128::from(self.rules.window)).clamp(1, u128::from(u64::MAX)) as u64;
-        let part = |whole: Span| Span::from_ns(whole.ns() / windows);
+        process.div_ceil(u128::from(self.rules.window)).clamp(1, u128::from(u64::MAX)) as u64
+    }
+
+    /// A group scans the more rarely the more members it has and the larger the share of its faults that are
+    /// shared.
+    fn of_group(&self, period: Span, faults: Tally) -> Span {
+        let all = u128::from(faults.private + faults.shared);
+        let scaled =
+            u128::from(period.ns()) * u128::from(self.threads) * u128::from(faults.shared) / all.max(1);
+        period.max(Span::from_ns(scaled.min(1 << 60) as u64))
+    }
+
+    /// Least and most cpu time between two passes (`task_scan_min`, `task_scan_max`).
+    fn periods(&self, faults: Tally) -> (Span, Span) {
+        let part = |whole: Span| Span::from_ns(whole.ns() / self.windows());
         let least = self.rules.floor.max(part(self.rules.fastest));
-        let mut most = part(self.rules.slowest);
-        if faults.shared > 0 {
-            let all = u128::from(faults.private + faults.shared);
-            let scaled =
-                u128::from(most.ns()) * u128::from(self.threads) * u128::from(faults.shared) / all.max(1);
-            most = most.max(Span::from_ns(scaled.min(1 << 60) as u64));
-        }
+        let most = self.of_group(part(self.rules.slowest), faults);
         (least, most.max(least))
+    }
+
+    /// Cpu time between the first passes, and between those after a move (`task_scan_start`; before 4.14
+    /// `task_scan_min`).
+    fn start(&self, faults: Tally) -> Span {
+        let least = self.periods(Tally::default()).0;
+        if self.rules.private_slows { self.of_group(least, faults) } else { least }
     }
 
     /// Where a piece ends, bytes.
@@ -138,9 +166,18 @@ pub(crate) struct Scan {
     /// Complete scans (`numa_scan_seq`).
     complete: u32,
     tally: Tally,
+    /// Those of the last complete scan.
+    last_tally: Tally,
+    /// Cpu time of the task after the last pass.
+    passed: Span,
+    asked: Asked,
+    /// The task shares its pages with its application, as of the last pass.
+    pub(crate) grouped: bool,
     /// Faults by node: those since the last complete scan, and half of what there was before
     /// (`numa_faults`).
     faults: Vec<(u64, u64)>,
+    /// The same of faults on data that are spread over all nodes.
+    spread: (u64, u64),
     /// The node with most of them (`numa_preferred_nid`).
     pub(crate) preferred: MaybeNode,
 }
@@ -156,7 +193,12 @@ impl Scan {
             marked: 0,
             complete: 0,
             tally: Tally::default(),
+            last_tally: Tally::default(),
+            passed: used,
+            asked: Asked::No,
+            grouped: false,
             faults: Vec::new(),
+            spread: (0, 0),
             preferred: MaybeNode::NONE,
         }
     }
@@ -193,12 +235,68 @@ impl Scan {
         self.home = MaybeNode::at(home);
     }
 
+    /// The task is not on the node that it prefers, and the pass that is due waits for the policy, which is
+    /// to be notified (`notify`, once).
+    pub(crate) fn asks(&mut self, rules: &NumaBalancing, here: NodeId, mut notify: impl FnMut()) -> bool {
+        let misplaced = rules.moves_tasks && self.preferred.node().is_some_and(|node| node != here);
+        match self.asked {
+            Asked::Pending => return true,
+            Asked::No if misplaced => {
+                self.asked = Asked::Pending;
+                notify();
+                return true;
+            }
+            Asked::No | Asked::Answered => self.asked = Asked::No,
+        }
+        false
+    }
+
+    /// The pass that is due waits for the policy.
+    pub(crate) fn waits(&self) -> bool {
+        self.asked == Asked::Pending
+    }
+
+    /// The policy has been notified; a task of a group prefers the node where it is now.
+    pub(crate) fn answer(&mut self, here: NodeId) {
+        self.asked = Asked::Answered;
+        if self.grouped {
+            self.preferred = MaybeNode::at(here);
+        }
+    }
+
+    /// The part of its faults on pages of a node, in thousandths (`task_weight`).
+    pub(crate) fn share(&self, node: NodeId) -> u64 {
+        let all = self.spread.1 + self.faults.iter().map(|(_, old)| old).sum::<u64>();
+        let there = self.faults.get(node.0 as usize).map_or(0, |(_, old)| *old);
+        1_000 * there / all.max(1)
+    }
+
+    /// The task leaves a node: scans begin anew, unless it goes where it prefers to be or comes from where it
+    /// did not (`update_scan_period`).
+    pub(crate) fn changes_node(&mut self, pass: &Pass<'_>, from: NodeId, to: NodeId) {
+        let preferred = self.preferred.node();
+        let expected = preferred == Some(to) || preferred.is_some_and(|node| node != from);
+        if self.period == Span::ZERO || (self.complete > 0 && expected) {
+            return;
+        }
+        self.period = pass.start(self.last_tally);
+        self.due = self.passed.saturating_add(self.period);
+    }
+
+    /// A pass has taken so long that the task has used this cpu time at its end: the next one is due a period
+    /// later.
+    pub(crate) fn passes(&mut self, used: Span) {
+        self.passed = used;
+        self.due = used.saturating_add(self.period);
+    }
+
     /// The next part of the pages is marked, and each page of it has a hinting fault. `touch`: who has that
     /// of a piece, and on which node.
     pub(crate) fn pass(&mut self, pass: &Pass<'_>, mut touch: impl FnMut() -> (u32, NodeId)) -> Faults {
         if self.period == Span::ZERO {
-            self.period = pass.periods(Tally::default()).0;
+            self.period = pass.start(Tally::default());
         }
+        self.grouped = pass.group.is_some();
         let from = self.marked.min(pass.bytes);
         let until = from.saturating_add(pass.window()).min(pass.bytes);
         let mut faults = Faults { count: (until - from).div_ceil(pass.rules.page), ..Faults::default() };
@@ -240,6 +338,7 @@ impl Scan {
         tally.shared += ONE - own;
         tally.local += ONE - own;
         self.faults[piece.node.0 as usize].0 += own;
+        self.spread.0 += ONE - own;
         moves.then_some(to)
     }
 
@@ -250,7 +349,7 @@ impl Scan {
         (last, private): (Option<(u32, NodeId)>, bool),
         (from, to): (NodeId, NodeId),
     ) -> bool {
-        if private && (self.complete <= EARLY || self.preferred.node().is_none()) {
+        if pass.rules.early && private && (self.complete <= EARLY || self.preferred.node().is_none()) {
             return true;
         }
         if last.is_some_and(|(_, node)| node != to) {
@@ -263,7 +362,7 @@ impl Scan {
     fn end(&mut self, pass: &Pass<'_>) {
         self.marked = 0;
         self.complete = self.complete.saturating_add(1);
-        for (new, old) in &mut self.faults {
+        for (new, old) in self.faults.iter_mut().chain([&mut self.spread]) {
             *old = *old / 2 + std::mem::take(new);
         }
         let found = |node: usize| pass.group.map_or(self.faults[node].1, |group| group.pages[node]);
@@ -277,23 +376,29 @@ impl Scan {
         if best.0 > 0 {
             self.preferred = MaybeNode::at(NodeId(best.1 as u32));
         }
-        let tally = std::mem::take(&mut self.tally);
-        self.adapt(tally, pass.periods(tally));
+        self.last_tally = std::mem::take(&mut self.tally);
+        self.adapt(self.last_tally, pass.periods(self.last_tally), pass.rules.private_slows);
     }
 
     /// `update_task_scan_period`.
-    fn adapt(&mut self, faults: Tally, (least, most): (Span, Span)) {
+    fn adapt(&mut self, faults: Tally, (least, most): (Span, Span), private_slows: bool) {
         if faults.local + faults.shared == 0 {
             self.period = most.min(self.period * 2);
             return;
         }
         let slot = self.period.ns().div_ceil(10);
         let local = 10 * faults.local / (faults.local + faults.remote).max(1);
-        let private = 10 * faults.private / (faults.private + faults.shared).max(1);
-        let longer = [private, local].into_iter().find(|share| *share >= THRESHOLD);
-        let period = match longer {
+        let all = faults.private + faults.shared;
+        let private = 10 * faults.private / all.max(1);
+        let longer = [private, local].into_iter().skip(usize::from(!private_slows));
+        let period = match longer.into_iter().find(|share| *share >= THRESHOLD) {
             Some(share) => self.period.ns() + (share - THRESHOLD).max(1) * slot,
-            None => self.period.ns().saturating_sub((THRESHOLD - private.max(local)) * slot),
+            None if private_slows => self.period.ns().saturating_sub((THRESHOLD - private.max(local)) * slot),
+            // The less, the more of the faults are shared.
+            None => {
+                let part = (10 * faults.private).div_ceil(all + 1);
+                self.period.ns().saturating_sub((THRESHOLD - local) * slot * part / 10)
+            }
         };
         self.period = Span::from_ns(period).clamp(least, most);
     }
@@ -379,10 +484,17 @@ mod tests {
         scan.period = Span::from_ms(2_000);
         let faults = Tally { local: 20, remote: 80, private: 50, shared: 50 };
         // 7 - max(5, 2) = 2 tenths shorter.
-        scan.adapt(faults, (Span::from_ms(100), RULES.slowest));
+        scan.adapt(faults, (Span::from_ms(100), RULES.slowest), true);
         assert_eq!(scan.period, Span::from_ms(1_600));
-        scan.adapt(Tally { local: 80, remote: 20, ..faults }, (Span::from_ms(100), RULES.slowest));
+        scan.adapt(Tally { local: 80, remote: 20, ..faults }, (Span::from_ms(100), RULES.slowest), true);
         assert_eq!(scan.period, Span::from_ms(1_760));
+        // To 4.13: (7 - 2) tenths of 1.76 s, of which the rounded share of private faults, 5 tenths, counts.
+        scan.adapt(faults, (Span::from_ms(100), RULES.slowest), false);
+        assert_eq!(scan.period, Span::from_ms(1_760 - 440));
+        // Private faults alone slow nothing there.
+        let own = Tally { local: 20, remote: 80, private: 100, shared: 0 };
+        scan.adapt(own, (Span::from_ms(100), RULES.slowest), false);
+        assert_eq!(scan.period, Span::from_ms(1_320 - 660));
         // A group of 8 with as many shared faults as private ones: 60 s x 8 / 2.
         let group = Pass { threads: 8, ..pass(1_000, 0) };
         assert_eq!(group.periods(faults).1, Span::from_ms(240_000));

@@ -8,7 +8,7 @@ use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode, Task};
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::Level;
-use crate::policy::TaskState;
+use crate::policy::{Locality, TaskState};
 use crate::program::{Pages, Touch};
 use crate::rng::{Purpose, below, key, next};
 use crate::time::{Span, Time};
@@ -201,7 +201,7 @@ impl Shared<'_> {
     #[inline]
     pub(crate) fn scan_due(&self, record: &Cpu) -> Time {
         let id = record.current;
-        if !self.is_scanned(id) {
+        if !self.is_scanned(id) || self.scans[id].waits() {
             return Time::NEVER;
         }
         record.since + self.scans[id].due.saturating_sub(self.tasks[id].cpu_time)
@@ -211,6 +211,13 @@ impl Shared<'_> {
     /// the copies of the pages that move.
     fn scan_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
         if !self.is_scanned(id) || self.scans[id].due > self.tasks[id].cpu_time {
+            return Span::ZERO;
+        }
+        let here = self.segments.memory.node(cpu);
+        let misplaced = &mut self.misplaced;
+        if let Some(rules) = &self.model.numa_balancing
+            && self.scans[id].asks(rules, here, || misplaced.push(id))
+        {
             return Span::ZERO;
         }
         let home = self.own_node(cpu, id);
@@ -230,7 +237,7 @@ impl Shared<'_> {
         }
         counters.page_copies += u64::from(!moved.is_empty());
         let scan = &mut self.scans[id];
-        scan.due = task.cpu_time.saturating_add(time).saturating_add(scan.period);
+        scan.passes(task.cpu_time.saturating_add(time));
         if !moved.is_empty() {
             let home = self.segments.memory.home(scan.parts());
             scan.settle(home);
@@ -250,15 +257,13 @@ impl Shared<'_> {
         let exists = |task: &Task| !matches!(task.state, TaskState::New | TaskState::Exited);
         let group = shared.then(|| Group {
             tasks: memory.counts(tasks().filter(|task| exists(task)).map(|task| memory.node(task.cpu))),
-            pages: memory.counts(tasks().filter_map(|task| task.home.node())),
+            pages: self.group_pages(task.app()),
         });
         let pass = Pass {
-            rules: &rules,
-            bytes: app.scanned,
-            threads: app.process.min(app.tasks),
             here,
             spread: memory.spread(task.profile),
             group: group.as_ref(),
+            ..Pass::of(&rules, app.scanned, app.process.min(app.tasks))
         };
         let mut drawn =
             key(self.options.seed, Purpose::HintingFault, u64::from(id.0)).wrapping_add(task.cpu_time.ns());
@@ -271,5 +276,46 @@ impl Shared<'_> {
             if other == rank || !exists(task) { (rank, here) } else { (other, memory.node(task.cpu)) }
         };
         self.scans[id].pass(&pass, touch)
+    }
+
+    /// How much of the pages of all tasks of an application is on each node, 65,536 parts of each.
+    fn group_pages(&self, app: AppId) -> Vec<u64> {
+        let app = &self.apps[app];
+        let homes = (0..app.tasks).filter_map(|rank| self.tasks[app.task(rank)].home.node());
+        self.segments.memory.counts(homes)
+    }
+
+    /// A task is moved: its scans may begin anew on another node.
+    pub(crate) fn note_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
+        let [from, to] = [from, to].map(|cpu| self.segments.memory.node(cpu));
+        let Some(rules) = self.model.numa_balancing.filter(|_| from != to && !self.scans.is_empty()) else {
+            return;
+        };
+        let app = &self.apps[self.tasks[id].app()];
+        let pass = Pass::of(&rules, app.scanned, app.process.min(app.tasks));
+        self.scans[id].changes_node(&pass, from, to);
+    }
+
+    /// What the hinting faults of a task say.
+    pub(crate) fn locality(&self, id: TaskId) -> Option<Locality> {
+        if self.scans.is_empty() {
+            return None;
+        }
+        let scan = &self.scans[id];
+        let group = scan.grouped.then(|| self.tasks[id].app());
+        Some(Locality { preferred: scan.preferred.node()?, group })
+    }
+
+    /// The part of the faults of a task or of its group on the pages of a node, in thousandths.
+    pub(crate) fn fault_share(&self, id: TaskId, node: NodeId, of_group: bool) -> u64 {
+        if self.scans.is_empty() {
+            return 0;
+        }
+        if !of_group {
+            return self.scans[id].share(node);
+        }
+        let pages = self.group_pages(self.tasks[id].app());
+        let there = pages.get(node.0 as usize).copied().unwrap_or(0);
+        1_000 * there / pages.iter().sum::<u64>().max(1)
     }
 }

@@ -551,6 +551,7 @@ impl<'o> Engine<'o> {
                 policy_orders,
                 stepwise: options.stepwise || policy_orders || real_time || (directed && limited(&model)),
                 scans: scans(&machine, &model, tasks.len()),
+                misplaced: Vec::new(),
                 segments: Segments::new(&machine, memory, usable(&machine, &model), looks),
                 machine,
                 model,

@@ -38,6 +38,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) segments: Segments,
     /// The scans of the tasks' pages; empty without automatic NUMA balancing.
     pub(crate) scans: IdVec<TaskId, Scan>,
+    /// Tasks whose next pass waits until the policy knows that they are not on the node that they prefer.
+    pub(crate) misplaced: Vec<TaskId>,
     pub(crate) sources: Sources,
     /// Which cpus have something to decide at this instant, and which have decided.
     pub(crate) rounds: Rounds,
@@ -247,6 +249,7 @@ impl Shared<'_> {
         let counters = &mut self.apps[self.tasks[id].app()].counters;
         counters.migrations += 1;
         counters.far_migrations += u64::from(distance == Distance::Far);
+        self.note_move(id, from, to);
         self.observe(Observation::Migrated { task: id, from, to });
     }
 

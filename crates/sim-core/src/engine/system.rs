@@ -3,10 +3,10 @@
 use crate::engine::Engine;
 use crate::engine::state::{Activity, OnReturn, Part, Waiting};
 use crate::event::Timer;
-use crate::ids::{AppId, CpuId, Id, TaskId};
+use crate::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use crate::machine::Machine;
 use crate::policy::{
-    self, Action, Affinity, AppView, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
+    self, Action, Affinity, AppView, Locality, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
 use crate::run_queue::{self, Rules, group_loads, groups};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -73,6 +73,14 @@ impl View for Engine<'_> {
             false => group_loads::queued_of(tasks, cpu, task),
         };
         (cpu.rare.group_count > 0).then(|| load(self.shared.model.discipline.averages_loads()))
+    }
+
+    fn locality(&self, task: TaskId) -> Option<Locality> {
+        self.shared.locality(task)
+    }
+
+    fn fault_share(&self, task: TaskId, node: NodeId, of_group: bool) -> u64 {
+        self.shared.fault_share(task, node, of_group)
     }
 
     fn task(&self, task: TaskId) -> TaskView {

@@ -117,6 +117,8 @@ struct Reference<'o> {
     /// The policy wants to know who is displaced, under the time-sharing class.
     turns: bool,
     preempted: Vec<(usize, usize, Preemption)>,
+    /// Tasks away from their preferred nodes, of which the policy is still to be told.
+    astray: Vec<usize>,
     complete_apps: Vec<usize>,
     /// Applications that have arrived and not started, in order.
     queue: Vec<usize>,
@@ -233,6 +235,7 @@ impl<'o> Reference<'o> {
             watched: false,
             turns: false,
             preempted: Vec::new(),
+            astray: Vec::new(),
             complete_apps: Vec::new(),
             queue: Vec::new(),
             corrections: 0,
@@ -380,6 +383,7 @@ impl<'o> Reference<'o> {
             self.tell(policy);
             self.tell_waits(policy);
             self.tell_displaced(policy);
+            self.tell_astray(policy);
         }
         self.new_speeds();
         self.new_rates();

@@ -1,9 +1,10 @@
 //! Automatic NUMA balancing in the reference engine: passes over the pages of tasks, hinting faults, and
 //! pages that follow.
 
+use sim_core::ids::{AppId, NodeId, TaskId};
 use sim_core::os::NumaBalancing;
-use sim_core::policy::TaskState;
-use sim_core::program::Pages;
+use sim_core::policy::{Locality, Policy, TaskState};
+use sim_core::program::{MemoryProfile, Pages};
 use sim_core::rng::{Purpose, below, draw, key};
 
 use super::Reference;
@@ -15,21 +16,27 @@ use super::state::{Activity, NEVER};
 const PARTS: u64 = 16;
 const NS_PER_S: u128 = 1_000_000_000;
 
+/// Pages of a profile that are in use and have no place of their own.
+fn reached(profile: &MemoryProfile) -> bool {
+    !matches!(profile.pages, Pages::Interleaved | Pages::NextTouch | Pages::Node(_))
+        && profile.demand > 0
+        && profile.working_set > 0
+}
+
 impl Reference<'_> {
     /// The rules, if the pages of the task's present operation are scanned, and how many bytes of them there
     /// are.
     fn scanned(&self, t: usize) -> Option<(NumaBalancing, u64)> {
         let rules = self.balances()?;
-        let reached = |profile: &sim_core::program::MemoryProfile| {
-            !matches!(profile.pages, Pages::Interleaved | Pages::NextTouch | Pages::Node(_))
-                && profile.demand > 0
-                && profile.working_set > 0
-        };
-        let program = &self.apps[self.tasks[t].app].spec.program;
-        let sets = program.profiles().iter().filter(|profile| reached(profile)).map(|p| p.working_set);
-        let bytes = sets.max().filter(|bytes| *bytes >= rules.page)?;
+        let bytes = Some(self.reached_bytes(t)).filter(|bytes| *bytes >= rules.page)?;
         let computes = self.tasks[t].source.is_none() && reached(&self.tasks[t].profile);
         computes.then_some((rules, bytes))
+    }
+
+    /// How many bytes of a task's pages are scanned in any of its operations.
+    fn reached_bytes(&self, t: usize) -> u64 {
+        let program = &self.apps[self.tasks[t].app].spec.program;
+        program.profiles().iter().filter(|profile| reached(profile)).map(|p| p.working_set).max().unwrap_or(0)
     }
 
     /// The rules, where they act.
@@ -42,7 +49,7 @@ impl Reference<'_> {
         let Some(t) = self.cpus[c].current.filter(|_| self.cpus[c].activity == Activity::Compute) else {
             return NEVER;
         };
-        if self.scanned(t).is_none() {
+        if self.scanned(t).is_none() || self.tasks[t].scan.away == Some(false) {
             return NEVER;
         }
         self.cpus[c].since + self.tasks[t].scan.next.saturating_sub(self.tasks[t].cpu_time)
@@ -75,21 +82,22 @@ impl Reference<'_> {
         if self.tasks[t].scan.next > self.tasks[t].cpu_time {
             return 0;
         }
+        if self.holds_pass(c, t, &rules) {
+            return 0;
+        }
         self.take_over(t);
         let here = self.tasks[t].allotted.unwrap_or(self.node(c));
         self.tasks[t].home.get_or_insert(here);
         self.lay_out(t);
-        let threads = {
-            let spec = &self.apps[self.tasks[t].app].spec;
-            u64::from(spec.process().min(spec.tasks))
-        };
+        let threads = self.threads(t);
         let most = (rules.window / threads).max(rules.page);
         let (from, to) =
             (self.tasks[t].scan.offset, bytes.min(self.tasks[t].scan.offset.saturating_add(most)));
         let (least, _) = periods(&rules, bytes, threads, (0, 0));
         self.tasks[t].scan.period.get_or_insert(least);
+        self.tasks[t].scan.shares = self.tasks[t].profile.pages == Pages::Team;
         let mut time = (to - from).div_ceil(rules.page) * rules.fault.ns();
-        let copies = self.faults(c, t, bytes, (from, to));
+        let copies = self.faults((c, t), (&rules, bytes), (from, to));
         time += copies.unwrap_or(0);
         self.tasks[t].scan.offset = to;
         if to == bytes {
@@ -99,8 +107,98 @@ impl Reference<'_> {
             self.move_home(t);
         }
         let task = &mut self.tasks[t];
-        task.scan.next = task.cpu_time + time + task.scan.period.unwrap_or(least);
+        task.scan.last = task.cpu_time + time;
+        task.scan.next = task.scan.last + task.scan.period.unwrap_or(least);
         time
+    }
+
+    fn threads(&self, t: usize) -> u64 {
+        let spec = &self.apps[self.tasks[t].app].spec;
+        u64::from(spec.process().min(spec.tasks))
+    }
+
+    /// A pass has to wait: the policy may move a task first that is away from its preferred node.
+    fn holds_pass(&mut self, c: usize, t: usize, rules: &NumaBalancing) -> bool {
+        let here = self.node(c) as usize;
+        let away = rules.moves_tasks && self.tasks[t].scan.preferred.is_some_and(|node| node != here);
+        match self.tasks[t].scan.away {
+            None if away => {
+                self.tasks[t].scan.away = Some(false);
+                self.astray.push(t);
+                true
+            }
+            Some(false) => true,
+            None | Some(true) => {
+                self.tasks[t].scan.away = None;
+                false
+            }
+        }
+    }
+
+    /// Tells the policy who is away from its preferred node; then the passes go on.
+    pub(super) fn tell_astray(&mut self, policy: &mut dyn Policy) {
+        for t in std::mem::take(&mut self.astray) {
+            if self.tasks[t].scan.away != Some(false) {
+                continue;
+            }
+            if matches!(self.tasks[t].state, TaskState::Queued | TaskState::Running) {
+                policy.misplaced(self, TaskId(t as u32));
+                self.tell(policy);
+            }
+            let c = self.tasks[t].cpu;
+            let here = self.node(c) as usize;
+            let scan = &mut self.tasks[t].scan;
+            scan.away = Some(true);
+            if scan.shares {
+                scan.preferred = Some(here);
+            }
+            self.mark(c);
+        }
+    }
+
+    /// A move to another node makes scans frequent again, but for one to the preferred node, and but for one
+    /// away from a node that was not preferred.
+    pub(super) fn note_move(&mut self, t: usize, from: usize, to: usize) {
+        let [from, to] = [from, to].map(|c| self.node(c) as usize);
+        let (Some(rules), Some(_)) = (self.balances(), self.tasks[t].scan.period) else { return };
+        let leaves = match self.tasks[t].scan.preferred {
+            Some(preferred) => preferred == from,
+            None => true,
+        };
+        if from == to || (self.tasks[t].scan.finished > 0 && !leaves) {
+            return;
+        }
+        let (threads, bytes) = (self.threads(t), self.reached_bytes(t));
+        let (mut period, _) = periods(&rules, bytes, threads, (0, 0));
+        let (shared, all) = self.tasks[t].scan.mixture;
+        if rules.private_slows && shared > 0 {
+            let scaled = u128::from(period) * u128::from(threads) * u128::from(shared) / u128::from(all);
+            period = period.max(scaled.min(1 << 60) as u64);
+        }
+        let scan = &mut self.tasks[t].scan;
+        (scan.period, scan.next) = (Some(period), scan.last + period);
+    }
+
+    /// What policies see of the faults of a task.
+    pub(super) fn locality_of(&self, t: usize) -> Option<Locality> {
+        self.balances()?;
+        let scan = &self.tasks[t].scan;
+        let group = scan.shares.then_some(AppId(self.tasks[t].app as u32));
+        Some(Locality { preferred: NodeId(scan.preferred? as u32), group })
+    }
+
+    /// The thousandths of a task's faults, or of its group's pages, on a node.
+    pub(super) fn thousandths(&self, t: usize, node: usize, of_group: bool) -> u64 {
+        if self.balances().is_none() {
+            return 0;
+        }
+        let (counts, elsewhere) = if of_group {
+            (self.whole_group(self.tasks[t].app).1, 0)
+        } else {
+            (self.tasks[t].scan.remembered.clone(), self.tasks[t].scan.everywhere.1)
+        };
+        let all = counts.iter().sum::<u64>() + elsewhere;
+        if all == 0 { 0 } else { counts.get(node).copied().unwrap_or(0) * 1_000 / all }
     }
 
     /// The parts follow from where the pages are, if something else than a pass has put them there.
@@ -131,7 +229,13 @@ impl Reference<'_> {
 
     /// All parts that end within these bytes are used; the time that the copies of those take that move, if
     /// any do.
-    fn faults(&mut self, c: usize, t: usize, bytes: u64, (from, to): (u64, u64)) -> Option<u64> {
+    fn faults(
+        &mut self,
+        (c, t): (usize, usize),
+        of: (&NumaBalancing, u64),
+        until: (u64, u64),
+    ) -> Option<u64> {
+        let ((rules, bytes), (from, to)) = (of, until);
         let end = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(PARTS)) as u64;
         let app = self.tasks[t].app;
         let shared = self.tasks[t].profile.pages == Pages::Team;
@@ -154,7 +258,7 @@ impl Reference<'_> {
             let Part { node, toucher: last } = scan.parts[part as usize].clone();
             let private = last.is_none_or(|(rank, _)| rank == toucher.0);
             let twice = last.is_none_or(|(_, node)| node == toucher.1);
-            let early = scan.finished <= 4 || scan.preferred.is_none();
+            let early = rules.early && (scan.finished <= 4 || scan.preferred.is_none());
             let wanted = private || !shared || {
                 let (there, here) = (node, toucher.1);
                 tasks[here] > 3 * tasks[there]
@@ -169,6 +273,7 @@ impl Reference<'_> {
             scan.faults.push((false, true, spread));
             let now = if moves { toucher.1 } else { node };
             scan.fresh[now] += ONE - spread;
+            scan.everywhere.0 += spread;
             scan.parts[part as usize] = Part { node: now, toucher: Some(toucher) };
             if moves {
                 let size = end(part + 1) - end(part);
@@ -209,6 +314,7 @@ impl Reference<'_> {
         for node in 0..scan.fresh.len() {
             scan.remembered[node] = scan.remembered[node] / 2 + std::mem::take(&mut scan.fresh[node]);
         }
+        scan.everywhere = (0, scan.everywhere.1 / 2 + scan.everywhere.0);
         let found = if shared { &of_group } else { &scan.remembered };
         let most = found.iter().max().copied().unwrap_or(0);
         if most > 0 {
@@ -221,18 +327,23 @@ impl Reference<'_> {
         };
         let (private, local) = (sum(&|private, _| private), sum(&|_, local| local));
         let (all, shared) = (sum(&|_, _| true), sum(&|private, _| !private));
+        scan.mixture = (shared, all);
         let (least, most) = periods(rules, bytes, threads, (shared, all));
         let period = scan.period.unwrap_or(least);
         let tenths = |count: u64| 10 * count / all.max(1);
         scan.period = Some(if local == 0 && shared == 0 {
             most.min(2 * period)
         } else {
+            // What of a speed-up counts where private faults do not slow the scans, in tenths.
+            let part = (10 * private).div_ceil(all + 1);
             let (slot, private, local) = (period.div_ceil(10), tenths(private), tenths(local));
             let longer = |share: u64| period + if share == 7 { slot } else { (share - 7) * slot };
-            let changed = if private >= 7 {
+            let changed = if private >= 7 && rules.private_slows {
                 longer(private)
             } else if local >= 7 {
                 longer(local)
+            } else if !rules.private_slows {
+                period - period.min((7 - local) * slot * part / 10)
             } else {
                 period - period.min((7 - private.max(local)) * slot)
             };

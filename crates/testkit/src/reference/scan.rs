@@ -29,10 +29,21 @@ pub(super) struct RefScan {
     pub(super) fresh: Vec<u64>,
     pub(super) remembered: Vec<u64>,
     pub(super) preferred: Option<usize>,
+    /// Faults on data that all nodes have: since then, and what is remembered.
+    pub(super) everywhere: (u64, u64),
+    /// (shared, all) faults of the last scan.
+    pub(super) mixture: (u64, u64),
+    /// Cpu time of the task at the end of the last pass.
+    pub(super) last: u64,
+    /// Others use its pages, too.
+    pub(super) shares: bool,
+    /// It is away from its preferred node: false, the policy does not know yet; true, it has had its say.
+    pub(super) away: Option<bool>,
 }
 
 impl RefScan {
     pub(super) fn begins(rules: Option<&NumaBalancing>, used: u64) -> Self {
-        Self { next: used.saturating_add(rules.map_or(0, |rules| rules.delay.ns())), ..Self::default() }
+        let next = used.saturating_add(rules.map_or(0, |rules| rules.delay.ns()));
+        Self { next, last: used, ..Self::default() }
     }
 }

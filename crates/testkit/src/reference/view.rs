@@ -1,9 +1,9 @@
 //! What policies see and do on the reference engine: nothing is ever behind, so seeing changes nothing.
 
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::policy::{
-    self, Affinity, AppView, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
+    self, Affinity, AppView, Locality, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
@@ -66,6 +66,14 @@ impl View for Reference<'_> {
 
     fn task_load_average(&self, task: TaskId) -> Option<u64> {
         (!self.model.groups.is_empty()).then(|| self.task_load(task.0 as usize))
+    }
+
+    fn locality(&self, task: TaskId) -> Option<Locality> {
+        self.locality_of(task.0 as usize)
+    }
+
+    fn fault_share(&self, task: TaskId, node: NodeId, of_group: bool) -> u64 {
+        self.thousandths(task.0 as usize, node.0 as usize, of_group)
     }
 
     fn task(&self, task: TaskId) -> TaskView {

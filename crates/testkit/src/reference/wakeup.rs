@@ -337,6 +337,7 @@ impl Reference<'_> {
     }
 
     fn count_move(&mut self, t: usize, from: usize, to: usize) {
+        self.note_move(t, from, to);
         let (from, to) = (CpuId(from as u32), CpuId(to as u32));
         let far = self.machine.topology.distance(from, to) == Distance::Far;
         let counters = &mut self.apps[self.tasks[t].app].counters;

@@ -23,6 +23,7 @@ mod looks;
 mod memory;
 mod modern_balancing;
 mod numa_balancing;
+mod numa_placement;
 mod parked;
 mod polling;
 mod preemption;
