@@ -339,7 +339,7 @@ pub(super) fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
         },
         tick: Span::from_ns(tick),
     });
-    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, discipline }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, softirq_delay: Span::ZERO, discipline }
 }
 
 #[cfg(test)]

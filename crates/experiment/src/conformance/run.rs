@@ -19,8 +19,8 @@ use super::case::{Case, MOST_CELLS, MOST_CPUS, TICK, What};
 use super::record::{Recorder, Seen};
 
 /// Rules that make a run random or move it off the ticks, and their values here, where a kernel has them.
-const WITHOUT_NOISE: [(&str, u64); 4] =
-    [("tick", TICK.ns()), ("tick_jitter", 0), ("tick_skew", 0), ("hrtick", 0)];
+const WITHOUT_NOISE: [(&str, u64); 5] =
+    [("tick", TICK.ns()), ("tick_jitter", 0), ("softirq_delay", 0), ("tick_skew", 0), ("hrtick", 0)];
 
 fn machine(case: &Case) -> Result<Machine, String> {
     if case.machine.is_empty() {

@@ -60,6 +60,9 @@ pub(crate) fn check(
     if model.tick < Span::from_us(1) {
         return Err("the tick period must be at least 1us".into());
     }
+    if model.softirq_delay >= model.tick {
+        return Err("softirqs must be late by less than the period of the tick".into());
+    }
     model.discipline.check(model.tick)?;
     model.numa_balancing.as_ref().map_or(Ok(()), NumaBalancing::check)?;
     if machine.costs.poll == Span::ZERO {
@@ -354,6 +357,11 @@ fn build_cpus(
     if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Boxed::ready());
     }
+    if model.softirq_delay > Span::ZERO {
+        for cpu in machine.cpu_ids() {
+            cpus[cpu].rare.tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
+        }
+    }
     if model.discipline.ticks().is_some() {
         for cpu in machine.cpu_ids() {
             cpus[cpu].rare.next_tick = Time::ZERO;
@@ -635,6 +643,7 @@ pub(crate) fn test_model() -> OsModel {
         name: "test".into(),
         tick,
         tick_skew: false,
+        softirq_delay: Span::ZERO,
         discipline,
         balancer,
         groups: vec![],

@@ -36,12 +36,27 @@ impl Ticks {
         };
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
-        let (key, choices) = (record.rare.tick_key, u128::from(ticks.late.ns()) + 1);
-        let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
-        let tick =
-            |n: u64| Time::from_ns(phase.saturating_add(n.saturating_mul(period)).saturating_add(late(n)));
+        let tick = |n: u64| {
+            let late = late(ticks.late, record.rare.tick_key, n);
+            Time::from_ns(phase.saturating_add(n.saturating_mul(period)).saturating_add(late.ns()))
+        };
         if tick(due) >= at { tick(due) } else { tick(due + 1) }
     }
+
+    /// When the softirq runs that a tick of a cpu raises.
+    pub(crate) fn softirq(&self, model: &OsModel, record: &Cpu, tick: Time) -> Time {
+        if model.softirq_delay == Span::ZERO {
+            return tick;
+        }
+        let number = tick.ns().saturating_sub(self.step * u64::from(record.id.0)) / model.tick.ns();
+        tick + late(model.softirq_delay, record.rare.tick_key, number)
+    }
+}
+
+/// How late something is at the n-th tick, at most by so much.
+fn late(most: Span, key: u64, n: u64) -> Span {
+    let choices = u128::from(most.ns()) + 1;
+    Span::from_ns(((u128::from(draw(key, n)) * choices) >> 32) as u64)
 }
 
 impl Engine<'_> {

@@ -45,6 +45,7 @@ use sim_core::os::{Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{Awaited, Order, Policy, Preemption};
 use sim_core::program::AppSpec;
+use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Time;
 
 use cores::core_speed;
@@ -448,6 +449,16 @@ impl<'o> Reference<'o> {
             return phase;
         }
         phase.saturating_add((at - phase).div_ceil(period).saturating_mul(period))
+    }
+
+    /// When the policy acts that waits for a tick of a cpu.
+    fn softirq(&self, c: usize, tick: u64) -> u64 {
+        let period = self.model.tick.ns();
+        let skew = if self.model.tick_skew { period / 2 / self.cpus.len() as u64 } else { 0 };
+        let key = key(self.options.seed, Purpose::TickLateness, c as u64);
+        let choices = u128::from(self.model.softirq_delay.ns()) + 1;
+        let number = tick.saturating_sub(skew * c as u64) / period;
+        tick.saturating_add(((u128::from(draw(key, number)) * choices) >> 32) as u64)
     }
 
     /// A cpu has to decide: in this round if the cpu that decides now is a lower one, otherwise in the next
