@@ -11,7 +11,7 @@ use super::balance::Form;
 use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
 use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_4, ROW_5_15, ROW_6_5};
 use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_8, ROW_6_12_0, eevdf};
-use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
+use super::real_time::{CLASS, CLASS_6_12, CLASS_LIMITED};
 use super::types::{
     NumaAllowance, NumaSearch, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15,
     TYPES_6_1, TYPES_6_6, TYPES_6_8, TypeRules,
@@ -199,7 +199,7 @@ pub(super) const RHEL_10_0: Entry = Entry {
     parameters: &eevdf_types(
         &changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]),
         &numa(&TYPES_6_8),
-        &CLASS_SERVER,
+        &CLASS_6_12,
     ),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.12.0").packaged(".el10", "6.12.0"),
 };

@@ -12,7 +12,7 @@ use super::types::{
     TYPES, TYPES_6_6, TYPES_6_8, TYPES_6_12_65, TYPES_6_18, TYPES_6_18_0, TYPES_6_19, TYPES_7_1,
 };
 
-use super::real_time::{CLASS, CLASS_LIMITED, CLASS_SERVER};
+use super::real_time::{CLASS, CLASS_6_12, CLASS_6_18, CLASS_6_19, CLASS_LIMITED};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
@@ -173,13 +173,17 @@ const ROW_7_0: [Parameter; COUNT] =
 const ROW_7_1: [Parameter; COUNT] = changed(&ROW_7_0, &[Parameters::hrtick.with(true as u64)]);
 
 /// The parameters of a release since 6.12.
-const fn row(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES + CLASS] {
-    joined(&joined::<{ COUNT + TYPES }>(queue, balance), &CLASS_SERVER)
+const fn row(
+    queue: &[Parameter],
+    balance: &[Parameter],
+    class: &[Parameter],
+) -> [Parameter; COUNT + TYPES + CLASS] {
+    joined(&joined::<{ COUNT + TYPES }>(queue, balance), class)
 }
 
 /// The parameters of a release before 6.12, which limits the real-time class.
 const fn limited(queue: &[Parameter], balance: &[Parameter]) -> [Parameter; COUNT + TYPES + CLASS] {
-    joined(&joined::<{ COUNT + TYPES }>(queue, balance), &CLASS_LIMITED)
+    row(queue, balance, &CLASS_LIMITED)
 }
 
 /// An entry of the registry.
@@ -200,7 +204,7 @@ pub(super) const LINUX_6_18: Entry = Entry {
     source: "Linux 6.18.2, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the \
         lateness of ticks are measured",
     example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
-    parameters: &row(Parameters::TABLE, &TYPES_6_18),
+    parameters: &row(Parameters::TABLE, &TYPES_6_18, &CLASS_6_18),
     own: Kernel::linux(eevdf, Form::Types).packaged("", "6.18.2"),
 };
 
@@ -226,7 +230,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-6.12.0", "linux-6.8"],
-        &row(&ROW_6_12_0, &TYPES_6_8),
+        &row(&ROW_6_12_0, &TYPES_6_8, &CLASS_6_12),
         [
             "like linux-6.6, with delayed dequeue and requests that move with their tasks (2024)",
             "Linux 6.12, kernel/sched/fair.c",
@@ -235,7 +239,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-6.12.65", "linux-6.12.0"],
-        &row(&ROW_6_12_65, &TYPES_6_12_65),
+        &row(&ROW_6_12_65, &TYPES_6_12_65, &CLASS_6_12),
         [
             "like linux-6.12.0, with slices of 0.7ms, a yield that gives up the slice, and looks at random \
              of cpus that go idle (January 2026)",
@@ -245,7 +249,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-6.18.0", "linux-6.18"],
-        &row(&ROW_6_18_0, &TYPES_6_18_0),
+        &row(&ROW_6_18_0, &TYPES_6_18_0, &CLASS_6_18),
         [
             "like linux-6.18 (which is 6.18.2), with the yield that moves the deadline",
             "Linux 6.18, kernel/sched/fair.c",
@@ -254,7 +258,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-6.18.2", "linux-6.18"],
-        &row(Parameters::TABLE, &TYPES_6_18),
+        &row(Parameters::TABLE, &TYPES_6_18, &CLASS_6_18),
         [
             "another name of linux-6.18",
             "Linux 6.18.2, kernel/sched/fair.c",
@@ -263,7 +267,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-6.19", "linux-6.18"],
-        &row(Parameters::TABLE, &TYPES_6_19),
+        &row(Parameters::TABLE, &TYPES_6_19, &CLASS_6_19),
         [
             "the queues of linux-6.18; cpus that go idle look for tasks at random (2026)",
             "Linux 6.19, kernel/sched/fair.c",
@@ -272,7 +276,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-7.0", "linux-6.19"],
-        &row(&ROW_7_0, &TYPES_6_19),
+        &row(&ROW_7_0, &TYPES_6_19, &CLASS_6_19),
         [
             "like linux-6.19, but a task that another cpu wakes waits for the tick (lazy preemption, 2026)",
             "Linux 7.0, kernel/sched/core.c and fair.c; kernel/Kconfig.preempt (7dadeaa6e851)",
@@ -281,7 +285,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-7.1", "linux-7.0"],
-        &row(&ROW_7_1, &TYPES_7_1),
+        &row(&ROW_7_1, &TYPES_7_1, &CLASS_6_19),
         [
             "like linux-7.0, but a timer of its own ends requests (HRTICK, 2026)",
             "Linux 7.2, kernel/sched/fair.c and features.h",

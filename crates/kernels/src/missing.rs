@@ -96,16 +96,6 @@ const MISSING: &[Missing] = &[
             nothing; its use for the fair server is modelled.",
     },
     Missing {
-        rule: "fair server while it runs",
-        since: &[6, 12],
-        until: None,
-        except: &[],
-        error: Error::Pessimistic,
-        about: "Fair tasks that sleep and wake while the fair server runs go on at once \
-            (dl_defer_running). Here each wake-up beside a spinning real-time task waits for the \
-            whole deferral again: tasks that sleep often get far less than their 5 %.",
-    },
-    Missing {
         rule: "equal priorities apart",
         since: &[2, 6, 27],
         until: None,

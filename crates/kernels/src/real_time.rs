@@ -1,13 +1,19 @@
 //! The rules of the real-time class of Linux, each a key of `kernel:`, and the rows of the releases.
 //!
-//! Source: kernel/sched/rt.c and core.c of 5.10, 6.1 and 6.8; kernel/sched/deadline.c of 6.12 and 6.18.
+//! Source: kernel/sched/rt.c and core.c of 5.10, 6.1 and 6.8; kernel/sched/deadline.c of 6.12.117 and 7.x,
+//! with the commits of 2025 and 2026 between them.
 
 use notation::declare::Duration;
 use notation::declare::amount::ms;
 use notation::parameter::{Parameter, Values, changed};
-use notation::parameters;
-use sim_core::os::RealTimeRules;
+use notation::{choices, parameters};
+use sim_core::os::{RealTimeRules, ServerRules, ServerStop};
 use sim_core::time::Span;
+
+choices! {
+    /// The words of `fair_server_stop`.
+    pub(super) enum Stop { Dequeue = "dequeue", Yield = "yield", Pick = "pick" }
+}
 
 parameters! {
     /// The rules of the real-time class; the defaults are those of 2.6.25 to 6.11.
@@ -26,6 +32,19 @@ parameters! {
         fair_server: Duration = 0, in 0..=ms(900);
         /// The period of fair_server (fair_server/period).
         fair_server_period: Duration = s(1), in s(1)..=s(4);
+        /// When the fair server of a cpu without other tasks stops. `dequeue`: as the last one leaves
+        /// (dequeue_entities, to 6.16). `yield`: the second time that it finds none; the first time it gives
+        /// up the rest of its period, so that tasks that sleep often run once in each period (cccb45d7c429,
+        /// in the stable updates of August 2025). `pick`: the first time (a3a70caf7906, since 6.17).
+        fair_server_stop: Stop = Stop::Dequeue;
+        /// A fair server that has served, and starts after the end of its period, waits again
+        /// (115135422562, since 6.19 and the stable updates of February 2026). Otherwise it goes first at once, however long nobody
+        /// needed it.
+        fair_server_waits_again: bool = false;
+        /// Idle time of a cpu uses up the runtime of its fair server, which then begins a new period, as if
+        /// other tasks had run (dl_server_update_idle, e636ffb9e31b, since 6.19). Otherwise what is left goes down to zero
+        /// (dl_server_update_idle_time).
+        fair_server_counts_idle: bool = false;
     }
 }
 
@@ -39,9 +58,22 @@ pub(super) const CLASS_LIMITED: [Parameter; CLASS] = changed(ClassRules::TABLE, 
 pub(super) const CLASS_UNLIMITED: [Parameter; CLASS] =
     changed(ClassRules::TABLE, &[ClassRules::rt_runtime.with(0)]);
 
-/// Since 6.12.
-pub(super) const CLASS_SERVER: [Parameter; CLASS] =
+/// 6.12, to its stable updates of January 2026.
+pub(super) const CLASS_6_12: [Parameter; CLASS] =
     changed(&CLASS_UNLIMITED, &[ClassRules::fair_server.with(ms(50))]);
+
+/// 6.18, to its stable updates of January 2026.
+pub(super) const CLASS_6_18: [Parameter; CLASS] =
+    changed(&CLASS_6_12, &[ClassRules::fair_server_stop.with(Stop::Pick as u64)]);
+
+/// Since 6.19.
+pub(super) const CLASS_6_19: [Parameter; CLASS] = changed(
+    &CLASS_6_18,
+    &[
+        ClassRules::fair_server_waits_again.with(true as u64),
+        ClassRules::fair_server_counts_idle.with(true as u64),
+    ],
+);
 
 /// The rules with these values.
 pub(super) fn class(values: &Values) -> RealTimeRules {
@@ -52,7 +84,16 @@ pub(super) fn class(values: &Values) -> RealTimeRules {
         quantum: span(values.rr_timeslice),
         runtime: if runtime == Span::ZERO { Span::MAX } else { runtime },
         period,
-        server: span(values.fair_server),
-        server_period: span(values.fair_server_period),
+        server: ServerRules {
+            runtime: span(values.fair_server),
+            period: span(values.fair_server_period),
+            stops: match values.fair_server_stop {
+                Stop::Dequeue => ServerStop::Dequeue,
+                Stop::Yield => ServerStop::Yield,
+                Stop::Pick => ServerStop::Pick,
+            },
+            defers_anew: values.fair_server_waits_again,
+            counts_idle: values.fair_server_counts_idle,
+        },
     }
 }

@@ -185,7 +185,7 @@ fn has_real_time(
         reader.wrong_with_hint(place, message, "use `kernel: linux-6.18`, or leave out the groups");
         return None;
     }
-    if rules.server > Span::ZERO && !kernel.discipline.has_policies() {
+    if rules.server.runtime > Span::ZERO && !kernel.discipline.has_policies() {
         let message = format!("`fair_server` needs EEVDF, which {} does not have", kernel.name);
         reader.wrong_with_hint(place, message, "leave out `fair_server`; `rt_runtime` limits this kernel");
         return None;

@@ -7,6 +7,7 @@ pub use crate::run_queue::by_policy::ByPolicy;
 pub use crate::run_queue::cfs::{BuddyLimit, CfsBase, CfsParams, CpuScaling, StartDebit, YieldMode};
 pub use crate::run_queue::cfs_groups::CfsGroups;
 pub use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Preemption, Protection};
+pub use crate::run_queue::fair_server::{ServerRules, ServerStop};
 pub use crate::run_queue::groups::GroupShares;
 pub use crate::run_queue::o1::O1Params;
 pub use crate::run_queue::real_time::{RealTime, RealTimeRules};

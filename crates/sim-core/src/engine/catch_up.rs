@@ -7,13 +7,16 @@ use crate::run_queue::Rules;
 
 impl Engine<'_> {
     /// Settles and charges a cpu from outside; where tasks poll, the end of their polling is predicted anew.
-    /// The cpu picks again at once where the current task has used up its request (`resched_curr`).
+    /// The cpu picks again at once where the current task has used up its request (`resched_curr`), and a
+    /// timer that ends a request is set anew: virtual time is rounded at each charge.
     pub(crate) fn catch_up(&mut self, cpu: CpuId) {
         self.settle(cpu);
         let asked = self.cpus[cpu].resched;
         self.charge(cpu);
         let record = &self.cpus[cpu];
-        if record.activity == Activity::Poll || (record.resched && !asked) {
+        let ends_request = !record.slice_end.is_never() && record.slice_end < record.rare.next_tick;
+        let ends_request = ends_request && self.shared.model.discipline.ticks().is_some();
+        if record.activity == Activity::Poll || (record.resched && !asked) || ends_request {
             self.shared.rounds.mark(cpu);
         }
     }

@@ -93,7 +93,7 @@ impl Engine<'_> {
 
     /// Tasks of the class that wait behind one of it go to cpus of lower priority (`push_rt_tasks`).
     pub(crate) fn push_real_time(&mut self, cpu: CpuId) {
-        while self.cpus[cpu].rare.class.phase == Phase::First {
+        while self.cpus[cpu].rare.class.phase() == Phase::First {
             let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
             let Some(current) = record.current.some().filter(|id| is_of_class(&tasks[*id])) else { return };
             let movable = |id: &TaskId| is_of_class(&tasks[*id]) && self.may_move(*id);
@@ -116,7 +116,7 @@ impl Engine<'_> {
         }
         for from in self.cpus.ids() {
             let (tasks, record) = (&self.shared.tasks, &self.cpus[from]);
-            if from == cpu || record.rare.class.phase != Phase::First {
+            if from == cpu || record.rare.class.phase() != Phase::First {
                 continue;
             }
             let allowed = |id: &TaskId| is_of_class(&tasks[*id]) && self.shared.affinity(*id).allows(cpu);

@@ -106,7 +106,10 @@ fn check_real_time(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
     let Some(rules) = model.real_time else {
         return Err(format!("`{}`: {} has no SCHED_FIFO and SCHED_RR here", app.name, model.name));
     };
-    if rules.period < Span::from_ms(1) || rules.quantum == Span::ZERO || rules.server >= rules.server_period {
+    if rules.period < Span::from_ms(1)
+        || rules.quantum == Span::ZERO
+        || rules.server.runtime >= rules.server.period
+    {
         return Err("the rules of the real-time class are out of range".into());
     }
     if !model.groups.is_empty() && !model.discipline.has_policies() {

@@ -20,6 +20,7 @@ pub(crate) mod eevdf_params;
 mod eevdf_polls;
 mod eligibility;
 pub(crate) mod explanation;
+pub(crate) mod fair_server;
 pub(crate) mod group_loads;
 pub(crate) mod groups;
 mod level;

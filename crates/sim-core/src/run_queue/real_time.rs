@@ -6,8 +6,8 @@
 //! without the class ([`RealTime::below`]).
 //!
 //! Two limits exist. Throttling (`sched_rt_runtime_us`): the class of a cpu stops for the rest of a period
-//! once it has run for longer than its runtime. The fair server (`fair_server` of kernel/sched/deadline.c):
-//! when tasks of the discipline have starved, they go first until they have run for so long.
+//! once it has run for longer than its runtime. The fair server ([`crate::run_queue::fair_server`]): when
+//! tasks of the discipline have starved, they go first for a while.
 //!
 //! Deviations: cpus do not lend each other runtime (`RT_RUNTIME_SHARE`, to 5.9); a quantum is used up to the
 //! nanosecond and ends at the tick next to its end.
@@ -16,6 +16,7 @@ use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
+use crate::run_queue::fair_server::{FairServer, ServerRules};
 use crate::run_queue::multilevel::Levels;
 use crate::run_queue::{
     Discipline, Entry, FastForward, Grouped, Interrupted, Picked, Picks, Requested, Rules, Tasks, Ticks,
@@ -39,11 +40,8 @@ pub struct RealTimeRules {
     pub runtime: Span,
     /// The period of `runtime`, at least 1 ms.
     pub period: Span,
-    /// How long the tasks below the class run once they have starved for `server_period` less this; zero:
-    /// the kernel has no fair server.
-    pub server: Span,
-    /// The period of the fair server, longer than `server`.
-    pub server_period: Span,
+    /// What the tasks below the class get when they starve.
+    pub server: ServerRules,
 }
 
 /// What the class does on a cpu.
@@ -60,20 +58,26 @@ pub(crate) enum Phase {
 /// The state of the class on a cpu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClassState {
-    pub(crate) phase: Phase,
+    throttled: bool,
     /// What it has run in this period, ns (`rt_time`).
-    pub(crate) ran: u64,
-    /// What the fair server has left, ns, and until when.
-    left: i64,
-    deadline: Time,
+    ran: u64,
+    server: FairServer,
 }
 
 impl ClassState {
     /// Nothing has run.
-    pub(crate) const NEW: Self = Self { phase: Phase::First, ran: 0, left: 0, deadline: Time::ZERO };
+    pub(crate) const NEW: Self = Self { throttled: false, ran: 0, server: FairServer::NEW };
 
-    const fn level(&self) -> u8 {
-        match self.phase {
+    pub(crate) fn phase(&self) -> Phase {
+        match (self.throttled, self.server.serves()) {
+            (true, _) => Phase::Throttled,
+            (false, true) => Phase::Outranked,
+            (false, false) => Phase::First,
+        }
+    }
+
+    fn level(&self) -> u8 {
+        match self.phase() {
             Phase::First => CLASS,
             Phase::Throttled => THROTTLED,
             Phase::Outranked => OUTRANKED,
@@ -106,15 +110,14 @@ pub(crate) fn best_rank(tasks: &Tasks, cpu: &Cpu) -> i64 {
     all.filter(|id| is_of_class(&tasks[*id])).map(|id| rank(&tasks[id])).min().unwrap_or(99)
 }
 
-/// A task that is not of the class may run on a cpu.
-fn others_wait(tasks: &Tasks, cpu: &Cpu, without: TaskId) -> bool {
-    let mut all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
-    all.any(|id| id != without && tasks[id].priority < THROTTLED && !is_of_class(&tasks[id]))
+/// The tasks on a cpu that are not of the class.
+fn others<'a>(tasks: &'a Tasks, cpu: &'a Cpu) -> impl Iterator<Item = TaskId> + 'a {
+    let all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
+    all.filter(|id| !is_of_class(&tasks[*id]))
 }
 
 /// The tasks of the class on a cpu get the level of its phase.
-pub(crate) fn set_phase(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, phase: Phase) {
-    cpu.rare.class.phase = phase;
+fn relevel(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu) {
     let level = cpu.rare.class.level();
     let waiting: Vec<TaskId> = list(tasks, cpu.head).filter(|id| is_of_class(&tasks[*id])).collect();
     for id in &waiting {
@@ -225,7 +228,16 @@ impl RealTime {
     }
 
     const fn serves(&self) -> bool {
-        self.rules.server.ns() > 0
+        self.rules.server.runtime.ns() > 0
+    }
+
+    /// Something happens to the fair server of a cpu.
+    fn to_server(&self, tasks: &mut Tasks, cpu: &mut Cpu, what: impl FnOnce(&mut FairServer, &ServerRules)) {
+        let before = cpu.rare.class.phase();
+        what(&mut cpu.rare.class.server, &self.rules.server);
+        if cpu.rare.class.phase() != before {
+            relevel(self, tasks, cpu);
+        }
     }
 
     /// The current task of a cpu, if it is of the class.
@@ -248,66 +260,54 @@ impl RealTime {
         self.rules.quantum.ns().saturating_sub(self.tick.ns() / 2).max(1)
     }
 
-    /// When the fair server of a cpu begins: when what it has left is all of the time that is left.
+    /// When the fair server of a cpu interrupts the class.
     fn begins(&self, tasks: &Tasks, cpu: &Cpu) -> Time {
         let class = &cpu.rare.class;
-        let waits = || others_wait(tasks, cpu, TaskId::NONE);
-        if !self.serves() || class.phase != Phase::First || !waits() {
-            return Time::NEVER;
+        let waits = || others(tasks, cpu).any(|id| tasks[id].priority < THROTTLED);
+        let begins = self.serves() && class.phase() == Phase::First && waits();
+        if begins { class.server.timer() } else { Time::NEVER }
+    }
+
+    /// A task below the class has run.
+    fn account(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        if self.serves() && !cpu.current.is_none() && Self::current(tasks, cpu).is_none() {
+            let span = now.since(cpu.charged);
+            self.to_server(tasks, cpu, |server, rules| server.ran(rules, span, now));
         }
-        Time::from_ns(class.deadline.ns().saturating_sub(class.left.max(0) as u64))
     }
 
-    /// A new period of the fair server of a cpu.
-    fn renew(&self, cpu: &mut Cpu, now: Time) {
-        cpu.rare.class.left = self.rules.server.ns() as i64;
-        cpu.rare.class.deadline = now + self.rules.server_period;
-    }
-
-    /// A task below the class has run: the server has less left, and begins anew when it need not run.
-    fn account(&self, tasks: &Tasks, cpu: &mut Cpu, now: Time) {
-        if !self.serves() || cpu.current.is_none() || Self::current(tasks, cpu).is_some() {
+    /// A task enters a cpu: the time that the cpu was idle counts, and the first one below the class starts
+    /// the fair server.
+    fn start(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        if !self.serves() {
             return;
         }
-        cpu.rare.class.left -= now.since(cpu.charged).ns() as i64;
-        if cpu.rare.class.phase == Phase::First && cpu.rare.class.left <= 0 {
-            self.renew(cpu, now);
+        if cpu.running == 0 {
+            let since = cpu.picked;
+            self.to_server(tasks, cpu, |server, rules| server.idle(rules, since, now));
         }
-    }
-
-    /// The first task below the class enters (`dl_server_start`): what the server has left counts on if it
-    /// is no more than its share of what is left of its period (`dl_entity_overflow`).
-    fn start(&self, tasks: &Tasks, cpu: &mut Cpu, now: Time) {
-        if !self.serves() || others_wait(tasks, cpu, TaskId::NONE) {
-            return;
-        }
-        let class = &cpu.rare.class;
-        let rest = i128::from(class.deadline.since(now).ns()) * i128::from(self.rules.server.ns());
-        if rest == 0 || i128::from(class.left) * i128::from(self.rules.server_period.ns()) > rest {
-            self.renew(cpu, now);
+        if !is_of_class(&tasks[id]) && others(tasks, cpu).next().is_none() {
+            self.to_server(tasks, cpu, |server, rules| server.start(rules, now));
         }
     }
 
     /// What a tick does (`tick`), or an interrupt of another kind: throttling, the end of a quantum, the
-    /// begin and the end of the fair server.
+    /// begin of the fair server.
     fn pass(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, tick: bool) {
-        if let Some(me) = Self::current(tasks, cpu) {
-            if tick && self.limits() && cpu.rare.class.ran > self.rules.runtime.ns() {
-                set_phase(self, tasks, cpu, Phase::Throttled);
-                return;
-            }
-            let turn_over = tick && Self::takes_turns(tasks, cpu);
-            let share = &mut tasks[me].history.share;
-            if turn_over && share.used >= self.turn() {
-                (share.used, share.expired) = (0, true);
-                cpu.resched = true;
-            }
-            if now >= self.begins(tasks, cpu) {
-                set_phase(self, tasks, cpu, Phase::Outranked);
-            }
-        } else if tick && cpu.rare.class.phase == Phase::Outranked && cpu.rare.class.left <= 0 {
-            self.renew(cpu, now);
-            set_phase(self, tasks, cpu, Phase::First);
+        let Some(me) = Self::current(tasks, cpu) else { return };
+        if tick && self.limits() && cpu.rare.class.ran > self.rules.runtime.ns() {
+            cpu.rare.class.throttled = true;
+            relevel(self, tasks, cpu);
+            return;
+        }
+        let turn_over = tick && Self::takes_turns(tasks, cpu);
+        let share = &mut tasks[me].history.share;
+        if turn_over && share.used >= self.turn() {
+            (share.used, share.expired) = (0, true);
+            cpu.resched = true;
+        }
+        if now >= self.begins(tasks, cpu) {
+            self.to_server(tasks, cpu, FairServer::fire);
         }
     }
 
@@ -333,9 +333,10 @@ impl RealTime {
     pub(crate) fn refill(&self, tasks: &mut Tasks, cpu: &mut Cpu) -> bool {
         let class = &mut cpu.rare.class;
         class.ran = class.ran.saturating_sub(self.rules.runtime.ns());
-        let released = class.phase == Phase::Throttled && class.ran < self.rules.runtime.ns();
+        let released = class.throttled && class.ran < self.rules.runtime.ns();
         if released {
-            set_phase(self, tasks, cpu, Phase::First);
+            class.throttled = false;
+            relevel(self, tasks, cpu);
         }
         released
     }
@@ -395,8 +396,8 @@ impl Rules for RealTime {
     }
 
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
+        self.start(tasks, cpu, id, now);
         if !is_of_class(&tasks[id]) {
-            self.start(tasks, cpu, now);
             return self.below(tasks, cpu, |below, tasks, cpu| below.place(tasks, cpu, id, entry, now));
         }
         tasks[id].priority = cpu.rare.class.level();
@@ -432,7 +433,7 @@ impl Rules for RealTime {
 
     fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
         Self::current(tasks, cpu).is_some()
-            || cpu.rare.class.phase == Phase::Outranked
+            || cpu.rare.class.server.serves()
             || self.seen(tasks, cpu, |below, cpu| below.contested(tasks, cpu))
     }
 
@@ -440,8 +441,7 @@ impl Rules for RealTime {
         let (soon, ticks) = (now + Span::from_ns(1), self.below.ticks().is_some());
         let Some(me) = Self::current(tasks, cpu) else {
             let contested = self.seen(tasks, cpu, |below, cpu| below.contested(tasks, cpu));
-            let serves =
-                if cpu.rare.class.phase == Phase::Outranked { cpu.rare.next_tick } else { Time::NEVER };
+            let serves = if cpu.rare.class.server.serves() { cpu.rare.next_tick } else { Time::NEVER };
             return if contested {
                 serves.min(self.seen(tasks, cpu, |below, cpu| below.slice_end(tasks, cpu, now, next_tick)))
             } else {
@@ -517,8 +517,8 @@ impl Rules for RealTime {
             return;
         }
         self.below(tasks, cpu, |below, tasks, cpu| below.leave(tasks, cpu, id, reason, now));
-        if cpu.rare.class.phase == Phase::Outranked && !others_wait(tasks, cpu, id) {
-            set_phase(self, tasks, cpu, Phase::First);
+        if self.serves() && others(tasks, cpu).all(|other| other == id) {
+            self.to_server(tasks, cpu, |server, rules| server.emptied(rules, now));
         }
     }
 

@@ -26,6 +26,7 @@ mod queue;
 mod real_time;
 mod records;
 mod scan;
+mod server;
 mod startup;
 mod state;
 mod tracks;

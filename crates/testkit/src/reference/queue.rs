@@ -218,7 +218,6 @@ impl Reference<'_> {
             }
             return;
         }
-        self.start_server(c);
         if let Some(params) = self.eevdf() {
             return self.insert_entity(params, c, t, entry);
         }

@@ -8,6 +8,7 @@ use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, below, draw, key};
 
 use super::records::Standing;
+use super::server::RefServer;
 use super::state::{Activity, KERNEL, NEVER};
 use super::{Change, Reference, Timer};
 
@@ -45,7 +46,7 @@ impl Reference<'_> {
     /// Everybody who waits and may run, who goes first being first.
     pub(super) fn in_order(&self, c: usize) -> Vec<usize> {
         let (able, line) = (self.able(c), self.cpus[c].class.line.clone());
-        match self.cpus[c].class.standing {
+        match self.cpus[c].class.standing() {
             Standing::Above => line.into_iter().chain(able).collect(),
             Standing::Below => able.into_iter().chain(line).collect(),
             Standing::Stopped => able,
@@ -92,20 +93,10 @@ impl Reference<'_> {
         rules.quantum.ns().saturating_sub(self.model.tick.ns() / 2).max(1)
     }
 
-    /// Somebody may run who is not of the class; `but` does not count.
-    fn fair_ones(&self, c: usize, but: Option<usize>) -> bool {
+    /// Somebody may run who is not of the class.
+    pub(super) fn fair_ones(&self, c: usize) -> bool {
         let current = self.fair_current(c).filter(|t| self.tasks[*t].priority != THROTTLED);
-        self.able(c).into_iter().chain(current).any(|t| Some(t) != but)
-    }
-
-    /// When the budget of the fair server is all that is left of its second.
-    fn server_at(&self, c: usize) -> u64 {
-        let class = &self.cpus[c].class;
-        let has = self.class().is_some_and(|rules| rules.server.ns() > 0);
-        if !has || class.standing != Standing::Above || !self.fair_ones(c, None) {
-            return NEVER;
-        }
-        class.ends.saturating_sub(class.budget.max(0) as u64)
+        current.is_some() || !self.able(c).is_empty()
     }
 
     /// The next instant at which the fair server interrupts a task of the class.
@@ -114,49 +105,10 @@ impl Reference<'_> {
         if computes && self.class_current(c).is_some() { self.server_at(c) } else { NEVER }
     }
 
-    fn second_begins(&mut self, c: usize) {
-        let Some(rules) = self.class() else { return };
-        self.cpus[c].class.budget = rules.server.ns() as i64;
-        self.cpus[c].class.ends = self.now + rules.server_period.ns();
-    }
-
-    /// Somebody else has run: the budget shrinks, and is renewed if the server was not needed.
-    pub(super) fn pay_server(&mut self, c: usize) {
-        if self.class().is_none_or(|rules| rules.server.ns() == 0) || self.fair_current(c).is_none() {
-            return;
-        }
-        self.cpus[c].class.budget -= self.now.saturating_sub(self.cpus[c].charged) as i64;
-        if self.cpus[c].class.standing == Standing::Above && self.cpus[c].class.budget <= 0 {
-            self.second_begins(c);
-        }
-    }
-
-    /// The first one that is not of the class comes to a cpu.
-    pub(super) fn start_server(&mut self, c: usize) {
-        let Some(rules) = self.class() else { return };
-        if rules.server.ns() == 0 || self.fair_ones(c, None) {
-            return;
-        }
+    /// How the class of a cpu stands has changed.
+    pub(super) fn stands_anew(&mut self, c: usize) {
         let class = &self.cpus[c].class;
-        let left = class.ends.saturating_sub(self.now);
-        // budget / left > server / its period
-        let too_much = i128::from(class.budget) * i128::from(rules.server_period.ns())
-            > i128::from(left) * i128::from(rules.server.ns());
-        if left == 0 || too_much {
-            self.second_begins(c);
-        }
-    }
-
-    /// The last one leaves.
-    pub(super) fn stop_server(&mut self, c: usize, leaver: usize) {
-        if self.cpus[c].class.standing == Standing::Below && !self.fair_ones(c, Some(leaver)) {
-            self.stand(c, Standing::Above);
-        }
-    }
-
-    fn stand(&mut self, c: usize, standing: Standing) {
-        self.cpus[c].class.standing = standing;
-        let waits = !self.cpus[c].class.line.is_empty() && standing == Standing::Above;
+        let waits = !class.line.is_empty() && class.standing() == Standing::Above;
         if self.class_current(c).is_some() || (self.cpus[c].current.is_some() && waits) {
             self.cpus[c].resched = true;
         }
@@ -185,7 +137,8 @@ impl Reference<'_> {
         let Some(rules) = self.class() else { return };
         if let Some(t) = self.class_current(c) {
             if tick && self.is_limited() && self.cpus[c].class.ran > rules.runtime.ns() {
-                return self.stand(c, Standing::Stopped);
+                self.cpus[c].class.stopped = true;
+                return self.stands_anew(c);
             }
             if tick && self.has_turns(c) && self.tasks[t].used >= self.turn_of(rules) {
                 self.tasks[t].used = 0;
@@ -193,17 +146,14 @@ impl Reference<'_> {
                 self.cpus[c].resched = true;
             }
             if self.now >= self.server_at(c) {
-                self.stand(c, Standing::Below);
+                self.to_server(c, RefServer::timer);
             }
-        } else if tick && self.cpus[c].class.standing == Standing::Below && self.cpus[c].class.budget <= 0 {
-            self.second_begins(c);
-            self.stand(c, Standing::Above);
         }
     }
 
     /// Does a task that enters take the cpu, as far as the class decides? None: the discipline does.
     pub(super) fn class_takes(&self, c: usize, t: usize) -> Option<bool> {
-        let (mine, standing) = (self.class_priority(t), self.cpus[c].class.standing);
+        let (mine, standing) = (self.class_priority(t), self.cpus[c].class.standing());
         let current = self.cpus[c].current;
         if mine.is_some() && standing == Standing::Stopped {
             return Some(false);
@@ -220,8 +170,7 @@ impl Reference<'_> {
     /// Who runs next, if the class decides that.
     pub(super) fn class_choice(&self, c: usize) -> Option<usize> {
         let class = &self.cpus[c].class;
-        if class.standing == Standing::Stopped
-            || (class.standing == Standing::Below && self.fair_ones(c, None))
+        if class.standing() == Standing::Stopped || (class.standing() == Standing::Below && self.fair_ones(c))
         {
             return None;
         }
@@ -283,7 +232,7 @@ impl Reference<'_> {
 
     /// Those who wait behind one of the class go where the priority is lower.
     pub(super) fn push_class(&mut self, c: usize) {
-        while self.cpus[c].class.standing == Standing::Above {
+        while self.cpus[c].class.standing() == Standing::Above {
             let Some(current) = self.class_current(c) else { return };
             let line = self.cpus[c].class.line.iter().copied();
             let Some(next) = line.into_iter().find(|t| self.cpus_of(*t).len() > 1) else { return };
@@ -303,7 +252,7 @@ impl Reference<'_> {
             return;
         }
         for from in 0..self.cpus.len() {
-            if from == c || self.cpus[from].class.standing != Standing::Above {
+            if from == c || self.cpus[from].class.standing() != Standing::Above {
                 continue;
             }
             let may = |t: &usize| self.tasks[*t].affinity.allows(CpuId(c as u32));
@@ -349,9 +298,10 @@ impl Reference<'_> {
             let idle = self.cpus[c].current.is_none() && self.in_order(c).is_empty();
             let class = &mut self.cpus[c].class;
             class.ran -= class.ran.min(rules.runtime.ns());
-            let goes_on = class.standing == Standing::Stopped && class.ran < rules.runtime.ns();
+            let goes_on = class.stopped && class.ran < rules.runtime.ns();
             if goes_on {
-                self.stand(c, Standing::Above);
+                class.stopped = false;
+                self.stands_anew(c);
                 if idle {
                     self.cpus[c].deferred.0[KERNEL] += self.idle_exit(c);
                 }

@@ -1,5 +1,6 @@
 //! What the reference engine knows of the groups, queues and classes of a cpu: records without rules.
 
+use super::server::RefServer;
 use super::tracks::Tracks;
 
 /// A task, or a group on the cpu at hand.
@@ -85,20 +86,25 @@ pub(super) enum Standing {
 }
 
 /// The class on a cpu.
+#[derive(Default)]
 pub(super) struct RefClass {
     /// Who waits, best first.
     pub(super) line: Vec<usize>,
-    pub(super) standing: Standing,
+    pub(super) stopped: bool,
     /// Run in this period.
     pub(super) ran: u64,
-    /// The budget of the fair server and its end.
-    pub(super) budget: i64,
-    pub(super) ends: u64,
+    pub(super) server: RefServer,
 }
 
 impl RefClass {
-    pub(super) const fn new() -> Self {
-        Self { line: Vec::new(), standing: Standing::Above, ran: 0, budget: 0, ends: 0 }
+    pub(super) const fn standing(&self) -> Standing {
+        if self.stopped {
+            Standing::Stopped
+        } else if self.server.goes_first() {
+            Standing::Below
+        } else {
+            Standing::Above
+        }
     }
 }
 

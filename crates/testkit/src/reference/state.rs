@@ -163,7 +163,7 @@ impl RefCpu {
             current: None,
             queue: Vec::new(),
             minimum: 0,
-            class: RefClass::new(),
+            class: RefClass::default(),
             delayed: Vec::new(),
             counted: Vec::new(),
             groups: Vec::new(),

@@ -169,6 +169,7 @@ impl Reference<'_> {
             let near = self.machine.topology.distance(by, there) <= Distance::Cache;
             by != there && self.nobody_interrupts(c, near || delayed || entry == Entry::Fork)
         });
+        self.server_sees(c, t);
         self.place(c, t, entry);
         self.entries += 1;
         self.tasks[t].state = TaskState::Queued;
@@ -260,7 +261,7 @@ impl Reference<'_> {
         if self.take_leave(c, t, reason) {
             self.cpus[c].delayed.push(t);
         }
-        self.stop_server(c, t);
+        self.server_loses(c, t);
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
         self.cpus[c].idle_from = self.now;
@@ -327,7 +328,7 @@ impl Reference<'_> {
             self.cpus[from].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
         } else {
             self.take_leave(from, t, LeaveReason::Moved);
-            self.stop_server(from, t);
+            self.server_loses(from, t);
             self.depart(t, from);
         }
         self.shift(t, from, to);

@@ -8,7 +8,7 @@ use sim_core::command::{Act, Command};
 use sim_core::ids::{AppId, CpuId, LockId, ProfileId};
 use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
 use sim_core::machine::CpuSet;
-use sim_core::os::{Discipline, OsModel, RealTimeRules};
+use sim_core::os::{Discipline, OsModel, RealTimeRules, ServerRules, ServerStop};
 use sim_core::program::{Op, Program, Scheduling, Spread};
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Time, Work};
@@ -107,8 +107,13 @@ pub fn with_real_time(mut small: Small, seed: u64) -> Small {
         quantum: us(&mut rng, 20, 400),
         runtime: [Span::MAX, us(&mut rng, 200, 1_500)][rng.random_range(0..2)],
         period: us(&mut rng, 1_000, 2_500),
-        server: if serves { us(&mut rng, 30, 300) } else { Span::ZERO },
-        server_period: us(&mut rng, 400, 1_500),
+        server: ServerRules {
+            runtime: if serves { us(&mut rng, 30, 300) } else { Span::ZERO },
+            period: us(&mut rng, 400, 1_500),
+            stops: [ServerStop::Dequeue, ServerStop::Yield, ServerStop::Pick][rng.random_range(0..3)],
+            defers_anew: rng.random_range(0..2) == 0,
+            counts_idle: rng.random_range(0..2) == 0,
+        },
     };
     small.model = Arc::new(OsModel { real_time: Some(rules), ..(*small.model).clone() });
     let one = |rng: &mut ChaCha8Rng| {
