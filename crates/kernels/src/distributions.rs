@@ -11,7 +11,7 @@ use super::balance::Form;
 use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
 use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_4, ROW_5_15, ROW_6_5};
 use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_8, ROW_6_12_0, eevdf};
-use super::real_time::{CLASS, CLASS_6_12, CLASS_LIMITED};
+use super::real_time::{CLASS, CLASS_6_12, CLASS_LIMITED, ClassRules};
 use super::types::{
     NumaAllowance, NumaSearch, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15,
     TYPES_6_1, TYPES_6_6, TYPES_6_8, TypeRules,
@@ -109,7 +109,10 @@ const EL9: &str = ".el9";
 pub(super) const RHEL_CFS: [Entry; 12] = [
     with_cfs(
         ["rhel-7.9", "linux-4.18", EL7, "3.10.0"],
-        &cfs_types(&rhel(&ROW_3_10), &TYPES_3_16),
+        &changed::<{ CFS + TYPES + CLASS }>(
+            &cfs_types(&rhel(&ROW_3_10), &TYPES_3_16),
+            &[ClassRules::rt_period_starts.with(false as u64)],
+        ),
         [
             "CFS of 3.10 under the balancer of 3.16, with ticks of 1ms",
             "kernel/sched of 3.10.0-1160; the balancer from that of 3.18",

@@ -11,7 +11,7 @@ use sim_core::time::Span;
 
 use super::balance::{Form, LOADS, LOADS_2_6_27, LOADS_2_6_28, LOADS_2_6_30};
 use super::linux_6_18::Shares;
-use super::real_time::{CLASS, CLASS_LIMITED};
+use super::real_time::{CLASS, CLASS_2_6_27};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
@@ -186,7 +186,7 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     example: "{ linux-2.6.28: { yield: posix } }",
     parameters: &joined::<{ COUNT + LOADS + CLASS }>(
         &joined::<{ COUNT + LOADS }>(Parameters::TABLE, &LOADS_2_6_28),
-        &CLASS_LIMITED,
+        &CLASS_2_6_27,
     ),
     own: Kernel::linux(cfs, Form::Loads),
 };
@@ -200,7 +200,7 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
     example: "{ linux-2.6.27: { yield: posix } }",
     parameters: &joined::<{ COUNT + LOADS + CLASS }>(
         &joined::<{ COUNT + LOADS }>(&ROW_27, &LOADS_2_6_27),
-        &CLASS_LIMITED,
+        &CLASS_2_6_27,
     ),
     own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.28"),
 };
@@ -213,7 +213,7 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     example: "{ linux-2.6.30: { adaptive_gran: false } }",
     parameters: &joined::<{ COUNT + LOADS + CLASS }>(
         &joined::<{ COUNT + LOADS }>(&ROW_30, &LOADS_2_6_30),
-        &CLASS_LIMITED,
+        &CLASS_2_6_27,
     ),
     own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.28"),
 };

@@ -7,7 +7,7 @@ use notation::parameter::{Parameter, changed, joined};
 use super::balance::{Form, LOADS, LOADS_2_6_30};
 use super::linux_2_6::{COUNT, LONG_SLEEP, Parameters, ROW_30, Scaling, Yields, cfs};
 use super::linux_6_18::Shares;
-use super::real_time::{CLASS, CLASS_LIMITED};
+use super::real_time::{CLASS, CLASS_2_6_27, CLASS_LIMITED};
 use super::types::{TYPES, TYPES_4_18, TYPES_5_4, TYPES_5_10, TYPES_5_15, TYPES_6_1, TYPES_6_5};
 use super::{Entry, Kernel};
 
@@ -73,7 +73,7 @@ pub(super) const LINUX_3_10: Entry = Entry {
     example: "{ linux-3.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
     parameters: &joined::<{ COUNT + LOADS + CLASS }>(
         &joined::<{ COUNT + LOADS }>(&ROW_3_10, &LOADS_2_6_30),
-        &CLASS_LIMITED,
+        &CLASS_2_6_27,
     ),
     own: Kernel::linux(cfs, Form::Loads).like("linux-2.6.30"),
 };

@@ -7,7 +7,7 @@ use sim_core::os::{Discipline, O1Params};
 use sim_core::time::Span;
 
 use super::balance::{Form, LOADS, LOADS_2_6_18};
-use super::real_time::{CLASS, CLASS_UNLIMITED};
+use super::real_time::{CLASS, CLASS_2_6};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 parameters! {
@@ -38,7 +38,7 @@ expired array",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",
     parameters: &joined::<{ Parameters::TABLE.len() + LOADS + CLASS }>(
         &joined::<{ Parameters::TABLE.len() + LOADS }>(Parameters::TABLE, &LOADS_2_6_18),
-        &CLASS_UNLIMITED,
+        &CLASS_2_6,
     ),
     own: Kernel::linux(o1, Form::Loads),
 };

@@ -96,24 +96,6 @@ const MISSING: &[Missing] = &[
             nothing; its use for the fair server is modelled.",
     },
     Missing {
-        rule: "equal priorities apart",
-        since: &[2, 6, 27],
-        until: None,
-        except: &[],
-        error: Error::Pessimistic,
-        about: "A woken real-time task that may not leave its cpu pre-empts one of its priority that \
-            may (check_preempt_equal_prio). Here it waits behind it.",
-    },
-    Missing {
-        rule: "start of rt_period",
-        since: &[4, 6],
-        until: Some(&[6, 12]),
-        except: &[],
-        error: Error::Pessimistic,
-        about: "The period of the limit begins when the first real-time task runs (c3a990dc9fab). Here \
-            its phase is drawn, so that what waits first waits up to twice as long.",
-    },
-    Missing {
         rule: "unscaled requests",
         since: &[6, 12],
         until: Some(&[6, 12, 10]),

@@ -26,6 +26,12 @@ parameters! {
         rt_runtime: Duration = ms(950), in 0..=s(10);
         /// The period of rt_runtime (sched_rt_period_us). A runtime as long as the period is no limit.
         rt_period: Duration = s(1), in ms(10)..=s(10);
+        /// The first period begins as a real-time task enters a queue and none was there in the period before
+        /// (start_rt_bandwidth, c3a990dc9fab, 4.6 to 6.11). Otherwise its phase is random.
+        rt_period_starts: bool = true;
+        /// A woken real-time task that may run on no other cpu pre-empts one of its priority that may, and
+        /// that is pushed to another cpu (check_preempt_equal_prio, 45c01e824991, since 2.6.27).
+        rt_pinned_first: bool = true;
         /// How long other tasks run once SCHED_FIFO and SCHED_RR have kept them from a cpu for
         /// fair_server_period less this (fair_server/runtime, 557a6bfc662c, since 6.12). 0s: no such server.
         /// Only kernels with EEVDF have it here.
@@ -37,13 +43,13 @@ parameters! {
         /// up the rest of its period, so that tasks that sleep often run once in each period (cccb45d7c429,
         /// in the stable updates of August 2025). `pick`: the first time (a3a70caf7906, since 6.17).
         fair_server_stop: Stop = Stop::Dequeue;
-        /// A fair server that has served, and starts after the end of its period, waits again
-        /// (115135422562, since 6.19 and the stable updates of February 2026). Otherwise it goes first at once, however long nobody
-        /// needed it.
+        /// A fair server that has served, and starts after the end of its period, waits again (115135422562,
+        /// since 6.19 and the stable updates of February 2026). Otherwise it goes first at once, however
+        /// long nobody needed it.
         fair_server_waits_again: bool = false;
         /// Idle time of a cpu uses up the runtime of its fair server, which then begins a new period, as if
-        /// other tasks had run (dl_server_update_idle, e636ffb9e31b, since 6.19). Otherwise what is left goes down to zero
-        /// (dl_server_update_idle_time).
+        /// other tasks had run (dl_server_update_idle, e636ffb9e31b, since 6.19). Otherwise what is left goes
+        /// down to zero (dl_server_update_idle_time).
         fair_server_counts_idle: bool = false;
     }
 }
@@ -51,16 +57,22 @@ parameters! {
 /// Number of rules.
 pub(super) const CLASS: usize = ClassRules::TABLE.len();
 
-/// 2.6.25 to 6.11.
+/// 4.6 to 6.11.
 pub(super) const CLASS_LIMITED: [Parameter; CLASS] = changed(ClassRules::TABLE, &[]);
 
+/// 2.6.27 to 4.5.
+pub(super) const CLASS_2_6_27: [Parameter; CLASS] =
+    changed(ClassRules::TABLE, &[ClassRules::rt_period_starts.with(false as u64)]);
+
 /// Before 2.6.25.
-pub(super) const CLASS_UNLIMITED: [Parameter; CLASS] =
-    changed(ClassRules::TABLE, &[ClassRules::rt_runtime.with(0)]);
+pub(super) const CLASS_2_6: [Parameter; CLASS] = changed(
+    ClassRules::TABLE,
+    &[ClassRules::rt_runtime.with(0), ClassRules::rt_pinned_first.with(false as u64)],
+);
 
 /// 6.12, to its stable updates of January 2026.
 pub(super) const CLASS_6_12: [Parameter; CLASS] =
-    changed(&CLASS_UNLIMITED, &[ClassRules::fair_server.with(ms(50))]);
+    changed(ClassRules::TABLE, &[ClassRules::rt_runtime.with(0), ClassRules::fair_server.with(ms(50))]);
 
 /// 6.18, to its stable updates of January 2026.
 pub(super) const CLASS_6_18: [Parameter; CLASS] =
@@ -84,6 +96,8 @@ pub(super) fn class(values: &Values) -> RealTimeRules {
         quantum: span(values.rr_timeslice),
         runtime: if runtime == Span::ZERO { Span::MAX } else { runtime },
         period,
+        period_starts: values.rt_period_starts,
+        pinned_first: values.rt_pinned_first,
         server: ServerRules {
             runtime: span(values.fair_server),
             period: span(values.fair_server_period),

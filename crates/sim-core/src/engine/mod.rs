@@ -291,6 +291,8 @@ pub(crate) struct Engine<'o> {
     watches_preemptions: bool,
     /// Some task of the run is a real-time task.
     real_time: bool,
+    /// The timer of the period of throttling is armed.
+    refills: bool,
     /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
     /// be notified.
     preempted: Vec<(TaskId, CpuId, Preemption)>,

@@ -11,8 +11,8 @@ use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Level;
 use crate::policy::{Action, Placement, Why};
-use crate::run_queue::real_time::{Phase, best_rank, is_of_class, rank};
-use crate::run_queue::{self, list};
+use crate::run_queue::real_time::{Phase, best_rank, is_at_rest, is_of_class, rank};
+use crate::run_queue::{self, Entry, list};
 use crate::time::Span;
 
 const PLACED: Why = Why::rule("real-time: the cpu where it was, or one of the lowest priority");
@@ -73,6 +73,37 @@ impl Engine<'_> {
             }
         }
         Some(near).filter(|near| lowest.contains(near)).or(lowest.first().copied())
+    }
+
+    /// A task that enters and has no other cpu goes before one of its priority that has the cpu and may go to
+    /// another one, which is then pushed (`check_preempt_equal_prio`).
+    pub(crate) fn goes_before_equal(&mut self, id: TaskId, cpu: CpuId, entry: Entry) -> bool {
+        let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
+        let Some(class) = self.shared.model.discipline.real_time().filter(|class| class.rules.pinned_first)
+        else {
+            return false;
+        };
+        let Some(current) = record.current.some().filter(|_| entry != Entry::Move && !record.resched) else {
+            return false;
+        };
+        let both = is_of_class(&tasks[id]) && is_of_class(&tasks[current]);
+        let equal = both && rank(&tasks[id]) == rank(&tasks[current]);
+        let elsewhere = |id| self.lowest_cpu(id, cpu, cpu).is_some();
+        let first = equal && elsewhere(current) && !elsewhere(id);
+        if first {
+            class.put_first(&mut self.shared.tasks, &mut self.cpus[cpu], id);
+        }
+        first
+    }
+
+    /// The period of throttling begins with the first task of the class (`start_rt_bandwidth`).
+    pub(crate) fn begin_class_period(&mut self, id: TaskId) {
+        let class = self.shared.model.discipline.real_time().filter(|class| class.limits());
+        let starts = class.filter(|class| class.rules.period_starts && !self.refills);
+        if let Some(class) = starts.filter(|_| is_of_class(&self.shared.tasks[id])) {
+            self.refills = true;
+            self.timers.arm(self.shared.now + class.rules.period, Timer::Refill);
+        }
     }
 
     /// A task of the class has entered the queue of a cpu, and others may have to leave it.
@@ -136,7 +167,6 @@ impl Engine<'_> {
     pub(crate) fn refill_real_time(&mut self) {
         let model = std::sync::Arc::clone(&self.shared.model);
         let Some(class) = model.discipline.real_time() else { return };
-        self.timers.arm(self.shared.now + class.rules.period, Timer::Refill);
         for cpu in self.cpus.ids() {
             self.catch_up(cpu);
             let record = &mut self.cpus[cpu];
@@ -150,6 +180,11 @@ impl Engine<'_> {
                 // Its runtime lasts longer now.
                 self.shared.rounds.mark(cpu);
             }
+        }
+        let at_rest = |cpu| is_at_rest(&self.shared.tasks, &self.cpus[cpu]);
+        self.refills = !class.rules.period_starts || !self.cpus.ids().all(at_rest);
+        if self.refills {
+            self.timers.arm(self.shared.now + class.rules.period, Timer::Refill);
         }
     }
 

@@ -533,6 +533,7 @@ impl<'o> Engine<'o> {
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             real_time,
+            refills: false,
             preempted: Vec::new(),
             predictions: Predictions::new(cpus, &looks),
             complete_apps: Vec::new(),
@@ -595,7 +596,7 @@ fn kernel_timers(model: &OsModel, seed: u64) -> Timers {
     if let Some(period) = update_period(model) {
         timers.arm(Time::ZERO + period, Timer::Update);
     }
-    if let Some(class) = model.discipline.real_time() {
+    if let Some(class) = model.discipline.real_time().filter(|class| !class.rules.period_starts) {
         let drawn = draw(key(seed, Purpose::Bandwidth, u64::MAX), 0);
         let phase = Span::from_ns(below(class.rules.period.ns(), drawn));
         timers.arm(Time::ZERO + phase, Timer::Refill);

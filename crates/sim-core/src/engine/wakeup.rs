@@ -158,11 +158,12 @@ impl Engine<'_> {
             // `wakeup_preempt` brings the current task up to date.
             self.catch_up(cpu);
         }
-        self.compete(id, cpu, by, lazy);
+        self.compete(id, cpu, (entry, by), lazy);
         let record = &mut self.cpus[cpu];
         record.several = several_processes(&self.shared.tasks, record, Some(id));
         self.notices.push((id, cpu, Change::Entered));
         if self.real_time {
+            self.begin_class_period(id);
             self.note_entered(id, cpu);
         }
         let record = &mut self.cpus[cpu];
@@ -174,11 +175,13 @@ impl Engine<'_> {
 
     /// A task that has entered a queue takes the cpu from the current one, at once or when that next returns
     /// to user mode (`lazy`), or waits.
-    fn compete(&mut self, id: TaskId, cpu: CpuId, by: Option<CpuId>, lazy: bool) {
+    fn compete(&mut self, id: TaskId, cpu: CpuId, (entry, by): (Entry, Option<CpuId>), lazy: bool) {
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
         let idle = record.current.is_none();
-        let preempts = discipline.takes_cpu(&mut self.shared.tasks, record, id, self.shared.now);
+        let takes = discipline.takes_cpu(&mut self.shared.tasks, record, id, self.shared.now);
+        let preempts = takes || (self.real_time && self.goes_before_equal(id, cpu, entry));
+        let record = &mut self.cpus[cpu];
         let remote = by.is_some_and(|by| by != cpu);
         let current = record.current.some().map(|current| &self.shared.tasks[current]);
         let lazy = lazy && current.is_some_and(|current| current.priority == self.shared.tasks[id].priority);

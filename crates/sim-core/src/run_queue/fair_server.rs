@@ -158,7 +158,9 @@ impl FairServer {
         if self.state != State::Stopped {
             return;
         }
-        let (rest, past) = (self.deadline.since(now).ns(), self.deadline < now);
+        // The first start begins a period (`setup_new_dl_entity`), also at the first instant.
+        let past = self.deadline < now || self.deadline == Time::ZERO;
+        let rest = self.deadline.since(now).ns();
         let share = i128::from(rest) * i128::from(rules.runtime.ns());
         let more_than_its_share = i128::from(self.left) * i128::from(rules.period.ns()) > share;
         if more_than_its_share && self.starved && !past {
@@ -283,6 +285,16 @@ mod tests {
         assert_eq!((server.left, server.deadline), (48 * MS as i64, at(2_951)));
         other.ran(&rules, Span::from_us(1), at(1_500));
         assert_eq!((other.starved, other.timer()), (false, at(2_450)));
+    }
+
+    #[test]
+    fn the_first_start_begins_a_period_at_any_instant() {
+        for now in [0, 1] {
+            let rules = rules(ServerStop::Pick, true);
+            let mut server = FairServer::NEW;
+            server.start(&rules, at(now));
+            assert_eq!(server.timer(), at(now + 950));
+        }
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub struct RealTimeRules {
     pub runtime: Span,
     /// The period of `runtime`, at least 1 ms.
     pub period: Span,
+    /// It begins as the first task of the class enters a queue; otherwise it has a random phase.
+    pub period_starts: bool,
+    /// A task that enters and may run on no other cpu pre-empts one of its priority that may.
+    pub pinned_first: bool,
     /// What the tasks below the class get when they starve.
     pub server: ServerRules,
 }
@@ -62,11 +66,14 @@ pub(crate) struct ClassState {
     /// What it has run in this period, ns (`rt_time`).
     ran: u64,
     server: FairServer,
+    /// Who waits and goes before the current task although it is its equal.
+    ahead: TaskId,
 }
 
 impl ClassState {
     /// Nothing has run.
-    pub(crate) const NEW: Self = Self { throttled: false, ran: 0, server: FairServer::NEW };
+    pub(crate) const NEW: Self =
+        Self { throttled: false, ran: 0, server: FairServer::NEW, ahead: TaskId::NONE };
 
     pub(crate) fn phase(&self) -> Phase {
         match (self.throttled, self.server.serves()) {
@@ -108,6 +115,12 @@ pub(crate) fn rank(task: &Task) -> i64 {
 pub(crate) fn best_rank(tasks: &Tasks, cpu: &Cpu) -> i64 {
     let all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
     all.filter(|id| is_of_class(&tasks[*id])).map(|id| rank(&tasks[id])).min().unwrap_or(99)
+}
+
+/// No task of the class is on a cpu, and what it has run is made up for.
+pub(crate) fn is_at_rest(tasks: &Tasks, cpu: &Cpu) -> bool {
+    let mut all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
+    cpu.rare.class.ran == 0 && !all.any(|id| is_of_class(&tasks[id]))
 }
 
 /// The tasks on a cpu that are not of the class.
@@ -223,7 +236,7 @@ impl RealTime {
         see(&self.below, &without)
     }
 
-    const fn limits(&self) -> bool {
+    pub(crate) const fn limits(&self) -> bool {
         self.rules.runtime.ns() < self.rules.period.ns()
     }
 
@@ -295,9 +308,7 @@ impl RealTime {
     /// begin of the fair server.
     fn pass(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, tick: bool) {
         let Some(me) = Self::current(tasks, cpu) else { return };
-        if tick && self.limits() && cpu.rare.class.ran > self.rules.runtime.ns() {
-            cpu.rare.class.throttled = true;
-            relevel(self, tasks, cpu);
+        if tick && self.throttle(tasks, cpu) {
             return;
         }
         let turn_over = tick && Self::takes_turns(tasks, cpu);
@@ -327,6 +338,24 @@ impl RealTime {
         }
         // The timer of the server interrupts.
         cpu.resched |= now >= self.begins(tasks, cpu);
+    }
+
+    /// What has run so far may be too much.
+    fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu) -> bool {
+        let over = self.limits() && cpu.rare.class.ran > self.rules.runtime.ns();
+        if over && !cpu.rare.class.throttled {
+            cpu.rare.class.throttled = true;
+            relevel(self, tasks, cpu);
+        }
+        over
+    }
+
+    /// A waiting task goes first among its equals, also before the current one (`requeue_task_rt`).
+    pub(crate) fn put_first(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        remove(tasks, cpu, id);
+        tasks[id].history.share.front = true;
+        insert_by(self, tasks, cpu, id);
+        cpu.rare.class.ahead = id;
     }
 
     /// A period begins: a throttled class may run again. True when it does.
@@ -409,6 +438,9 @@ impl Rules for RealTime {
     }
 
     fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, how: Picked) {
+        if !cpu.rare.class.ahead.is_none() {
+            cpu.rare.class.ahead = TaskId::NONE;
+        }
         if Self::current(tasks, cpu).is_none() {
             self.below(tasks, cpu, |below, tasks, cpu| below.picked(tasks, cpu, how));
         } else if matches!(how, Picked::Anew(_)) {
@@ -483,9 +515,10 @@ impl Rules for RealTime {
             let current = current.filter(|id| !is_of_class(&tasks[*id]));
             return self.below(tasks, cpu, |below, tasks, cpu| below.choose(tasks, cpu, current, now));
         }
+        let overtaken = cpu.head.some().is_some_and(|head| head == cpu.rare.class.ahead);
         best(tasks, cpu, current, |mine, theirs| {
             let (key, other) = (rank(mine), rank(theirs));
-            key < other || (mine.history.share.front && key == other)
+            key < other || (mine.history.share.front && key == other && !overtaken)
         })
     }
 
@@ -514,6 +547,10 @@ impl Rules for RealTime {
 
     fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason, now: Time) {
         if is_of_class(&tasks[id]) {
+            // `update_curr_rt` as it is dequeued.
+            if cpu.current == id {
+                self.throttle(tasks, cpu);
+            }
             return;
         }
         self.below(tasks, cpu, |below, tasks, cpu| below.leave(tasks, cpu, id, reason, now));

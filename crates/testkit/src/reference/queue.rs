@@ -439,6 +439,7 @@ impl Reference<'_> {
 
     /// Somebody has been picked, who had the cpu before (`again`) or not: what changes with that.
     pub(super) fn picked(&mut self, c: usize, again: bool) {
+        self.cpus[c].class.ahead = None;
         let Some(t) = self.cpus[c].current else { return };
         if !again || self.cfs().is_none_or(|params| params.renew_slice) {
             self.cpus[c].picked = self.now;

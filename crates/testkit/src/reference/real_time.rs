@@ -7,6 +7,7 @@ use sim_core::policy::{Affinity, Placement, THROTTLED};
 use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, below, draw, key};
 
+use super::queue::Entry;
 use super::records::Standing;
 use super::server::RefServer;
 use super::state::{Activity, KERNEL, NEVER};
@@ -132,13 +133,39 @@ impl Reference<'_> {
         }
     }
 
+    /// The class of a cpu has run for too long.
+    pub(super) fn stops_class(&mut self, c: usize) -> bool {
+        let Some(rules) = self.class() else { return false };
+        let over = self.is_limited() && self.cpus[c].class.ran > rules.runtime.ns();
+        if over && !std::mem::replace(&mut self.cpus[c].class.stopped, true) {
+            self.stands_anew(c);
+        }
+        over
+    }
+
+    /// A task without another cpu enters beside an equal that has one: it goes first.
+    pub(super) fn overtakes(&mut self, c: usize, t: usize, entry: Entry) -> bool {
+        let Some(other) = self.class_current(c).filter(|_| entry != Entry::Move) else { return false };
+        let pinned_first = self.class().is_some_and(|rules| rules.pinned_first);
+        if !pinned_first || self.cpus[c].resched || self.class_priority(other) != self.class_priority(t) {
+            return false;
+        }
+        let first = self.lowest(other, c, c).is_some() && self.lowest(t, c, c).is_none();
+        if first {
+            self.remove(c, t);
+            self.tasks[t].front = true;
+            self.join_line(c, t);
+            self.cpus[c].class.ahead = Some(t);
+        }
+        first
+    }
+
     /// A tick, or another interrupt: limits and turns.
     pub(super) fn look_at_class(&mut self, c: usize, tick: bool) {
         let Some(rules) = self.class() else { return };
         if let Some(t) = self.class_current(c) {
-            if tick && self.is_limited() && self.cpus[c].class.ran > rules.runtime.ns() {
-                self.cpus[c].class.stopped = true;
-                return self.stands_anew(c);
+            if tick && self.stops_class(c) {
+                return;
             }
             if tick && self.has_turns(c) && self.tasks[t].used >= self.turn_of(rules) {
                 self.tasks[t].used = 0;
@@ -178,7 +205,8 @@ impl Reference<'_> {
         match (current, first) {
             (Some(current), Some(first)) => {
                 let (mine, theirs) = (self.class_priority(current), self.class_priority(first));
-                let stays = mine > theirs || (mine == theirs && self.tasks[current].front);
+                let equal = mine == theirs && class.ahead != Some(first);
+                let stays = mine > theirs || (equal && self.tasks[current].front);
                 Some(if stays { current } else { first })
             }
             (current, first) => current.or(first),
@@ -281,9 +309,19 @@ impl Reference<'_> {
         }
     }
 
+    /// The period of the limit begins with the first task.
+    pub(super) fn start_period(&mut self, t: usize) {
+        let starts = self.class().filter(|rules| rules.period_starts && self.is_limited());
+        if let Some(rules) = starts.filter(|_| self.in_class(t))
+            && !self.timers.iter().any(|(_, timer)| matches!(timer, Timer::Refill))
+        {
+            self.arm(self.now + rules.period.ns(), Timer::Refill);
+        }
+    }
+
     /// The first period of the limit.
     pub(super) fn arm_class(&mut self) {
-        if let Some(rules) = self.class() {
+        if let Some(rules) = self.class().filter(|rules| !rules.period_starts) {
             let drawn = draw(key(self.options.seed, Purpose::Bandwidth, u64::MAX), 0);
             self.arm(below(rules.period.ns(), drawn), Timer::Refill);
         }
@@ -292,7 +330,6 @@ impl Reference<'_> {
     /// A period of the limit begins.
     pub(super) fn refill_class(&mut self) {
         let Some(rules) = self.class() else { return };
-        self.arm(self.now + rules.period.ns(), Timer::Refill);
         for c in 0..self.cpus.len() {
             self.charge(c);
             let idle = self.cpus[c].current.is_none() && self.in_order(c).is_empty();
@@ -309,6 +346,10 @@ impl Reference<'_> {
             if goes_on || self.class_current(c).is_some() {
                 self.mark(c);
             }
+        }
+        let rests = |c: usize| self.cpus[c].class.ran == 0 && self.everyone(c).all(|t| !self.in_class(t));
+        if !rules.period_starts || !(0..self.cpus.len()).all(rests) {
+            self.arm(self.now + rules.period.ns(), Timer::Refill);
         }
     }
 

@@ -94,6 +94,8 @@ pub(super) struct RefClass {
     /// Run in this period.
     pub(super) ran: u64,
     pub(super) server: RefServer,
+    /// Who waits and goes before an equal that has the cpu.
+    pub(super) ahead: Option<usize>,
 }
 
 impl RefClass {

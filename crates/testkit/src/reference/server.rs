@@ -110,7 +110,7 @@ impl RefServer {
             return;
         }
         self.active = true;
-        if self.deadline < now || self.overflows(rules, now) {
+        if self.deadline == 0 || self.deadline < now || self.overflows(rules, now) {
             if self.running && self.deadline >= now {
                 let density = (u128::from(rules.runtime.ns()) << 20) / u128::from(rules.period.ns());
                 self.runtime = ((density * u128::from(self.deadline - now)) >> 20) as i64;

@@ -182,7 +182,7 @@ impl Reference<'_> {
         if delayed {
             self.charge(c);
         }
-        let preempts = self.preempts(c, t);
+        let preempts = self.preempts(c, t) || self.overtakes(c, t, entry);
         let level = |t: usize| self.tasks[t].priority;
         let equals = self.fair_current(c).is_some_and(|current| level(current) == level(t));
         if waits && equals && !self.in_class(t) {
@@ -194,6 +194,7 @@ impl Reference<'_> {
             self.asked(c, preempts, by);
         }
         self.notices.push((t, c, Change::Entered));
+        self.start_period(t);
         self.notice_entry(t, c);
         self.tell_polling(c);
         self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
@@ -262,6 +263,9 @@ impl Reference<'_> {
             self.cpus[c].delayed.push(t);
         }
         self.server_loses(c, t);
+        if self.in_class(t) {
+            self.stops_class(c);
+        }
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
         self.cpus[c].idle_from = self.now;

@@ -102,11 +102,15 @@ pub fn with_real_time(mut small: Small, seed: u64) -> Small {
         return small;
     }
     let us = |rng: &mut ChaCha8Rng, from, to| Span::from_us(rng.random_range(from..to));
+    // Not compared: a fair server beside groups without cpu time.
+    let limited = small.model.groups.iter().any(|group| group.limit.is_some());
     let serves = matches!(discipline, Discipline::Eevdf(_)) && rng.random_range(0..2) == 0;
-    let rules = RealTimeRules {
+    let mut rules = RealTimeRules {
         quantum: us(&mut rng, 20, 400),
         runtime: [Span::MAX, us(&mut rng, 200, 1_500)][rng.random_range(0..2)],
         period: us(&mut rng, 1_000, 2_500),
+        period_starts: rng.random_range(0..2) == 0,
+        pinned_first: rng.random_range(0..4) > 0,
         server: ServerRules {
             runtime: if serves { us(&mut rng, 30, 300) } else { Span::ZERO },
             period: us(&mut rng, 400, 1_500),
@@ -115,6 +119,9 @@ pub fn with_real_time(mut small: Small, seed: u64) -> Small {
             counts_idle: rng.random_range(0..2) == 0,
         },
     };
+    if limited {
+        rules.server.runtime = Span::ZERO;
+    }
     small.model = Arc::new(OsModel { real_time: Some(rules), ..(*small.model).clone() });
     let one = |rng: &mut ChaCha8Rng| {
         let priority = [1, 2, 50, 99][rng.random_range(0..4)];

@@ -74,7 +74,7 @@ fn a_hog_beside_a_spinning_fifo_task_gets_five_per_cent() {
     }
 }
 
-/// The share of two ordinary tasks that sleep for 50 us after each 20 us, beside a spinning task of the class.
+/// The share of two ordinary tasks that sleep for 50 us after each 20 us, beside a spinning one of the class.
 fn share_of_sleepers(kernel: &str, settings: &[Setting]) -> f64 {
     let nap = Op::Sleep { span: Span::from_us(50), spread: Spread::NONE };
     let ops = vec![Op::Repeat(10_000_000), nap, compute(Span::from_us(20)), Op::End];
@@ -194,4 +194,37 @@ fn a_waiting_fifo_task_is_pulled_to_a_cpu_whose_priority_falls() {
     let end = (seconds(&report, 2) * 1e3).round();
     assert!((end - 149.0).abs() < 1.0, "{end}");
     assert_eq!(report.apps[2].counters.migrations, 1);
+}
+
+#[test]
+fn a_fifo_task_without_another_cpu_goes_before_an_equal_that_has_one() {
+    for (kernel, settings, ends) in [
+        ("linux-6.18", UNLIMITED, [100, 15]),
+        ("linux-2.6.28", UNLIMITED, [100, 15]),
+        ("linux-6.18", &[("fair_server", 0), ("rt_pinned_first", 0)], [100, 110]),
+    ] {
+        // Cpu 1 has an ordinary task, so the first one goes there as the second one comes.
+        let mut hog = on_cpu(1, hogs(1, 1_000));
+        hog.background = true;
+        let free = spinner(Scheduling::Fifo(10), 100, 0);
+        let pinned = on_cpu(0, spinner(Scheduling::Fifo(10), 10, 5));
+        let report = trial("package:1 core:2", kernel, settings).app(free).app(pinned).app(hog).run();
+        assert_eq!([0, 1].map(|app| report.apps[app].end.unwrap().ns() / MS), ends, "{kernel}");
+    }
+}
+
+#[test]
+fn the_period_of_the_limit_begins_with_the_first_real_time_task() {
+    // From 300 ms on; throttled at the first tick after 950 ms of running.
+    let end = |settings: &[Setting]| {
+        let mut fifo = on_cpu(0, spinner(Scheduling::Fifo(50), 100_000, 300));
+        fifo.background = true;
+        let mut hog = on_cpu(0, hogs(1, 10));
+        hog.start = Time::from_ns(310 * MS);
+        let report = trial("package:1 core:2", "linux-6.8", settings).app(hog).app(fifo).run();
+        report.apps[0].end.unwrap().ns() / MS
+    };
+    assert!((1_260..=1_265).contains(&end(&[])), "{}", end(&[]));
+    // With another phase it may run into a second period before that.
+    assert!(!(1_260..=1_265).contains(&end(&[("rt_period_starts", 0)])));
 }
