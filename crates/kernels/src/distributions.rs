@@ -200,7 +200,7 @@ pub(super) const RHEL_10_0: Entry = Entry {
     source: RHEL_SOURCE,
     example: "{ rhel-10.0: { yield: forfeit } }",
     parameters: &eevdf_types(
-        &changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK)]),
+        &changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK), Eevdf::request_scales.with(true as u64)]),
         &numa(&TYPES_6_8),
         &CLASS_6_12,
     ),

@@ -72,6 +72,10 @@ parameters! {
         /// A task that moves to another cpu keeps what is left of its request (PLACE_REL_DEADLINE,
         /// 82e9d0456e06, since 6.12). Otherwise a whole new request begins there.
         rel_deadline: bool = true;
+        /// What is left of the request of a task that gets another nice value stays the same service
+        /// (reweight_entity; since 6.13 and 6.12.10, 6d71a9c61604). Otherwise it stays the same virtual time,
+        /// less than its share for a task that becomes lighter.
+        request_scales: bool = true;
         /// The first request of a new task is half a slice, whatever its queue (PLACE_DEADLINE_INITIAL; since
         /// 6.12, when a task is placed as it first enters a queue). Before, a new task was placed twice, and
         /// the second time began a whole request (task_fork_fair, wake_up_new_task).
@@ -131,6 +135,7 @@ pub(super) const ROW_6_6: [Parameter; COUNT] = changed(
         Parameters::protection.with(Protected::Deadline as u64),
         Parameters::delayed_dequeue.with(false as u64),
         Parameters::rel_deadline.with(false as u64),
+        Parameters::request_scales.with(false as u64),
         Parameters::half_first_request.with(false as u64),
         Parameters::reweigh_places.with(false as u64),
         Parameters::own_slice.with(false as u64),
@@ -158,7 +163,11 @@ pub(super) const ROW_6_12_0: [Parameter; COUNT] = changed(
 /// The rules of 6.12 after the stable updates of 2025: the slice of 6.15 and the yield of 6.19.
 const ROW_6_12_65: [Parameter; COUNT] = changed(
     &ROW_6_12_0,
-    &[Parameters::base_slice.with(us(700)), Parameters::r#yield.with(Yields::Forfeit as u64)],
+    &[
+        Parameters::base_slice.with(us(700)),
+        Parameters::r#yield.with(Yields::Forfeit as u64),
+        Parameters::request_scales.with(true as u64),
+    ],
 );
 
 /// The rules of 6.18.0 and 6.18.1.
@@ -312,6 +321,7 @@ pub(super) fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
             Shares::Queued => GroupShares::Queued,
         },
         rel_deadline: values.rel_deadline,
+        request_scales: values.request_scales,
         half_first_request: values.half_first_request,
         yields: match values.r#yield {
             Yields::Forfeit => EevdfYield::Forfeit,

@@ -96,16 +96,6 @@ const MISSING: &[Missing] = &[
             nothing; its use for the fair server is modelled.",
     },
     Missing {
-        rule: "unscaled requests",
-        since: &[6, 12],
-        until: Some(&[6, 12, 10]),
-        except: &["rhel-10.0"],
-        error: Error::Either,
-        about: "What is left of the request of a task that gets another nice value is not scaled by \
-            its weights (to 6d71a9c61604). Only commands of a conformance case change weights \
-            here.",
-    },
-    Missing {
         rule: "weight counted twice",
         since: &[6, 12, 10],
         until: Some(&[7, 0]),

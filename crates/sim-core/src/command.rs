@@ -32,9 +32,18 @@ pub enum Act {
     Continue,
     /// Tasks may run on these cpus only (`sched_setaffinity`).
     Bind(CpuSet),
-    /// Tasks get this load weight (`set_user_nice`; nice 0 is 1,024). Under CFS and EEVDF, without limits of
-    /// task groups.
+    /// Tasks get this load weight (`set_user_nice`; nice 0 is 1,024). Under CFS without task groups, and
+    /// under EEVDF without limits of theirs.
     Weight(u32),
+    /// Tasks move to this task group, an index into [`crate::os::OsModel::groups`], or out of all
+    /// (`sched_move_task`). Under EEVDF, without limits of task groups.
+    Group(Option<u16>),
+    /// A task group gets this weight over all cpus, 2 to 262,144 (`sched_group_set_shares`), whichever
+    /// application the command belongs to. Under EEVDF, without limits of task groups.
+    Shares(u16, u32),
+    /// Tasks that compute go to sleep as soon as they have a cpu, at once if they have one, as a task that
+    /// looks for a request to sleep whenever it runs. One that is stopped meanwhile has done so.
+    Pause,
 }
 
 impl Act {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::command::{Act, Command};
-use crate::ids::{AppId, LockId, NodeId, ProfileId};
+use crate::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use crate::lock::LockRules;
 use crate::machine::CpuSet;
@@ -360,6 +360,9 @@ pub enum Forks {
     /// costs nothing. At the start they are woken at one instant. The order and the cpus are drawn from the
     /// seed ([`release_order`]).
     Together,
+    /// The same; all of them sleep on this cpu, which need not be one that they may use, and a task there
+    /// wakes them: each is placed as a woken one.
+    Woken(CpuId),
 }
 
 /// The order in which the ranks of an application are released: uniform over all orders (Fisher-Yates; Knuth,
@@ -529,6 +532,9 @@ pub struct AppSpec {
     pub commands: Vec<Command>,
     /// Its task group: an index into [`crate::os::OsModel::groups`], or none.
     pub group: Option<u16>,
+    /// Its tasks compute in kernel mode, where the preemption models `none` and `voluntary` take no cpu from
+    /// a task: they keep it until they sleep or end.
+    pub kernel_mode: bool,
 }
 
 impl AppSpec {
@@ -579,6 +585,7 @@ impl AppSpec {
             rebinds: Vec::new(),
             commands: Vec::new(),
             group: None,
+            kernel_mode: false,
         }
     }
 

@@ -466,6 +466,7 @@ fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {
         },
         tick,
         rel_deadline: rng.random_range(0..3) > 0,
+        request_scales: true,
         yields: [EevdfYield::Forfeit, EevdfYield::Deadline][rng.random_range(0..2)],
         protection: [Protection::MinSlice, Protection::Deadline][rng.random_range(0..2)],
         group_shares: [GroupShares::Averaged, GroupShares::Queued][rng.random_range(0..2)],

@@ -49,7 +49,7 @@ impl Engine<'_> {
         match self.shared.apps[app].runtime.startup.forks {
             Forks::Master => self.fork(self.shared.apps[app].shell, app, 0, policy),
             Forks::Launcher => self.launch(app, policy),
-            Forks::Together => self.release(app, policy),
+            Forks::Together | Forks::Woken(_) => self.release(app, policy),
         }
     }
 

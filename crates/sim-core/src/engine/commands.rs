@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use crate::command::Act;
 use crate::engine::Engine;
-use crate::engine::state::{Activity, Task, Waiting};
+use crate::engine::state::{Activity, Cpu, Task, Waiting};
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_COMMANDS;
-use crate::machine::Machine;
-use crate::observe::LeaveReason;
-use crate::os::OsModel;
+use crate::machine::{CpuSet, Machine};
+use crate::os::{Discipline, OsModel};
 use crate::policy::{Affinity, Policy, TaskState, Why};
 use crate::program::AppSpec;
-use crate::run_queue::{self, Entry, Picked, Rules};
+use crate::run_queue::{self, Rules, Tasks, group_loads, groups};
 use crate::time::{Time, Work};
 
 /// The commands of a run that have not acted, the next one first.
@@ -45,7 +44,10 @@ pub(super) fn check(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Res
     if apps.iter().map(|app| app.commands.len()).sum::<usize>() > MAX_COMMANDS {
         return Err(format!("a run has at most {MAX_COMMANDS} commands"));
     }
-    let weighs = model.discipline.reweighs();
+    let (weighs, groups) = (model.discipline.reweighs(), model.groups.len());
+    // Tasks keep their lag when they leave a queue, and no group is throttled.
+    let moves = matches!(model.discipline, Discipline::Eevdf(_))
+        && model.groups.iter().all(|group| group.limit.is_none());
     for (number, app) in apps.iter().enumerate() {
         let name = &app.name;
         let acts = || app.commands.iter().map(|command| &command.act);
@@ -61,10 +63,25 @@ pub(super) fn check(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Res
                     return Err(format!("application `{name}` is bound to no cpu of the machine"));
                 }
                 Act::Weight(0) => return Err(format!("application `{name}` gets a weight of 0")),
-                Act::Weight(_) if !weighs || !model.groups.is_empty() => {
+                Act::Weight(_) if !weighs || !model.groups.is_empty() && !moves => {
                     return Err(format!(
-                        "application `{name}` gets a weight: only under CFS and EEVDF without task groups"
+                        "application `{name}` gets a weight: only under CFS without task groups, and under \
+                         EEVDF without limits of theirs"
                     ));
+                }
+                Act::Group(_) | Act::Shares(..) if !moves || app.is_real_time() => {
+                    return Err(format!(
+                        "application `{name}` changes task groups: only under EEVDF, without limits of \
+                         theirs, and if it has no real-time tasks"
+                    ));
+                }
+                Act::Group(Some(group)) | Act::Shares(group, _) if usize::from(*group) >= groups => {
+                    return Err(format!(
+                        "application `{name}` names the task group {group}, there are {groups}"
+                    ));
+                }
+                Act::Shares(_, weight) if !(2..=262_144).contains(weight) => {
+                    return Err(format!("application `{name}` weighs a task group, by 2 to 262144"));
                 }
                 _ => {}
             }
@@ -108,8 +125,17 @@ impl Engine<'_> {
                     self.notify(policy);
                 }
             }
-            Act::Bind(cpus) => self.bind_all(app, &Affinity::Set(Arc::new(cpus.clone())), BOUND, policy),
+            Act::Bind(cpus) => {
+                all.into_iter().for_each(|task| self.masked(task, cpus));
+                self.bind_all(app, &Affinity::Set(Arc::new(cpus.clone())), BOUND, policy);
+            }
             Act::Weight(weight) => all.into_iter().for_each(|task| self.reweigh(task, *weight)),
+            Act::Group(group) => {
+                let group = group.map_or(0, |group| group + 1);
+                all.into_iter().for_each(|task| self.regroup(task, group));
+            }
+            Act::Shares(group, weight) => self.reshare(*group, *weight),
+            Act::Pause => all.into_iter().for_each(|task| self.pause(task)),
         }
     }
 
@@ -131,19 +157,42 @@ impl Engine<'_> {
         }
     }
 
+    /// A task that computes goes to sleep as soon as it has a cpu.
+    fn pause(&mut self, id: TaskId) {
+        let task = &mut self.shared.tasks[id];
+        if matches!(task.state, TaskState::Queued | TaskState::Running) {
+            self.pausing += u32::from(!task.history.pauses);
+            task.history.pauses = true;
+            self.stop(id);
+        }
+    }
+
+    /// A task that has the cpu and begins to compute goes to sleep, if it was told to.
+    pub(super) fn pauses(&mut self, cpu: CpuId) {
+        let record = &self.cpus[cpu];
+        let computes = record.activity == Activity::Compute;
+        if computes && self.shared.tasks[record.current].history.pauses {
+            self.sleep(cpu, None);
+        }
+    }
+
     /// A task gets another weight (`set_user_nice`). The cpu picks again if the current task has become
     /// lighter or a waiting one would take the cpu (`prio_changed_fair`).
     fn reweigh(&mut self, id: TaskId, weight: u32) {
-        if self.shared.tasks[id].history.delayed {
-            self.end_delay(id);
-        }
         let (cpu, state) = (self.shared.tasks[id].cpu, self.shared.tasks[id].state);
         let before = self.shared.tasks[id].weight;
+        let scales = self.shared.model.discipline.scales_requests();
+        let now = self.shared.now;
+        let change = |tasks: &mut Tasks, cpu: &Cpu| {
+            change_weight(&mut tasks[id], weight, scales);
+            if cpu.rare.group_count > 0 {
+                group_loads::reweighed(tasks, cpu, id, before, now);
+            }
+        };
+        self.change(id, &change);
         if !matches!(state, TaskState::Queued | TaskState::Running) {
-            return change_weight(&mut self.shared.tasks[id], weight);
+            return;
         }
-        self.catch_up(cpu);
-        self.place_anew(cpu, id, weight);
         let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
         record.load = record.load - u64::from(before) + u64::from(weight);
         let again = if record.current == id {
@@ -152,38 +201,77 @@ impl Engine<'_> {
             discipline.takes_cpu(&mut self.shared.tasks, record, id, self.shared.now)
         };
         record.resched |= again && record.running > 1;
-        self.shared.rounds.mark(cpu);
     }
 
-    /// A runnable task changes its weight. Where it keeps a lag, it leaves its queue for that and is placed
-    /// there again; the current one is protected anew.
-    fn place_anew(&mut self, cpu: CpuId, id: TaskId, weight: u32) {
+    /// A task moves to another task group, from 1, or out of all. A cpu that it has picks again
+    /// (`sched_move_task`).
+    fn regroup(&mut self, id: TaskId, group: u16) {
+        if self.shared.tasks[id].history.group == group {
+            return;
+        }
+        let now = self.shared.now;
+        let change = |tasks: &mut Tasks, cpu: &Cpu| group_loads::regroup(tasks, cpu, id, group, now);
+        self.change(id, &change);
+        let cpu = self.shared.tasks[id].cpu;
+        let record = &mut self.cpus[cpu];
+        record.resched |= record.current == id;
+    }
+
+    /// A task may run on other cpus: if that changes anything, it leaves its queue for it
+    /// (`do_set_cpus_allowed`).
+    fn masked(&mut self, id: TaskId, cpus: &CpuSet) {
+        let (old, discipline) = (self.shared.affinity(id), &self.shared.model.discipline);
+        if discipline.requests().is_some()
+            && !self.shared.machine.cpu_ids().all(|cpu| old.allows(cpu) == cpus.contains(cpu))
+        {
+            self.change(id, &|_, _| {});
+        }
+    }
+
+    /// A task group gets another weight over all cpus.
+    fn reshare(&mut self, group: u16, weight: u32) {
+        for cpu in self.shared.machine.cpu_ids() {
+            self.catch_up(cpu);
+            self.shared.rounds.mark(cpu);
+        }
+        let first = &self.cpus[CpuId(0)];
+        let whole = groups::whole(first, groups::on(first, group));
+        self.shared.tasks[whole].weight = weight;
+        let (model, now) = (&self.shared.model, self.shared.now);
+        let Some(rules) = model.discipline.groups() else { return };
+        for cpu in self.shared.machine.cpu_ids() {
+            rules.reshare(&mut self.shared.tasks, &mut self.cpus[cpu], group, now);
+        }
+    }
+
+    /// A task changes. Where it is queued and keeps a lag, it leaves its queue for that and is placed there
+    /// again, also if it sleeps and its dequeue is delayed.
+    fn change(&mut self, id: TaskId, change: run_queue::Change<'_>) {
+        let (cpu, task) = (self.shared.tasks[id].cpu, &self.shared.tasks[id]);
+        let queued = matches!(task.state, TaskState::Queued | TaskState::Running) || task.history.delayed;
+        let real_time = self.is_real_time(id);
+        if queued {
+            self.catch_up(cpu);
+            self.shared.rounds.mark(cpu);
+        }
         let (discipline, now) = (&self.shared.model.discipline, self.shared.now);
         let (tasks, record) = (&mut self.shared.tasks, &mut self.cpus[cpu]);
-        if discipline.requests().is_none() {
-            return change_weight(&mut tasks[id], weight);
-        }
-        let waits = record.current != id;
-        discipline.leave(tasks, record, id, LeaveReason::Moved, now);
-        if waits {
-            run_queue::remove(tasks, record, id);
-        }
-        change_weight(&mut tasks[id], weight);
-        discipline.place(tasks, record, id, Entry::Move, now);
-        if waits {
-            discipline.insert(tasks, record, id);
-        } else {
-            discipline.picked(tasks, record, Picked::Anew(now));
+        match discipline.groups().filter(|_| queued && !real_time) {
+            Some(rules) => rules.anew(tasks, record, id, change, now),
+            None => change(tasks, record),
         }
     }
 }
 
-/// A task that is in no queue gets a weight; its lag and the rest of its request, if it has them, stay the
-/// same service (`reweight_entity`).
-fn change_weight(task: &mut Task, weight: u32) {
+/// A task that is in no queue gets a weight; its lag stays the same service, and where it has what is left of
+/// a request, that too or by the rule not (`reweight_entity`).
+fn change_weight(task: &mut Task, weight: u32, scales: bool) {
     let before = i64::from(std::mem::replace(&mut task.weight, weight));
     if let Some(history) = task.history.written() {
         let scaled = |value: i64| (i128::from(value) * i128::from(before) / i128::from(weight)) as i64;
-        (history.vlag, history.vdeadline) = (scaled(history.vlag), scaled(history.vdeadline));
+        history.vlag = scaled(history.vlag);
+        if scales {
+            history.vdeadline = scaled(history.vdeadline);
+        }
     }
 }

@@ -292,6 +292,11 @@ impl Engine<'_> {
         let (discipline, record, now) = (&self.shared.model.discipline, &mut self.cpus[cpu], self.shared.now);
         let over = now >= record.slice_end;
         record.slice_end = Time::NEVER;
+        let app = self.shared.tasks[record.current].app();
+        if record.activity == Activity::Compute && self.shared.apps[app].kernel_mode {
+            // What asks for it is heeded when the task leaves the cpu.
+            return false;
+        }
         if record.resched || record.rare.lazily == Lazily::Spent {
             record.returns(true);
         }
@@ -394,6 +399,9 @@ impl Engine<'_> {
             self.shared.begin_compute(&mut self.cpus[cpu]);
         } else {
             self.proceed(cpu, policy);
+        }
+        if self.pausing > 0 {
+            self.pauses(cpu);
         }
     }
 

@@ -310,6 +310,8 @@ pub(crate) struct Engine<'o> {
     /// Foreground applications that have not ended.
     left: u32,
     commands: Commands,
+    /// Tasks that are to go to sleep as soon as they have a cpu.
+    pausing: u32,
     /// Applications that have arrived and are not admitted yet, first come first.
     queue: VecDeque<AppId>,
     /// Foreground applications that run, and their tasks.

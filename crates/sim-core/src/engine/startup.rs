@@ -5,7 +5,7 @@ use crate::engine::state::{OnReturn, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId};
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
-use crate::program::{Touch, release_order};
+use crate::program::{Forks, Touch, release_order};
 use crate::run_queue::{Entry, Rules};
 use crate::time::Span;
 use crate::wait::Scope;
@@ -107,13 +107,16 @@ impl Engine<'_> {
     }
 
     /// All tasks of an application, which exist and sleep, are woken at this instant. Each is placed as one
-    /// that is created where it slept.
+    /// that is created where it slept, or as one that wakes there.
     pub(crate) fn release(&mut self, app: AppId, policy: &mut dyn Policy) {
         let (seed, tasks, cpus) = (self.shared.options.seed, self.shared.apps[app].tasks, self.cpus.len());
         for (rank, slept) in release_order(seed, app, tasks) {
             let id = self.shared.apps[app].task(rank);
-            let parent = self.shared.affinity(id).nth(slept.into(), cpus as u32);
-            let cpu = self.placed(id, Placement::Fork { parent }, policy);
+            let placement = match self.shared.apps[app].runtime.startup.forks {
+                Forks::Woken(cpu) => Placement::Wake { waker: cpu, previous: cpu },
+                _ => Placement::Fork { parent: self.shared.affinity(id).nth(slept.into(), cpus as u32) },
+            };
+            let cpu = self.placed(id, placement, policy);
             self.shared.apps[app].forked += 1;
             self.catch_up(cpu);
             let (discipline, now) = (&self.shared.model.discipline, self.shared.now);

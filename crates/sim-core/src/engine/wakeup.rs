@@ -257,6 +257,10 @@ impl Engine<'_> {
     pub(crate) fn sleep(&mut self, cpu: CpuId, nap: Option<Span>) {
         let id = self.cpus[cpu].current;
         self.shared.not_runnable(id, TaskState::Sleeping);
+        if self.pausing > 0 && self.shared.tasks[id].history.pauses {
+            self.shared.tasks[id].history.pauses = false;
+            self.pausing -= 1;
+        }
         self.leave(cpu, LeaveReason::Slept);
         if let Some(span) = nap {
             self.timers.arm(self.shared.now.saturating_add(span), Timer::Wake(id, cpu));

@@ -294,6 +294,9 @@ pub(crate) struct Slack {
     pub(crate) weighed: bool,
 }
 
+/// What changes of a task while it is out of its queue.
+pub(crate) type Change<'a> = &'a dyn Fn(&mut Tasks, &Cpu);
+
 /// The rules of task groups and their limits, of priority levels whose tasks keep their lag, and of tasks and
 /// groups that compete while they sleep.
 pub(crate) trait Grouped {
@@ -311,6 +314,18 @@ pub(crate) trait Grouped {
 
     /// Its group is not throttled any more.
     fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
+
+    /// A task that is queued on a cpu, runs there, or is delayed leaves its queue, changes and enters again.
+    /// Without a lag it stays where it is.
+    fn anew(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, change: Change<'_>, now: Time) {
+        let _ = (id, now);
+        change(tasks, cpu);
+    }
+
+    /// A group, by its number from 0, has another weight over all cpus: its entity on this one follows.
+    fn reshare(&self, tasks: &mut Tasks, cpu: &mut Cpu, group: u16, now: Time) {
+        let _ = (tasks, cpu, group, now);
+    }
 }
 
 /// What tasks ask for, where picks depend on it.

@@ -7,16 +7,17 @@
 
 use crate::engine::state::{Cpu, Lazily, Task};
 use crate::ids::TaskId;
-use crate::observe::{LeaveReason, Request, Verdict};
+use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
+use crate::run_queue::delayed::{delay, unlink};
 use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Preemption, Protection};
 use crate::run_queue::eligibility::{Average, Contender, Pick};
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals, scaled};
 use crate::run_queue::{
-    Entry, FastForward, Grouped, Picked, Picks, Requested, Requests, Rules, Tasks, Ticks, at_least_1us,
-    bandwidth, delayed_in, eevdf_polls, group_loads, groups, insert_by, list, remove, slices,
+    Change, Entry, FastForward, Grouped, Picked, Picks, Requested, Requests, Rules, Tasks, Ticks,
+    at_least_1us, bandwidth, delayed_in, eevdf_polls, group_loads, groups, insert_by, list, remove, slices,
 };
 use crate::time::{Span, Time};
 
@@ -147,7 +148,7 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
 
 /// The task the kernel would pick, including a delayed one. Only the best priority level with a runnable task
 /// competes; throttled tasks never do.
-fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
+pub(super) fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     let runnable = cpu.current.some().into_iter().chain(cpu.head.some());
     let priority = runnable.map(|id| tasks[id].priority).min().filter(|priority| *priority < THROTTLED)?;
     pick_within(tasks, cpu, Level { priority, group: 0 })
@@ -329,14 +330,8 @@ fn leave(
     }
     let average = average_of(tasks, cpu, id);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
-        tasks[id].history.delayed = true;
         cpu.current = TaskId::NONE;
-        let last = list(tasks, cpu.rare.delayed).last();
-        tasks[id].next = TaskId::NONE;
-        match last {
-            Some(last) => tasks[last].next = id,
-            None => cpu.rare.delayed = id,
-        }
+        delay(tasks, cpu, id);
         return;
     }
     tasks[id].history.vlag = lag_in(params, &average, &tasks[id]);
@@ -416,17 +411,6 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     }
 }
 
-fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    let next = tasks[id].next;
-    let before = list(tasks, cpu.rare.delayed).find(|before| tasks[*before].next == id);
-    match before {
-        Some(before) => tasks[before].next = next,
-        None => cpu.rare.delayed = next,
-    }
-    tasks[id].next = TaskId::NONE;
-    tasks[id].history.delayed = false;
-}
-
 /// Places a task that enters, and the groups around it that are not queued (`enqueue_task_fair`). A delayed
 /// one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`).
 fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
@@ -494,6 +478,45 @@ fn seat_among(params: &EevdfParams, others: &Average, task: &mut Task, entry: En
         Entry::Fork | Entry::Wake => task.vruntime + slice,
         Entry::Move => task.vruntime + task.history.vdeadline,
     };
+}
+
+/// A task of a cpu leaves its queue, changes and enters again with its lag and what is left of its request
+/// (`sched_change_begin`, `sched_change_end`): a current one, and the groups around it, are protected anew, a
+/// delayed one stays delayed.
+fn anew(
+    params: &EevdfParams,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    (id, change): (TaskId, Change<'_>),
+    now: Time,
+) {
+    let (runs, delayed) = (cpu.current == id, tasks[id].history.delayed);
+    if runs {
+        groups::all(cpu).for_each(|group| tasks[group].history.chosen = false);
+    }
+    if delayed {
+        let lag = lag(params, tasks, cpu, id);
+        unlink(tasks, cpu, id);
+        let task = &mut tasks[id];
+        task.history.vlag = lag;
+        task.history.vdeadline -= task.vruntime;
+        groups::count(tasks, cpu, id, false, now);
+        leave_groups(params, tasks, cpu, id, now);
+    } else {
+        leave(params, tasks, cpu, id, (LeaveReason::Moved, now));
+        if !runs {
+            remove(tasks, cpu, id);
+        }
+    }
+    change(tasks, cpu);
+    place(params, tasks, cpu, id, Entry::Move, now);
+    if runs {
+        picked(params, tasks, cpu, now);
+    } else if delayed {
+        delay(tasks, cpu, id);
+    } else {
+        insert_by(params, tasks, cpu, id);
+    }
 }
 
 /// A task of a cpu changes its priority, with its lag, its deadline and its protection as they are relative
@@ -636,39 +659,23 @@ impl Grouped for EevdfParams {
         change_priority(self, tasks, cpu, id, priority);
     }
 
+    fn anew(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, change: Change<'_>, now: Time) {
+        anew(self, tasks, cpu, (id, change), now);
+    }
+
+    /// `sched_group_set_shares`: the groups around it follow in turn.
+    fn reshare(&self, tasks: &mut Tasks, cpu: &mut Cpu, group: u16, now: Time) {
+        let entity = groups::on(cpu, group);
+        reweigh(self, tasks, cpu, entity, now);
+        reweigh_around(self, tasks, cpu, entity, now);
+    }
+
     fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
         throttle(self, tasks, cpu, id, now);
     }
 
     fn unthrottle(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
         unthrottle(self, tasks, cpu, id, now);
-    }
-}
-
-impl Requested for EevdfParams {
-    fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> (Request, i64) {
-        let task = &tasks[id];
-        let average = average_of(tasks, cpu, id);
-        let protected_until = (cpu.current == id).then_some(task.history.protection);
-        let eligible = average.allows(task.vruntime);
-        (Request { deadline: task.history.vdeadline, eligible, protected_until }, average.value())
-    }
-
-    fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {
-        let eligible = |id: TaskId| average_of(tasks, cpu, id).allows(tasks[id].vruntime);
-        let protected = cpu.current.some().is_some_and(|current| {
-            eligible(current) && tasks[current].vruntime < tasks[current].history.protection
-        });
-        let lazily = || self.preemption == Preemption::Lazy && pick(tasks, cpu) == Some(id);
-        match verdict {
-            Verdict::Waits if lazily() => "it runs when the cpu next returns to user mode",
-            Verdict::Waits if !eligible(id) => "it is not eligible: its virtual runtime is above the mean",
-            Verdict::Waits if protected => "the current task is eligible and protected",
-            Verdict::Waits => "another eligible task has an earlier deadline",
-            _ if cpu.current == id && protected => "the current task is eligible and protected",
-            _ if cpu.current == id && !eligible(id) => "no waiting task is eligible",
-            _ => "earliest deadline among the eligible tasks",
-        }
     }
 }
 

@@ -57,6 +57,9 @@ pub struct EevdfParams {
     /// A task that moves to another cpu keeps what is left of its request (`PLACE_REL_DEADLINE`,
     /// 82e9d0456e06, Linux 6.12); otherwise a whole new request begins there.
     pub rel_deadline: bool,
+    /// What is left of the request of a task that gets another weight stays the same service (6d71a9c61604,
+    /// Linux 6.13 and 6.12.10); otherwise it stays the same virtual time.
+    pub request_scales: bool,
     /// The first request of a new task is half a slice (`PLACE_DEADLINE_INITIAL` at its first queue, since
     /// Linux 6.12); before, the queue that it enters begins a whole one.
     pub half_first_request: bool,
@@ -106,6 +109,7 @@ impl EevdfParams {
             delayed_dequeue: true,
             place_lag: true,
             rel_deadline: true,
+            request_scales: true,
             half_first_request: true,
             yields: EevdfYield::Forfeit,
             protection: Protection::MinSlice,

@@ -262,6 +262,39 @@ pub(super) fn arrive(tasks: &mut Tasks, cpu: &Cpu, id: TaskId, now: Time) {
         Some(home) => detach(tasks, on.on(home), id, now),
         None => tasks[id].history.loads.runnable = Follower { value: ALWAYS, at: now, ..Follower::ZERO },
     }
+    attach(tasks, on, id, now);
+}
+
+/// A task that is in no queue changes its group (`task_change_group_fair`): its load leaves the queues of the
+/// old one and comes to those of the new one.
+pub(crate) fn regroup(tasks: &mut Tasks, cpu: &Cpu, id: TaskId, group: u16, now: Time) {
+    let home = tasks[id].history.loads.home;
+    let on = |home| Records::of(cpu).on(home);
+    if let Some(home) = home {
+        detach(tasks, on(home), id, now);
+    }
+    tasks[id].history.group = group;
+    if let Some(home) = home {
+        attach(tasks, on(home), id, now);
+    }
+}
+
+/// A task that is in no queue has had another weight: the load of its cpu follows at once
+/// (`reweight_entity`).
+pub(crate) fn reweighed(tasks: &mut Tasks, cpu: &Cpu, id: TaskId, before: u32, now: Time) {
+    let Some(home) = tasks[id].history.loads.home else { return };
+    let (on, group) = (Records::of(cpu).on(home), tasks[id].history.group);
+    let part = tasks[id].history.loads.runnable.get(now);
+    let load_before = (u64::from(before) * part) >> FINE;
+    let load_after = load(tasks, id, now);
+    let queue = &mut tasks[on.queue(group)].history.loads.queue;
+    queue.add(now, load_after);
+    queue.remove(now, load_before);
+    contribute(tasks, on, group, now);
+}
+
+/// The load of a task comes to a cpu.
+fn attach(tasks: &mut Tasks, on: Records, id: TaskId, now: Time) {
     let runnable = tasks[id].history.loads.runnable.get(now);
     let (mut group, mut carried) = (tasks[id].history.group, load(tasks, id, now));
     loop {

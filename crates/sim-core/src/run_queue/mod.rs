@@ -15,9 +15,11 @@ pub(crate) mod cfs;
 pub(crate) mod cfs_groups;
 mod cfs_params;
 mod contract;
+mod delayed;
 pub(crate) mod eevdf;
 pub(crate) mod eevdf_params;
 mod eevdf_polls;
+mod eevdf_reports;
 mod eligibility;
 pub(crate) mod explanation;
 pub(crate) mod fair_server;
@@ -43,7 +45,7 @@ use contract::each;
 use bandwidth::Bandwidth;
 use cfs_groups::CfsGroups;
 pub use contract::Discipline;
-pub(crate) use contract::{FastForward, Grouped, Picks, Requested, Rules, Slack, best};
+pub(crate) use contract::{Change, FastForward, Grouped, Picks, Requested, Rules, Slack, best};
 pub(crate) use eligibility::{Average, Contender, Requests};
 use groups::GroupShares;
 pub(crate) use list::{
@@ -78,6 +80,15 @@ impl Discipline {
     /// The same with the queues of task groups, where those are a discipline of their own.
     pub(crate) fn grouped(&self) -> Option<Self> {
         if let Self::Cfs(params) = self { Some(Self::CfsGroups(CfsGroups(params.clone()))) } else { None }
+    }
+
+    /// What is left of the request of a task that gets another weight stays the same service.
+    pub(crate) fn scales_requests(&self) -> bool {
+        match self {
+            Self::Eevdf(params) => params.request_scales,
+            Self::RealTime(class) => class.below.scales_requests(),
+            _ => true,
+        }
     }
 
     /// The real-time class above it, in a run that has such tasks.

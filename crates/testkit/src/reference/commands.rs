@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use sim_core::command::Act;
+use sim_core::machine::CpuSet;
 use sim_core::observe::LeaveReason;
 use sim_core::policy::{Policy, TaskState};
 use sim_core::program::AppSpec;
 
 use super::Reference;
 use super::queue::Entry;
+use super::records::Ent;
 use super::state::{Activity, Waiting};
 
 /// All commands of a run as they come.
@@ -36,13 +38,21 @@ impl Reference<'_> {
                 self.apps[app].shell = self.tasks[first].cpu;
                 self.arrives(app, policy);
             }
-            Act::Bind(cpus) => self.bind(app, &Arc::new(cpus), policy),
-            Act::Stop | Act::Continue | Act::Weight(_) => {
+            Act::Bind(cpus) => {
+                for rank in 0..self.apps[app].spec.tasks {
+                    self.masked(self.task(app, rank), &cpus);
+                }
+                self.bind(app, &Arc::new(cpus), policy);
+            }
+            Act::Shares(group, weight) => self.reshare(usize::from(group), weight),
+            Act::Stop | Act::Continue | Act::Pause | Act::Weight(_) | Act::Group(_) => {
                 for rank in 0..self.apps[app].spec.tasks {
                     let t = self.task(app, rank);
                     match act {
                         Act::Stop => self.halt(t),
+                        Act::Pause => self.pause(t),
                         Act::Weight(weight) => self.weigh(t, weight),
+                        Act::Group(group) => self.regroup(t, group),
                         _ => self.go_on(t, policy),
                     }
                 }
@@ -70,42 +80,99 @@ impl Reference<'_> {
         }
     }
 
+    /// A task that works falls asleep when it next has a cpu.
+    fn pause(&mut self, t: usize) {
+        if matches!(self.tasks[t].state, TaskState::Queued | TaskState::Running) {
+            self.tasks[t].pauses = true;
+            self.halt(t);
+        }
+    }
+
     /// A task gets another weight.
     fn weigh(&mut self, t: usize, weight: u32) {
-        self.leave_delayed(t);
         let (c, old) = (self.tasks[t].cpu, self.tasks[t].weight);
+        self.alter(t, |me| me.set_weight(t, weight));
         let runs = self.cpus[c].current == Some(t);
         if !runs && !self.cpus[c].queue.contains(&t) {
-            return self.set_weight(t, weight);
-        }
-        self.charge(c);
-        match self.eevdf() {
-            None => self.set_weight(t, weight),
-            Some(params) => {
-                // It leaves with its lag and the rest of its request, and comes back with them.
-                self.take_leave(c, t, LeaveReason::Moved);
-                self.remove(c, t);
-                self.set_weight(t, weight);
-                self.insert_entity(params, c, t, Entry::Move);
-                if runs {
-                    self.protect(params, c, t);
-                } else {
-                    self.insert(c, t);
-                }
-            }
+            return;
         }
         let again = if runs { weight < old } else { self.preempts(c, t) };
         let others = self.runnable(c).filter(|other| self.counts(*other)).count() > 1;
         self.cpus[c].resched |= again && others;
-        self.mark(c);
     }
 
-    /// Its lag, and what is left of its request, is the same service as before.
-    fn set_weight(&mut self, t: usize, weight: u32) {
-        let task = &mut self.tasks[t];
-        for value in [&mut task.vlag, &mut task.vdeadline] {
-            *value = (i128::from(*value) * i128::from(task.weight) / i128::from(weight)) as i64;
+    /// A task comes to another task group; if it runs, the cpu picks again.
+    fn regroup(&mut self, t: usize, group: Option<u16>) {
+        if self.tasks[t].group == group {
+            return;
         }
-        task.weight = weight;
+        self.alter(t, |me| me.changes_group(t, group));
+        let c = self.tasks[t].cpu;
+        self.cpus[c].resched |= self.cpus[c].current == Some(t);
+    }
+
+    /// A task gets other cpus: if that changes anything, it leaves its queue for it (`do_set_cpus_allowed`).
+    fn masked(&mut self, t: usize, cpus: &CpuSet) {
+        let same = |cpu| self.tasks[t].affinity.allows(cpu) == cpus.contains(cpu);
+        if self.eevdf().is_some() && !self.machine.cpu_ids().all(same) {
+            self.alter(t, |_| {});
+        }
+    }
+
+    /// A task group gets another weight.
+    fn reshare(&mut self, g: usize, weight: u32) {
+        for c in 0..self.cpus.len() {
+            self.charge(c);
+            self.mark(c);
+        }
+        self.shares[g] = weight;
+        let Some(params) = self.eevdf() else { return };
+        for c in 0..self.cpus.len() {
+            self.reweigh(params, c, Ent::Group(g));
+            self.reweigh_around(params, c, Ent::Group(g));
+        }
+    }
+
+    /// Something of a task changes. One that counts in a queue with its lag is out of it meanwhile: it comes
+    /// back with the lag and with the rest of its request, protected anew if it runs, delayed if it was.
+    fn alter(&mut self, t: usize, change: impl FnOnce(&mut Self)) {
+        let c = self.tasks[t].cpu;
+        let runs = self.cpus[c].current == Some(t);
+        let delayed = self.cpus[c].delayed.contains(&t);
+        if !runs && !delayed && !self.cpus[c].queue.contains(&t) {
+            return change(self);
+        }
+        self.charge(c);
+        self.mark(c);
+        let Some(params) = self.eevdf().filter(|_| !self.in_class(t)) else { return change(self) };
+        if runs {
+            self.cpus[c].groups.iter_mut().for_each(|group| group.chosen = false);
+        }
+        if delayed {
+            self.takes_delayed(params, c, t);
+        } else {
+            self.take_leave(c, t, LeaveReason::Moved);
+            self.remove(c, t);
+        }
+        change(self);
+        self.insert_entity(params, c, t, Entry::Move);
+        match (runs, delayed) {
+            (true, _) => self.protect(params, c, t),
+            (_, true) => self.cpus[c].delayed.push(t),
+            _ => self.insert(c, t),
+        }
+    }
+
+    /// Its lag is the same service as before, and by the rule what is left of its request.
+    fn set_weight(&mut self, t: usize, weight: u32) {
+        let scales = self.eevdf().is_none_or(|params| params.request_scales);
+        let task = &mut self.tasks[t];
+        let old = std::mem::replace(&mut task.weight, weight);
+        let scaled = |value: i64| (i128::from(value) * i128::from(old) / i128::from(weight)) as i64;
+        task.vlag = scaled(task.vlag);
+        if scales {
+            task.vdeadline = scaled(task.vdeadline);
+        }
+        self.weight_counts(t, old);
     }
 }

@@ -325,6 +325,9 @@ impl Reference<'_> {
     fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
         self.charge(c);
         let over = std::mem::take(&mut self.cpus[c].slice_over);
+        if self.apps[self.tasks[t].app].spec.kernel_mode && self.cpus[c].activity == Activity::Compute {
+            return false;
+        }
         (self.cpus[c].resched, self.cpus[c].later) = (false, None);
         self.interrupted(c, t, over);
         let first = self.tasks[t].front;
@@ -438,6 +441,11 @@ impl Reference<'_> {
             self.compute(c, overhead);
         } else {
             self.proceed(c, overhead, policy);
+        }
+        if let Some(t) = self.cpus[c].current.filter(|t| self.tasks[*t].pauses)
+            && self.cpus[c].activity == Activity::Compute
+        {
+            self.sleep(c, t, None);
         }
     }
 

@@ -523,15 +523,26 @@ impl Reference<'_> {
         }
     }
 
+    /// A delayed task is out of its queue, with its lag and the rest of its request.
+    pub(super) fn takes_delayed(&mut self, params: EevdfParams, c: usize, t: usize) {
+        let me = Ent::Task(t);
+        let (keys, vlag) = (self.keys(c, me), self.lag(params, c, me));
+        self.set_keys(c, me, Keys { vlag, deadline: keys.deadline - keys.v, ..keys });
+        self.cpus[c].delayed.retain(|other| *other != t);
+        self.cpus[c].counted.retain(|other| *other != t);
+        self.count(c, me, false);
+        self.leave_groups(params, c, me);
+    }
+
     /// The weights of the groups around one follow what is queued in them.
-    fn reweigh_around(&mut self, params: EevdfParams, c: usize, inside: Ent) {
+    pub(super) fn reweigh_around(&mut self, params: EevdfParams, c: usize, inside: Ent) {
         for e in self.around(c, inside).into_iter().skip(1) {
             self.reweigh(params, c, e);
         }
     }
 
     /// A group gets its part of its weight; its lag stays in proportion.
-    fn reweigh(&mut self, params: EevdfParams, c: usize, e: Ent) {
+    pub(super) fn reweigh(&mut self, params: EevdfParams, c: usize, e: Ent) {
         let Ent::Group(g) = e else { return };
         let Some(weight) = self.part_of_weight(params.group_shares, c, g) else { return };
         let before = self.keys(c, e);

@@ -14,7 +14,7 @@ impl Reference<'_> {
         }
         let group = match e {
             Ent::Task(t) if self.in_class(t) => None,
-            Ent::Task(t) => self.apps[self.tasks[t].app].spec.group,
+            Ent::Task(t) => self.tasks[t].group,
             Ent::Group(g) => self.model.groups[g].parent,
         };
         group.map_or(0, |group| usize::from(group) + 1)
@@ -81,7 +81,7 @@ impl Reference<'_> {
                 (self.load_of(c, g), (0..self.cpus.len()).map(|other| self.load_of(other, g)).sum())
             }
         };
-        let whole = u64::from(self.model.groups[g].weight);
+        let whole = u64::from(self.shares[g]);
         Some((whole * here / all).clamp(2, whole.max(2)) as u32)
     }
 

@@ -137,6 +137,36 @@ impl Reference<'_> {
             Some(from) => self.takes_load(from, t),
             None => self.tasks[t].part = Track { level: FULL, at: now, ..Track::default() },
         }
+        self.adds_load(c, t);
+    }
+
+    /// A task that is in no queue comes to another group with its load.
+    pub(super) fn changes_group(&mut self, t: usize, group: Option<u16>) {
+        let home = self.tasks[t].belongs;
+        if let Some(c) = home {
+            self.takes_load(c, t);
+        }
+        self.tasks[t].group = group;
+        if let Some(c) = home {
+            self.adds_load(c, t);
+        }
+    }
+
+    /// A task that is in no queue has had another weight.
+    pub(super) fn weight_counts(&mut self, t: usize, before: u32) {
+        let Some(c) = self.tasks[t].belongs.filter(|_| !self.model.groups.is_empty()) else { return };
+        let (now, e) = (self.now, Ent::Task(t));
+        let (group, level) = (self.group_of(e), self.queued_part(c, e).to(now).level);
+        let (old, new) = ((u64::from(before) * level) >> 10, self.load_now(c, e));
+        let tracks = self.tracks(c, group);
+        tracks.queue = tracks.queue.changed(now, new, 0).changed(now, 0, old);
+        let weights = self.weights(c, group);
+        self.say(c, group, weights);
+    }
+
+    /// The load of a task comes to a cpu.
+    fn adds_load(&mut self, c: usize, t: usize) {
+        let now = self.now;
         let (part, mut carried) =
             (self.queued_part(c, Ent::Task(t)).to(now).level, self.load_now(c, Ent::Task(t)));
         for e in self.around(c, Ent::Task(t)) {

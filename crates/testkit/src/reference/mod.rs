@@ -96,6 +96,8 @@ struct Reference<'o> {
     pools: Vec<i64>,
     /// Of each task group: its load on all cpus.
     totals: Vec<tracks::Total>,
+    /// And its weight.
+    shares: Vec<u32>,
     tasks: Vec<RefTask>,
     /// Some task is a real-time task.
     real_time: bool,
@@ -207,6 +209,7 @@ impl<'o> Reference<'o> {
         let slice = if let Discipline::Eevdf(params) = &model.discipline { params.slice.ns() } else { 0 };
         let groups: Vec<_> =
             model.groups.iter().map(|group| records::RefGroup::new(group.weight, slice)).collect();
+        let shares = model.groups.iter().map(|group| group.weight).collect();
         Self {
             cpus: machine
                 .cpu_ids()
@@ -229,6 +232,7 @@ impl<'o> Reference<'o> {
             commands,
             pools: Vec::new(),
             totals: vec![tracks::Total::default(); groups.len()],
+            shares,
             round: BTreeSet::new(),
             next_round: BTreeSet::new(),
             deciding: None,

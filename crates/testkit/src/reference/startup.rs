@@ -62,7 +62,7 @@ impl Reference<'_> {
         match self.apps[app].spec.runtime.startup.forks {
             Forks::Master => self.fork(self.apps[app].shell, app, 0, policy),
             Forks::Launcher => self.launch(app, policy),
-            Forks::Together => self.wake_all(app, policy),
+            Forks::Together | Forks::Woken(_) => self.wake_all(app, policy),
         }
     }
 
@@ -96,7 +96,11 @@ impl Reference<'_> {
             let t = self.task(app, rank);
             let own: Vec<u32> = (0..cpus).filter(|cpu| self.tasks[t].affinity.allows(CpuId(*cpu))).collect();
             let parent = CpuId(own[slept as usize % own.len()]);
-            let c = self.placed(t, Placement::Fork { parent }, policy);
+            let placement = match self.apps[app].spec.runtime.startup.forks {
+                Forks::Woken(cpu) => Placement::Wake { waker: cpu, previous: cpu },
+                _ => Placement::Fork { parent },
+            };
+            let c = self.placed(t, placement, policy);
             self.apps[app].forked += 1;
             self.charge(c);
             if self.has_priorities() {

@@ -253,6 +253,10 @@ pub(super) struct RefTask {
     pub(super) weight: u32,
     pub(super) scheduling: Scheduling,
     pub(super) own_slice: Option<u64>,
+    /// Its task group.
+    pub(super) group: Option<u16>,
+    /// It falls asleep when it next works.
+    pub(super) pauses: bool,
     pub(super) vruntime: i64,
     pub(super) vdeadline: i64,
     pub(super) vlag: i64,
@@ -358,6 +362,8 @@ impl RefTask {
             weight: spec.weight_of(rank),
             scheduling: spec.scheduling_of(rank),
             own_slice: spec.slice.map(Span::ns),
+            group: spec.group,
+            pauses: false,
             vruntime: 0,
             vdeadline: 0,
             vlag: 0,

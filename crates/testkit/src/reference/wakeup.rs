@@ -290,6 +290,7 @@ impl Reference<'_> {
     /// The current task goes to sleep; for a nap a timer wakes it.
     pub(super) fn sleep(&mut self, c: usize, t: usize, nap: Option<u64>) {
         self.not_runnable(t, TaskState::Sleeping);
+        self.tasks[t].pauses = false;
         self.leave(c, LeaveReason::Slept);
         if let Some(granularity) = self.cfs().map(|params| params.wakeup_granularity.ns())
             && self.tasks[t].issued.take().is_none()

@@ -60,11 +60,20 @@ pub fn with_commands(mut small: Small, seed: u64) -> Small {
     let mut rng = stream(seed, Purpose::Test, 24);
     let (rng, cpus) = (&mut rng, small.machine.cpus());
     let weighs = matches!(small.model.discipline, Discipline::Cfs(_) | Discipline::Eevdf(_));
-    let weighs = weighs && small.model.groups.is_empty();
+    let groups = small.model.groups.len() as u16;
+    let moves = matches!(small.model.discipline, Discipline::Eevdf(_));
+    let moves = moves && small.model.groups.iter().all(|group| group.limit.is_none());
+    let weighs = weighs && (moves || groups == 0);
+    if let Discipline::Eevdf(params) = &mut Arc::make_mut(&mut small.model).discipline {
+        params.request_scales = rng.random_range(0..3) > 0;
+    }
+    // Elsewhere the reference engine charges such a task at other instants, which are rounded.
+    let ticks = matches!(&small.model.discipline, Discipline::Eevdf(params) if !params.hrtick);
     let grain = [1, 50_000, 1_000_000][rng.random_range(0..3)];
     let horizon = small.options.horizon.ns();
     for number in 0..small.apps.len() {
         let app = &mut small.apps[number];
+        app.kernel_mode = ticks && rng.random_range(0..5) == 0;
         let mut add = |rng: &mut ChaCha8Rng, at: u64, act: Act| {
             let at = Time::from_ns(at / grain * grain);
             app.commands.push(Command { at, order: rng.random_range(0..3), act });
@@ -76,7 +85,13 @@ pub fn with_commands(mut small: Small, seed: u64) -> Small {
         }
         for _ in 0..rng.random_range(1..=12) {
             let at = rng.random_range(0..horizon);
-            let act = match rng.random_range(0..8) {
+            let act = match rng.random_range(0..11) {
+                8 if moves && groups > 0 => Act::Group(Some(rng.random_range(0..groups))),
+                9 if moves && groups > 0 => Act::Group(None),
+                10 if moves && groups > 0 => {
+                    Act::Shares(rng.random_range(0..groups), [2, 300, 1024, 9_000][rng.random_range(0..4)])
+                }
+                8 => Act::Pause,
                 0..=2 => Act::Stop,
                 3 | 4 => Act::Continue,
                 5 => Act::Bind(CpuSet::of([CpuId(rng.random_range(0..cpus)), CpuId(0)])),

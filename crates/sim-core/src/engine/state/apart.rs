@@ -27,6 +27,8 @@ pub(crate) struct History {
     pub(crate) delayed: bool,
     /// EEVDF: as long as its virtual runtime is below this, no task but an ineligible current task gives way.
     pub(crate) protection: i64,
+    /// It goes to sleep as soon as it has a cpu and computes ([`crate::command::Act::Pause`]).
+    pub(crate) pauses: bool,
     /// How often it wakes others (2.6.30).
     pub(crate) waker: Waker,
     /// Its slice, and its level while it is held, under a policy that orders the queues.
@@ -105,6 +107,7 @@ impl Unwritten for History {
         vlag: 0,
         vdeadline: 0,
         delayed: false,
+        pauses: false,
         protection: 0,
         waker: Waker::NONE,
         policy_entry: PolicyEntry::NOTHING,

@@ -50,6 +50,8 @@ impl BarrierRank {
 pub(crate) struct App {
     pub(crate) name: String,
     pub(crate) background: bool,
+    /// Its tasks compute in kernel mode and are not pre-empted there.
+    pub(crate) kernel_mode: bool,
     /// Times to answer requests, if it answers any.
     pub(crate) responses: Option<Box<Histogram>>,
     pub(crate) deadline: Option<Span>,
@@ -302,7 +304,7 @@ impl App {
         let by = match self.runtime.startup.forks {
             Forks::Master => 0,
             Forks::Launcher if self.is_launched_by_team() => rank / self.team * self.team,
-            Forks::Launcher | Forks::Together => rank,
+            Forks::Launcher | Forks::Together | Forks::Woken(_) => rank,
         };
         Some(by).filter(|by| *by != rank)
     }
