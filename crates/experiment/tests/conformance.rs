@@ -14,7 +14,7 @@ fn tables() -> Vec<(String, String)> {
     let mut tables: Vec<_> =
         files.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect();
     tables.sort();
-    assert!(tables.len() >= 9, "{} tables", tables.len());
+    assert!(tables.len() >= 15, "{} tables", tables.len());
     tables
 }
 
@@ -55,6 +55,63 @@ fn a_difference_names_tick_cpu_and_the_rule_that_decided() {
         first.decided[0].contains("tick 8: cpu1 picks B: earliest deadline among the eligible tasks"),
         "{first:?}"
     );
+}
+
+/// A group of cpus 1-2 inside another one, a task that joins and leaves, a kernel thread.
+#[test]
+fn groups_and_kernel_threads_of_kstep_are_masks_groups_and_tasks() {
+    let text = "{\"seq\": [[0,4,0,0],[10,-1,0,0],[10,0,1,0],[11,0,1,2],[12,1,50,0],[6,4,0,0],[8,0,0,0],\
+        [13,1,4,0],[2,4,2,3],[17,1,4,0],[18,0,0,0],[20,0,0,0],[22,0,0,0],[16,1,0,0]]}";
+    let mut case = read(text).unwrap();
+    let what: Vec<_> = case.operations.iter().map(|operation| (operation.task, &operation.what)).collect();
+    let all = What::Pin((0..1024).collect());
+    let expected = [
+        (0, &What::Create),
+        (1, &What::Shares(512)),
+        (0, &What::Wake),
+        (0, &What::Pin(vec![0, 1])),
+        (0, &What::Join(Some(1))),
+        (0, &What::Pin(vec![1])),
+        (0, &What::Pin(vec![1, 2])),
+        (0, &What::Join(None)),
+        (0, &all),
+        (1, &What::Create),
+        (1, &What::Wake),
+        (1, &What::Block),
+    ];
+    assert_eq!(what, expected);
+    assert_eq!((case.tasks.join(" "), case.groups[1].parent), ("t4 k0".into(), Some(0)));
+    (case.kernel, case.machine) = ("linux-6.12.0".into(), "core:3".into());
+    let rows = compare(&case).unwrap().rows;
+    let again = read(&write(&case, &rows)).unwrap();
+    assert_eq!((again.operations, again.groups), (case.operations, case.groups));
+    // CFS does not move tasks between groups here.
+    case = read(text).unwrap();
+    (case.kernel, case.machine) = ("linux-6.5".into(), "core:3".into());
+    assert!(compare(&case).unwrap_err().contains("only under EEVDF"));
+}
+
+/// Without a topology the harness shares the caches of the others: a new task finds an idle cpu.
+#[test]
+fn the_cpu_of_the_harness_stays_in_the_domain_of_the_others() {
+    let log = "\
+[    0.000000] Linux version 6.12.0-x (someone)\n\
+[    0.001374] CPU topo: Allowing 3 present CPUs plus 0 hotplug CPUs\n\
+[   10.000000] EXECOP: {\"op\": 0, \"a\": 0, \"b\": 0, \"c\": 0}\n\
+[   10.000000] EXECOP: {\"op\": 6, \"a\": 0, \"b\": 0, \"c\": 0}\n\
+[   10.000000] Task 0 75: on_cpu=1, state=0, cpu=1, class=0, util_avg=0, eligible=1\n\
+[   10.000000] EXECOP: {\"op\": 0, \"a\": 1, \"b\": 0, \"c\": 0}\n\
+[   10.000000] Task 0 75: on_cpu=1, state=0, cpu=1, class=0, util_avg=0, eligible=1\n\
+[   10.000000] EXECOP: {\"op\": 6, \"a\": 1, \"b\": 0, \"c\": 0}\n\
+[   10.000000] Task 0 75: on_cpu=1, state=0, cpu=1, class=0, util_avg=0, eligible=1\n\
+[   10.000000] EXECOP: {\"op\": 8, \"a\": 1, \"b\": 0, \"c\": 0}\n\
+[   10.000000] Task 0 75: on_cpu=1, state=0, cpu=1, class=0, util_avg=0, eligible=1\n\
+[   10.000000] Task 1 76: on_cpu=1, state=0, cpu=2, class=0, util_avg=0, eligible=1\n";
+    let mut case = read(log).unwrap();
+    assert_eq!((case.machine.as_str(), case.first_cpu, case.tasks.len()), ("core:3", 0, 3));
+    case.kernel = "linux-6.12.0".into();
+    let found = compare(&case).unwrap();
+    assert!(found.first.is_none() && found.ticks.all == 1, "{found:?}");
 }
 
 /// Operations are four integers: create 0, wake it, three ticks, pause.
@@ -99,11 +156,11 @@ fn the_log_of_a_run_has_operations_and_rows() {
 
 #[test]
 fn what_cannot_be_expressed_is_refused_by_name_and_may_be_cut_off() {
-    let text = "{\"seq\": [[0,0,0,0],[6,0,0,0],[8,0,0,0],[13,0,0,0],[8,0,0,0]]}";
+    let text = "{\"seq\": [[0,0,0,0],[6,0,0,0],[8,0,0,0],[3,0,0,0],[8,0,0,0]]}";
     let mut case = read(text).unwrap();
     (case.kernel, case.machine) = ("linux-6.6".into(), "core:1".into());
     let why = compare(&case).unwrap_err();
-    assert!(why.starts_with("at tick 1: CGROUP_ADD_TASK cannot be expressed"), "{why}");
+    assert!(why.starts_with("at tick 1: TASK_FIFO cannot be expressed"), "{why}");
     case.cut();
     assert!(compare(&case).unwrap().first.is_none());
     let table = read("machine core:1\nkernel linux-6.6\nat 0 create A\nat 0 yield A\n").unwrap();
@@ -116,7 +173,11 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         ("at 0 wake A", "no task `A` was created before"),
         ("at 0 create A\nat 0 wake A\nat 1 wake A", "is woken and is awake"),
         ("at 0 create A\nat 2 wake A\nat 1 sleep A", "in the order of ticks"),
-        ("at 0 create 7", "no name of a task"),
+        ("at 0 create 7", "`7` is no name"),
+        ("group g0\ngroup g0", "exists already"),
+        ("at 0 create A\nat 0 join A g0", "no line `group g0`"),
+        ("group g0\nat 0 shares g0 1", "GROUP 2..262144"),
+        ("at 0 create A\nat 0 block A", "is asleep"),
         ("at 0 create A\nat 0 pin A", "`at 0 pin A 1-3`"),
         ("at 0 create A\nat 0 nice A 20", "-20..19"),
         ("cpus 1\nat 0 create A\nat 0 pin A 0", "`at 0 pin A 1-3`"),
@@ -124,6 +185,9 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         ("at 0 create A\n0 A\n0 A", "has a row already"),
         ("at 0 create A\n0 A -\n1 A", "a cell for each cpu"),
         ("rules yield", "yield=forfeit"),
+        ("capacity 1025", "1 to 1024"),
+        ("kthreads K", "no task `K`"),
+        ("stepped by-hand", "`kstep`"),
         ("whatever", "begins no line"),
         ("rows later", "`before` or `after`"),
         ("9999999999 -", "ticks are 0 to"),
@@ -132,9 +196,15 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         let trouble = read(text).unwrap_err();
         assert!(trouble.line == text.lines().count() && trouble.text.contains(part), "{text}: {trouble:?}");
     }
-    for text in
-        ["{\"seq\": [[0,0,0]]}", "{\"seq\": [[99,0,0,0]]}", "{\"seq\": [[2,0,0,3]]}", "{}", "{\"seq\": ["]
-    {
+    for text in [
+        "{\"seq\": [[0,-5,0,0]]}",
+        "{\"seq\": [[13,0,0,0]]}",
+        "{\"seq\": [[0,0,0]]}",
+        "{\"seq\": [[99,0,0,0]]}",
+        "{\"seq\": [[2,0,0,3]]}",
+        "{}",
+        "{\"seq\": [",
+    ] {
         assert!(read(text).is_err(), "{text}");
     }
     let mut case = read("at 0 create A").unwrap();
@@ -150,6 +220,7 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         ("machine core:1\nkernel linux-6.6", "needs a task"),
         ("machine core:1\nkernel linux-6.6\nat 0 create A\n0 - -", "has 2 cpus"),
         ("machine core:1\nkernel linux-6.6\nat 0 create A\nat 0 pin A 7", "pinned to cpus"),
+        ("machine core:1\nkernel linux-6.6\ncapacity 1 2\nat 0 create A", "1 numbers, not 2"),
     ];
     for (text, part) in wrong {
         let why = compare(&read(text).unwrap()).unwrap_err();

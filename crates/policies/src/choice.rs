@@ -95,13 +95,14 @@ impl Choice {
 }
 
 /// The policy of an operating system right after it has booted, without costs and kernel threads of its own,
-/// where it distinguishes that.
+/// where it distinguishes that. `rebuilt`: its scheduling domains were built at the beginning of the run, so
+/// that nothing is known of how busy they are.
 #[must_use]
-pub fn just_booted(machine: &Machine, kernel: &OsModel, apps: &[AppSpec]) -> Box<dyn Policy> {
+pub fn just_booted(machine: &Machine, kernel: &OsModel, apps: &[AppSpec], rebuilt: bool) -> Box<dyn Policy> {
     let entry = kernel_policy(kernel.balancer.policy);
     let setting = Setting { entry, machine, kernel, apps };
     if entry.name == "LOAD" {
-        return crate::load::just_booted(&setting);
+        return crate::load::just_booted(&setting, rebuilt);
     }
     Choice::new(entry).build(machine, kernel, apps)
 }

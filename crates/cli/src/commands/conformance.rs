@@ -30,7 +30,6 @@ pub(crate) fn conformance(args: &Args) -> Result<ExitCode, Failure> {
         return Err(wrong(&name, trouble));
     }
     let found = conformance::compare(&case).map_err(|why| Failure::Input(format!("{name}: {why}")))?;
-    case.remarks.iter().for_each(say::warning);
     if let Some(path) = &args.write {
         write(path, &case, &found)?;
     }

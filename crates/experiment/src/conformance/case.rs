@@ -10,6 +10,8 @@ pub(super) const TICK: Span = Span::from_ms(1);
 pub(super) const MOST_TICKS: u64 = 100_000;
 /// The most cpus.
 pub(super) const MOST_CPUS: u32 = 1 << 10;
+/// The most tasks: each decision of a queue is about all that are in it.
+pub(super) const MOST_TASKS: usize = 1 << 12;
 /// Largest case, ticks times cpus.
 pub(super) const MOST_CELLS: u64 = 1 << 20;
 
@@ -37,12 +39,18 @@ pub enum What {
     Wake,
     /// It goes to sleep, if it has a cpu.
     Sleep,
+    /// It goes to sleep as soon as it has a cpu.
+    Block,
     /// It may run on these cpus of the machine (from 0).
     Pin(Vec<u32>),
     /// Its load weight; nice 0 is 1,024.
     Weight(u32),
     /// It creates another task.
     Fork(usize),
+    /// It moves to a task group, or out of all.
+    Join(Option<usize>),
+    /// The weight of a task group over all cpus; that of a task of nice 0 is 1,024.
+    Shares(u32),
 }
 
 /// Something done to a task when all that belongs to a tick is over.
@@ -50,10 +58,19 @@ pub enum What {
 pub struct Operation {
     /// The tick, ms from the beginning.
     pub tick: u64,
-    /// Number of the task.
+    /// Number of the task; of the task group for [`What::Shares`].
     pub task: usize,
     /// What.
     pub what: What,
+}
+
+/// A task group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The number of the group around it, an earlier one.
+    pub parent: Option<usize>,
 }
 
 /// What was seen of a cpu at a tick; what is not known is not compared.
@@ -65,6 +82,29 @@ pub struct Cell {
     pub length: Option<u32>,
 }
 
+impl Cell {
+    /// What is known of it is as seen.
+    pub(super) fn agrees(self, got: Self) -> bool {
+        let who = self.who.is_none() || self.who == got.who;
+        who && (self.length.is_none() || self.length == got.length)
+    }
+}
+
+/// The first cell that differs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// The tick.
+    pub tick: u64,
+    /// The cpu by its number in the file.
+    pub cpu: u32,
+    /// What was expected there.
+    pub expected: Cell,
+    /// What the simulator shows.
+    pub got: Cell,
+    /// Which rules decided, the last decision of the queue first, then how the tasks got where they are.
+    pub decided: Vec<String>,
+}
+
 /// A case.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Case {
@@ -74,6 +114,8 @@ pub struct Case {
     pub rules: Vec<(String, String)>,
     /// The machine as a synthetic description; empty: not said.
     pub machine: String,
+    /// The capacity of each cpu of the machine, of 1,024 (`arch_scale_cpu_capacity`); empty: all are equal.
+    pub capacities: Vec<u32>,
     /// The number that the first cpu has in the file.
     pub first_cpu: u32,
     /// Cpus by which the kernel scales its slices, if these are more than those of the machine.
@@ -87,14 +129,16 @@ pub struct Case {
     pub tasks: Vec<String>,
     /// Their process ids in traces, where they have one.
     pub pids: BTreeMap<u64, usize>,
+    /// Kernel threads among them that keep a cpu until they sleep (preemption models none and voluntary).
+    pub kernel_threads: BTreeSet<usize>,
     /// Those of them that do not sleep after all that is done.
     pub(super) awake: BTreeSet<usize>,
+    /// Task groups, which are empty until tasks join them.
+    pub groups: Vec<Group>,
     /// What is done, in order.
     pub operations: Vec<Operation>,
     /// What was seen: a cell for each cpu by tick.
     pub rows: BTreeMap<u64, Vec<Cell>>,
-    /// What the reader should know about how the case was understood.
-    pub remarks: Vec<String>,
     /// The first operation that cannot be expressed: its tick and what it is.
     pub refused: Option<(u64, Trouble)>,
 }
@@ -109,6 +153,11 @@ impl Case {
         }
     }
 
+    /// Its first cpu is that of the harness that steps the kernel, on which tasks sleep that were created.
+    pub(super) fn has_harness(&self) -> bool {
+        self.stepped && self.first_cpu == 0
+    }
+
     /// The last tick of which something is known or at which something is done.
     #[must_use]
     pub fn last_tick(&self) -> u64 {
@@ -121,6 +170,11 @@ impl Case {
         self.tasks.iter().position(|task| task == name)
     }
 
+    /// The number of a task group.
+    pub(super) fn group(&self, name: &str) -> Option<usize> {
+        self.groups.iter().position(|group| group.name == name)
+    }
+
     /// Adds an operation, or refuses one for which its task is not in the state.
     pub(super) fn add(&mut self, line: usize, operation: Operation) -> Result<(), Trouble> {
         let last = self.operations.last().map_or(0, |last| last.tick);
@@ -130,11 +184,15 @@ impl Case {
                 format!("operations are in the order of ticks; the last is at {last}"),
             ));
         }
+        if let What::Shares(_) = operation.what {
+            self.operations.push(operation);
+            return Ok(());
+        }
         let awake = self.awake.contains(&operation.task);
         let name = &self.tasks[operation.task];
         match operation.what {
             What::Wake if awake => return Err(Trouble::at(line, format!("`{name}` is woken and is awake"))),
-            What::Sleep | What::Fork(_) if !awake => {
+            What::Sleep | What::Block | What::Fork(_) if !awake => {
                 return Err(Trouble::at(
                     line,
                     format!("`{name}` does something and is asleep; wake it first"),
@@ -144,7 +202,7 @@ impl Case {
         }
         match operation.what {
             What::Wake => self.awake.insert(operation.task),
-            What::Sleep => self.awake.remove(&operation.task),
+            What::Sleep | What::Block => self.awake.remove(&operation.task),
             What::Fork(child) => self.awake.insert(child),
             _ => false,
         };

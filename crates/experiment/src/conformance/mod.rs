@@ -7,14 +7,11 @@ mod record;
 mod run;
 mod table;
 
-use sim_core::time::Time;
-
-pub use case::{Case, Cell, Operation, Trouble, What};
+pub use case::{Case, Cell, Difference, Group, Operation, Trouble, What};
 pub use kstep::write_trace;
 pub use table::{show, write};
 
-use case::TICK;
-use record::{Note, Seen};
+use record::Seen;
 
 /// Reads a case in any of its formats: a table, kSTEP's operations, or the log of its run.
 ///
@@ -54,21 +51,6 @@ impl Share {
     }
 }
 
-/// The first cell that differs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Difference {
-    /// The tick.
-    pub tick: u64,
-    /// The cpu by its number in the file.
-    pub cpu: u32,
-    /// What was expected there.
-    pub expected: Cell,
-    /// What the simulator shows.
-    pub got: Cell,
-    /// Which rules decided, the last decision of the queue first, then how the tasks got where they are.
-    pub decided: Vec<String>,
-}
-
 /// What a comparison found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Comparison {
@@ -90,8 +72,8 @@ pub fn compare(case: &Case) -> Result<Comparison, String> {
     if let Some((tick, trouble)) = &case.refused {
         return Err(format!("at tick {tick}: {}", trouble.text));
     }
-    let Seen { rows, notes } = run::run(case)?;
-    let (mut ticks, mut first) = (Share::default(), None);
+    let Seen { rows, first } = run::run(case)?;
+    let mut ticks = Share::default();
     let mut cpus = vec![Share::default(); rows.first().map_or(0, Vec::len)];
     for (tick, expected) in &case.rows {
         let Some(got) = rows.get(*tick as usize) else { continue };
@@ -100,55 +82,13 @@ pub fn compare(case: &Case) -> Result<Comparison, String> {
             if *expected == Cell::default() {
                 continue;
             }
-            let same = agrees(*expected, *got);
+            let same = expected.agrees(*got);
             cpus[cpu].count(same);
             (equal, any) = (equal && same, true);
-            if !same && first.is_none() {
-                let decided = deciders(case, &notes, *tick, cpu as u32, (*expected, *got));
-                let cpu = cpu as u32 + case.first_cpu;
-                first = Some(Difference { tick: *tick, cpu, expected: *expected, got: *got, decided });
-            }
         }
         if any {
             ticks.count(equal);
         }
     }
     Ok(Comparison { ticks, cpus, first, rows })
-}
-
-/// What is known of a cell is as seen.
-fn agrees(expected: Cell, got: Cell) -> bool {
-    let who = expected.who.is_none() || expected.who == got.who;
-    who && (expected.length.is_none() || expected.length == got.length)
-}
-
-/// The decisions that led to a cell: the last one of the cpu's queue, and the last placement or move of the
-/// tasks that were expected and seen, or of any task to or from the cpu if only its length differs.
-fn deciders(case: &Case, notes: &[Note], tick: u64, cpu: u32, (expected, got): (Cell, Cell)) -> Vec<String> {
-    let tick_of = |at: Time| at.ns() / TICK.ns();
-    let before = |note: &&Note| tick_of(note.at) <= tick;
-    let until: Vec<&Note> = notes.iter().take_while(before).collect();
-    let last = |is: &dyn Fn(&Note) -> bool| until.iter().rev().find(|note| is(note)).copied();
-    let here = |note: &Note| note.cpus.contains(&Some(cpu));
-    let mut found: Vec<&Note> = Vec::new();
-    if expected.who.is_some() && expected.who != got.who {
-        found.extend(last(&|note| note.of_queue && note.cpus[0] == Some(cpu)));
-        for task in [expected.who, got.who].into_iter().flatten().flatten() {
-            found.extend(last(&|note| !note.of_queue && note.task == Some(task) && note.cpus[0].is_some()));
-        }
-    }
-    if expected.length.is_some() && expected.length != got.length {
-        found.extend(last(&|note| !note.of_queue && here(note)));
-    }
-    let mut texts: Vec<String> = Vec::new();
-    for note in found {
-        let text = format!("tick {}: {}", tick_of(note.at), note.text);
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    if texts.is_empty() {
-        texts.push(format!("nothing was decided about {}", show(case, expected)));
-    }
-    texts
 }

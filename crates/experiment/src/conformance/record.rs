@@ -1,4 +1,4 @@
-//! What a run shows at each tick, and which rules decided.
+//! What a run shows at each tick, and which rules decided where that is first not as expected.
 
 use std::collections::BTreeSet;
 
@@ -8,26 +8,16 @@ use sim_core::observe::{Contender, LeaveReason, Observation, Observer, QueueDeci
 use sim_core::policy::{Action, Decision, Placement};
 use sim_core::time::Time;
 
-use super::case::{Case, Cell, TICK};
+use super::case::{Case, Cell, Difference, TICK};
+use super::table::show;
 use crate::decisions::reason;
-
-/// A decision in words.
-#[derive(Clone, Debug)]
-pub(super) struct Note {
-    pub(super) at: Time,
-    /// The cpus that it is about, and the task.
-    pub(super) cpus: [Option<u32>; 2],
-    pub(super) task: Option<usize>,
-    /// A task was picked, or competes with the current one.
-    pub(super) of_queue: bool,
-    pub(super) text: String,
-}
 
 /// What a run has shown.
 pub(super) struct Seen {
     /// A row for each tick from 0.
     pub(super) rows: Vec<Vec<Cell>>,
-    pub(super) notes: Vec<Note>,
+    /// The first cell that is not as expected.
+    pub(super) first: Option<Difference>,
 }
 
 /// A cpu as of now.
@@ -43,12 +33,25 @@ pub(super) struct Recorder<'a> {
     ticks: u64,
     cpus: Vec<Now>,
     seen: Seen,
+    /// The last decision of the queue of each cpu; the last placement or move of each task, and of any task
+    /// to or from each cpu. They are kept up to the first difference.
+    queues: Vec<Option<(Time, QueueDecision)>>,
+    tasks: Vec<Option<(Time, Decision)>>,
+    touched: Vec<Option<(Time, Decision)>>,
 }
 
 impl<'a> Recorder<'a> {
     pub(super) fn new(case: &'a Case, cpus: u32, ticks: u64) -> Self {
-        let seen = Seen { rows: Vec::new(), notes: Vec::new() };
-        Self { case, ticks, cpus: vec![Now::default(); cpus as usize], seen }
+        let (cpus, tasks) = (cpus as usize, case.tasks.len());
+        Self {
+            case,
+            ticks,
+            cpus: vec![Now::default(); cpus],
+            seen: Seen { rows: Vec::new(), first: None },
+            queues: vec![None; cpus],
+            tasks: vec![None; tasks],
+            touched: vec![None; cpus],
+        }
     }
 
     /// Something happens at an instant; `command`: when all events of it are over. Rows up to then are
@@ -74,8 +77,81 @@ impl<'a> Recorder<'a> {
             let length = cpu.runnable.len() + delayed;
             Cell { who: Some(cpu.current), length: Some(length as u32) }
         };
-        let row = self.cpus.iter().map(cell).collect();
+        let row: Vec<Cell> = self.cpus.iter().map(cell).collect();
+        let tick = self.seen.rows.len() as u64;
+        let expected = self.case.rows.get(&tick).filter(|_| self.seen.first.is_none());
+        let differs = |(cpu, expected): (usize, &Cell)| {
+            let got = *row.get(cpu)?;
+            (!expected.agrees(got)).then_some((cpu, *expected, got))
+        };
+        if let Some((cpu, expected, got)) = expected.and_then(|row| row.iter().enumerate().find_map(differs))
+        {
+            let decided = self.deciders(cpu, expected, got);
+            let cpu = cpu as u32 + self.case.first_cpu;
+            self.seen.first = Some(Difference { tick, cpu, expected, got, decided });
+        }
         self.seen.rows.push(row);
+    }
+
+    /// The decisions that led to a cell: the last one of the cpu's queue, and the last placement or move of
+    /// the tasks that were expected and seen, or of any task to or from the cpu if only its length differs.
+    fn deciders(&self, cpu: usize, expected: Cell, got: Cell) -> Vec<String> {
+        let mut texts: Vec<String> = Vec::new();
+        let mut add = |at: Time, text: String| {
+            let text = format!("tick {}: {text}", at.ns() / TICK.ns());
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        };
+        if expected.who.is_some() && expected.who != got.who {
+            if let Some((at, decision)) = &self.queues[cpu] {
+                add(*at, self.of_queue(decision));
+            }
+            for task in [expected.who, got.who].into_iter().flatten().flatten() {
+                if let Some((at, decision)) = self.tasks.get(task).and_then(Option::as_ref) {
+                    add(*at, self.of_policy(decision));
+                }
+            }
+        }
+        if expected.length.is_some()
+            && expected.length != got.length
+            && let Some((at, decision)) = &self.touched[cpu]
+        {
+            add(*at, self.of_policy(decision));
+        }
+        if texts.is_empty() {
+            texts.push(format!("nothing was decided about {}", show(self.case, expected)));
+        }
+        texts
+    }
+
+    /// A decision of a queue in words.
+    fn of_queue(&self, decision: &QueueDecision) -> String {
+        let did = match decision.verdict {
+            Verdict::Picked => "picks",
+            Verdict::Preempts => "preempts for",
+            Verdict::Waits => "lets wait",
+        };
+        let mean = decision.mean.map_or(String::new(), |mean| format!("; mean {mean}"));
+        let queue: Vec<String> = decision.contenders.iter().map(|one| self.stands(one)).collect();
+        let (cpu, name) = (self.cpu(decision.cpu), self.name(decision.task.0 as usize));
+        format!("{cpu} {did} {name}: {}; {}{mean}", decision.rule, queue.join(", "))
+    }
+
+    /// A placement or a move in words.
+    fn of_policy(&self, decision: &Decision) -> String {
+        let who = decision.task.map_or("", |TaskId(task)| self.name(task as usize));
+        let did = match &decision.action {
+            Action::Placed { placement: Placement::Wake { previous, .. }, cpu } => {
+                format!("woken on {}, last on {}", self.cpu(*cpu), self.cpu(*previous))
+            }
+            Action::Placed { placement: Placement::Fork { parent }, cpu } => {
+                format!("placed on {} from {}", self.cpu(*cpu), self.cpu(*parent))
+            }
+            Action::Migrated { from, to } => format!("moved from {} to {}", self.cpu(*from), self.cpu(*to)),
+            _ => String::new(),
+        };
+        format!("{who} {did}: {}", reason(&decision.why))
     }
 
     pub(super) fn finish(mut self) -> Seen {
@@ -141,41 +217,28 @@ impl Observer for Recorder<'_> {
         self.come(at, false);
         let delayed = decision.contenders.iter().filter(|one| one.delayed).map(|one| one.task.0 as usize);
         self.cpus[decision.cpu.index()].delayed = delayed.collect();
-        let did = match decision.verdict {
-            Verdict::Picked => "picks",
-            Verdict::Preempts => "preempts for",
-            Verdict::Waits => "lets wait",
-        };
-        let task = decision.task.0 as usize;
-        let mean = decision.mean.map_or(String::new(), |mean| format!("; mean {mean}"));
-        let queue: Vec<String> = decision.contenders.iter().map(|one| self.stands(one)).collect();
-        let (cpu, name) = (self.cpu(decision.cpu), self.name(task));
-        let text = format!("{cpu} {did} {name}: {}; {}{mean}", decision.rule, queue.join(", "));
-        let cpus = [Some(decision.cpu.0), None];
-        self.seen.notes.push(Note { at, cpus, task: Some(task), of_queue: true, text });
+        if self.seen.first.is_none() {
+            self.queues[decision.cpu.index()] = Some((at, decision.clone()));
+        }
     }
 
     fn decided(&mut self, at: Time, decision: &Decision) {
         self.come(at, false);
-        let task = decision.task.map(|TaskId(task)| task as usize);
-        let who = task.map_or("", |task| self.name(task));
-        let (cpus, did) = match &decision.action {
-            Action::Placed { placement: Placement::Wake { previous, .. }, cpu } => {
-                let did = format!("woken on {}, last on {}", self.cpu(*cpu), self.cpu(*previous));
-                ([Some(cpu.0), Some(previous.0)], did)
-            }
-            Action::Placed { placement: Placement::Fork { parent }, cpu } => {
-                let did = format!("placed on {} from {}", self.cpu(*cpu), self.cpu(*parent));
-                ([Some(cpu.0), Some(parent.0)], did)
-            }
-            Action::Migrated { from, to } => {
-                let did = format!("moved from {} to {}", self.cpu(*from), self.cpu(*to));
-                ([Some(from.0), Some(to.0)], did)
-            }
-            Action::Bound(_) => ([None, None], "bound".to_owned()),
+        let cpus = match &decision.action {
+            Action::Placed { placement: Placement::Wake { previous: from, .. }, cpu }
+            | Action::Placed { placement: Placement::Fork { parent: from }, cpu } => [*cpu, *from],
+            Action::Migrated { from, to } => [*from, *to],
             _ => return,
         };
-        let text = format!("{who} {did}: {}", reason(&decision.why));
-        self.seen.notes.push(Note { at, cpus, task, of_queue: false, text });
+        if self.seen.first.is_some() {
+            return;
+        }
+        let task = decision.task.and_then(|TaskId(task)| self.tasks.get_mut(task as usize));
+        if let Some(task) = task {
+            *task = Some((at, decision.clone()));
+        }
+        for cpu in cpus {
+            self.touched[cpu.index()] = Some((at, decision.clone()));
+        }
     }
 }

@@ -8,14 +8,14 @@ use notation::units;
 use sim_core::command::{Act, Command};
 use sim_core::engine::Simulation;
 use sim_core::ids::{AppId, CpuId, ProfileId};
-use sim_core::machine::{Costs, CpuSet, Machine, Memory, Smt};
-use sim_core::os::OsModel;
+use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt};
+use sim_core::os::{OsModel, TaskGroup};
 use sim_core::outcome::Options;
 use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
-use sim_core::time::{Span, Time, Work};
+use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
-use super::case::{Case, MOST_CELLS, MOST_CPUS, TICK, What};
+use super::case::{Case, Group, MOST_CELLS, MOST_CPUS, TICK, What};
 use super::record::{Recorder, Seen};
 
 /// Rules that make a run random or move it off the ticks, and their values here, where a kernel has them.
@@ -30,13 +30,21 @@ fn machine(case: &Case) -> Result<Machine, String> {
     if topology.cpus() > MOST_CPUS {
         return Err(format!("a case has at most {MOST_CPUS} cpus, the machine has {}", topology.cpus()));
     }
+    if !case.capacities.is_empty() && case.capacities.len() != topology.cpus() as usize {
+        let (given, cpus) = (case.capacities.len(), topology.cpus());
+        return Err(format!("`capacity` is that of each cpu: {cpus} numbers, not {given}"));
+    }
+    // The threads of a core are alike. That a task does less there is not seen: it computes without end.
+    let threads = topology.cpus() as usize / topology.count(Level::Core).max(1) as usize;
+    let firsts = case.capacities.iter().step_by(threads.max(1));
+    let core_speed = firsts.map(|capacity| Speed::ratio(u64::from(*capacity), 1024)).collect();
     Ok(Machine {
         name: case.machine.clone(),
         topology,
         costs: Costs::free(),
         // The cores of a package share a cache, unless the description names others.
         memory: Memory { shared_cache: 1 << 20, ..Memory::unlimited() },
-        core_speed: Vec::new(),
+        core_speed,
         smt: Smt::NONE,
         turbo: Vec::new(),
     })
@@ -74,51 +82,78 @@ fn kernel(case: &Case, cpus: u32) -> Result<OsModel, String> {
     }
     let model = kernels::build(entry, &values, case.booted.unwrap_or(cpus).max(cpus));
     // There is no memory to migrate.
-    Ok(OsModel { numa_balancing: None, ..model })
+    let group = |group: &Group| TaskGroup {
+        name: group.name.clone(),
+        parent: group.parent.map(|parent| parent as u16),
+        weight: 1024,
+        limit: None,
+    };
+    let groups = if has_groups(case) { case.groups.iter().map(group).collect() } else { Vec::new() };
+    Ok(OsModel { numa_balancing: None, groups, ..model })
 }
 
 /// A task while the operations are gone through.
 struct Draft {
     mask: Vec<u32>,
     weight: u32,
+    group: Option<u16>,
     started: bool,
     forked: bool,
-    /// It starts with this mask and weight.
-    first: (Vec<u32>, u32),
+    /// It starts with this mask and weight, in this task group.
+    first: (Vec<u32>, u32, Option<u16>),
     commands: Vec<Command>,
+}
+
+impl Draft {
+    fn new(all: &[u32]) -> Self {
+        Self {
+            mask: all.to_vec(),
+            weight: 1024,
+            group: None,
+            started: false,
+            forked: false,
+            first: (Vec::new(), 1024, None),
+            commands: Vec::new(),
+        }
+    }
 }
 
 /// The tasks with what is done to each. A task that is woken for the first time has no cpu of its own among
 /// those that it may use; it goes to the first one (`select_fallback_rq`), and may use the others then.
 fn drafts(case: &Case, cpus: u32) -> Result<Vec<Draft>, String> {
     let all: Vec<u32> = (0..cpus).collect();
-    let draft = |_: &String| Draft {
-        mask: all.clone(),
-        weight: 1024,
-        started: false,
-        forked: false,
-        first: (Vec::new(), 1024),
-        commands: Vec::new(),
-    };
-    let mut drafts: Vec<Draft> = case.tasks.iter().map(draft).collect();
+    let (harness, grouped) = (case.has_harness(), has_groups(case));
+    let mut drafts: Vec<Draft> = case.tasks.iter().map(|_| Draft::new(&all)).collect();
     for (number, operation) in (0..).zip(&case.operations) {
         let add = |draft: &mut Draft, act: Act, later: u32| {
             let at = Time::ZERO + TICK * operation.tick;
             draft.commands.push(Command { at, order: 2 * number + later, act });
         };
         let set = |cpus: &[u32]| CpuSet::of(cpus.iter().map(|cpu| CpuId(*cpu)));
-        let draft = &mut drafts[operation.task];
+        // What is done to a group stands among the commands of the first task.
+        let of_group = matches!(operation.what, What::Shares(_));
+        let draft = &mut drafts[if of_group { 0 } else { operation.task }];
         match &operation.what {
             What::Create => {}
             What::Wake if draft.started => add(draft, Act::Continue, 0),
             What::Wake => {
                 draft.started = true;
-                draft.first = (draft.mask[..1].to_vec(), draft.weight);
+                let mask = if harness { &draft.mask[..] } else { &draft.mask[..1] };
+                draft.first = (mask.to_vec(), draft.weight, draft.group);
                 add(draft, Act::Start, 0);
                 let mask = set(&draft.mask);
                 add(draft, Act::Bind(mask), 1);
             }
             What::Sleep => add(draft, Act::Stop, 0),
+            What::Block => add(draft, Act::Pause, 0),
+            What::Join(group) => {
+                draft.group = group.map(|group| group as u16);
+                if draft.started {
+                    add(draft, Act::Group(draft.group), 0);
+                }
+            }
+            What::Shares(_) if !grouped => {}
+            What::Shares(weight) => add(draft, Act::Shares(operation.task as u16, *weight), 0),
             What::Weight(weight) => {
                 draft.weight = *weight;
                 if draft.started {
@@ -138,10 +173,11 @@ fn drafts(case: &Case, cpus: u32) -> Result<Vec<Draft>, String> {
                 }
             }
             What::Fork(child) => {
-                let (mask, weight) = (draft.mask.clone(), draft.weight);
+                let (mask, weight, group) = (draft.mask.clone(), draft.weight, draft.group);
                 let child = &mut drafts[*child];
                 (child.mask, child.weight, child.started, child.forked) = (mask.clone(), weight, true, true);
-                child.first = (mask, weight);
+                child.group = group;
+                child.first = (mask, weight, group);
                 add(child, Act::Fork(AppId(operation.task as u32)), 0);
             }
         }
@@ -149,13 +185,22 @@ fn drafts(case: &Case, cpus: u32) -> Result<Vec<Draft>, String> {
     Ok(drafts)
 }
 
+/// A task ever joins a task group; otherwise there are none.
+fn has_groups(case: &Case) -> bool {
+    case.operations.iter().any(|operation| matches!(operation.what, What::Join(Some(_))))
+}
+
 /// The applications, one task each, which computes without end.
 fn apps(case: &Case, cpus: u32, horizon: Time) -> Result<Vec<AppSpec>, String> {
     let work = Work::from_span(horizon.since(Time::ZERO) + Span::from_ms(1_000));
     let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
     let program = Arc::new(Program::new(vec![compute], vec![MemoryProfile::NONE])?);
-    let app = |(name, draft): (&String, Draft)| {
-        let forks = if draft.forked { Forks::Master } else { Forks::Together };
+    let app = |(number, (name, draft)): (usize, (&String, Draft))| {
+        let forks = match draft.forked {
+            true => Forks::Master,
+            false if case.has_harness() => Forks::Woken(CpuId(0)),
+            false => Forks::Together,
+        };
         let runtime = Runtime {
             name: "none".into(),
             barrier: BarrierKind::Central,
@@ -164,16 +209,18 @@ fn apps(case: &Case, cpus: u32, horizon: Time) -> Result<Vec<AppSpec>, String> {
             processes: true,
             startup: StartUp { forks, ..StartUp::PLAIN },
         };
-        let (mask, weight) = draft.first;
+        let (mask, weight, group) = draft.first;
         AppSpec {
             start: Time::NEVER,
             weight,
+            group,
+            kernel_mode: case.kernel_threads.contains(&number),
             allowed: (!mask.is_empty()).then(|| CpuSet::of(mask.into_iter().map(CpuId))),
             commands: draft.commands,
             ..AppSpec::new(name.clone(), 1, program.clone(), runtime)
         }
     };
-    Ok(case.tasks.iter().zip(drafts(case, cpus)?).map(app).collect())
+    Ok(case.tasks.iter().zip(drafts(case, cpus)?).enumerate().map(app).collect())
 }
 
 /// Runs a case.
@@ -196,7 +243,7 @@ pub(super) fn run(case: &Case) -> Result<Seen, String> {
     }
     let horizon = Time::ZERO + TICK * (ticks + 1);
     let apps = apps(case, cpus, horizon)?;
-    let mut policy = policies::just_booted(&machine, &model, &apps);
+    let mut policy = policies::just_booted(&machine, &model, &apps, !case.has_harness());
     let mut recorder = Recorder::new(case, cpus, ticks);
     let options = Options { horizon, ..Options::default() };
     Simulation::new(Arc::new(machine), Arc::new(model), apps, options)?.run(&mut *policy, &mut recorder);

@@ -4,12 +4,14 @@ use std::fmt::Write;
 
 use notation::lists;
 use notation::parameter::Kind;
+use sim_core::limits::MAX_GROUPS;
 use sim_core::os::NICE_WEIGHTS;
 
-use super::case::{Case, Cell, MOST_CELLS, MOST_TICKS, Operation, Trouble, What};
+use super::case::{Case, Cell, Group, MOST_CELLS, MOST_TASKS, MOST_TICKS, Operation, Trouble, What};
 
 /// Words of the header.
-const HEADER: [&str; 8] = ["kernel", "rules", "machine", "cpus", "booted", "stepped", "rows", "pids"];
+const HEADER: [&str; 10] =
+    ["kernel", "rules", "machine", "capacity", "cpus", "booted", "stepped", "rows", "pids", "kthreads"];
 
 /// Reads a table.
 ///
@@ -24,6 +26,7 @@ pub(super) fn read(text: &str) -> Result<Case, Trouble> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(first) = words.first() else { continue };
         match *first {
+            "group" => group(&mut case, number, &words[1..])?,
             "at" => operation(&mut case, number, &words[1..])?,
             "tick" => width = words.len() - 1,
             word if HEADER.contains(&word) => header(&mut case, number, word, &words[1..])?,
@@ -51,6 +54,9 @@ fn header(case: &mut Case, line: usize, word: &str, values: &[&str]) -> Result<(
     match word {
         "kernel" => case.kernel = (*first).to_owned(),
         "machine" => case.machine = values.join(" "),
+        "capacity" => {
+            case.capacities = values.iter().map(|value| capacity(line, value)).collect::<Result<_, _>>()?;
+        }
         "rules" => {
             for value in values {
                 let (rule, value) = pair(line, value, "yield=forfeit")?;
@@ -59,6 +65,12 @@ fn header(case: &mut Case, line: usize, word: &str, values: &[&str]) -> Result<(
         }
         "cpus" => case.first_cpu = cpus(line, first)?[0],
         "booted" => case.booted = Some(count(line, first)?),
+        "kthreads" => {
+            for name in values {
+                let task = known(case, line, name)?;
+                case.kernel_threads.insert(task);
+            }
+        }
         "stepped" if *first == "kstep" => case.stepped = true,
         "stepped" => {
             let text = format!("who steps the kernel is `kstep` or is not said, not `{first}`");
@@ -83,6 +95,12 @@ fn header(case: &mut Case, line: usize, word: &str, values: &[&str]) -> Result<(
         }
     }
     Ok(())
+}
+
+/// The capacity of a cpu.
+pub(super) fn capacity(line: usize, text: &str) -> Result<u32, Trouble> {
+    let wrong = || Trouble::at(line, format!("the capacity of a cpu is 1 to 1024, not `{text}`"));
+    text.parse().ok().filter(|capacity| (1..=1024).contains(capacity)).ok_or_else(wrong)
 }
 
 fn pair<'a>(line: usize, text: &'a str, example: &str) -> Result<(&'a str, &'a str), Trouble> {
@@ -110,19 +128,65 @@ fn known(case: &Case, line: usize, name: &str) -> Result<usize, Trouble> {
     case.task(name).ok_or_else(wrong)
 }
 
+/// `group NAME` or `group NAME PARENT`.
+fn group(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble> {
+    let (name, parent) = match words {
+        [name] => (name, None),
+        [name, parent] => (name, Some(known_group(case, line, parent)?)),
+        _ => return Err(Trouble::at(line, "a task group is `group NAME` or `group NAME PARENT`")),
+    };
+    plain(line, name)?;
+    if case.group(name).is_some() {
+        return Err(Trouble::at(line, format!("the task group `{name}` exists already")));
+    }
+    if case.groups.len() >= MAX_GROUPS {
+        return Err(Trouble::at(line, format!("a case has at most {MAX_GROUPS} task groups")));
+    }
+    case.groups.push(Group { name: (*name).to_owned(), parent });
+    Ok(())
+}
+
+fn known_group(case: &Case, line: usize, name: &str) -> Result<usize, Trouble> {
+    let wrong = || Trouble::at(line, format!("no line `group {name}` stands before"));
+    case.group(name).ok_or_else(wrong)
+}
+
+/// Refuses what is no name.
+fn plain(line: usize, name: &str) -> Result<(), Trouble> {
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if plain && name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Ok(());
+    }
+    let text = format!("`{name}` is no name: a letter, then letters, digits and `_`");
+    Err(Trouble::at(line, text))
+}
+
 /// A new task.
 fn create(case: &mut Case, line: usize, name: &str) -> Result<usize, Trouble> {
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !plain || name.starts_with(|c: char| c.is_ascii_digit()) {
-        let text = format!("`{name}` is no name of a task: a letter, then letters, digits and `_`");
-        return Err(Trouble::at(line, text));
-    }
+    plain(line, name)?;
     if case.task(name).is_some() {
         return Err(Trouble::at(line, format!("the task `{name}` exists already")));
+    }
+    if case.tasks.len() >= MOST_TASKS {
+        return Err(Trouble::at(line, format!("a case has at most {MOST_TASKS} tasks")));
     }
     case.tasks.push(name.to_owned());
     Ok(case.tasks.len() - 1)
 }
+
+/// What can be done, and how it is written.
+const VERBS: [(&str, &str); 10] = [
+    ("create", "A B"),
+    ("wake", "A B"),
+    ("sleep", "A B"),
+    ("block", "A B"),
+    ("pin", "A 1-3"),
+    ("nice", "A NUMBER"),
+    ("weight", "A NUMBER"),
+    ("fork", "PARENT CHILD"),
+    ("join", "A GROUP"),
+    ("shares", "GROUP 2..262144"),
+];
 
 /// `at TICK VERB ...`.
 fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble> {
@@ -142,11 +206,28 @@ fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble
                 add(case, task, What::Create)?;
             }
         }
-        ("wake" | "sleep", [_, ..]) => {
+        ("wake" | "sleep" | "block", [_, ..]) => {
+            let what = match *verb {
+                "wake" => What::Wake,
+                "sleep" => What::Sleep,
+                _ => What::Block,
+            };
             for name in rest {
                 let task = known(case, line, name)?;
-                add(case, task, if *verb == "wake" { What::Wake } else { What::Sleep })?;
+                add(case, task, what.clone())?;
             }
+        }
+        ("join", [name, group]) => {
+            let task = known(case, line, name)?;
+            let group = if *group == "-" { None } else { Some(known_group(case, line, group)?) };
+            add(case, task, What::Join(group))?;
+        }
+        ("shares", [group, weight]) => {
+            let (group, weight) = (known_group(case, line, group)?, number(line, weight)?);
+            if !(2..=1 << 18).contains(&weight) {
+                return Err(wants("GROUP 2..262144"));
+            }
+            add(case, group, What::Shares(weight as u32))?;
         }
         ("pin", [name, list]) => {
             let task = known(case, line, name)?;
@@ -173,16 +254,14 @@ fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble
             let child = create(case, line, child)?;
             add(case, parent, What::Fork(child))?;
         }
-        ("create" | "wake" | "sleep", []) => return Err(wants("A B")),
-        ("pin", _) => return Err(wants("A 1-3")),
-        ("nice" | "weight", _) => return Err(wants("A NUMBER")),
-        ("fork", _) => return Err(wants("PARENT CHILD")),
-        (other, _) => {
-            let text = format!(
-                "`{other}` cannot be expressed; operations are create, wake, sleep, pin, nice, weight, fork"
-            );
-            case.refused.get_or_insert((tick, Trouble::at(line, text)));
-        }
+        (other, _) => match VERBS.iter().find(|(verb, _)| *verb == other) {
+            Some((_, form)) => return Err(wants(form)),
+            None => {
+                let verbs = VERBS.map(|(verb, _)| verb).join(", ");
+                let text = format!("`{other}` cannot be expressed; operations are {verbs}");
+                case.refused.get_or_insert((tick, Trouble::at(line, text)));
+            }
+        },
     }
     Ok(())
 }
@@ -251,6 +330,10 @@ pub fn write(case: &Case, rows: &[Vec<Cell>]) -> String {
         say(format!("rules    {}", rules.join(" ")));
     }
     say(format!("machine  {}", case.machine));
+    if !case.capacities.is_empty() {
+        let all: Vec<String> = case.capacities.iter().map(u32::to_string).collect();
+        say(format!("capacity {}", all.join(" ")));
+    }
     let cpus = rows.first().map_or(0, Vec::len) as u32;
     say(format!("cpus     {}", lists::ranges(case.first_cpu..case.first_cpu + cpus)));
     case.booted.iter().for_each(|booted| say(format!("booted   {booted}")));
@@ -258,7 +341,15 @@ pub fn write(case: &Case, rows: &[Vec<Cell>]) -> String {
         say("stepped  kstep".to_owned());
     }
     say(format!("rows     {}", if case.before { "before" } else { "after" }));
+    for group in &case.groups {
+        let parent = group.parent.map_or("", |parent| &case.groups[parent].name);
+        say(format!("group    {} {parent}", group.name));
+    }
     case.operations.iter().for_each(|operation| say(written(case, operation)));
+    if !case.kernel_threads.is_empty() {
+        let names: Vec<&str> = case.kernel_threads.iter().map(|task| case.tasks[*task].as_str()).collect();
+        say(format!("kthreads {}", names.join(" ")));
+    }
     if !case.pids.is_empty() {
         let pid = |(pid, task): (&u64, &usize)| format!("{}={pid}", case.tasks[*task]);
         say(format!("pids     {}", case.pids.iter().map(pid).collect::<Vec<_>>().join(" ")));
@@ -296,16 +387,23 @@ pub fn show(case: &Case, cell: Cell) -> String {
 }
 
 fn written(case: &Case, operation: &Operation) -> String {
-    let (tick, name) = (operation.tick, &case.tasks[operation.task]);
+    let tick = operation.tick;
+    let name = || &case.tasks[operation.task];
     match &operation.what {
-        What::Create => format!("at {tick} create {name}"),
-        What::Wake => format!("at {tick} wake {name}"),
-        What::Sleep => format!("at {tick} sleep {name}"),
-        What::Weight(weight) => format!("at {tick} weight {name} {weight}"),
-        What::Fork(child) => format!("at {tick} fork {name} {}", case.tasks[*child]),
+        What::Create => format!("at {tick} create {}", name()),
+        What::Wake => format!("at {tick} wake {}", name()),
+        What::Sleep => format!("at {tick} sleep {}", name()),
+        What::Block => format!("at {tick} block {}", name()),
+        What::Weight(weight) => format!("at {tick} weight {} {weight}", name()),
+        What::Fork(child) => format!("at {tick} fork {} {}", name(), case.tasks[*child]),
+        What::Join(group) => {
+            let group = group.map_or("-", |group| &case.groups[group].name);
+            format!("at {tick} join {} {group}", name())
+        }
+        What::Shares(weight) => format!("at {tick} shares {} {weight}", case.groups[operation.task].name),
         What::Pin(cpus) => {
             let list = lists::ranges(cpus.iter().map(|cpu| cpu + case.first_cpu));
-            format!("at {tick} pin {name} {list}")
+            format!("at {tick} pin {} {list}", name())
         }
     }
 }

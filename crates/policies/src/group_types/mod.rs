@@ -55,6 +55,8 @@ pub(crate) struct Options {
     /// The domains were built at time zero: no level has a pass before its first interval is over. Tasks that
     /// exist and sleep until they are woken for the first time have no utilisation.
     pub(crate) just_booted: bool,
+    /// The limit of scans at wake-ups is that of new domains: none is scanned (`nr_idle_scan`).
+    pub(crate) rebuilt: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -187,7 +189,7 @@ impl GroupTypes {
             nodes: machine.topology.division(Level::Node),
             balances_memory: setting.kernel.numa_balancing.is_some_and(|rules| rules.moves_tasks),
             idle_in_cache: sizes(),
-            scanned: sizes(),
+            scanned: if options.rebuilt { vec![0; caches.count() as usize] } else { sizes() },
             looks: domains.iter().map(|d| machine.cpu_ids().map(|cpu| cost(d, cpu)).collect()).collect(),
             dice: PerCpu::filled(cpus, Draws::new(0, Purpose::Policy, 0)),
             crowded: 0,
@@ -381,7 +383,7 @@ impl Policy for GroupTypes {
 
 /// Its tasks exist and sleep before it starts.
 fn wakes_first(app: &AppSpec) -> bool {
-    app.runtime.startup.forks == Forks::Together
+    matches!(app.runtime.startup.forks, Forks::Together | Forks::Woken(_))
 }
 
 /// What a task brings to a cpu and takes along: load, utilisation, runnable time, in fine units.

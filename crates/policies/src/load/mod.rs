@@ -122,8 +122,9 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
 
 /// `LOAD` on a kernel whose scheduling domains have just been built (`sd->last_balance = jiffies` in
 /// `sd_init`), so that the first pass of a level is due after one interval; no look costs anything, and no
-/// kernel threads run. On a machine that has been up for long, the last pass of each level is long ago.
-pub(crate) fn just_booted(setting: &Setting<'_>) -> Box<dyn Policy> {
+/// kernel threads run. `rebuilt`: no wake-up looks for an idle cpu before the first periodic look at its
+/// caches either (`nr_idle_scan`). On a machine that has been up for long, the last pass of each level is long ago.
+pub(crate) fn just_booted(setting: &Setting<'_>, rebuilt: bool) -> Box<dyn Policy> {
     let mut values = Values::defaults(Parameters::TABLE);
     for cost in ["newidle_cost", "scan_cost", "kernel_threads"] {
         debug_assert!(values.set(cost, 0).is_ok(), "`{cost}` may be 0");
@@ -132,7 +133,7 @@ pub(crate) fn just_booted(setting: &Setting<'_>) -> Box<dyn Policy> {
     let values = &Parameters::from(&values);
     match releases::of(values, setting.kernel) {
         Balance::Types(rules) => {
-            let options = group_types::Options { just_booted: true, ..by_group_types(values) };
+            let options = group_types::Options { just_booted: true, rebuilt, ..by_group_types(values) };
             Box::new(GroupTypes::new(options, rules, setting))
         }
         Balance::Loads(rules) => Box::new(Load::new(values, rules, setting)),
@@ -154,6 +155,7 @@ pub(crate) fn by_group_types(values: &Parameters) -> group_types::Options {
         kernel_threads: Span::from_ns(values.kernel_threads.ns()),
         unequal_cores: values.unequal_cores,
         just_booted: false,
+        rebuilt: false,
     }
 }
 
