@@ -47,16 +47,6 @@ pub struct Missing {
 /// All of them, those that change most first.
 const MISSING: &[Missing] = &[
     Missing {
-        rule: "schedutil",
-        since: &[4, 7],
-        until: None,
-        except: &["rhel-7.9"],
-        error: Error::Optimistic,
-        about: "Where it governs the clock, a cpu that was idle begins slowly and reaches its speed \
-            within some tens of ms (get_next_freq). Here a cpu has its speed at once. Programs \
-            that sleep often are faster here; with the governor `performance` nothing changes.",
-    },
-    Missing {
         rule: "autogroup",
         since: &[2, 6, 38],
         until: None,
@@ -167,7 +157,6 @@ mod tests {
     fn a_row_lacks_what_its_release_has() {
         assert!(of("linux-6.12.65").contains(&"weight counted twice"));
         assert!(!of("linux-7.1").contains(&"weight counted twice"));
-        assert!(of("linux-4.18").contains(&"schedutil") && !of("rhel-7.9").contains(&"schedutil"));
         assert!(of("rhel-9.4").contains(&"core scheduling") && !of("rhel-8.0").contains(&"core scheduling"));
         assert_eq!(of("linux-2.6.18"), ["kernel mode", "interrupts"]);
         assert!(of("freebsd-7").is_empty());

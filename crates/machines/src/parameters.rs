@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use notation::declare::{Duration, Factor, Percent, Rate, Size};
 use notation::parameter::Values;
-use notation::parameters;
-use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+use notation::{choices, parameters};
+use sim_core::machine::{Clocks, Costs, Governor, Level, Machine, Memory, Smt, Topology};
 use sim_core::program::Spread;
 use sim_core::time::{Span, Speed};
 
@@ -16,6 +16,16 @@ const MAX_COST: u64 = 1_000_000_000;
 const MAX_RATE: u64 = 1_000_000_000_000;
 /// Largest cache, 1 TiB.
 const MAX_CACHE: u64 = 1 << 40;
+
+choices! {
+    /// The words of `governor`.
+    pub(crate) enum Governors { Performance = "performance", Schedutil = "schedutil" }
+}
+
+choices! {
+    /// The words of `clock_domain`.
+    pub(crate) enum Domains { Core = "core", Package = "package" }
+}
 
 parameters! {
     /// Parameters of every machine. The defaults are those of a synthetic machine of today: costs measured on
@@ -75,6 +85,18 @@ parameters! {
         /// Use the machine's turbo steps, if it has some. `false` keeps the same clock for any number of busy
         /// cores.
         turbo: bool = true;
+        /// Who sets the clocks of cores. `performance` keeps them at the highest one, as nodes of clusters
+        /// are set up. `schedutil` has them follow what cpus use: 1.25 times their utilisation, which halves
+        /// in 32ms, or what is expected of their tasks (get_next_freq, map_util_perf; Linux since 4.7). After
+        /// idle times they begin slowly.
+        governor: Governors = Governors::Performance;
+        /// Lowest clock of a core divided by the highest one, under `schedutil`.
+        lowest_clock: Factor = 250, in 50..=1_000;
+        /// Cores that have one clock, under `schedutil`: each its own, the highest that one of its busy
+        /// hardware threads asks for, or all of a package the highest that one of its cpus asks for.
+        clock_domain: Domains = Domains::Core;
+        /// Least time between two changes of a clock, under `schedutil` (rate_limit_us).
+        clock_rate_limit: Duration = ms(1), in 0..=MAX_COST;
         /// Number of slow cores per package, for an asymmetric machine. The last cores of each package run at
         /// `slow_speed`. 0 means none.
         slow_cores: u64 = 0, in 0..=sim_core::limits::MAX_CPUS;
@@ -168,6 +190,15 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("blocking_loads", "out-of-order cores have many loads in flight while they compute", true),
     ("distances", "a setting of the simulator", false),
     ("turbo", "a setting of the simulator", false),
+    ("governor", "a setting of the operating system; nodes of clusters keep their highest clock", false),
+    ("lowest_clock", "servers of the 2020s have 0.8 GHz of 3 to 4 GHz (cpuinfo_min_freq)", true),
+    ("clock_domain", "servers since Haswell (2014) have a clock for each core", false),
+    (
+        "clock_rate_limit",
+        "1 ms without a stated latency and for amd-pstate, 0.5 or 5 ms for intel_pstate, to 10 ms for others \
+            (cpufreq_policy_transition_delay_us)",
+        true,
+    ),
     ("slow_cores", "chosen by the scenario", false),
     ("slow_speed", "small cores of big.LITTLE processors do about half the work of the big cores", true),
     ("switch_thread", "measured: a yield with a switch takes 1.17 us, minus the call", false),
@@ -220,6 +251,8 @@ const GENERIC_RANGES: &[(&str, (u64, u64))] = &[
     ("wake_remote", (2_000, 9_000)),
     ("tick", (1_000, 3_000)),
     ("fork", (20_000, 50_000)),
+    ("lowest_clock", (200, 400)),
+    ("clock_rate_limit", (500_000, 10_000_000)),
     ("line_cache", (30, 60)),
     ("line_near", (50, 100)),
     ("line_far", (100, 250)),
@@ -277,6 +310,7 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
             poll: values.smt_poll.thousandths() as u32,
         },
         turbo: if values.turbo { lists.turbo.clone() } else { Vec::new() },
+        clocks: clocks(values),
         core_speed: speeds.map(|billionths| Speed::ratio(billionths, 1_000_000_000)).collect(),
     }
 }
@@ -367,6 +401,18 @@ fn check_turbo(
         }
     }
     Ok(())
+}
+
+fn clocks(values: &Parameters) -> Clocks {
+    Clocks {
+        governor: match values.governor {
+            Governors::Performance => Governor::Performance,
+            Governors::Schedutil => Governor::Schedutil,
+        },
+        lowest: values.lowest_clock.thousandths() as u32,
+        shared: values.clock_domain == Domains::Package,
+        rate_limit: Span::from_ns(values.clock_rate_limit.ns()),
+    }
 }
 
 fn costs(values: &Parameters) -> Costs {

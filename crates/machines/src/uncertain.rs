@@ -103,6 +103,7 @@ impl Entry {
                 shape.count(Level::Node) > 1 && (self.lists.distances.is_empty() || !flag("distances"))
             }
             "slow_speed" => self.values.number("slow_cores").is_some_and(|cores| cores > 0),
+            "lowest_clock" | "clock_rate_limit" => flag("governor"),
             "idle_exit" => self.lists.idle_exit.is_empty() || !flag("deep_idle"),
             _ => true,
         }

@@ -206,6 +206,30 @@ fn big_and_little_cores_have_their_capacity() {
 }
 
 #[test]
+fn a_governor_that_lowers_clocks_is_imported_with_its_limits() {
+    let tree = server();
+    let each = |name: &str, text: &str| {
+        for cpu in 0..16 {
+            tree.write(&format!("{CPU}/cpu{cpu}/cpufreq/{name}"), text);
+        }
+    };
+    each("scaling_governor", "schedutil\n");
+    each("cpuinfo_min_freq", "800000\n");
+    each("cpuinfo_max_freq", "3200000\n");
+    let value = |imported: &Imported, name: &str| imported.entry.values.shown(name).unwrap();
+    let own = tree.read();
+    assert_eq!(
+        ["governor", "lowest_clock", "clock_domain"].map(|name| value(&own, name)),
+        ["schedutil", "0.25", "core"]
+    );
+    each("related_cpus", "0-7\n");
+    assert_eq!(value(&tree.read(), "clock_domain"), "package");
+    // One cpu with another governor: none is imported.
+    tree.write(&format!("{CPU}/cpu3/cpufreq/scaling_governor"), "performance\n");
+    assert_eq!(value(&tree.read(), "governor"), "performance");
+}
+
+#[test]
 fn one_large_core_and_four_small_ones_are_imported_whole_and_warned_about() {
     let tree = Tree::new();
     tree.write(&format!("{CPU}/online"), "0-5");

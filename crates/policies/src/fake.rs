@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, Id, NodeId, TaskId};
-use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
+use sim_core::machine::{Clocks, Costs, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::policy::{
     Affinity, AppView, Locality, Policy, QueueEntry, System, TaskState, TaskView, Timer, View, Why,
@@ -81,6 +81,7 @@ pub(crate) fn machine(levels: &[(sim_core::machine::Level, u32)]) -> Machine {
         core_speed: Vec::new(),
         smt: Smt::NONE,
         turbo: Vec::new(),
+        clocks: Clocks::HIGHEST,
     }
 }
 

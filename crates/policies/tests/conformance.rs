@@ -7,7 +7,7 @@ use notation::parameter::{Kind, Values};
 use policies::{ALL, Choice, Perturbation};
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, ProfileId};
-use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
+use sim_core::machine::{Clocks, Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::Order;
@@ -55,6 +55,7 @@ fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
         core_speed: Vec::new(),
         smt: Smt::NONE,
         turbo: Vec::new(),
+        clocks: Clocks::HIGHEST,
     })
 }
 

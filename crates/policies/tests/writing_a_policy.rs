@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sim_core::engine::Simulation;
 use sim_core::ids::{LockId, ProfileId};
-use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+use sim_core::machine::{Clocks, Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
@@ -95,6 +95,7 @@ fn two_cpus() -> Arc<Machine> {
         core_speed: Vec::new(),
         smt: Smt::NONE,
         turbo: Vec::new(),
+        clocks: Clocks::HIGHEST,
     })
 }
 

@@ -157,6 +157,37 @@ pub struct Machine {
     /// package; several rows are for the kinds of cores ([`Machine::kinds`]), and each counts those of its
     /// kind. Empty = 1000 always.
     pub turbo: Vec<Vec<u32>>,
+    /// Who sets the clocks of the cores.
+    pub clocks: Clocks,
+}
+
+/// Who sets the clocks of cores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Governor {
+    /// Cores always have their highest clock.
+    Performance,
+    /// The clock follows what the cpu uses (kernel/sched/cpufreq_schedutil.c, Linux since 4.7).
+    Schedutil,
+}
+
+/// How the clocks of cores are set. Under [`Governor::Performance`] nothing else here counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clocks {
+    /// By whom.
+    pub governor: Governor,
+    /// The lowest clock over the highest one, in thousandths, 1..=1000.
+    pub lowest: u32,
+    /// All cores of a package have one clock; else each core has its own, the highest that one of its busy
+    /// threads asks for.
+    pub shared: bool,
+    /// A clock that has changed does not change again for so long (`rate_limit_us`).
+    pub rate_limit: Span,
+}
+
+impl Clocks {
+    /// Cores always have their highest clock.
+    pub const HIGHEST: Self =
+        Self { governor: Governor::Performance, lowest: 1_000, shared: false, rate_limit: Span::from_ms(1) };
 }
 
 /// Speed that is left to a hardware thread for each busy sibling, in thousandths (1000 = no loss), 1..=1000.

@@ -498,7 +498,7 @@ pub trait System: View {
 ///
 /// use sim_core::engine::Simulation;
 /// use sim_core::ids::{CpuId, ProfileId, TaskId};
-/// use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+/// use sim_core::machine::{Clocks, Costs, Level, Machine, Memory, Smt, Topology};
 /// use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 /// use sim_core::outcome::Options;
 /// use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
@@ -533,6 +533,7 @@ pub trait System: View {
 ///     core_speed: Vec::new(),
 ///     smt: Smt::NONE,
 ///     turbo: Vec::new(),
+///     clocks: Clocks::HIGHEST,
 /// };
 /// let linux = OsModel {
 ///     name: "linux-2.6.28".into(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
-use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
+use sim_core::machine::{Clocks, Costs, CpuSet, Governor, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
     Balancer, Bandwidth, BuddyLimit, CfsParams, Discipline, EevdfParams, EevdfYield, GroupShares, Limit,
     NumaBalancing, O1Params, OsModel, Preemption, Protection, RoundRobinParams, StartDebit, TaskGroup,
@@ -57,6 +57,7 @@ pub fn random(seed: u64) -> Small {
     let rng = &mut rng;
     let mut machine = machine(rng);
     turbo_by_kind(&mut stream(seed, Purpose::Test, 40), &mut machine);
+    machine.clocks = clocks(&mut stream(seed, Purpose::Test, 41));
     let mut model = kernel(rng);
     later_rules(&mut stream(seed, Purpose::Test, 20), &mut model.discipline);
     model.numa_balancing = numa_balancing(&mut stream(seed, Purpose::Test, 22));
@@ -290,7 +291,8 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         1 => vec![vec![1_200, 1_200]],
         _ => Vec::new(),
     };
-    Machine { name: "random".into(), topology, costs, memory, core_speed, smt, turbo }
+    let clocks = Clocks::HIGHEST;
+    Machine { name: "random".into(), topology, costs, memory, core_speed, smt, turbo, clocks }
 }
 
 /// Turbo steps for each kind of core, on half of the machines that have steps.
@@ -302,6 +304,19 @@ fn turbo_by_kind(rng: &mut ChaCha8Rng, machine: &mut Machine) {
     for _ in 0..kinds {
         let steps = (0..rng.random_range(1..=3)).map(|_| rng.random_range(800..1_500));
         machine.turbo.push(steps.collect());
+    }
+}
+
+/// A governor on a third of the machines.
+fn clocks(rng: &mut ChaCha8Rng) -> Clocks {
+    if rng.random_range(0..3) > 0 {
+        return Clocks::HIGHEST;
+    }
+    Clocks {
+        governor: Governor::Schedutil,
+        lowest: rng.random_range(50..=1_000),
+        shared: rng.random_range(0..2) == 0,
+        rate_limit: Span::from_us([0, 30, 1_100][rng.random_range(0..3)]),
     }
 }
 

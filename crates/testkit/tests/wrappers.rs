@@ -133,6 +133,7 @@ fn on_another_machine_a_replay_does_what_is_legal_and_counts_the_rest() {
             let slower = Machine {
                 core_speed: vec![Speed::ratio(7, 10), Speed::ratio(1, 1)],
                 turbo: Vec::new(),
+                clocks: sim_core::machine::Clocks::HIGHEST,
                 ..(*small.machine).clone()
             };
             let other = Small { machine: slower.into(), ..small };

@@ -8,7 +8,7 @@ use notation::units;
 use sim_core::command::{Act, Command};
 use sim_core::engine::Simulation;
 use sim_core::ids::{AppId, CpuId, ProfileId};
-use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt};
+use sim_core::machine::{Clocks, Costs, CpuSet, Level, Machine, Memory, Smt};
 use sim_core::os::{OsModel, TaskGroup};
 use sim_core::outcome::Options;
 use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
@@ -47,6 +47,7 @@ fn machine(case: &Case) -> Result<Machine, String> {
         core_speed,
         smt: Smt::NONE,
         turbo: Vec::new(),
+        clocks: Clocks::HIGHEST,
     })
 }
 

@@ -17,7 +17,21 @@ const MAX_LINES_OF_NUMBERS: usize = 16;
 /// last one.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Shape and kernel", &["topology", "kernel", "lists.cpu_numbers"]),
-    ("Speed", &["core_speed", "smt_compute", "smt_memory", "smt_poll", "lists.turbo", "lists.core_speeds"]),
+    (
+        "Speed",
+        &[
+            "core_speed",
+            "smt_compute",
+            "smt_memory",
+            "smt_poll",
+            "lists.turbo",
+            "lists.core_speeds",
+            "governor",
+            "lowest_clock",
+            "clock_domain",
+            "clock_rate_limit",
+        ],
+    ),
     (
         "Memory and caches",
         &[

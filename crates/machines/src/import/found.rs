@@ -78,6 +78,17 @@ pub(super) struct Cache {
     pub(super) size: u64,
 }
 
+/// Clocks that follow what cpus use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Governed {
+    /// The directory that states all of it.
+    pub(super) source: String,
+    /// Lowest clock over the highest one, in thousandths, if both are stated.
+    pub(super) lowest: Option<u64>,
+    /// Cores share a clock, so the cores of a package do here.
+    pub(super) shared: bool,
+}
+
 /// A table of the distances between NUMA nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Distances {
@@ -122,6 +133,8 @@ pub(super) struct Found {
     pub(super) modules: bool,
     /// Speeds of cores are known by their clocks only.
     pub(super) clocks: bool,
+    /// What sets the clocks of cores, where it is known and lowers them.
+    pub(super) governed: Option<Governed>,
     /// The shape contains a default because a file is missing.
     pub(super) guessed: bool,
     /// Cpus whose NUMA node is the nearest one, because they have none of their own.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::cgroup;
 use super::found::{
-    CACHE_LEVELS, Cache, Cpu, Distances, Found, NONE, NumaNode, Places, Sourced, named, words,
+    CACHE_LEVELS, Cache, Cpu, Distances, Found, Governed, NONE, NumaNode, Places, Sourced, named, words,
 };
 use super::near::left_out_nodes;
 use super::sysfs_files::Files;
@@ -39,6 +39,7 @@ pub(super) fn read(root: &Path) -> Result<Found, String> {
     caches(&files, &mut found, &mut missing)?;
     nodes(&files, &mut found)?;
     speeds(&files, &mut found)?;
+    governor(&files, &mut found)?;
     let lacking = (0..).zip(&found.nodes).filter(|(_, node)| node.said).map(|(at, _)| at).collect();
     found.nodes.iter_mut().for_each(|node| node.said = false);
     found.without_memory(&lacking, "it has no memory");
@@ -312,6 +313,30 @@ fn speeds(files: &Files, found: &mut Found) -> Result<(), String> {
         }
     }
     found.cpus.iter_mut().for_each(|cpu| cpu.speed = 0);
+    Ok(())
+}
+
+/// Notes how clocks are set if schedutil does that on all cpus: with the lowest clock of all, and whether
+/// cpus of several cores have one (`related_cpus`).
+fn governor(files: &Files, found: &mut Found) -> Result<(), String> {
+    let (mut lowest, mut shared) = (Some(1_000), false);
+    for cpu in &found.cpus {
+        let file = |name: &str| format!("sys/devices/system/cpu/cpu{}/cpufreq/{name}", cpu.number);
+        let governor = files.text(&file("scaling_governor"));
+        if governor.is_none_or(|governor| governor.trim() != "schedutil") {
+            return Ok(());
+        }
+        let (least, most) =
+            (files.number(&file("cpuinfo_min_freq"))?, files.number(&file("cpuinfo_max_freq"))?);
+        let share = least.zip(most).filter(|(_, most)| *most > 0);
+        let share = share.map(|(least, most)| u64::try_from(u128::from(least) * 1_000 / u128::from(most)));
+        lowest = lowest.zip(share.and_then(Result::ok)).map(|(lowest, share)| share.min(lowest));
+        if let Some(related) = files.list_or_map(&file("related_cpus"), &file("affected_cpus"))? {
+            shared |= found.cpus.iter().any(|other| related.contains(other.number) && other.core != cpu.core);
+        }
+    }
+    let source = format!("sysfs {}/cpu*/cpufreq", files.shown("sys/devices/system/cpu"));
+    found.governed = Some(Governed { source, lowest, shared });
     Ok(())
 }
 

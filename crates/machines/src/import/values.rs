@@ -59,6 +59,7 @@ pub(super) fn values(found: &Found, regular: &Regular, remarks: &mut Vec<String>
         })
         .into();
     values.extend(node_bandwidth(found, regular));
+    values.extend(governor(found));
     values.extend(cache(found, regular, "private_cache", |core| core.private, remarks));
     let shared = cache(found, regular, "shared_cache", |core| core.shared, remarks);
     let none = !found.caches.is_empty() && regular.cores.iter().all(|core| core.shared.is_none());
@@ -91,6 +92,28 @@ pub(super) fn values(found: &Found, regular: &Regular, remarks: &mut Vec<String>
             uncertain: true,
         }));
     }
+    values
+}
+
+/// How clocks are set, where they are lowered.
+fn governor(found: &Found) -> Vec<Datum> {
+    let Some(governed) = &found.governed else { return Vec::new() };
+    let datum = |name, value: String, file: &str, uncertain| Datum {
+        name,
+        value,
+        source: format!("{}/{file}", governed.source),
+        uncertain,
+    };
+    let domain = if governed.shared { "package" } else { "core" };
+    let mut values = vec![
+        datum("governor", "schedutil".into(), "scaling_governor", false),
+        datum("clock_domain", domain.into(), "related_cpus", governed.shared),
+    ];
+    let (least, most) = (Parameters::lowest_clock.min, Parameters::lowest_clock.max);
+    values.extend(governed.lowest.map(|lowest| {
+        let lowest = Kind::Factor.show(lowest.clamp(least, most));
+        datum("lowest_clock", lowest, "cpuinfo_min_freq over cpuinfo_max_freq", false)
+    }));
     values
 }
 

@@ -7,7 +7,7 @@
 
 use crate::contention::ONE;
 use crate::ids::CpuId;
-use crate::machine::{Division, Level, Machine};
+use crate::machine::{Division, Governor, Level, Machine};
 use crate::time::{Span, Speed};
 
 /// What a hardware thread does, as far as it slows its siblings.
@@ -43,6 +43,8 @@ pub(crate) struct Cores {
     turbo: Vec<Vec<u64>>,
     /// By core: its row of these.
     rows: Vec<u32>,
+    /// By core: its clock over its highest one, 1/65,536; empty where that never differs.
+    clocks: Vec<u64>,
     /// By cpu; one for all where none ever differs.
     speeds: Vec<CpuSpeed>,
     /// All bits set where the speeds of cpus differ, else none.
@@ -66,13 +68,16 @@ impl Cores {
         let turbo: Vec<Vec<u64>> = machine.turbo.iter().map(factors).collect();
         let rows =
             if turbo.len() > 1 { machine.kinds() } else { vec![0; topology.count(Level::Core) as usize] };
+        let governed = machine.clocks.governor != Governor::Performance;
+        let lowest = if governed { fixed(machine.clocks.lowest) } else { ONE };
         let speed_of = |cpu: CpuId| {
             let base = machine.speed_of(cpu) * usable;
             let row = turbo.get(rows[topology.group(Level::Core, cpu) as usize] as usize);
-            let own = scaled(base, row.map_or(ONE, |row| boost(row, 0)));
+            let own = scaled(scaled(base, row.map_or(ONE, |row| boost(row, 0))), lowest);
             CpuSpeed { base, own, factor: ONE, speed: own }
         };
-        let varies = topology.span(Level::Core) > 1 || !turbo.is_empty() || !machine.core_speed.is_empty();
+        let alike = topology.span(Level::Core) == 1 && machine.core_speed.is_empty();
+        let varies = !alike || !turbo.is_empty() || governed;
         let speeds = machine.cpu_ids().take(if varies { cpus } else { 1 }).map(speed_of).collect();
         let [cores, packages] = [Level::Core, Level::Package].map(|level| topology.count(level) as usize);
         Self {
@@ -88,6 +93,7 @@ impl Cores {
             busy: vec![false; cores],
             busy_cores: vec![0; packages * turbo.len().max(1)],
             turbo,
+            clocks: if governed { vec![lowest; cores] } else { Vec::new() },
             rows,
             dirty: Vec::with_capacity(cores),
             is_dirty: vec![false; cores],
@@ -108,7 +114,7 @@ impl Cores {
     /// Something has happened on a cpu.
     #[inline]
     pub(crate) fn touch(&mut self, cpu: CpuId) {
-        if self.cores.largest() > 1 || !self.turbo.is_empty() {
+        if self.cores.largest() > 1 || !self.turbo.is_empty() || !self.clocks.is_empty() {
             self.mark_core(self.cores.part(cpu));
         }
     }
@@ -179,6 +185,17 @@ impl Cores {
         }
     }
 
+    /// The cores where something has happened at this instant.
+    pub(crate) fn touched(&self) -> &[u32] {
+        &self.dirty
+    }
+
+    /// A core has this clock from now on, over its highest one, 1/65,536.
+    pub(crate) fn set_clock(&mut self, core: u32, clock: u64) {
+        self.clocks[core as usize] = clock;
+        self.mark_core(core);
+    }
+
     /// The next core whose speeds are to be brought up to date.
     pub(crate) fn next_touched(&mut self) -> Option<u32> {
         let core = self.dirty.pop()?;
@@ -195,7 +212,9 @@ impl Cores {
     pub(crate) fn own(&self, core: u32) -> Speed {
         let base = self.threads(core).next().map_or(Speed::NOMINAL, |first| self.speeds(first).base);
         let steps = self.turbo.get(self.rows[core as usize] as usize);
-        scaled(base, steps.map_or(ONE, |steps| boost(steps, self.busy_cores[self.counted(core)])))
+        let boost = steps.map_or(ONE, |steps| boost(steps, self.busy_cores[self.counted(core)]));
+        let highest = scaled(base, boost);
+        self.clocks.get(core as usize).map_or(highest, |clock| scaled(highest, *clock))
     }
 
     /// What a cpu has of its core from now on, 1/65,536, if it or the speed of the core (`own`) has changed.
@@ -257,6 +276,7 @@ fn kernel_share(poll: Span, call: Span) -> u64 {
     (u128::from(call.ns()) << 16).checked_div(cycle).map_or(0, |share| share as u64)
 }
 
+/// A speed times a factor in 1/65,536; at least the least speed.
 fn scaled(speed: Speed, factor: u64) -> Speed {
-    Speed::from_raw(((u128::from(speed.raw()) * u128::from(factor)) >> 16) as u64)
+    Speed::from_raw(((u128::from(speed.raw()) * u128::from(factor)) >> 16).max(1) as u64)
 }

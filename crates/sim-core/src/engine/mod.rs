@@ -32,7 +32,8 @@
 //!    Within a decision the policy is asked for work for an idle cpu, for a cpu, and for the order of queues.
 //! 4. The policy is notified: entries and exits of queues, then waits, then preemptions. If this marks cpus,
 //!    3 follows again.
-//! 5. Core speeds and contention clocks follow what has changed; the `invariants` are checked.
+//! 5. The governor, if there is one, sets clocks; core speeds and contention clocks follow what has changed;
+//!    the `invariants` are checked.
 //!
 //! # Ties
 //!
@@ -77,13 +78,14 @@
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` (programs),
 //! `barrier` (signals), `locks` and `lock_waits`, `yields`, `shared`, `segments`, `memory`, `cores`, `pages`,
-//! `numa`, `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`,
-//! `setup` and `finish`, `sampling`, `invariants`, `real_time`.
+//! `clocks`, `numa`, `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`,
+//! `update`, `setup` and `finish`, `sampling`, `invariants`, `real_time`.
 
 mod arrivals;
 mod bandwidth;
 mod barrier;
 mod catch_up;
+mod clocks;
 mod commands;
 mod cores;
 mod dispatch;
@@ -119,6 +121,7 @@ mod yields;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::engine::clocks::Schedutil;
 use crate::engine::commands::Commands;
 use crate::engine::invariants::Checks;
 use crate::event::{Timer, Timers};
@@ -151,7 +154,7 @@ pub(crate) use setup::test_machine;
 ///
 /// use sim_core::engine::Simulation;
 /// use sim_core::ids::{CpuId, ProfileId, TaskId};
-/// use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+/// use sim_core::machine::{Clocks, Costs, Level, Machine, Memory, Smt, Topology};
 /// use sim_core::os::{Balancer, Discipline, OsModel, RoundRobinParams};
 /// use sim_core::outcome::{Options, Outcome};
 /// use sim_core::policy::{CpuChoice, Placement, Policy, View};
@@ -176,6 +179,7 @@ pub(crate) use setup::test_machine;
 ///     core_speed: Vec::new(),
 ///     smt: Smt::NONE,
 ///     turbo: Vec::new(),
+///     clocks: Clocks::HIGHEST,
 /// };
 /// let os = OsModel {
 ///     name: "round robin".into(),
@@ -312,6 +316,8 @@ pub(crate) struct Engine<'o> {
     commands: Commands,
     /// Tasks that are to go to sleep as soon as they have a cpu.
     pausing: u32,
+    /// What sets the clocks of cores, if something does.
+    governor: Option<Box<Schedutil>>,
     /// Applications that have arrived and are not admitted yet, first come first.
     queue: VecDeque<AppId>,
     /// Foreground applications that run, and their tasks.
@@ -433,8 +439,12 @@ impl Engine<'_> {
         if self.shared.options.sampled {
             self.sample();
         }
+        self.govern();
         let Shared { segments, tasks, apps, sources, now, .. } = &mut self.shared;
         segments.refresh(&mut self.cpus, (tasks, apps), sources, *now);
+        while let Some(cpu) = self.shared.segments.next_respeeded() {
+            self.shared.arm_scan(&self.cpus[cpu]);
+        }
         self.check_instant();
         Ok(())
     }
@@ -509,6 +519,7 @@ impl Engine<'_> {
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
             Timer::Refill => self.refill_real_time(),
+            Timer::Clocks => self.governor_ticks(),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {
                 self.refresh_priorities();

@@ -207,6 +207,14 @@ impl Shared<'_> {
         record.since + self.scans[id].due.saturating_sub(self.tasks[id].cpu_time)
     }
 
+    /// A cpu on which the end of computing is armed is also armed for the next pass over the task's pages.
+    pub(crate) fn arm_scan(&mut self, record: &Cpu) {
+        let (cpu, due) = (record.id.0 as usize, self.scan_due(record));
+        if due < self.sources.get(cpu) {
+            self.sources.set(cpu, due);
+        }
+    }
+
     /// The next pass over the pages of the current task, if it is due: the time of its hinting faults and of
     /// the copies of the pages that move.
     fn scan_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {

@@ -91,6 +91,8 @@ pub(crate) struct Segments {
     machine: Arc<Machine>,
     pub(crate) memory: MemorySystem,
     cores: Cores,
+    /// Cpus whose end of computing was armed anew because their speed has changed.
+    respeeded: Vec<CpuId>,
     /// How tasks poll before a yield; entry 0 is a placeholder.
     looks: Vec<Look>,
 }
@@ -98,7 +100,8 @@ pub(crate) struct Segments {
 impl Segments {
     /// `usable`: the share of a cpu that timer ticks leave.
     pub(crate) fn new(machine: &Arc<Machine>, memory: MemorySystem, usable: Speed, looks: Vec<Look>) -> Self {
-        Self { machine: Arc::clone(machine), memory, cores: Cores::new(machine, usable), looks }
+        let (cores, respeeded) = (Cores::new(machine, usable), Vec::new());
+        Self { machine: Arc::clone(machine), memory, cores, respeeded, looks }
     }
 
     /// How a task polls before a yield.
@@ -300,6 +303,22 @@ impl Segments {
         self.cores.touch(cpu);
     }
 
+    /// A cpu whose end of computing was armed anew because its speed has changed; each once.
+    #[inline]
+    pub(crate) fn next_respeeded(&mut self) -> Option<CpuId> {
+        self.respeeded.pop()
+    }
+
+    /// The cores.
+    pub(crate) const fn cores(&self) -> &Cores {
+        &self.cores
+    }
+
+    /// A core has another clock from now on.
+    pub(crate) fn set_clock(&mut self, core: u32, clock: u64) {
+        self.cores.set_clock(core, clock);
+    }
+
     /// Brings the speeds of cpus and classes up to date, and arms what follows from them.
     #[inline]
     pub(crate) fn refresh(
@@ -369,6 +388,7 @@ impl Segments {
         self.restart(record, task, counters, now, |cores| cores.set(cpu, own, factor));
         if record.class == ClassId::FREE {
             sources.set(cpu.0 as usize, self.compute_end(record, task).min(record.slice_end));
+            self.respeeded.push(cpu);
         }
     }
 

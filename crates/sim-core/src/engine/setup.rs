@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::account::Category;
+use crate::engine::clocks::Schedutil;
 use crate::engine::commands::Commands;
 use crate::engine::invariants::Checks;
 use crate::engine::memory::MemorySystem;
@@ -65,6 +66,9 @@ pub(crate) fn check(
     }
     model.discipline.check(model.tick)?;
     model.numa_balancing.as_ref().map_or(Ok(()), NumaBalancing::check)?;
+    if !(1..=1_000).contains(&machine.clocks.lowest) {
+        return Err("the lowest clock is 0.001 to 1 of the highest one".into());
+    }
     if machine.costs.poll == Span::ZERO {
         return Err("a poll takes at least 1ns".into());
     }
@@ -525,6 +529,10 @@ impl<'o> Engine<'o> {
             // Those of task groups, too.
             tasks.iter_mut().for_each(|task| task.priority = OTHERS);
         }
+        let governor = Schedutil::of(&machine, tasks.len());
+        if governor.is_some() {
+            timers.arm(Time::ZERO + model.tick, Timer::Clocks);
+        }
         let cpus = machine.cpus() as usize;
         let policy_orders = model.discipline.asks_policy();
         let real_time = model.discipline.real_time().is_some();
@@ -548,6 +556,7 @@ impl<'o> Engine<'o> {
             left,
             commands,
             pausing: 0,
+            governor,
             queue: VecDeque::new(),
             admitted: (0, 0),
             respawned: 0,
@@ -616,7 +625,7 @@ fn kernel_timers(model: &OsModel, seed: u64) -> Timers {
 /// A machine of `cpus` single cores on one node where everything is free.
 #[cfg(test)]
 pub(crate) fn test_machine(cpus: u32) -> Machine {
-    use crate::machine::{Costs, Level, Memory, Smt, Topology};
+    use crate::machine::{Clocks, Costs, Level, Memory, Smt, Topology};
     Machine {
         name: "test".into(),
         topology: Topology::new(&[(Level::Core, cpus)]).unwrap(),
@@ -635,6 +644,7 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
         core_speed: Vec::new(),
         smt: Smt::NONE,
         turbo: Vec::new(),
+        clocks: Clocks::HIGHEST,
     }
 }
 

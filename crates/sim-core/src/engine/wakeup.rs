@@ -132,6 +132,7 @@ impl Engine<'_> {
         } else {
             self.catch_up(cpu);
         }
+        self.uses(id, cpu);
         self.entries += 1;
         let lazy = self.waits_for_return(cpu, by, entry, delayed);
         let discipline = &self.shared.model.discipline;
@@ -213,6 +214,7 @@ impl Engine<'_> {
 
     /// A task no longer counts in a queue.
     fn depart(&mut self, id: TaskId, cpu: CpuId) {
+        self.frees(id, cpu);
         let weight = u64::from(self.shared.tasks[id].weight);
         let record = &mut self.cpus[cpu];
         debug_assert!(record.running > 0, "{id} leaves {cpu}, which has no runnable task");

@@ -51,7 +51,7 @@ pub(super) fn times(speed: u64, factor: u64) -> u64 {
 }
 
 impl Reference<'_> {
-    fn cpus_with(&self, level: Level, c: usize) -> std::ops::Range<usize> {
+    pub(super) fn cpus_with(&self, level: Level, c: usize) -> std::ops::Range<usize> {
         let topology = &self.machine.topology;
         let members = topology.members(level, topology.group(level, CpuId(c as u32)));
         members.start as usize..members.end as usize
@@ -123,7 +123,8 @@ impl Reference<'_> {
     pub(super) fn new_speeds(&mut self) {
         let new: Vec<(u64, u64)> = (0..self.cpus.len())
             .map(|c| {
-                let own = core_speed(&self.machine, self.model.tick.ns(), c, self.busy_cores(c));
+                let highest = core_speed(&self.machine, self.model.tick.ns(), c, self.busy_cores(c));
+                let own = self.clocked(c, highest);
                 (own, self.share_of_core(c, own))
             })
             .collect();

@@ -15,6 +15,7 @@ mod cpu;
 mod eevdf;
 mod fair;
 mod finish;
+mod governor;
 mod groups;
 mod loads;
 mod locks;
@@ -65,6 +66,7 @@ enum Timer {
     Update,
     Period(usize),
     Refill,
+    Clocks,
     Tick(u32),
     Policy(u64),
     Slot,
@@ -75,7 +77,7 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake { .. } | Self::Bind(..) | Self::Yields(..) => 1,
-            Self::Update | Self::Period(_) | Self::Refill => 2,
+            Self::Update | Self::Period(_) | Self::Refill | Self::Clocks => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
             Self::Slot => 5,
@@ -99,6 +101,8 @@ struct Reference<'o> {
     /// And its weight.
     shares: Vec<u32>,
     tasks: Vec<RefTask>,
+    /// What each task uses, where a governor asks.
+    shares: Vec<governor::RefShare>,
     /// Some task is a real-time task.
     real_time: bool,
     apps: Vec<RefApp>,
@@ -225,6 +229,7 @@ impl<'o> Reference<'o> {
             observer,
             digest: Digest::default(),
             now: 0,
+            shares: vec![governor::RefShare::default(); tasks.len()],
             real_time: tasks.iter().any(|task| task.scheduling.priority().is_some()),
             tasks,
             apps,
@@ -256,6 +261,7 @@ impl<'o> Reference<'o> {
         self.turns = policy.watches().preemptions && matches!(self.model.discipline, Discipline::Ts(_));
         self.arm_class();
         self.open_pools();
+        self.begin_clocks();
         policy.init(self);
         let mut repeats = 0;
         loop {
@@ -391,6 +397,7 @@ impl<'o> Reference<'o> {
             self.tell_displaced(policy);
             self.tell_astray(policy);
         }
+        self.new_clocks();
         self.new_speeds();
         self.new_rates();
     }
@@ -413,6 +420,7 @@ impl<'o> Reference<'o> {
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
             Timer::Refill => self.refill_class(),
+            Timer::Clocks => self.tick_clocks(),
             Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {
                 self.refresh_priorities();

@@ -11,6 +11,7 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
 
+use super::governor::RefUsage;
 use super::memory::Job;
 use super::records::{APART, RefClass, RefGroup, RefQueue};
 use super::scan::RefScan;
@@ -120,6 +121,9 @@ pub(super) struct RefCpu {
     /// demand.
     pub(super) allowed_work: u64,
     pub(super) traffic: u64,
+    /// The clock of its core over the highest one, 1/65,536, and what it uses, where a governor asks.
+    pub(super) clock: u64,
+    pub(super) usage: RefUsage,
     /// Raw speed of its core, and what siblings leave of it (1/65,536).
     pub(super) own: u64,
     pub(super) share: u64,
@@ -181,6 +185,8 @@ impl RefCpu {
             growth: 1 << 16,
             allowed_work: 0,
             traffic: 0,
+            clock: 1 << 16,
+            usage: RefUsage::default(),
             own,
             share: 1 << 16,
             brought: 0,

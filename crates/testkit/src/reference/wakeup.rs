@@ -170,6 +170,7 @@ impl Reference<'_> {
             by != there && self.nobody_interrupts(c, near || delayed || entry == Entry::Fork)
         });
         self.server_sees(c, t);
+        self.use_comes(t, c);
         self.place(c, t, entry);
         self.entries += 1;
         self.tasks[t].state = TaskState::Queued;
@@ -243,6 +244,7 @@ impl Reference<'_> {
 
     /// A task no longer belongs to a cpu.
     fn depart(&mut self, t: usize, c: usize) {
+        self.use_goes(t, c);
         self.remove(c, t);
         self.no_buddy(c, t);
         let cpu = &mut self.cpus[c];

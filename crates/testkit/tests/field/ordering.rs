@@ -75,6 +75,7 @@ fn machine(cpus: u32) -> Machine {
         core_speed: Vec::new(),
         smt: Smt::NONE,
         turbo: Vec::new(),
+        clocks: sim_core::machine::Clocks::HIGHEST,
     }
 }
 

@@ -9,6 +9,7 @@ mod barriers;
 mod caches;
 mod cfs;
 mod cfs_groups;
+mod clocks;
 mod disciplines;
 mod eevdf;
 mod eevdf_releases;
