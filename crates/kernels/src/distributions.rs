@@ -12,6 +12,7 @@ use super::linux_2_6::{COUNT as CFS, Parameters as Cfs, cfs};
 use super::linux_3_10::{ROW_3_10, ROW_4_18, ROW_5_4, ROW_5_15, ROW_6_5};
 use super::linux_6_18::{COUNT as EEVDF, Parameters as Eevdf, ROW_6_8, ROW_6_12_0, eevdf};
 use super::real_time::{CLASS, CLASS_6_12, CLASS_LIMITED, ClassRules};
+use super::tuned::{Installed, TUNED};
 use super::types::{
     NumaAllowance, NumaSearch, TYPES, TYPES_3_16, TYPES_4_18, TYPES_5_4, TYPES_5_5, TYPES_5_10, TYPES_5_15,
     TYPES_6_1, TYPES_6_6, TYPES_6_8, TypeRules,
@@ -68,6 +69,14 @@ const TYPES_RHEL_8_0: [Parameter; TYPES] = changed(
     ],
 );
 
+/// The parameters of a kernel of RHEL with CFS: a profile of tuned may be installed.
+const fn rhel_cfs(
+    queue: &[Parameter; CFS],
+    balance: &[Parameter; TYPES],
+) -> [Parameter; CFS + TYPES + CLASS + TUNED] {
+    joined(&cfs_types(queue, balance), Installed::TABLE)
+}
+
 /// The balancer of RHEL 8.4: the allowance between nodes is switched off ("crippled" in its fair.c).
 const TYPES_RHEL_8_4: [Parameter; TYPES] =
     changed(&TYPES_5_10, &[TypeRules::numa_allowance.with(NumaAllowance::Off as u64)]);
@@ -109,8 +118,8 @@ const EL9: &str = ".el9";
 pub(super) const RHEL_CFS: [Entry; 12] = [
     with_cfs(
         ["rhel-7.9", "linux-4.18", EL7, "3.10.0"],
-        &changed::<{ CFS + TYPES + CLASS }>(
-            &cfs_types(&rhel(&ROW_3_10), &TYPES_3_16),
+        &changed::<{ CFS + TYPES + CLASS + TUNED }>(
+            &rhel_cfs(&rhel(&ROW_3_10), &TYPES_3_16),
             &[ClassRules::rt_period_starts.with(false as u64)],
         ),
         [
@@ -121,19 +130,19 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-8.0", "linux-4.18", EL8, "4.18.0-80"],
-        &cfs_types(&rhel(&ROW_4_18), &TYPES_RHEL_8_0),
+        &rhel_cfs(&rhel(&ROW_4_18), &TYPES_RHEL_8_0),
         ["CFS and balancer of 4.18 with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-8.0: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
     ),
     with_cfs(
         ["rhel-8.2", "linux-5.4", EL8, "4.18.0-193"],
-        &cfs_types(&rhel(&ROW_5_4), &TYPES_5_4),
+        &rhel_cfs(&rhel(&ROW_5_4), &TYPES_5_4),
         ["CFS of 4.18 under the balancer of 5.3, with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-8.2: { load_bias: true } }",
     ),
     with_cfs(
         ["rhel-8.3", "linux-5.10", EL8, "4.18.0-240"],
-        &cfs_types(&rhel(&ROW_5_4), &TYPES_5_5),
+        &rhel_cfs(&rhel(&ROW_5_4), &TYPES_5_5),
         [
             "CFS of 4.18 under the balancer of 5.5: forks stay on their node while it has an idle cpu",
             RHEL_SOURCE,
@@ -142,19 +151,19 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-8.4", "linux-5.10", EL8, "4.18.0-305"],
-        &cfs_types(&rhel(&ROW_5_4), &TYPES_RHEL_8_4),
+        &rhel_cfs(&rhel(&ROW_5_4), &TYPES_RHEL_8_4),
         ["CFS of 4.18 under the balancer of 5.10, without its allowance between nodes", RHEL_SOURCE],
         "{ rhel-8.4: { numa_allowance: two } }",
     ),
     with_cfs(
         ["rhel-8.6", "linux-5.15", EL8, "4.18.0-348"],
-        &cfs_types(&rhel_8(&ROW_5_15), &TYPES_RHEL_8_6),
+        &rhel_cfs(&rhel_8(&ROW_5_15), &TYPES_RHEL_8_6),
         ["CFS of 5.13 under the balancer of 5.14, without its allowance between nodes", RHEL_SOURCE],
         "{ rhel-8.6: { numa_allowance: quarter } }",
     ),
     with_cfs(
         ["rhel-8.8", "linux-6.1", EL8, "4.18.0-477"],
-        &cfs_types(&rhel_8(&ROW_5_15), &TYPES_RHEL_8_8),
+        &rhel_cfs(&rhel_8(&ROW_5_15), &TYPES_RHEL_8_8),
         [
             "CFS of 5.13 under the balancer of 6.0, with the older condition for cpus that go idle",
             RHEL_SOURCE,
@@ -163,31 +172,31 @@ pub(super) const RHEL_CFS: [Entry; 12] = [
     ),
     with_cfs(
         ["rhel-8.10", "linux-6.5", EL8, "4.18.0-553"],
-        &cfs_types(&rhel_8(&ROW_6_5), &TYPES_RHEL_8_8),
+        &rhel_cfs(&rhel_8(&ROW_6_5), &TYPES_RHEL_8_8),
         ["CFS of 6.5 under the balancer of 6.4, with the older condition for cpus that go idle", RHEL_SOURCE],
-        "{ rhel-8.10: { min_granularity: 10ms, wakeup_granularity: 15ms } }",
+        "{ rhel-8.10: { tuned: hpc-compute } }",
     ),
     with_cfs(
         ["rhel-9.0", "linux-5.15", EL9, "5.14.0"],
-        &cfs_types(&rhel(&ROW_5_15), &TYPES_5_15),
+        &rhel_cfs(&rhel(&ROW_5_15), &TYPES_5_15),
         ["CFS and balancer of 5.15 with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-9.0: { tick: 4ms } }",
     ),
     with_cfs(
         ["rhel-9.2", "linux-6.1", EL9, "5.14.0-284"],
-        &cfs_types(&rhel(&ROW_5_15), &TYPES_6_1),
+        &rhel_cfs(&rhel(&ROW_5_15), &TYPES_6_1),
         ["CFS of 5.15 under the balancer of 6.1, with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-9.2: { scan: all } }",
     ),
     with_cfs(
         ["rhel-9.4", "linux-6.5", EL9, "5.14.0-427"],
-        &cfs_types(&rhel(&ROW_6_5), &TYPES_6_6),
+        &rhel_cfs(&rhel(&ROW_6_5), &TYPES_6_6),
         ["CFS of 6.5 under the balancer of 6.6, with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-9.4: { smt_balance: false } }",
     ),
     with_cfs(
         ["rhel-9.6", "linux-6.5", EL9, "5.14.0-503"],
-        &cfs_types(&rhel(&ROW_6_5), &TYPES_6_8),
+        &rhel_cfs(&rhel(&ROW_6_5), &TYPES_6_8),
         ["CFS of 6.5 under the balancer of 6.8, with ticks of 1ms", RHEL_SOURCE],
         "{ rhel-9.6: { yield: default } }",
     ),
@@ -199,10 +208,13 @@ pub(super) const RHEL_10_0: Entry = Entry {
     summary: "EEVDF and balancer of 6.12.0 with ticks of 1ms: a yield moves the deadline",
     source: RHEL_SOURCE,
     example: "{ rhel-10.0: { yield: forfeit } }",
-    parameters: &eevdf_types(
-        &changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK), Eevdf::request_scales.with(true as u64)]),
-        &numa(&TYPES_6_8),
-        &CLASS_6_12,
+    parameters: &joined::<{ EEVDF + TYPES + CLASS + TUNED }>(
+        &eevdf_types(
+            &changed(&ROW_6_12_0, &[Eevdf::tick.with(RHEL_TICK), Eevdf::request_scales.with(true as u64)]),
+            &numa(&TYPES_6_8),
+            &CLASS_6_12,
+        ),
+        Installed::TABLE,
     ),
     own: Kernel::linux(eevdf, Form::Types).like("linux-6.12.0").packaged(".el10", "6.12.0"),
 };

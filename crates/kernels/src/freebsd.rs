@@ -85,5 +85,11 @@ fn ule(values: &Values, _cpus: u32) -> OsBuilt {
         interactive: values.interactive,
         history: Span::from_ns(values.history.ns()),
     });
-    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, softirq_delay: Span::ZERO, discipline }
+    OsBuilt {
+        tick: values.tick,
+        tick_skew: values.tick_skew,
+        softirq_delay: Span::ZERO,
+        autogroup: false,
+        discipline,
+    }
 }

@@ -13,6 +13,7 @@ mod nearest;
 mod real_time;
 mod round_robin;
 mod solaris;
+mod tuned;
 mod types;
 mod ule;
 
@@ -114,6 +115,7 @@ struct OsBuilt {
     tick: Duration,
     tick_skew: bool,
     softirq_delay: Span,
+    autogroup: bool,
     discipline: Discipline,
 }
 
@@ -170,9 +172,11 @@ pub const KERNELS: Registry<Kernel> = Registry {
 /// The kernel with these values of its parameters, booted on `cpus` cpus.
 #[must_use]
 pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
-    let kernel = &entry.own;
-    let queues = values.only(|rule| !kernel.balances(rule) && !kernel.is_of_class(rule));
-    let OsBuilt { tick, tick_skew, softirq_delay, discipline } = (kernel.make)(&queues, cpus);
+    let (kernel, values) = (&entry.own, &tuned::applied(entry, values));
+    let apart =
+        |rule: &Parameter| kernel.balances(rule) || kernel.is_of_class(rule) || tuned::names_profile(rule);
+    let queues = values.only(|rule| !apart(rule));
+    let OsBuilt { tick, tick_skew, softirq_delay, autogroup, discipline } = (kernel.make)(&queues, cpus);
     let rules = kernel.balance.table().iter();
     let rules = rules.filter_map(|rule| Some((rule.name, values.number(rule.name)?))).collect();
     let balancer = Balancer { policy: kernel.policy, rules };
@@ -185,6 +189,7 @@ pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
         numa_balancing: Balance::of(&balancer).and_then(|balance| balance.numa_balancing()),
         balancer,
         groups: Vec::new(),
+        autogroup,
         real_time: kernel.real_time.then(|| real_time::class(&values.only(|rule| kernel.is_of_class(rule)))),
     }
 }

@@ -42,6 +42,11 @@ parameters! {
         /// (sched_compat_yield = 1). `skip` lets the second-best task run instead of the caller if it is
         /// behind by at most one wake-up granularity (set_skip_buddy, 2.6.39 to 6.5).
         r#yield: Yields = Yields::Default;
+        /// Each application without a `session` or `cgroup` is started in a session of its own, and each
+        /// session is a task group (sched_autogroup_enabled, 5091faa449ee, since 2.6.38; on in RHEL and
+        /// Ubuntu, where each login and each batch job is one session). Off here, so that programs without
+        /// groups share a cpu by their threads; groups make runs with polling slower to simulate.
+        autogroup: bool = false;
         /// Period of the timer tick. 1ms corresponds to HZ = 1000.
         tick: Duration = ms(1), in SHORTEST..=LONGEST;
         /// If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false,
@@ -285,6 +290,7 @@ pub(super) fn cfs(values: &Values, cpus: u32) -> OsBuilt {
         tick: values.tick,
         tick_skew: values.tick_skew,
         softirq_delay: Span::from_ns(values.softirq_delay.ns()),
+        autogroup: values.autogroup,
         discipline,
     }
 }

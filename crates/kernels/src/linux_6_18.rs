@@ -54,6 +54,11 @@ parameters! {
         /// virtual runtime (147f3efaa241, 6.6 to 6.18.1): beside a task that computes, the caller burns half
         /// of the cpu.
         r#yield: Yields = Yields::Forfeit;
+        /// Each application without a `session` or `cgroup` is started in a session of its own, and each
+        /// session is a task group (sched_autogroup_enabled, 5091faa449ee, since 2.6.38; on in RHEL and
+        /// Ubuntu, where each login and each batch job is one session). Off here, so that programs without
+        /// groups share a cpu by their threads; groups make runs with polling slower to simulate.
+        autogroup: bool = false;
         /// Period of the timer tick. 4ms corresponds to HZ = 250, as measured on a virtual machine with two
         /// cpus.
         tick: Duration = ms(4), in SHORTEST..=LONGEST;
@@ -353,7 +358,13 @@ pub(super) fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
         },
         tick: Span::from_ns(tick),
     });
-    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, softirq_delay: Span::ZERO, discipline }
+    OsBuilt {
+        tick: values.tick,
+        tick_skew: values.tick_skew,
+        softirq_delay: Span::ZERO,
+        autogroup: values.autogroup,
+        discipline,
+    }
 }
 
 #[cfg(test)]

@@ -47,16 +47,6 @@ pub struct Missing {
 /// All of them, those that change most first.
 const MISSING: &[Missing] = &[
     Missing {
-        rule: "autogroup",
-        since: &[2, 6, 38],
-        until: None,
-        except: &[],
-        error: Error::Either,
-        about: "Each session of a terminal is a task group of its own where CONFIG_SCHED_AUTOGROUP is \
-            on, as in RHEL and Ubuntu. Programs share a cpu by their threads here, by sessions \
-            there: give each its own `session`.",
-    },
-    Missing {
         rule: "overlapping groups",
         since: &[3, 5],
         until: None,

@@ -330,6 +330,10 @@ parameters! {
         /// Balancer: a cpu whose idle times are shorter on average than migration_cost looks for nothing when
         /// it goes idle (newidle_balance; to 5.16, c5b0a7eefc70).
         idle_for_migration_cost: bool = false;
+        /// Balancer: a task that ran within this time is cache-hot, and a cpu is not taken for idle long
+        /// (sysctl_sched_migration_cost). `migration_cost` of `LOAD` stands above it where it is another one
+        /// than 0.5ms.
+        migration_cost: Duration = us(500), in 0..=s(1);
         /// Balancer: the highest cost of a look of cpus that go idle falls by 3/256 a second
         /// (update_newidle_cost; since 3.13, f48627e686a6). If false, it stays what a look costs.
         look_cost_fades: bool = true;

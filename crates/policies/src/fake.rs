@@ -94,6 +94,7 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: balancer("linux-2.6.28"),
         groups: Vec::new(),
+        autogroup: false,
         numa_balancing: None,
         real_time: None,
     }

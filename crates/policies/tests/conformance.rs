@@ -101,6 +101,7 @@ fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
         discipline: Discipline::Cfs(CfsParams::scaled(machine.cpus())),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
+        autogroup: false,
         numa_balancing: None,
         real_time: None,
     })

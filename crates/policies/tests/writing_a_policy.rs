@@ -108,6 +108,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         discipline: Discipline::Cfs(CfsParams::scaled(2)),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
+        autogroup: false,
         numa_balancing: None,
         real_time: None,
     });

@@ -59,6 +59,13 @@ pub(crate) fn assign(
         first = first.or(sliced.zip(Some(SLICES)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
     }
+    if kernel.autogroup {
+        // As if each application were started from a terminal of its own.
+        let names = written.iter().map(|entry| format!("session of {}", entry.key));
+        members.iter_mut().zip(names).for_each(|(member, name)| _ = member.get_or_insert(name));
+        let place = scenario.kernel.place().unwrap_or(Place::NONE);
+        first = first.or(Some((place, "sessions (`autogroup`)")));
+    }
     let mut groups = paths(&members);
     for Declared { path, place, weight, limit, burst } in declared {
         has_limits(reader, (limit.map(|_| place), burst), kernel)?;
@@ -78,6 +85,17 @@ pub(crate) fn assign(
     for used in [Some(first), scheduling.zip(Some(SCHEDULING))].into_iter().flatten() {
         check(reader, used, kernel, policies, (groups.len(), cpus))?;
     }
+    enter(&groups, kernel, apps, &members);
+    Some(())
+}
+
+/// The kernel has these groups, and the applications are in theirs.
+fn enter(
+    groups: &BTreeMap<String, (u32, Option<Limit>)>,
+    kernel: &mut Arc<OsModel>,
+    apps: &mut [App],
+    members: &[Option<String>],
+) {
     let index = |path: &str| groups.keys().position(|other| other == path).map(|at| at as u16);
     let group = |(path, (weight, limit)): (&String, &(u32, Option<Limit>))| TaskGroup {
         name: path.clone(),
@@ -86,13 +104,12 @@ pub(crate) fn assign(
         limit: *limit,
     };
     Arc::make_mut(kernel).groups = groups.iter().map(group).collect();
-    for (app, member) in apps.iter_mut().zip(&members) {
+    for (app, member) in apps.iter_mut().zip(members) {
         app.spec.group = member.as_deref().and_then(index);
         if let Some(alone) = &mut app.alone {
             alone.group = app.spec.group;
         }
     }
-    Some(())
 }
 
 /// Quotas, and their bursts, need a kernel that has them.

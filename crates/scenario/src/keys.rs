@@ -383,7 +383,8 @@ keys! {
     /// with autogroup.
     session: Name {
         more: "Linux forms a group for each session (setsid) while `sched_autogroup_enabled` is 1, \
-            the default of desktops. Only kernels with CFS and EEVDF have groups. Default: no group.",
+            the default of RHEL, Ubuntu and desktops. Only kernels with CFS and EEVDF have groups. \
+            Default: no group, or one of its own where the kernel has `autogroup: true`.",
         example: "kernel: linux-6.18\n\
             apps:\n\
             \x20 make: { workload: { spmd: { work: 1s } }, session: terminal1 }\n\

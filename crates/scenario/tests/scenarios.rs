@@ -191,6 +191,26 @@ fn scheduling_policies_are_read_for_an_application_and_for_its_ranks() {
 }
 
 #[test]
+fn with_autogroup_each_application_without_a_group_has_a_session_of_its_own() {
+    let text = "name: m\nmachine: core:2\nkernel: { linux-6.18: { autogroup: true } }\napps:\n  \
+        a: { workload: spmd }\n  b: { workload: spmd, session: a }\n  c: { workload: spmd, cgroup: jobs }\n\
+        policies: [LOAD]\nbaseline: none\n";
+    let groups = |text: &str| {
+        let run = resolved(text, &Overrides::default()).runs.swap_remove(0);
+        let names: Vec<String> = run.kernel.groups.iter().map(|group| group.name.clone()).collect();
+        let of = |app: &sim_core::program::AppSpec| app.group.map(|at| names[usize::from(at)].clone());
+        run.apps.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(groups(text), ["session of a", "session a", "jobs"].map(|name| Some(name.to_owned())));
+    let off = text.replace("autogroup: true", "autogroup: false");
+    assert_eq!(groups(&off), [None, Some("session a".to_owned()), Some("jobs".to_owned())]);
+    // A policy that orders the queues itself does not work with groups.
+    let ordered = text.replace("[LOAD]", "[VTIME]");
+    let said = load("test.yaml", &ordered, &Overrides::default()).err().unwrap_or_default();
+    assert!(said.contains("`VTIME` does not work with"), "{said}");
+}
+
+#[test]
 fn processes_and_their_threads_have_a_runtime_each() {
     let text = "name: s\nmachine: core:4\nbaseline: none\npolicies: [LOAD]\napps:\n  a: { \
         workload: { hybrid: { \

@@ -37,6 +37,9 @@ pub struct OsModel {
     /// Task groups (control groups, sessions); a group comes after the one around it. Only CFS and EEVDF have
     /// groups, and only without priority levels.
     pub groups: Vec<TaskGroup>,
+    /// Each program that names no group is started in a session of its own, which is a task group
+    /// (`CONFIG_SCHED_AUTOGROUP`): whoever describes a run forms these groups.
+    pub autogroup: bool,
     /// It moves pages and tasks towards each other, where a machine has several nodes.
     pub numa_balancing: Option<NumaBalancing>,
     /// Its real-time class (`SCHED_FIFO`, `SCHED_RR`); none: it has no such class here.

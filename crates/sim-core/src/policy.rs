@@ -543,6 +543,7 @@ pub trait System: View {
 ///     discipline: Discipline::Cfs(CfsParams::scaled(2)),
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
+///     autogroup: false,
 ///     numa_balancing: None,
 ///     real_time: None,
 /// };

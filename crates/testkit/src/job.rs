@@ -130,6 +130,7 @@ impl Job {
             discipline: Discipline::Cfs(params),
             balancer: Balancer { policy: "LOAD", rules: Vec::new() },
             groups: Vec::new(),
+            autogroup: false,
             numa_balancing: None,
             real_time: None,
         }

@@ -410,6 +410,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
         discipline,
         balancer,
         groups: vec![],
+        autogroup: false,
         numa_balancing: None,
         real_time: None,
     }

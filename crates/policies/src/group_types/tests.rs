@@ -16,7 +16,7 @@ fn policy_on(system: &FakeSystem, rules: Rules) -> GroupTypes {
     let setting =
         Setting { entry: &load::ENTRY, machine: &system.machine, kernel: &system.kernel, apps: &[] };
     let values = load::Parameters::from(&Values::defaults(load::Parameters::TABLE));
-    GroupTypes::new(load::by_group_types(&values), rules, &setting)
+    GroupTypes::new(load::by_group_types(&values, &rules), rules, &setting)
 }
 
 /// A group of four idle cpus.

@@ -28,7 +28,7 @@ use crate::group_types::{self, GroupTypes, UnequalCores};
 use crate::queues::Queues;
 use cpu_load::{Loads, load_of};
 use domains::Domain;
-use kernels::{Balance, LoadRules};
+use kernels::{Balance, LoadRules, TypeRules};
 use releases::Named;
 
 /// Its entry in the registry.
@@ -100,7 +100,8 @@ parameters! {
         active: bool = true;
         /// A woken task may follow its waker (AFFINE_WAKEUPS and SD_WAKE_BALANCE); otherwise it stays.
         affine_wakeups: bool = true;
-        /// A task that ran within this time is cache-hot (sched_migration_cost, 0.5 ms).
+        /// A task that ran within this time is cache-hot (sched_migration_cost). 0.5ms stands for the value
+        /// of the kernel, where it has one.
         migration_cost: Duration = us(500), in 0..=s(1);
         /// Releases up to 2.6.30: tolerated excess of the busiest group at the levels MC, CPU and NODE
         /// (imbalance_pct 125).
@@ -115,7 +116,10 @@ parameters! {
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let values = &Parameters::from(values);
     match releases::of(values, setting.kernel) {
-        Balance::Types(rules) => Box::new(GroupTypes::new(by_group_types(values), rules, setting)),
+        Balance::Types(rules) => {
+            let options = by_group_types(values, &rules);
+            Box::new(GroupTypes::new(options, rules, setting))
+        }
         Balance::Loads(rules) => Box::new(Load::new(values, rules, setting)),
     }
 }
@@ -133,7 +137,8 @@ pub(crate) fn just_booted(setting: &Setting<'_>, rebuilt: bool) -> Box<dyn Polic
     let values = &Parameters::from(&values);
     match releases::of(values, setting.kernel) {
         Balance::Types(rules) => {
-            let options = group_types::Options { just_booted: true, rebuilt, ..by_group_types(values) };
+            let options =
+                group_types::Options { just_booted: true, rebuilt, ..by_group_types(values, &rules) };
             Box::new(GroupTypes::new(options, rules, setting))
         }
         Balance::Loads(rules) => Box::new(Load::new(values, rules, setting)),
@@ -141,13 +146,13 @@ pub(crate) fn just_booted(setting: &Setting<'_>, rebuilt: bool) -> Box<dyn Polic
 }
 
 /// The parameters of the balancer by group types.
-pub(crate) fn by_group_types(values: &Parameters) -> group_types::Options {
+pub(crate) fn by_group_types(values: &Parameters, rules: &TypeRules) -> group_types::Options {
     group_types::Options {
         periodic: values.periodic,
         newidle: values.newidle != NewIdle::Off,
         active: values.active,
         affine_wakeups: values.affine_wakeups,
-        migration_cost: Span::from_ns(values.migration_cost.ns()),
+        migration_cost: migration_cost(values, rules),
         newidle_cost: Span::from_ns(values.newidle_cost.ns()),
         scan_cost: Span::from_ns(values.scan_cost.ns()),
         nr_migrate: values.nr_migrate,
@@ -157,6 +162,12 @@ pub(crate) fn by_group_types(values: &Parameters) -> group_types::Options {
         just_booted: false,
         rebuilt: false,
     }
+}
+
+/// How long a task is cache-hot: as the kernel says, unless the policy has a value of its own.
+fn migration_cost(values: &Parameters, rules: &TypeRules) -> Span {
+    let own = values.migration_cost.ns();
+    Span::from_ns(if own == Parameters::migration_cost.default { rules.migration_cost.ns() } else { own })
 }
 
 /// The levels `LOAD` with default values balances on this machine under this kernel, lowest first.

@@ -189,6 +189,7 @@ pub(crate) use setup::test_machine;
 ///     discipline: Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) }),
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),
+///     autogroup: false,
 ///     numa_balancing: None,
 ///     real_time: None,
 /// };

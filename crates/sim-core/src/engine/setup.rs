@@ -663,6 +663,7 @@ pub(crate) fn test_model() -> OsModel {
         discipline,
         balancer,
         groups: vec![],
+        autogroup: false,
         numa_balancing: None,
         real_time: None,
     }

@@ -90,6 +90,7 @@ fn simulated(jobs: &[Job], cpus: u32, policy: impl FnOnce(&Setting<'_>) -> Box<d
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),
+        autogroup: false,
         numa_balancing: None,
         real_time: None,
     };

@@ -86,6 +86,20 @@ fn under_the_profile_of_rhel_three_hogs_share_a_period_and_more_take_10_ms_each(
 }
 
 #[test]
+fn a_profile_of_tuned_gives_the_turns_of_its_values() {
+    // `latency-performance`, `throughput-performance`, `hpc-compute`, `virtual-guest`: 24 ms over the number
+    // of hogs, from four on 10 ms each. BASE_SLICE (RHEL 9) makes 10 ms of the 8 ms of three.
+    for (name, three) in [("rhel-8.4", 8.0), ("rhel-9.4", 10.0)] {
+        let cases = [(0, 4, 6.0), (1, 2, 12.0), (2, 4, 10.0), (3, 3, three), (4, 5, 10.0)];
+        for (profile, tasks, wanted) in cases {
+            let trial = kernel(name, &[("tuned", profile)]).app(on_cpu(0, hogs(tasks, 400)));
+            let turns = cut(&trial.until(350).log().1, 2 * tasks as usize);
+            assert!(last(&turns, wanted), "{name}, profile {profile}, {tasks} hogs: {turns:?}");
+        }
+    }
+}
+
+#[test]
 fn a_long_sleeper_enters_12_ms_early_and_preempts_a_level_hog() {
     // Its first turn ends when it has caught up with the hog, which is level with the minimum.
     let ops = vec![Op::Repeat(0), nap(200_000), compute(Span::from_ms(40)), Op::End];
