@@ -121,7 +121,7 @@ impl Reference<'_> {
     fn update_share(&mut self, t: usize, c: usize) {
         let usage = self.use_of(c).clone();
         let cpu_time = self.tasks[t].cpu_time;
-        let share = &mut self.shares[t];
+        let share = &mut self.uses[t];
         if usage.busy_ns > share.busy_ns {
             let mine = u128::from(cpu_time - share.cpu_time) * (usage.work - share.work);
             share.unseen += mine / u128::from(usage.busy_ns - share.busy_ns);
@@ -136,7 +136,7 @@ impl Reference<'_> {
     fn belong(&mut self, t: usize, c: usize) {
         let cpu_time = self.tasks[t].cpu_time;
         let usage = &self.cpus[c].usage;
-        let share = &mut self.shares[t];
+        let share = &mut self.uses[t];
         (share.cpu_time, share.busy_ns) = (cpu_time, usage.busy_ns);
         (share.work, share.pelt) = (usage.work, usage.pelt);
     }
@@ -155,20 +155,20 @@ impl Reference<'_> {
             let half = ALL.saturating_sub(used) / 2;
             let by_weight = used.saturating_mul(u64::from(self.tasks[t].weight)) / (queued + 1);
             let used = if used > 0 { by_weight.min(half) } else { half };
-            self.shares[t] = RefShare { used, ..RefShare::default() };
+            self.uses[t] = RefShare { used, ..RefShare::default() };
             self.belong(t, c);
             self.cpus[c].usage.used += used;
         } else {
             self.update_share(t, from);
             if from != c {
-                let used = self.shares[t].used;
+                let used = self.uses[t].used;
                 self.cpus[from].usage.used = self.cpus[from].usage.used.saturating_sub(used);
                 self.belong(t, c);
                 self.cpus[c].usage.used += used;
             }
         }
-        let expected = if self.in_class(t) { ALL } else { self.shares[t].expected };
-        self.shares[t].counted_in = expected;
+        let expected = if self.in_class(t) { ALL } else { self.uses[t].expected };
+        self.uses[t].counted_in = expected;
         self.cpus[c].usage.expected += expected;
         self.cpus[c].usage.asks = true;
     }
@@ -180,7 +180,7 @@ impl Reference<'_> {
         }
         self.update_share(t, c);
         let state = self.tasks[t].state;
-        let share = &mut self.shares[t];
+        let share = &mut self.uses[t];
         let usage = &mut self.cpus[c].usage;
         usage.expected -= std::mem::replace(&mut share.counted_in, 0);
         usage.asks = true;

@@ -102,7 +102,7 @@ struct Reference<'o> {
     shares: Vec<u32>,
     tasks: Vec<RefTask>,
     /// What each task uses, where a governor asks.
-    shares: Vec<governor::RefShare>,
+    uses: Vec<governor::RefShare>,
     /// Some task is a real-time task.
     real_time: bool,
     apps: Vec<RefApp>,
@@ -229,7 +229,7 @@ impl<'o> Reference<'o> {
             observer,
             digest: Digest::default(),
             now: 0,
-            shares: vec![governor::RefShare::default(); tasks.len()],
+            uses: vec![governor::RefShare::default(); tasks.len()],
             real_time: tasks.iter().any(|task| task.scheduling.priority().is_some()),
             tasks,
             apps,
