@@ -315,6 +315,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "remote_memory",
             "moved_memory",
             "numa_balancing_heals",
+            "numa_balancing_gathers",
             "numa_balancing_hurts",
             "lgroup_homes",
             "smt_pairs",

@@ -57,7 +57,7 @@ fn name_of(title: &str) -> String {
 /// # Errors
 /// What is wrong with the name, the file or the description.
 pub fn export_synthetic(machine: &str) -> Result<Exported, Refusal> {
-    machine_view::find(machine).map(|entry| import::export_synthetic(&entry))
+    import::export_synthetic(&machine_view::find(machine)?).map_err(Refusal::Sentence)
 }
 
 #[cfg(test)]

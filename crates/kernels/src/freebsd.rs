@@ -85,11 +85,5 @@ fn ule(values: &Values, _cpus: u32) -> OsBuilt {
         interactive: values.interactive,
         history: Span::from_ns(values.history.ns()),
     });
-    OsBuilt {
-        tick: values.tick,
-        tick_skew: values.tick_skew,
-        softirq_delay: Span::ZERO,
-        autogroup: false,
-        discipline,
-    }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, autogroup: false, discipline }
 }

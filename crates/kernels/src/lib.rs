@@ -114,7 +114,6 @@ const LONGEST: u64 = s(3_600);
 struct OsBuilt {
     tick: Duration,
     tick_skew: bool,
-    softirq_delay: Span,
     autogroup: bool,
     discipline: Discipline,
 }
@@ -176,7 +175,7 @@ pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
     let apart =
         |rule: &Parameter| kernel.balances(rule) || kernel.is_of_class(rule) || tuned::names_profile(rule);
     let queues = values.only(|rule| !apart(rule));
-    let OsBuilt { tick, tick_skew, softirq_delay, autogroup, discipline } = (kernel.make)(&queues, cpus);
+    let OsBuilt { tick, tick_skew, autogroup, discipline } = (kernel.make)(&queues, cpus);
     let rules = kernel.balance.table().iter();
     let rules = rules.filter_map(|rule| Some((rule.name, values.number(rule.name)?))).collect();
     let balancer = Balancer { policy: kernel.policy, rules };
@@ -184,7 +183,6 @@ pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
         name: entry.name.to_owned(),
         tick: Span::from_ns(tick.ns()),
         tick_skew,
-        softirq_delay: softirq_delay.min(Span::from_ns(tick.ns() - 1)),
         discipline,
         numa_balancing: Balance::of(&balancer).and_then(|balance| balance.numa_balancing()),
         balancer,

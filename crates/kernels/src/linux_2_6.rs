@@ -52,10 +52,6 @@ parameters! {
         /// If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false,
         /// all cpus tick at the same time.
         tick_skew: bool = true;
-        /// The balancer of a cpu acts after its tick by a random time up to this value, but by less than one
-        /// tick (SCHED_SOFTIRQ). 10us is the size of what was measured on a virtual machine. With 0s and
-        /// without `tick_skew` all balancers act at one instant, in one order for ever.
-        softirq_delay: Duration = 0, in 0..=LONGEST;
         /// Period in which each task runs once, as long as only a few tasks are runnable. 0s uses the
         /// kernel's own scaling of `base_latency`. Where this or `min_granularity` is set, the number of
         /// tasks that share a period is their ratio, rounded up.
@@ -286,13 +282,7 @@ pub(super) fn cfs(values: &Values, cpus: u32) -> OsBuilt {
             Yields::Skip => YieldMode::Skip,
         },
     });
-    OsBuilt {
-        tick: values.tick,
-        tick_skew: values.tick_skew,
-        softirq_delay: Span::from_ns(values.softirq_delay.ns()),
-        autogroup: values.autogroup,
-        discipline,
-    }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, autogroup: values.autogroup, discipline }
 }
 
 #[cfg(test)]

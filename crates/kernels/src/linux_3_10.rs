@@ -18,7 +18,6 @@ pub(super) const ROW_3_10: [Parameter; COUNT] = changed(
         Parameters::r#yield.with(Yields::Skip as u64),
         Parameters::tick.with(ms(4)),
         Parameters::tick_skew.with(false as u64),
-        Parameters::softirq_delay.with(us(10)),
         Parameters::base_latency.with(ms(6)),
         Parameters::base_min_granularity.with(us(750)),
         Parameters::base_wakeup_granularity.with(ms(1)),

@@ -358,13 +358,7 @@ pub(super) fn eevdf(values: &Values, cpus: u32) -> OsBuilt {
         },
         tick: Span::from_ns(tick),
     });
-    OsBuilt {
-        tick: values.tick,
-        tick_skew: values.tick_skew,
-        softirq_delay: Span::ZERO,
-        autogroup: values.autogroup,
-        discipline,
-    }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, autogroup: values.autogroup, discipline }
 }
 
 #[cfg(test)]

@@ -50,11 +50,5 @@ fn o1(values: &Values, _cpus: u32) -> OsBuilt {
         sleep_average: Span::from_ns(values.sleep_average.ns()),
         bonus: values.bonus,
     });
-    OsBuilt {
-        tick: values.tick,
-        tick_skew: values.tick_skew,
-        softirq_delay: Span::ZERO,
-        autogroup: false,
-        discipline,
-    }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, autogroup: false, discipline }
 }

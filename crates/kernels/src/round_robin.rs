@@ -36,11 +36,5 @@ pub(super) const ROUND_ROBIN: Entry = Entry {
 fn round_robin(values: &Values, _cpus: u32) -> OsBuilt {
     let values = Parameters::from(values);
     let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ns(values.quantum.ns()) });
-    OsBuilt {
-        tick: values.tick,
-        tick_skew: values.tick_skew,
-        softirq_delay: Span::ZERO,
-        autogroup: false,
-        discipline,
-    }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, autogroup: false, discipline }
 }

@@ -68,11 +68,5 @@ fn ts(values: &Values, _cpus: u32) -> OsBuilt {
         every_sleep: values.every_sleep,
         start: values.start,
     });
-    OsBuilt {
-        tick: values.tick,
-        tick_skew: values.tick_skew,
-        softirq_delay: Span::ZERO,
-        autogroup: false,
-        discipline,
-    }
+    OsBuilt { tick: values.tick, tick_skew: values.tick_skew, autogroup: false, discipline }
 }

@@ -25,7 +25,8 @@ choices! {
 parameters! {
     /// The installed profile.
     pub(super) struct Installed {
-        /// Profile of tuned that writes values of other rules, unless the scenario changes these itself.
+        /// Profile of tuned that writes values of other rules, unless the scenario gives them another value
+        /// than their default.
         /// `throughput-performance` (the default of servers) and `virtual-guest` (that of virtual machines):
         /// min_granularity 10ms, wakeup_granularity 15ms. `virtual-host`: the same and migration_cost 5ms.
         /// `latency-performance`: min_granularity 10ms, migration_cost 5ms. `hpc-compute`: the same without

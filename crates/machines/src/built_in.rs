@@ -135,7 +135,17 @@ mod tests {
 
     #[test]
     fn machines_of_the_literature_give_every_number_themselves() {
-        const SWITCHES: [&str; 5] = ["distances", "turbo", "slow_cores", "slow_speed", "deep_idle"];
+        const SWITCHES: [&str; 9] = [
+            "distances",
+            "turbo",
+            "governor",
+            "lowest_clock",
+            "clock_domain",
+            "clock_rate_limit",
+            "slow_cores",
+            "slow_speed",
+            "deep_idle",
+        ];
         for name in ["tigerton", "barcelona", "nehalem", "x4440", "e25k"] {
             let entry = resolve(name).unwrap();
             let generic =

@@ -192,7 +192,11 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("turbo", "a setting of the simulator", false),
     ("governor", "a setting of the operating system; nodes of clusters keep their highest clock", false),
     ("lowest_clock", "servers of the 2020s have 0.8 GHz of 3 to 4 GHz (cpuinfo_min_freq)", true),
-    ("clock_domain", "servers since Haswell (2014) have a clock for each core", false),
+    (
+        "clock_domain",
+        "a setting of the hardware: servers since Haswell (2014) have a clock for each core",
+        false,
+    ),
     (
         "clock_rate_limit",
         "1 ms without a stated latency and for amd-pstate, 0.5 or 5 ms for intel_pstate, to 10 ms for others \

@@ -90,7 +90,6 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         name: "linux-2.6.28".into(),
         tick: Span::from_ms(1),
         tick_skew: false,
-        softirq_delay: Span::ZERO,
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: balancer("linux-2.6.28"),
         groups: Vec::new(),

@@ -97,7 +97,6 @@ fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
         name: name.into(),
         tick: Span::from_ms(4),
         tick_skew: true,
-        softirq_delay: Span::ZERO,
         discipline: Discipline::Cfs(CfsParams::scaled(machine.cpus())),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),

@@ -104,7 +104,6 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         name: "linux-2.6.28".into(),
         tick: Span::from_ms(4),
         tick_skew: false,
-        softirq_delay: Span::ZERO,
         discipline: Discipline::Cfs(CfsParams::scaled(2)),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),

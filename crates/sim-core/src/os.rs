@@ -27,9 +27,6 @@ pub struct OsModel {
     /// Ticks of the cpus are spread over half a period (as Linux did until 2.6.38) instead of all on one
     /// grid.
     pub tick_skew: bool,
-    /// What a policy does at a tick of a cpu ([`crate::policy::Timer::Tick`]) comes up to this much later, by a
-    /// random time; less than the period of the tick. Linux balances in a softirq after the tick.
-    pub softirq_delay: Span,
     /// Who runs next on a cpu.
     pub discipline: Discipline,
     /// Its own placement and balancing between the cpus.

@@ -539,7 +539,6 @@ pub trait System: View {
 ///     name: "linux-2.6.28".into(),
 ///     tick: Span::from_ms(4),
 ///     tick_skew: false,
-///     softirq_delay: Span::ZERO,
 ///     discipline: Discipline::Cfs(CfsParams::scaled(2)),
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),

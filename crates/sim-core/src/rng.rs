@@ -29,7 +29,7 @@ pub enum Purpose {
     HintingFault = 25,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
-    /// Lateness of timer ticks and of what follows them; entity = cpu.
+    /// Lateness of timer ticks; entity = cpu.
     TickLateness = 8,
     /// Phase of the periods of limited task groups; entity = group.
     Bandwidth = 9,

@@ -126,7 +126,6 @@ impl Job {
             name: "linux-2.6.28".into(),
             tick: Span::from_ms(1),
             tick_skew: true,
-            softirq_delay: Span::ZERO,
             discipline: Discipline::Cfs(params),
             balancer: Balancer { policy: "LOAD", rules: Vec::new() },
             groups: Vec::new(),

@@ -405,8 +405,6 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
         name: "random".into(),
         tick,
         tick_skew: rng.random_range(0..2) == 0,
-        // Half of all, without a draw of its own.
-        softirq_delay: Span::from_ns(tick.ns() % 2 * (tick.ns() / 9)),
         discipline,
         balancer,
         groups: vec![],

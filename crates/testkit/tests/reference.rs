@@ -170,7 +170,6 @@ fn in_lock_step(seed: u64) -> Small {
     let mut model = (*small.model).clone();
     model.tick = round(model.tick);
     model.tick_skew = false;
-    model.softirq_delay = Span::ZERO;
     small.machine = Arc::new(machine);
     small.model = Arc::new(model);
     small

@@ -144,6 +144,15 @@ pub struct Case {
 }
 
 impl Case {
+    /// Refuses more rows of so many cpus than a case may have.
+    pub(super) fn check_cells(&self, line: usize, cpus: usize) -> Result<(), Trouble> {
+        if self.rows.len() as u64 * cpus as u64 > MOST_CELLS {
+            let text = format!("a case has at most {MOST_CELLS} cells (ticks times cpus)");
+            return Err(Trouble::at(line, text));
+        }
+        Ok(())
+    }
+
     /// Forgets all that comes at and behind the first operation that cannot be expressed.
     pub fn cut(&mut self) {
         if let Some((tick, _)) = self.refused.take() {

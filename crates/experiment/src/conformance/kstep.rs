@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use sim_core::limits::MAX_GROUPS;
 
-use super::case::{Case, Cell, Group, MOST_CPUS, MOST_TICKS, Operation, Trouble, What};
+use super::case::{Case, Cell, Group, MOST_CPUS, MOST_TASKS, MOST_TICKS, Operation, Trouble, What};
 use super::table::{capacity, weight_of};
 
 /// Its operations in the order of their numbers.
@@ -87,7 +87,7 @@ impl Sequence {
     /// The harness shares the caches of the other cpus: it is a task of the case, on a cpu of its own.
     fn with_harness(&mut self, line: usize) -> Result<(), Trouble> {
         self.case.first_cpu = 0;
-        let task = self.add_task("harness".to_owned());
+        let task = self.add_task(line, "harness".to_owned())?;
         for what in [What::Create, What::Pin(vec![0]), What::Wake] {
             self.add(line, task, what)?;
         }
@@ -101,10 +101,13 @@ impl Sequence {
         all.get(&task).copied().ok_or_else(wrong)
     }
 
-    fn add_task(&mut self, name: String) -> usize {
+    fn add_task(&mut self, line: usize, name: String) -> Result<usize, Trouble> {
+        if self.case.tasks.len() >= MOST_TASKS {
+            return Err(Trouble::at(line, format!("a case has at most {MOST_TASKS} tasks")));
+        }
         self.case.tasks.push(name);
         self.known.push(Known::default());
-        self.case.tasks.len() - 1
+        Ok(self.case.tasks.len() - 1)
     }
 
     /// A new task, or a kernel thread.
@@ -121,7 +124,7 @@ impl Sequence {
         if self.case.task(&name).is_some() {
             name = format!("{name}_{again}");
         }
-        let number = self.add_task(name);
+        let number = self.add_task(line, name)?;
         if thread && !self.preempts {
             self.case.kernel_threads.insert(number);
         }
@@ -220,6 +223,12 @@ impl Sequence {
                 self.leave(line, task)
             }
             _ => {
+                if self.groups.values().any(|group| group.parent == Some(a)) {
+                    return Err(Trouble::at(
+                        line,
+                        format!("group {a} has groups in it; destroy those first"),
+                    ));
+                }
                 self.leave_all(line, a)?;
                 self.groups.remove(&a);
                 Ok(())
@@ -431,6 +440,7 @@ impl Sequence {
                 row[0] = Cell::default();
             }
             self.case.rows.insert(self.tick, row);
+            self.case.check_cells(line, self.cpus as usize)?;
         }
         Ok(())
     }
@@ -512,6 +522,8 @@ pub(super) fn add_trace(case: &mut Case, text: &str) -> Result<(), Trouble> {
             let cpu = cpu.ok_or_else(|| Trouble::at(*number, "a cpu that is no cpu of a machine"))? as usize;
             let row = case.rows.entry(*at).or_default();
             row.resize(row.len().max(cpu + 1), Cell::default());
+            case.check_cells(*number, cpu + 1)?;
+            let row = case.rows.entry(*at).or_default();
             let old = &mut row[cpu];
             *old = Cell { who: cell.who.or(old.who), length: cell.length.or(old.length) };
             // Of tasks on which none is seen to run one is about to: it is told to pick again.

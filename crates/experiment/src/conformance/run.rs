@@ -19,8 +19,8 @@ use super::case::{Case, Group, MOST_CELLS, MOST_CPUS, TICK, What};
 use super::record::{Recorder, Seen};
 
 /// Rules that make a run random or move it off the ticks, and their values here, where a kernel has them.
-const WITHOUT_NOISE: [(&str, u64); 5] =
-    [("tick", TICK.ns()), ("tick_jitter", 0), ("softirq_delay", 0), ("tick_skew", 0), ("hrtick", 0)];
+const WITHOUT_NOISE: [(&str, u64); 4] =
+    [("tick", TICK.ns()), ("tick_jitter", 0), ("tick_skew", 0), ("hrtick", 0)];
 
 fn machine(case: &Case) -> Result<Machine, String> {
     if case.machine.is_empty() {
@@ -35,9 +35,9 @@ fn machine(case: &Case) -> Result<Machine, String> {
         return Err(format!("`capacity` is that of each cpu: {cpus} numbers, not {given}"));
     }
     // The threads of a core are alike. That a task does less there is not seen: it computes without end.
-    let threads = topology.cpus() as usize / topology.count(Level::Core).max(1) as usize;
-    let firsts = case.capacities.iter().step_by(threads.max(1));
-    let core_speed = firsts.map(|capacity| Speed::ratio(u64::from(*capacity), 1024)).collect();
+    let firsts = (0..topology.count(Level::Core)).map(|core| topology.members(Level::Core, core).start);
+    let capacities = firsts.filter_map(|cpu| case.capacities.get(cpu as usize));
+    let core_speed = capacities.map(|capacity| Speed::ratio(u64::from(*capacity), 1024)).collect();
     Ok(Machine {
         name: case.machine.clone(),
         topology,

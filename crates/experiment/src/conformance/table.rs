@@ -256,14 +256,17 @@ fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble
         }
         (other, _) => match VERBS.iter().find(|(verb, _)| *verb == other) {
             Some((_, form)) => return Err(wants(form)),
-            None => {
-                let verbs = VERBS.map(|(verb, _)| verb).join(", ");
-                let text = format!("`{other}` cannot be expressed; operations are {verbs}");
-                case.refused.get_or_insert((tick, Trouble::at(line, text)));
-            }
+            None => refuse(case, line, tick, other),
         },
     }
     Ok(())
+}
+
+/// An operation cannot be expressed.
+fn refuse(case: &mut Case, line: usize, tick: u64, verb: &str) {
+    let verbs = VERBS.map(|(verb, _)| verb).join(", ");
+    let text = format!("`{verb}` cannot be expressed; operations are {verbs}");
+    case.refused.get_or_insert((tick, Trouble::at(line, text)));
 }
 
 /// The load weight of a nice value.

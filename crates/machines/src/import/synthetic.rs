@@ -390,9 +390,18 @@ pub struct Exported {
 
 /// The synthetic description of a machine, for `lstopo --if synthetic` and for papers. It states the shape,
 /// the sizes of the caches and the Linux numbers of the cpus.
-#[must_use]
-pub fn export(entry: &Entry) -> Exported {
+///
+/// # Errors
+/// A sentence: the parts of the machine differ.
+pub fn export(entry: &Entry) -> Result<Exported, String> {
     let tree = &entry.topology;
+    if !tree.is_even() {
+        return Err(format!(
+            "a synthetic description of hwloc has equal parts, and those of `{}` differ; `oversim machine \
+             show` prints all of them",
+            entry.topology_text
+        ));
+    }
     let levels = tree.levels();
     let size = |name: &str| entry.values.number(name).filter(|bytes| *bytes > 0);
     let has = |level: Level| levels.iter().any(|(other, _)| *other == level);
@@ -441,22 +450,12 @@ pub fn export(entry: &Entry) -> Exported {
         None => words.push(format!("Core:{cores}")),
     }
     let numbers: Vec<String> = entry.lists.cpu_numbers.iter().map(u32::to_string).collect();
-    let indexes = if numbers.is_empty() || !tree.is_even() {
-        String::new()
-    } else {
-        format!("(indexes={})", numbers.join(","))
-    };
+    let indexes = if numbers.is_empty() { String::new() } else { format!("(indexes={})", numbers.join(",")) };
     words.push(format!("PU:{}{indexes}", tree.span(Level::Core)));
     let mut remarks = vec!["a synthetic description has no speeds, bandwidths and costs".to_owned()];
-    if !tree.is_even() {
-        remarks.push(format!(
-            "hwloc's synthetic descriptions have equal parts: all parts are as the largest ones of `{}`",
-            entry.topology_text
-        ));
-    }
     let lists = [("core_speeds", &entry.lists.core_speeds), ("distances", &entry.lists.distances)];
     remarks.extend(
         lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(name, _)| format!("{name} left out")),
     );
-    Exported { text: words.join(" "), remarks }
+    Ok(Exported { text: words.join(" "), remarks })
 }

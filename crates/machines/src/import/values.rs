@@ -221,8 +221,8 @@ fn cache(
         source += &format!("; {} cores share it, and each has an equal part", held.cores);
         let whole = shown_size(held.whole);
         remarks.push(format!(
-            "the L{} cache of {whole} that {} cores share inside the outer one counts as private caches of \
-             equal size",
+            "the L{} cache of {whole} that {} cores share inside the outer one makes them a cluster; its \
+             capacity counts as private caches of equal size",
             held.level, held.cores
         ));
     }

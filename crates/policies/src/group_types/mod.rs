@@ -2,7 +2,7 @@
 //! wake-ups that find idle cpus.
 //!
 //! Source: kernel/sched/fair.c of Linux 3.16 to 7.1, simplified: no wake-ups by a task that is about to sleep
-//! (`WF_SYNC`), no clusters. Where releases differ: [`Rules`].
+//! (`WF_SYNC`). Where releases differ: [`Rules`].
 
 mod average;
 mod balance;

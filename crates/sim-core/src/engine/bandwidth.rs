@@ -1,9 +1,12 @@
 //! Who is picked on a cpu, and periods of task groups of limited cpu time ([`crate::run_queue::bandwidth`]).
 
 use crate::engine::state::Part;
+use crate::engine::update::update_period;
 use crate::engine::{Change, Engine};
-use crate::event::Timer;
+use crate::event::{Timer, Timers};
 use crate::ids::{CpuId, TaskId};
+use crate::os::OsModel;
+use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::{self, Rules, bandwidth, groups};
 use crate::time::{Span, Time};
 
@@ -108,4 +111,27 @@ impl Engine<'_> {
         self.shared.watch.note(cpu);
         self.shared.rounds.mark(cpu);
     }
+}
+
+/// The timers, with the first update of priorities of disciplines that have it and the first period of the
+/// real-time class and of each task group of limited cpu time: the phases of their periods are random
+/// (`init_cfs_bandwidth`).
+pub(super) fn kernel_timers(model: &OsModel, seed: u64) -> Timers {
+    let mut timers = Timers::with_capacity(1 << 10);
+    if let Some(period) = update_period(model) {
+        timers.arm(Time::ZERO + period, Timer::Update);
+    }
+    if let Some(class) = model.discipline.real_time().filter(|class| !class.rules.period_starts) {
+        let drawn = draw(key(seed, Purpose::Bandwidth, u64::MAX), 0);
+        let phase = Span::from_ns(below(class.rules.period.ns(), drawn));
+        timers.arm(Time::ZERO + phase, Timer::Refill);
+    }
+    for (number, group) in model.groups.iter().enumerate() {
+        if let Some(limit) = group.limit {
+            let drawn = draw(key(seed, Purpose::Bandwidth, number as u64), 0);
+            let phase = Span::from_ns(below(limit.period.ns(), drawn));
+            timers.arm(Time::ZERO + phase, Timer::Period(number as u16));
+        }
+    }
+    timers
 }

@@ -9,7 +9,7 @@ use crate::engine::state::{Activity, Cpu, Task, Waiting};
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_COMMANDS;
 use crate::machine::{CpuSet, Machine};
-use crate::os::{Discipline, OsModel};
+use crate::os::OsModel;
 use crate::policy::{Affinity, Policy, TaskState, Why};
 use crate::program::AppSpec;
 use crate::run_queue::{self, Rules, Tasks, group_loads, groups};
@@ -46,8 +46,8 @@ pub(super) fn check(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Res
     }
     let (weighs, groups) = (model.discipline.reweighs(), model.groups.len());
     // Tasks keep their lag when they leave a queue, and no group is throttled.
-    let moves = matches!(model.discipline, Discipline::Eevdf(_))
-        && model.groups.iter().all(|group| group.limit.is_none());
+    let moves =
+        model.discipline.requests().is_some() && model.groups.iter().all(|group| group.limit.is_none());
     for (number, app) in apps.iter().enumerate() {
         let name = &app.name;
         let acts = || app.commands.iter().map(|command| &command.act);
@@ -218,10 +218,12 @@ impl Engine<'_> {
     }
 
     /// A task may run on other cpus: if that changes anything, it leaves its queue for it
-    /// (`do_set_cpus_allowed`).
+    /// (`do_set_cpus_allowed`). Beside limited groups, whose tasks may be throttled, it stays.
     fn masked(&mut self, id: TaskId, cpus: &CpuSet) {
-        let (old, discipline) = (self.shared.affinity(id), &self.shared.model.discipline);
-        if discipline.requests().is_some()
+        let (old, model) = (self.shared.affinity(id), &self.shared.model);
+        let unlimited = model.groups.iter().all(|group| group.limit.is_none());
+        if model.discipline.requests().is_some()
+            && unlimited
             && !self.shared.machine.cpu_ids().all(|cpu| old.allows(cpu) == cpus.contains(cpu))
         {
             self.change(id, &|_, _| {});

@@ -185,7 +185,6 @@ pub(crate) use setup::test_machine;
 ///     name: "round robin".into(),
 ///     tick: Span::from_ms(1),
 ///     tick_skew: false,
-///     softirq_delay: Span::ZERO,
 ///     discipline: Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) }),
 ///     balancer: Balancer { policy: "LOAD", rules: Vec::new() },
 ///     groups: Vec::new(),

@@ -11,6 +11,7 @@ use crate::machine::Level;
 use crate::policy::{Locality, TaskState};
 use crate::program::{Pages, Touch};
 use crate::rng::{Purpose, below, key, next};
+use crate::run_queue::real_time::is_of_class;
 use crate::time::{Span, Time};
 
 impl Shared<'_> {
@@ -187,14 +188,17 @@ impl Shared<'_> {
         self.apps[self.tasks[id].app()].team_pages = MaybeNode::NONE;
     }
 
-    /// Automatic NUMA balancing scans the pages that the task uses.
+    /// Automatic NUMA balancing scans the pages that the task uses; not those of the real-time class
+    /// (`task_tick_fair`).
     #[inline]
     fn is_scanned(&self, id: TaskId) -> bool {
         if self.scans.is_empty() {
             return false;
         }
         let (task, page) = (&self.tasks[id], self.model.numa_balancing.map_or(u64::MAX, |rules| rules.page));
-        self.segments.memory.is_scanned(task.profile) && self.apps[task.app()].scanned >= page
+        self.segments.memory.is_scanned(task.profile)
+            && self.apps[task.app()].scanned >= page
+            && !is_of_class(task)
     }
 
     /// When the pages of the task that computes on a cpu are to be scanned next, if it computes on.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::account::Category;
+use crate::engine::bandwidth::kernel_timers;
 use crate::engine::clocks::Schedutil;
 use crate::engine::commands::Commands;
 use crate::engine::invariants::Checks;
@@ -17,7 +18,6 @@ use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
 use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, ProcessId, Task};
 use crate::engine::ticks::Ticks;
-use crate::engine::update::update_period;
 use crate::engine::watch::Watch;
 use crate::engine::{Engine, Simulation, commands};
 use crate::event::{Sources, Timer, Timers};
@@ -60,9 +60,6 @@ pub(crate) fn check(
     }
     if model.tick < Span::from_us(1) {
         return Err("the tick period must be at least 1us".into());
-    }
-    if model.softirq_delay >= model.tick {
-        return Err("softirqs must be late by less than the period of the tick".into());
     }
     model.discipline.check(model.tick)?;
     model.numa_balancing.as_ref().map_or(Ok(()), NumaBalancing::check)?;
@@ -188,6 +185,9 @@ fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<
     }
     if groups.len() > MAX_GROUPS {
         return Err(format!("at most {MAX_GROUPS} task groups, these are {}", groups.len()));
+    }
+    if let Some(app) = apps.iter().find(|app| app.kernel_mode && limited(model)) {
+        return Err(format!("`{}` stays in kernel mode, beside task groups with limits", app.name));
     }
     let limits = model.discipline.bandwidth().is_some();
     if let Some(group) = groups.iter().find(|group| group.limit.is_some() && !limits) {
@@ -364,11 +364,6 @@ fn build_cpus(
     let locks = |app: &App| app.program.locks() > 0 && app.locks.rules.sleeps_after().is_some();
     if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Boxed::ready());
-    }
-    if model.softirq_delay > Span::ZERO {
-        for cpu in machine.cpu_ids() {
-            cpus[cpu].rare.tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
-        }
     }
     if model.discipline.ticks().is_some() {
         for cpu in machine.cpu_ids() {
@@ -599,29 +594,6 @@ fn limited(model: &OsModel) -> bool {
     model.groups.iter().any(|group| group.limit.is_some())
 }
 
-/// The timers, with the first update of priorities of disciplines that have it and the first period of the
-/// real-time class and of each task group of limited cpu time: the phases of their periods are random
-/// (`init_cfs_bandwidth`).
-fn kernel_timers(model: &OsModel, seed: u64) -> Timers {
-    let mut timers = Timers::with_capacity(1 << 10);
-    if let Some(period) = update_period(model) {
-        timers.arm(Time::ZERO + period, Timer::Update);
-    }
-    if let Some(class) = model.discipline.real_time().filter(|class| !class.rules.period_starts) {
-        let drawn = draw(key(seed, Purpose::Bandwidth, u64::MAX), 0);
-        let phase = Span::from_ns(below(class.rules.period.ns(), drawn));
-        timers.arm(Time::ZERO + phase, Timer::Refill);
-    }
-    for (number, group) in model.groups.iter().enumerate() {
-        if let Some(limit) = group.limit {
-            let drawn = draw(key(seed, Purpose::Bandwidth, number as u64), 0);
-            let phase = Span::from_ns(below(limit.period.ns(), drawn));
-            timers.arm(Time::ZERO + phase, Timer::Period(number as u16));
-        }
-    }
-    timers
-}
-
 /// A machine of `cpus` single cores on one node where everything is free.
 #[cfg(test)]
 pub(crate) fn test_machine(cpus: u32) -> Machine {
@@ -659,7 +631,6 @@ pub(crate) fn test_model() -> OsModel {
         name: "test".into(),
         tick,
         tick_skew: false,
-        softirq_delay: Span::ZERO,
         discipline,
         balancer,
         groups: vec![],

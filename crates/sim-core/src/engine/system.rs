@@ -371,9 +371,8 @@ impl System for Engine<'_> {
             }
             policy::Timer::Tick(cpu) => {
                 let at = at.max(self.shared.now + Span::from_ns(1));
-                let (model, record) = (&self.shared.model, &self.cpus[cpu]);
-                let tick = self.ticks.at_or_after(model, record, at);
-                self.timers.arm(self.ticks.softirq(model, record, tick), Timer::Tick(cpu));
+                let at = self.ticks.at_or_after(&self.shared.model, &self.cpus[cpu], at);
+                self.timers.arm(at, Timer::Tick(cpu));
             }
         }
     }

@@ -42,15 +42,6 @@ impl Ticks {
         };
         if tick(due) >= at { tick(due) } else { tick(due + 1) }
     }
-
-    /// When the softirq runs that a tick of a cpu raises.
-    pub(crate) fn softirq(&self, model: &OsModel, record: &Cpu, tick: Time) -> Time {
-        if model.softirq_delay == Span::ZERO {
-            return tick;
-        }
-        let number = tick.ns().saturating_sub(self.step * u64::from(record.id.0)) / model.tick.ns();
-        tick + late(model.softirq_delay, record.rare.tick_key, number)
-    }
 }
 
 /// How late something is at the n-th tick, at most by so much.

@@ -605,9 +605,10 @@ impl Rules for EevdfParams {
         preempts(self, tasks, cpu, id)
     }
 
-    /// The first rival starts the timer that ends requests, by an interrupt (`hrtick_update`).
+    /// The first rival starts the timer that ends requests, if any, by an interrupt (`hrtick_update`).
     fn is_lazy(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
-        self.preemption == Preemption::Lazy && (!self.hrtick || contested(tasks, cpu))
+        let timed = self.hrtick && cpu.rare.group_count == 0;
+        self.preemption == Preemption::Lazy && (!timed || contested(tasks, cpu))
     }
 
     fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, now: Time) -> Option<TaskId> {

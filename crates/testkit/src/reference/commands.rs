@@ -111,10 +111,12 @@ impl Reference<'_> {
         self.cpus[c].resched |= self.cpus[c].current == Some(t);
     }
 
-    /// A task gets other cpus: if that changes anything, it leaves its queue for it (`do_set_cpus_allowed`).
+    /// A task gets other cpus: if that changes anything, it leaves its queue for it (`do_set_cpus_allowed`),
+    /// except beside limited groups.
     fn masked(&mut self, t: usize, cpus: &CpuSet) {
         let same = |cpu| self.tasks[t].affinity.allows(cpu) == cpus.contains(cpu);
-        if self.eevdf().is_some() && !self.machine.cpu_ids().all(same) {
+        let unlimited = self.model.groups.iter().all(|group| group.limit.is_none());
+        if self.eevdf().is_some() && unlimited && !self.machine.cpu_ids().all(same) {
             self.alter(t, |_| {});
         }
     }

@@ -165,7 +165,8 @@ impl Reference<'_> {
         let Some(params) = self.eevdf().filter(|params| params.preemption == Preemption::Lazy) else {
             return false;
         };
-        let timer_starts = |t| params.hrtick && !self.rivals_around(c, t);
+        let timed = params.hrtick && self.model.groups.is_empty();
+        let timer_starts = |t| timed && !self.rivals_around(c, t);
         near && self.fair_current(c).is_some_and(|t| !timer_starts(t))
     }
 

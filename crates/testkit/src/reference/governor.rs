@@ -7,50 +7,13 @@ use sim_core::machine::{Governor, Level};
 use sim_core::policy::{TaskState, View};
 
 use super::state::Activity;
+use super::usage::{RefShare, RefUsage};
 use super::{Reference, Timer};
 
 /// The utilisation of a cpu that never idles.
 const ALL: u64 = 1 << 20;
 /// The highest clock.
 const HIGHEST: u64 = 65_536;
-
-/// What a cpu uses, and what it asks for.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RefUsage {
-    used: u64,
-    expected: u64,
-    was_busy: bool,
-    /// It has been idle since it asked last.
-    rested: bool,
-    /// Nanoseconds up to which all of this is counted.
-    until: u64,
-    /// In 65,536ths of a nanosecond: the clock of the averages, how far it stays behind for good, work done.
-    pelt: u128,
-    behind: u128,
-    work: u128,
-    /// Of `work`, what the averages have seen, and nanoseconds of it.
-    seen: u128,
-    busy_ns: u64,
-    /// The clock that it (or the first cpu of its package) asks for, and since when.
-    asked: u64,
-    since: Option<u64>,
-    /// It asks at the end of this instant.
-    pub(super) asks: bool,
-}
-
-/// What a task uses.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RefShare {
-    used: u64,
-    expected: u64,
-    counted_in: u64,
-    /// Work not seen yet, and cpu time, busy time, work and clock when it was last brought up to date.
-    unseen: u128,
-    cpu_time: u64,
-    busy_ns: u64,
-    work: u128,
-    pelt: u128,
-}
 
 /// Whole periods at a reading of the clock of averages.
 fn periods(pelt: u128) -> u128 {

@@ -56,7 +56,7 @@ impl Reference<'_> {
     pub(super) fn renew_patience(&mut self, t: usize, begins: u64) {
         let again =
             matches!(self.apps[self.tasks[t].app].spec.lock.wait, LockWait::Sleep { again: true, .. });
-        if std::mem::take(&mut self.tasks[t].returned)
+        if std::mem::take(&mut self.tasks[t].lock.returned)
             && again
             && let Some(patience) = self.lock_patience(t)
         {
@@ -133,9 +133,9 @@ impl Reference<'_> {
         }
         self.announce(c);
         self.observe(Observation::LockAwaited { task: TaskId(t as u32), lock: LockId(lock as u32) });
-        self.tasks[t].lock_since = self.now;
-        self.tasks[t].marks = self.lock_patience(t) == Some(0);
-        self.tasks[t].returned = false;
+        self.tasks[t].lock.since = self.now;
+        self.tasks[t].lock.marks = self.lock_patience(t) == Some(0);
+        self.tasks[t].lock.returned = false;
         self.wait(c, Waiting::Lock, NEVER, *overhead);
         false
     }
@@ -180,7 +180,7 @@ impl Reference<'_> {
     pub(super) fn got_lock(&mut self, c: usize, t: usize, overhead: &mut Overhead) {
         let Some(lock) = self.awaited(t) else { return };
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
-        let waited = self.now - self.tasks[t].lock_since;
+        let waited = self.now - self.tasks[t].lock.since;
         let counters = &mut self.apps[app].counters;
         counters.locks += 1;
         counters.lock_waits += 1;
@@ -188,7 +188,7 @@ impl Reference<'_> {
         if self.barges(t) {
             let record = &mut self.apps[app].signals.locks[lock];
             record.holder = Some(rank);
-            record.marked = self.tasks[t].marks;
+            record.marked = self.tasks[t].lock.marks;
             overhead.0[LOCK] += self.fetch_line(c, app, lock, overhead, 0);
             self.tell_yielders(app, lock, |_, _| NEVER);
         }
@@ -199,7 +199,7 @@ impl Reference<'_> {
     /// The current task says that it will sleep, if it waits for a lock that is not handed over.
     pub(super) fn mark_lock(&mut self, c: usize, t: usize, overhead: &Overhead) {
         let Some(lock) = self.awaited(t).filter(|_| self.barges(t)) else { return };
-        self.tasks[t].marks = true;
+        self.tasks[t].lock.marks = true;
         let app = self.tasks[t].app;
         let record = &mut self.apps[app].signals.locks[lock];
         record.marked = record.holder.is_some();
@@ -213,7 +213,7 @@ impl Reference<'_> {
         let Some(lock) = self.awaited(t) else { return sleeps };
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
         if self.barges(t) {
-            self.tasks[t].returned = true;
+            self.tasks[t].lock.returned = true;
             let record = &mut self.apps[app].signals.locks[lock];
             sleeps &= record.marked;
             if sleeps {

@@ -31,6 +31,7 @@ mod server;
 mod startup;
 mod state;
 mod tracks;
+mod usage;
 mod view;
 mod wakeup;
 mod yields;
@@ -47,7 +48,6 @@ use sim_core::os::{Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{Awaited, Order, Policy, Preemption};
 use sim_core::program::AppSpec;
-use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Time;
 
 use cores::core_speed;
@@ -102,7 +102,7 @@ struct Reference<'o> {
     shares: Vec<u32>,
     tasks: Vec<RefTask>,
     /// What each task uses, where a governor asks.
-    uses: Vec<governor::RefShare>,
+    uses: Vec<usage::RefShare>,
     /// Some task is a real-time task.
     real_time: bool,
     apps: Vec<RefApp>,
@@ -194,12 +194,11 @@ impl<'o> Reference<'o> {
         let mut tasks = Vec::new();
         let mut apps = Vec::new();
         let mut timers = Vec::new();
-        let balancing = model.numa_balancing;
         let commands = commands::in_order(&specs);
         for (number, spec) in specs.into_iter().enumerate() {
             let first = tasks.len();
             tasks.extend((0..spec.tasks).map(|rank| RefTask {
-                scan: scan::RefScan::begins(balancing.as_ref(), 0),
+                scan: scan::RefScan::begins(model.numa_balancing.as_ref(), 0),
                 ..RefTask::new(number, rank, &spec, options.seed)
             }));
             if spec.after.is_none() && !spec.is_commanded() {
@@ -229,7 +228,7 @@ impl<'o> Reference<'o> {
             observer,
             digest: Digest::default(),
             now: 0,
-            uses: vec![governor::RefShare::default(); tasks.len()],
+            uses: vec![usage::RefShare::default(); tasks.len()],
             real_time: tasks.iter().any(|task| task.scheduling.priority().is_some()),
             tasks,
             apps,
@@ -462,16 +461,6 @@ impl<'o> Reference<'o> {
             return phase;
         }
         phase.saturating_add((at - phase).div_ceil(period).saturating_mul(period))
-    }
-
-    /// When the policy acts that waits for a tick of a cpu.
-    fn softirq(&self, c: usize, tick: u64) -> u64 {
-        let period = self.model.tick.ns();
-        let skew = if self.model.tick_skew { period / 2 / self.cpus.len() as u64 } else { 0 };
-        let key = key(self.options.seed, Purpose::TickLateness, c as u64);
-        let choices = u128::from(self.model.softirq_delay.ns()) + 1;
-        let number = tick.saturating_sub(skew * c as u64) / period;
-        tick.saturating_add(((u128::from(draw(key, number)) * choices) >> 32) as u64)
     }
 
     /// A cpu has to decide: in this round if the cpu that decides now is a lower one, otherwise in the next

@@ -27,7 +27,7 @@ impl Reference<'_> {
     /// The rules, if the pages of the task's present operation are scanned, and how many bytes of them there
     /// are.
     fn scanned(&self, t: usize) -> Option<(NumaBalancing, u64)> {
-        let rules = self.balances()?;
+        let rules = self.balances().filter(|_| !self.in_class(t))?;
         let bytes = Some(self.reached_bytes(t)).filter(|bytes| *bytes >= rules.page)?;
         let computes = self.tasks[t].source.is_none() && reached(&self.tasks[t].profile);
         computes.then_some((rules, bytes))

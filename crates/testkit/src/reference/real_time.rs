@@ -8,8 +8,8 @@ use sim_core::program::Scheduling;
 use sim_core::rng::{Purpose, below, draw, key};
 
 use super::queue::Entry;
-use super::records::Standing;
 use super::server::RefServer;
+use super::server::Standing;
 use super::state::{Activity, KERNEL, NEVER};
 use super::{Change, Reference, Timer};
 

@@ -1,6 +1,6 @@
 //! What the reference engine knows of the groups, queues and classes of a cpu: records without rules.
 
-use super::server::RefServer;
+use super::server::{RefServer, Standing};
 use super::tracks::Tracks;
 
 /// A task, or a group on the cpu at hand.
@@ -75,14 +75,6 @@ pub(super) struct RefQueue {
     pub(super) skipped: Option<Ent>,
     /// When nobody was followed.
     pub(super) pair_start: u64,
-}
-
-/// How the class of a cpu stands to all other tasks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Above,
-    Below,
-    Stopped,
 }
 
 /// The class on a cpu.

@@ -3,8 +3,14 @@
 use sim_core::os::{ServerRules, ServerStop};
 
 use super::Reference;
-use super::records::Standing;
-use super::state::NEVER;
+
+/// How the class of a cpu stands to all other tasks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Above,
+    Below,
+    Stopped,
+}
 
 /// The flags of the kernel, and its two numbers.
 #[derive(Clone, Copy, Default)]
@@ -27,7 +33,7 @@ impl RefServer {
 
     pub(super) const fn due(&self) -> u64 {
         if !self.active || !self.throttled {
-            NEVER
+            u64::MAX
         } else if self.armed && self.runtime > 0 {
             self.deadline.saturating_sub(self.runtime as u64)
         } else {
@@ -190,7 +196,7 @@ impl Reference<'_> {
     pub(super) fn server_at(&self, c: usize) -> u64 {
         let above = self.cpus[c].class.standing() == Standing::Above;
         let begins = self.server_rules().is_some() && above && self.fair_ones(c);
-        if begins { self.cpus[c].class.server.due() } else { NEVER }
+        if begins { self.cpus[c].class.server.due() } else { u64::MAX }
     }
 
     /// Somebody comes to a cpu.

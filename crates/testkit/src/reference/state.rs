@@ -11,11 +11,11 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
 use sim_core::wait::Scope;
 
-use super::governor::RefUsage;
 use super::memory::Job;
 use super::records::{APART, RefClass, RefGroup, RefQueue};
 use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
+use super::usage::RefUsage;
 
 /// Later than everything that happens.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -231,6 +231,15 @@ impl RefCpu {
     }
 }
 
+/// How a task waits for a lock: since when; it has said that it will sleep; it has been in the kernel to sleep
+/// and has not looked since.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LockWait {
+    pub(super) since: u64,
+    pub(super) marks: bool,
+    pub(super) returned: bool,
+}
+
 /// What a waiting task waits for (the names appear in the message of a deadlock).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Waiting {
@@ -323,11 +332,7 @@ pub(super) struct RefTask {
     pub(super) notified: bool,
     pub(super) ready: u64,
     pub(super) deadline: u64,
-    /// For a lock: since when it waits; it has said that it will sleep; it has been in the kernel to sleep
-    /// and has not looked since.
-    pub(super) lock_since: u64,
-    pub(super) marks: bool,
-    pub(super) returned: bool,
+    pub(super) lock: LockWait,
     pub(super) pc: usize,
     /// Passes left of the loops around `pc`, the innermost last.
     pub(super) loops: Vec<u32>,
@@ -411,9 +416,7 @@ impl RefTask {
             notified: false,
             ready: NEVER,
             deadline: NEVER,
-            lock_since: 0,
-            marks: false,
-            returned: false,
+            lock: LockWait::default(),
             pc: 0,
             loops: Vec::new(),
             scope: Scope::All,

@@ -329,8 +329,7 @@ impl System for Reference<'_> {
                 self.refuse();
             }
             policy::Timer::Tick(cpu) => {
-                let tick = self.tick_from(cpu.0 as usize, at.ns().max(now + 1));
-                self.arm(self.softirq(cpu.0 as usize, tick), Timer::Tick(cpu.0));
+                self.arm(self.tick_from(cpu.0 as usize, at.ns().max(now + 1)), Timer::Tick(cpu.0));
             }
         }
     }

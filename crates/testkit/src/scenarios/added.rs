@@ -64,6 +64,7 @@ pub fn with_commands(mut small: Small, seed: u64) -> Small {
     let moves = matches!(small.model.discipline, Discipline::Eevdf(_));
     let moves = moves && small.model.groups.iter().all(|group| group.limit.is_none());
     let weighs = weighs && (moves || groups == 0);
+    let limited = small.model.groups.iter().any(|group| group.limit.is_some());
     if let Discipline::Eevdf(params) = &mut Arc::make_mut(&mut small.model).discipline {
         params.request_scales = rng.random_range(0..3) > 0;
     }
@@ -73,7 +74,7 @@ pub fn with_commands(mut small: Small, seed: u64) -> Small {
     let horizon = small.options.horizon.ns();
     for number in 0..small.apps.len() {
         let app = &mut small.apps[number];
-        app.kernel_mode = ticks && rng.random_range(0..5) == 0;
+        app.kernel_mode = ticks && rng.random_range(0..5) == 0 && !limited;
         let mut add = |rng: &mut ChaCha8Rng, at: u64, act: Act| {
             let at = Time::from_ns(at / grain * grain);
             app.commands.push(Command { at, order: rng.random_range(0..3), act });

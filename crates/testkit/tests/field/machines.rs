@@ -137,7 +137,7 @@ fn a_second_node_of_the_same_cpus_is_named_with_what_is_stated_of_it() {
 #[test]
 fn a_hybrid_processor_is_imported_whole() {
     let imported = xml("i05-hybrid.xml", false);
-    assert_eq!(imported.entry.topology_text, "package:1 cache:1 core:2 pu:2 + core:4");
+    assert_eq!(imported.entry.topology_text, "package:1 cache:1 core:2 pu:2 + cluster:1 core:4");
     let machine = imported.entry.machine();
     let threads = |core| machine.topology.members(Level::Core, core).len();
     assert_eq!((machine.cpus(), (0..6).map(threads).collect::<Vec<_>>()), (8, vec![2, 2, 1, 1, 1, 1]));

@@ -86,7 +86,6 @@ fn simulated(jobs: &[Job], cpus: u32, policy: impl FnOnce(&Setting<'_>) -> Box<d
         name: "linux-2.6.28".into(),
         tick: Span::from_ms(1),
         tick_skew: false,
-        softirq_delay: Span::ZERO,
         discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: Balancer { policy: "LOAD", rules: Vec::new() },
         groups: Vec::new(),

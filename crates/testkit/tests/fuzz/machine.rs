@@ -77,7 +77,7 @@ fn accepted(entry: &Entry) {
     }
     let machine = entry.machine();
     assert_eq!(machine.cpus(), entry.topology.cpus());
-    let exported = export_synthetic(entry);
+    let Ok(exported) = export_synthetic(entry) else { return };
     promise::visible(&exported.text);
     let again = import(Description::Synthetic(&exported.text), "again", false);
     let again =

@@ -37,20 +37,6 @@ fn always_running_threads_get_more_equal_shares_since_5_10() {
 }
 
 #[test]
-fn with_balancers_in_one_order_for_ever_one_thread_shares_its_cpu_for_ever() {
-    // The same nine threads under the queues of 5.10, whose cpus tick at one instant, with the balancer of 5.9.
-    let fairness = |delay: u64| {
-        let settings = [row("5.9"), vec![("softirq_delay", delay)]].concat();
-        let hogs = app(9, vec![Op::Repeat(0), compute(Span::from_ms(1_000)), Op::End], WaitMode::Spin);
-        let trial = Trial::on("package:2 cache:1 core:4").under("linux-5.10", &settings).app(hogs);
-        let report = trial.until(10_000).run();
-        let times = || report.apps[0].task_cpu.iter().map(|time| time.ns());
-        times().min().unwrap() * 1_000 / times().max().unwrap()
-    };
-    assert!(fairness(0) < 520 && fairness(10_000) > 650, "{} {}", fairness(0), fairness(10_000));
-}
-
-#[test]
 fn forks_of_one_parent_end_where_the_release_puts_them() {
     let here = |release, tasks| {
         let (_, log) = trial("numa:2 core:24", release, tasks).until(5).log();

@@ -89,7 +89,8 @@ fn tasks_that_sleep_often_beside_a_spinning_fifo_task_get_five_per_cent() {
     // A server that has served goes on at once as they wake, until its 50 ms are used up.
     for kernel in ["linux-6.12.0", "linux-6.18", "linux-6.19"] {
         let share = share_of_sleepers(kernel, &[]);
-        assert!((share - 0.05).abs() < 0.0005, "{kernel}: {share}");
+        // Of 20 s, the first of which begins with a wait.
+        assert!((share - 0.05).abs() < 0.0015, "{kernel}: {share}");
     }
     // One that gives up the rest of its period serves until both sleep: 40 us of each second.
     let share = share_of_sleepers("linux-6.18", &[("fair_server_stop", 1)]);
