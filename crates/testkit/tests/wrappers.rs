@@ -146,7 +146,7 @@ fn on_another_machine_a_replay_does_what_is_legal_and_counts_the_rest() {
             missed += replayer.tally().missed();
         }
     }
-    assert!(applied > missed && missed > 0, "{applied} applied, {missed} missed");
+    assert!(2 * applied > missed && missed > 0, "{applied} applied, {missed} missed");
 }
 
 #[test]

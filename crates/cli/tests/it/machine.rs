@@ -65,7 +65,7 @@ fn json_holds_the_same() {
     let (code, shown, _) = oversim(&["machine", "show", "nehalem", "--format", "json"]);
     let view: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((code, view["cpus"].as_u64(), view["cores"].as_u64()), (0, Some(16), Some(8)));
-    assert_eq!(view["turbo"], serde_json::json!(["1.111", "1.111", "1.056", "1.056"]));
+    assert_eq!(view["turbo"], serde_json::json!([["1.111", "1.111", "1.056", "1.056"]]));
     let smt = &view["domains"][0];
     assert_eq!((smt["name"].as_str(), smt["cpus"].as_u64()), (Some("SMT"), Some(2)));
     let values = view["values"].as_array().unwrap();

@@ -193,10 +193,7 @@ fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble
     let [tick, verb, rest @ ..] = words else {
         return Err(Trouble::at(line, "an operation is `at TICK VERB TASK ...`, as `at 5 wake A`"));
     };
-    let tick = number(line, tick)?;
-    if tick > MOST_TICKS {
-        return Err(Trouble::at(line, format!("a case has at most {MOST_TICKS} ticks")));
-    }
+    let tick = tick_of(line, tick)?;
     let wants = |what: &str| Trouble::at(line, format!("`{verb}` is written `at {tick} {verb} {what}`"));
     let add = |case: &mut Case, task, what| case.add(line, Operation { tick, task, what });
     match (*verb, rest) {
@@ -260,6 +257,12 @@ fn operation(case: &mut Case, line: usize, words: &[&str]) -> Result<(), Trouble
         },
     }
     Ok(())
+}
+
+/// The tick of an operation.
+fn tick_of(line: usize, word: &str) -> Result<u64, Trouble> {
+    let late = || Trouble::at(line, format!("a case has at most {MOST_TICKS} ticks"));
+    Some(number(line, word)?).filter(|tick| *tick <= MOST_TICKS).ok_or_else(late)
 }
 
 /// An operation cannot be expressed.

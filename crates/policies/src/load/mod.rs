@@ -127,8 +127,8 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
 /// `LOAD` on a kernel whose scheduling domains have just been built (`sd->last_balance = jiffies` in
 /// `sd_init`), so that the first pass of a level is due after one interval; no look costs anything, and no
 /// kernel threads run. `rebuilt`: no wake-up looks for an idle cpu before the first periodic look at its
-/// caches either (`nr_idle_scan`). On a machine that has been up for long, the last pass of each level is long
-/// ago.
+/// caches either (`nr_idle_scan`). On a machine that has been up for long, the last pass of each level is
+/// long ago.
 pub(crate) fn just_booted(setting: &Setting<'_>, rebuilt: bool) -> Box<dyn Policy> {
     let mut values = Values::defaults(Parameters::TABLE);
     for cost in ["newidle_cost", "scan_cost", "kernel_threads"] {

@@ -292,9 +292,10 @@ impl Engine<'_> {
         let (discipline, record, now) = (&self.shared.model.discipline, &mut self.cpus[cpu], self.shared.now);
         let over = now >= record.slice_end;
         record.slice_end = Time::NEVER;
-        let app = self.shared.tasks[record.current].app();
-        if record.activity == Activity::Compute && self.shared.apps[app].kernel_mode {
-            // What asks for it is heeded when the task leaves the cpu.
+        let task = &self.shared.tasks[record.current];
+        let (in_kernel, throttled) = (self.shared.apps[task.app()].kernel_mode, task.priority == THROTTLED);
+        if record.activity == Activity::Compute && in_kernel && !throttled {
+            // What asks for it is heeded when the task leaves the cpu. A policy that stops tasks is heeded.
             return false;
         }
         if record.resched || record.rare.lazily == Lazily::Spent {

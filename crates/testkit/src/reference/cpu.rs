@@ -325,7 +325,8 @@ impl Reference<'_> {
     fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
         self.charge(c);
         let over = std::mem::take(&mut self.cpus[c].slice_over);
-        if self.apps[self.tasks[t].app].spec.kernel_mode && self.cpus[c].activity == Activity::Compute {
+        let in_kernel = self.apps[self.tasks[t].app].spec.kernel_mode && self.tasks[t].priority != THROTTLED;
+        if in_kernel && self.cpus[c].activity == Activity::Compute {
             return false;
         }
         (self.cpus[c].resched, self.cpus[c].later) = (false, None);

@@ -231,8 +231,8 @@ impl RefCpu {
     }
 }
 
-/// How a task waits for a lock: since when; it has said that it will sleep; it has been in the kernel to sleep
-/// and has not looked since.
+/// How a task waits for a lock: since when; it has said that it will sleep; it has been in the kernel to
+/// sleep and has not looked since.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LockWait {
     pub(super) since: u64,
