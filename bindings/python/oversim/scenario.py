@@ -84,10 +84,10 @@ class Scenario:
     #: One of ``linux-2.6.28``, ``linux-2.6.27``, ``linux-2.6.30``, ``linux-3.10``, ``linux-4.18``, ``linux-5.4``,
     #: ``linux-5.10``, ``linux-5.15``, ``linux-6.1``, ``linux-6.5``, ``linux-2.6.18``, ``linux-6.18``, ``linux-6.6``,
     #: ``linux-6.8``, ``linux-6.12.0``, ``linux-6.12.65``, ``linux-6.18.0``, ``linux-6.18.2``, ``linux-6.19``,
-    #: ``linux-7.1``, ``rhel-7.9``, ``rhel-8.0``, ``rhel-8.2``, ``rhel-8.3``, ``rhel-8.4``, ``rhel-8.6``,
-    #: ``rhel-8.8``, ``rhel-8.10``, ``rhel-9.0``, ``rhel-9.2``, ``rhel-9.4``, ``rhel-9.6``, ``rhel-10.0``,
-    #: ``debian-12``, ``ubuntu-22.04``, ``sles-15``, ``ubuntu-24.04``, ``freebsd-7``, ``freebsd-14``, ``solaris-9``,
-    #: ``round-robin``.
+    #: ``linux-7.0``, ``linux-7.1``, ``rhel-7.9``, ``rhel-8.0``, ``rhel-8.2``, ``rhel-8.3``, ``rhel-8.4``,
+    #: ``rhel-8.6``, ``rhel-8.8``, ``rhel-8.10``, ``rhel-9.0``, ``rhel-9.2``, ``rhel-9.4``, ``rhel-9.6``,
+    #: ``rhel-10.0``, ``debian-12``, ``ubuntu-22.04``, ``sles-15``, ``ubuntu-24.04``, ``freebsd-7``, ``freebsd-14``,
+    #: ``solaris-9``, ``round-robin``.
     kernel: Choice | None = None
     #: Limit on the foreground applications that run at the same time. The others wait in the order of their arrival.
     admission: Mapping[str, Any] | None = None

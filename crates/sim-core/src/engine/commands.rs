@@ -130,6 +130,8 @@ impl Engine<'_> {
                 self.bind_all(app, &Affinity::Set(Arc::new(cpus.clone())), BOUND, policy);
             }
             Act::Weight(weight) => all.into_iter().for_each(|task| self.reweigh(task, *weight)),
+            // A policy that orders the queues leaves no groups.
+            Act::Group(_) | Act::Shares(..) if self.shared.model.groups.is_empty() => {}
             Act::Group(group) => {
                 let group = group.map_or(0, |group| group + 1);
                 all.into_iter().for_each(|task| self.regroup(task, group));

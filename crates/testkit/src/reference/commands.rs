@@ -44,6 +44,8 @@ impl Reference<'_> {
                 }
                 self.bind(app, &Arc::new(cpus), policy);
             }
+            // A policy that orders the queues leaves no groups.
+            Act::Group(_) | Act::Shares(..) if self.model.groups.is_empty() => {}
             Act::Shares(group, weight) => self.reshare(usize::from(group), weight),
             Act::Stop | Act::Continue | Act::Pause | Act::Weight(_) | Act::Group(_) => {
                 for rank in 0..self.apps[app].spec.tasks {
