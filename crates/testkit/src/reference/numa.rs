@@ -198,7 +198,7 @@ impl Reference<'_> {
             (self.tasks[t].scan.remembered.clone(), self.tasks[t].scan.everywhere.1)
         };
         let all = counts.iter().sum::<u64>() + elsewhere;
-        if all == 0 { 0 } else { counts.get(node).copied().unwrap_or(0) * 1_000 / all }
+        (counts.get(node).copied().unwrap_or(0) * 1_000).checked_div(all).unwrap_or(0)
     }
 
     /// The parts follow from where the pages are, if something else than a pass has put them there.

@@ -173,7 +173,7 @@ impl Reference<'_> {
                 self.cpus[c].resched = true;
             }
             if self.now >= self.server_at(c) {
-                self.to_server(c, RefServer::timer);
+                self.tell_server(c, RefServer::timer);
             }
         }
     }

@@ -183,7 +183,7 @@ impl Reference<'_> {
     }
 
     /// Something happens to the server of a cpu.
-    pub(super) fn to_server(&mut self, c: usize, what: impl FnOnce(&mut RefServer, ServerRules)) {
+    pub(super) fn tell_server(&mut self, c: usize, what: impl FnOnce(&mut RefServer, ServerRules)) {
         let Some(rules) = self.server_rules() else { return };
         let before = self.cpus[c].class.standing();
         what(&mut self.cpus[c].class.server, rules);
@@ -203,10 +203,10 @@ impl Reference<'_> {
     pub(super) fn server_sees(&mut self, c: usize, t: usize) {
         let (now, from) = (self.now, self.cpus[c].idle_from);
         if self.everyone(c).next().is_none() {
-            self.to_server(c, |server, rules| server.rested(rules, from, now));
+            self.tell_server(c, |server, rules| server.rested(rules, from, now));
         }
         if !self.in_class(t) && self.runnable(c).next().is_none() {
-            self.to_server(c, |server, rules| server.begin(rules, now));
+            self.tell_server(c, |server, rules| server.begin(rules, now));
         }
     }
 
@@ -214,7 +214,7 @@ impl Reference<'_> {
     pub(super) fn server_loses(&mut self, c: usize, leaver: usize) {
         let now = self.now;
         if !self.in_class(leaver) && self.runnable(c).all(|t| t == leaver) {
-            self.to_server(c, |server, rules| server.nobody(rules, now));
+            self.tell_server(c, |server, rules| server.nobody(rules, now));
         }
     }
 
@@ -225,7 +225,7 @@ impl Reference<'_> {
         }
         let (now, asked) = (self.now, self.cpus[c].resched);
         let delta = now.saturating_sub(self.cpus[c].charged);
-        self.to_server(c, |server, rules| server.update(rules, delta, now));
+        self.tell_server(c, |server, rules| server.update(rules, delta, now));
         if self.cpus[c].resched && !asked {
             self.mark(c);
         }

@@ -109,10 +109,11 @@ fn tasks_that_share_pages_gather_on_one_node() {
         let (report, log) = gather(kernel, &[]);
         // The nodes of the tasks of each program in the end.
         let mut cpus = START;
-        log.0.iter().for_each(|(_, what)| match what {
-            Observation::Migrated { task, to, .. } => cpus[task.0 as usize] = to.0,
-            _ => {}
-        });
+        for (_, what) in &log.0 {
+            if let Observation::Migrated { task, to, .. } = what {
+                cpus[task.0 as usize] = to.0;
+            }
+        }
         let nodes: Vec<Vec<u32>> =
             cpus.chunks(4).map(|team| team.iter().map(|cpu| cpu / 4).collect()).collect();
         assert_eq!(nodes, [[0; 4], [1; 4]], "{kernel}: {:?}", moves(&log, 0));
