@@ -93,6 +93,30 @@ fn groups_and_kernel_threads_of_kstep_are_masks_groups_and_tasks() {
     assert!(compare(&case).unwrap_err().contains("only under EEVDF"));
 }
 
+/// A number that is used again inside its own group would go round for ever.
+#[test]
+fn a_group_with_groups_in_it_is_not_destroyed() {
+    let nested = "[10,-1,0,0],[10,0,1,0]";
+    let why = read(&format!("{{\"seq\": [{nested},[16,0,0,0]]}}")).unwrap_err();
+    assert_eq!((why.line, why.text.as_str()), (3, "group 0 has groups in it; destroy those first"));
+    let inner_first = format!("{{\"seq\": [{nested},[16,1,0,0],[16,0,0,0],[10,-1,0,0]]}}");
+    assert_eq!(read(&inner_first).unwrap().groups.len(), 3);
+}
+
+/// Two cores of two threads before four of one: capacities are by cpu, and that of a core is its first cpu's.
+#[test]
+fn capacities_reach_the_cores_of_mixed_machines() {
+    let rows = |small: &str| {
+        let table = format!(
+            "machine core:2 pu:2 + core:4\nkernel linux-6.12.0\ncapacity 1024 1024 1024 1024 {small}\n\
+             at 0 create A\nat 0 pin A 6-7\nat 0 wake A\nat 200 pin A 0-7\nat 400 sleep A\n"
+        );
+        compare(&read(&table).unwrap()).unwrap().rows
+    };
+    // It leaves a small cpu for a large one as soon as it may (a misfit), and an equal one never.
+    assert_ne!(rows("1024 1024 256 256"), rows("1024 1024 1024 1024"));
+}
+
 /// Without a topology the harness shares the caches of the others: a new task finds an idle cpu.
 #[test]
 fn the_cpu_of_the_harness_stays_in_the_domain_of_the_others() {

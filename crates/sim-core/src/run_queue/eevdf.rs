@@ -21,8 +21,7 @@ use crate::run_queue::{
 };
 use crate::time::{Span, Time};
 
-/// Whether any other task or group competes with the current task or a group around it, delayed ones
-/// included.
+/// Whether another task or group, delayed or not, competes with the current task or a group around it.
 fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
     if cpu.rare.group_count > 0 {

@@ -4,7 +4,7 @@ use sim_core::account::Category;
 use sim_core::ids::CpuId;
 use sim_core::observe::Observation;
 use sim_core::outcome::RunReport;
-use sim_core::program::{AppSpec, MemoryProfile, Pages};
+use sim_core::program::{AppSpec, MemoryProfile, Pages, Scheduling};
 use sim_core::time::{Span, Time};
 
 use crate::memory::second;
@@ -50,6 +50,18 @@ fn remote(report: &RunReport) -> Span {
 
 /// Kernels of each form of the search.
 const KERNELS: [&str; 4] = ["rhel-7.9", "rhel-8.2", "rhel-9.0", "rhel-10.0"];
+
+#[test]
+fn pages_of_real_time_tasks_are_not_scanned() {
+    // `task_tick_numa` is part of the tick of the fair class: faults cost an ordinary task time.
+    let time = |scheduling, on| {
+        let app = AppSpec { scheduling, ..misses(1, 8, Pages::FirstTouch) };
+        trial("numa:2 core:8", "rhel-9.0", &[("numa_balancing", on)]).app(app).run().apps[0].run_time()
+    };
+    let fifo = Scheduling::Fifo(10);
+    assert_eq!(time(fifo, 1), time(fifo, 0));
+    assert!(time(Scheduling::Other, 1) > time(Scheduling::Other, 0));
+}
 
 #[test]
 fn a_task_that_was_taken_away_from_its_pages_goes_back_and_they_stay() {
