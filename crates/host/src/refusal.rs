@@ -191,6 +191,12 @@ const fn unknown(op: &Op) -> Option<&'static str> {
         Op::Lock(_) | Op::Unlock(_) => Some("critical sections"),
         Op::Respawn => Some("new processes"),
         Op::RepeatShared(_) => Some("shared loops"),
+        Op::Post { .. } | Op::Take { .. } | Op::Arm(_) | Op::Meet { .. } => Some("counted events"),
+        Op::Until { .. } => Some("sleeps until an instant"),
+        Op::Io { .. } => Some("work of devices"),
+        Op::Branch { .. } | Op::Jump(_) => Some("branches"),
+        Op::Set(_) => Some("changes of a task's own scheduling"),
+        Op::Done => Some("requests"),
     }
 }
 

@@ -50,8 +50,12 @@ id!(/// A NUMA node (one memory controller).
     NodeId, "node");
 id!(/// A memory profile of a program (see [`crate::program::MemoryProfile`]).
     ProfileId, "profile");
-id!(/// A lock of an application.
+id!(/// A lock: of an application, or of the run.
     LockId, "lock");
+id!(/// A counted event of the run (see [`crate::program::Event`]).
+    EventId, "event");
+id!(/// A device of the run (see [`crate::program::Device`]).
+    DeviceId, "device");
 
 impl TaskId {
     /// "No task" in packed records.

@@ -105,6 +105,8 @@ pub struct Counters {
     pub response_ns: u64,
     /// Requests that took longer than the deadline of the application.
     pub late_responses: u64,
+    /// Instants of clocks that had passed and were left out ([`crate::program::Op::Until`]).
+    pub skipped: u64,
     /// Work asked for, in nanoseconds at nominal speed (rounded down per task).
     pub work_asked_ns: u64,
     /// Work done.
@@ -155,6 +157,7 @@ impl Counters {
             responses: join(self.responses, other.responses),
             response_ns: join(self.response_ns, other.response_ns),
             late_responses: join(self.late_responses, other.late_responses),
+            skipped: join(self.skipped, other.skipped),
             work_asked_ns: join(self.work_asked_ns, other.work_asked_ns),
             work_done_ns: join(self.work_done_ns, other.work_done_ns),
             sleep_asked_ns: join(self.sleep_asked_ns, other.sleep_asked_ns),
@@ -193,6 +196,11 @@ pub struct AppReport {
     pub deadline: Option<Span>,
     /// Times from those wake-ups that are requests to the end of the work; `None` without one.
     pub responses: Option<Box<Histogram>>,
+    /// Times from the instant of each request that it took from an event to when a task went on with it;
+    /// `None` without one.
+    pub waits: Option<Box<Histogram>>,
+    /// When the first response beyond the deadline ended.
+    pub first_late: Option<Time>,
     /// Its wake-up latencies and run lengths, if [`crate::latency::Latencies`] has observed the run.
     pub latencies: Option<Box<AppLatencies>>,
 }
@@ -238,6 +246,30 @@ impl AppReport {
     }
 }
 
+/// What a run measured of a source of requests.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceReport {
+    /// Its name.
+    pub name: String,
+    /// Requests that came.
+    pub came: u64,
+    /// Those of them that found no free place in a bounded queue, and were lost.
+    pub lost: u64,
+}
+
+/// What a run measured of a device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeviceReport {
+    /// Its name.
+    pub name: String,
+    /// Pieces of work that it was given.
+    pub served: u64,
+    /// Length of that work, ns.
+    pub busy_ns: u64,
+    /// How long it waited for a server, ns.
+    pub waited_ns: u64,
+}
+
 /// What a run measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunReport {
@@ -253,6 +285,10 @@ pub struct RunReport {
     pub apps: Vec<AppReport>,
     /// Where the time of each cpu went; each sums to the makespan.
     pub cpus: Vec<Account>,
+    /// The sources of requests in order.
+    pub sources: Vec<SourceReport>,
+    /// The devices in order.
+    pub devices: Vec<DeviceReport>,
     /// Decisions of the policy that the engine refused or corrected.
     pub corrections: u64,
     /// Events the simulator took (differs between modes; not part of any result).
@@ -275,8 +311,11 @@ impl RunReport {
         self.makespan = Time::from_ns(self.makespan.ns() - earlier.makespan.ns());
         for (app, before) in self.apps.iter_mut().zip(&earlier.apps) {
             app.counters = app.counters.since(&before.counters);
-            if let (Some(own), Some(before)) = (&mut app.responses, &before.responses) {
-                own.subtract(before);
+            let histograms = [(&mut app.responses, &before.responses), (&mut app.waits, &before.waits)];
+            for (own, before) in histograms {
+                if let (Some(own), Some(before)) = (own, before) {
+                    own.subtract(before);
+                }
             }
             for (cpu, before) in app.task_cpu.iter_mut().zip(&before.task_cpu) {
                 *cpu = cpu.saturating_sub(*before);
@@ -284,6 +323,15 @@ impl RunReport {
         }
         for (cpu, before) in self.cpus.iter_mut().zip(&earlier.cpus) {
             *cpu = cpu.since(before);
+        }
+        for (own, before) in self.sources.iter_mut().zip(&earlier.sources) {
+            own.came -= before.came;
+            own.lost -= before.lost;
+        }
+        for (own, before) in self.devices.iter_mut().zip(&earlier.devices) {
+            own.served -= before.served;
+            own.busy_ns -= before.busy_ns;
+            own.waited_ns -= before.waited_ns;
         }
         self.corrections -= earlier.corrections;
     }

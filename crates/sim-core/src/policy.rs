@@ -250,6 +250,8 @@ pub enum Awaited {
     Neighbour,
     /// The release of a lock.
     Lock,
+    /// Units of an event that tasks of any application post ([`crate::program::Event`]).
+    Event,
 }
 
 /// What a task does now, as the kernel sees it (a polling task is a running one).

@@ -27,6 +27,8 @@ pub enum Purpose {
     Release = 23,
     /// Whose hinting fault a page has that all tasks of a program use; entity = task.
     HintingFault = 25,
+    /// Intervals between requests from outside; entity = source.
+    Source = 26,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
     /// Lateness of timer ticks; entity = cpu.

@@ -1,7 +1,7 @@
 //! How lengths vary: not at all, uniformly about their mean, or exponentially, in integers only.
 
 /// Variation of a length: none, uniform with this relative half-width in units of 1/65,536 (6,554 = +-10 %;
-/// at most 65,536), or exponential.
+/// at most 65,536), exponential, or by a table of the program ([`Quantiles`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spread(pub u32);
 
@@ -16,14 +16,32 @@ impl Spread {
     /// The longest exponential length, in means.
     pub const LONGEST: u64 = 16;
 
-    /// True for a half-width in its range, and for [`Spread::EXPONENTIAL`].
+    /// By the table of this number of the program.
     #[must_use]
-    pub const fn is_legal(self) -> bool {
-        self.0 <= Self::MAX || self.0 == Self::EXPONENTIAL.0
+    pub const fn table(number: u16) -> Self {
+        Self(Self::TABLES | number as u32)
+    }
+
+    const TABLES: u32 = 1 << 31;
+
+    /// The number of its table, if it has one.
+    #[must_use]
+    pub const fn table_number(self) -> Option<usize> {
+        let number = self.0 ^ Self::TABLES;
+        if number <= u16::MAX as u32 { Some(number as usize) } else { None }
+    }
+
+    /// True for a half-width in its range, for [`Spread::EXPONENTIAL`], and for one of so many tables.
+    #[must_use]
+    pub const fn is_legal(self, tables: usize) -> bool {
+        match self.table_number() {
+            Some(number) => number < tables,
+            None => self.0 <= Self::MAX || self.0 == Self::EXPONENTIAL.0,
+        }
     }
 
     /// `mean` varied by a uniform 32-bit draw: moved within the half-width, or times -ln of the draw as a
-    /// fraction.
+    /// fraction. Not by a table, which its program has ([`crate::program::Program::vary`]).
     #[must_use]
     pub const fn apply(self, mean: u64, draw: u32) -> u64 {
         if self.0 == 0 {
@@ -36,6 +54,49 @@ impl Spread {
         let width = (mean as u128 * self.0 as u128) >> 16;
         let offset = (2 * width * draw as u128) >> 32;
         (mean as u128 - width + offset) as u64
+    }
+}
+
+/// Lengths by their quantiles: values for equally likely parts of all cases, in ascending order and in
+/// 1/65,536 of the mean that an operation states. Between two values lengths are spread evenly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Quantiles(std::sync::Arc<[u32]>);
+
+impl Quantiles {
+    /// The most values of a table.
+    pub const MOST: usize = 4_097;
+
+    /// A table of these values: the least length, the quantiles, the greatest length.
+    ///
+    /// # Errors
+    /// A sentence: less than two values or more than [`Quantiles::MOST`], in descending order, or above 16,384
+    /// means.
+    pub fn new(values: Vec<u32>) -> Result<Self, String> {
+        if !(2..=Self::MOST).contains(&values.len()) {
+            return Err(format!("a table of quantiles has 2 to {} values", Self::MOST));
+        }
+        if !values.is_sorted() || values.last().is_some_and(|last| *last > 1 << 30) {
+            return Err("quantiles are in ascending order, and none is above 16384 means".into());
+        }
+        Ok(Self(values.into()))
+    }
+
+    /// The greatest length, in 1/65,536 of the mean.
+    #[must_use]
+    pub fn greatest(&self) -> u32 {
+        self.0[self.0.len() - 1]
+    }
+
+    /// `mean` varied by a uniform 32-bit draw.
+    #[must_use]
+    pub fn apply(&self, mean: u64, draw: u32) -> u64 {
+        let parts = (self.0.len() - 1) as u64;
+        let (at, within) = ((u64::from(draw) * parts) >> 32, (u64::from(draw) * parts) & u64::from(u32::MAX));
+        let (low, high) = (u64::from(self.0[at as usize]), u64::from(self.0[at as usize + 1]));
+        let factor = (u128::from(low) << 32) + u128::from(high - low) * u128::from(within);
+        // 32 bits of the share, 16 of the values.
+        let varied = u128::from(mean) * (factor >> 16) >> 32;
+        u64::try_from(varied).unwrap_or(u64::MAX)
     }
 }
 
@@ -80,6 +141,19 @@ mod tests {
         assert!(ten_percent.apply(1_000_000, u32::MAX) > 1_099_900);
         assert_eq!(Spread::NONE.apply(77, 12345), 77);
         assert_eq!(Spread(Spread::MAX).apply(100, 0), 0);
+    }
+
+    #[test]
+    fn quantiles_spread_lengths_between_their_values() {
+        let table = Quantiles::new(vec![0, 1 << 16, 3 << 16]).unwrap();
+        let of = |draw| table.apply(1_000, draw);
+        assert_eq!([0, 1 << 30, 1 << 31, 3 << 30].map(of), [0, 500, 1_000, 2_000]);
+        assert_eq!((of(u32::MAX), table.greatest()), (2_999, 3 << 16));
+        assert!(Quantiles::new(vec![1]).is_err() && Quantiles::new(vec![2, 1]).is_err());
+        assert!(Quantiles::new(vec![1, u32::MAX]).is_err());
+        let spread = Spread::table(3);
+        assert_eq!((spread.table_number(), Spread::EXPONENTIAL.table_number()), (Some(3), None));
+        assert!(spread.is_legal(4) && !spread.is_legal(3) && Spread::NONE.table_number().is_none());
     }
 
     #[test]

@@ -88,6 +88,8 @@ mod tests {
             requests: false,
             deadline: None,
             responses: None,
+            waits: None,
+            first_late: None,
             latencies: None,
         };
         RunReport {
@@ -96,6 +98,8 @@ mod tests {
             extrapolated: Span::ZERO,
             error: Span::ZERO,
             apps: vec![app],
+            sources: Vec::new(),
+            devices: Vec::new(),
             cpus: vec![Account::default(); 2],
             corrections: 0,
             events: 0,

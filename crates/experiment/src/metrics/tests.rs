@@ -32,6 +32,8 @@ pub(crate) fn run_of(ns: u64) -> RunReport {
         requests: false,
         deadline: None,
         responses: None,
+        waits: None,
+        first_late: None,
         latencies: None,
     };
     RunReport {
@@ -40,6 +42,8 @@ pub(crate) fn run_of(ns: u64) -> RunReport {
         extrapolated: Span::ZERO,
         error: Span::ZERO,
         apps: vec![app],
+        sources: Vec::new(),
+        devices: Vec::new(),
         cpus: vec![cpu; 2],
         corrections: 0,
         events: 1,

@@ -122,7 +122,7 @@ impl Members {
                 self.rank(task) / self.process == self.rank(other) / self.process
             }
             Awaited::Barrier(Scope::Leaders) => self.rank(other).is_multiple_of(self.process),
-            Awaited::Barrier(Scope::All) | Awaited::Neighbour | Awaited::Lock => true,
+            Awaited::Barrier(Scope::All) | Awaited::Neighbour | Awaited::Lock | Awaited::Event => true,
         }
     }
 }

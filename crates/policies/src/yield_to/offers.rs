@@ -26,7 +26,7 @@ impl Party {
         match what {
             Awaited::Barrier(Scope::Team) => Self::Team(members.rank(task) / members.process),
             Awaited::Barrier(Scope::Leaders) => Self::Leaders,
-            Awaited::Barrier(Scope::All) | Awaited::Neighbour | Awaited::Lock => Self::All,
+            Awaited::Barrier(Scope::All) | Awaited::Neighbour | Awaited::Lock | Awaited::Event => Self::All,
         }
     }
 

@@ -224,6 +224,16 @@ impl Engine<'_> {
             | Op::LeadersBarrier
             | Op::Repeat(_)
             | Op::End => violated(id, cpu, "performs an operation that is begun elsewhere"),
+            Op::Post { .. }
+            | Op::Take { .. }
+            | Op::Arm(_)
+            | Op::Meet { .. }
+            | Op::Until { .. }
+            | Op::Io { .. }
+            | Op::Branch { .. }
+            | Op::Jump(_)
+            | Op::Set(_)
+            | Op::Done => violated(id, cpu, "performs an operation that is not built yet"),
         }
         false
     }

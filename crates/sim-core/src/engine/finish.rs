@@ -46,6 +46,8 @@ impl Engine<'_> {
             extrapolated: self.shared.extrapolated,
             error,
             apps,
+            sources: Vec::new(),
+            devices: Vec::new(),
             cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
             corrections: self.corrections,
             events: self.events,
@@ -73,6 +75,8 @@ fn app_report(app: &App, tasks: &IdVec<TaskId, Task>, added: &[Span]) -> AppRepo
         requests: app.responses.is_some(),
         deadline: app.deadline,
         responses: app.responses.clone(),
+        waits: None,
+        first_late: None,
         latencies: None,
     }
 }

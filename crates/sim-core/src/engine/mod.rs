@@ -132,7 +132,7 @@ use crate::observe::Observer;
 use crate::os::OsModel;
 use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::{self, Order, Policy, Preemption, TaskState};
-use crate::program::AppSpec;
+use crate::program::{AppSpec, Objects};
 use crate::run_queue::Rules;
 use polling::prediction::Predictions;
 use sampling::Sampling;
@@ -221,6 +221,7 @@ pub struct Simulation {
     machine: Arc<Machine>,
     model: Arc<OsModel>,
     apps: Vec<AppSpec>,
+    objects: Objects,
     options: Options,
 }
 
@@ -236,13 +237,28 @@ impl Simulation {
         apps: Vec<AppSpec>,
         options: Options,
     ) -> Result<Self, String> {
+        Self::with_objects(machine, model, apps, Objects::default(), options)
+    }
+
+    /// The same, of applications that use these objects.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`]; objects out of range, or operations on others.
+    pub fn with_objects(
+        machine: Arc<Machine>,
+        model: Arc<OsModel>,
+        apps: Vec<AppSpec>,
+        objects: Objects,
+        options: Options,
+    ) -> Result<Self, String> {
         setup::check(&machine, &model, &apps, options.admission)?;
+        objects.check(&apps)?;
         let grouped = model.discipline.grouped().filter(|_| !model.groups.is_empty());
         let model = match grouped {
             Some(discipline) => Arc::new(OsModel { discipline, ..(*model).clone() }),
             None => model,
         };
-        Ok(Self { machine, model, apps, options })
+        Ok(Self { machine, model, apps, objects, options })
     }
 
     /// Runs to the end: all foreground applications ended, or the horizon, or nothing left that can happen.

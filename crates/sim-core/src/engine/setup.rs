@@ -512,7 +512,7 @@ fn numbered(looks: &mut Vec<Look>, look: Look) -> u8 {
 impl<'o> Engine<'o> {
     /// The state at the beginning. An observer of facts gets those of the whole run: nothing is extrapolated.
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
-        let Simulation { machine, model, apps: specs, mut options } = simulation;
+        let Simulation { machine, model, apps: specs, objects: _, mut options } = simulation;
         let commands = Commands::of(&specs);
         options.sampled &= !observer.wants_facts() && commands.is_empty();
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));

@@ -63,6 +63,8 @@ impl Reference<'_> {
             extrapolated: Span::ZERO,
             error: Span::ZERO,
             apps: (0..self.apps.len()).map(|app| self.app_report(app)).collect(),
+            sources: Vec::new(),
+            devices: Vec::new(),
             cpus: self.cpus.iter().map(super::RefCpu::account).collect(),
             corrections: self.corrections,
             events: self.steps,
@@ -111,6 +113,8 @@ impl Reference<'_> {
             requests: record.spec.requests,
             deadline: record.spec.deadline,
             responses: record.spec.requests.then(|| Box::new(record.responses.clone())),
+            waits: None,
+            first_late: None,
             latencies: None,
         }
     }
