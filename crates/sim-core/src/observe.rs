@@ -94,7 +94,7 @@ pub enum Observation {
     LockAwaited {
         /// Task.
         task: TaskId,
-        /// The lock, of those of its application.
+        /// The lock, of those of its application, or of the run where these are its locks.
         lock: LockId,
     },
     /// A task has got the lock for which it waited, and continues.

@@ -87,6 +87,14 @@ impl Quantiles {
         self.0[self.0.len() - 1]
     }
 
+    /// The mean of the lengths, where an operation states `mean`.
+    pub(crate) fn mean(&self, mean: u64) -> u64 {
+        // The middle of each part, twice.
+        let sum: u128 = self.0.windows(2).map(|part| u128::from(part[0]) + u128::from(part[1])).sum();
+        let varied = u128::from(mean) * sum / (self.0.len() as u128 - 1) >> 17;
+        u64::try_from(varied).unwrap_or(u64::MAX)
+    }
+
     /// `mean` varied by a uniform 32-bit draw.
     #[must_use]
     pub fn apply(&self, mean: u64, draw: u32) -> u64 {
@@ -149,6 +157,8 @@ mod tests {
         let of = |draw| table.apply(1_000, draw);
         assert_eq!([0, 1 << 30, 1 << 31, 3 << 30].map(of), [0, 500, 1_000, 2_000]);
         assert_eq!((of(u32::MAX), table.greatest()), (2_999, 3 << 16));
+        // 1/2 and 2.
+        assert_eq!(table.mean(1_000), 1_250);
         assert!(Quantiles::new(vec![1]).is_err() && Quantiles::new(vec![2, 1]).is_err());
         assert!(Quantiles::new(vec![1, u32::MAX]).is_err());
         let spread = Spread::table(3);

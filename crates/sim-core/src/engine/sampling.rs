@@ -305,8 +305,12 @@ fn work_of_pass(app: &App, pc: u16, bandwidth: u64) -> u64 {
     let mut around: Vec<u128> = Vec::new();
     for op in &app.program.ops()[start as usize + 1..app.program.partner(start) as usize] {
         match op {
-            Op::Compute { work, .. } => each += times * u128::from(work.raw()),
-            Op::Serial { work, .. } => first += times * u128::from(work.raw()) / tasks,
+            Op::Compute { work, spread, .. } => {
+                each += times * u128::from(app.program.mean(work.raw(), *spread));
+            }
+            Op::Serial { work, spread, .. } => {
+                first += times * u128::from(app.program.mean(work.raw(), *spread)) / tasks;
+            }
             Op::Transfer { block, .. } => {
                 let ns = u128::from(*block) * 1_000_000_000 / u128::from(bandwidth);
                 transferred += times * (tasks - 1) * (ns << WORK_FRACTION_BITS);

@@ -507,6 +507,12 @@ impl Program {
         }
     }
 
+    /// The mean of lengths that vary so about a stated one.
+    pub(crate) fn mean(&self, stated: u64, spread: Spread) -> u64 {
+        let table = spread.table_number().and_then(|number| self.tables.get(number));
+        table.map_or(stated, |table| table.mean(stated))
+    }
+
     /// The changes that its tasks make to themselves.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
