@@ -73,7 +73,14 @@ fn root() -> PathBuf {
 }
 
 /// Fields of a report in runs that do not have them: a new one does not change the digests of all others.
-const ABSENT: &[&str] = &[", latencies: None", ", deadline: None", ", late_responses: 0"];
+const ABSENT: &[&str] = &[
+    ", latencies: None",
+    ", deadline: None",
+    ", late_responses: 0",
+    ", skipped: 0",
+    ", waits: None",
+    ", first_late: None",
+];
 
 /// Of the whole report, accounts and counters included. Events are left out, and so are measurements that
 /// only some runs have ([`ABSENT`]).
