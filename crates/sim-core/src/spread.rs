@@ -69,8 +69,8 @@ impl Quantiles {
     /// A table of these values: the least length, the quantiles, the greatest length.
     ///
     /// # Errors
-    /// A sentence: less than two values or more than [`Quantiles::MOST`], in descending order, or above 16,384
-    /// means.
+    /// A sentence: less than two values or more than [`Quantiles::MOST`], in descending order, or above
+    /// 16,384 means.
     pub fn new(values: Vec<u32>) -> Result<Self, String> {
         if !(2..=Self::MOST).contains(&values.len()) {
             return Err(format!("a table of quantiles has 2 to {} values", Self::MOST));

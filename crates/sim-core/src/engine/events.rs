@@ -9,12 +9,11 @@ use crate::engine::shared::Shared;
 use crate::engine::state::{Activity, Armed, Waiting};
 use crate::ids::{CpuId, EventId, TaskId};
 use crate::policy::{Policy, TaskState};
-use crate::program::Op;
 use crate::time::Time;
 
 impl Shared<'_> {
     /// A task begins to wait for a unit of an event and goes on.
-    pub(super) fn arm(&mut self, id: TaskId, event: EventId) {
+    pub(super) fn wait_ahead(&mut self, id: TaskId, event: EventId) {
         self.objects.events[event].wait(id, 1);
         let task = &mut self.tasks[id];
         task.history.armed = Armed::Queued;
@@ -34,25 +33,12 @@ impl Shared<'_> {
         }
         waits
     }
-
-    /// A task has got units of an event, or has met the others there, and goes on.
-    pub(crate) fn passes_event(&mut self, id: TaskId) {
-        let task = &mut self.tasks[id];
-        let app = &mut self.apps[task.app()];
-        if let Some(waits) = &mut app.waits
-            && let Some(Op::Take { event, .. }) = app.program.ops().get(usize::from(task.pc))
-            && self.objects.events[*event].is_stamped()
-        {
-            waits.add(self.now.since(task.history.woken));
-        }
-        task.pc += 1;
-    }
 }
 
 impl Engine<'_> {
     /// The current task adds units to an event, which those get who wait for them; what is left stays or is
     /// lost.
-    pub(super) fn post(&mut self, cpu: CpuId, event: EventId, (count, kept): (u32, bool)) {
+    pub(super) fn post_units(&mut self, cpu: CpuId, event: EventId, (count, kept): (u32, bool)) {
         self.shared.tasks[self.cpus[cpu].current].pc += 1;
         let at = self.cpus[cpu].cursor(self.shared.now);
         self.shared.objects.events[event].post(count, at);
@@ -67,7 +53,7 @@ impl Engine<'_> {
     }
 
     /// The current task takes units of an event or begins to wait for them; true when it waits.
-    pub(super) fn take(&mut self, cpu: CpuId, event: EventId, count: u32) -> bool {
+    pub(super) fn take_units(&mut self, cpu: CpuId, event: EventId, count: u32) -> bool {
         let id = self.cpus[cpu].current;
         if self.shared.objects.events[event].is_stamped() {
             self.shared.end_response(id);
@@ -94,7 +80,7 @@ impl Engine<'_> {
     }
 
     /// The current task meets others, as the last one, or begins to wait for them; true when it waits.
-    pub(super) fn meet(&mut self, cpu: CpuId, event: EventId, parties: u32) -> bool {
+    pub(super) fn meet_others(&mut self, cpu: CpuId, event: EventId, parties: u32) -> bool {
         let id = self.cpus[cpu].current;
         if !self.shared.objects.events[event].meet(id, parties) {
             self.begin_wait(cpu, Waiting::Event, Time::NEVER);

@@ -18,10 +18,10 @@ impl Engine<'_> {
     pub(super) fn perform_other(&mut self, cpu: CpuId, op: Op) -> bool {
         let id = self.cpus[cpu].current;
         match op {
-            Op::Post { event, count, kept } => self.post(cpu, event, (count, kept)),
-            Op::Take { event, count } => return self.take(cpu, event, count),
-            Op::Arm(event) => self.shared.arm(id, event),
-            Op::Meet { event, parties } => return self.meet(cpu, event, parties),
+            Op::Post { event, count, kept } => self.post_units(cpu, event, (count, kept)),
+            Op::Take { event, count } => return self.take_units(cpu, event, count),
+            Op::Arm(event) => self.shared.wait_ahead(id, event),
+            Op::Meet { event, parties } => return self.meet_others(cpu, event, parties),
             Op::Until { .. } => {
                 self.shared.end_response(id);
                 let instant = self.next_instant(id, op);

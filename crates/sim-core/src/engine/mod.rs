@@ -16,10 +16,10 @@
 //!
 //! The fast-forward of `polling` also changes tasks between Queued and Running. `relocate` queues a task on
 //! another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
-//! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock, an event.
-//! It is independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once
-//! its spin limit (`deadline`) has passed. What few tasks and cpus have lies apart from their records
-//! (`state::apart`).
+//! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock, an
+//! event. It is independent of the state: a waiting task polls while it runs, is queued after a yield, or
+//! sleeps once its spin limit (`deadline`) has passed. What few tasks and cpus have lies apart from their
+//! records (`state::apart`).
 //!
 //! # An instant
 //!

@@ -130,7 +130,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-/// The cpus, all idle, and the records of their task groups.
+/// The cpus, all idle, and the records of their task groups; tasks get their priority.
 fn build_cpus(
     machine: &Machine,
     model: &OsModel,
@@ -156,6 +156,10 @@ fn build_cpus(
     groups::add(tasks, &mut cpus, &model.groups);
     if tasks.iter().any(|task| task.history.slice > Span::ZERO) {
         cpus.iter_mut().for_each(|cpu| cpu.rare.own_slices = true);
+    }
+    if model.discipline.real_time().is_some() {
+        // Those of task groups, too.
+        tasks.iter_mut().for_each(|task| task.priority = OTHERS);
     }
     cpus
 }
@@ -324,10 +328,6 @@ impl<'o> Engine<'o> {
         let Population { mut tasks, apps, locks, profiles: _, looks, left } = built;
         let objects = RunObjects::new(objects, options.seed, tasks.len(), &mut timers);
         let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks), &locks);
-        if model.discipline.real_time().is_some() {
-            // Those of task groups, too.
-            tasks.iter_mut().for_each(|task| task.priority = OTHERS);
-        }
         let governor = Schedutil::of(&machine, tasks.len());
         if governor.is_some() {
             timers.arm(Time::ZERO + model.tick, Timer::Clocks);

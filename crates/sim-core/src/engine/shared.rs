@@ -19,6 +19,7 @@ use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::os::OsModel;
 use crate::outcome::{Counters, Options};
 use crate::policy::{Action, Affinity, Decision, THROTTLED, TaskState, Why};
+use crate::program::Op;
 use crate::run_queue::Picks;
 use crate::run_queue::explanation::explain;
 use crate::run_queue::real_time::is_of_class;
@@ -253,6 +254,19 @@ impl Shared<'_> {
         let (now, elapsed) = (self.now, self.elapsed());
         let task = &mut self.tasks[id];
         self.apps[task.app()].end_response(task, now, elapsed);
+    }
+
+    /// A task has got units of an event, or has met the others there, and goes on.
+    pub(crate) fn passes_event(&mut self, id: TaskId) {
+        let task = &mut self.tasks[id];
+        let app = &mut self.apps[task.app()];
+        if let Some(waits) = &mut app.waits
+            && let Some(Op::Take { event, .. }) = app.program.ops().get(usize::from(task.pc))
+            && self.objects.events[*event].is_stamped()
+        {
+            waits.add(self.now.since(task.history.woken));
+        }
+        task.pc += 1;
     }
 
     /// Counts a move.

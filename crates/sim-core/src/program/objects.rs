@@ -29,8 +29,8 @@ pub struct Event {
     pub name: String,
     /// Units at the start.
     pub initial: u32,
-    /// It keeps the instant at which each unit was posted, for the response times of those who take them. Then
-    /// each operation on it concerns one unit, and units are kept.
+    /// It keeps the instant at which each unit was posted, for the response times of those who take them.
+    /// Then each operation on it concerns one unit, and units are kept.
     pub stamped: bool,
 }
 

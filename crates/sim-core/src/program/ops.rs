@@ -142,8 +142,8 @@ pub enum Op {
         /// What nobody waits for stays (a semaphore, a queue) or is lost (a condition).
         kept: bool,
     },
-    /// Takes units of a counted event, or waits, as for a message, until they are there. Who comes while others
-    /// wait, waits behind them.
+    /// Takes units of a counted event, or waits, as for a message, until they are there. Who comes while
+    /// others wait, waits behind them.
     Take {
         /// The event.
         event: EventId,
@@ -160,9 +160,9 @@ pub enum Op {
         /// Tasks that meet, at least 1.
         parties: u32,
     },
-    /// Sleeps until the next instant of a clock of the task (`clock_nanosleep` with `TIMER_ABSTIME`). The first
-    /// one is `first` after the start of the application, the next ones follow each `period` after the one
-    /// before. An instant that has passed ends no sleep: the task goes on at once.
+    /// Sleeps until the next instant of a clock of the task (`clock_nanosleep` with `TIMER_ABSTIME`). The
+    /// first one is `first` after the start of the application, the next ones follow each `period` after
+    /// the one before. An instant that has passed ends no sleep: the task goes on at once.
     Until {
         /// Which of the task's clocks, from 0.
         clock: u8,
@@ -545,8 +545,8 @@ impl Program {
         })
     }
 
-    /// The same program, whose objects of the run ([`super::Objects`]) stand so much further on there: events,
-    /// devices, and if they are named, locks.
+    /// The same program, whose objects of the run ([`super::Objects`]) stand so much further on there:
+    /// events, devices, and if they are named, locks.
     #[must_use]
     pub fn moved(&self, events: u32, devices: u32, locks: u32) -> Self {
         let mut other = self.clone();

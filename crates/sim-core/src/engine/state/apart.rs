@@ -55,8 +55,8 @@ pub(crate) struct History {
     pub(crate) runtime: i64,
     /// Of a group on a cpu: since when it is throttled; `NEVER` if it is not.
     pub(crate) throttled_at: Time,
-    /// When its present request came: when it last woke from sleep for a time, the instant of a clock, or that
-    /// of a unit of an event. `NEVER` if it has none.
+    /// When its present request came: when it last woke from sleep for a time, the instant of a clock, or
+    /// that of a unit of an event. `NEVER` if it has none.
     pub(crate) woken: Time,
     /// At a barrier: what is left of an interrupted cache refill ([`crate::engine::state::Task::arrive`]).
     pub(crate) refill: Span,

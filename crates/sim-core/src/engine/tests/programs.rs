@@ -410,7 +410,8 @@ fn who_waits_for_whom_is_named_with_the_circle() {
     rig.objects.locks = vec![lock("left", LockRules::MUTEX), lock("right", LockRules::MUTEX)];
     let text = "3 tasks wait for what will never happen: guest rank 0 waits for the lock `right`, which kant \
                 rank 0 holds; plato rank 0 waits for the lock `right`, which kant rank 0 holds; kant rank 0 \
-                waits for the lock `left`, which plato rank 0 holds; a circle of 2: plato rank 0, kant rank 0";
+                waits for the lock `left`, which plato rank 0 holds; a circle of 2: plato rank 0, \
+                kant rank 0";
     assert_eq!(rig.run().0.outcome, Outcome::Deadlock(text.into()));
     // A lock of its own has a number, and who has ended still has it.
     let app = app(2, WaitMode::Spin, vec![Op::Lock(LockId(0)), compute(MS)]);
