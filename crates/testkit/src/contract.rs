@@ -8,7 +8,7 @@ use sim_core::machine::{CpuSet, Machine};
 use sim_core::os::OsModel;
 use sim_core::outcome::{Options, Outcome};
 use sim_core::policy::Policy;
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+use sim_core::program::{AppSpec, MemoryProfile, Objects, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
 
@@ -78,7 +78,8 @@ pub fn scenario(machine: Machine, model: OsModel, wait: WaitMode, seed: u64) -> 
     let apps = apps(machine.cpus(), wait)?;
     let horizon = Time::from_ns(20_000_000_000);
     let options = Options { seed, horizon, start_jitter: model.tick, ..Options::default() };
-    Ok(Small { machine: Arc::new(machine), model: Arc::new(model), apps, options })
+    let objects = Objects::default();
+    Ok(Small { machine: Arc::new(machine), model: Arc::new(model), apps, objects, options })
 }
 
 /// A run of the scenario; what is wrong with it includes that it does not end.

@@ -26,6 +26,8 @@ pub fn differences(one: &RunReport, other: &RunReport) -> Vec<String> {
     for (number, (one, other)) in one.apps.iter().zip(&other.apps).enumerate() {
         of_app(&mut found, &format!("application {number} ({})", one.name), one, other);
     }
+    add(&mut found, "sources", &one.sources, &other.sources);
+    add(&mut found, "devices", &one.devices, &other.devices);
     add(&mut found, "events", &one.events, &other.events);
     add(&mut found, "digest of all facts", &one.digest, &other.digest);
     found
@@ -47,6 +49,9 @@ fn of_app(found: &mut Vec<String>, place: &str, one: &AppReport, other: &AppRepo
     add(found, &format!("{place}, requests"), &one.requests, &other.requests);
     let quantiles = |app: &AppReport| app.responses.as_ref().map(|all| all.quantiles());
     add(found, &format!("{place}, responses"), &quantiles(one), &quantiles(other));
+    let quantiles = |app: &AppReport| app.waits.as_ref().map(|all| all.quantiles());
+    add(found, &format!("{place}, waits"), &quantiles(one), &quantiles(other));
+    add(found, &format!("{place}, first late"), &one.first_late, &other.first_late);
     add(found, &format!("{place}, latencies"), &one.latencies, &other.latencies);
 }
 

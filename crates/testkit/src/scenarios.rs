@@ -1,6 +1,7 @@
 //! Random small scenarios: every feature of the engine, drawn from one seed.
 
 mod added;
+pub mod programs;
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use sim_core::os::{
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
-    AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Scheduling, Spread, StartUp, Touch,
+    AppSpec, Forks, MemoryProfile, Objects, Op, Pages, Program, Runtime, Scheduling, Spread, StartUp, Touch,
     TransferOrder, WEIGHT_IDLE,
 };
 use sim_core::rng::{Purpose, stream};
@@ -23,6 +24,7 @@ use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
 pub use added::{with_commands, with_locks, with_real_time};
+pub use programs::with_programs;
 
 /// A scenario small enough to simulate poll by poll.
 #[derive(Clone, Debug)]
@@ -33,6 +35,8 @@ pub struct Small {
     pub model: Arc<OsModel>,
     /// Applications.
     pub apps: Vec<AppSpec>,
+    /// What their programs share.
+    pub objects: Objects,
     /// Options.
     pub options: Options,
 }
@@ -85,7 +89,8 @@ pub fn random(seed: u64) -> Small {
     };
     let start_jitter = if rng.random_range(0..2) == 0 { Span::ZERO } else { model.tick };
     let options = Options { seed, horizon, stepwise: false, sampled: false, admission, start_jitter };
-    Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
+    let objects = Objects::default();
+    Small { machine: Arc::new(machine), model: Arc::new(model), apps, objects, options }
 }
 
 /// A random scenario with long queues of tasks of one weight that poll under a fair yield of CFS or the one

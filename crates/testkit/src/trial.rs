@@ -38,9 +38,9 @@ pub fn watched(small: &Small, policy: &mut dyn Policy, limit: Span) -> Result<Tr
 /// # Errors
 /// As [`watched`].
 pub fn observed(small: &Small, policy: &mut dyn Policy, limit: Span) -> Result<Trial, String> {
-    let parts = small.clone();
     let mut eyes = ((Invariants::new(&small.apps), Watchdog::new(&small.apps)), Reasons::default());
-    let simulation = Simulation::new(parts.machine, parts.model, parts.apps, parts.options)?;
+    let Small { machine, model, apps, objects, options } = small.clone();
+    let simulation = Simulation::with_objects(machine, model, apps, objects, options)?;
     let report = simulation.run(policy, &mut eyes);
     let ((invariants, watchdog), reasons) = eyes;
     let mut found = invariants.violations;

@@ -13,6 +13,7 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::outcome::Options;
 use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
+use sim_core::program::Objects;
 use sim_core::time::Span;
 use sim_core::wait::WaitMode;
 use testkit::contract::{self, SHAPES, WAITS};
@@ -139,8 +140,8 @@ fn the_checkers_find_a_policy_that_breaks_the_contract() {
     let kernel = kernels::KERNELS.resolve("linux-2.6.28").unwrap();
     let model = kernels::build(kernel, &Values::defaults(kernel.parameters), 1);
     let apps = vec![contract::app("a", 2, 1, Span::from_ms(300), WaitMode::Block).unwrap()];
-    let small =
-        Small { machine: Arc::new(machine), model: Arc::new(model), apps, options: Options::default() };
+    let (objects, options) = (Objects::default(), Options::default());
+    let small = Small { machine: Arc::new(machine), model: Arc::new(model), apps, objects, options };
     let trial = watched(&small, &mut Unfair, Span::from_ms(200)).unwrap();
     // Rank 0 waits until rank 1 has done its work, 0.27 to 0.33 s; rank 1 is created and later woken on cpu
     // 7.

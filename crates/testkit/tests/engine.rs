@@ -15,7 +15,7 @@ use sim_core::time::{Span, Time};
 use testkit::differences::differences;
 use testkit::invariants::{Invariants, violations};
 use testkit::policies::{Fixed, Restless};
-use testkit::scenarios::{Small, long_queues, random, with_commands, with_locks};
+use testkit::scenarios::{Small, long_queues, random, with_commands, with_locks, with_programs};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(part: u64) -> Range<u64> {
@@ -47,8 +47,8 @@ fn run(small: &Small, seed: u64, stepwise: bool) -> RunReport {
     let options = Options { stepwise, ..small.options };
     let latencies = Latencies::new(small.machine.cpus(), small.apps.iter().map(|app| app.tasks));
     let mut observer = (Invariants::new(&small.apps), latencies);
-    let simulation = Simulation::new(small.machine.clone(), small.model.clone(), small.apps.clone(), options)
-        .expect("legal");
+    let Small { machine, model, apps, objects, .. } = small.clone();
+    let simulation = Simulation::with_objects(machine, model, apps, objects, options).expect("legal");
     let mut report = simulation.run(policy(seed).as_mut(), &mut observer);
     report.add_latencies(observer.1.finish());
     let mut found = observer.0.violations;
@@ -68,6 +68,8 @@ fn closed_form_and_stepwise_give_the_same_bytes() {
     for seed in seeds(2) {
         equals_stepwise(&with_locks(random(seed), seed), seed);
         equals_stepwise(&with_commands(random(seed), seed), seed);
+        equals_stepwise(&with_programs(random(seed), seed), seed);
+        equals_stepwise(&with_programs(long_queues(seed), seed), seed);
         equals_stepwise(&with_locks(long_queues(seed), seed), seed);
     }
 }
@@ -89,9 +91,10 @@ fn equals_stepwise(small: &Small, seed: u64) {
 
 /// All facts of a run.
 fn facts(small: &Small, seed: u64, stepwise: bool) -> Vec<(Time, Observation)> {
-    let (parts, mut log) = (small.clone(), Log::default());
+    let mut log = Log::default();
     let options = Options { stepwise, ..small.options };
-    let simulation = Simulation::new(parts.machine, parts.model, parts.apps, options).expect("legal");
+    let Small { machine, model, apps, objects, .. } = small.clone();
+    let simulation = Simulation::with_objects(machine, model, apps, objects, options).expect("legal");
     simulation.run(policy(seed).as_mut(), &mut log);
     log.0
 }
@@ -111,6 +114,8 @@ fn the_same_seed_gives_the_same_run() {
     for seed in 0..50 {
         let small = random(seed);
         assert_eq!(run(&small, seed, false), run(&small, seed, false), "seed {seed}");
+        let small = with_programs(small, seed);
+        assert_eq!(run(&small, seed, false), run(&small, seed, false), "programs, seed {seed}");
     }
 }
 

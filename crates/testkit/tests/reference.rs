@@ -18,7 +18,8 @@ use sim_core::time::{Span, Time, Work};
 use testkit::differences::differences;
 use testkit::policies::{Fixed, Restless};
 use testkit::reference;
-use testkit::scenarios::{Small, random, with_commands, with_locks, with_real_time};
+use testkit::scenarios::programs::{OPERATIONS, operation};
+use testkit::scenarios::{Small, random, with_commands, with_locks, with_programs, with_real_time};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -72,8 +73,8 @@ fn observer(small: &Small) -> (Log, Latencies) {
 
 fn engine(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
     let mut observer = observer(small);
-    let parts = small.clone();
-    let simulation = Simulation::new(parts.machine, parts.model, parts.apps, parts.options).expect("legal");
+    let Small { machine, model, apps, objects, options } = small.clone();
+    let simulation = Simulation::with_objects(machine, model, apps, objects, options).expect("legal");
     let mut report = simulation.run(policy, &mut observer);
     report.add_latencies(observer.1.finish());
     (report, observer.0)
@@ -81,9 +82,8 @@ fn engine(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
 
 fn slow(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
     let mut observer = observer(small);
-    let parts = small.clone();
-    let mut report =
-        reference::run_observed(parts.machine, parts.model, parts.apps, parts.options, policy, &mut observer);
+    let Small { machine, model, apps, objects, options } = small.clone();
+    let mut report = reference::run_observed(machine, model, apps, objects, options, policy, &mut observer);
     report.add_latencies(observer.1.finish());
     (report, observer.0)
 }
@@ -93,6 +93,11 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
     let (mut fast, facts) = engine(small, policy().as_mut());
     let (mut plain, expected) = slow(small, policy().as_mut());
     (fast.events, plain.events) = (0, 0);
+    // Each kernel has its own words.
+    [&mut fast, &mut plain].into_iter().for_each(|report| match &mut report.outcome {
+        Outcome::Deadlock(text) => text.clear(),
+        _ => {}
+    });
     let differ = (0..facts.0.len().max(expected.0.len())).find(|i| facts.0.get(*i) != expected.0.get(*i));
     if let Some(at) = differ {
         let (one, other) = (&facts.0[at..], &expected.0[at..]);
@@ -297,6 +302,31 @@ fn engine_and_reference_agree_on_locks() {
         compare(&format!("locks in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
     }
     assert!(waits > 0, "no task ever waited for a lock");
+}
+
+#[test]
+fn engine_and_reference_agree_on_programs() {
+    let mut drawn = std::collections::BTreeMap::<_, u64>::new();
+    let (mut ended, mut answered, mut served, mut lost) = (0, 0, 0, 0);
+    for seed in seeds(600) {
+        let small = with_programs(scenario(seed), seed);
+        let ops = small.apps.iter().flat_map(|app| app.program.ops().iter().filter_map(operation));
+        ops.for_each(|name| *drawn.entry(name).or_default() += 1);
+        let report = compare(&format!("programs, seed {seed}"), &small, || policy(seed));
+        ended += u64::from(matches!(report.outcome, Outcome::Completed));
+        answered += report.apps.iter().map(|app| app.counters.responses).sum::<u64>();
+        served += report.devices.iter().map(|device| device.served).sum::<u64>();
+        lost += report.sources.iter().map(|source| source.lost).sum::<u64>();
+        let small = with_programs(in_lock_step(seed), seed);
+        compare(&format!("programs in lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
+        compare(&format!("programs in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
+    }
+    let count = seeds(600).end - seeds(600).start;
+    if count >= 600 {
+        assert_eq!(drawn.len(), OPERATIONS.len(), "some operations are never drawn: {drawn:?}");
+        let found = [ended * 10, answered / 10, served / 10, lost];
+        assert!(found.iter().all(|found| *found > count), "ended, answered, served, lost: {found:?}");
+    }
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn wrapped_policies_do_the_same_on_the_reference_kernel() {
             small.options.horizon = small.options.horizon.min(Time::from_ns(cycle * 20_000));
             let choice = choice(entry, seed, true);
             let fast = run(&small, build(&small, &choice).as_mut(), false);
-            let Small { machine, model, apps, options } = small.clone();
+            let Small { machine, model, apps, options, .. } = small.clone();
             let slow = reference::run(machine, model, apps, options, build(&small, &choice).as_mut());
             let slow = RunReport { events: 0, ..slow };
             assert!(fast == slow, "{} seed {seed}", choice.stack(&small.model));

@@ -91,7 +91,7 @@ impl Reference<'_> {
     }
 
     /// A task gets another weight.
-    fn weigh(&mut self, t: usize, weight: u32) {
+    pub(super) fn weigh(&mut self, t: usize, weight: u32) {
         let (c, old) = (self.tasks[t].cpu, self.tasks[t].weight);
         self.alter(t, |me| me.set_weight(t, weight));
         let runs = self.cpus[c].current == Some(t);
@@ -115,7 +115,7 @@ impl Reference<'_> {
 
     /// A task gets other cpus: if that changes anything, it leaves its queue for it (`do_set_cpus_allowed`),
     /// except beside limited groups.
-    fn masked(&mut self, t: usize, cpus: &CpuSet) {
+    pub(super) fn masked(&mut self, t: usize, cpus: &CpuSet) {
         let same = |cpu| self.tasks[t].affinity.allows(cpu) == cpus.contains(cpu);
         let unlimited = self.model.groups.iter().all(|group| group.limit.is_none());
         if self.eevdf().is_some() && unlimited && !self.machine.cpu_ids().all(same) {

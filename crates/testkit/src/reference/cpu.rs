@@ -73,7 +73,7 @@ impl Reference<'_> {
             return (1, self.machine.costs.poll.ns());
         }
         let polling = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting)).polling;
-        let message = waiting == Waiting::Exchange;
+        let message = matches!(waiting, Waiting::Exchange | Waiting::Event);
         let looks = if message { polling.message_looks } else { polling.looks };
         let each = if looks.each == Span::ZERO { self.machine.costs.poll } else { looks.each };
         (u64::from(looks.count), each.ns())
@@ -220,6 +220,8 @@ impl Reference<'_> {
                 self.tasks[t].woken = Some(self.now.saturating_add(span));
                 self.sleep(c, t, Some(span));
             }
+            OnReturn::Until(at) => self.instant_comes(c, t, at, policy),
+            OnReturn::Io(device, length) => self.served(c, t, device, length),
             OnReturn::Yield => {
                 self.tasks[t].pc += 1;
                 self.apps[self.tasks[t].app].counters.yields += 1;
@@ -322,7 +324,7 @@ impl Reference<'_> {
     }
 
     /// The kernel picks again; true when somebody else runs now.
-    fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
+    pub(super) fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
         self.charge(c);
         let over = std::mem::take(&mut self.cpus[c].slice_over);
         let in_kernel = self.apps[self.tasks[t].app].spec.kernel_mode && self.tasks[t].priority != THROTTLED;

@@ -3,16 +3,17 @@
 use sim_core::account::Category;
 use sim_core::outcome::{AppReport, Outcome, RunReport};
 use sim_core::policy::TaskState;
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, Op};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::Reference;
 use super::state::{RefApp, Signals};
 
 impl RefApp {
-    pub(super) fn new(spec: AppSpec, first: usize) -> Self {
+    pub(super) fn new(spec: AppSpec, first: usize, locks: usize) -> Self {
         Self {
-            signals: Signals::new(spec.program.locks()),
+            signals: Signals::default(),
+            locks,
             episodes: std::collections::BTreeMap::new(),
             passes: std::collections::BTreeMap::new(),
             yields: [&spec.runtime, spec.team_runtime.as_ref().unwrap_or(&spec.runtime)]
@@ -23,6 +24,8 @@ impl RefApp {
             begun: 0,
             first_run: None,
             responses: sim_core::histogram::Histogram::default(),
+            waits: sim_core::histogram::Histogram::default(),
+            first_late: None,
             runnable: 0,
             met: None,
             clock: None,
@@ -63,8 +66,8 @@ impl Reference<'_> {
             extrapolated: Span::ZERO,
             error: Span::ZERO,
             apps: (0..self.apps.len()).map(|app| self.app_report(app)).collect(),
-            sources: Vec::new(),
-            devices: Vec::new(),
+            sources: self.objects.source_reports(),
+            devices: self.objects.device_reports(),
             cpus: self.cpus.iter().map(super::RefCpu::account).collect(),
             corrections: self.corrections,
             events: self.steps,
@@ -97,6 +100,8 @@ impl Reference<'_> {
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }
         counters.runnable_ns = record.runnable;
+        let takes = |op: &Op| matches!(op, Op::Take { event, .. } if self.objects.is_stamped(*event));
+        let waits = record.spec.requests && record.spec.program.ops().iter().any(takes);
         for task in tasks {
             counters.runnable_ns += task.runnable_since.map_or(0, |since| self.now - since);
         }
@@ -113,8 +118,8 @@ impl Reference<'_> {
             requests: record.spec.requests,
             deadline: record.spec.deadline,
             responses: record.spec.requests.then(|| Box::new(record.responses.clone())),
-            waits: None,
-            first_late: None,
+            waits: waits.then(|| Box::new(record.waits.clone())),
+            first_late: record.first_late,
             latencies: None,
         }
     }

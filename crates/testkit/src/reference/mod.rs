@@ -13,6 +13,7 @@ mod compute;
 mod cores;
 mod cpu;
 mod eevdf;
+mod events;
 mod fair;
 mod finish;
 mod governor;
@@ -47,12 +48,13 @@ use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::os::{Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{Awaited, Order, Policy, Preemption};
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, Objects};
 use sim_core::time::Time;
 
 use cores::core_speed;
+use events::RefObjects;
 use memory::{Job, RefMemory};
-use state::{Activity, NEVER, RefApp, RefCpu, RefTask};
+use state::{Activity, NEVER, RefApp, RefCpu, RefLock, RefTask};
 
 /// What a timer does; in the order in which the timers of one instant go off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +63,7 @@ enum Timer {
     Create(usize),
     Admit,
     Wake { task: usize, by: usize },
+    Request(usize),
     Bind(usize, usize),
     Yields(usize, bool),
     Update,
@@ -76,7 +79,7 @@ impl Timer {
     fn class(self) -> u8 {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
-            Self::Wake { .. } | Self::Bind(..) | Self::Yields(..) => 1,
+            Self::Wake { .. } | Self::Request(_) | Self::Bind(..) | Self::Yields(..) => 1,
             Self::Update | Self::Period(_) | Self::Refill | Self::Clocks => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
@@ -106,6 +109,10 @@ struct Reference<'o> {
     /// Some task is a real-time task.
     real_time: bool,
     apps: Vec<RefApp>,
+    /// What the programs share.
+    objects: RefObjects,
+    /// The locks of the run and, behind them, those of each application.
+    locks: Vec<RefLock>,
     memory: RefMemory,
     /// Armed timers in the order of arming.
     timers: Vec<(u64, Timer)>,
@@ -162,14 +169,16 @@ pub fn run(
     options: Options,
     policy: &mut dyn Policy,
 ) -> RunReport {
-    run_observed(machine, model, apps, options, policy, &mut ())
+    run_observed(machine, model, apps, Objects::default(), options, policy, &mut ())
 }
 
-/// As [`run`], telling every fact to an observer.
+/// As [`run`], with what the programs share (as [`sim_core::engine::Simulation::with_objects`]), telling every
+/// fact to an observer.
 pub fn run_observed(
     machine: Arc<Machine>,
     model: Arc<OsModel>,
     apps: Vec<AppSpec>,
+    objects: Objects,
     options: Options,
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
@@ -178,7 +187,7 @@ pub fn run_observed(
         Order::System => model,
         order => Arc::new(model.ordered(order)),
     };
-    let mut reference = Reference::new(machine, model, apps, options, observer);
+    let mut reference = Reference::new(machine, model, (apps, &objects), options, observer);
     let outcome = reference.go(policy);
     reference.finish(outcome)
 }
@@ -187,7 +196,7 @@ impl<'o> Reference<'o> {
     fn new(
         machine: Arc<Machine>,
         model: Arc<OsModel>,
-        specs: Vec<AppSpec>,
+        (specs, objects): (Vec<AppSpec>, &Objects),
         options: Options,
         observer: &'o mut dyn Observer,
     ) -> Self {
@@ -195,6 +204,8 @@ impl<'o> Reference<'o> {
         let mut apps = Vec::new();
         let mut timers = Vec::new();
         let commands = commands::in_order(&specs);
+        let mut locks: Vec<_> = objects.locks.iter().map(|lock| RefLock::new(lock.rules)).collect();
+        let mut objects = RefObjects::new(objects, options.seed);
         for (number, spec) in specs.into_iter().enumerate() {
             let first = tasks.len();
             tasks.extend((0..spec.tasks).map(|rank| RefTask {
@@ -204,8 +215,13 @@ impl<'o> Reference<'o> {
             if spec.after.is_none() && !spec.is_commanded() {
                 timers.push((startup::delay(&spec, number, &options), Timer::Start(number)));
             }
-            apps.push(RefApp::new(spec, first));
+            let base = if spec.named_locks { 0 } else { locks.len() };
+            if !spec.named_locks {
+                locks.extend((0..spec.program.locks()).map(|_| RefLock::new(spec.lock)));
+            }
+            apps.push(RefApp::new(spec, first, base));
         }
+        timers.extend(objects.first_requests());
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));
         }
@@ -232,6 +248,8 @@ impl<'o> Reference<'o> {
             real_time: tasks.iter().any(|task| task.scheduling.priority().is_some()),
             tasks,
             apps,
+            objects,
+            locks,
             timers,
             commands,
             pools: Vec::new(),
@@ -274,7 +292,14 @@ impl<'o> Reference<'o> {
                 .all(|cpu| cpu.current.is_none() && cpu.queue.is_empty() && cpu.class.line.is_empty());
             // What may wake somebody up.
             let coming = |timer: &Timer| {
-                matches!(timer, Timer::Start(_) | Timer::Create(_) | Timer::Admit | Timer::Wake { .. })
+                matches!(
+                    timer,
+                    Timer::Start(_)
+                        | Timer::Create(_)
+                        | Timer::Admit
+                        | Timer::Wake { .. }
+                        | Timer::Request(_)
+                )
             };
             if asleep && command == NEVER && !self.timers.iter().any(|(_, timer)| coming(timer)) {
                 return Outcome::Deadlock(self.who_waits());
@@ -414,6 +439,7 @@ impl<'o> Reference<'o> {
             Timer::Create(app) => self.create(app, policy),
             Timer::Admit => self.admit(policy),
             Timer::Wake { task, by } => self.wake(task, by, policy),
+            Timer::Request(source) => self.request(source, policy),
             Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Yields(app, of_team) => self.flip_yields(app, of_team),
             Timer::Update => self.update_priorities(),

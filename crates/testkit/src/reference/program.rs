@@ -4,7 +4,7 @@ use sim_core::observe::LeaveReason;
 use sim_core::policy::{Awaited, Policy, TaskState};
 use sim_core::program::{MemoryProfile, Op, Pages, Spread, TransferOrder};
 use sim_core::rng;
-use sim_core::time::{Span, Work};
+use sim_core::time::{Span, Time, Work};
 use sim_core::wait::Scope;
 
 use super::Reference;
@@ -39,10 +39,10 @@ impl Reference<'_> {
                     self.turn_of_loop(t, *op);
                     true
                 }
-                Op::Lock(lock) => self.lock(c, t, lock.0 as usize, &mut overhead),
+                Op::Lock(lock) => self.lock(c, t, lock, &mut overhead),
                 Op::Unlock(lock) => {
                     self.tasks[t].pc += 1;
-                    self.unlock(c, t, lock.0 as usize, &mut overhead);
+                    self.unlock(c, t, lock, &mut overhead);
                     true
                 }
                 Op::Compute { work, spread, profile } => {
@@ -57,6 +57,13 @@ impl Reference<'_> {
                     self.tasks[t].rank > 0 || self.work(c, t, work, spread, profile, overhead)
                 }
                 Op::Transfer { block, order } => self.transfer(c, t, block, order, overhead),
+                Op::Post { .. } | Op::Take { .. } | Op::Arm(_) | Op::Meet { .. } | Op::Set(_) => {
+                    self.shared_op(c, t, *op, &mut overhead)
+                }
+                Op::Branch { .. } | Op::Jump(_) | Op::Done => {
+                    self.pass(t, *op);
+                    true
+                }
                 _ => {
                     self.begin_waiting_op(c, t, *op, overhead);
                     false
@@ -82,6 +89,10 @@ impl Reference<'_> {
                 self.call(c, self.machine.costs.fork.ns().max(1), OnReturn::Respawn, overhead);
             }
             Op::Exchange { shift } => self.exchange(c, t, shift, overhead),
+            Op::Until { clock, first, period, skips } => {
+                self.until(c, t, (clock, first, period), skips, overhead);
+            }
+            Op::Io { device, span, spread } => self.io(c, t, device, (span, spread), overhead),
             Op::Sleep { span, spread } => {
                 self.responded(t);
                 let nap = self.vary(t, span.ns(), spread).max(1);
@@ -90,6 +101,41 @@ impl Reference<'_> {
                 self.call(c, sleep, OnReturn::Nap(nap), overhead);
             }
             _ => self.call(c, yielding, OnReturn::Yield, overhead),
+        }
+    }
+
+    /// An operation on what the programs share, or a change: true when the task goes on.
+    fn shared_op(&mut self, c: usize, t: usize, op: Op, overhead: &mut Overhead) -> bool {
+        match op {
+            Op::Post { event, count, kept } => {
+                self.tasks[t].pc += 1;
+                self.post(c, event, count, kept, overhead);
+                true
+            }
+            Op::Take { event, count } => self.take(c, t, event, count, *overhead),
+            Op::Arm(event) => {
+                self.begin_to_wait(t, event);
+                true
+            }
+            Op::Meet { event, parties } => self.meet(c, t, event, parties, overhead),
+            Op::Set(number) => self.change_itself(c, t, number, overhead),
+            _ => unreachable!("an operation of the program alone"),
+        }
+    }
+
+    /// Goes on elsewhere, or ends a response.
+    fn pass(&mut self, t: usize, op: Op) {
+        match op {
+            Op::Branch { share, to } => {
+                let draw = self.draw(t);
+                let next = self.tasks[t].pc + 1;
+                self.tasks[t].pc = if draw < share { usize::from(to) } else { next };
+            }
+            Op::Jump(to) => self.tasks[t].pc = usize::from(to),
+            _ => {
+                self.tasks[t].pc += 1;
+                self.responded(t);
+            }
         }
     }
 
@@ -132,25 +178,31 @@ impl Reference<'_> {
     }
 
     /// What a task woke from a nap for is done.
-    fn responded(&mut self, t: usize) {
+    pub(super) fn responded(&mut self, t: usize) {
         let Some(woken) = self.tasks[t].woken.take() else { return };
-        let app = &mut self.apps[self.tasks[t].app];
+        let (now, app) = (self.now, &mut self.apps[self.tasks[t].app]);
+        // A unit that a busy task has posted can be taken a little before its instant.
+        let response = now.saturating_sub(woken);
         app.counters.responses += 1;
-        app.counters.response_ns += self.now - woken;
-        if let Some(deadline) = app.spec.deadline
-            && self.now > woken + deadline.ns()
-        {
+        app.counters.response_ns += response;
+        if app.spec.deadline.is_some_and(|deadline| response > deadline.ns()) {
             app.counters.late_responses += 1;
+            app.first_late.get_or_insert(Time::from_ns(now));
         }
         if app.spec.requests {
-            app.responses.add(Span::from_ns(self.now - woken));
+            app.responses.add(Span::from_ns(response));
         }
     }
 
-    fn vary(&mut self, t: usize, mean: u64, spread: Spread) -> u64 {
+    fn draw(&mut self, t: usize) -> u32 {
         let task = &mut self.tasks[t];
         task.draws += 1;
-        spread.apply(mean, rng::draw(task.noise, task.draws))
+        rng::draw(task.noise, task.draws)
+    }
+
+    pub(super) fn vary(&mut self, t: usize, mean: u64, spread: Spread) -> u64 {
+        let draw = self.draw(t);
+        self.apps[self.tasks[t].app].spec.program.vary(mean, spread, draw)
     }
 
     /// Begins a compute operation; true when there is nothing to do.
@@ -228,6 +280,7 @@ impl Reference<'_> {
             self.charge(c);
         }
         let Some(t) = self.cpus[c].current else { return };
+        self.tasks[t].waiting = waiting;
         let runtime = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting));
         let present_episode = runtime.startup.sleeps && !self.tasks[t].up;
         let limit = if present_episode {
@@ -239,7 +292,6 @@ impl Reference<'_> {
         };
         let begins = self.now + overhead.total();
         let task = &mut self.tasks[t];
-        task.waiting = waiting;
         task.ready = ready;
         task.deadline = limit.map_or(NEVER, |limit| begins.saturating_add(limit));
         if self.watched && ready == NEVER && !task.notified {
@@ -247,6 +299,7 @@ impl Reference<'_> {
             let what = match waiting {
                 Waiting::Exchange => Awaited::Neighbour,
                 Waiting::Lock => Awaited::Lock,
+                Waiting::Event => Awaited::Event,
                 _ => Awaited::Barrier(task.scope),
             };
             self.waits.push((t, Some(what)));

@@ -82,10 +82,15 @@ impl Reference<'_> {
         for rank in 0..self.apps[app].spec.tasks {
             let t = self.task(app, rank);
             if self.tasks[t].state != TaskState::Exited {
-                self.set_affinity(TaskId(t as u32), Affinity::Set(cpus.clone()), Why::NONE);
+                self.bind_one(t, cpus);
                 self.tell(policy);
             }
         }
+    }
+
+    /// A task may run here only.
+    pub(super) fn bind_one(&mut self, t: usize, cpus: &std::sync::Arc<sim_core::machine::CpuSet>) {
+        self.set_affinity(TaskId(t as u32), Affinity::Set(cpus.clone()), Why::NONE);
     }
 
     /// All tasks, which sleep, wake up at once.

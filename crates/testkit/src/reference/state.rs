@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sim_core::account::{Account, Category};
+use sim_core::lock::LockRules;
 use sim_core::outcome::Counters;
 use sim_core::policy::{Affinity, TaskState};
 use sim_core::program::{AppSpec, MemoryProfile, Scheduling};
 use sim_core::rng::{Purpose, key};
-use sim_core::time::Span;
+use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
+use super::events::EventWait;
 use super::memory::Job;
 use super::records::{APART, RefClass, RefGroup, RefQueue};
 use super::scan::RefScan;
@@ -59,6 +61,10 @@ pub(super) enum OnReturn {
     Fork(u32),
     Touch,
     Respawn,
+    /// An instant of a clock.
+    Until(u64),
+    /// Work for a device: which, and how long.
+    Io(usize, u64),
 }
 
 /// What the current task of a cpu does.
@@ -249,6 +255,7 @@ pub(super) enum Waiting {
     Round(u32),
     Exchange,
     Lock,
+    Event,
 }
 
 /// A process: application; rank of its first task (0 for threads of one process); which one of that rank's,
@@ -333,6 +340,7 @@ pub(super) struct RefTask {
     pub(super) ready: u64,
     pub(super) deadline: u64,
     pub(super) lock: LockWait,
+    pub(super) event: EventWait,
     pub(super) pc: usize,
     /// Passes left of the loops around `pc`, the innermost last.
     pub(super) loops: Vec<u32>,
@@ -417,6 +425,7 @@ impl RefTask {
             ready: NEVER,
             deadline: NEVER,
             lock: LockWait::default(),
+            event: EventWait::default(),
             pc: 0,
             loops: Vec::new(),
             scope: Scope::All,
@@ -455,6 +464,10 @@ pub(super) struct RefApp {
     pub(super) first_run: Option<u64>,
     /// Times to answer requests.
     pub(super) responses: sim_core::histogram::Histogram,
+    /// Times until its tasks went on with requests.
+    pub(super) waits: sim_core::histogram::Histogram,
+    /// When the first response was too late.
+    pub(super) first_late: Option<Time>,
     /// Time of its tasks in run queues and on cpus, up to when they last left them.
     pub(super) runnable: u64,
     /// When the first task was past the start-up barrier.
@@ -475,6 +488,8 @@ pub(super) struct RefApp {
     pub(super) end: Option<u64>,
     pub(super) counters: Counters,
     pub(super) signals: Signals,
+    /// Where its locks begin in the table of all.
+    pub(super) locks: usize,
     /// Barriers by scope and the first rank of those who meet.
     pub(super) episodes: BTreeMap<(Scope, u32), Episode>,
     /// Passes taken of shared loops, by position and visit.
@@ -504,17 +519,13 @@ impl Episode {
 }
 
 /// What the tasks of an application have signalled each other one to one.
+#[derive(Default)]
 pub(super) struct Signals {
     /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
     pub(super) signals: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
-    pub(super) locks: Vec<RefLock>,
 }
 
 impl Signals {
-    pub(super) fn new(locks: u32) -> Self {
-        Self { signals: BTreeMap::new(), locks: vec![RefLock::default(); locks as usize] }
-    }
-
     /// When a rank sees its next unused signal; with several unused ones, now.
     pub(super) fn signal_ready(&self, pc: usize, rank: u32, now: u64) -> u64 {
         let Some((seen, used)) = self.signals.get(&(pc, rank)) else { return NEVER };
@@ -527,11 +538,11 @@ impl Signals {
 }
 
 /// A lock.
-#[derive(Clone, Default)]
 pub(super) struct RefLock {
-    pub(super) holder: Option<u32>,
+    pub(super) rules: LockRules,
+    pub(super) holder: Option<usize>,
     /// Who waits in line (handed over), or sleeps (not handed over), first come first served.
-    pub(super) line: Vec<u32>,
+    pub(super) line: Vec<usize>,
     /// Not handed over: somebody said that it would sleep.
     pub(super) marked: bool,
     /// When and where it was last given back.
@@ -539,4 +550,11 @@ pub(super) struct RefLock {
     /// Who has the cache line of its word; since when and until when the line is under way without a pause.
     pub(super) owner: Option<usize>,
     pub(super) moves: (u64, u64),
+}
+
+impl RefLock {
+    pub(super) fn new(rules: LockRules) -> Self {
+        let (holder, line, owner) = (None, Vec::new(), None);
+        Self { rules, holder, line, marked: false, freed: (0, 0), owner, moves: (0, 0) }
+    }
 }

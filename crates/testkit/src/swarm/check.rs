@@ -11,6 +11,7 @@ use sim_core::engine::Simulation;
 use sim_core::observe::Observer;
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::Policy;
+use sim_core::program::Objects;
 use sim_core::time::Span;
 
 use super::coverage::{Feature, features};
@@ -226,7 +227,8 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn of(plan: &'a RunPlan) -> Self {
         let (machine, model) = (plan.machine.clone(), plan.kernel.clone());
-        Self { plan, small: Small { machine, model, apps: plan.apps.clone(), options: plan.options } }
+        let (apps, objects, options) = (plan.apps.clone(), Objects::default(), plan.options);
+        Self { plan, small: Small { machine, model, apps, objects, options } }
     }
 
     fn policy(&self) -> Box<dyn Policy> {
@@ -284,13 +286,13 @@ impl<'a> Run<'a> {
 
     /// The run in this way under a policy.
     fn run(&self, policy: &mut dyn Policy, way: Way, observer: &mut dyn Observer) -> RunReport {
-        let Small { machine, model, apps, options } = self.small.clone();
+        let Small { machine, model, apps, objects, options } = self.small.clone();
         let options = Options { stepwise: way == Way::Stepwise, sampled: false, ..options };
         if way == Way::Reference {
-            return plain(reference::run_observed(machine, model, apps, options, policy, observer));
+            return plain(reference::run_observed(machine, model, apps, objects, options, policy, observer));
         }
         // What is refused was refused before.
-        let simulation = Simulation::new(machine, model, apps, options);
+        let simulation = Simulation::with_objects(machine, model, apps, objects, options);
         let mut observer = observer;
         plain(simulation.unwrap_or_else(|why| panic!("{why}")).run(policy, &mut observer))
     }

@@ -13,7 +13,7 @@ use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
 };
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+use sim_core::program::{AppSpec, MemoryProfile, Objects, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
 use sim_core::wrap::{Notice, Wrapper};
@@ -46,6 +46,7 @@ pub(crate) struct Trial {
     pub(crate) machine: Machine,
     pub(crate) model: OsModel,
     pub(crate) apps: Vec<AppSpec>,
+    objects: Objects,
     pub(crate) options: Options,
     policy: &'static str,
     settings: Vec<Setting>,
@@ -63,6 +64,7 @@ impl Trial {
             machine: one_distance(machines::resolve(machine).unwrap().machine()),
             model: kernel(machine, &[]),
             apps: Vec::new(),
+            objects: Objects::default(),
             options: Options { seed: 7, ..Options::default() },
             policy: "LOAD",
             settings: Vec::new(),
@@ -127,6 +129,12 @@ impl Trial {
         self
     }
 
+    /// Programs share these objects.
+    pub(crate) fn sharing(mut self, objects: Objects) -> Self {
+        self.objects = objects;
+        self
+    }
+
     pub(crate) fn seed(mut self, seed: u64) -> Self {
         self.options.seed = seed;
         self
@@ -157,7 +165,8 @@ impl Trial {
         let inner = choice.build(&machine, &model, &self.apps);
         let mut policy = Placed { inner, cpus: self.placed.clone(), moves: self.moves.clone() };
         let mut invariants = Invariants::new(&self.apps);
-        let simulation = Simulation::new(machine, model, self.apps.clone(), self.options).unwrap();
+        let (apps, objects) = (self.apps.clone(), self.objects.clone());
+        let simulation = Simulation::with_objects(machine, model, apps, objects, self.options).unwrap();
         let report = simulation.run(&mut policy, &mut (&mut invariants, observer));
         let mut found = invariants.violations;
         found.extend(violations(&report));
