@@ -4,7 +4,8 @@ use sim_core::outcome::Admission;
 
 use crate::Reader;
 use crate::apps::App;
-use crate::keys::{Arrival, Scenario};
+use crate::keys::Scenario;
+use crate::nested::Arrival;
 use crate::objective::Objective;
 use crate::resolved::Resolved;
 

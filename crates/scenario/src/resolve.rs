@@ -19,7 +19,7 @@ use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 
 use crate::Reader;
-use crate::apps::{self, App};
+use crate::apps::{self, App, Setting};
 use crate::arrivals;
 use crate::configuration::{Axis, Configuration};
 use crate::defaults::MACHINE_KERNEL;
@@ -96,7 +96,8 @@ fn planned(resolved: &Resolved, repeat: u64) -> u64 {
         let cpus = app.spec.allowed.as_ref().map_or(0, |_| u64::from(resolved.machine.cpus()) / 8);
         let one =
             (size_of::<AppSpec>() + 32 + app.spec.name.len() + 4 * app.spec.rank_scale.len()) as u64 + cpus;
-        one * u64::from(app.copies.count)
+        let program = app.kind.as_ref().map_or(0, |of| of.kind.size());
+        (one + program) * u64::from(app.copies.count)
     };
     // The specifications of each replicate are made once more than there are policies.
     resolved.apps.iter().map(app).sum::<u64>() * repeat * (resolved.policies.len() as u64 + 1)
@@ -213,11 +214,17 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
             cpus: machine.cpus(),
             linux: origin.cpu_numbers.clone(),
         }),
-        apps: apps.map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
+        apps: apps.map_or_else(Vec::new, apps::names_of),
     };
     let policies = scenario.policies.required(reader).and_then(|node| policies::all(reader, node));
     let alone = scenario.baseline.read(reader) != Some(false);
-    let apps = apps.map(|node| apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1), alone));
+    let setting = Setting {
+        machine: machine.as_deref(),
+        per_core: per_core.unwrap_or(1),
+        baseline: alone,
+        window: scenario.window.node().is_some(),
+    };
+    let (apps, programs) = apps.map(|node| apps::all(reader, node, setting)).unzip();
     // Real programs do not start in step with the timer tick.
     let jitter = scenario.start_jitter.given(reader);
     let tick = kernel.as_ref().map(|kernel| kernel.tick);
@@ -230,6 +237,7 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
         origin: origin?,
         kernel,
         apps,
+        programs: programs.unwrap_or_default(),
         policies,
         horizon: times?.0,
         window: times?.1,
@@ -384,12 +392,12 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
         // Arrivals belong to the seed: all policies meet the same.
         let arrivals = |replicate| {
             let options = options(replicate, configuration);
-            (options, arrivals::expand(&configuration.apps, options.seed))
+            (options, arrivals::expand(&configuration.apps, &configuration.programs, options.seed))
         };
         let each: Vec<_> = replicates.clone().map(arrivals).collect();
         for (policy, (_, choice)) in configuration.policies.iter().enumerate() {
             runs.extend(each.iter().zip(replicates.clone()).map(
-                |((options, (specs, entries)), replicate)| RunPlan {
+                |((options, (specs, entries, objects)), replicate)| RunPlan {
                     configuration: at,
                     policy,
                     replicate,
@@ -399,6 +407,7 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
                     kernel: Arc::clone(&configuration.kernel),
                     apps: specs.clone(),
                     entries: entries.clone(),
+                    objects: Arc::clone(objects),
                     policy_choice: choice.clone(),
                     options: *options,
                     latencies: false,
@@ -454,6 +463,7 @@ fn baselines(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf
                 kernel: Arc::clone(&configuration.kernel),
                 apps: vec![alone.clone()],
                 entries: vec![index],
+                objects: Arc::default(),
                 policy_choice: Choice::new(pin),
                 options,
                 latencies: false,

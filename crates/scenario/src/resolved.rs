@@ -8,6 +8,8 @@ use sim_core::os::OsModel;
 use sim_core::outcome::Admission;
 use sim_core::time::{Span, Time};
 
+use workloads::program::Linked;
+
 use crate::apps::App;
 use crate::plan::MachineOrigin;
 
@@ -17,6 +19,8 @@ pub(crate) struct Resolved {
     pub(crate) origin: MachineOrigin,
     pub(crate) kernel: Arc<OsModel>,
     pub(crate) apps: Vec<App>,
+    /// The programs that the scenario writes itself.
+    pub(crate) programs: Arc<Linked>,
     pub(crate) policies: Vec<(String, Choice)>,
     pub(crate) horizon: Time,
     /// Where the window begins that ends at the horizon.
