@@ -232,7 +232,7 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
     let sampled = sampled(reader, scenario);
     let (mut kernel, mut apps, policies) = (kernel?, apps?, policies?);
     groups::assign(reader, scenario, (&mut kernel, cpus), &mut apps, &policies)?;
-    let resolved = Resolved {
+    let mut resolved = Resolved {
         machine: machine?,
         origin: origin?,
         kernel,
@@ -245,6 +245,9 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
         start_jitter: jitter?.or(tick)?,
         sampled: sampled?,
     };
+    if !resolved.has_dedicated() {
+        resolved.apps.iter_mut().for_each(|app| app.alone = None);
+    }
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
     together::check(reader, scenario, &resolved);
     judged::check(reader, scenario, &resolved);
@@ -312,7 +315,8 @@ pub(crate) fn assemble(
     let runs = runs(&frame, resolved, 0..frame.repeat, stepwise);
     let first = resolved.first();
     let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
-    let of_kind = || first.map_or(Objective::Makespan, |first| judged::of_kind(first, frame.baseline));
+    let baseline = frame.baseline && resolved.iter().all(Resolved::has_dedicated);
+    let of_kind = || first.map_or(Objective::Makespan, |first| judged::of_kind(first, baseline));
     let objective = frame.objective.unwrap_or_else(of_kind);
     let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
     Experiment {
@@ -329,7 +333,7 @@ pub(crate) fn assemble(
         objective,
         seed: frame.seed,
         repeat: frame.repeat,
-        baseline: frame.baseline,
+        baseline,
         best_partition: frame.best_partition,
         runs,
         overrides: Vec::new(),

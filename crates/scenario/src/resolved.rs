@@ -13,6 +13,14 @@ use workloads::program::Linked;
 use crate::apps::App;
 use crate::plan::MachineOrigin;
 
+impl Resolved {
+    /// Whether its applications can have dedicated runs: those of the foreground are workloads. A program that
+    /// the scenario writes may need what others do.
+    pub(crate) fn has_dedicated(&self) -> bool {
+        self.apps.iter().all(|app| app.spec.background || app.kind.is_none())
+    }
+}
+
 /// One configuration, resolved.
 pub(crate) struct Resolved {
     pub(crate) machine: Arc<Machine>,

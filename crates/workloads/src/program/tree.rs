@@ -88,7 +88,7 @@ pub enum Action {
     Receive(Name),
     /// Meets the other tasks of the kind, or at a named barrier.
     Barrier(Option<Name>),
-    /// Exchanges messages in a ring: with the ranks at this distance.
+    /// Exchanges messages with the ranks at this distance.
     Exchange(u32),
     /// Starts tasks of a kind.
     Fork(Name, u32),
