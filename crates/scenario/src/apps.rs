@@ -145,7 +145,7 @@ fn check_all(reader: &mut Reader, (node, written): (&Node, usize), apps: &[App])
     let read = apps.len() >= written && reader.is_clean();
     if read && apps.iter().all(|app| app.spec.background) {
         let hint = if apps.iter().any(|app| app.kind.is_some()) {
-            "programs that never end are in the background: add `window: 10s`, or an end (`share 100 { ... }`)"
+            "programs without an end are in the background: add `window: 10s`, or an end (`share 9 { ... }`)"
         } else {
             "a run ends when all foreground applications have ended, so it needs at least one"
         };

@@ -1,4 +1,4 @@
-//! Files of programs that a scenario names: `program: path/to/file.yaml`, relative to the scenario's own file.
+//! Files of programs that a scenario names: `program: path/to/file.yaml`, relative to the scenario's file.
 
 use std::path::{Path, PathBuf};
 

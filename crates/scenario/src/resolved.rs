@@ -14,8 +14,8 @@ use crate::apps::App;
 use crate::plan::MachineOrigin;
 
 impl Resolved {
-    /// Whether its applications can have dedicated runs: those of the foreground are workloads. A program that
-    /// the scenario writes may need what others do.
+    /// Whether its applications can have dedicated runs: those of the foreground are workloads. A program
+    /// that the scenario writes may need what others do.
     pub(crate) fn has_dedicated(&self) -> bool {
         self.apps.iter().all(|app| app.spec.background || app.kind.is_none())
     }
