@@ -179,7 +179,9 @@ impl Environment {
 
 fn simulate(plan: &RunPlan, seed: u64, policy: &mut dyn Policy) -> Result<RunReport, String> {
     let options = Options { seed, ..plan.options };
-    let simulation = Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), options)?;
+    let objects = plan.objects.as_ref().clone();
+    let (machine, kernel) = (plan.machine.clone(), plan.kernel.clone());
+    let simulation = Simulation::with_objects(machine, kernel, plan.apps.clone(), objects, options)?;
     Ok(simulation.run(policy, &mut ()))
 }
 

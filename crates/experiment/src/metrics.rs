@@ -4,6 +4,7 @@
 mod all;
 mod cpus;
 mod lateness;
+mod requests;
 mod times;
 mod together;
 

@@ -6,6 +6,7 @@ use sim_core::latency::Latencies;
 use sim_core::observe::Observer;
 use sim_core::outcome::{AppReport, Options, Outcome, RunReport};
 use sim_core::policy::{Order, Policy};
+use sim_core::program::Objects;
 use sim_core::time::Time;
 
 /// One run from beginning to end.
@@ -56,7 +57,14 @@ fn simulate_until(
         ));
     }
     let options = Options { horizon: end, ..plan.options };
-    let simulation = Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), options)?;
+    let objects = Objects::clone(&plan.objects);
+    let simulation = Simulation::with_objects(
+        plan.machine.clone(),
+        plan.kernel.clone(),
+        plan.apps.clone(),
+        objects,
+        options,
+    )?;
     if !plan.latencies {
         return Ok(simulation.run(policy, observer));
     }

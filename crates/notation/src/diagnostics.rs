@@ -171,6 +171,12 @@ impl Sources {
         (self.texts.len() - 1) as u32
     }
 
+    /// A whole source; empty when there is none of this number.
+    #[must_use]
+    pub fn whole(&self, source: u32) -> &str {
+        self.texts.get(source as usize).map_or("", |(_, text)| text)
+    }
+
     /// The text at a place; empty when there is none.
     #[must_use]
     pub fn text(&self, place: Place) -> &str {

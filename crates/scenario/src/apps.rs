@@ -7,16 +7,21 @@ use notation::diagnostics::Place;
 use notation::yaml::{Content, Entry, Node};
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
-use sim_core::program::{AppSpec, Forks, Runtime, Scheduling, WEIGHT_IDLE};
+use sim_core::program::{AppSpec, Forks, Runtime, Scheduling};
 use sim_core::time::{Span, Time};
 use workloads::Context;
+use workloads::program::Linked;
 use workloads::runtimes::{self, Counts};
 
 use crate::Reader;
 use crate::forms::Runtimes;
 use crate::key::names;
-use crate::keys::{APPLICATION, Application, Arrival};
+use crate::keys::{APPLICATION, Application};
+use crate::kinds::{self, KindOf, Programs};
 use crate::labels::is_word;
+use crate::nested::Arrival;
+use crate::programs;
+use crate::ranks;
 use crate::registries::Selected;
 
 /// An application before the number of its tasks is fixed.
@@ -63,32 +68,67 @@ pub(crate) struct App {
     pub(crate) alone: Option<AppSpec>,
     /// The part of its iterations that is simulated, 0 to 1; `None` for workloads without such a parameter.
     pub(crate) scale: Option<f64>,
+    /// Which application of the file it is, or is a kind of.
+    pub(crate) entry: usize,
+    /// The kind of a program that it is, if it is one.
+    pub(crate) kind: Option<KindOf>,
 }
 
-/// All applications; `per_core` is the scenario's default number of threads per core. Without a machine (its
-/// name was wrong) everything is checked that can be, for one core. `baseline`: each is also wanted alone.
-pub(crate) fn all(
-    reader: &mut Reader,
-    node: &Node,
-    machine: Option<&Machine>,
-    per_core: u64,
-    baseline: bool,
-) -> Vec<App> {
+/// What applications are read for.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    /// Without a machine (its name was wrong) everything is checked that can be, for one core.
+    pub(crate) machine: Option<&'a Machine>,
+    /// The scenario's default number of threads per core.
+    pub(crate) per_core: u64,
+    /// Each is also wanted alone.
+    pub(crate) baseline: bool,
+    /// Runs end with a window.
+    pub(crate) window: bool,
+}
+
+/// The names of all applications of a file, those of the kinds of programs.
+pub(crate) fn names_of(apps: &Node) -> Vec<String> {
+    let of = |entry: &Entry| match entry.value.get("program") {
+        Some(program) => programs::names_of(&entry.key, &program.value),
+        None => vec![entry.key.clone()],
+    };
+    apps.entries().iter().flat_map(of).collect()
+}
+
+/// All applications, and the programs that the scenario writes itself.
+pub(crate) fn all(reader: &mut Reader, node: &Node, setting: Setting<'_>) -> (Vec<App>, Arc<Linked>) {
+    let nothing = (Vec::new(), Arc::default());
     let Content::Map(entries) = &node.content else {
         let hint = "write `apps: { name: { workload: ... } }`";
         reader.wrong_node(node, format!("`apps` must be a mapping, not {}", node.what()), hint);
-        return Vec::new();
+        return nothing;
     };
     if entries.len() > MAX_APPS {
         reader.wrong_node(node, format!("more than {MAX_APPS} applications"), "");
-        return Vec::new();
+        return nothing;
     }
+    let programs = kinds::all(reader, entries, setting.machine);
     let mut apps: Vec<App> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let app = app(reader, entry, (machine, baseline), per_core, &apps);
-        apps.extend(app);
+    for (at, entry) in entries.iter().enumerate() {
+        check_name(reader, entry);
+        if entry.value.get("program").is_some() {
+            let of_kinds = of_program(reader, (at, entry), setting, programs.as_ref(), &apps);
+            apps.extend(of_kinds.into_iter().flatten());
+        } else {
+            let app = app(reader, (at, entry), setting, &apps);
+            apps.extend(app);
+        }
     }
     check_names(reader, node, &apps);
+    check_kinds(reader, entries, &apps);
+    check_all(reader, (node, entries.len()), &apps);
+    let linked = programs.map_or_else(Arc::default, |programs| programs.linked);
+    (apps, linked)
+}
+
+/// Notes what is wrong with all applications together; `written`: how many the file has.
+fn check_all(reader: &mut Reader, (node, written): (&Node, usize), apps: &[App]) {
     let tasks: u64 = apps.iter().map(|app| u64::from(app.spec.tasks) * u64::from(app.copies.count)).sum();
     let copies: usize = apps.iter().map(|app| app.copies.count as usize).sum();
     if copies > MAX_APPS {
@@ -102,22 +142,77 @@ pub(crate) fn all(
         );
     }
     // A program with an error may be in the background only because of that error.
-    let read = apps.len() == entries.len() && reader.is_clean();
+    let read = apps.len() >= written && reader.is_clean();
     if read && apps.iter().all(|app| app.spec.background) {
-        let hint = "a run ends when all foreground applications have ended, so it needs at least one";
+        let hint = if apps.iter().any(|app| app.kind.is_some()) {
+            "programs without an end are in the background: add `window: 10s`, or an end (`share 9 { ... }`)"
+        } else {
+            "a run ends when all foreground applications have ended, so it needs at least one"
+        };
         reader.wrong_node(node, "there is no foreground application", hint);
     }
-    apps
+}
+
+/// The applications that the kinds of a program are.
+fn of_program(
+    reader: &mut Reader,
+    (at, entry): (usize, &Entry),
+    setting: Setting<'_>,
+    programs: Option<&Programs>,
+    earlier: &[App],
+) -> Option<Vec<App>> {
+    reader.mapping(&entry.value, "an application", &names(APPLICATION))?;
+    let written = Application::of(&entry.value);
+    kinds::suits(reader, entry, &written)?;
+    let start = written.start.read(reader);
+    let rebinds = written.affinity.given(reader);
+    let copies = copies(reader, &written);
+    let after = match written.after.node() {
+        None => Some(None),
+        Some(node) => predecessor(reader, &written, node, earlier).map(Some),
+    };
+    let (programs, copies) = (programs?, copies?);
+    let program = programs.of_entries.get(at).copied().flatten()?;
+    let kinds = programs.linked.kinds.get(program)?;
+    if copies.arrival == Arrival::Queue && kinds.len() > 1 {
+        let place = written.arrival.place().unwrap_or(entry.place);
+        let message = "a program of several kinds has no end of its own for its next copy to wait for";
+        reader.wrong_with_hint(place, message, "use `arrival: { every: 10s }`");
+        return None;
+    }
+    if let Some(place) = written.after.place().filter(|_| programs.linked.is_fed(program)) {
+        let hint = "use `start`, or let the code wait";
+        reader.wrong_with_hint(
+            place,
+            "requests come at known times, and the end of another program is none",
+            hint,
+        );
+        return None;
+    }
+    let common = kinds::Common {
+        entry,
+        machine: setting.machine,
+        window: setting.window,
+        start: Time::ZERO.saturating_add(start?),
+        arrival: copies.arrival,
+        rebinds: rebinds?.unwrap_or_default(),
+    };
+    let after = after?;
+    let of = |(which, kind): (usize, &workloads::program::Kind)| {
+        let spec = kinds::spec(reader, &common, which, kind)?;
+        let kind = Some(KindOf { program, kind: kind.clone() });
+        Some(App { spec, copies, after, alone: None, scale: None, entry: at, kind })
+    };
+    kinds.iter().enumerate().map(of).collect()
 }
 
 fn app(
     reader: &mut Reader,
-    entry: &Entry,
-    (machine, baseline): (Option<&Machine>, bool),
-    per_core: u64,
+    (at, entry): (usize, &Entry),
+    setting: Setting<'_>,
     earlier: &[App],
 ) -> Option<App> {
-    check_name(reader, entry);
+    let Setting { machine, per_core, baseline, .. } = setting;
     reader.mapping(&entry.value, "an application", &names(APPLICATION))?;
     let written = Application::of(&entry.value);
     let draft = draft(reader, entry, &written, machine);
@@ -168,7 +263,7 @@ fn app(
     };
     // Percentages are held in hundredths of a per cent.
     let scale = draft.workload.values.number("scale").map(|share| share as f64 / 1e4);
-    Some(App { spec, copies: draft.copies, after: after?, alone, scale })
+    Some(App { spec, copies: draft.copies, after: after?, alone, scale, entry: at, kind: None })
 }
 
 /// Copies of one application must not be called like another one.
@@ -194,6 +289,19 @@ fn check_names(reader: &mut Reader, node: &Node, apps: &[App]) {
     }
 }
 
+/// A kind of a program must not be called like another application.
+fn check_kinds(reader: &mut Reader, entries: &[Entry], apps: &[App]) {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for app in apps {
+        if let Some(first) = seen.insert(&app.spec.name, app.entry).filter(|first| *first != app.entry) {
+            let kinds = if app.kind.is_some() { app.entry } else { first };
+            let place = entries.get(kinds).map_or(Place::NONE, |entry| entry.place);
+            let message = format!("two applications would be called `{}`", app.spec.name);
+            reader.wrong_with_hint(place, message, "give the application or the kind another name");
+        }
+    }
+}
+
 /// Names are part of paths and columns: letters, digits, `_` and `-` only.
 fn check_name(reader: &mut Reader, entry: &Entry) {
     if !is_word(&entry.key) {
@@ -213,7 +321,8 @@ fn draft<'a>(
 ) -> Option<Draft<'a>> {
     if written.workload.node().is_none() {
         let message = format!("the application `{}` has no `workload`", entry.key);
-        reader.wrong_with_hint(entry.place, message, format!("write `{}`", written.workload.add()));
+        let hint = format!("write `{}`, or a `program`", written.workload.add());
+        reader.wrong_with_hint(entry.place, message, hint);
     }
     let workload = written.workload.given(reader);
     let runtime = written.runtime.read(reader);
@@ -285,20 +394,7 @@ impl Draft<'_> {
         if built.team > 0 {
             launch(&mut runtime, team_runtime.is_some(), built.team);
         }
-        let of_ranks = self.weights.iter().copied().cycle().zip(self.scheduling.iter().copied().cycle());
-        let weights = of_ranks.map(|(weight, scheduling)| match scheduling {
-            Scheduling::Idle => WEIGHT_IDLE,
-            _ => weight,
-        });
-        let weight = weights.clone().next().unwrap_or(1024);
-        let idle = |scheduling: &Scheduling| *scheduling == Scheduling::Idle;
-        let several = self.weights.len() > 1 || self.scheduling.iter().any(idle);
-        let several = several && !self.scheduling.iter().all(idle);
-        let rank_weights = if several { weights.take(tasks as usize).collect() } else { Vec::new() };
-        let scheduling = self.scheduling.first().copied().unwrap_or_default();
-        let in_turn = self.scheduling.iter().copied().cycle().take(tasks as usize);
-        let rank_scheduling = if self.scheduling.len() > 1 { in_turn.collect() } else { Vec::new() };
-        Some(AppSpec {
+        let mut spec = AppSpec {
             start: self.start,
             background,
             requests: built.requests,
@@ -307,10 +403,6 @@ impl Draft<'_> {
                 Arrival::Every(period) if !built.requests => Some(period),
                 _ => None,
             }),
-            weight,
-            rank_weights,
-            scheduling,
-            rank_scheduling,
             slice: self.slice,
             rank_scale: built.rank_scale,
             team: built.team,
@@ -319,7 +411,9 @@ impl Draft<'_> {
             allowed: self.allowed.clone(),
             rebinds: self.rebinds.clone(),
             ..AppSpec::new(self.name, tasks, Arc::new(built.program), runtime)
-        })
+        };
+        ranks::apply(&mut spec, &self.weights, &self.scheduling);
+        Some(spec)
     }
 }
 

@@ -160,7 +160,7 @@ impl Grid {
     pub fn dedicated(&self) -> Vec<usize> {
         let background = self.trial.background.iter().enumerate();
         let foreground = background.filter(|(_, background)| !**background);
-        foreground.filter(|_| self.frame.baseline).map(|(at, _)| at).collect()
+        foreground.filter(|_| self.trial.baseline).map(|(at, _)| at).collect()
     }
 
     /// What the combination of this number sets, if the conditions admit it.

@@ -104,8 +104,8 @@ fn enter(
         limit: *limit,
     };
     Arc::make_mut(kernel).groups = groups.iter().map(group).collect();
-    for (app, member) in apps.iter_mut().zip(members) {
-        app.spec.group = member.as_deref().and_then(index);
+    for app in apps {
+        app.spec.group = members.get(app.entry).and_then(Option::as_deref).and_then(index);
         if let Some(alone) = &mut app.alone {
             alone.group = app.spec.group;
         }

@@ -4,7 +4,8 @@ use sim_core::outcome::Admission;
 
 use crate::Reader;
 use crate::apps::App;
-use crate::keys::{Arrival, Scenario};
+use crate::keys::Scenario;
+use crate::nested::Arrival;
 use crate::objective::Objective;
 use crate::resolved::Resolved;
 
@@ -41,11 +42,15 @@ pub(crate) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
     let requests = resolved.apps.iter().any(|app| app.spec.requests);
     let (window, name) = (resolved.window.is_some(), objective.name());
     let wrong = match objective {
-        Objective::Response | Objective::ResponseP99 if !requests => {
-            Some(("needs an application that answers requests", "`interactive`, `services` and `daemon` do"))
-        }
+        Objective::Response | Objective::ResponseP99 if !requests => Some((
+            "needs an application that answers requests",
+            "`interactive`, `services` and `daemon` do, and programs with `arrivals` or `until`",
+        )),
         Objective::Throughput | Objective::WorstSlowdown if !baseline => {
             Some(("refers to dedicated runs", "leave out `baseline: none`"))
+        }
+        Objective::Throughput | Objective::WorstSlowdown if !resolved.has_dedicated() => {
+            Some(("refers to dedicated runs, and a `program` has none", "use `makespan` or `rate`"))
         }
         Objective::Lateness if !resolved.apps.iter().any(|app| app.spec.deadline.is_some()) => {
             Some(("needs an application with a deadline", "add `deadline: 50ms` to one"))

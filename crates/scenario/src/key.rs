@@ -59,6 +59,8 @@ pub enum Inside {
     Named(&'static [Key]),
     /// One of these keys, which takes the place of the value: a value has one of them.
     Either(&'static [Key]),
+    /// One of these keys, and behind it what the value has there: names and keys.
+    Tree(&'static [Key]),
 }
 
 /// The type of a key's values, as editors know it.

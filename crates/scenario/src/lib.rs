@@ -14,15 +14,21 @@ mod json;
 mod judged;
 mod key;
 pub mod keys;
+mod kinds;
 pub mod labels;
 mod limits;
 pub mod machine_files;
 pub mod memory;
+mod nested;
 pub mod objective;
 mod overrides;
 mod paths;
 pub mod plan;
 mod policies;
+mod program_files;
+mod program_keys;
+mod programs;
+mod ranks;
 mod registries;
 mod resolve;
 mod resolved;
@@ -60,6 +66,8 @@ pub(crate) struct Known {
     pub(crate) policies: PolicyRegistry,
     /// The draw that replaces the uncertain values of machines.
     pub(crate) draw: Option<Draw>,
+    /// The texts that places refer to.
+    pub(crate) sources: Arc<Sources>,
 }
 
 /// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.
@@ -134,11 +142,20 @@ impl Opened {
             Ok(root) => root,
             Err(problem) => return Err(Problems::new(sources, vec![problem])),
         };
-        let known = Known { machines: Arc::default(), policies: policies.clone(), draw: overrides.draw };
+        let known = Known {
+            machines: Arc::default(),
+            policies: policies.clone(),
+            draw: overrides.draw,
+            sources: Arc::new(Sources::new(name, "")),
+        };
         let mut reader = Reader::new(known);
-        let applied = overrides.apply(&mut root, &mut sources, &mut reader);
         let mut text = text.to_owned();
+        // Overrides name parts of programs, and files of others.
+        text.push_str(&program_files::read_all(&mut root, name, &mut sources, &mut reader));
+        let applied = overrides.apply(&mut root, &mut sources, &mut reader);
+        text.push_str(&program_files::read_all(&mut root, name, &mut sources, &mut reader));
         text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
+        reader.context.sources = Arc::new(sources.clone());
         Ok(Self { sources, root, reader, applied, text })
     }
 }

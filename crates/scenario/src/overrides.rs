@@ -195,6 +195,7 @@ pub fn alike(a: &RunPlan, b: &RunPlan) -> bool {
         && a.machine == b.machine
         && a.kernel == b.kernel
         && a.apps == b.apps
+        && a.objects == b.objects
         && a.policy_choice.same(&b.policy_choice)
 }
 

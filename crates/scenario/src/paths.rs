@@ -89,6 +89,10 @@ fn set_key(
             let inside = mapping.child(name, at).ok_or(None)?;
             inside.child(named, at).ok_or(None)?.set(inner, at, value);
         }
+        ([inner, deeper @ ..], Inside::Tree(keys)) if names(keys).contains(inner) => {
+            let tree = existing(mapping, name).ok_or(None)?;
+            set_deep(tree, rest, at, value, deeper.len() <= MOST_DEEP).ok_or(None)?;
+        }
         ([inner], Inside::Either(keys)) if names(keys).contains(inner) => {
             let mut only = Node::empty_map(at);
             only.set(inner, at, value);
@@ -97,6 +101,23 @@ fn set_key(
         _ => return Err(None),
     }
     Ok(())
+}
+
+/// Deepest path within the names of a program: `kinds.worker.runtime.block.parameter`.
+const MOST_DEEP: usize = 4;
+
+/// Sets what a path names within mappings, which come to be where they are missing.
+fn set_deep(tree: &mut Node, path: &[&str], at: Place, value: Node, legal: bool) -> Option<()> {
+    let (last, way) = path.split_last().filter(|_| legal)?;
+    let mut inside = tree;
+    for name in way {
+        inside = inside.child(name, at)?;
+    }
+    if !matches!(inside.content, Content::Map(_)) {
+        return None;
+    }
+    inside.set(last, at, value);
+    Some(())
 }
 
 fn set_policy(item: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<(), Option<Diagnostic>> {

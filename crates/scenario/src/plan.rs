@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
 use sim_core::outcome::Options;
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, Objects};
 use sim_core::time::Time;
 
 use crate::configuration::{Axis, Configuration};
@@ -182,6 +182,8 @@ pub struct RunPlan {
     pub apps: Vec<AppSpec>,
     /// For each of them its position in [`Experiment::apps`].
     pub entries: Vec<usize>,
+    /// What their programs share: events, devices, named locks, sources of requests.
+    pub objects: Arc<Objects>,
     /// The policy with its parameters.
     pub policy_choice: Choice,
     /// Seed and horizon.

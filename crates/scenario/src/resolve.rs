@@ -19,7 +19,7 @@ use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 
 use crate::Reader;
-use crate::apps::{self, App};
+use crate::apps::{self, App, Setting};
 use crate::arrivals;
 use crate::configuration::{Axis, Configuration};
 use crate::defaults::MACHINE_KERNEL;
@@ -96,7 +96,8 @@ fn planned(resolved: &Resolved, repeat: u64) -> u64 {
         let cpus = app.spec.allowed.as_ref().map_or(0, |_| u64::from(resolved.machine.cpus()) / 8);
         let one =
             (size_of::<AppSpec>() + 32 + app.spec.name.len() + 4 * app.spec.rank_scale.len()) as u64 + cpus;
-        one * u64::from(app.copies.count)
+        let program = app.kind.as_ref().map_or(0, |of| of.kind.size());
+        (one + program) * u64::from(app.copies.count)
     };
     // The specifications of each replicate are made once more than there are policies.
     resolved.apps.iter().map(app).sum::<u64>() * repeat * (resolved.policies.len() as u64 + 1)
@@ -213,11 +214,17 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
             cpus: machine.cpus(),
             linux: origin.cpu_numbers.clone(),
         }),
-        apps: apps.map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
+        apps: apps.map_or_else(Vec::new, apps::names_of),
     };
     let policies = scenario.policies.required(reader).and_then(|node| policies::all(reader, node));
     let alone = scenario.baseline.read(reader) != Some(false);
-    let apps = apps.map(|node| apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1), alone));
+    let setting = Setting {
+        machine: machine.as_deref(),
+        per_core: per_core.unwrap_or(1),
+        baseline: alone,
+        window: scenario.window.node().is_some(),
+    };
+    let (apps, programs) = apps.map(|node| apps::all(reader, node, setting)).unzip();
     // Real programs do not start in step with the timer tick.
     let jitter = scenario.start_jitter.given(reader);
     let tick = kernel.as_ref().map(|kernel| kernel.tick);
@@ -225,11 +232,12 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
     let sampled = sampled(reader, scenario);
     let (mut kernel, mut apps, policies) = (kernel?, apps?, policies?);
     groups::assign(reader, scenario, (&mut kernel, cpus), &mut apps, &policies)?;
-    let resolved = Resolved {
+    let mut resolved = Resolved {
         machine: machine?,
         origin: origin?,
         kernel,
         apps,
+        programs: programs.unwrap_or_default(),
         policies,
         horizon: times?.0,
         window: times?.1,
@@ -237,6 +245,9 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
         start_jitter: jitter?.or(tick)?,
         sampled: sampled?,
     };
+    if !resolved.has_dedicated() {
+        resolved.apps.iter_mut().for_each(|app| app.alone = None);
+    }
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
     together::check(reader, scenario, &resolved);
     judged::check(reader, scenario, &resolved);
@@ -304,7 +315,8 @@ pub(crate) fn assemble(
     let runs = runs(&frame, resolved, 0..frame.repeat, stepwise);
     let first = resolved.first();
     let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
-    let of_kind = || first.map_or(Objective::Makespan, |first| judged::of_kind(first, frame.baseline));
+    let baseline = frame.baseline && resolved.iter().all(Resolved::has_dedicated);
+    let of_kind = || first.map_or(Objective::Makespan, |first| judged::of_kind(first, baseline));
     let objective = frame.objective.unwrap_or_else(of_kind);
     let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
     Experiment {
@@ -321,7 +333,7 @@ pub(crate) fn assemble(
         objective,
         seed: frame.seed,
         repeat: frame.repeat,
-        baseline: frame.baseline,
+        baseline,
         best_partition: frame.best_partition,
         runs,
         overrides: Vec::new(),
@@ -384,12 +396,12 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
         // Arrivals belong to the seed: all policies meet the same.
         let arrivals = |replicate| {
             let options = options(replicate, configuration);
-            (options, arrivals::expand(&configuration.apps, options.seed))
+            (options, arrivals::expand(&configuration.apps, &configuration.programs, options.seed))
         };
         let each: Vec<_> = replicates.clone().map(arrivals).collect();
         for (policy, (_, choice)) in configuration.policies.iter().enumerate() {
             runs.extend(each.iter().zip(replicates.clone()).map(
-                |((options, (specs, entries)), replicate)| RunPlan {
+                |((options, (specs, entries, objects)), replicate)| RunPlan {
                     configuration: at,
                     policy,
                     replicate,
@@ -399,6 +411,7 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
                     kernel: Arc::clone(&configuration.kernel),
                     apps: specs.clone(),
                     entries: entries.clone(),
+                    objects: Arc::clone(objects),
                     policy_choice: choice.clone(),
                     options: *options,
                     latencies: false,
@@ -454,6 +467,7 @@ fn baselines(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf
                 kernel: Arc::clone(&configuration.kernel),
                 apps: vec![alone.clone()],
                 entries: vec![index],
+                objects: Arc::default(),
                 policy_choice: Choice::new(pin),
                 options,
                 latencies: false,

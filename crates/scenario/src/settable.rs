@@ -12,6 +12,7 @@ use crate::forms::names_roles;
 use crate::key::{Edit, Inside, Key};
 use crate::keys::{APPLICATION, SCENARIO};
 use crate::policies::{BESIDE, label_of};
+use crate::program_keys::PROGRAM;
 
 /// A path that can be set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +51,7 @@ pub(crate) fn paths(policies: &PolicyRegistry, root: Option<&Node>, edit: Edit) 
                 .map_or(&[][..], Node::entries)
                 .iter()
                 .for_each(|entry| within(keys, &format!("{}.{}", key.name, entry.key))),
-            Inside::Nothing | Inside::Parameters | Inside::Either(_) => {}
+            Inside::Nothing | Inside::Parameters | Inside::Either(_) | Inside::Tree(_) => {}
         }
     }
     let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
@@ -111,6 +112,10 @@ impl Paths {
                 }
             }
         }
+        if let Some(program) = app.get("program") {
+            self.tree(&format!("apps.{name}.program"), &program.value);
+            return;
+        }
         let chosen = |key: &str| app.get(key).and_then(|entry| name_of(&entry.value));
         let workload = chosen("workload").and_then(|name| workloads::WORKLOADS.resolve(name).ok());
         self.table(&format!("apps.{name}.workload"), workload.map_or(&[], |entry| entry.parameters));
@@ -126,6 +131,28 @@ impl Paths {
         }
         let runtime = runtimes::RUNTIMES.resolve(chosen("runtime").unwrap_or(DEFAULT_RUNTIME)).ok();
         self.table(&format!("apps.{name}.runtime"), runtime.map_or(&[], |entry| entry.parameters));
+    }
+
+    /// The single values of a program, and numbers of tasks that are not written.
+    fn tree(&mut self, prefix: &str, program: &Node) {
+        for (key, entry) in PROGRAM.iter().filter_map(|key| Some((key, program.get(key.name)?))) {
+            let path = format!("{prefix}.{}", key.name);
+            match &entry.value.content {
+                Content::Map(named) => named.iter().for_each(|one| {
+                    let path = format!("{path}.{}", one.key);
+                    match &one.value.content {
+                        Content::Map(inner) => inner
+                            .iter()
+                            .filter(|inner| !matches!(inner.value.content, Content::List(_)))
+                            .for_each(|inner| self.add(format!("{path}.{}", inner.key), &key.about(), &[])),
+                        Content::List(_) => {}
+                        _ => self.add(path, &key.about(), &[]),
+                    }
+                }),
+                Content::List(_) => {}
+                _ => self.add(path, &key.about(), &[]),
+            }
+        }
     }
 
     fn policy(&mut self, policies: &PolicyRegistry, item: &Node) {

@@ -11,7 +11,8 @@ use sim_core::time::Span;
 use crate::Reader;
 use crate::apps::App;
 use crate::arrivals;
-use crate::keys::{Application, Arrival, Scenario};
+use crate::keys::{Application, Scenario};
+use crate::nested::Arrival;
 use crate::resolved::Resolved;
 
 /// Checks a resolved configuration.
@@ -31,7 +32,9 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
             reader.wrong_node(item, message, hint);
         }
     }
-    for (entry, app) in scenario.apps.node().map_or(&[][..], Node::entries).iter().zip(&resolved.apps) {
+    let written = scenario.apps.node().map_or(&[][..], Node::entries);
+    for app in &resolved.apps {
+        let Some(entry) = written.get(app.entry) else { continue };
         if arrivals::last_arrival(app) >= resolved.horizon {
             let copy = if app.copies.count > 1 { "the last copy of " } else { "" };
             let message = format!("{copy}`{}` arrives at or after the horizon", app.spec.name);

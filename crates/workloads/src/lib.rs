@@ -9,6 +9,7 @@ pub mod npb;
 pub mod parbench;
 mod pool;
 mod profile;
+pub mod program;
 mod registry;
 pub mod runtimes;
 mod sleepers;

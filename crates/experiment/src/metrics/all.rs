@@ -3,7 +3,7 @@
 use super::Scope::{All, App};
 use super::{
     Metric, NS_PER_S, app, barrier_interval, barrier_rate, barrier_wait, count, cpus, latency, lateness,
-    makespan, metric, queue_time, ratio, run_time, slowdown, slowdown_paired, spread, throughput,
+    makespan, metric, queue_time, ratio, requests, run_time, slowdown, slowdown_paired, spread, throughput,
     time_per_work, timed_run_time, times, turnaround, variation, work_rate,
 };
 
@@ -200,6 +200,21 @@ pub const METRICS: &[Metric] = &[
         "largest of the times in which requests are answered",
         times::response::<1000>,
     ),
+    metric(App, "request_rate", "1/s", "requests answered for each second", requests::rate).higher(),
+    spread(
+        App,
+        "request_wait",
+        "mean time from the arrival of a request in a queue until a task has taken it",
+        requests::wait_mean,
+    )
+    .tail("request_wait_p99"),
+    spread(App, "request_wait_median", "median of the waits of requests", requests::wait::<500>),
+    spread(App, "request_wait_p99", "99th percentile of the waits of requests", requests::wait::<990>),
+    spread(App, "request_wait_p999", "99.9th percentile of the waits of requests", requests::wait::<999>),
+    spread(App, "request_wait_max", "largest of the waits of requests", requests::wait::<1000>),
+    spread(App, "first_miss", "time from its start to the first missed deadline", requests::first_miss)
+        .higher(),
+    metric(App, "skipped_instants", "count", "instants of clocks that were left out", requests::skipped),
     spread(
         App,
         "lateness",
@@ -508,6 +523,10 @@ pub const METRICS: &[Metric] = &[
         "largest of the times in which requests are answered, of all requests",
         times::response::<1000>,
     ),
+    metric(All, "lost_requests", "share", "share of the requests that found no place", requests::lost),
+    metric(All, "busy_servers", "ratio", "mean number of servers of devices at work", requests::busy)
+        .neither(),
+    metric(All, "device_wait", "s", "mean wait for a server of a device", requests::device_wait),
     spread(
         All,
         "lateness",

@@ -14,6 +14,7 @@ use policies::Choice;
 use rayon::prelude::*;
 use scenario::plan::RunPlan;
 use scenario::{Overrides, load};
+use sim_core::program::Objects;
 use sim_core::time::Span;
 
 use super::cell::Cell;
@@ -151,10 +152,14 @@ impl Write for Sum {
 /// and its cell are called does not matter.
 fn name(plan: &RunPlan, seen: Seen) -> String {
     let mut sum = Sum(Hash::new());
-    let RunPlan { machine, kernel, apps, policy_choice, options, window, latencies, .. } = plan;
+    let RunPlan { machine, kernel, apps, objects, policy_choice, options, window, latencies, .. } = plan;
     // Writing into a checksum does not fail.
     let _ =
         write!(sum, "{MODEL}|{machine:?}|{kernel:?}|{apps:?}|{options:?}|{window:?}|{latencies}|{seen:?}|");
+    // Most programs share no objects; their checksums stay.
+    if **objects != Objects::default() {
+        let _ = write!(sum, "{objects:?}|");
+    }
     policy(policy_choice, &mut sum);
     sum.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,7 +1,7 @@
 //! `spmd`: an SPMD program written inline in a scenario.
 
 use notation::declare::{Duration, Percent, Rate, Size};
-use notation::parameter::Values;
+use notation::parameter::{Parameter, Values};
 use notation::{choices, parameters};
 use sim_core::ids::NodeId;
 use sim_core::program::{MemoryProfile, Pages, TransferOrder};
@@ -168,6 +168,15 @@ pub(crate) fn serial_part(work: u64, share: u64, per_task: u64, tasks: u32) -> R
     };
     let alone = (u128::from(work) * u128::from(share.min(10_000)) / 10_000) as u64 + extra;
     Ok((Span::from_ns(whole), Span::from_ns(alone)))
+}
+
+/// The parameters that describe how a program uses memory.
+pub(crate) const MEMORY: &[Parameter] =
+    &[Parameters::demand, Parameters::bound, Parameters::working_set, Parameters::pages, Parameters::shared];
+
+/// The memory profile of values of [`MEMORY`].
+pub(crate) fn memory(values: &Values) -> MemoryProfile {
+    profile(&Parameters::from(values))
 }
 
 fn profile(values: &Parameters) -> MemoryProfile {

@@ -1,0 +1,105 @@
+//! Files of programs that a scenario names: `program: path/to/file.yaml`, relative to the scenario's file.
+
+use std::path::{Path, PathBuf};
+
+use notation::diagnostics::{Place, Sources};
+use notation::yaml::{Content, Node, tree};
+
+use crate::Reader;
+use crate::machine_files::{Refused, text_of};
+
+/// True for the path of a file: it ends like one.
+fn is_file(name: &str) -> bool {
+    let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+    ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known)) && !name.contains('\n')
+}
+
+/// Puts the contents of all files of programs that a scenario and its sweep name in the places of their
+/// names, and returns their texts one after another.
+pub(crate) fn read_all(
+    root: &mut Node,
+    scenario: &str,
+    sources: &mut Sources,
+    reader: &mut Reader,
+) -> String {
+    let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
+    let mut texts = String::new();
+    let mut nodes: Vec<&mut Node> = Vec::new();
+    let Content::Map(entries) = &mut root.content else { return texts };
+    for entry in entries {
+        match entry.key.as_str() {
+            "apps" => of_apps(&mut entry.value, &mut nodes),
+            "sweep" => swept(&mut entry.value, &mut nodes),
+            _ => {}
+        }
+    }
+    for node in nodes {
+        let Content::Scalar(name) = &node.content else { continue };
+        if is_file(name) {
+            let (name, place) = (name.clone(), node.place);
+            if let Some((text, read)) = file(&folder.join(name), place, sources, reader) {
+                texts.push_str(&text);
+                *node = read;
+            }
+        }
+    }
+    texts
+}
+
+/// The programs of applications.
+fn of_apps<'a>(apps: &'a mut Node, nodes: &mut Vec<&'a mut Node>) {
+    let Content::Map(apps) = &mut apps.content else { return };
+    for app in apps {
+        if let Content::Map(keys) = &mut app.value.content {
+            let programs = keys.iter_mut().filter(|key| key.key == "program");
+            nodes.extend(programs.map(|key| &mut key.value));
+        }
+    }
+}
+
+/// The values of each path `apps.NAME.program`, also of those in a `zip` or a `sample`.
+fn swept<'a>(node: &'a mut Node, nodes: &mut Vec<&'a mut Node>) {
+    match &mut node.content {
+        Content::List(items) => items.iter_mut().for_each(|item| swept(item, nodes)),
+        Content::Map(entries) => {
+            for entry in entries {
+                let parts: Vec<&str> = entry.key.split('.').collect();
+                if matches!(parts.as_slice(), ["zip" | "sample" | "over"]) {
+                    swept(&mut entry.value, nodes);
+                } else if let (Content::List(values), ["apps", _, "program"]) =
+                    (&mut entry.value.content, parts.as_slice())
+                {
+                    nodes.extend(values);
+                }
+            }
+        }
+        Content::Null | Content::Scalar(_) => {}
+    }
+}
+
+/// The text of a file and its tree; what is wrong goes to the reader.
+fn file(path: &Path, place: Place, sources: &mut Sources, reader: &mut Reader) -> Option<(String, Node)> {
+    match text_of(path) {
+        Err(Refused::Absent(why)) => {
+            reader.wrong(place, format!("cannot read the program {}: {why}", path.display()));
+            None
+        }
+        Err(Refused::Unreadable(refused)) => {
+            let source = sources.add(&path.display().to_string(), &refused.text);
+            let mut problem = refused.problem.related(place, "the program is named here");
+            problem.place.source = source;
+            reader.add(problem);
+            None
+        }
+        Ok(text) => {
+            let source = sources.add(&path.display().to_string(), &text);
+            match tree(source, &text) {
+                Ok(node) => Some((text, node)),
+                Err(problem) => {
+                    reader.add(problem.related(place, "the program is named here"));
+                    None
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Programs that scenarios write themselves: their page, their names, their objects, and what sweeps reach.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use scenario::plan::{Experiment, RunPlan};
+use scenario::{Overrides, load, settable};
+use sim_core::engine::Simulation;
+use sim_core::outcome::{Outcome, RunReport};
+use sim_core::program::{Change, Objects, Op};
+use workloads::program::{STATEMENTS, VARIATIONS};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn resolved(text: &str, set: &[&str]) -> Experiment {
+    let set = set.iter().map(|pair| (*pair).to_owned()).collect();
+    load("x.yaml", text, &Overrides { set, ..Overrides::default() }).unwrap_or_else(|said| panic!("{said}"))
+}
+
+fn refused(text: &str) -> String {
+    load("x.yaml", text, &Overrides::default()).err().unwrap()
+}
+
+fn simulated(plan: &RunPlan) -> RunReport {
+    let (machine, kernel) = (Arc::clone(&plan.machine), Arc::clone(&plan.kernel));
+    let objects = Objects::clone(&plan.objects);
+    let simulation = Simulation::with_objects(machine, kernel, plan.apps.clone(), objects, plan.options);
+    let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
+    simulation.unwrap().run(&mut *policy, &mut ())
+}
+
+/// The scenarios of the page.
+fn examples() -> Vec<String> {
+    let page = fs::read_to_string(root().join("docs/programs.md")).unwrap();
+    let blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+    blocks.collect()
+}
+
+fn example(name: &str) -> String {
+    examples().into_iter().find(|text| text.starts_with(&format!("name: {name}\n"))).unwrap()
+}
+
+#[test]
+fn the_page_has_every_statement_as_it_is() {
+    let page = fs::read_to_string(root().join("docs/programs.md")).unwrap();
+    for row in STATEMENTS.iter().chain(VARIATIONS) {
+        assert!(page.contains(&format!("| `{}` | {} |", row.form, row.about)), "{}", row.form);
+    }
+}
+
+#[test]
+fn the_examples_of_the_page_run() {
+    let all = examples();
+    assert_eq!(all.len(), 7);
+    for text in all {
+        let experiment = resolved(&text, &[]);
+        for plan in &experiment.runs {
+            let report = simulated(plan);
+            let wanted = if plan.window.is_some() { Outcome::Horizon } else { Outcome::Completed };
+            assert_eq!(report.outcome, wanted, "{}", experiment.name);
+        }
+    }
+}
+
+#[test]
+fn one_server_answers_as_theory_says() {
+    let experiment = resolved(&example("mm1"), &["window=200s"]);
+    for (plan, service) in experiment.runs.iter().zip([5.0, 8.0]) {
+        let report = simulated(plan);
+        let responses = report.apps[0].responses.as_ref().unwrap().quantiles().unwrap();
+        // M/M/1: 1 / (1/service - 1/interval).
+        let theory = 1.0 / (1.0 / service - 1.0 / 10.0);
+        let mean = responses.mean.ns() as f64 / 1e6;
+        assert!((mean / theory - 1.0).abs() < 0.15, "{service}: {mean} ms, theory {theory} ms");
+    }
+}
+
+#[test]
+fn kinds_are_applications_with_names_of_their_own() {
+    let experiment = resolved(&example("pipeline"), &[]);
+    assert_eq!(experiment.apps, ["pipe-reader", "pipe-worker"]);
+    assert_eq!(experiment.runs.iter().filter(|run| run.alone.is_some()).count(), 0);
+    let plan = &experiment.runs[0];
+    assert_eq!(plan.apps.iter().map(|app| app.tasks).collect::<Vec<_>>(), [1, 3]);
+    assert!(plan.apps.iter().all(|app| app.named_locks && !app.background));
+    assert_eq!(resolved(&example("mm1"), &[]).apps, ["server"]);
+    let clash = "name: x\nmachine: core:2\npolicies: [LOAD]\napps:\n  a-b: { workload: hog }\n  \
+        a: { program: { kinds: { b: { code: run 1s }, c: { code: run 1s } } } }\n";
+    assert!(refused(clash).contains("two applications would be called `a-b`"));
+}
+
+#[test]
+fn keys_of_kinds_replace_those_of_the_application() {
+    let text = "name: x\nmachine: core:4\npolicies: [LOAD]\napps:\n  a:\n    nice: 5\n    cpus: [0, 1]\n    program:\n      \
+        kinds:\n        b: { count: 2, nice: 0, code: run 1s; nice 3 }\n        \
+        c: { cpus: [3], background: true, code: run 1s }\n";
+    let plan = &resolved(text, &[]).runs[0];
+    let cpus =
+        |at: usize| plan.apps[at].allowed.as_ref().unwrap().iter().map(|cpu| cpu.0).collect::<Vec<_>>();
+    assert_eq!((plan.apps[0].weight, plan.apps[1].weight), (1_024, 335));
+    assert_eq!((cpus(0), cpus(1)), (vec![0, 1], vec![3]));
+    assert_eq!((plan.apps[0].background, plan.apps[1].background), (false, true));
+    assert_eq!(plan.apps[0].program.changes(), [Change::Weight(526)]);
+}
+
+#[test]
+fn settings_reach_the_numbers_of_programs() {
+    let text = example("pipeline");
+    let set = ["apps.pipe.program.kinds.worker.count=7", "apps.pipe.program.queues.items.places=2"];
+    let plan = &resolved(&text, &set).runs[0];
+    assert_eq!(plan.apps[1].tasks, 7);
+    let places = plan.objects.events.iter().find(|event| event.name.starts_with("free places")).unwrap();
+    assert_eq!(places.initial, 2);
+    let known = settable(&Default::default(), Some(&text), true);
+    for path in set.map(|pair| pair.split('=').next().unwrap()) {
+        assert!(known.iter().any(|known| known.path == path), "{path}");
+    }
+    let swept = resolved(&example("lock"), &[]);
+    assert_eq!(swept.configurations.len(), 2);
+    assert!(swept.warnings.is_empty());
+    let wrong = Overrides { set: vec!["apps.pipe.program.quues.items=2".into()], ..Overrides::default() };
+    assert!(load("x.yaml", &text, &wrong).err().unwrap().contains("unknown path"));
+}
+
+#[test]
+fn copies_have_objects_of_their_own_and_share_what_is_shared() {
+    let with = |shared: &str| {
+        format!(
+            "name: x\nmachine: core:2\npolicies: [LOAD]\nstart_jitter: 0s\napps:\n  a:\n    copies: 2\n    program:\n      \
+             {shared}kinds:\n        b: {{ code: \"repeat 3 {{ run 1ms; send q }}\" }}\n        \
+             c: {{ code: \"repeat 3 {{ receive q; run 1ms }}\" }}\n"
+        )
+    };
+    let takes = |plan: &RunPlan| -> Vec<Op> {
+        let ops = plan.apps.iter().flat_map(|app| app.program.ops());
+        ops.filter(|op| matches!(op, Op::Take { .. })).copied().collect()
+    };
+    let own = resolved(&with(""), &[]);
+    let plan = &own.runs[0];
+    let names: Vec<&str> = plan.objects.events.iter().map(|event| event.name.as_str()).collect();
+    assert_eq!(names, ["q-1", "q-2"]);
+    assert_eq!(
+        plan.apps.iter().map(|app| app.name.as_str()).collect::<Vec<_>>(),
+        ["a-b-1", "a-b-2", "a-c-1", "a-c-2"]
+    );
+    let of = takes(plan);
+    assert_ne!(of[0], of[1]);
+    assert_eq!(simulated(plan).outcome, Outcome::Completed);
+    let shared = resolved(&with("shared: [q]\n      "), &[]);
+    let plan = &shared.runs[0];
+    assert_eq!(plan.objects.events.len(), 1);
+    let of = takes(plan);
+    assert_eq!(of[0], of[1]);
+    assert_eq!(simulated(plan).outcome, Outcome::Completed);
+}
+
+#[test]
+fn programs_are_read_from_files_beside_the_scenario() {
+    let folder = std::env::temp_dir().join(format!("oversim-programs-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let list = r#"{ "count": 2, "code": [{ "repeat": [3, [{ "run": "1ms" }, "yield"]] }] }"#;
+    fs::write(folder.join("p.json"), list).unwrap();
+    fs::write(folder.join("bad.yaml"), "code: |\n  run 1ms\n  rum 2ms\n").unwrap();
+    let scenario = |file: &str| {
+        format!("name: x\nmachine: core:2\npolicies: [LOAD]\napps: {{ a: {{ program: {file} }} }}\n")
+    };
+    let path = folder.join("x.yaml").display().to_string();
+    let set = vec!["apps.a.program.count=5".to_owned()];
+    let overrides = Overrides { set, ..Overrides::default() };
+    let experiment = load(&path, &scenario("p.json"), &overrides).unwrap_or_else(|said| panic!("{said}"));
+    assert_eq!((experiment.runs[0].apps[0].tasks, experiment.scenario_text.contains(list)), (5, true));
+    let said = load(&path, &scenario("bad.yaml"), &Overrides::default()).err().unwrap();
+    assert!(said.contains("bad.yaml:3:3") && said.contains("did you mean `run`?"), "{said}");
+    let said = load(&path, &scenario("none.yaml"), &Overrides::default()).err().unwrap();
+    assert!(said.contains("cannot read the program"), "{said}");
+    fs::remove_dir_all(&folder).unwrap();
+}

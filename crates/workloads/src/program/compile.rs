@@ -1,0 +1,538 @@
+//! The compiler: the statements of a kind to operations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use notation::diagnostics::Place;
+use notation::parameter::Kind as Unit;
+use notation::reader::Reader;
+use notation::suggest::advice;
+use sim_core::ids::{EventId, ProfileId};
+use sim_core::limits::{MAX_LOOP_DEPTH, MAX_OPS};
+use sim_core::os::NICE_WEIGHTS;
+use sim_core::program::{Change, MemoryProfile, Op, Quantiles, Spread};
+use sim_core::time::{Span, Work};
+
+use super::draft::{Draft, of};
+use super::lengths;
+use super::objects::{ALL, All, Number};
+use super::tree::{Action, Length, Name, Statement, Vary};
+use super::uses::{self, Sort};
+
+/// Most clocks of a task.
+const MOST_CLOCKS: usize = 16;
+
+/// The operations of a kind; numbers of objects are those of its program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Code {
+    pub(super) ops: Vec<Op>,
+    pub(super) profiles: Vec<MemoryProfile>,
+    pub(super) tables: Vec<Quantiles>,
+    pub(super) changes: Vec<Change>,
+}
+
+/// Compiles a kind of a program; what is wrong goes to the reader.
+pub(super) fn kind<C>(
+    reader: &mut Reader<C>,
+    (drafts, app): (&[Draft], usize),
+    at: usize,
+    objects: &All,
+    forked: Option<(EventId, EventId)>,
+) -> Option<Code> {
+    let draft = drafts.get(app)?;
+    let kind = draft.kinds.get(at)?;
+    let code = Code { profiles: vec![MemoryProfile::NONE], ..Code::default() };
+    let mut compiler = Compiler {
+        reader,
+        drafts,
+        app,
+        objects,
+        code,
+        named: Named::default(),
+        sections: Vec::new(),
+        held: BTreeSet::new(),
+        depth: usize::from(forked.is_some()),
+        visited: 0,
+        forked: forked.is_some(),
+    };
+    if let Some((start, _)) = forked {
+        let take = Op::Take { event: start, count: 1 };
+        compiler.code.ops.extend([Op::Repeat(0), take, Op::Respawn]);
+    }
+    compiler.block(&kind.code)?;
+    if let Some((_, end)) = forked {
+        compiler.code.ops.extend([Op::Post { event: end, count: 1, kept: true }, Op::End]);
+    }
+    if compiler.code.ops.is_empty() {
+        let message = format!("the kind `{}` does nothing", kind.name.text);
+        reader.wrong_with_hint(kind.name.place, message, "write `run 1ms`, for instance");
+        return None;
+    }
+    Some(compiler.code)
+}
+
+/// What has a number of its own in a program.
+#[derive(Default)]
+struct Named {
+    profiles: BTreeMap<String, u32>,
+    tables: BTreeMap<String, (Span, u16)>,
+    lognormal: BTreeMap<u64, u16>,
+    clocks: BTreeMap<String, u8>,
+}
+
+struct Compiler<'a, C> {
+    reader: &'a mut Reader<C>,
+    drafts: &'a [Draft],
+    app: usize,
+    objects: &'a All,
+    code: Code,
+    named: Named,
+    /// Sections around the present statement.
+    sections: Vec<&'a str>,
+    /// Locks that the task may hold.
+    held: BTreeSet<&'a str>,
+    /// Loops around the present statement.
+    depth: usize,
+    visited: usize,
+    forked: bool,
+}
+
+impl<'a, C> Compiler<'a, C> {
+    fn draft(&self) -> &'a Draft {
+        &self.drafts[self.app]
+    }
+
+    fn refuse<T>(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) -> Option<T> {
+        self.reader.wrong_with_hint(place, message, hint);
+        None
+    }
+
+    /// All statements of a block, so that each error is shown; nothing after one.
+    fn block(&mut self, block: &'a [Statement]) -> Option<()> {
+        let mut sound = true;
+        for statement in block {
+            self.visited += 1;
+            if self.visited > 4 * MAX_OPS || self.code.ops.len() > MAX_OPS {
+                let message = format!("a program has at most {MAX_OPS} operations, sections written out");
+                return self.refuse(statement.place, message, "use loops");
+            }
+            sound &= self.statement(statement).is_some();
+        }
+        sound.then_some(())
+    }
+
+    fn number(&mut self, sort: Sort, name: &Name) -> Option<Number> {
+        let key = uses::key(self.drafts, self.app, sort, &name.text);
+        self.objects.numbers.get(&key).copied()
+    }
+
+    fn event(&mut self, sort: Sort, name: &Name) -> Option<EventId> {
+        match self.number(sort, name)? {
+            Number::Event(event) => Some(event),
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, op: Op) {
+        self.code.ops.push(op);
+    }
+
+    fn post(&mut self, event: EventId, count: u32, kept: bool) {
+        self.push(Op::Post { event, count, kept });
+    }
+
+    fn take(&mut self, event: EventId, count: u32) {
+        self.push(Op::Take { event, count });
+    }
+
+    fn copy(&mut self, span: Span) {
+        if span > Span::ZERO {
+            let work = Work::from_span(span);
+            self.push(Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) });
+        }
+    }
+
+    fn statement(&mut self, statement: &'a Statement) -> Option<()> {
+        let place = statement.place;
+        match &statement.action {
+            Action::Run(length, profile) => {
+                let (span, spread) = self.length(length, place)?;
+                let profile = match profile {
+                    Some(name) => self.profile(name)?,
+                    None => ProfileId(0),
+                };
+                let work = self.work(span, spread, place)?;
+                self.push(Op::Compute { work, spread, profile });
+            }
+            Action::Sleep(length) => {
+                let (span, spread) = self.length(length, place)?;
+                self.push(Op::Sleep { span, spread });
+            }
+            Action::Io(name, length) => {
+                let (span, spread) = self.length(length, place)?;
+                if let Number::Device(device) = self.number(Sort::Device, name)? {
+                    self.push(Op::Io { device, span, spread });
+                }
+            }
+            Action::Until { period, first, clock, skips } => {
+                let clock = self.clock(clock.as_ref(), place)?;
+                self.push(Op::Until { clock, first: *first, period: *period, skips: *skips });
+            }
+            Action::Lock(_) | Action::Unlock(_) | Action::Wait(..) => self.locks(&statement.action)?,
+            Action::Signal(name, count) => {
+                let event = self.event(Sort::Condition, name)?;
+                self.post(event, *count, false);
+            }
+            Action::Broadcast(name) => {
+                let event = self.event(Sort::Condition, name)?;
+                self.post(event, ALL, false);
+            }
+            Action::Acquire(name, count) => {
+                let event = self.event(Sort::Semaphore, name)?;
+                self.take(event, *count);
+            }
+            Action::Release(name, count) => {
+                let event = self.event(Sort::Semaphore, name)?;
+                self.post(event, *count, true);
+            }
+            Action::Send(_) | Action::Receive(_) => self.queue(&statement.action)?,
+            Action::Barrier(_) | Action::Exchange(_) => self.meet(&statement.action, place)?,
+            Action::Fork(name, count) | Action::Join(name, count) => {
+                let starts = matches!(statement.action, Action::Fork(..));
+                self.fork(name, *count, starts)?;
+            }
+            Action::Yield => self.push(Op::Yield),
+            Action::Repeat(..) | Action::Forever(_) | Action::Share(..) => {
+                self.repeat(&statement.action, place)?;
+            }
+            Action::Choose(cases) => self.choose(cases)?,
+            Action::Call(name) => self.call(name)?,
+            Action::Nice(nice) => {
+                let weight = NICE_WEIGHTS[(i16::from(*nice) + 20).clamp(0, 39) as usize];
+                self.change(Change::Weight(weight));
+            }
+            Action::Cpus(set) => self.change(Change::Cpus(set.clone())),
+            Action::Done => self.push(Op::Done),
+            Action::StartClock => self.push(Op::StartClock),
+        }
+        Some(())
+    }
+
+    fn locks(&mut self, action: &'a Action) -> Option<()> {
+        let name = match action {
+            Action::Lock(name) | Action::Unlock(name) | Action::Wait(_, name) => name,
+            _ => return None,
+        };
+        let Number::Lock(lock) = self.number(Sort::Lock, name)? else { return None };
+        if matches!(action, Action::Lock(_)) {
+            self.held.insert(&name.text);
+            self.push(Op::Lock(lock));
+            return Some(());
+        }
+        if !self.held.contains(name.text.as_str()) {
+            let message = format!("the lock `{}` is given back here, and nobody can hold it here", name.text);
+            return self.refuse(name.place, message, format!("add `lock {}` before", name.text));
+        }
+        if let Action::Wait(condition, _) = action {
+            let event = self.event(Sort::Condition, condition)?;
+            self.code.ops.extend([Op::Arm(event), Op::Unlock(lock)]);
+            self.take(event, 1);
+            self.push(Op::Lock(lock));
+        } else {
+            self.held.remove(name.text.as_str());
+            self.push(Op::Unlock(lock));
+        }
+        Some(())
+    }
+
+    fn queue(&mut self, action: &Action) -> Option<()> {
+        let (name, sends) = match action {
+            Action::Send(name) => (name, true),
+            Action::Receive(name) => (name, false),
+            _ => return None,
+        };
+        let Number::Queue { items, places, form } = self.number(Sort::Queue, name)? else { return None };
+        if sends {
+            places.into_iter().for_each(|places| self.take(places, 1));
+            self.copy(form.copy);
+            self.post(items, 1, true);
+        } else {
+            self.take(items, 1);
+            places.into_iter().for_each(|places| self.post(places, 1, true));
+            self.copy(form.copy);
+        }
+        Some(())
+    }
+
+    fn meet(&mut self, action: &Action, place: Place) -> Option<()> {
+        match action {
+            Action::Barrier(Some(name)) => {
+                if let Number::Barrier(event, parties) = self.number(Sort::Barrier, name)? {
+                    self.push(Op::Meet { event, parties });
+                }
+            }
+            _ if self.forked => {
+                let message =
+                    "tasks that are forked do not all run at the same time, so they cannot meet here";
+                return self.refuse(place, message, "write `barrier NAME` with `barriers: { NAME: 2 }`");
+            }
+            Action::Exchange(shift) => self.push(Op::Exchange { shift: *shift }),
+            _ => self.push(Op::Barrier),
+        }
+        Some(())
+    }
+
+    fn fork(&mut self, name: &Name, count: u32, starts: bool) -> Option<()> {
+        let kinds: Vec<&str> = self.draft().kinds.iter().map(|kind| kind.name.text.as_str()).collect();
+        if !kinds.contains(&name.text.as_str()) {
+            let hint = advice(&name.text, &kinds);
+            return self.refuse(name.place, format!("unknown kind `{}`", name.text), hint);
+        }
+        if let Number::Kind { start, end } = self.number(Sort::Kind, name)? {
+            if starts { self.post(start, count, true) } else { self.take(end, count) }
+        }
+        Some(())
+    }
+
+    /// A loop.
+    fn repeat(&mut self, action: &'a Action, place: Place) -> Option<()> {
+        let (op, block) = match action {
+            Action::Repeat(count, block) => (Op::Repeat(*count), block),
+            Action::Share(count, block) => (Op::RepeatShared(*count), block),
+            Action::Forever(block) => (Op::Repeat(0), block),
+            _ => return None,
+        };
+        if self.depth >= MAX_LOOP_DEPTH {
+            let most = MAX_LOOP_DEPTH - usize::from(self.forked);
+            return self.refuse(place, format!("loops nest at most {most} deep here"), "");
+        }
+        // A later pass may begin with what an earlier one took.
+        self.draft().each(block, &mut |action, _| {
+            if let Action::Lock(name) = action {
+                self.held.insert(&name.text);
+            }
+        });
+        let start = self.code.ops.len();
+        self.push(op);
+        self.depth += 1;
+        let inside = self.block(block);
+        self.depth -= 1;
+        inside?;
+        let body = self.code.ops.get(start + 1..).unwrap_or_default();
+        if passes_at_once(body, start + 1) {
+            let hint = "add `run 1us` or `yield`: a queue or a semaphore may have units for ever";
+            return self.refuse(place, "the body of this loop can pass without taking time", hint);
+        }
+        let shared = matches!(op, Op::RepeatShared(_));
+        let together = |op: &Op| matches!(op, Op::Barrier | Op::Exchange { .. } | Op::RepeatShared(_));
+        if shared && body.iter().any(together) {
+            let message =
+                "tasks that share the passes of a loop cannot meet in it or share another one there";
+            return self.refuse(place, message, "use `repeat`, or take the barrier out");
+        }
+        self.push(Op::End);
+        Some(())
+    }
+
+    fn choose(&mut self, cases: &'a [(u64, super::tree::Block)]) -> Option<()> {
+        let before = self.held.clone();
+        let mut after = before.clone();
+        let mut left = 10_000_u64;
+        let mut ends: Vec<usize> = Vec::new();
+        for (share, block) in cases {
+            let certain = *share >= left;
+            let branch = self.code.ops.len();
+            if !certain {
+                // The probability that none of those so far is taken, if it comes to this one.
+                let other = ((left - share) << 32) / left;
+                self.push(Op::Branch { share: other.min(u64::from(u32::MAX)) as u32, to: 0 });
+            }
+            left = left.saturating_sub(*share);
+            self.held = before.clone();
+            self.block(block)?;
+            after.extend(self.held.iter());
+            if !certain {
+                ends.push(self.code.ops.len());
+                self.push(Op::Jump(0));
+                let next = self.code.ops.len() as u16;
+                if let Some(Op::Branch { to, .. }) = self.code.ops.get_mut(branch) {
+                    *to = next;
+                }
+            }
+        }
+        let end = self.code.ops.len() as u16;
+        for jump in ends {
+            if let Some(Op::Jump(to)) = self.code.ops.get_mut(jump) {
+                *to = end;
+            }
+        }
+        self.held = after;
+        Some(())
+    }
+
+    fn call(&mut self, name: &'a Name) -> Option<()> {
+        let draft = self.draft();
+        let Some(block) = of(&draft.sections, &name.text) else {
+            let known: Vec<&str> = draft.sections.iter().map(|(name, _)| name.text.as_str()).collect();
+            let hint = advice(&name.text, &known);
+            return self.refuse(name.place, format!("unknown section `{}`", name.text), hint);
+        };
+        if self.sections.contains(&name.text.as_str()) {
+            let message = format!("the section `{}` calls itself", name.text);
+            return self.refuse(name.place, message, "use a loop");
+        }
+        self.sections.push(&name.text);
+        let done = self.block(block);
+        self.sections.pop();
+        done
+    }
+
+    fn change(&mut self, change: Change) {
+        let known = self.code.changes.iter().position(|other| *other == change);
+        let at = known.unwrap_or(self.code.changes.len());
+        if known.is_none() {
+            self.code.changes.push(change);
+        }
+        self.push(Op::Set(at as u16));
+    }
+
+    fn clock(&mut self, name: Option<&Name>, place: Place) -> Option<u8> {
+        let text = name.map_or("", |name| name.text.as_str());
+        let next = self.named.clocks.len();
+        if !self.named.clocks.contains_key(text) && next >= MOST_CLOCKS {
+            return self.refuse(place, format!("a task has at most {MOST_CLOCKS} clocks"), "");
+        }
+        Some(*self.named.clocks.entry(text.to_owned()).or_insert(next as u8))
+    }
+
+    fn profile(&mut self, name: &Name) -> Option<ProfileId> {
+        if let Some(known) = self.named.profiles.get(&name.text) {
+            return Some(ProfileId(*known));
+        }
+        let draft = self.draft();
+        let Some(profile) = of(&draft.profiles, &name.text) else {
+            let known: Vec<&str> = draft.profiles.iter().map(|(name, _)| name.text.as_str()).collect();
+            let hint = advice(&name.text, &known);
+            return self.refuse(name.place, format!("unknown profile `{}`", name.text), hint);
+        };
+        let number = self.code.profiles.len() as u32;
+        self.code.profiles.push(*profile);
+        self.named.profiles.insert(name.text.clone(), number);
+        Some(ProfileId(number))
+    }
+
+    /// The mean and the variation of a length.
+    fn length(&mut self, length: &Length, place: Place) -> Option<(Span, Spread)> {
+        match length {
+            Length::Mean(span, Vary::Fixed) => Some((*span, Spread::NONE)),
+            Length::Mean(span, Vary::Exponential) => Some((*span, Spread::EXPONENTIAL)),
+            Length::Mean(span, Vary::Uniform(width)) => {
+                Some((*span, Spread((width * u64::from(Spread::MAX) / 10_000) as u32)))
+            }
+            Length::Mean(span, Vary::Lognormal(deviation)) => {
+                let number = match self.named.lognormal.get(deviation) {
+                    Some(known) => *known,
+                    None => {
+                        let table = lengths::lognormal(*deviation);
+                        let number = self.table(table, place)?;
+                        self.named.lognormal.insert(*deviation, number);
+                        number
+                    }
+                };
+                Some((*span, Spread::table(number)))
+            }
+            Length::Table(name) => self.named_table(name),
+        }
+    }
+
+    fn table(&mut self, table: Result<Quantiles, String>, place: Place) -> Option<u16> {
+        match table {
+            Ok(table) if self.code.tables.len() < usize::from(u16::MAX) => {
+                self.code.tables.push(table);
+                Some((self.code.tables.len() - 1) as u16)
+            }
+            Ok(_) => self.refuse(place, "too many different variations", ""),
+            Err(message) => self.refuse(place, message, ""),
+        }
+    }
+
+    fn named_table(&mut self, name: &Name) -> Option<(Span, Spread)> {
+        if let Some((mean, number)) = self.named.tables.get(&name.text) {
+            return Some((*mean, Spread::table(*number)));
+        }
+        let draft = self.draft();
+        let Some(values) = of(&draft.tables, &name.text) else {
+            let known: Vec<&str> = draft.tables.iter().map(|(name, _)| name.text.as_str()).collect();
+            let hint = advice(&name.text, &known);
+            return self.refuse(name.place, format!("unknown table `{}`", name.text), hint);
+        };
+        match lengths::table(values) {
+            Ok((mean, table)) => {
+                let number = self.table(Ok(table), name.place)?;
+                self.named.tables.insert(name.text.clone(), (mean, number));
+                Some((mean, Spread::table(number)))
+            }
+            Err(message) => self.refuse(name.place, format!("the table `{}`: {message}", name.text), ""),
+        }
+    }
+
+    /// Work that is in the range of clocks, however long an execution is.
+    fn work(&mut self, span: Span, spread: Spread, place: Place) -> Option<Work> {
+        let table = spread.table_number().and_then(|at| self.code.tables.get(at));
+        let times = match table {
+            Some(table) => u64::from(table.greatest() >> 16) + 1,
+            None if spread == Spread::EXPONENTIAL => Spread::LONGEST,
+            None => 2,
+        };
+        let most = Work::MAX.raw() / times / Work::from_span(Span::from_ns(1)).raw();
+        if span.ns() > most {
+            let message = format!("a piece of such work is at most {}", Unit::Duration.show(most));
+            return self.refuse(place, message, "divide it: `repeat 10 { run ... }`");
+        }
+        Some(Work::from_span(span))
+    }
+}
+
+/// Whether a body of a loop can pass without taking time; `first`: the position of its first operation.
+fn passes_at_once(body: &[Op], first: usize) -> bool {
+    let mut at_once = vec![false; body.len() + 1];
+    at_once[0] = true;
+    let set = |at_once: &mut Vec<bool>, to: usize| {
+        if let Some(there) = at_once.get_mut(to) {
+            *there = true;
+        }
+    };
+    // The end of each loop inside, for those whose passes may all be taken.
+    let end_of = |start: usize| {
+        let mut depth = 0;
+        for (at, op) in body.iter().enumerate().skip(start) {
+            match op {
+                Op::Repeat(_) | Op::RepeatShared(_) => depth += 1,
+                Op::End if depth == 1 => return at,
+                Op::End => depth -= 1,
+                _ => {}
+            }
+        }
+        body.len()
+    };
+    for (at, op) in body.iter().enumerate() {
+        if !at_once[at] {
+            continue;
+        }
+        match op {
+            Op::Compute { work, .. } if work.raw() > 0 => {}
+            Op::Sleep { span, .. } if *span > Span::ZERO => {}
+            Op::Barrier | Op::Respawn | Op::Yield | Op::Until { .. } | Op::Io { .. } => {}
+            Op::Jump(to) => set(&mut at_once, usize::from(*to) - first),
+            Op::Branch { to, .. } => {
+                set(&mut at_once, usize::from(*to) - first);
+                set(&mut at_once, at + 1);
+            }
+            Op::RepeatShared(_) => {
+                set(&mut at_once, at + 1);
+                set(&mut at_once, end_of(at) + 1);
+            }
+            _ => set(&mut at_once, at + 1),
+        }
+    }
+    at_once[body.len()]
+}

@@ -1,0 +1,37 @@
+//! Programs that scenarios write themselves: the language, its parser, and its compiler to operations.
+//!
+//! A program has kinds of tasks. What they share (locks, conditions, semaphores, queues, barriers, devices)
+//! needs no declaration; a declaration gives it a kind, units or bounds. [`parse()`] reads statements from a
+//! text or from a list of a YAML or JSON tree, [`link`] checks all programs of a run together and compiles
+//! them, and [`Linked::place`] and [`Kind::program`] make what a run is built from.
+
+mod compile;
+mod draft;
+mod lengths;
+mod link;
+mod objects;
+mod parse;
+mod statements;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod uses;
+mod words;
+
+pub use draft::{Draft, Feed, KindDraft, MOST_KINDS, MOST_NAMES, QueueForm};
+pub use link::{Bases, Kind, Linked, Placed, link};
+pub use parse::{is_name, parse};
+pub use statements::{STATEMENTS, StatementForm, VARIATIONS};
+pub use tree::{Action, Block, Length, Name, Statement, Vary, text_of};
+
+use notation::parameter::{Parameter, Values};
+use sim_core::program::MemoryProfile;
+
+/// The parameters of memory profiles: those of `spmd`.
+pub const PROFILE: &[Parameter] = crate::spmd::inline::MEMORY;
+
+/// The memory profile of values of [`PROFILE`].
+#[must_use]
+pub fn profile(values: &Values) -> MemoryProfile {
+    crate::spmd::inline::memory(values)
+}

@@ -1,0 +1,349 @@
+//! Tests of the language: what is read, what it becomes, and what is refused.
+
+use std::collections::BTreeMap;
+
+use notation::diagnostics::Place;
+use notation::reader::Reader;
+use notation::yaml::{Node, tree};
+use sim_core::ids::{EventId, LockId};
+use sim_core::program::{Arrivals, Op, Spread};
+use sim_core::time::{Span, Time};
+
+use super::*;
+
+fn parsed(text: &str) -> Result<Block, String> {
+    let mut reader: Reader = Reader::new(());
+    let node = Node::scalar(Place::range(0, 0..text.len()), text);
+    let block = parse(&mut reader, &node, text, &BTreeMap::new());
+    block.ok_or_else(|| {
+        reader.problems().iter().map(|problem| format!("{}: {}", problem.message, problem.hint)).collect()
+    })
+}
+
+fn name(text: &str) -> Name {
+    Name { text: text.into(), place: Place::NONE }
+}
+
+/// A program of these kinds, each with its tasks and its code.
+fn draft(kinds: &[(&str, u32, &str)]) -> Draft {
+    let kind = |(of, count, code): &(&str, u32, &str)| KindDraft {
+        name: name(of),
+        count: *count,
+        code: parsed(code).unwrap(),
+        requests: None,
+    };
+    Draft { kinds: kinds.iter().map(kind).collect(), ..Draft::empty("app", Place::NONE) }
+}
+
+fn linked(drafts: &[Draft]) -> Result<Linked, String> {
+    let mut reader: Reader = Reader::new(());
+    let linked = link(&mut reader, drafts);
+    linked.ok_or_else(|| {
+        reader.problems().iter().map(|problem| format!("{}: {}; ", problem.message, problem.hint)).collect()
+    })
+}
+
+/// What is wrong with a program of these kinds.
+fn refused(kinds: &[(&str, u32, &str)]) -> String {
+    linked(&[draft(kinds)]).unwrap_err()
+}
+
+/// The operations of the first kind.
+fn ops(draft: Draft) -> Vec<Op> {
+    linked(&[draft]).unwrap().kinds[0][0].program(Bases::default()).unwrap().ops().to_vec()
+}
+
+/// Every statement, in the form in which a program is written out.
+const ALL: &str = "run 5ms
+run 5ms uniform 10%
+run 5ms exponential with stream
+run 5ms lognormal 50%
+run table web
+sleep 1ms
+until 10ms from 2ms clock c skip
+lock l
+wait c with l
+unlock l
+signal c
+signal c 3
+broadcast c
+acquire s 2
+release s
+send q
+receive q
+barrier
+barrier b
+exchange 1
+fork k 4
+join k 4
+yield
+io disk 1ms exponential
+repeat 3 {
+  run 1us
+}
+forever {
+  choose {
+    30% {
+      run 1us
+    }
+    70% {
+      call x
+    }
+  }
+}
+share 7 {
+  yield
+}
+nice -5
+cpus 0,1,2,7
+done
+start clock
+";
+
+#[test]
+fn written_out_programs_are_read_again() {
+    let block = parsed(ALL).unwrap();
+    assert_eq!(text_of(&block), ALL);
+    assert_eq!(text_of(&parsed(&text_of(&block)).unwrap()), ALL);
+    let words: Vec<&str> = ALL.split_whitespace().collect();
+    for statement in STATEMENTS {
+        assert!(words.contains(&statement.word), "{}", statement.word);
+        assert!(statement.form.starts_with(statement.word) && !statement.about.is_empty());
+    }
+}
+
+#[test]
+fn semicolons_comments_and_lists_say_the_same() {
+    let text = parsed("repeat 3 { run 5ms; lock l # taken\n unlock l }").unwrap();
+    let list = "[{repeat: [3, [{run: 5ms}, {lock: l}, unlock l]]}]";
+    let node = tree(0, list).unwrap();
+    let mut reader: Reader = Reader::new(());
+    let read = parse(&mut reader, &node, list, &BTreeMap::new()).unwrap();
+    assert_eq!(text_of(&read), text_of(&text));
+    let list =
+        "[{choose: [[30%, [yield]], [70%, [{run: [5ms, exponential]}]]]}, {forever: [{wait: [c, l]}]}]";
+    let read = parse(&mut reader, &tree(0, list).unwrap(), list, &BTreeMap::new()).unwrap();
+    let same = "choose { 30% { yield } 70% { run 5ms exponential } }\nforever { wait c with l }";
+    assert_eq!(text_of(&read), text_of(&parsed(same).unwrap()));
+}
+
+#[test]
+fn errors_name_the_word_and_what_would_be_right() {
+    for (text, said) in [
+        ("rum 5ms", "did you mean `run`?"),
+        ("run 5", "needs a unit"),
+        ("run", "the length is missing"),
+        ("run 5ms with", "the name of a profile is missing"),
+        ("run 5ms exponentially", "does not belong here"),
+        ("repeat 3 { run 5ms", "is not closed"),
+        ("}", "without its `{`"),
+        ("repeat { yield }", "the number of passes is missing"),
+        ("repeat 3", "a block in braces is missing"),
+        ("choose { 70% { yield } 40% { yield } }", "are 110% together"),
+        ("choose { yield }", "the probability"),
+        ("nice 20", "between -20 and 19"),
+        ("lock a/b", "is not a name"),
+        ("run $service", "no value is called `service`"),
+        ("until 0ms", "must lie between"),
+        ("start", "write `start clock`"),
+    ] {
+        let wrong = parsed(text).unwrap_err();
+        assert!(wrong.contains(said), "{text}: {wrong}");
+    }
+    let deep = "repeat 2 { ".repeat(500);
+    assert!(parsed(&deep).unwrap_err().contains("nest at most"));
+}
+
+#[test]
+fn values_stand_for_words() {
+    let text = "run $service exponential";
+    let values = BTreeMap::from([("service".to_owned(), "5ms".to_owned())]);
+    let node = Node::scalar(Place::range(0, 0..text.len()), text);
+    let block = parse(&mut Reader::<()>::new(()), &node, text, &values).unwrap();
+    assert_eq!(text_of(&block), "run 5ms exponential\n");
+}
+
+#[test]
+fn places_lie_in_the_file() {
+    let file = "code: |\n  run 1ms\n\n  repeat 2 {\n    rum 5ms\n  }\n";
+    let root = tree(0, file).unwrap();
+    let mut reader: Reader = Reader::new(());
+    assert!(parse(&mut reader, &root.get("code").unwrap().value, file, &BTreeMap::new()).is_none());
+    let problems = reader.problems();
+    let place = problems[0].place;
+    assert_eq!((&file[place.start..place.end], place.start), ("rum", file.find("rum").unwrap()));
+    // In one line, with and without quotes, and in a list.
+    for file in ["code: run 1ms; rum 5ms\n", "code: 'run 1ms; rum 5ms'\n", "code: [yield, {rum: 5ms}]\n"] {
+        let root = tree(0, file).unwrap();
+        let mut reader: Reader = Reader::new(());
+        assert!(parse(&mut reader, &root.get("code").unwrap().value, file, &BTreeMap::new()).is_none());
+        let place = reader.problems()[0].place;
+        assert_eq!(&file[place.start..place.end], "rum", "{file}");
+    }
+}
+
+#[test]
+fn queues_become_events_with_their_places_and_copies() {
+    let mut program =
+        draft(&[("a", 1, "repeat 9 { send q; run 1us }"), ("b", 1, "repeat 9 { receive q; run 1us }")]);
+    program.queues = vec![(name("q"), QueueForm { places: Some(4), copy: Span::from_us(2) })];
+    let linked = linked(&[program]).unwrap();
+    let mut placed = linked.begin();
+    let bases = linked.place(&mut placed, 0, "-1", Time::ZERO);
+    let names: Vec<(&str, u32)> =
+        placed.objects.events.iter().map(|event| (event.name.as_str(), event.initial)).collect();
+    assert_eq!(names, [("q-1", 0), ("free places in q-1", 4)]);
+    let (items, places) = (EventId(0), EventId(1));
+    let sender = linked.kinds[0][0].program(bases).unwrap();
+    assert_eq!(sender.ops()[1], Op::Take { event: places, count: 1 });
+    assert!(matches!(sender.ops()[2], Op::Compute { .. }));
+    assert_eq!(sender.ops()[3], Op::Post { event: items, count: 1, kept: true });
+    let receiver = linked.kinds[0][1].program(bases).unwrap();
+    assert_eq!(receiver.ops()[1], Op::Take { event: items, count: 1 });
+    assert_eq!(receiver.ops()[2], Op::Post { event: places, count: 1, kept: true });
+    // A second copy has objects of its own behind those of the first.
+    let second = linked.place(&mut placed, 0, "-2", Time::ZERO);
+    assert_eq!(placed.objects.events.len(), 4);
+    let sender = linked.kinds[0][0].program(second).unwrap();
+    assert_eq!(sender.ops()[3], Op::Post { event: EventId(2), count: 1, kept: true });
+}
+
+#[test]
+fn conditions_are_armed_before_the_lock_is_given_back() {
+    let code = [("a", 1, "lock l; wait c with l; unlock l"), ("b", 1, "run 1ms; broadcast c")];
+    let (event, lock) = (EventId(0), LockId(0));
+    let wait = [Op::Arm(event), Op::Unlock(lock), Op::Take { event, count: 1 }, Op::Lock(lock)];
+    let ops = ops(draft(&code));
+    assert_eq!((ops[0], &ops[1..5], ops[5]), (Op::Lock(lock), &wait[..], Op::Unlock(lock)));
+}
+
+#[test]
+fn forked_kinds_wait_for_starts_and_report_ends() {
+    let code = [("main", 1, "fork child 3; join child 3"), ("child", 2, "run 1ms")];
+    let linked = linked(&[draft(&code)]).unwrap();
+    let child = &linked.kinds[0][1];
+    assert!(child.forked && child.endless && !linked.kinds[0][0].forked);
+    let ops = child.program(Bases::default()).unwrap().ops().to_vec();
+    assert_eq!(ops[..3], [Op::Repeat(0), Op::Take { event: EventId(0), count: 1 }, Op::Respawn]);
+    assert_eq!(ops[4..], [Op::Post { event: EventId(1), count: 1, kept: true }, Op::End]);
+}
+
+#[test]
+fn choices_are_drawn_one_after_the_other() {
+    let code = "choose { 25% { run 1ms } 50% { run 2ms } 25% { run 3ms } }";
+    let ops = ops(draft(&[("a", 1, code)]));
+    // Three quarters pass the first; of these a third passes the second.
+    assert_eq!(ops[0], Op::Branch { share: 3 << 30, to: 3 });
+    assert_eq!(ops[3], Op::Branch { share: ((1_u64 << 32) / 3) as u32, to: 6 });
+    assert_eq!((ops[2], ops[5], ops.len()), (Op::Jump(7), Op::Jump(7), 7));
+    let half = self::ops(draft(&[("a", 1, "choose { 50% { run 1ms } }")]));
+    assert_eq!((half[0], half[2]), (Op::Branch { share: 1 << 31, to: 3 }, Op::Jump(3)));
+}
+
+#[test]
+fn arrivals_make_requests_and_clocks_do() {
+    let mut program = draft(&[("a", 2, "forever { receive jobs; run 5ms exponential }")]);
+    let feed = Feed { arrivals: Arrivals::Random(Span::from_ms(10)), start: Span::from_ms(3), most: 9 };
+    program.arrivals = vec![(name("jobs"), feed)];
+    let linked = self::linked(&[program]).unwrap();
+    let kind = &linked.kinds[0][0];
+    assert!(kind.requests && kind.endless && linked.is_fed(0));
+    let mut placed = linked.begin();
+    linked.place(&mut placed, 0, "", Time::from_ns(5));
+    let source = &placed.objects.sources[0];
+    assert_eq!((source.start, source.most), (Time::from_ns(3_000_005), 9));
+    assert!(placed.objects.events[0].stamped);
+    let spread = |op: &Op| matches!(op, Op::Compute { spread: Spread::EXPONENTIAL, .. });
+    assert!(kind.program(Bases::default()).unwrap().ops().iter().any(spread));
+    let periodic = self::linked(&[draft(&[("a", 1, "repeat 3 { until 10ms; run 1ms }")])]).unwrap();
+    assert!(periodic.kinds[0][0].requests && !periodic.kinds[0][0].endless);
+}
+
+#[test]
+fn shared_names_are_one_object_and_others_are_not() {
+    let mut one = draft(&[("a", 1, "send q; lock l; unlock l")]);
+    let mut other = draft(&[("b", 1, "receive q; lock l; unlock l")]);
+    assert!(linked(&[one.clone(), other.clone()]).unwrap_err().contains("nobody sends to the queue `q`"));
+    one.shared = vec![name("q")];
+    other.shared = vec![name("q")];
+    let linked = linked(&[one, other]).unwrap();
+    let mut placed = linked.begin();
+    let bases = [0, 1].map(|app| linked.place(&mut placed, app, "", Time::ZERO));
+    assert_eq!((placed.objects.events.len(), placed.objects.locks.len()), (1, 2));
+    let [one, other] = [0, 1].map(|app| linked.kinds[app][0].program(bases[app]).unwrap().ops().to_vec());
+    assert_eq!(one[0], Op::Post { event: EventId(0), count: 1, kept: true });
+    assert_eq!(other[0], Op::Take { event: EventId(0), count: 1 });
+    assert_eq!((one[1], other[1]), (Op::Lock(LockId(0)), Op::Lock(LockId(1))));
+}
+
+#[test]
+fn uses_that_nobody_answers_are_refused() {
+    let one = |code: &'static str| refused(&[("a", 1, code)]);
+    assert!(one("receive jbos; run 1ms; send jobs").contains("did you mean `jobs`?"));
+    assert!(one("acquire s; run 1ms").contains("nobody releases the semaphore `s`"));
+    assert!(one("lock l; run 1ms").contains("nobody gives the lock `l` back"));
+    assert!(one("unlock l; run 1ms").contains("nobody takes the lock `l`"));
+    assert!(one("unlock l; run 1ms; lock l").contains("nobody can hold it here"));
+    assert!(one("lock l; wait c with l; unlock l").contains("nobody signals the condition `c`"));
+    assert!(one("join a").contains("nobody forks the kind `a`"));
+    assert!(one("fork b; run 1ms").contains("unknown kind `b`"));
+    assert!(one("call s").contains("unknown section `s`"));
+    assert!(one("run table t").contains("unknown table `t`"));
+    assert!(one("run 1ms with p").contains("unknown profile `p`"));
+    assert!(one("forever { send q; receive q }").contains("can pass without taking time"));
+    assert!(one("share 3 { run 1ms; barrier }").contains("cannot meet in it"));
+    let deep = "repeat 2 { repeat 2 { repeat 2 { repeat 2 { repeat 2 { run 1ms } } } } }";
+    assert!(one(deep).contains("loops nest at most 4 deep"));
+    assert!(one("run 200h").contains("at most"));
+    let meets = refused(&[("a", 1, "fork b; join b"), ("b", 1, "barrier")]);
+    assert!(meets.contains("cannot meet here"), "{meets}");
+}
+
+#[test]
+fn sections_call_others_but_not_themselves() {
+    let mut program = draft(&[("a", 1, "call x; call x")]);
+    program.sections =
+        vec![(name("x"), parsed("run 1ms; call y").unwrap()), (name("y"), parsed("yield").unwrap())];
+    assert_eq!(ops(program.clone()).len(), 4);
+    program.sections[1].1 = parsed("call x").unwrap();
+    assert!(linked(&[program.clone()]).unwrap_err().contains("calls itself"));
+    // Sections that call others twice each do not take for ever.
+    program.sections = (0..60)
+        .map(|i| (name(&format!("s{i}")), parsed(&format!("call s{0}; call s{0}", i + 1)).unwrap()))
+        .collect();
+    program.sections.push((name("s60"), Vec::new()));
+    program.kinds[0].code = parsed("call s0").unwrap();
+    assert!(linked(&[program]).unwrap_err().contains("at most"));
+}
+
+#[test]
+fn as_many_meet_at_a_barrier_as_use_it() {
+    let code = [("a", 3, "run 1ms; barrier b"), ("b", 2, "barrier b; run 1ms")];
+    let program = draft(&code);
+    let meet = |parties| Op::Meet { event: EventId(0), parties };
+    assert_eq!(ops(program.clone())[1], meet(5));
+    let two = Draft { barriers: vec![(name("b"), 2)], ..program.clone() };
+    assert_eq!(ops(two)[1], meet(2));
+    let six = Draft { barriers: vec![(name("b"), 6)], ..program };
+    assert!(linked(&[six]).unwrap_err().contains("6 tasks are to meet"));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "many texts")]
+fn no_text_makes_the_parser_or_the_compiler_panic() {
+    let words: Vec<&str> =
+        ALL.split(' ').chain(["{", "}", ";", "\n", "#", "%", "$x", "é", "0%", "-1", "4294967296"]).collect();
+    for seed in 0..3_000_u64 {
+        let mut text = String::new();
+        for at in 0..seed % 40 {
+            let drawn = sim_core::rng::draw(seed + 1, at + 1) as usize;
+            text.push_str(words[drawn % words.len()]);
+            text.push_str(if drawn & 0x8000 == 0 { " " } else { "\n" });
+        }
+        if let Ok(code) = parsed(&text) {
+            let kind = KindDraft { name: name("k"), count: 2, code, requests: None };
+            let program = Draft { kinds: vec![kind], ..Draft::empty("app", Place::NONE) };
+            let _ = linked(&[program]);
+        }
+    }
+}
