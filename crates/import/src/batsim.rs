@@ -135,7 +135,9 @@ impl Reader<'_, '_> {
         }
         let mut code = Code::default();
         if !self.profile(&name, job.line, &mut code, 0)? || code.lines.is_empty() {
-            self.page.notes.left_out(place, format!("the profile `{name}` has nothing that can be simulated"));
+            self.page
+                .notes
+                .left_out(place, format!("the profile `{name}` has nothing that can be simulated"));
             return Ok(false);
         }
         self.page.line(2, &format!("{}:", names.unique(&format!("job-{id}"), "job")), &place);
@@ -178,13 +180,17 @@ impl Reader<'_, '_> {
             *amounts.entry(work).or_insert(0_u64) += 1;
         }
         amounts.remove(&0);
-        let sends = |value: &Value| value.number().is_some_and(|text| text.parse::<f64>().is_ok_and(|n| n > 0.0));
+        let sends =
+            |value: &Value| value.number().is_some_and(|text| text.parse::<f64>().is_ok_and(|n| n > 0.0));
         if profile.get("com").is_some_and(|com| com.items().iter().any(sends)) {
             let what = "messages (`com`) between single processes: there is no network";
             self.page.notes.left_out(at(profile.line, &format!("profiles.{name}.com")), what);
         }
         if amounts.is_empty() || amounts.len() > MOST_KINDS {
-            self.page.notes.left_out(place, format!("the profile `{name}` computes nothing, or has more than 256 amounts of work"));
+            self.page.notes.left_out(
+                place,
+                format!("the profile `{name}` computes nothing, or has more than 256 amounts of work"),
+            );
             return Ok(false);
         }
         let total: u64 = amounts.values().sum();
@@ -238,7 +244,9 @@ impl Reader<'_, '_> {
                     work = work.map(|work| work / self.size.max(1));
                 }
                 let Some(work) = work else {
-                    return Err(self.wrong(profile.line, "`cpu` is a number of operations, at most 240 h of work"));
+                    return Err(
+                        self.wrong(profile.line, "`cpu` is a number of operations, at most 240 h of work")
+                    );
                 };
                 let sends = number("com").and_then(Value::number).and_then(|text| text.parse::<f64>().ok());
                 if sends.is_some_and(|bytes| bytes > 0.0) && self.size > 1 {

@@ -149,10 +149,7 @@ fn read<'t>(source: &Source<'t>) -> BTreeMap<Vec<&'t str>, Files<'t>> {
 }
 
 /// The path of each group in the scenario.
-fn paths<'t>(
-    files: &BTreeMap<Vec<&'t str>, Files<'_>>,
-    words: &mut Names,
-) -> BTreeMap<Vec<&'t str>, String> {
+fn paths<'t>(files: &BTreeMap<Vec<&'t str>, Files<'_>>, words: &mut Names) -> BTreeMap<Vec<&'t str>, String> {
     let legal = |c: char| if c.is_ascii_alphanumeric() || "_-.@:".contains(c) { c } else { '-' };
     let mut taken = BTreeSet::new();
     let mut paths = BTreeMap::new();
@@ -250,9 +247,8 @@ fn members(
 ) -> Vec<Member> {
     let processes = |content: &Files<'_>| content.get("cgroup.procs").map_or(0, Vec::len);
     let known = files.values().any(|content| content.contains_key("cgroup.procs"));
-    let innermost = |parts: &[&str]| {
-        !files.keys().any(|other| other.len() > parts.len() && other.starts_with(parts))
-    };
+    let innermost =
+        |parts: &[&str]| !files.keys().any(|other| other.len() > parts.len() && other.starts_with(parts));
     let mut names = Names::default();
     let mut members = Vec::new();
     for (parts, content) in files {

@@ -67,9 +67,9 @@ pub(crate) fn quota(milli: u64, period_us: u64) -> u64 {
 /// The weight of a nice value as `cpu.weight` (`sched_prio_to_weight` times 100 by 1,024, rounded up to halves).
 pub(crate) fn nice_weight(nice: i64) -> Option<u64> {
     const WEIGHTS: [u64; 40] = [
-        88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904, 3906, 3121,
-        2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87, 70, 56, 45, 36, 29,
-        23, 18, 15,
+        88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904, 3906,
+        3121, 2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87, 70, 56, 45,
+        36, 29, 23, 18, 15,
     ];
     let weight = WEIGHTS.get(usize::try_from(nice + 20).ok()?)?;
     Some(((weight * 100 + 512) / 1_024).clamp(1, 10_000))
@@ -195,9 +195,10 @@ mod tests {
 
     #[test]
     fn cpus_are_counted_in_thousandths() {
-        assert_eq!([milli("250m"), milli("1.5"), milli("0.0001"), milli("2")].map(Option::unwrap_or_default), [
-            250, 1_500, 1, 2_000
-        ]);
+        assert_eq!(
+            [milli("250m"), milli("1.5"), milli("0.0001"), milli("2")].map(Option::unwrap_or_default),
+            [250, 1_500, 1, 2_000]
+        );
         assert!(["", "x", "-1", "nan", "1e400", "inf", "1k"].iter().all(|text| milli(text).is_none()));
     }
 

@@ -62,7 +62,9 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     }
     if page::cpus(options, needed)? < needed {
         let last = needed - 1;
-        return Err(source.refused(&format!("a container may use cpu {last}, which the machine does not have")));
+        return Err(
+            source.refused(&format!("a container may use cpu {last}, which the machine does not have"))
+        );
     }
     page.head(options, needed);
     containers::write(&mut page, options, &groups, &members);
@@ -77,7 +79,9 @@ fn group(page: &mut Page, limits: &Limits, options: &Options) -> Result<Made, St
         None => Ok(None),
         Some((text, place)) => match text.parse::<i64>() {
             Ok(number) => Ok(Some((number, place.clone()))),
-            Err(_) => Err(format!("{place}: `{}` is no whole number", text.chars().take(40).collect::<String>())),
+            Err(_) => {
+                Err(format!("{place}: `{}` is no whole number", text.chars().take(40).collect::<String>()))
+            }
         },
     };
     let (shares, origin) = match number(&limits.shares)? {
@@ -114,7 +118,10 @@ fn group(page: &mut Page, limits: &Limits, options: &Options) -> Result<Made, St
         None => None,
         Some((text, place)) => {
             let cpus = units::cpus(text, MOST_CORES - 1).filter(|cpus| !cpus.is_empty());
-            Some((cpus.ok_or_else(|| format!("{place}: this is no list of cpus, as `0-3,8`"))?, place.clone()))
+            Some((
+                cpus.ok_or_else(|| format!("{place}: this is no list of cpus, as `0-3,8`"))?,
+                place.clone(),
+            ))
         }
     };
     Ok((group, cpus, tasks))

@@ -280,7 +280,8 @@ mod tests {
 
     #[test]
     fn quirks_are_read_in_order() {
-        let text = "{ /* a\n { */ \"run\": 1, \"sleep\" : 2,, \"run\" : 3 // end\n \"suspend\", \"x\": {}, }\n";
+        let text =
+            "{ /* a\n { */ \"run\": 1, \"sleep\" : 2,, \"run\" : 3 // end\n \"suspend\", \"x\": {}, }\n";
         let value = parse(text).unwrap();
         let keys: Vec<(&str, Option<i64>)> =
             value.entries().iter().map(|(key, value)| (key.name.as_str(), value.whole())).collect();

@@ -216,7 +216,8 @@ impl Reader<'_, '_> {
         let cpu = |list: &str| match find(node, &["resources", list, "cpu"]) {
             None => Ok(None),
             Some(found) => {
-                let read = if let Content::Scalar(text) = &found.content { containers::milli(text) } else { None };
+                let read =
+                    if let Content::Scalar(text) = &found.content { containers::milli(text) } else { None };
                 read.map(Some).ok_or_else(|| {
                     let message = "a number of cpus is due here, as `1.5` or `250m`";
                     self.source.wrong(found.place.start, message)
@@ -312,7 +313,8 @@ fn groups(
             }
         }
     }
-    let burst = Group { weight: Some(weight(burstable, "the requests of burstable pods")), ..Group::default() };
+    let burst =
+        Group { weight: Some(weight(burstable, "the requests of burstable pods")), ..Group::default() };
     groups.insert(Class::Burstable.group().into(), burst);
     let best = Group { weight: Some(weight(0, "best effort")), ..Group::default() };
     groups.insert(Class::BestEffort.group().into(), best);

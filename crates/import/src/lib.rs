@@ -165,7 +165,8 @@ pub fn import(sources: &[Source<'_>], options: &Options) -> Result<Imported, Ref
         Form::Ostep => ostep::import(*first, options),
     }?;
     if imported.text.len() > MAX_SCENARIO {
-        let most = "the scenario would have more than 1 MiB, the most that is read; take fewer jobs (`--jobs`)";
+        let most =
+            "the scenario would have more than 1 MiB, the most that is read; take fewer jobs (`--jobs`)";
         return Err(first.refused(most));
     }
     Ok(imported)

@@ -128,14 +128,18 @@ fn policies(page: &mut Page, list: &List, unit: u64) {
     let policy = match list.policy.as_ref().map(|(name, origin)| (name.to_uppercase(), origin)) {
         Some((name, _)) if name == "FIFO" => {
             // Longer than any job: the first one runs to its end.
-            ("policies: [{ FIFO: { slice: 1000s } }]".to_owned(), "-p: no slice ends before 1,000 s".to_owned())
+            (
+                "policies: [{ FIFO: { slice: 1000s } }]".to_owned(),
+                "-p: no slice ends before 1,000 s".to_owned(),
+            )
         }
         Some((name, _)) if name == "RR" => {
             let slice = slice.map_or(unit, |(ns, _)| ns).clamp(MS, 1_000 * SECOND);
             (format!("policies: [{{ FIFO: {{ slice: {} }} }}]", span(slice)), "-p, -q".to_owned())
         }
         Some((name, origin)) => {
-            let what = format!("the policy {name}: `oversim explain EDF` orders by deadlines, `MLFQ` by levels");
+            let what =
+                format!("the policy {name}: `oversim explain EDF` orders by deadlines, `MLFQ` by levels");
             page.notes.left_out(origin.clone(), what);
             ("policies: [LOAD]".to_owned(), String::new())
         }
@@ -206,10 +210,11 @@ fn command(list: &mut List, page: &mut Page, words: &[&str], place: &str) -> Res
             "q" | "quantum" => list.slice = Some((one(value()?)?, origin)),
             "i" | "iotime" => list.io = Some((one(value()?)?, origin)),
             "c" | "compute" => {}
-            "n" | "j" | "m" | "s" | "M" | "B" | "a" | "A" | "Q" | "numQueues" | "jobs" | "maxlen" | "seed"
-            | "boost" | "allotment" | "quantumlist" | "allotmentlist" | "numJobs" | "maxio" => {
+            "n" | "j" | "m" | "s" | "M" | "B" | "a" | "A" | "Q" | "numQueues" | "jobs" | "maxlen"
+            | "seed" | "boost" | "allotment" | "quantumlist" | "allotmentlist" | "numJobs" | "maxio" => {
                 let value = value()?;
-                let what = format!("`{name} {}` of the simulator", value.chars().take(40).collect::<String>());
+                let what =
+                    format!("`{name} {}` of the simulator", value.chars().take(40).collect::<String>());
                 page.notes.left_out(origin, what);
             }
             _ => page.notes.left_out(origin, "a flag of the simulator"),
@@ -249,7 +254,8 @@ mod tests {
 
     #[test]
     fn lists_are_recognised_and_prose_is_not() {
-        for text in ["-l 10,20,30", "./mlfq.py -l 0,20,0:5,10,1", "0 10\n# x\n5,20\n", "Job 0 ( length = 1 )"] {
+        for text in ["-l 10,20,30", "./mlfq.py -l 0,20,0:5,10,1", "0 10\n# x\n5,20\n", "Job 0 ( length = 1 )"]
+        {
             assert!(fits(text), "{text}");
         }
         for text in ["", "#", "1 2 3", "a b", "ls -l", "name: x", "10"] {

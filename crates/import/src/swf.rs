@@ -81,7 +81,8 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     let cores = cores(&header, options, &rest)?;
     let chosen = chosen(&mut page, &rest[..rest.len().min(most)], u64::from(cores.0));
     if chosen.is_empty() {
-        return Err(source.refused("no job of it can be simulated: each lacks its run time, its size or fits no node"));
+        return Err(source
+            .refused("no job of it can be simulated: each lacks its run time, its size or fits no node"));
     }
     unused(&mut page, &chosen);
     let cores_stated = cores.1;
@@ -178,7 +179,8 @@ fn chosen<'j, 't>(page: &mut Page, jobs: &[&'j Job<'t>], cores: u64) -> Vec<Chos
             continue;
         };
         if size.0 > cores {
-            page.notes.left_out(place, format!("a job with more processors than the {cores} cores of the node"));
+            page.notes
+                .left_out(place, format!("a job with more processors than the {cores} cores of the node"));
             continue;
         }
         let start = job.time(SUBMITTED).map_or(0, |at| at - begin);

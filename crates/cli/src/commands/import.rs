@@ -59,7 +59,10 @@ pub(crate) fn import(args: &Import) -> Result<ExitCode, Failure> {
     list(&imported.notes);
     if let Some(target) = &target {
         let file = target.named().display();
-        say::written(&file, format_args!("scenario of {}; next: oversim check {file}", imported.form.title()));
+        say::written(
+            &file,
+            format_args!("scenario of {}; next: oversim check {file}", imported.form.title()),
+        );
     }
     Ok(ended(whole))
 }

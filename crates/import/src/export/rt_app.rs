@@ -58,9 +58,12 @@ pub fn rt_app(scenario: &Source<'_>) -> Result<Exported, Refused> {
         }
     }
     if threads.is_empty() {
-        return Err(scenario.refused("no application of it is a `program` or a `hog`, which rt-app could run"));
+        return Err(
+            scenario.refused("no application of it is a `program` or a `hog`, which rt-app could run")
+        );
     }
-    let mut global = vec!["\"default_policy\": \"SCHED_OTHER\"".to_owned(), "\"calibration\": \"CPU0\"".to_owned()];
+    let mut global =
+        vec!["\"default_policy\": \"SCHED_OTHER\"".to_owned(), "\"calibration\": \"CPU0\"".to_owned()];
     if let Some(ns) = span(&root, "window").or_else(|| span(&root, "horizon")) {
         global.insert(0, format!("\"duration\": {}", ns.div_ceil(1_000_000_000)));
         if !ns.is_multiple_of(1_000_000_000) {
@@ -108,14 +111,8 @@ fn program(scenario: &Source<'_>, notes: &mut Notes, (name, app): (&str, &Node),
         let code = statements::inlined(&code, &sections, 0);
         let place = at(scenario.line(node.place.start), &format!("apps.{name}.program: {kind}"));
         let count = if forked(&kind) { 0 } else { whole(node, "count").unwrap_or(1) };
-        let mut thread = Thread {
-            notes: &mut *notes,
-            place,
-            name: kind.clone(),
-            phases: Vec::new(),
-            events: 0,
-            delay: 0,
-        };
+        let mut thread =
+            Thread { notes: &mut *notes, place, name: kind.clone(), phases: Vec::new(), events: 0, delay: 0 };
         let lines = properties(&mut thread, app, node, count);
         threads.push(thread.written(&code, lines, span(app, "start").unwrap_or(0)));
     }
@@ -141,7 +138,8 @@ fn objects(notes: &mut Notes, program: &Node, place: &str) {
 /// True when a block has a statement with this first word and name.
 fn uses(block: &[Statement], word: &str, name: &str) -> bool {
     block.iter().any(|s| {
-        let own = s.words.first().is_some_and(|first| first == word) && s.words.get(1).is_some_and(|w| w == name);
+        let own =
+            s.words.first().is_some_and(|first| first == word) && s.words.get(1).is_some_and(|w| w == name);
         own || s.block.as_ref().is_some_and(|inner| uses(inner, word, name))
     })
 }
@@ -350,7 +348,8 @@ impl Thread<'_> {
                 };
                 push(word, self.micros(ns).to_string());
                 if !rest.is_empty() {
-                    self.notes.left_out(self.place.clone(), "variation and memory of lengths: the mean is taken");
+                    self.notes
+                        .left_out(self.place.clone(), "variation and memory of lengths: the mean is taken");
                 }
             }
             ["lock", lock] => push("lock", name(lock)),
@@ -383,7 +382,8 @@ impl Thread<'_> {
                 (0..times).for_each(|_| self.event(&[word, object], phase));
             }
             _ => {
-                let what = format!("`{}`: rt-app has no such event", words.first().copied().unwrap_or_default());
+                let what =
+                    format!("`{}`: rt-app has no such event", words.first().copied().unwrap_or_default());
                 self.notes.left_out(self.place.clone(), what);
             }
         }

@@ -94,7 +94,8 @@ fn length(app: &notation::yaml::Node) -> Option<(u64, u64)> {
     match workload(app)? {
         ("hog", Some(parameters)) => Some((own()?, span(parameters, "work")?)),
         ("spmd", Some(parameters)) => {
-            let plain = entries(parameters).iter().all(|entry| matches!(entry.key.as_str(), "work" | "intervals"));
+            let plain =
+                entries(parameters).iter().all(|entry| matches!(entry.key.as_str(), "work" | "intervals"));
             let tasks = own()?;
             (plain && tasks > 0).then_some(())?;
             Some((tasks, span(parameters, "work")? / tasks))

@@ -162,7 +162,8 @@ impl<'a> Writer<'a> {
         if let Some((_, line)) = &phase.traits.group
             && Some(&phase.traits.group) != Some(&thread.traits.group)
         {
-            self.notes.left_out(at(*line, &format!("{path}.taskgroup")), "a thread stays in its control group");
+            self.notes
+                .left_out(at(*line, &format!("{path}.taskgroup")), "a thread stays in its control group");
         }
     }
 
@@ -232,7 +233,8 @@ impl<'a> Writer<'a> {
         let held = self.held.iter().position(|held| *held == word);
         match (takes, held) {
             (true, Some(_)) => {
-                self.notes.left_out(event.place.clone(), "a mutex that the thread holds already: it would stop");
+                self.notes
+                    .left_out(event.place.clone(), "a mutex that the thread holds already: it would stop");
             }
             (true, None) => {
                 self.push(&format!("lock {word}"), &event.place);
@@ -265,7 +267,8 @@ impl<'a> Writer<'a> {
         };
         let held = self.held.contains(&lock);
         if !held {
-            self.notes.differs(place, "the mutex is not locked before `wait`; here it is locked and unlocked");
+            self.notes
+                .differs(place, "the mutex is not locked before `wait`; here it is locked and unlocked");
             self.push(&format!("lock {lock}"), place);
         }
         self.push(&format!("wait {word} with {lock}"), place);
@@ -325,7 +328,8 @@ impl<'a> Writer<'a> {
         match self.usage.forked.get(name).cloned() {
             Some((kind, most)) => {
                 self.push(&format!("fork {kind}"), place);
-                self.notes.differs(place, format!("at most {most} forked threads of `{name}` exist at a time"));
+                self.notes
+                    .differs(place, format!("at most {most} forked threads of `{name}` exist at a time"));
             }
             None => self.notes.left_out(place, format!("no thread is called `{name}`")),
         }

@@ -9,8 +9,8 @@ use crate::page::at;
 /// As `events` of `rt-app_parse_config.c`: a key that begins with one of them is that event. The longer ones
 /// of two with the same beginning come first.
 const EVENTS: [&str; 20] = [
-    "lock", "unlock", "wait", "signal", "broad", "sync", "sleep", "runtime", "run", "timer", "suspend", "resume",
-    "memrun", "mem", "iorun", "yield", "barrier", "fork", "sem_post", "sem_wait",
+    "lock", "unlock", "wait", "signal", "broad", "sync", "sleep", "runtime", "run", "timer", "suspend",
+    "resume", "memrun", "mem", "iorun", "yield", "barrier", "fork", "sem_post", "sem_wait",
 ];
 
 /// The event of a key.
@@ -123,7 +123,8 @@ impl Reader<'_, '_> {
         for name in object.get("lock_order").map_or(&[][..], Value::items) {
             let name = name.text().unwrap_or_default();
             let resource = resources.and_then(|all| all.get(name));
-            let place = at(resource.map_or(key.line, |found| found.line), &format!("{path}.resources.{name}"));
+            let place =
+                at(resource.map_or(key.line, |found| found.line), &format!("{path}.resources.{name}"));
             let ns = match resource.and_then(|found| found.get("duration")) {
                 Some(value) => self.micros(value, &format!("{path}.resources.{name}.duration"))?,
                 None => 0,

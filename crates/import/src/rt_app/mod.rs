@@ -48,7 +48,8 @@ pub(crate) fn import(sources: &[Source<'_>], options: &Options) -> Result<Import
     let names: Vec<&str> = sources.iter().map(|source| source.name).collect();
     let title = names.join(", ");
     if threads.is_empty() {
-        page.notes.left_out("", "the file has no `tasks`; its parts are given together: `oversim import A B C`");
+        page.notes
+            .left_out("", "the file has no `tasks`; its parts are given together: `oversim import A B C`");
         page.head(options, 1);
         page.line(0, "apps:", "");
         let workload = page::workload(&mut page, options);
@@ -67,7 +68,9 @@ pub(crate) fn import(sources: &[Source<'_>], options: &Options) -> Result<Import
     let cpus = page::cpus(options, needed)?;
     if cpus < needed {
         let last = needed - 1;
-        return Err(Refused::Sentence(format!("{title}: a thread may use cpu {last}, and the machine has {cpus}")));
+        return Err(Refused::Sentence(format!(
+            "{title}: a thread may use cpu {last}, and the machine has {cpus}"
+        )));
     }
     let mut usage = Usage::of(&threads);
     let kinds = kinds(&threads, &mut usage, &mut page, &global, cpus);
@@ -260,7 +263,11 @@ fn write_kind(page: &mut Page, kind: &Kind<'_>, global: &Global, foreground: boo
         page.line(10, &format!("cpus: '{}'", page::list(cpus)), &at(*line, &format!("{path}.cpus")));
     }
     if let Some(deadline) = thread.deadline {
-        page.line(10, &format!("deadline: {}", span(deadline)), &at(thread.line, &format!("{path}.deadline")));
+        page.line(
+            10,
+            &format!("deadline: {}", span(deadline)),
+            &at(thread.line, &format!("{path}.deadline")),
+        );
     }
     if kind.endless && !kind.forked && !foreground {
         page.line(10, "background: false", "the window ends it");

@@ -54,15 +54,28 @@ pub(super) struct Event {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum What {
     /// Work in ns at nominal speed; with a fixed time (`runtime`) or not.
-    Run { ns: u64, fixed: bool },
+    Run {
+        ns: u64,
+        fixed: bool,
+    },
     Sleep(u64),
-    Timer { name: String, period: u64, absolute: bool },
+    Timer {
+        name: String,
+        period: u64,
+        absolute: bool,
+    },
     Lock(String),
     Unlock(String),
-    Wait { condition: String, mutex: String },
+    Wait {
+        condition: String,
+        mutex: String,
+    },
     Signal(String),
     Broadcast(String),
-    Sync { condition: String, mutex: String },
+    Sync {
+        condition: String,
+        mutex: String,
+    },
     /// The text, which rt-app ignores.
     Suspend(String),
     Resume(String),
@@ -72,9 +85,15 @@ pub(super) enum What {
     Post(String),
     Acquire(String),
     /// Bytes written to memory, of a buffer of so many bytes.
-    Memory { bytes: u64, buffer: u64 },
+    Memory {
+        bytes: u64,
+        buffer: u64,
+    },
     /// Dependent loads.
-    Chase { loads: u64, buffer: u64 },
+    Chase {
+        loads: u64,
+        buffer: u64,
+    },
     /// Bytes written to the device.
     Write(u64),
 }

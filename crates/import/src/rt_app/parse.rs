@@ -45,8 +45,7 @@ impl Reader<'_, '_> {
     pub(super) fn whole(&self, value: &Value, path: &str, least: i64, most: u64) -> Result<i64, Refused> {
         let number = value.whole().filter(|n| *n >= least && u64::try_from(*n).unwrap_or(0) <= most);
         number.ok_or_else(|| {
-            let message =
-                format!("`{path}` is a whole number from {least} to {most}, not {}", value.kind());
+            let message = format!("`{path}` is a whole number from {least} to {most}, not {}", value.kind());
             self.wrong(value.line, &message)
         })
     }
@@ -95,9 +94,8 @@ impl Reader<'_, '_> {
         let phases = match phased {
             Some(phases) => {
                 let each = phases.entries().iter();
-                let read = each.map(|(key, phase)| {
-                    self.phase(&format!("{path}.phases.{}", key.name), key, phase)
-                });
+                let read =
+                    each.map(|(key, phase)| self.phase(&format!("{path}.phases.{}", key.name), key, phase));
                 read.collect::<Result<Vec<Phase>, Refused>>()?
             }
             None if old => vec![self.old(&path, key, object)?],
@@ -139,8 +137,20 @@ impl Reader<'_, '_> {
     /// Notes keys that are neither properties nor events.
     fn unknown(&mut self, object: &Value, path: &str, phased: bool, old: bool) {
         const KEYS: [&str; 14] = [
-            "phases", "loop", "instance", "delay", "policy", "priority", "cpus", "taskgroup", "dl-runtime",
-            "dl-period", "dl-deadline", "nodes_membind", "util_min", "util_max",
+            "phases",
+            "loop",
+            "instance",
+            "delay",
+            "policy",
+            "priority",
+            "cpus",
+            "taskgroup",
+            "dl-runtime",
+            "dl-period",
+            "dl-deadline",
+            "nodes_membind",
+            "util_min",
+            "util_max",
         ];
         const OLD: [&str; 6] = ["exec", "period", "deadline", "lock_order", "resources", "runtime"];
         for (key, _) in object.entries() {
@@ -215,7 +225,8 @@ impl Reader<'_, '_> {
                     self.notes.left_out(at(line, &full), "where memory is bound: a program has no data");
                 }
                 "util_min" | "util_max" => {
-                    self.notes.left_out(at(line, &full), "utilization clamps: cpu frequencies do not follow them");
+                    self.notes
+                        .left_out(at(line, &full), "utilization clamps: cpu frequencies do not follow them");
                 }
                 _ => {}
             }

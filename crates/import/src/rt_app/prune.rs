@@ -31,7 +31,8 @@ pub(super) fn prune(mut threads: Vec<Thread>, notes: &mut Notes) -> Vec<Thread> 
             .flat_map(Thread::events)
             .filter_map(|event| if let What::Resume(name) = &event.what { Some(name.as_str()) } else { None })
             .collect();
-        let stopped = threads.iter_mut().fold(false, |any, thread| cut(thread, &usage, &resumed, notes) || any);
+        let stopped =
+            threads.iter_mut().fold(false, |any, thread| cut(thread, &usage, &resumed, notes) || any);
         if !stopped && threads.len() == before {
             return threads;
         }
@@ -60,7 +61,8 @@ fn cut(thread: &mut Thread, usage: &Usage, resumed: &BTreeSet<&str>, notes: &mut
         let Some(stop) = events.iter().position(|event| stops(thread, &event.what, usage, resumed)) else {
             continue;
         };
-        let what = "nobody wakes it there: the thread stops, which the scenario ends; what follows is left out";
+        let what =
+            "nobody wakes it there: the thread stops, which the scenario ends; what follows is left out";
         notes.left_out(events[stop].place.clone(), what);
         thread.phases.truncate(number + 1);
         thread.phases[number].events.truncate(stop);

@@ -11,7 +11,8 @@ const MOST_FORKED: u64 = 64;
 /// The objects of a file, and their names in the scenario.
 #[derive(Default)]
 pub(super) struct Usage {
-    names: Names,
+    /// Of kinds, barriers, locks, conditions and semaphores: names of different sorts may be the same.
+    names: [Names; 5],
     pub(super) locks: BTreeMap<String, String>,
     pub(super) conditions: BTreeMap<String, String>,
     pub(super) semaphores: BTreeMap<String, String>,
@@ -33,7 +34,7 @@ impl Usage {
     pub(super) fn of(threads: &[Thread]) -> Self {
         let mut usage = Self::default();
         for thread in threads {
-            let kind = usage.names.unique(&thread.name, "thread");
+            let kind = usage.names[0].unique(&thread.name, "thread");
             usage.kinds.push(kind);
         }
         let resumed: BTreeSet<&str> = threads.iter().flat_map(Thread::events).filter_map(resumes).collect();
@@ -87,7 +88,7 @@ impl Usage {
             }
             What::Barrier(name) => {
                 if !self.barriers.contains_key(name) {
-                    let word = self.names.unique(name, "barrier");
+                    let word = self.names[1].unique(name, "barrier");
                     self.barriers.insert(name.clone(), (word, 0));
                 }
                 if let Some((_, parties)) = self.barriers.get_mut(name) {
@@ -100,7 +101,7 @@ impl Usage {
 
     fn lock(&mut self, name: &str) {
         if !self.locks.contains_key(name) {
-            let word = self.names.unique(name, "mutex");
+            let word = self.names[2].unique(name, "mutex");
             self.locks.insert(name.to_owned(), word);
         }
     }
@@ -108,14 +109,14 @@ impl Usage {
     fn waits(&mut self, name: &str) {
         self.waited.insert(name.to_owned());
         if !self.conditions.contains_key(name) {
-            let word = self.names.unique(name, "condition");
+            let word = self.names[3].unique(name, "condition");
             self.conditions.insert(name.to_owned(), word);
         }
     }
 
     fn semaphore(&mut self, name: &str) {
         if !self.semaphores.contains_key(name) {
-            let word = self.names.unique(name, "semaphore");
+            let word = self.names[4].unique(name, "semaphore");
             self.semaphores.insert(name.to_owned(), word);
         }
     }
@@ -131,7 +132,7 @@ impl Usage {
                 if !self.forked.contains_key(name) {
                     let kind = match threads[at].instances {
                         0 => self.kinds[at].clone(),
-                        _ => self.names.unique(&format!("{name}-forked"), "thread"),
+                        _ => self.names[0].unique(&format!("{name}-forked"), "thread"),
                     };
                     self.forked.insert(name.clone(), (kind, 0));
                 }
@@ -163,7 +164,7 @@ impl Usage {
     /// The device that `iorun` writes to.
     pub(super) fn device(&mut self, path: &str) -> String {
         if self.device.is_none() {
-            self.device = Some(self.names.unique(path, "device"));
+            self.device = Some(crate::page::word(path, "device"));
         }
         self.device.clone().unwrap_or_default()
     }
@@ -172,7 +173,8 @@ impl Usage {
     pub(super) fn shared(&self) -> Vec<String> {
         let barriers = self.barriers.values().map(|(word, _)| word);
         let plain = [&self.locks, &self.conditions, &self.semaphores].into_iter().flat_map(BTreeMap::values);
-        plain.chain(barriers).chain(&self.device).cloned().collect()
+        let all: BTreeSet<&String> = plain.chain(barriers).chain(&self.device).collect();
+        all.into_iter().cloned().collect()
     }
 }
 
