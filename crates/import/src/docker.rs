@@ -19,6 +19,9 @@ const SHARES: u64 = 1_024;
 /// The group in which systemd puts containers.
 const PARENT: &str = "system.slice";
 
+/// What is said of a limit of memory, devices and the like.
+const MISSING: &str = "a limit that a scenario does not have";
+
 /// What a container states, each value with its place.
 #[derive(Default)]
 struct Limits {
@@ -164,9 +167,14 @@ fn command(text: &str, line: usize, page: &mut Page) -> Limits {
         let Some(flag) = word.strip_prefix("--") else {
             // Flags of one letter with a value, then the image.
             if word.starts_with('-') {
-                let with_value = "epvhwuml".contains(word.chars().last().unwrap_or(' '));
-                if with_value && word.len() == 2 {
-                    words.next();
+                match word {
+                    "-c" => limits.shares = words.next().map(|v| (v.to_owned(), format!("line {line}: -c"))),
+                    "-m" => {
+                        words.next();
+                        page.notes.left_out(format!("line {line}: -m"), MISSING);
+                    }
+                    "-e" | "-p" | "-v" | "-h" | "-w" | "-u" | "-l" => _ = words.next(),
+                    _ => {}
                 }
                 continue;
             }
@@ -191,7 +199,7 @@ fn command(text: &str, line: usize, page: &mut Page) -> Limits {
             "cpuset-cpus" => limits.cpuset = given,
             "name" => limits.name = value,
             name if name.starts_with("cpu") || name.starts_with("memory") || name == "blkio-weight" => {
-                page.notes.left_out(place, "a limit that a scenario does not have");
+                page.notes.left_out(place, MISSING);
             }
             _ => {}
         }
@@ -233,7 +241,7 @@ fn compose(source: &Source<'_>, page: &mut Page) -> Result<Vec<Limits>, Refused>
                 "scale" => limits.copies = copies(source, &entry.value)?,
                 "deploy" => deploy(source, page, &entry.value, &path, &mut limits)?,
                 key if key.starts_with("cpu") || key.starts_with("mem") || key == "blkio_config" => {
-                    page.notes.left_out(place, "a limit that a scenario does not have");
+                    page.notes.left_out(place, MISSING);
                 }
                 _ => {}
             }
@@ -278,7 +286,7 @@ fn deploy(
             match (&entry.value.content, entry.key.as_str()) {
                 (Content::Scalar(text), "cpus") if effect => limits.cpus = Some((text.clone(), place)),
                 (_, "cpus") => page.notes.no_effect(place, "docker sets nothing for a reservation of cpus"),
-                _ => page.notes.left_out(place, "a limit that a scenario does not have"),
+                _ => page.notes.left_out(place, MISSING),
             }
         }
     }

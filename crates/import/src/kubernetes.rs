@@ -311,6 +311,13 @@ fn groups(
                 groups.insert(inner, group);
                 members.push(member);
             }
+            // The kubelet sets no quota around exclusive cpus (DisableCPUQuotaWithExclusiveCPUs).
+            let alone = |m: &Member| m.cpus.is_some() && m.group.starts_with(&format!("{path}/"));
+            if members.iter().any(alone)
+                && let Some(group) = groups.get_mut(&path)
+            {
+                group.limit = None;
+            }
         }
     }
     let burst =

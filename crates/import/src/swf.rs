@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use notation::number::plural;
+
 use crate::page::{self, Page};
 use crate::units::{LONGEST, ns, span};
 use crate::{Form, Imported, Options, Refused, Source};
@@ -66,7 +68,8 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     let parts = |job: &&Job<'_>| !(job.is_part() && whole.contains(&job.number));
     let dropped = jobs.len() - jobs.iter().filter(parts).count();
     if dropped > 0 {
-        let what = format!("{dropped} lines about parts of jobs (status 2 to 4) that have a line as a whole");
+        let lines = plural(dropped, "line", "lines");
+        let what = format!("{lines} about parts of jobs (status 2 to 4) that have a line as a whole");
         page.notes.no_effect("", what);
     }
     let rest: Vec<&Job<'_>> = jobs.iter().filter(parts).skip(first).collect();
@@ -205,7 +208,7 @@ fn unused(page: &mut Page, jobs: &[Chosen<'_, '_>]) {
         let values: BTreeSet<&str> = jobs.iter().filter_map(|c| c.job.known(field)).collect();
         values.len() > 1
     };
-    let jobs_with = |count: usize| format!("{count} jobs");
+    let jobs_with = |count: usize| plural(count, "job", "jobs");
     let memory = states(&[7, 10]);
     if memory > 0 {
         page.notes.left_out(jobs_with(memory), "memory (fields 7 and 10): nothing runs out of memory here");

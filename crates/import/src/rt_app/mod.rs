@@ -239,11 +239,13 @@ fn used(usage: &Usage, kinds: &[&Kind<'_>]) -> Vec<String> {
 /// Objects that need more than their name.
 fn objects(page: &mut Page, usage: &Usage, global: &Global, kinds: &[&Kind<'_>]) {
     let used = used(usage, kinds);
-    let barriers: Vec<_> = usage.barriers.values().filter(|(word, _)| used.contains(word)).collect();
-    if !barriers.is_empty() {
-        page.line(6, "barriers:", "as many as refer to it");
-        for (word, parties) in barriers {
-            page.line(8, &format!("{word}: {parties}"), "");
+    for (word, parties) in usage.barriers.values().filter(|(word, _)| used.contains(word)) {
+        let uses = |kind: &&&Kind<'_>| kind.code.iter().any(|line| line.1 == format!("barrier {word}"));
+        let tasks: u64 = kinds.iter().filter(uses).map(|kind| kind.count.0).sum();
+        if tasks < *parties {
+            let what =
+                format!("rt-app waits for {parties} threads, as often as they name it; here {tasks} meet");
+            page.notes.differs(format!("barrier {word}"), what);
         }
     }
     if global.inherits && usage.locks.values().any(|word| used.contains(word)) {
