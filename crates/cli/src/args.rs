@@ -121,7 +121,8 @@ pub(crate) enum Command {
     /// merged to the same bytes.
     #[command(after_help = help::SWEEP)]
     Sweep(Box<Sweep>),
-    /// Make a scenario of a file of another program: rt-app, SWF, Batsim, Kubernetes, docker, cgroup v2, OSTEP.
+    /// Make a scenario of a file of another program: rt-app, SWF, Batsim, Kubernetes, docker, cgroup v2,
+    /// OSTEP.
     #[command(after_help = help::IMPORT)]
     Import(Import),
     /// Write a scenario in the form of another program, with a list of what that cannot state.

@@ -77,8 +77,8 @@ Examples:
   oversim import video.json -o video.yaml
   oversim import log.swf --jobs 100 --cores-per-node 64
   oversim import pod.yaml --workload '{ spmd: { work: 10s } }' --cpu-manager static --cores 8
-  oversim import /sys/fs/cgroup -o groups.yaml
-  kubectl get pods -o yaml | oversim import -
+  oversim import groups -o groups.yaml
+  oversim import - < pod.yaml
 
 The form is recognised from the content: rt-app's JSON, the Standard Workload Format, workloads of Batsim, \
 objects of \
@@ -92,8 +92,8 @@ written; 3 the scenario was written without something that the list names.";
 
 pub(crate) const EXPORT: &str = "\
 Examples:
-  oversim export two_hogs_one_core --form swf
-  oversim export mine.yaml --form rt-app -o mine.json
+  oversim export two_hogs_one_core --form rt-app
+  oversim export two_hogs_one_core --form rt-app -o hogs.json
 
 Exit status: 0 all was taken; 1 output failed; 2 wrong usage or scenario, and nothing was written; 3 the \
 file was written \

@@ -22,7 +22,8 @@ pub(crate) const MOST_GROUPS: usize = 1_000;
 /// How shares of cgroup v1 become weights of cgroup v2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Formula {
-    /// 1 + (shares - 2) * 9999 / 262142, of systemd, the kubelet and runc up to 1.3.1: 1,024 shares become 39.
+    /// 1 + (shares - 2) * 9999 / 262142, of systemd, the kubelet and runc up to 1.3.1: 1,024 shares become
+    /// 39.
     Linear,
     /// 10^((log2(shares)^2 + 125 log2(shares)) / 612 - 7/34), of runc 1.3.2 and crun 1.23: 1,024 become 100.
     Quadratic,
@@ -64,7 +65,7 @@ pub(crate) fn quota(milli: u64, period_us: u64) -> u64 {
     (milli.saturating_mul(period_us) / 1_000).max(LEAST_QUOTA_US)
 }
 
-/// The weight of a nice value as `cpu.weight` (`sched_prio_to_weight` times 100 by 1,024, rounded up to halves).
+/// The weight of a nice value as `cpu.weight` (`sched_prio_to_weight` times 100 by 1,024, rounded).
 pub(crate) fn nice_weight(nice: i64) -> Option<u64> {
     const WEIGHTS: [u64; 40] = [
         88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904, 3906,

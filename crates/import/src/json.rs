@@ -1,5 +1,5 @@
-//! JSON as programs with lenient readers accept it: comments, commas too many or too few, keys that come twice
-//! (in order), keys without a value. Each value knows its place. Size and depth are bounded.
+//! JSON as programs with lenient readers accept it: comments, commas too many or too few, keys that come
+//! twice (in order), keys without a value. Each value knows its place. Size and depth are bounded.
 
 use crate::{Refused, Source};
 

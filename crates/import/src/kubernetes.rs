@@ -1,5 +1,5 @@
-//! Objects of Kubernetes: the limits and requests of pods as the control groups and affinities that the kubelet
-//! and the runtime set.
+//! Objects of Kubernetes: the limits and requests of pods as the control groups and affinities that the
+//! kubelet and the runtime set.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,8 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     Ok(page.done(Form::Kubernetes, source.name, options))
 }
 
-/// The documents of a file, each with empty lines in place of those before it, so that lines keep their number.
+/// The documents of a file, each with empty lines in place of those before it, so that lines keep their
+/// number.
 fn documents(text: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     let mut lines = 0;
@@ -256,6 +257,12 @@ fn class(containers: &[Container]) -> Class {
     }
 }
 
+/// The weight of a request, with its origin.
+fn weight(options: &Options, milli: u64, what: &str) -> (u64, String) {
+    let (formula, shares) = (options.formula, containers::shares(milli));
+    (formula.weight(shares), format!("{what}: {milli}m, {shares} shares, by {}", formula.words()))
+}
+
 /// The groups that the kubelet makes, and an application for each container.
 fn groups(
     page: &mut Page,
@@ -263,12 +270,9 @@ fn groups(
     options: &Options,
     cpus: u32,
 ) -> (BTreeMap<String, Group>, Vec<Member>) {
-    let formula = options.formula;
-    page.notes.assumed("", format!("shares become weights by {} (`--weights`)", formula.words()));
-    let weight = |milli: u64, what: &str| {
-        let shares = containers::shares(milli);
-        (formula.weight(shares), format!("{what}: {milli}m, {shares} shares, by {}", formula.words()))
-    };
+    let words = options.formula.words();
+    page.notes.assumed("", format!("shares become weights by {words} (`--weights`)"));
+    let weight = |milli: u64, what: &str| weight(options, milli, what);
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     let mut burstable = 0_u64;
     let (mut members, mut names) = (Vec::new(), Names::default());

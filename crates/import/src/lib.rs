@@ -2,7 +2,8 @@
 //! containers; and the reverse for those that can state what a scenario has.
 //!
 //! An import never guesses in silence. Its result is the text of a scenario in which each number has its
-//! origin as a comment, and a list of [`Note`]s: what was left out, what behaves differently, what was assumed.
+//! origin as a comment, and a list of [`Note`]s: what was left out, what behaves differently, what was
+//! assumed.
 
 mod batsim;
 mod cgroups;

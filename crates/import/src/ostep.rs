@@ -1,5 +1,5 @@
-//! Job lists as the homework of Operating Systems: Three Easy Pieces has them: the flags of its simulators, or
-//! lines of `arrival length`.
+//! Job lists as the homework of Operating Systems: Three Easy Pieces has them: the flags of its simulators,
+//! or lines of `arrival length`.
 
 use crate::page::{self, Page};
 use crate::units::{ns, span};
@@ -230,7 +230,8 @@ fn one(text: &str) -> Result<u64, String> {
     }
 }
 
-/// `10,20,30`, lengths of jobs that arrive together, or `0,20,0:5,10,1`: arrival, length and time between I/Os.
+/// `10,20,30`, lengths of jobs that arrive together, or `0,20,0:5,10,1`: arrival, length and time between
+/// I/Os.
 fn jobs(list: &mut List, text: &str, origin: &str) -> Result<(), String> {
     let split = text.contains(':') || numbers(text, [','])?.len() == 3 && list.io.is_some();
     if !split {

@@ -234,7 +234,8 @@ fn unused(page: &mut Page, jobs: &[Chosen<'_, '_>]) {
     };
     let idle = jobs.iter().filter(cpu).count();
     if idle > 0 {
-        let what = "the cpu time (field 6) differs from the run time by more than 5 %: the tasks compute for the \
+        let what = "the cpu time (field 6) differs from the run time by more than 5 %: the tasks compute for \
+                    the \
                     whole run time";
         page.notes.differs(jobs_with(idle), what);
     }

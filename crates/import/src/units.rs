@@ -13,7 +13,8 @@ pub(crate) fn span(ns: u64) -> String {
     format!("{ns}ns")
 }
 
-/// A decimal number with a unit of so many ns as whole ns, rounded; none when it is no number from 0 to 240 h.
+/// A decimal number with a unit of so many ns as whole ns, rounded; none when it is no number from 0 to
+/// 240 h.
 pub(crate) fn ns(text: &str, unit: u64) -> Option<u64> {
     if let Ok(whole) = text.parse::<u64>() {
         return whole.checked_mul(unit).filter(|ns| *ns <= LONGEST);

@@ -194,7 +194,8 @@ fn a_job_log_becomes_applications_that_arrive() {
 #[test]
 fn a_workload_of_batsim_becomes_programs() {
     let text = r#"{"nb_res": 4, "jobs": [
-      {"id": "a", "subtime": 0, "res": 2, "profile": "p"}, {"id": 1, "subtime": 10.5, "res": 3, "profile": "c"},
+      {"id": "a", "subtime": 0, "res": 2, "profile": "p"},
+      {"id": 1, "subtime": 10.5, "res": 3, "profile": "c"},
       {"id": 2, "subtime": 12, "res": 3, "profile": "x"}, {"id": 3, "subtime": 1, "res": 9, "profile": "d"},
       {"id": 4, "subtime": 1, "res": 1, "profile": "loop"}],
       "profiles": { "p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0},
@@ -213,9 +214,11 @@ fn a_workload_of_batsim_becomes_programs() {
     assert!(wrong.contains("file:2:1") && wrong.contains("`profile`"), "{wrong}");
 }
 
-const PODS: &str = "apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  - name: main\n    \
+const PODS: &str = "apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  \
+    - name: main\n    \
     resources: { limits: { cpu: \"2\", memory: 1Gi } }\n---\napiVersion: apps/v1\nkind: Deployment\n\
-    metadata: { name: api }\nspec:\n  replicas: 2\n  template:\n    spec:\n      containers:\n      - name: a\n        \
+    metadata: { name: api }\nspec:\n  replicas: 2\n  template:\n    spec:\n      \
+    containers:\n      - name: a\n        \
     resources: { requests: { cpu: 250m }, limits: { cpu: 500m } }\n";
 
 #[test]
@@ -259,7 +262,8 @@ fn containers_have_the_limits_of_their_command_line() {
         &["weight: 59", "quota: 150ms", "quota: 50ms", "period: 200ms", "cpus: '0-1,3'", "nginx:"],
     );
     listed(&imported, Kind::LeftOut, "line 1: -m", "limit");
-    let compose = "services:\n  web: { cpus: 0.5, deploy: { replicas: 2 } }\n  db:\n    cpu_shares: 2048\n    \
+    let compose = "services:\n  web: { cpus: 0.5, deploy: { replicas: 2 } }\n  db:\n    \
+        cpu_shares: 2048\n    \
         deploy: { resources: { limits: { cpus: '1.5' } } }\n";
     let imported = checked(compose, &options());
     has(&imported, &["system.slice/docker-web_2.scope:", "quota: 150ms", "weight: 174"]);

@@ -9,8 +9,10 @@ use rand::{RngExt, SeedableRng};
 const SAMPLES: [&str; 7] = [
     r#"{ "tasks": { "a": { "instance": 2, "loop": 3, "phases": { "p": { "loop": 4, "run": 10, "lock": "m",
       "wait": { "ref": "c", "mutex": "m" }, "unlock": "m", "timer": { "ref": "t", "period": 9 } } } },
-      "b": { "loop": 1, "signal": "c", "suspend", "cpus": [0, 1], "fork": "a" } }, "global": { "duration": 2 } }"#,
-    "; MaxProcs: 8\n1 0 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n2 1 5 10 1 -1 -1 1 2 -1 1 1 1 1 1 -1 1 3\n",
+      "b": { "loop": 1, "signal": "c", "suspend", "cpus": [0, 1], "fork": "a" } },
+      "global": { "duration": 2 } }"#,
+    "; MaxProcs: 8\n1 0 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n\
+     2 1 5 10 1 -1 -1 1 2 -1 1 1 1 1 1 -1 1 3\n",
     r#"{"nb_res": 4, "jobs": [{"id": "a", "subtime": 0, "res": 2, "profile": "c"}], "profiles": {
       "p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 1}, "d": {"type": "delay", "delay": 2},
       "c": {"type": "composed", "repeat": 3, "seq": ["p", "d"]}}}"#,

@@ -39,7 +39,7 @@ apps:
               until 50ms from 50ms clock tick
             }
         consumer:
-          scheduling: { rr: 7 }
+          scheduling: batch
           code: |
             repeat 5 {
               repeat 3 {
@@ -68,7 +68,7 @@ fn rt_app_reads_what_was_exported_with_the_same_numbers() {
         "run 10ms",
         "release s",
         "until 50ms from 50ms clock unique-tick",
-        "scheduling: { rr: 7 }",
+        "scheduling: batch",
         "run 1500us",
         "run 250ms",
         "slice: 5ms",
@@ -86,7 +86,8 @@ fn rt_app_reads_what_was_exported_with_the_same_numbers() {
 
 #[test]
 fn what_rt_app_cannot_state_is_listed() {
-    let text = "name: x\nmachine: barcelona\npolicies: [LOAD]\napps:\n  a:\n    program:\n      semaphores: { s: 2 }\n      \
+    let text = "name: x\nmachine: barcelona\npolicies: [LOAD]\napps:\n  a:\n    program:\n      \
+        semaphores: { s: 2 }\n      \
         code: |\n        run 1500ns exponential\n        acquire s\n        release s\n        \
         choose {\n          50% { run 1ms }\n        }\n  b: { workload: { spmd: { work: 1s } } }\n";
     let exported = export::rt_app(&Source { name: "x.yaml", text }).unwrap();
@@ -104,7 +105,8 @@ fn what_rt_app_cannot_state_is_listed() {
 
 #[test]
 fn a_job_log_goes_out_and_in_with_the_same_numbers() {
-    let text = "name: x\nmachine: \"package:1 numa:1 core:8 pu:1\"\nadmission: { threads: 8 }\npolicies: [LOAD]\napps:\n  \
+    let text = "name: x\nmachine: \"package:1 numa:1 core:8 pu:1\"\nadmission: { threads: 8 }\npolicies: [LOAD]\n\
+        apps:\n  \
         a: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s }\n  \
         b: { workload: { spmd: { work: 8s } }, tasks: 2, start: 10s, copies: 2, arrival: { every: 5s } }\n  \
         c: { workload: { hog: { work: 2s } }, tasks: 1, after: a, start: 3s }\n  \

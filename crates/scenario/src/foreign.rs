@@ -6,20 +6,7 @@
 pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     let first = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let head = || text.lines().take(200);
-    let json = text.trim_start().starts_with('{');
-    if json && quoted(text, "tasks") && ["run", "sleep", "loop", "timer"].iter().any(|key| quoted(text, key))
-    {
-        return Some(
-            "it is a file of rt-app (JSON with `tasks`). `oversim import FILE -o mine.yaml` makes a scenario of \
-                it; see docs/import.md",
-        );
-    }
-    if json && quoted(text, "jobs") && quoted(text, "profiles") {
-        return Some(
-            "it is a workload of Batsim (JSON with `jobs` and `profiles`). `oversim import FILE -o mine.yaml` \
-                makes a scenario of it; see docs/import.md",
-        );
-    }
+    let key = |name: &str| text.lines().any(|line| line.starts_with(name));
     if head().any(|line| line.contains("sched_switch") || line.starts_with("# tracer:")) {
         return Some(
             "it is a trace of Linux's scheduler (ftrace, trace-cmd or perf script), and oversim writes such \
@@ -29,13 +16,8 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
                 { ... } }`; see `oversim explain 'perf sched'`",
         );
     }
-    if first().next().is_some_and(|line| line.starts_with(';') || swf(line))
-        && first().find(|line| !line.starts_with(';')).is_some_and(swf)
-    {
-        return Some(
-            "it is a job log in the Standard Workload Format (SWF: 18 numbers in each line). `oversim import \
-                FILE --jobs 100 -o mine.yaml` makes a scenario of it; see docs/import.md",
-        );
+    if let Some(form) = imported(text) {
+        return Some(form);
     }
     if first().next().is_some_and(|line| line.starts_with("JobID")) {
         return Some(
@@ -50,7 +32,43 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
                 processes times their threads, `cpus` what it may use; see `oversim explain srun`",
         );
     }
+    if key("<!DOCTYPE topology") || key("<topology") {
+        return Some(
+            "it is a machine in hwloc's XML. `oversim machine import FILE -o mine.yaml` makes a machine file \
+             of it, \
+                and a scenario names that file by `machine: mine.yaml`",
+        );
+    }
+    None
+}
+
+/// As [`recognised`], for what `oversim import` makes scenarios of.
+fn imported(text: &str) -> Option<&'static str> {
+    let first = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let head = || text.lines().take(200);
     let key = |name: &str| text.lines().any(|line| line.starts_with(name));
+    let json = text.trim_start().starts_with('{');
+    if json && quoted(text, "tasks") && ["run", "sleep", "loop", "timer"].iter().any(|key| quoted(text, key))
+    {
+        return Some(
+            "it is a file of rt-app (JSON with `tasks`). `oversim import FILE -o mine.yaml` makes a scenario \
+                of it; see docs/import.md",
+        );
+    }
+    if json && quoted(text, "jobs") && quoted(text, "profiles") {
+        return Some(
+            "it is a workload of Batsim (JSON with `jobs` and `profiles`). `oversim import FILE -o \
+                mine.yaml` makes a scenario of it; see docs/import.md",
+        );
+    }
+    if first().next().is_some_and(|line| line.starts_with(';') || swf(line))
+        && first().find(|line| !line.starts_with(';')).is_some_and(swf)
+    {
+        return Some(
+            "it is a job log in the Standard Workload Format (SWF: 18 numbers in each line). `oversim import \
+                FILE --jobs 100 -o mine.yaml` makes a scenario of it; see docs/import.md",
+        );
+    }
     if key("apiVersion:") && key("kind:") {
         return Some(
             "it is an object of Kubernetes. `oversim import FILE -o mine.yaml` makes a scenario of its \
@@ -59,8 +77,8 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     }
     if key("services:") {
         return Some(
-            "it is a compose file of docker. `oversim import FILE -o mine.yaml` makes a scenario of its limits; \
-                see docs/import.md",
+            "it is a compose file of docker. `oversim import FILE -o mine.yaml` makes a scenario of its \
+                limits; see docs/import.md",
         );
     }
     let group = |line: &str| {
@@ -72,13 +90,6 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
         return Some(
             "it has files of cgroup v2. `oversim import FILE -o mine.yaml` makes a scenario of their limits; \
                 see docs/import.md",
-        );
-    }
-    if key("<!DOCTYPE topology") || key("<topology") {
-        return Some(
-            "it is a machine in hwloc's XML. `oversim machine import FILE -o mine.yaml` makes a machine file \
-             of it, \
-                and a scenario names that file by `machine: mine.yaml`",
         );
     }
     None

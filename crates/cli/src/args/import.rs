@@ -18,8 +18,8 @@ pub(crate) struct Import {
     /// Form of the file. Default: by its content.
     #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(FORMS.map(import::Form::name)))]
     pub(crate) form: Option<String>,
-    /// Machine of the scenario: a name (`oversim list machines`), a machine file, or a description. Default: a
-    /// machine of equal cores, as many as the file states or names.
+    /// Machine of the scenario: a name (`oversim list machines`), a machine file, or a description. Default:
+    /// a machine of equal cores, as many as the file states or names.
     #[arg(long, value_name = "MACHINE", add = Completer::new(complete::machines))]
     pub(crate) machine: Option<String>,
     /// Cores of the machine; of a job log: cores of one node.

@@ -1,5 +1,7 @@
 //! A scenario as JSON of rt-app: kinds of tasks become threads, their loops phases, their statements events.
 
+use std::collections::BTreeSet;
+
 use notation::yaml::Node;
 
 use super::Exported;
@@ -31,6 +33,8 @@ struct Thread<'n> {
     phases: Vec<Phase>,
     events: usize,
     delay: u64,
+    /// Named barriers that it has met at.
+    barriers: BTreeSet<String>,
 }
 
 /// Writes a scenario as a file of rt-app.
@@ -111,8 +115,15 @@ fn program(scenario: &Source<'_>, notes: &mut Notes, (name, app): (&str, &Node),
         let code = statements::inlined(&code, &sections, 0);
         let place = at(scenario.line(node.place.start), &format!("apps.{name}.program: {kind}"));
         let count = if forked(&kind) { 0 } else { whole(node, "count").unwrap_or(1) };
-        let mut thread =
-            Thread { notes: &mut *notes, place, name: kind.clone(), phases: Vec::new(), events: 0, delay: 0 };
+        let mut thread = Thread {
+            notes: &mut *notes,
+            place,
+            name: kind.clone(),
+            phases: Vec::new(),
+            events: 0,
+            delay: 0,
+            barriers: BTreeSet::new(),
+        };
         let lines = properties(&mut thread, app, node, count);
         threads.push(thread.written(&code, lines, span(app, "start").unwrap_or(0)));
     }
@@ -153,6 +164,7 @@ fn hog(notes: &mut Notes, (name, app, parameters): (&str, &Node, Option<&Node>),
         phases: Vec::new(),
         events: 0,
         delay: 0,
+        barriers: BTreeSet::new(),
     };
     let count = whole(app, "tasks").unwrap_or(1);
     if value(app, "tasks").is_none() && value(app, "threads_per_core").is_some() {
@@ -361,8 +373,15 @@ impl Thread<'_> {
             ["broadcast", condition] => push("broad", name(condition)),
             ["acquire", semaphore] => push("sem_wait", name(semaphore)),
             ["release", semaphore] => push("sem_post", name(semaphore)),
-            ["barrier", barrier] => push("barrier", name(barrier)),
-            ["barrier"] => push("barrier", name(&format!("{}-barrier", self.name))),
+            ["barrier", barrier] => {
+                push("barrier", name(barrier));
+                if !self.barriers.insert((*barrier).to_owned()) {
+                    let what = "a barrier that a thread names several times: rt-app waits once for each";
+                    self.notes.left_out(self.place.clone(), what);
+                }
+            }
+            // Each place where all tasks of a kind meet is a barrier of its own.
+            ["barrier"] => push("barrier", name(&format!("{}-barrier{}", self.name, self.events))),
             ["yield"] => push("yield", "\"\"".to_owned()),
             ["fork", kind] => push("fork", name(kind)),
             ["nice", nice] => phase.lines.push(format!("\"priority\": {nice}")),

@@ -53,7 +53,8 @@ pub fn swf(scenario: &Source<'_>) -> Result<Exported, Refused> {
             };
             let run = seconds(work);
             lines.push(format!(
-                "{number} {submitted} -1 {run} {tasks} {run} -1 {tasks} -1 -1 1 -1 -1 -1 -1 -1 {preceding} {think}"
+                "{number} {submitted} -1 {run} {tasks} {run} -1 {tasks} -1 -1 1 -1 -1 -1 -1 -1 {preceding} \
+                {think}"
             ));
         }
         largest = largest.max(tasks);

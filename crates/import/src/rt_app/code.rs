@@ -306,7 +306,8 @@ impl<'a> Writer<'a> {
         let name = suspended(thread, text, self.resumed);
         if name != thread.name {
             let what = format!(
-                "rt-app ignores the text of `suspend` and would wait for `{}`, which nobody resumes; here the \
+                "rt-app ignores the text of `suspend` and would wait for `{}`, which nobody resumes; here \
+                    the \
                     thread waits for `{name}`",
                 thread.name
             );

@@ -114,7 +114,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A thread of the grammar before version 1: `exec` in each `period`, with locks that it holds for a time.
+    /// A thread of the grammar before version 1: `exec` in each `period`, with locks that it holds for a
+    /// time.
     pub(super) fn old(&mut self, path: &str, key: &Key, object: &Value) -> Result<Phase, Refused> {
         let mut events = Vec::new();
         let exec = object.get("exec").map_or(Ok(0), |value| self.micros(value, &format!("{path}.exec")))?;

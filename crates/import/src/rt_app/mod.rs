@@ -205,8 +205,8 @@ fn write(page: &mut Page, kinds: &[Kind<'_>], usage: &Usage, global: &Global) {
         }
         page.line(4, "program:", "");
         objects(page, usage, global, kinds);
-        if several && !usage.shared().is_empty() {
-            let used = used(usage, kinds);
+        let used = used(usage, kinds);
+        if several && !used.is_empty() {
             page.line(6, &format!("shared: [{}]", used.join(", ")), "");
         }
         page.line(6, "kinds:", "");

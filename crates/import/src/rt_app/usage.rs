@@ -182,8 +182,8 @@ fn resumes(event: &super::model::Event) -> Option<&str> {
     if let What::Resume(name) = &event.what { Some(name) } else { None }
 }
 
-/// What a thread waits for that suspends itself. rt-app ignores the text of `suspend` and waits for the name of
-/// the thread; older versions waited for the text. The text counts where only it is resumed.
+/// What a thread waits for that suspends itself. rt-app ignores the text of `suspend` and waits for the name
+/// of the thread; older versions waited for the text. The text counts where only it is resumed.
 pub(super) fn suspended<'a>(thread: &'a Thread, text: &'a str, resumed: &BTreeSet<&str>) -> &'a str {
     if !text.is_empty() && resumed.contains(text) && !resumed.contains(thread.name.as_str()) {
         text
