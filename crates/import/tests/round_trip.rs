@@ -105,7 +105,8 @@ fn what_rt_app_cannot_state_is_listed() {
 
 #[test]
 fn a_job_log_goes_out_and_in_with_the_same_numbers() {
-    let text = "name: x\nmachine: \"package:1 numa:1 core:8 pu:1\"\nadmission: { threads: 8 }\npolicies: [LOAD]\n\
+    let text = "name: x\nmachine: \"package:1 numa:1 core:8 pu:1\"\n\
+        admission: { threads: 8 }\npolicies: [LOAD]\n\
         apps:\n  \
         a: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s }\n  \
         b: { workload: { spmd: { work: 8s } }, tasks: 2, start: 10s, copies: 2, arrival: { every: 5s } }\n  \
