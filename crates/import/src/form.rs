@@ -83,7 +83,7 @@ impl Form {
                 let both = |api: &str, kind: &str| text.contains(api) && text.contains(kind);
                 (key("apiVersion:") && key("kind:")) || (json() && both("\"apiVersion\"", "\"kind\""))
             }
-            Self::Docker => key("services:") || head().any(|line| docker(line)),
+            Self::Docker => key("services:") || head().any(docker),
             Self::Cgroup => head().any(|line| {
                 line.split_once(':').is_some_and(|(path, _)| {
                     let name = path.rsplit('/').next().unwrap_or(path);

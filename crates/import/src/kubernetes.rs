@@ -111,8 +111,7 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
 /// number.
 fn documents(text: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
-    let mut lines = 0;
-    for line in text.split_inclusive('\n') {
+    for (lines, line) in text.split_inclusive('\n').enumerate() {
         let trimmed = line.trim_end();
         if trimmed == "---" || trimmed.starts_with("--- ") {
             if documents.len() == MAX_DOCUMENTS {
@@ -122,7 +121,6 @@ fn documents(text: &str) -> Vec<String> {
         } else if let Some(last) = documents.last_mut() {
             last.push_str(line);
         }
-        lines += 1;
     }
     documents
 }
@@ -303,8 +301,8 @@ fn groups(
                     tasks: (tasks(container), "assumed: one for each cpu of its limit".into()),
                 };
                 let alone = exclusive(page, pod, container, options, (&mut free, cpus));
-                let mut group = Group::default();
-                group.weight = Some(weight(container.request.unwrap_or(0), &container.place));
+                let own = weight(container.request.unwrap_or(0), &container.place);
+                let mut group = Group { weight: Some(own), ..Group::default() };
                 if let (Some(limit), None) = (container.limit.filter(|limit| *limit > 0), &alone) {
                     let quota = containers::quota(limit, PERIOD_US);
                     let origin = format!("{}: limit {limit}m, at least {LEAST_QUOTA_US} us", container.place);

@@ -31,8 +31,7 @@ pub(super) fn prune(mut threads: Vec<Thread>, notes: &mut Notes) -> Vec<Thread> 
             .flat_map(Thread::events)
             .filter_map(|event| if let What::Resume(name) = &event.what { Some(name.as_str()) } else { None })
             .collect();
-        let stopped =
-            threads.iter_mut().fold(false, |any, thread| cut(thread, &usage, &resumed, notes) || any);
+        let stopped = threads.iter_mut().any(|thread| cut(thread, &usage, &resumed, notes));
         if !stopped && threads.len() == before {
             return threads;
         }
