@@ -2,6 +2,7 @@
 
 mod conformance;
 mod host;
+mod import;
 mod kernel;
 mod lesson;
 mod machine;
@@ -28,6 +29,7 @@ use crate::{complete, help};
 
 pub(crate) use conformance::Conformance;
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
+pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use lesson::Lesson;
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
@@ -119,6 +121,13 @@ pub(crate) enum Command {
     /// merged to the same bytes.
     #[command(after_help = help::SWEEP)]
     Sweep(Box<Sweep>),
+    /// Make a scenario of a file of another program: rt-app, SWF, Batsim, Kubernetes, docker, cgroup v2,
+    /// OSTEP.
+    #[command(after_help = help::IMPORT)]
+    Import(Import),
+    /// Write a scenario in the form of another program, with a list of what that cannot state.
+    #[command(after_help = help::EXPORT)]
+    Export(Export),
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),

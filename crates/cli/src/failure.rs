@@ -15,6 +15,9 @@ pub(crate) const BAD_END: u8 = 1;
 /// Wrong usage or an invalid scenario.
 pub(crate) const BAD_INPUT: u8 = 2;
 
+/// The output was written and lacks something that the input has.
+pub(crate) const LEFT_OUT: u8 = 3;
+
 /// Why the program stops.
 #[derive(Debug)]
 pub(crate) enum Failure {

@@ -72,6 +72,33 @@ Examples:
 
 Exit status: 0 all results are as recorded; 1 at least one differs or could not be computed; 2 wrong usage.";
 
+pub(crate) const IMPORT: &str = "\
+Examples:
+  oversim import video.json -o video.yaml
+  oversim import log.swf --jobs 100 --cores-per-node 64
+  oversim import pod.yaml --workload '{ spmd: { work: 10s } }' --cpu-manager static --cores 8
+  oversim import groups -o groups.yaml
+  oversim import - < pod.yaml
+
+The form is recognised from the content: rt-app's JSON, the Standard Workload Format, workloads of Batsim, \
+objects of \
+Kubernetes, `docker run` lines and compose files, files of cgroup v2, job lists as in OSTEP. Comments of the \
+scenario name \
+the origin of each number. docs/import.md says what each form becomes.
+
+Exit status: 0 all was taken; 1 output failed; 2 wrong usage, a file that is wrong or in none of the forms, \
+and nothing was \
+written; 3 the scenario was written without something that the list names.";
+
+pub(crate) const EXPORT: &str = "\
+Examples:
+  oversim export two_hogs_one_core --form rt-app
+  oversim export two_hogs_one_core --form rt-app -o hogs.json
+
+Exit status: 0 all was taken; 1 output failed; 2 wrong usage or scenario, and nothing was written; 3 the \
+file was written \
+without something that the list names.";
+
 pub(crate) const INIT: &str = "\
 Examples:
   oversim init

@@ -95,6 +95,8 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Explain(explain) => commands::explain::explain(explain, policies),
         Command::Lesson(lesson) => commands::lesson::lesson(lesson, policies, execute),
         Command::List(list) => commands::list::list(list, policies),
+        Command::Import(import) => commands::import::import(import),
+        Command::Export(export) => commands::import::export(export, policies),
         Command::Init(init) => commands::init::init(init),
         Command::New { command: New::Policy(policy) } => commands::new::policy(policy, policies),
         Command::Calibrate(Calibrate { what: Some(CalibrateWhat::Host(costs)), .. }) => {

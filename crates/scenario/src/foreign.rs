@@ -6,22 +6,7 @@
 pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     let first = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let head = || text.lines().take(200);
-    let json = text.trim_start().starts_with('{');
-    if json && quoted(text, "tasks") && ["run", "sleep", "loop", "timer"].iter().any(|key| quoted(text, key))
-    {
-        return Some(
-            "it is a file of rt-app (JSON with `tasks`). A task that runs 20 ms in each period of 100 ms is \
-                `workload: { daemon: { burst: 20ms, pause: 80ms } }`; see `oversim explain daemon`",
-        );
-    }
-    if json && quoted(text, "jobs") && quoted(text, "profiles") {
-        return Some(
-            "it is a workload of Batsim (JSON with `jobs` and `profiles`). Write one application for each \
-             job, \
-                with `start` as its submission time, and limit them by `admission`; see `oversim explain \
-                admission`",
-        );
-    }
+    let key = |name: &str| text.lines().any(|line| line.starts_with(name));
     if head().any(|line| line.contains("sched_switch") || line.starts_with("# tracer:")) {
         return Some(
             "it is a trace of Linux's scheduler (ftrace, trace-cmd or perf script), and oversim writes such \
@@ -31,16 +16,8 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
                 { ... } }`; see `oversim explain 'perf sched'`",
         );
     }
-    if first().next().is_some_and(|line| line.starts_with(';') || swf(line))
-        && first().find(|line| !line.starts_with(';')).is_some_and(swf)
-    {
-        return Some(
-            "it is a job log in the Standard Workload Format (SWF: 18 numbers in each line). Write one \
-             application \
-                for each job: `start` is the second number, `tasks` the fifth, the work of a task the \
-                fourth; see \
-                `oversim explain admission`",
-        );
+    if let Some(form) = imported(text) {
+        return Some(form);
     }
     if first().next().is_some_and(|line| line.starts_with("JobID")) {
         return Some(
@@ -55,19 +32,64 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
                 processes times their threads, `cpus` what it may use; see `oversim explain srun`",
         );
     }
-    let key = |name: &str| text.lines().any(|line| line.starts_with(name));
-    if key("apiVersion:") && key("kind:") {
-        return Some(
-            "it is an object of Kubernetes. Write each container as an application with a `cgroup`: the cpu \
-             limit \
-                is its `quota` in a `period`, the cpu request its `weight`; see `oversim explain cpu.max`",
-        );
-    }
     if key("<!DOCTYPE topology") || key("<topology") {
         return Some(
             "it is a machine in hwloc's XML. `oversim machine import FILE -o mine.yaml` makes a machine file \
              of it, \
                 and a scenario names that file by `machine: mine.yaml`",
+        );
+    }
+    None
+}
+
+/// As [`recognised`], for what `oversim import` makes scenarios of.
+fn imported(text: &str) -> Option<&'static str> {
+    let first = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let head = || text.lines().take(200);
+    let key = |name: &str| text.lines().any(|line| line.starts_with(name));
+    let json = text.trim_start().starts_with('{');
+    if json && quoted(text, "tasks") && ["run", "sleep", "loop", "timer"].iter().any(|key| quoted(text, key))
+    {
+        return Some(
+            "it is a file of rt-app (JSON with `tasks`). `oversim import FILE -o mine.yaml` makes a scenario \
+                of it; see docs/import.md",
+        );
+    }
+    if json && quoted(text, "jobs") && quoted(text, "profiles") {
+        return Some(
+            "it is a workload of Batsim (JSON with `jobs` and `profiles`). `oversim import FILE -o \
+                mine.yaml` makes a scenario of it; see docs/import.md",
+        );
+    }
+    if first().next().is_some_and(|line| line.starts_with(';') || swf(line))
+        && first().find(|line| !line.starts_with(';')).is_some_and(swf)
+    {
+        return Some(
+            "it is a job log in the Standard Workload Format (SWF: 18 numbers in each line). `oversim import \
+                FILE --jobs 100 -o mine.yaml` makes a scenario of it; see docs/import.md",
+        );
+    }
+    if key("apiVersion:") && key("kind:") {
+        return Some(
+            "it is an object of Kubernetes. `oversim import FILE -o mine.yaml` makes a scenario of its \
+                requests and limits; see docs/import.md",
+        );
+    }
+    if key("services:") {
+        return Some(
+            "it is a compose file of docker. `oversim import FILE -o mine.yaml` makes a scenario of its \
+                limits; see docs/import.md",
+        );
+    }
+    let group = |line: &str| {
+        let path = line.split(':').next().unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap_or(path);
+        line.contains(':') && matches!(name, "cpu.max" | "cpu.weight" | "cpuset.cpus" | "cgroup.procs")
+    };
+    if head().any(group) {
+        return Some(
+            "it has files of cgroup v2. `oversim import FILE -o mine.yaml` makes a scenario of their limits; \
+                see docs/import.md",
         );
     }
     None
@@ -110,6 +132,8 @@ mod tests {
             ("JobID|Elapsed|AllocCPUS\n1|00:01|4\n", "sacct"),
             ("#!/bin/bash\n#SBATCH -n 4\nsrun ./a\n", "Slurm"),
             ("apiVersion: v1\nkind: Pod\n", "Kubernetes"),
+            ("services:\n  web: { cpus: 1.5 }\n", "compose"),
+            ("./a.slice/cpu.max:max 100000\n", "cgroup v2"),
             ("<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n", "hwloc"),
         ] {
             let said = recognised(text).unwrap_or_default();

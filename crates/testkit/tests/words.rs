@@ -178,6 +178,7 @@ fn messages_help_and_reference_texts_have_the_words_of_the_field() {
         "workloads",
         "notation",
         "experiment",
+        "import",
         "trace",
         "pictures",
         "validation",

@@ -11,6 +11,7 @@ pub(crate) mod explain;
 mod figure;
 #[cfg(target_os = "linux")]
 pub(crate) mod host_costs;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod kernel;
 pub(crate) mod lesson;

@@ -9,6 +9,7 @@ mod completions;
 mod decisions;
 mod files;
 mod help;
+mod import;
 mod kernel;
 mod lesson;
 mod machine;

@@ -1,0 +1,124 @@
+//! A scenario as a job log: each application whose run time is known becomes a job.
+
+use super::Exported;
+use super::apps::{self, entries, span, text_of, value, whole, workload};
+use super::statements::{self, Statement};
+use crate::note::Notes;
+use crate::page::at;
+use crate::units;
+use crate::{Refused, Source};
+
+/// Most jobs of a log that is written.
+const MOST_JOBS: u64 = 1_000_000;
+
+/// Writes a scenario as a job log.
+///
+/// # Errors
+/// The scenario is no scenario, or no application has a run time.
+pub fn swf(scenario: &Source<'_>) -> Result<Exported, Refused> {
+    let root = apps::tree(scenario)?;
+    let mut notes = Notes::default();
+    let mut lines = Vec::new();
+    let mut numbers = std::collections::BTreeMap::new();
+    let mut largest = 0;
+    for entry in value(&root, "apps").map_or(&[][..], entries) {
+        let (name, app) = (entry.key.as_str(), &entry.value);
+        let place = at(scenario.line(entry.place.start), &format!("apps.{name}"));
+        let Some((tasks, work)) = length(app) else {
+            notes.left_out(place, "an application whose run time follows from the simulation only");
+            continue;
+        };
+        let copies = whole(app, "copies").unwrap_or(1);
+        let every = value(app, "arrival").and_then(|arrival| span(arrival, "every"));
+        if value(app, "arrival").is_some() && every.is_none() {
+            notes.left_out(place.clone(), "random arrivals: the copies come together");
+        }
+        if value(app, "cpus").is_some() {
+            notes.left_out(place.clone(), "the cpus that it may use");
+        }
+        let before = text_of(app, "after").and_then(|after| numbers.get(after).copied());
+        if text_of(app, "after").is_some() && before.is_none() {
+            notes.left_out(place.clone(), "an application after one that is no job");
+        }
+        let start = span(app, "start").unwrap_or(0);
+        for copy in 0..copies {
+            let number = lines.len() as u64 + 1;
+            if number > MOST_JOBS {
+                return Err(scenario.refused("more than a million jobs"));
+            }
+            let submitted = start.saturating_add(copy.saturating_mul(every.unwrap_or(0)));
+            let (submitted, preceding, think) = match before {
+                Some(before) => ("-1".to_owned(), format!("{before}"), seconds(start)),
+                None => (seconds(submitted), "-1".to_owned(), "-1".to_owned()),
+            };
+            let run = seconds(work);
+            lines.push(format!(
+                "{number} {submitted} -1 {run} {tasks} {run} -1 {tasks} -1 -1 1 -1 -1 -1 -1 -1 {preceding} \
+                {think}"
+            ));
+        }
+        largest = largest.max(tasks);
+        numbers.insert(name.to_owned(), lines.len());
+    }
+    if lines.is_empty() {
+        return Err(scenario.refused("no application has a run time that is known without simulating it"));
+    }
+    for key in ["cgroups", "window", "fidelity"] {
+        if let Some(entry) = root.get(key) {
+            notes.left_out(at(scenario.line(entry.place.start), key), "a job log does not state it");
+        }
+    }
+    let cores = value(&root, "admission").and_then(|admission| whole(admission, "threads"));
+    let mut text = String::from("; Version: 2.2\n; Note: written by `oversim export`\n");
+    text += &format!("; MaxJobs: {}\n; MaxProcs: {}\n", lines.len(), cores.unwrap_or(largest));
+    text += &lines.join("\n");
+    text.push('\n');
+    Ok(Exported { text, notes: notes.done() })
+}
+
+/// Seconds with the decimals that are needed.
+fn seconds(ns: u64) -> String {
+    let (whole, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    format!("{whole}.{rest:09}").trim_end_matches('0').to_owned()
+}
+
+/// The tasks of an application and how long each works, when nothing else decides it.
+fn length(app: &notation::yaml::Node) -> Option<(u64, u64)> {
+    let own = || whole(app, "tasks");
+    if let Some(program) = value(app, "program") {
+        let code = statements::read(value(program, "code")?);
+        return Some((whole(program, "count").unwrap_or(1), work(&code, 0)?));
+    }
+    match workload(app)? {
+        ("hog", Some(parameters)) => Some((own()?, span(parameters, "work")?)),
+        ("spmd", Some(parameters)) => {
+            let plain =
+                entries(parameters).iter().all(|entry| matches!(entry.key.as_str(), "work" | "intervals"));
+            let tasks = own()?;
+            (plain && tasks > 0).then_some(())?;
+            Some((tasks, span(parameters, "work")? / tasks))
+        }
+        _ => None,
+    }
+}
+
+/// The time of statements that only compute.
+fn work(block: &[Statement], depth: usize) -> Option<u64> {
+    let mut sum = 0_u64;
+    for statement in block {
+        let words: Vec<&str> = statement.words.iter().map(String::as_str).collect();
+        let more = match (&words[..], &statement.block) {
+            (["run", span], None) => apps::duration(span)?,
+            (["barrier"], None) => 0,
+            (["repeat", times], Some(inner)) if depth < 8 => {
+                work(inner, depth + 1)?.checked_mul(times.parse().ok()?)?
+            }
+            _ => return None,
+        };
+        sum = sum.checked_add(more).filter(|sum| *sum <= units::LONGEST)?;
+    }
+    (sum > 0).then_some(sum)
+}

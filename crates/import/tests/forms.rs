@@ -1,0 +1,326 @@
+//! Each form of file: what it becomes, what is listed, and that the scenario is valid.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use import::{Form, Formula, Imported, Kind, Options, Refused, Source};
+use scenario::{Overrides, load};
+
+fn options() -> Options {
+    Options::named("imported")
+}
+
+/// Imports a text, and loads the scenario that it becomes.
+fn checked(text: &str, options: &Options) -> Imported {
+    let imported = import::import(&[Source { name: "file", text }], options).unwrap();
+    valid(&imported.text);
+    imported
+}
+
+fn valid(text: &str) {
+    if let Err(problems) = load("imported.yaml", text, &Overrides::default()) {
+        panic!("{problems}\n{text}");
+    }
+}
+
+fn refused(text: &str, options: &Options) -> String {
+    match import::import(&[Source { name: "file", text }], options).unwrap_err() {
+        Refused::Sentence(text) | Refused::Rendered(text) => text,
+    }
+}
+
+/// The lines without comments and empty ones.
+fn lines(imported: &Imported) -> Vec<String> {
+    let bare = |line: &str| line.split("  #").next().unwrap_or_default().trim().to_owned();
+    imported
+        .text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(bare)
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+fn has(imported: &Imported, wanted: &[&str]) {
+    let lines = lines(imported);
+    for line in wanted {
+        assert!(lines.iter().any(|found| found == line), "`{line}` is missing in\n{}", imported.text);
+    }
+}
+
+fn listed(imported: &Imported, kind: Kind, place: &str, words: &str) {
+    let found = imported
+        .notes
+        .iter()
+        .any(|note| note.kind == kind && note.place.contains(place) && note.what.contains(words));
+    assert!(found, "{kind:?} {place} {words}: {:#?}", imported.notes);
+}
+
+const RT_APP: &str = r#"{
+  /* a comment, keys that come twice, commas too many */
+  "tasks": {
+    "worker": { "instance": 2, "loop": 3, "priority": -5, "cpus": [0, 2],
+      "lock": "m", "run": 10000, "unlock": "m", "run": 250, "sleep": 40,
+      "timer": { "ref": "unique", "period": 100000, "mode": "absolute" }, },
+    "main": { "delay": 500, "loop": 1, "policy": "SCHED_FIFO", "priority": 20, "phases": {
+      "a": { "loop": 4, "run": 1000, "resume": "sleeper", "barrier": "B" },
+      "b": { "cpus": [1], "sem_post": "s", "yield": "" } } },
+    "sleeper": { "loop": 1, "suspend", "run": 5, "barrier": "B", "sem_wait": "s" }
+  },
+  "global": { "duration": 6, "gnuplot": true, }
+}"#;
+
+#[test]
+fn rt_app_becomes_a_program_with_the_order_of_its_events() {
+    let imported = checked(RT_APP, &options());
+    assert_eq!(imported.form, Form::RtApp);
+    assert!(imported.is_whole(), "{:#?}", imported.notes);
+    let lines = lines(&imported);
+    let at = lines.iter().position(|line| line == "worker:").unwrap();
+    assert_eq!(
+        lines[at..at + 13],
+        [
+            "worker:",
+            "count: 2",
+            "nice: -5",
+            "cpus: '0,2'",
+            "code: |",
+            "repeat 3 {",
+            "lock m",
+            "run 10ms",
+            "unlock m",
+            "run 250us",
+            "sleep 40us",
+            "until 100ms from 100ms clock unique",
+            "}"
+        ]
+    );
+    let wanted =
+        ["horizon: 6s", "scheduling: { fifo: 20 }", "sleep 500us", "cpus 0-3", "cpus 1", "barrier B"];
+    has(&imported, &wanted);
+    has(
+        &imported,
+        &["lock sleeper", "wait sleeper with sleeper", "broadcast sleeper", "release s", "acquire s"],
+    );
+    assert!(imported.text.contains("run 250us  # line 5: tasks.worker.run"), "{}", imported.text);
+    listed(&imported, Kind::NoEffect, "global.gnuplot", "log files");
+}
+
+#[test]
+fn what_rt_app_has_and_a_program_lacks_is_listed_with_its_line() {
+    let text = r#"{ "tasks": {
+  "a": { "loop": 2, "run": 1000, "policy": "SCHED_DEADLINE", "dl-period": 10,
+    "util_max": 100, "nodes_membind": [0], "nonsense": 1, "taskgroup": "/x/y" },
+  "b": { "suspend": "b", "run": 5, "iorun": 100 },
+  "c": { "run": 7, "mem": 1000, "timer": { "ref": "t", "period": 10 }, "signal": "nobody" },
+  "d": { "instance": 0, "run": 1 } } }"#;
+    let imported = checked(text, &options());
+    assert!(!imported.is_whole());
+    for (line, words) in [
+        ("line 2: tasks.a.policy", "no SCHED_DEADLINE"),
+        ("line 2: tasks.a.dl-period", "no SCHED_DEADLINE"),
+        ("line 3: tasks.a.util_max", "utilization clamps"),
+        ("line 3: tasks.a.nodes_membind", "memory is bound"),
+        ("line 3: tasks.a.nonsense", "does not document"),
+        ("line 4: tasks.b.suspend", "nobody wakes it"),
+        ("line 5: tasks.c.mem", "traffic to memory"),
+    ] {
+        listed(&imported, Kind::LeftOut, line, words);
+    }
+    listed(&imported, Kind::Differs, "tasks.c.timer", "relative");
+    listed(&imported, Kind::NoEffect, "tasks.c.signal", "nobody waits");
+    listed(&imported, Kind::NoEffect, "tasks.d", "no thread of it starts");
+    has(&imported, &["cgroup: x/y"]);
+    assert!(
+        imported.text.contains("# left out: line 4: tasks.b.suspend"),
+        "the list is in the scenario, too"
+    );
+}
+
+#[test]
+fn forks_endless_threads_and_parts_of_files() {
+    let text = r#"{ "tasks": {
+      "child": { "instance": 0, "loop": 1, "run": 20 },
+      "parent": { "phases": { "p": { "loop": 5, "fork": "child", "run": 10 } } } } }"#;
+    let imported = checked(text, &options());
+    has(&imported, &["window: 10s", "fork child", "count: 64", "forever {", "repeat 5 {"]);
+    listed(&imported, Kind::Assumed, "", "10s are simulated");
+    let parts = [
+        Source { name: "g.json", text: "{ \"global\": { \"duration\": 2 } }" },
+        Source { name: "t.json", text: "{ \"tasks\": { \"t\": { \"run\": 100, \"sleep\": 100 } } }" },
+    ];
+    let imported = import::import(&parts, &options()).unwrap();
+    valid(&imported.text);
+    has(&imported, &["window: 2s", "run 100us"]);
+    let old = r#"{ "resources": {}, "tasks": { "t": { "exec": 5000, "period": 9000, "deadline": 8000,
+      "lock_order": ["m", "w"], "resources": { "m": { "duration": 1000 }, "w": { "duration": 0 } } } } }"#;
+    let imported = checked(old, &options());
+    has(&imported, &["deadline: 8ms", "run 1ms", "run 4ms", "until 9ms from 9ms clock period"]);
+    listed(&imported, Kind::LeftOut, "resources.w", "before version 1");
+}
+
+#[test]
+fn a_job_log_becomes_applications_that_arrive() {
+    let log = "; Version: 2.2\n; MaxProcs: 8\n\
+        1 100 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n\
+        2 110 -1 30.5 2 25 -1 2 -1 -1 0 1 1 1 2 -1 -1 -1\n\
+        3 120 -1 10 -1 -1 -1 1 -1 -1 1 -1 -1 -1 1 -1 1 5\n\
+        4 130 -1 -1 1 -1 -1 1 -1 -1 5 -1 -1 -1 1 -1 -1 -1\n\
+        5 140 -1 10 16 -1 -1 1 -1 512 1 -1 -1 -1 1 -1 -1 -1\n\
+        7 160 -1 5 1 -1 -1 1 -1 -1 2 -1 -1 -1 1 -1 -1 -1\n\
+        7 160 -1 15 1 -1 -1 1 -1 -1 1 -1 -1 -1 1 -1 -1 -1\n";
+    let imported = checked(log, &options());
+    has(
+        &imported,
+        &[
+            "machine: \"package:1 numa:1 core:8 pu:1\"",
+            "admission: { threads: 8 }",
+            "job-1: { workload: { hog: { work: 100s } }, tasks: 4, start: 0s }",
+            "job-2: { workload: { hog: { work: 30500ms } }, tasks: 2, start: 10s }",
+            "job-3: { workload: { hog: { work: 10s } }, tasks: 1, after: job-1, start: 5s }",
+            "job-7: { workload: { hog: { work: 15s } }, tasks: 1, start: 60s }",
+        ],
+    );
+    listed(&imported, Kind::LeftOut, "line 6: job 4", "without run time");
+    listed(&imported, Kind::LeftOut, "line 7: job 5", "more processors than the 8 cores");
+    listed(&imported, Kind::NoEffect, "", "1 line about parts of jobs");
+    let few = Options { jobs: Some(1), from: 2, cores: Some(2), ..options() };
+    let imported = checked(log, &few);
+    has(&imported, &["job-2: { workload: { hog: { work: 30500ms } }, tasks: 2, start: 0s }"]);
+    listed(&imported, Kind::LeftOut, "", "jobs behind the first 1");
+    let wrong = refused("1 2 3\n", &Options { form: Some(Form::Swf), ..options() });
+    assert!(wrong.contains("file:1:1") && wrong.contains("18 numbers"), "{wrong}");
+}
+
+#[test]
+fn a_workload_of_batsim_becomes_programs() {
+    let text = r#"{"nb_res": 4, "jobs": [
+      {"id": "a", "subtime": 0, "res": 2, "profile": "p"},
+      {"id": 1, "subtime": 10.5, "res": 3, "profile": "c"},
+      {"id": 2, "subtime": 12, "res": 3, "profile": "x"}, {"id": 3, "subtime": 1, "res": 9, "profile": "d"},
+      {"id": 4, "subtime": 1, "res": 1, "profile": "loop"}],
+      "profiles": { "p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0},
+        "d": {"type": "delay", "delay": 2.5}, "c": {"type": "composed", "repeat": 3, "seq": ["p", "d"]},
+        "x": {"type": "parallel", "cpu": [1e9, 2e9, 2e9], "com": [0, 0, 5]},
+        "loop": {"type": "composed", "seq": ["loop"]} } }"#;
+    let imported = checked(text, &Options { flops: Some(2e9), ..options() });
+    has(
+        &imported,
+        &["run 2500ms", "barrier", "repeat 3 {", "sleep 2500ms", "start: 10500ms", "run 1s", "run 500ms"],
+    );
+    listed(&imported, Kind::LeftOut, "job 3", "needs 9 resources of 4");
+    listed(&imported, Kind::LeftOut, "profiles.x.com", "no network");
+    listed(&imported, Kind::LeftOut, "profiles.loop", "too many parts");
+    let wrong = refused("{\"jobs\": [\n{\"id\": 1, \"res\": 1}], \"profiles\": {}}", &options());
+    assert!(wrong.contains("file:2:1") && wrong.contains("`profile`"), "{wrong}");
+}
+
+const PODS: &str = "apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  \
+    - name: main\n    \
+    resources: { limits: { cpu: \"2\", memory: 1Gi } }\n---\napiVersion: apps/v1\nkind: Deployment\n\
+    metadata: { name: api }\nspec:\n  replicas: 2\n  template:\n    spec:\n      \
+    containers:\n      - name: a\n        \
+    resources: { requests: { cpu: 250m }, limits: { cpu: 500m } }\n";
+
+#[test]
+fn pods_become_groups_as_the_kubelet_makes_them() {
+    let imported = checked(PODS, &Options { workload: Some("{ hog: { work: 2s } }".into()), ..options() });
+    // 2,000m are 2,048 shares; 250m are 256.
+    has(
+        &imported,
+        &[
+            "kubepods/pod-web/main:",
+            "weight: 174",
+            "quota: 200ms",
+            "kubepods/burstable/pod-api-2/a:",
+            "weight: 35",
+            "quota: 50ms",
+            "workload: { hog: { work: 2s } }",
+        ],
+    );
+    listed(&imported, Kind::LeftOut, "line 6: Pod web", "memory");
+    let linear = checked(PODS, &Options { formula: Formula::Linear, ..options() });
+    has(&linear, &["weight: 79", "weight: 10"]);
+    listed(&linear, Kind::Assumed, "", "linear formula");
+    listed(&linear, Kind::Assumed, "", "what runs is not stated");
+    let exclusive = checked(PODS, &Options { exclusive: true, cores: Some(4), ..options() });
+    has(&exclusive, &["cpus: '1-2'", "cpus: '0,3'"]);
+    assert!(!lines(&exclusive).contains(&"quota: 200ms".to_owned()), "no quota around exclusive cpus");
+    let wrong = refused(
+        "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - resources: { limits: { cpu: x } }\n",
+        &options(),
+    );
+    assert!(wrong.contains("file:5") && wrong.contains("`250m`"), "{wrong}");
+}
+
+#[test]
+fn containers_have_the_limits_of_their_command_line() {
+    let text = "docker run -d --name db --cpus=1.5 -c 512 -m 1g postgres:16\n\
+        docker run --cpu-quota 50000 --cpu-period=200000 \\\n  --cpuset-cpus 0-1,3 -p 80:80 lib/nginx:1\n";
+    let imported = checked(text, &options());
+    has(
+        &imported,
+        &["weight: 59", "quota: 150ms", "quota: 50ms", "period: 200ms", "cpus: '0-1,3'", "nginx:"],
+    );
+    listed(&imported, Kind::LeftOut, "line 1: -m", "limit");
+    let compose = "services:\n  web: { cpus: 0.5, deploy: { replicas: 2 } }\n  db:\n    \
+        cpu_shares: 2048\n    \
+        deploy: { resources: { limits: { cpus: '1.5' } } }\n";
+    let imported = checked(compose, &options());
+    has(&imported, &["system.slice/docker-web_2.scope:", "quota: 150ms", "weight: 174"]);
+    assert!(imported.is_whole());
+    let wrong = refused("docker run --cpus=x nginx\n", &options());
+    assert!(wrong.contains("line 1: --cpus"), "{wrong}");
+}
+
+#[test]
+fn files_of_cgroup_v2_become_nested_groups() {
+    let text = "./s.slice/cpu.weight:200\n./s.slice/a.service/cpu.max:50000 100000\n\
+        ./s.slice/a.service/cpu.max.burst:10000\n./s.slice/a.service/cgroup.procs:12\n\
+        ./s.slice/a.service/cgroup.procs:13\n./u/x/cpu.weight.nice:-5\n./u/x/cpu.idle:1\n\
+        ./u/x/cpuset.cpus.effective:0-1\n./u/x/cgroup.procs:14\n./u/y/cpu.max:max 100000\n";
+    let imported = checked(text, &options());
+    has(&imported, &["weight: 200", "quota: 50ms", "burst: 10ms", "tasks: 2", "weight: 305", "cpus: '0-1'"]);
+    listed(&imported, Kind::LeftOut, "line 7: u/x/cpu.idle", "SCHED_IDLE");
+    listed(&imported, Kind::NoEffect, "u/y", "without processes");
+    let wrong = refused("./a/cpu.max:x 100000\n", &options());
+    assert!(wrong.contains("line 1: a/cpu.max"), "{wrong}");
+}
+
+#[test]
+fn a_directory_of_groups_is_read_as_their_text() {
+    let folder = std::env::temp_dir().join(format!("oversim-import-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("a/b")).unwrap();
+    std::fs::write(folder.join("a/cpu.weight"), "50\n").unwrap();
+    std::fs::write(folder.join("a/b/cpu.max"), "20000 100000\n").unwrap();
+    std::fs::write(folder.join("a/b/memory.max"), "max\n").unwrap();
+    let text = import::read_directory(&folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(text, "a/cpu.weight:50\na/b/cpu.max:20000 100000\n");
+    has(&checked(&text, &options()), &["a/b:", "quota: 20ms", "cgroup: a/b"]);
+    assert!(import::read_directory(&folder).is_err());
+}
+
+#[test]
+fn job_lists_of_the_textbook() {
+    let imported = checked("./scheduler.py -p RR -q 2 -l 10,20,30 -c\n", &options());
+    has(&imported, &["workload: { hog: { work: 10s } }", "policies: [{ FIFO: { slice: 2s } }]"]);
+    has(&imported, &["machine: \"package:1 numa:1 core:1 pu:1\""]);
+    assert!(imported.is_whole());
+    let imported = checked("./mlfq.py -l 0,20,0:5,10,1 -i 3\n", &options());
+    has(&imported, &["repeat 9 {", "io disk-1 3ms", "start: 5ms", "workload: { hog: { work: 20ms } }"]);
+    let imported = checked("# arrival length\n0 10\n5, 20\n", &options());
+    has(&imported, &["start: 5s", "workload: { hog: { work: 20s } }"]);
+    let sjf = checked("scheduler.py -p SJF -l 3,2\n", &options());
+    listed(&sjf, Kind::LeftOut, "-p", "SJF");
+    let wrong = refused("0 10\n5 x\n", &Options { form: Some(Form::Ostep), ..options() });
+    assert!(wrong.contains("file:2") && wrong.contains("`x`"), "{wrong}");
+}
+
+#[test]
+fn a_file_in_none_of_the_forms_is_refused_with_their_list() {
+    let said = refused("hello\n", &options());
+    for form in import::FORMS {
+        assert!(said.contains(form.name()), "{said}");
+    }
+    assert!(refused("a\0b", &options()).contains("zero byte"));
+}
