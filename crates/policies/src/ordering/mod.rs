@@ -1,13 +1,16 @@
 //! Policies that order the run queues, in the manner of sched_ext: textbook schedulers and one with a queue
 //! per cache.
 
+mod bursts;
 mod edf;
 mod fifo;
+mod fixed;
 mod lottery;
 mod mlfq;
 mod per_cpu;
 mod queue;
 mod rusty;
+mod shortest;
 mod stride;
 #[cfg(test)]
 mod tests;
@@ -15,9 +18,11 @@ mod vtime;
 
 pub(crate) use edf::ENTRY as EDF;
 pub(crate) use fifo::ENTRY as FIFO;
+pub(crate) use fixed::ENTRY as FP;
 pub(crate) use lottery::ENTRY as LOTTERY;
 pub(crate) use mlfq::ENTRY as MLFQ;
 pub(crate) use rusty::ENTRY as RUSTY;
+pub(crate) use shortest::{SJF, SRTF};
 pub(crate) use stride::ENTRY as STRIDE;
 pub(crate) use vtime::ENTRY as VTIME;
 
