@@ -5,7 +5,9 @@ use notation::choices;
 use notation::declare::{Duration, Percent};
 use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, Timer, View, Why};
+use sim_core::policy::{
+    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, Timer, View, Why,
+};
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};

@@ -195,7 +195,7 @@ fn mlfq_boosts_running_tasks_too() {
     // first again.
     let apps = vec![("hog", 0, 1024, 1, vec![compute(1_300)]), ("late", 1_001, 1024, 1, vec![compute(500)])];
     let boosted = ends(&run(&super::MLFQ, &[], ONE, apps.clone(), 5_000));
-    let never = ends(&run(&super::MLFQ, &[("boost", 100_000_000_000)], ONE, apps, 5_000));
+    let never = ends(&run(&super::MLFQ, &[("boost", 0)], ONE, apps, 5_000));
     assert!(boosted[0] + 100 < never[0], "{boosted:?} {never:?}");
 }
 
@@ -286,11 +286,7 @@ fn a_job_that_sleeps_counts_by_its_next_burst() {
 fn estimates_follow_what_a_task_used_before_it_slept() {
     let bursts = |ms: u64| [[compute(ms), sleep(10)].repeat(3), vec![compute(ms)]].concat();
     let (long, short, hog) = (bursts(30), bursts(2), vec![compute(40)]);
-    let apps = vec![
-        ("long", 0, 1024, 1, long),
-        ("short", 0, 1024, 1, short),
-        ("hog", 130, 1024, 1, hog),
-    ];
+    let apps = vec![("long", 0, 1024, 1, long), ("short", 0, 1024, 1, short), ("hog", 130, 1024, 1, hog)];
     let report = run(&super::SRTF, &[("lengths", 1), ("first", 10_000_000)], ONE, apps, 1_000);
     let ends = ends(&report);
     assert!(ends[1] < ends[0] && ends[1] < ends[2], "{ends:?}");
@@ -310,4 +306,19 @@ fn fixed_priorities_follow_rates_deadlines_or_what_is_given() {
     assert_eq!(ends(&run(&super::FP, &given, ONE, apps(), 1_000)), [40, 50, 16]);
     // The period of B is 30 ms, that of the others 100 ms.
     assert_eq!(ends(&run(&super::FP, &[], ONE, apps(), 1_000)), [40, 15, 50]);
+}
+
+#[test]
+fn a_task_that_sleeps_before_its_time_is_over_games_mlfq_unless_all_of_it_counts() {
+    // OSTEP, figure 8.4: levels of 10 ms, a task that computes for 9 ms and sleeps for 1 ms beside one that
+    // computes.
+    let apps = || {
+        let gamer = vec![Op::Repeat(0), compute(9), sleep(1), Op::End];
+        vec![("gamer", 0, 1024, 1, gamer), ("other", 0, 1024, 1, vec![compute(9_000)])]
+    };
+    let rules = |forgets| [("levels", 3), ("growth", 1), ("boost", 0), ("forgets", forgets)];
+    let gamed = shares(&run(&super::MLFQ, &rules(1), ONE, apps(), 1_000));
+    let mended = shares(&run(&super::MLFQ, &rules(0), ONE, apps(), 1_000));
+    assert!(gamed[0] > 850 && gamed[1] < 150, "{gamed:?}");
+    assert!((400..600).contains(&mended[0]), "{mended:?}");
 }
