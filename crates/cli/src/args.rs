@@ -1,6 +1,7 @@
 //! The command line: commands, flags and their help.
 
 mod conformance;
+mod deadlines;
 mod host;
 mod kernel;
 mod lesson;
@@ -27,6 +28,7 @@ use scenario::objective::Objective;
 use crate::{complete, help};
 
 pub(crate) use conformance::Conformance;
+pub(crate) use deadlines::Deadlines;
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use lesson::Lesson;
@@ -119,6 +121,10 @@ pub(crate) enum Command {
     /// merged to the same bytes.
     #[command(after_help = help::SWEEP)]
     Sweep(Box<Sweep>),
+    /// Show whether periodic tasks meet their deadlines: what theory promises, what the simulation finds, and
+    /// the worst case of many.
+    #[command(after_help = help::DEADLINES)]
+    Deadlines(Deadlines),
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),

@@ -2,13 +2,14 @@
 
 use notation::choices;
 use notation::declare::{Duration, PerApp};
+use notation::parameter::Values;
 use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::program::{AppSpec, Op};
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
 
 /// Its entry in the registry.
@@ -23,7 +24,13 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("fp.md"),
     wins: Showcase { scenario: "fixed_priorities", label: "FP", against: "FIFO", app: "user", point: "" },
     loses: Showcase { scenario: "fixed_priorities", label: "FP", against: "VTIME", app: "other", point: "" },
-    build: |values, setting| Box::new(Fixed::new(&values.into(), setting)),
+    build: |values, setting| {
+        Box::new(Fixed {
+            keys: keys(values, setting.apps),
+            servers: Servers::whole(setting.machine),
+            queue: DispatchQueue::default(),
+        })
+    },
 };
 
 choices! {
@@ -58,29 +65,27 @@ struct Fixed {
 }
 
 /// The shortest period of the clocks of a program.
-fn period(app: &AppSpec) -> Option<Span> {
+pub(super) fn period(app: &AppSpec) -> Option<Span> {
     let of = |op: &Op| if let Op::Until { period, .. } = op { Some(*period) } else { None };
     app.program.ops().iter().filter_map(of).min()
 }
 
-impl Fixed {
-    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
-        let key = |app: &AppSpec| {
-            let stated = || Span::from_ns(values.period.of(&app.name).ns());
-            let period = || period(app).or(app.deadline).unwrap_or_else(stated);
-            match values.by {
-                By::Rate => period().ns() as i64,
-                By::Deadline => app.deadline.unwrap_or_else(period).ns() as i64,
-                By::Given => i64::from(*values.priority.of(&app.name)),
-            }
-        };
-        Self {
-            keys: setting.apps.iter().map(key).collect(),
-            servers: Servers::whole(setting.machine),
-            queue: DispatchQueue::default(),
+/// The priority of each application; the least is the best.
+pub(super) fn keys(values: &Values, apps: &[AppSpec]) -> Vec<i64> {
+    let values = Parameters::from(values);
+    let key = |app: &AppSpec| {
+        let stated = || Span::from_ns(values.period.of(&app.name).ns());
+        let period = || period(app).or(app.deadline).unwrap_or_else(stated);
+        match values.by {
+            By::Rate => period().ns() as i64,
+            By::Deadline => app.deadline.unwrap_or_else(period).ns() as i64,
+            By::Given => i64::from(*values.priority.of(&app.name)),
         }
-    }
+    };
+    apps.iter().map(key).collect()
+}
 
+impl Fixed {
     fn key(&self, view: &dyn View, task: TaskId) -> i64 {
         self.keys.get(view.task(task).app.0 as usize).copied().unwrap_or(i64::MAX)
     }
