@@ -28,6 +28,7 @@ mod numa_placement;
 mod parked;
 mod polling;
 mod preemption;
+mod queueing;
 mod real_time;
 mod rounds;
 mod scheduling;
