@@ -100,7 +100,7 @@ impl Queue {
         Self { service, tables, ..self }
     }
 
-    fn runs(&self, value: impl Fn(&RunReport) -> f64) -> Vec<f64> {
+    fn runs<T>(&self, value: impl Fn(&RunReport) -> T) -> Vec<T> {
         let event = |name: &str, initial, stamped| Event { name: name.into(), initial, stamped };
         let mut events = vec![event("queue", 0, true)];
         let work = Work::from_span(SERVICE * self.slow);
@@ -137,12 +137,14 @@ impl Queue {
     /// Mean and 99th percentile of the times before service.
     fn waits(&self) -> [Vec<f64>; 2] {
         let of = |report: &RunReport| report.apps[0].waits.as_ref().unwrap().quantiles().unwrap();
-        [self.runs(|report| ms(of(report).mean)), self.runs(|report| ms(of(report).p99))]
+        let (mean, p99) = self.runs(|report| (ms(of(report).mean), ms(of(report).p99))).into_iter().unzip();
+        [mean, p99]
     }
 
     fn responses(&self) -> [Vec<f64>; 2] {
         let of = |report: &RunReport| report.apps[0].responses.as_ref().unwrap().quantiles().unwrap();
-        [self.runs(|report| ms(of(report).mean)), self.runs(|report| ms(of(report).p99))]
+        let (mean, p99) = self.runs(|report| (ms(of(report).mean), ms(of(report).p99))).into_iter().unzip();
+        [mean, p99]
     }
 }
 
