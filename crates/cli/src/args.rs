@@ -1,6 +1,7 @@
 //! The command line: commands, flags and their help.
 
 mod conformance;
+mod deadlines;
 mod host;
 mod import;
 mod kernel;
@@ -28,6 +29,7 @@ use scenario::objective::Objective;
 use crate::{complete, help};
 
 pub(crate) use conformance::Conformance;
+pub(crate) use deadlines::Deadlines;
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
@@ -128,6 +130,10 @@ pub(crate) enum Command {
     /// Write a scenario in the form of another program, with a list of what that cannot state.
     #[command(after_help = help::EXPORT)]
     Export(Export),
+    /// Show whether periodic tasks meet their deadlines: what theory promises, what the simulation finds, and
+    /// the worst case of many.
+    #[command(after_help = help::DEADLINES)]
+    Deadlines(Deadlines),
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),

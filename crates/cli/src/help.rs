@@ -135,6 +135,18 @@ Examples:
 
 Exit status: 0 done; 1 output failed; 2 wrong usage.";
 
+pub(crate) const DEADLINES: &str = "\
+Examples:
+  oversim deadlines periodic_tasks
+  oversim deadlines periodic_tasks --policy EDF,FP
+  oversim deadlines periodic_tasks --search 200
+
+A periodic task is a loop of a program with `until` around its work. Theory counts no switches, ticks and \
+memory, and every task at its longest; the simulation has all of these. With one cpu for all tasks, or one \
+for each, the responses of theory are exact under EDF, FP and the real-time classes.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage or a bad scenario.";
+
 pub(crate) const LESSON: &str = "\
 Examples:
   oversim lesson

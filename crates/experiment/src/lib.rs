@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod conformance;
+pub mod deadlines;
 pub mod decisions;
 pub mod export;
 pub mod kernel_effects;

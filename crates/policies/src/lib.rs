@@ -36,6 +36,7 @@ pub use choice::{Choice, just_booted};
 pub use domain_level::DomainLevel;
 pub use domains::domains;
 pub use entry::{Entry, Level, Setting, Showcase};
+pub use ordering::{Priorities, priorities};
 pub use partition::{Cut, Parameters as PartitionParameters, Share, Unit};
 pub use registry::{ALL, PolicyRegistry, find, kernel_policy};
 pub use sim_core::wrap::Request;

@@ -22,6 +22,9 @@ pub const ALL: &[Entry] = &[
     crate::ordering::LOTTERY,
     crate::ordering::MLFQ,
     crate::ordering::EDF,
+    crate::ordering::FP,
+    crate::ordering::SJF,
+    crate::ordering::SRTF,
     crate::ordering::RUSTY,
 ];
 

@@ -73,7 +73,9 @@ pub const BUILT_IN: &[BuiltIn] = built_in! {
     "scenarios/policies": [
         "asleep_at_barriers",
         "even_or_balanced",
+        "fixed_priorities",
         "gangs_that_do_not_fill",
+        "job_lengths",
         "lewi",
         "lewi_fine_grain",
         "moved_memory",

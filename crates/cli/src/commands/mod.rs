@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod conformance;
+pub(crate) mod deadlines;
 #[cfg(not(target_os = "linux"))]
 pub(crate) mod elsewhere;
 pub(crate) mod explain;

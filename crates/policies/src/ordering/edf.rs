@@ -9,7 +9,7 @@ use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
-use crate::ordering::{LEAST_SLICE, Used, slot};
+use crate::ordering::{LEAST_SLICE, Used, fixed, slot};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -30,8 +30,8 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `EDF`.
     struct Parameters {
-        /// The deadline of a task is this long after it wakes, unless its application states a `deadline`;
-        /// the next deadline is this long after the last one. 100 ms is the largest period at which users see
+        /// The deadline of a task is this long after it wakes, unless its application states a `deadline` or
+        /// its program has a clock (`until`); the next deadline is this long after the last one. 100 ms is the largest period at which users see
         /// no delay.
         period: PerApp<Duration> = ms(100), in us(1)..=s(1000);
         /// Cpu time, up to the next timer tick, after which a task gets its next deadline (the runtime of
@@ -56,7 +56,8 @@ struct Edf {
 impl Edf {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let times = |app: &AppSpec| {
-            let period = values.period.of(&app.name).ns();
+            let stated = || Span::from_ns(values.period.of(&app.name).ns());
+            let period = fixed::period(app).unwrap_or_else(stated).ns();
             (app.deadline.map_or(period, Span::ns) as i64, period as i64)
         };
         Self {

@@ -1,6 +1,6 @@
 //! `LOTTERY`: a free cpu draws the next task by lot, in the ratio of the weights.
 
-use notation::declare::Duration;
+use notation::declare::{Duration, PerApp};
 use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{
@@ -35,6 +35,8 @@ parameters! {
         /// The quantum: how long a task runs, up to the next timer tick, before the next drawing (100 ms in
         /// the prototype of the paper).
         slice: Duration = ms(100), in LEAST_SLICE..=s(1000);
+        /// Tickets of each task of an application; 0: its weight, 1,024 at nice 0.
+        tickets: PerApp<u32> = 0, in 0..=1_000_000;
     }
 }
 
@@ -44,6 +46,8 @@ struct Lottery {
     queue: DispatchQueue,
     /// Of each task, its weight.
     tickets: Vec<u64>,
+    /// Of each application, what a task of it has in place of its weight; 0: nothing.
+    stated: Vec<u64>,
     draws: Option<Draws>,
 }
 
@@ -54,6 +58,7 @@ impl Lottery {
             servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
             tickets: Vec::new(),
+            stated: setting.apps.iter().map(|app| u64::from(*values.tickets.of(&app.name))).collect(),
             draws: None,
         }
     }
@@ -96,7 +101,9 @@ impl Policy for Lottery {
         if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(0, self.slice));
         }
-        *slot(&mut self.tickets, task) = u64::from(system.task(task).weight);
+        let view = system.task(task);
+        let stated = self.stated.get(view.app.0 as usize).copied().filter(|tickets| *tickets > 0);
+        *slot(&mut self.tickets, task) = stated.unwrap_or_else(|| u64::from(view.weight));
         self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(0, task);
         None

@@ -1,5 +1,6 @@
 //! `MLFQ`: a multilevel feedback queue for the whole machine.
 
+use notation::choices;
 use notation::declare::Duration;
 use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
@@ -26,6 +27,14 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values, setting| Box::new(Mlfq::new(&values.into(), setting)),
 };
 
+choices! {
+    /// How the cpu time of levels grows.
+    enum Growth {
+        Doubling = "doubling",
+        Equal = "equal",
+    }
+}
+
 parameters! {
     /// Parameters of `MLFQ`.
     struct Parameters {
@@ -34,16 +43,23 @@ parameters! {
         levels: i64 = 8, in 1..=32;
         /// Cpu time after which a task leaves the highest level, up to the next timer tick. It doubles from
         /// level to level, as in CTSS. 10 ms as in the examples of OSTEP.
-        quantum: Duration = ms(10), in LEAST_SLICE..=s(1);
+        quantum: Duration = ms(10), in LEAST_SLICE..=s(10);
+        /// Whether the cpu time of a level is twice that of the level above (`doubling`, as in CTSS) or the
+        /// same (`equal`, as in the examples of OSTEP).
+        growth: Growth = Growth::Doubling;
+        /// A task that sleeps begins anew with the cpu time of its level (rule 4b of OSTEP before it is
+        /// mended: a task that sleeps just before the end stays on its level for ever).
+        forgets: bool = false;
         /// All tasks go back to the highest level this often (once a second in the time-sharing class of
-        /// Solaris).
-        boost: Duration = s(1), in ms(1)..=s(1000);
+        /// Solaris); 0: never.
+        boost: Duration = s(1), in 0..=s(1000);
     }
 }
 
 struct Mlfq {
     levels: i64,
-    quantum: Span,
+    allotment: Allotment,
+    forgets: bool,
     boost: Span,
     servers: Servers,
     queue: DispatchQueue,
@@ -53,17 +69,25 @@ struct Mlfq {
 }
 
 /// What a task may use on a level in all.
-fn allotment(quantum: Span, level: i64) -> Span {
-    quantum * (1 << level)
+#[derive(Clone, Copy)]
+struct Allotment {
+    highest: Span,
+    doubles: bool,
+}
+
+impl Allotment {
+    fn of(self, level: i64) -> Span {
+        if self.doubles { self.highest * (1 << level) } else { self.highest }
+    }
 }
 
 const HIGHEST: Why = Why::rule("dispatched: the highest level");
 
 /// What a task may still use on its level.
-fn left(levels_of: &[(i64, Span)], quantum: Span) -> impl Fn(TaskId) -> Span + '_ {
+fn left(levels_of: &[(i64, Span)], allotment: Allotment) -> impl Fn(TaskId) -> Span + '_ {
     move |task| {
         let (level, used) = levels_of[task.index()];
-        allotment(quantum, level).saturating_sub(used)
+        allotment.of(level).saturating_sub(used)
     }
 }
 
@@ -71,7 +95,11 @@ impl Mlfq {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         Self {
             levels: values.levels,
-            quantum: Span::from_ns(values.quantum.ns()),
+            allotment: Allotment {
+                highest: Span::from_ns(values.quantum.ns()),
+                doubles: values.growth == Growth::Doubling,
+            },
+            forgets: values.forgets,
             boost: Span::from_ns(values.boost.ns()),
             servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
@@ -83,13 +111,13 @@ impl Mlfq {
     /// The level of a task, one lower when its allotment is used, and what is left there.
     fn level(&mut self, task: TaskId) -> (i64, Span) {
         let (level, used) = *slot(&mut self.levels_of, task);
-        let whole = allotment(self.quantum, level);
+        let whole = self.allotment.of(level);
         if used < whole {
             return (level, whole - used);
         }
         let lower = (level + 1).min(self.levels - 1);
         *slot(&mut self.levels_of, task) = (lower, Span::ZERO);
-        (lower, allotment(self.quantum, lower))
+        (lower, self.allotment.of(lower))
     }
 }
 
@@ -99,10 +127,15 @@ impl Policy for Mlfq {
     }
 
     fn init(&mut self, system: &mut dyn System) {
-        system.at(system.now() + self.boost, Timer::Token(0));
+        if self.boost > Span::ZERO {
+            system.at(system.now() + self.boost, Timer::Token(0));
+        }
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        if self.forgets && matches!(placement, Placement::Wake { .. }) {
+            slot(&mut self.levels_of, task).1 = Span::ZERO;
+        }
         let (level, _) = self.level(task);
         self.servers.place(view, task, placement, Some(level))
     }
@@ -124,7 +157,7 @@ impl Policy for Mlfq {
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let left = left(&self.levels_of, self.quantum);
+        let left = left(&self.levels_of, self.allotment);
         self.queue.dispatch(system, cpu, HIGHEST, left);
     }
 
@@ -140,7 +173,7 @@ impl Policy for Mlfq {
 
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {
         if timer == FILL {
-            let left = left(&self.levels_of, self.quantum);
+            let left = left(&self.levels_of, self.allotment);
             return self.queue.fill(system, &mut self.servers, HIGHEST, left);
         }
         self.levels_of.fill((0, Span::ZERO));

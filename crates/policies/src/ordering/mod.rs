@@ -1,13 +1,16 @@
 //! Policies that order the run queues, in the manner of sched_ext: textbook schedulers and one with a queue
 //! per cache.
 
+mod bursts;
 mod edf;
 mod fifo;
+mod fixed;
 mod lottery;
 mod mlfq;
 mod per_cpu;
 mod queue;
 mod rusty;
+mod shortest;
 mod stride;
 #[cfg(test)]
 mod tests;
@@ -15,15 +18,41 @@ mod vtime;
 
 pub(crate) use edf::ENTRY as EDF;
 pub(crate) use fifo::ENTRY as FIFO;
+pub(crate) use fixed::ENTRY as FP;
 pub(crate) use lottery::ENTRY as LOTTERY;
 pub(crate) use mlfq::ENTRY as MLFQ;
 pub(crate) use rusty::ENTRY as RUSTY;
+pub(crate) use shortest::{SJF, SRTF};
 pub(crate) use stride::ENTRY as STRIDE;
 pub(crate) use vtime::ENTRY as VTIME;
 
 use sim_core::ids::{Id, TaskId};
 use sim_core::policy::System;
+use sim_core::program::AppSpec;
 use sim_core::time::Span;
+
+use crate::choice::Choice;
+
+/// The order of tasks under a policy to which the theory of real-time scheduling applies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Priorities {
+    /// The earliest deadline first.
+    Deadlines,
+    /// Of each application a priority that does not change; the least is the best.
+    Fixed(Vec<i64>),
+}
+
+/// The order of the tasks of these applications under a policy; none if it is another one.
+#[must_use]
+pub fn priorities(choice: &Choice, apps: &[AppSpec]) -> Option<Priorities> {
+    if choice.entry.name == EDF.name {
+        Some(Priorities::Deadlines)
+    } else if choice.entry.name == FP.name {
+        Some(Priorities::Fixed(fixed::keys(&choice.values, apps)))
+    } else {
+        None
+    }
+}
 
 /// `SCX_SLICE_DFL` of Linux (kernel/sched/ext.c), ns.
 const SCX_SLICE: u64 = 20_000_000;

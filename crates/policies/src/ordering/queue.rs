@@ -15,14 +15,20 @@ use crate::spread::first_allowed;
 /// The tasks that a policy holds, in the order of keys; of equal keys the first come.
 #[derive(Default)]
 pub(super) struct DispatchQueue {
-    tasks: BTreeSet<(i64, u64, TaskId)>,
-    entries: u64,
+    tasks: BTreeSet<(i64, i64, TaskId)>,
+    entries: i64,
 }
 
 impl DispatchQueue {
     pub(super) fn hold(&mut self, key: i64, task: TaskId) {
         self.entries += 1;
         self.tasks.insert((key, self.entries, task));
+    }
+
+    /// Holds a task before its equals: it had a cpu and was preempted.
+    pub(super) fn hold_first(&mut self, key: i64, task: TaskId) {
+        self.entries += 1;
+        self.tasks.insert((key, -self.entries, task));
     }
 
     pub(super) fn is_empty(&self) -> bool {

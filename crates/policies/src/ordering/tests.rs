@@ -53,8 +53,11 @@ fn run(
     let apps: Vec<AppSpec> = apps.into_iter().map(app).collect();
     let mut values = Values::defaults(entry.parameters);
     changes.iter().for_each(|(name, value)| values.set(name, *value).unwrap());
-    if entry.name == "EDF" {
+    if matches!(entry.name, "EDF" | "FP") {
         values.set_for("period", "b", vec![30_000_000]).unwrap();
+    }
+    if entry.name == "FP" {
+        values.set_for("priority", "c", vec![1]).unwrap();
     }
     let setting = Setting { entry, machine: &machine, kernel: &kernel, apps: &apps };
     let mut policy = (entry.build)(&values, &setting);
@@ -192,7 +195,7 @@ fn mlfq_boosts_running_tasks_too() {
     // first again.
     let apps = vec![("hog", 0, 1024, 1, vec![compute(1_300)]), ("late", 1_001, 1024, 1, vec![compute(500)])];
     let boosted = ends(&run(&super::MLFQ, &[], ONE, apps.clone(), 5_000));
-    let never = ends(&run(&super::MLFQ, &[("boost", 100_000_000_000)], ONE, apps, 5_000));
+    let never = ends(&run(&super::MLFQ, &[("boost", 0)], ONE, apps, 5_000));
     assert!(boosted[0] + 100 < never[0], "{boosted:?} {never:?}");
 }
 
@@ -240,4 +243,82 @@ fn a_task_goes_to_an_idle_cpu_of_its_last_group_first() {
     }
     let woken = Placement::Wake { waker: CpuId(1), previous: CpuId(3) };
     assert_eq!(servers.place(&system, TaskId(0), woken, None).cpu, CpuId(2));
+}
+
+#[test]
+fn sjf_runs_the_shortest_job_and_srtf_the_one_with_the_least_left() {
+    // OSTEP, chapter 7, in ms: A of 100 comes first, B and C of 10 come at 10.
+    let apps = || {
+        vec![
+            ("a", 0, 1024, 1, vec![compute(100)]),
+            ("b", 10, 1024, 1, vec![compute(10)]),
+            ("c", 10, 1024, 1, vec![compute(10)]),
+        ]
+    };
+    assert_eq!(ends(&run(&super::SJF, &[], ONE, apps(), 1_000)), [100, 110, 120]);
+    assert_eq!(ends(&run(&super::SRTF, &[], ONE, apps(), 1_000)), [120, 20, 30]);
+    // B comes when A has less left than B needs; C is shorter than B.
+    let apps = vec![
+        ("a", 0, 1024, 1, vec![compute(30)]),
+        ("b", 25, 1024, 1, vec![compute(10)]),
+        ("c", 26, 1024, 1, vec![compute(2)]),
+    ];
+    assert_eq!(ends(&run(&super::SRTF, &[], ONE, apps, 1_000)), [32, 42, 28]);
+}
+
+#[test]
+fn a_job_that_sleeps_counts_by_its_next_burst() {
+    // The second burst of A is longer than all of B, the first one is shorter.
+    let apps = || {
+        vec![
+            ("first", 0, 1024, 1, vec![compute(10)]),
+            ("b", 1, 1024, 1, vec![compute(20)]),
+            ("a", 2, 1024, 1, vec![compute(5), sleep(1), compute(40)]),
+        ]
+    };
+    assert_eq!(ends(&run(&super::SJF, &[], ONE, apps(), 1_000)), [10, 35, 75]);
+    // By estimates all are alike until they have slept: the order of arrival.
+    let estimated = [("lengths", 1)];
+    assert_eq!(ends(&run(&super::SJF, &estimated, ONE, apps(), 1_000)), [10, 30, 76]);
+}
+
+#[test]
+fn estimates_follow_what_a_task_used_before_it_slept() {
+    let bursts = |ms: u64| [[compute(ms), sleep(10)].repeat(3), vec![compute(ms)]].concat();
+    let (long, short, hog) = (bursts(30), bursts(2), vec![compute(40)]);
+    let apps = vec![("long", 0, 1024, 1, long), ("short", 0, 1024, 1, short), ("hog", 130, 1024, 1, hog)];
+    let report = run(&super::SRTF, &[("lengths", 1), ("first", 10_000_000)], ONE, apps, 1_000);
+    let ends = ends(&report);
+    assert!(ends[1] < ends[0] && ends[1] < ends[2], "{ends:?}");
+}
+
+#[test]
+fn fixed_priorities_follow_rates_deadlines_or_what_is_given() {
+    let apps = || {
+        vec![
+            ("a", 0, 1024, 1, vec![compute(30)]),
+            ("b", 5, 1024, 1, vec![compute(10)]),
+            ("c", 6, 1024, 1, vec![compute(10)]),
+        ]
+    };
+    let given = [("by", 2)];
+    // C preempts; A and B have the same priority.
+    assert_eq!(ends(&run(&super::FP, &given, ONE, apps(), 1_000)), [40, 50, 16]);
+    // The period of B is 30 ms, that of the others 100 ms.
+    assert_eq!(ends(&run(&super::FP, &[], ONE, apps(), 1_000)), [40, 15, 50]);
+}
+
+#[test]
+fn a_task_that_sleeps_before_its_time_is_over_games_mlfq_unless_all_of_it_counts() {
+    // OSTEP, figure 8.4: levels of 10 ms, a task that computes for 9 ms and sleeps for 1 ms beside one that
+    // computes.
+    let apps = || {
+        let gamer = vec![Op::Repeat(0), compute(9), sleep(1), Op::End];
+        vec![("gamer", 0, 1024, 1, gamer), ("other", 0, 1024, 1, vec![compute(9_000)])]
+    };
+    let rules = |forgets| [("levels", 3), ("growth", 1), ("boost", 0), ("forgets", forgets)];
+    let gamed = shares(&run(&super::MLFQ, &rules(1), ONE, apps(), 1_000));
+    let mended = shares(&run(&super::MLFQ, &rules(0), ONE, apps(), 1_000));
+    assert!(gamed[0] > 850 && gamed[1] < 150, "{gamed:?}");
+    assert!((400..600).contains(&mended[0]), "{mended:?}");
 }

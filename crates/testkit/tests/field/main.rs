@@ -10,6 +10,7 @@ mod locks;
 mod machines;
 mod masks;
 mod ordering;
+mod ostep;
 mod references;
 mod runtimes;
 mod support;

@@ -29,6 +29,7 @@ mod parked;
 mod polling;
 mod preemption;
 mod programs;
+mod queueing;
 mod real_time;
 mod rounds;
 mod scheduling;

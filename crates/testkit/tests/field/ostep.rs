@@ -1,0 +1,97 @@
+//! The scheduling chapters of Operating Systems: Three Easy Pieces (Arpaci-Dusseau): the book's numbers.
+
+use std::fs;
+
+use experiment::result::Results;
+use experiment::run::run;
+use scenario::{Overrides, load};
+
+use crate::support::mean;
+
+fn results(name: &str, settings: &[&str]) -> Results {
+    let path = format!("{}/../../scenarios/ostep/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(&path).unwrap();
+    let set = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    let overrides = Overrides { set, ..Overrides::default() };
+    let experiment = load(&path, &text, &overrides).unwrap_or_else(|said| panic!("{said}"));
+    run(&experiment, 1, &|_, _| {}).unwrap()
+}
+
+/// A number of the book, in seconds, which switches and forks change by less than a thousandth.
+#[track_caller]
+fn is(results: &Results, (configuration, policy, app, metric): (&str, &str, &str, &str), book: f64) {
+    let found = mean(results, configuration, policy, app, metric);
+    assert!((found - book).abs() <= 0.002 * book + 0.003, "{policy} {app} {metric}: {found}, book {book}");
+}
+
+#[test]
+fn first_in_first_out_and_the_convoy() {
+    let fifo = results("fifo", &[]);
+    is(&fifo, ("", "FIFO", "all", "turnaround"), 20.0);
+    is(&fifo, ("", "FIFO", "all", "first_response"), 10.0);
+    let convoy = results("convoy", &[]);
+    is(&convoy, ("=0s", "FIFO", "all", "turnaround"), 110.0);
+    is(&convoy, ("=1ms", "SJF", "all", "turnaround"), 50.0);
+}
+
+#[test]
+fn shortest_job_and_shortest_time_to_completion() {
+    let late = results("late_arrivals", &[]);
+    is(&late, ("", "SJF", "all", "turnaround"), 310.0 / 3.0);
+    is(&late, ("", "SRTF", "all", "turnaround"), 50.0);
+}
+
+#[test]
+fn turns_answer_soon_and_end_late() {
+    let turns = results("round_robin", &[]);
+    is(&turns, ("", "SJF", "all", "first_response"), 5.0);
+    is(&turns, ("", "FIFO", "all", "first_response"), 1.0);
+    is(&turns, ("", "SJF", "all", "turnaround"), 10.0);
+    is(&turns, ("", "FIFO", "all", "turnaround"), 14.0);
+    let homework = results("homework_7", &[]);
+    for policy in ["FIFO", "SJF"] {
+        is(&homework, ("", policy, "all", "turnaround"), 1000.0 / 3.0);
+        is(&homework, ("", policy, "all", "first_response"), 400.0 / 3.0);
+    }
+    is(&homework, ("", "RR", "all", "turnaround"), (298.0 + 499.0 + 600.0) / 3.0);
+    is(&homework, ("", "RR", "all", "first_response"), 1.0);
+}
+
+#[test]
+fn a_short_job_passes_the_levels_of_mlfq() {
+    let mlfq = results("mlfq", &[]);
+    is(&mlfq, ("", "MLFQ", "b", "turnaround"), 0.020);
+    is(&mlfq, ("", "MLFQ", "a", "turnaround"), 0.200);
+}
+
+#[test]
+fn tickets_are_shares_and_lotteries_get_fair_with_time() {
+    let tickets = results("tickets", &[]);
+    let share = mean(&tickets, "", "LOTTERY", "a", "cpu_time") / mean(&tickets, "", "LOTTERY", "b", "cpu_time");
+    assert!((2.7..3.3).contains(&share), "{share}");
+    let lottery = results("lottery", &[]);
+    // The first end over the last one, by seeds.
+    let fairness = |configuration: &str| {
+        let of = |app: &str| {
+            let found = lottery.cells.iter().find(|cell| {
+                cell.configuration.contains(configuration) && cell.app == app && cell.metric == "turnaround"
+            });
+            found.unwrap().samples.clone()
+        };
+        let pairs = of("a").into_iter().zip(of("b"));
+        let ratios: Vec<f64> = pairs.map(|(a, b)| a.min(b) / a.max(b)).collect();
+        ratios.iter().sum::<f64>() / ratios.len() as f64
+    };
+    let by_length = ["=1s", "=10s", "=100s", "=1000s"].map(fairness);
+    assert!(by_length.is_sorted() && (by_length[0] - 0.5).abs() < 0.01, "{by_length:?}");
+    assert!(by_length[1] > 0.75 && by_length[2] > 0.93 && by_length[3] > 0.97, "{by_length:?}");
+}
+
+#[test]
+fn queues_of_their_own_leave_an_imbalance_and_one_queue_does_not() {
+    let cpus = results("multi_cpu", &[]);
+    is(&cpus, ("", "FIFO", "a", "turnaround"), 20.0);
+    is(&cpus, ("", "FIFO", "b", "turnaround"), 30.0);
+    let ends = ["a", "b", "d"].map(|app| mean(&cpus, "", "VTIME", app, "turnaround"));
+    assert!(ends.iter().all(|end| (24.0..25.3).contains(end)), "{ends:?}");
+}
