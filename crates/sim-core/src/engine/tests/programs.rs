@@ -164,6 +164,8 @@ fn each_way_to_wait_is_the_same_in_closed_form_and_one_by_one() {
             rig.objects.events = vec![event(0, true), event(2, false)];
             rig.objects.sources = vec![source(E, Some(F), u64::MAX, arrivals)];
             rig.apps[0].requests = true;
+            // Where many requests come, nobody takes what it sends last.
+            rig.apps[1].background = true;
             rig.model.discipline = Discipline::Cfs(CfsParams::scaled(2));
             rig
         });
