@@ -169,7 +169,7 @@ pub fn run(
     options: Options,
     policy: &mut dyn Policy,
 ) -> RunReport {
-    run_observed(machine, model, apps, Objects::default(), options, policy, &mut ())
+    run_observed(machine, model, apps, &Objects::default(), options, policy, &mut ())
 }
 
 /// As [`run`], with what the programs share (as [`sim_core::engine::Simulation::with_objects`]), telling every
@@ -178,7 +178,7 @@ pub fn run_observed(
     machine: Arc<Machine>,
     model: Arc<OsModel>,
     apps: Vec<AppSpec>,
-    objects: Objects,
+    objects: &Objects,
     options: Options,
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
@@ -187,7 +187,7 @@ pub fn run_observed(
         Order::System => model,
         order => Arc::new(model.ordered(order)),
     };
-    let mut reference = Reference::new(machine, model, (apps, &objects), options, observer);
+    let mut reference = Reference::new(machine, model, (apps, objects), options, observer);
     let outcome = reference.go(policy);
     reference.finish(outcome)
 }
