@@ -217,6 +217,8 @@ pub(crate) enum Timer {
     Admit,
     /// A sleeping task becomes runnable; the cpu whose task or timer wakes it.
     Wake(TaskId, CpuId),
+    /// A source sends its next request; its number.
+    Source(u32),
     /// An application changes the affinity mask of its tasks; which change.
     Bind(AppId, u16),
     /// The runtime of an application switches the yields of its waiters.
@@ -241,7 +243,7 @@ impl Timer {
     const fn class(self) -> u8 {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
-            Self::Wake(..) | Self::Bind(..) | Self::Yields(..) => 1,
+            Self::Wake(..) | Self::Source(_) | Self::Bind(..) | Self::Yields(..) => 1,
             Self::Update | Self::Period(_) | Self::Refill | Self::Clocks => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
@@ -249,9 +251,9 @@ impl Timer {
         }
     }
 
-    /// A start or a wake-up: a task becomes runnable.
+    /// A start, a wake-up or a request: a task becomes runnable.
     const fn is_entry(self) -> bool {
-        matches!(self, Self::Start(_) | Self::Create(_) | Self::Admit | Self::Wake(..))
+        matches!(self, Self::Start(_) | Self::Create(_) | Self::Admit | Self::Wake(..) | Self::Source(_))
     }
 }
 
@@ -287,7 +289,7 @@ impl Ord for Armed {
 pub(crate) struct Timers {
     heap: BinaryHeap<Armed>,
     armed: u64,
-    /// Armed starts and wake-ups.
+    /// Armed starts, wake-ups and requests.
     entries: u32,
     /// The earliest instant.
     least: Time,
@@ -313,7 +315,7 @@ impl Timers {
         self.least
     }
 
-    /// A start or a wake-up is armed: the run is not deadlocked.
+    /// A start, a wake-up or a request is armed: the run is not deadlocked.
     #[inline]
     pub(crate) const fn has_entries(&self) -> bool {
         self.entries > 0

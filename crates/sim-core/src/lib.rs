@@ -7,6 +7,7 @@ pub mod account;
 mod affinity;
 pub mod command;
 mod contention;
+mod counted;
 pub mod decay;
 pub mod engine;
 mod event;

@@ -3,6 +3,8 @@
 //! The wait mode of a runtime ([`crate::wait::WaitMode`]) concerns barriers and messages; these rules concern
 //! locks only.
 
+use crate::time::Span;
+
 /// Which task gets a lock after a release.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LockOrder {
@@ -105,5 +107,10 @@ impl LockRules {
             LockWait::Spin | LockWait::Yield => None,
             LockWait::Sleep { spins, .. } => Some(spins),
         }
+    }
+
+    /// How long a waiter polls before it sleeps, where a poll takes so long; `None` = it never sleeps.
+    pub(crate) fn spin_limit(&self, poll: Span) -> Option<Span> {
+        Some(Span::from_ns(poll.ns().saturating_mul(self.sleeps_after()?)))
     }
 }

@@ -1,11 +1,11 @@
 //! Barriers, neighbour exchanges, locks and shared loops: who signals whom, and what each rank then waits
 //! for.
 //!
-//! Pure bookkeeping: this module knows ranks and instants, not tasks, cpus or queues.
+//! Pure bookkeeping: this module knows ranks, the names of tasks, and instants, not tasks, cpus or queues.
 
 use std::collections::VecDeque;
 
-use crate::ids::CpuId;
+use crate::ids::{CpuId, Id as _, LockId, TaskId};
 use crate::lock::LockRules;
 use crate::time::{Span, Time};
 use crate::wait::BarrierKind;
@@ -244,12 +244,12 @@ impl Exchanges {
 /// What follows when a lock is given back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Given {
-    /// Nothing: nobody waits, or the rank did not have it.
+    /// Nothing: nobody waits, or the task did not have it.
     Nothing,
-    /// This rank has it now.
-    To(u32),
-    /// Anyone may take it. Waiters that poll see it; this rank, which sleeps, is woken.
-    Free(Option<u32>),
+    /// This task has it now.
+    To(TaskId),
+    /// Anyone may take it. Waiters that poll see it; this task, which sleeps, is woken.
+    Free(Option<TaskId>),
 }
 
 /// The cache line of a lock's word. It moves to one cpu at a time.
@@ -286,13 +286,14 @@ impl Line {
     }
 }
 
-/// A lock of an application.
+/// A lock.
 struct Lock {
-    holder: Option<u32>,
-    /// Ranks in the order in which they came to wait (handed over) or fell asleep (barging).
-    queue: VecDeque<u32>,
+    rules: LockRules,
+    holder: Option<TaskId>,
+    /// Tasks in the order in which they came to wait (handed over) or fell asleep (barging).
+    queue: VecDeque<TaskId>,
     /// Barging: waiters that polled when the lock was last free, and those that began since.
-    pollers: Vec<u32>,
+    pollers: Vec<TaskId>,
     /// Barging: a waiter has announced that it sleeps, so that the next release wakes one (the futex has the
     /// value 2).
     contended: bool,
@@ -302,15 +303,16 @@ struct Lock {
     line: Line,
 }
 
-/// Locks of an application, all of one kind.
-pub(crate) struct Locks {
-    pub(crate) rules: LockRules,
-    locks: Vec<Lock>,
-}
+/// The locks of a run: those that applications share, then those that each of the others has of its own.
+#[derive(Default)]
+pub(crate) struct Locks(Vec<Lock>);
 
 impl Locks {
-    pub(crate) fn new(rules: LockRules, locks: u32) -> Self {
+    /// Adds so many locks of a kind; returns the number of the first one.
+    pub(crate) fn add(&mut self, rules: LockRules, locks: u32) -> u32 {
+        let first = self.0.len() as u32;
         let lock = |_| Lock {
+            rules,
             holder: None,
             queue: VecDeque::new(),
             pollers: Vec::new(),
@@ -318,23 +320,40 @@ impl Locks {
             freed: (Time::ZERO, CpuId(0)),
             line: Line::default(),
         };
-        Self { rules, locks: (0..locks).map(lock).collect() }
+        self.0.extend((0..locks).map(lock));
+        first
     }
 
-    /// Takes a lock that is free or has been handed over; true when taken. Otherwise the rank waits, in the
+    /// The kind of a lock.
+    #[inline]
+    pub(crate) fn rules(&self, lock: LockId) -> LockRules {
+        self.0[lock.index()].rules
+    }
+
+    /// Tasks that wait for some of them may sleep.
+    pub(crate) fn may_sleep(&self) -> bool {
+        self.0.iter().any(|lock| lock.rules.sleeps_after().is_some())
+    }
+
+    /// Who has a lock.
+    pub(crate) fn holder(&self, lock: LockId) -> Option<TaskId> {
+        self.0[lock.index()].holder
+    }
+
+    /// Takes a lock that is free or has been handed over; true when taken. Otherwise the task waits, in the
     /// queue of a lock that is handed over.
-    pub(crate) fn take(&mut self, lock: u32, rank: u32) -> bool {
-        let barges = self.rules.barges();
-        let lock = &mut self.locks[lock as usize];
+    pub(crate) fn take(&mut self, lock: LockId, task: TaskId) -> bool {
+        let lock = &mut self.0[lock.index()];
+        let barges = lock.rules.barges();
         match lock.holder {
             None => {
-                lock.holder = Some(rank);
+                lock.holder = Some(task);
                 lock.contended = false;
             }
-            Some(holder) if holder == rank => {}
+            Some(holder) if holder == task => {}
             Some(_) => {
                 if !barges {
-                    lock.queue.push_back(rank);
+                    lock.queue.push_back(task);
                 }
                 return false;
             }
@@ -344,19 +363,19 @@ impl Locks {
 
     /// A waiter takes a free lock. `announced`: it had announced that it sleeps, and does not know whether it
     /// was the only one.
-    pub(crate) fn seize(&mut self, lock: u32, rank: u32, announced: bool) {
-        let lock = &mut self.locks[lock as usize];
-        debug_assert!(lock.holder.is_none(), "rank {rank} takes a lock that {:?} has", lock.holder);
-        lock.holder = Some(rank);
+    pub(crate) fn seize(&mut self, lock: LockId, task: TaskId, announced: bool) {
+        let lock = &mut self.0[lock.index()];
+        debug_assert!(lock.holder.is_none(), "{task} takes a lock that {:?} has", lock.holder);
+        lock.holder = Some(task);
         lock.contended = announced;
-        lock.pollers.retain(|other| *other != rank);
+        lock.pollers.retain(|other| *other != task);
     }
 
     /// Gives a lock back on a cpu, visible from an instant on.
-    pub(crate) fn give(&mut self, lock: u32, rank: u32, at: (Time, CpuId)) -> Given {
-        let barges = self.rules.barges();
-        let lock = &mut self.locks[lock as usize];
-        if lock.holder != Some(rank) {
+    pub(crate) fn give(&mut self, lock: LockId, task: TaskId, at: (Time, CpuId)) -> Given {
+        let lock = &mut self.0[lock.index()];
+        let barges = lock.rules.barges();
+        if lock.holder != Some(task) {
             return Given::Nothing;
         }
         lock.holder = None;
@@ -370,42 +389,43 @@ impl Locks {
     }
 
     /// When and on which cpu a lock was given back, if it is free.
-    pub(crate) fn free(&self, lock: u32) -> Option<(Time, CpuId)> {
-        let lock = &self.locks[lock as usize];
+    pub(crate) fn free(&self, lock: LockId) -> Option<(Time, CpuId)> {
+        let lock = &self.0[lock.index()];
         lock.holder.is_none().then_some(lock.freed)
     }
 
     /// A waiter announces that it sleeps, if the lock is held.
-    pub(crate) fn announce(&mut self, lock: u32) {
-        let lock = &mut self.locks[lock as usize];
+    pub(crate) fn announce(&mut self, lock: LockId) {
+        let lock = &mut self.0[lock.index()];
         lock.contended = lock.holder.is_some();
     }
 
     /// A waiter that has announced it falls asleep, unless the lock has been given back since; false then.
-    pub(crate) fn sleep(&mut self, lock: u32, rank: u32) -> bool {
-        let lock = &mut self.locks[lock as usize];
+    pub(crate) fn sleep(&mut self, lock: LockId, task: TaskId) -> bool {
+        let lock = &mut self.0[lock.index()];
         if !lock.contended {
             return false;
         }
-        lock.pollers.retain(|other| *other != rank);
-        lock.queue.push_back(rank);
+        lock.pollers.retain(|other| *other != task);
+        lock.queue.push_back(task);
         true
     }
 
     /// The line of a lock's word.
-    pub(crate) fn line(&mut self, lock: u32) -> &mut Line {
-        &mut self.locks[lock as usize].line
+    pub(crate) fn line(&mut self, lock: LockId) -> &mut Line {
+        &mut self.0[lock.index()].line
     }
 
     /// True when a lock that is handed over has a next holder in line.
-    pub(crate) fn has_next(&self, lock: u32) -> bool {
-        !self.rules.barges() && !self.locks[lock as usize].queue.is_empty()
+    pub(crate) fn has_next(&self, lock: LockId) -> bool {
+        let lock = &self.0[lock.index()];
+        !lock.rules.barges() && !lock.queue.is_empty()
     }
 
     /// The waiters of which some poll.
-    pub(crate) fn waiters(&self, lock: u32) -> impl Iterator<Item = u32> {
-        let barges = self.rules.barges();
-        let lock = &self.locks[lock as usize];
+    pub(crate) fn waiters(&self, lock: LockId) -> impl Iterator<Item = TaskId> {
+        let lock = &self.0[lock.index()];
+        let barges = lock.rules.barges();
         let (pollers, queue) = if barges { (&*lock.pollers, None) } else { (&[][..], Some(&lock.queue)) };
         // One to which it has been handed over polls until it sees that.
         let next = lock.holder.filter(|_| !barges);
@@ -413,8 +433,8 @@ impl Locks {
     }
 
     /// The waiters that poll.
-    pub(crate) fn pollers(&mut self, lock: u32) -> &mut Vec<u32> {
-        &mut self.locks[lock as usize].pollers
+    pub(crate) fn pollers(&mut self, lock: LockId) -> &mut Vec<TaskId> {
+        &mut self.0[lock.index()].pollers
     }
 }
 
@@ -514,47 +534,55 @@ mod tests {
     }
 
     const AT: (Time, CpuId) = (Time::ZERO, CpuId(0));
+    const L: LockId = LockId(2);
+
+    /// Two locks of another kind, and one of this kind.
+    fn one(rules: LockRules) -> Locks {
+        let mut locks = Locks::default();
+        assert_eq!((locks.add(LockRules::QUEUED, 2), locks.add(rules, 1)), (0, 2));
+        locks
+    }
 
     #[test]
     fn a_lock_is_handed_over_in_order() {
-        let mut locks = Locks::new(LockRules::TICKET, 1);
-        assert!(locks.take(0, 2));
-        assert!(!locks.take(0, 0) && !locks.take(0, 1));
-        assert_eq!(locks.give(0, 2, AT), Given::To(0));
-        assert_eq!(locks.give(0, 1, AT), Given::Nothing);
-        assert_eq!(locks.give(0, 0, AT), Given::To(1));
-        assert_eq!(locks.give(0, 1, AT), Given::Nothing);
+        let mut locks = one(LockRules::TICKET);
+        assert!(locks.take(L, TaskId(2)));
+        assert!(!locks.take(L, TaskId(0)) && !locks.take(L, TaskId(1)));
+        assert_eq!(locks.give(L, TaskId(2), AT), Given::To(TaskId(0)));
+        assert_eq!(locks.give(L, TaskId(1), AT), Given::Nothing);
+        assert_eq!(locks.give(L, TaskId(0), AT), Given::To(TaskId(1)));
+        assert_eq!(locks.give(L, TaskId(1), AT), Given::Nothing);
     }
 
     #[test]
     fn a_free_mutex_is_anyone_s_and_wakes_one_sleeper() {
-        let mut locks = Locks::new(LockRules::MUTEX, 1);
-        assert!(locks.take(0, 0) && !locks.take(0, 1) && !locks.take(0, 2));
+        let mut locks = one(LockRules::MUTEX);
+        assert!(locks.take(L, TaskId(0)) && !locks.take(L, TaskId(1)) && !locks.take(L, TaskId(2)));
         for rank in [1, 2] {
-            locks.announce(0);
-            assert!(locks.sleep(0, rank));
+            locks.announce(L);
+            assert!(locks.sleep(L, TaskId(rank)));
         }
-        assert_eq!(locks.give(0, 0, AT), Given::Free(Some(1)));
+        assert_eq!(locks.give(L, TaskId(0), AT), Given::Free(Some(TaskId(1))));
         // Another one is faster. It has seen no waiter, so it wakes none.
-        assert!(locks.take(0, 3));
-        assert_eq!(locks.give(0, 3, AT), Given::Free(None));
+        assert!(locks.take(L, TaskId(3)));
+        assert_eq!(locks.give(L, TaskId(3), AT), Given::Free(None));
         // The woken one does not know whether others sleep.
-        locks.seize(0, 1, true);
-        assert_eq!(locks.give(0, 1, AT), Given::Free(Some(2)));
+        locks.seize(L, TaskId(1), true);
+        assert_eq!(locks.give(L, TaskId(1), AT), Given::Free(Some(TaskId(2))));
     }
 
     #[test]
     fn no_waiter_sleeps_on_a_mutex_that_was_given_back_meanwhile() {
-        let mut locks = Locks::new(LockRules::MUTEX, 1);
-        assert!(locks.take(0, 0) && !locks.take(0, 1));
-        locks.announce(0);
-        assert_eq!(locks.give(0, 0, AT), Given::Free(None));
-        assert!(!locks.sleep(0, 1));
+        let mut locks = one(LockRules::MUTEX);
+        assert!(locks.take(L, TaskId(0)) && !locks.take(L, TaskId(1)));
+        locks.announce(L);
+        assert_eq!(locks.give(L, TaskId(0), AT), Given::Free(None));
+        assert!(!locks.sleep(L, TaskId(1)));
         // Nor when a third one, which knows of no waiter, has it by now.
-        assert!(locks.take(0, 2));
-        assert!(!locks.sleep(0, 1));
-        locks.announce(0);
-        assert!(locks.sleep(0, 1));
-        assert_eq!(locks.give(0, 2, AT), Given::Free(Some(1)));
+        assert!(locks.take(L, TaskId(2)));
+        assert!(!locks.sleep(L, TaskId(1)));
+        locks.announce(L);
+        assert!(locks.sleep(L, TaskId(1)));
+        assert_eq!(locks.give(L, TaskId(2), AT), Given::Free(Some(TaskId(1))));
     }
 }

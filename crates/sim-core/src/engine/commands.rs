@@ -11,7 +11,7 @@ use crate::limits::MAX_COMMANDS;
 use crate::machine::{CpuSet, Machine};
 use crate::os::OsModel;
 use crate::policy::{Affinity, Policy, TaskState, Why};
-use crate::program::AppSpec;
+use crate::program::{AppSpec, Change};
 use crate::run_queue::{self, Rules, Tasks, group_loads, groups};
 use crate::time::{Time, Work};
 
@@ -51,10 +51,16 @@ pub(super) fn check(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Res
     for (number, app) in apps.iter().enumerate() {
         let name = &app.name;
         let acts = || app.commands.iter().map(|command| &command.act);
+        // What its tasks do to themselves.
+        let own = app.program.changes().iter().map(|change| match change {
+            Change::Weight(weight) => Act::Weight(*weight),
+            Change::Cpus(cpus) => Act::Bind(cpus.clone()),
+        });
+        let own: Vec<Act> = own.collect();
         if acts().filter(|act| act.starts()).count() > 1 || app.is_commanded() && app.after.is_some() {
             return Err(format!("application `{name}` is started twice"));
         }
-        for act in acts() {
+        for act in acts().chain(&own) {
             match act {
                 Act::Fork(parent) if parent.0 as usize >= number => {
                     return Err(format!("application `{name}` is created by one that stands behind it"));
@@ -180,7 +186,7 @@ impl Engine<'_> {
 
     /// A task gets another weight (`set_user_nice`). The cpu picks again if the current task has become
     /// lighter or a waiting one would take the cpu (`prio_changed_fair`).
-    fn reweigh(&mut self, id: TaskId, weight: u32) {
+    pub(super) fn reweigh(&mut self, id: TaskId, weight: u32) {
         let (cpu, state) = (self.shared.tasks[id].cpu, self.shared.tasks[id].state);
         let before = self.shared.tasks[id].weight;
         let scales = self.shared.model.discipline.scales_requests();
@@ -221,7 +227,7 @@ impl Engine<'_> {
 
     /// A task may run on other cpus: if that changes anything, it leaves its queue for it
     /// (`do_set_cpus_allowed`). Beside limited groups, whose tasks may be throttled, it stays.
-    fn masked(&mut self, id: TaskId, cpus: &CpuSet) {
+    pub(super) fn masked(&mut self, id: TaskId, cpus: &CpuSet) {
         let (old, model) = (self.shared.affinity(id), &self.shared.model);
         let unlimited = model.groups.iter().all(|group| group.limit.is_none());
         if model.discipline.requests().is_some()

@@ -187,15 +187,15 @@ impl Engine<'_> {
                 self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
                 self.sleep(cpu, Some(span));
             }
+            OnReturn::Until(instant) => {
+                if !self.sleeps_until(cpu, instant) {
+                    self.go_on(cpu, policy);
+                }
+            }
+            OnReturn::Io(length) => self.give_device(cpu, length),
             OnReturn::Touch => {
                 self.shared.touch_piece(cpu, id);
-                let record = &self.cpus[cpu];
-                let over = record.resched || self.shared.now >= record.slice_end;
-                if over && self.reschedule(cpu, policy) {
-                    return;
-                }
-                self.cpus[cpu].take_deferred();
-                self.proceed(cpu, policy);
+                self.go_on(cpu, policy);
             }
             OnReturn::Yield => {
                 self.shared.tasks[id].pc += 1;
@@ -218,6 +218,17 @@ impl Engine<'_> {
                 self.proceed(cpu, policy);
             }
         }
+    }
+
+    /// The system call of the current task is over, and it goes on unless the cpu picks another one.
+    fn go_on(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let record = &self.cpus[cpu];
+        let over = record.resched || self.shared.now >= record.slice_end;
+        if over && self.reschedule(cpu, policy) {
+            return;
+        }
+        self.cpus[cpu].take_deferred();
+        self.proceed(cpu, policy);
     }
 
     /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best

@@ -23,7 +23,7 @@ const fn scope_of(op: &Op) -> Scope {
 /// Sets the work of a compute operation; false when there is none.
 #[inline]
 fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> bool {
-    let raw = vary(task, work.raw(), spread);
+    let raw = vary(&app.program, task, work.raw(), spread);
     let scale = if app.rank_scale.is_empty() { 1_000 } else { app.rank_scale[rank as usize] };
     let scaled = if scale == 1_000 {
         raw.min(Work::MAX.raw())
@@ -38,8 +38,9 @@ fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> boo
 
 /// A value varied by the task's next draw. The draw is taken whether or not there is variation.
 #[inline]
-fn vary(task: &mut Task, mean: u64, spread: Spread) -> u64 {
-    spread.apply(mean, task.draw())
+pub(super) fn vary(program: &Program, task: &mut Task, mean: u64, spread: Spread) -> u64 {
+    let draw = task.draw();
+    if spread == Spread::NONE { mean } else { program.vary(mean, spread, draw) }
 }
 
 /// Sets up the next block of a bulk transfer, which a core reads at this bandwidth; false (and on to the next
@@ -199,8 +200,7 @@ impl Engine<'_> {
             }
             Op::Sleep { .. } | Op::Yield | Op::Respawn => {
                 if op != Op::Yield {
-                    let task = &mut self.shared.tasks[id];
-                    self.shared.apps[task.app()].end_response(task, self.shared.now);
+                    self.shared.end_response(id);
                 }
                 let (call, after) = self.call(id, op);
                 self.shared.begin_syscall(&mut self.cpus[cpu], call, after);
@@ -224,16 +224,7 @@ impl Engine<'_> {
             | Op::LeadersBarrier
             | Op::Repeat(_)
             | Op::End => violated(id, cpu, "performs an operation that is begun elsewhere"),
-            Op::Post { .. }
-            | Op::Take { .. }
-            | Op::Arm(_)
-            | Op::Meet { .. }
-            | Op::Until { .. }
-            | Op::Io { .. }
-            | Op::Branch { .. }
-            | Op::Jump(_)
-            | Op::Set(_)
-            | Op::Done => violated(id, cpu, "performs an operation that is not built yet"),
+            other => return self.perform_other(cpu, other),
         }
         false
     }
@@ -246,8 +237,10 @@ impl Engine<'_> {
         let (sleep, yields, fork) = (costs.sleep, costs.yield_call.max(least), costs.fork.max(least));
         match op {
             Op::Sleep { span, spread } => {
-                let span = vary(&mut self.shared.tasks[id], span.ns(), spread).max(1);
-                let counters = &mut self.shared.apps[self.shared.tasks[id].app()].counters;
+                let task = &mut self.shared.tasks[id];
+                let app = &mut self.shared.apps[task.app()];
+                let span = vary(&app.program, task, span.ns(), spread).max(1);
+                let counters = &mut app.counters;
                 counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(span);
                 (sleep, OnReturn::Nap(Span::from_ns(span)))
             }
@@ -268,8 +261,7 @@ impl Engine<'_> {
     fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.shared.emit_running(&mut self.cpus[cpu]);
-        let task = &mut self.shared.tasks[id];
-        self.shared.apps[task.app()].end_response(task, self.shared.now);
+        self.shared.end_response(id);
         // Nothing follows that could be delayed.
         self.cpus[cpu].overhead = Overhead::NONE;
         self.shared.not_runnable(id, TaskState::Exited);

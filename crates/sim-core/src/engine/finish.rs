@@ -1,8 +1,9 @@
 //! The end of a run: the last segments are closed and the report is made.
 
 use crate::account::Category;
+use crate::counted::Servers;
 use crate::engine::Engine;
-use crate::engine::state::{App, Task};
+use crate::engine::state::{App, Flow, Task};
 use crate::ids::{Id, IdVec, TaskId};
 use crate::outcome::{AppReport, Outcome, RunReport};
 use crate::time::Span;
@@ -46,8 +47,8 @@ impl Engine<'_> {
             extrapolated: self.shared.extrapolated,
             error,
             apps,
-            sources: Vec::new(),
-            devices: Vec::new(),
+            sources: self.shared.objects.sources.iter().map(Flow::report).collect(),
+            devices: self.shared.objects.devices.iter().map(Servers::report).collect(),
             cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
             corrections: self.corrections,
             events: self.events,
@@ -75,8 +76,8 @@ fn app_report(app: &App, tasks: &IdVec<TaskId, Task>, added: &[Span]) -> AppRepo
         requests: app.responses.is_some(),
         deadline: app.deadline,
         responses: app.responses.clone(),
-        waits: None,
-        first_late: None,
+        waits: app.waits.clone(),
+        first_late: app.first_late,
         latencies: None,
     }
 }

@@ -1,7 +1,7 @@
 //! The invariants that hold between two instants, as functions that assert them.
 //!
 //! A violated invariant is an error of this crate: no scenario, machine file or policy can cause one, because
-//! [`setup::check`](super::setup::check) refuses bad input and [`super::system`] refuses illegal actions.
+//! [`check::check`](super::check::check) refuses bad input and [`super::system`] refuses illegal actions.
 //! Builds with debug assertions check the cpus that decided at each instant, and from time to time all cpus,
 //! tasks and applications. Other builds check one cpu from time to time. No check allocates memory.
 

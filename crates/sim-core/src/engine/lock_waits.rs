@@ -1,7 +1,7 @@
 //! Waits for locks: what a waiter sees of its lock, when it sleeps, and the word of the lock.
 
 use crate::engine::shared::Shared;
-use crate::engine::state::{Cpu, LockWaiter, Part, Waiting};
+use crate::engine::state::{Cpu, LockWaiter, Part, Task, Waiting};
 use crate::ids::{AppId, CpuId, LockId, TaskId};
 use crate::time::{Span, Time};
 
@@ -15,29 +15,50 @@ impl Shared<'_> {
 
     /// A task begins to wait for a lock.
     pub(crate) fn await_lock(&mut self, id: TaskId, deadline: Time) {
-        let task = &self.tasks[id];
-        let app = task.app();
-        let lock = self.apps[app].lock_of(task);
-        let app = &mut self.apps[app];
-        let (rank, rules) = (app.rank(id), app.locks.rules);
+        let lock = self.lock_of(&self.tasks[id]);
+        let rules = self.locks.rules(lock);
         // A waiter that does not poll first marks the lock at its first look.
         let announced = rules.sleeps_after() == Some(0);
         let listed = rules.barges();
         if listed {
-            app.locks.pollers(lock.0).push(rank);
+            self.locks.pollers(lock).push(id);
         }
         self.tasks[id].history.lock =
             LockWaiter { since: self.now, deadline, announced, listed, slept: false };
     }
 
-    /// A lock that is not handed over has been taken or given back: the waits for it end at other instants.
+    /// The lock of the run that a task waits for or comes to.
+    pub(crate) fn lock_of(&self, task: &Task) -> LockId {
+        self.apps[task.app()].lock_of(task)
+    }
+
+    /// When what a waiting task waits for is visible to it, as far as is known: of a lock that is not handed
+    /// over, when it could see that the lock is free.
+    pub(crate) fn wait_ends(&self, task: &Task) -> Time {
+        if task.waiting != Waiting::Lock {
+            return task.ready();
+        }
+        let lock = self.lock_of(task);
+        let rules = self.locks.rules(lock);
+        if !rules.barges() || rules.yields() {
+            return task.ready();
+        }
+        let free = self.locks.free(lock);
+        free.map_or(Time::NEVER, |(at, there)| at + self.machine.signal_latency(there, task.cpu))
+    }
+
+    /// A lock that is not handed over has been taken or given back by a task of an application: the waits for
+    /// it end at other instants.
     pub(super) fn note_waiters(&mut self, app: AppId, lock: LockId) {
-        if !self.watch.is_watching() || !self.apps[app].locks.rules.barges() {
+        if !self.watch.is_watching() || !self.locks.rules(lock).barges() {
             return;
         }
-        for id in (0..self.apps[app].tasks).map(|rank| self.apps[app].task(rank)) {
+        let app = &self.apps[app];
+        let (first, tasks) =
+            if app.named_locks { (0, self.tasks.len() as u32) } else { (app.first.0, app.tasks) };
+        for id in (first..first + tasks).map(TaskId) {
             let task = &self.tasks[id];
-            if task.waiting == Waiting::Lock && self.apps[app].lock_of(task) == lock {
+            if task.waiting == Waiting::Lock && self.lock_of(task) == lock {
                 self.watch.note(task.cpu);
             }
         }
@@ -47,28 +68,22 @@ impl Shared<'_> {
     /// the lock itself from now on.
     pub(crate) fn look_at_lock(&mut self, cpu: CpuId, id: TaskId, from: Time) {
         let task = &self.tasks[id];
-        let app = task.app();
-        let lock = self.apps[app].lock_of(task);
-        let rules = self.apps[app].locks.rules;
+        let lock = self.lock_of(task);
+        let rules = self.locks.rules(lock);
         if !rules.barges() || rules.yields() {
             return;
         }
         debug_assert!(task.cpu == cpu, "{id} looks on {cpu} and belongs to {}", task.cpu);
         let again = matches!(rules.wait, crate::lock::LockWait::Sleep { again: true, .. });
-        let limit = if again && task.history.lock.slept {
-            self.apps[app].lock_spin_limit(self.machine.costs.poll)
-        } else {
-            None
-        };
-        let ready = self.apps[app].wait_ends(&self.machine, &self.tasks[id]);
+        let limit =
+            if again && task.history.lock.slept { rules.spin_limit(self.machine.costs.poll) } else { None };
+        let ready = self.wait_ends(&self.tasks[id]);
         let deadline = limit.map(|limit| self.deadline(from, Some(limit)));
         let waiter = &mut self.tasks[id].history.lock;
         waiter.slept = false;
         waiter.deadline = deadline.unwrap_or(waiter.deadline);
         if !std::mem::replace(&mut waiter.listed, true) {
-            let app = &mut self.apps[app];
-            let rank = app.rank(id);
-            app.locks.pollers(lock.0).push(rank);
+            self.locks.pollers(lock).push(id);
         }
         let deadline = waiter.deadline;
         self.tasks[id].look(ready, deadline);
@@ -78,30 +93,26 @@ impl Shared<'_> {
     /// The current task writes the word of a lock after its pending overhead, and other cpus then fetch its
     /// line within `reads`. Returns how long it waits for the line; no time where waiters make a system call
     /// between two polls.
-    pub(super) fn write_word(&mut self, record: &Cpu, app: AppId, lock: LockId, reads: Span) -> Span {
-        let locks = &mut self.apps[app].locks;
-        if locks.rules.yields() {
+    pub(super) fn write_word(&mut self, record: &Cpu, lock: LockId, reads: Span) -> Span {
+        if self.locks.rules(lock).yields() {
             return Span::ZERO;
         }
         let latency = |had| self.machine.signal_latency(had, record.id);
-        locks.line(lock.0).write(record.cursor(self.now), record.id, latency, reads)
+        self.locks.line(lock).write(record.cursor(self.now), record.id, latency, reads)
     }
 
     /// The current task takes the line of a lock that it has got.
-    pub(super) fn take_line(&mut self, record: &mut Cpu, app: AppId, lock: LockId) {
-        let wait = self.write_word(record, app, lock, Span::ZERO);
+    pub(super) fn take_line(&mut self, record: &mut Cpu, lock: LockId) {
+        let wait = self.write_word(record, lock, Span::ZERO);
         record.pend(Part::Lock, wait);
     }
 
     /// The current task has polled for a lock as long as it does, and marks the lock before it sleeps.
     pub(crate) fn announce_sleep(&mut self, record: &Cpu) {
-        let task = &self.tasks[record.current];
-        let app = task.app();
-        let lock = self.apps[app].lock_of(task);
-        let locks = &mut self.apps[app].locks;
-        if locks.rules.barges() {
-            locks.announce(lock.0);
-            self.write_word(record, app, lock, Span::ZERO);
+        let lock = self.lock_of(&self.tasks[record.current]);
+        if self.locks.rules(lock).barges() {
+            self.locks.announce(lock);
+            self.write_word(record, lock, Span::ZERO);
             self.tasks[record.current].history.lock.announced = true;
         }
     }
@@ -115,10 +126,10 @@ impl Shared<'_> {
             return unready;
         }
         let app = &mut self.apps[task.app()];
-        let (lock, rank) = (app.lock_of(task), app.rank(id));
+        let lock = app.lock_of(task);
         let mut sleeps = unready;
-        if app.locks.rules.barges() {
-            sleeps = unready && app.locks.sleep(lock.0, rank);
+        if self.locks.rules(lock).barges() {
+            sleeps = unready && self.locks.sleep(lock, id);
             let waiter = &mut task.history.lock;
             waiter.slept = true;
             waiter.listed &= !sleeps;

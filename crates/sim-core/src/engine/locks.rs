@@ -24,17 +24,16 @@ use crate::time::{Span, Time};
 impl Engine<'_> {
     /// How long it takes until the cpus that poll the word of a lock have fetched its line, one after the
     /// other. This cpu and the task `next` do not count.
-    fn reads_of_pollers(&self, cpu: CpuId, app: AppId, lock: LockId, next: Option<TaskId>) -> Span {
-        let record = &self.shared.apps[app];
-        if !record.locks.rules.polls_its_word() {
+    fn reads_of_pollers(&self, cpu: CpuId, lock: LockId, next: Option<TaskId>) -> Span {
+        if !self.shared.locks.rules(lock).polls_its_word() {
             return Span::ZERO;
         }
         let mut reads = Span::ZERO;
-        for id in record.locks.waiters(lock.0).map(|rank| record.task(rank)) {
+        for id in self.shared.locks.waiters(lock) {
             let task = &self.shared.tasks[id];
             let (there, other) = (task.cpu, &self.cpus[task.cpu]);
             let polls = other.current == id && other.activity == Activity::Spin;
-            let waits = task.waiting == Waiting::Lock && record.lock_of(task) == lock;
+            let waits = task.waiting == Waiting::Lock && self.shared.lock_of(task) == lock;
             if polls && waits && there != cpu && next != Some(id) {
                 reads += self.shared.machine.signal_latency(cpu, there);
             }
@@ -43,53 +42,52 @@ impl Engine<'_> {
     }
 
     /// The current task gives a lock back, and all that poll its word fetch the line.
-    fn give_line(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
-        let locks = &self.shared.apps[app].locks;
+    fn give_line(&mut self, cpu: CpuId, lock: LockId) {
+        let locks = &self.shared.locks;
         // A queued lock is handed over by a store to the word of the next one.
-        if locks.rules.word == LockWord::Shared || !locks.has_next(lock.0) {
-            let reads = self.reads_of_pollers(cpu, app, lock, None);
-            let wait = self.shared.write_word(&self.cpus[cpu], app, lock, reads);
+        if locks.rules(lock).word == LockWord::Shared || !locks.has_next(lock) {
+            let reads = self.reads_of_pollers(cpu, lock, None);
+            let wait = self.shared.write_word(&self.cpus[cpu], lock, reads);
             self.cpus[cpu].pend(Part::Lock, wait);
         }
     }
 
-    /// The current task takes a lock (true) or begins to wait for it.
-    pub(crate) fn lock(&mut self, cpu: CpuId, lock: LockId) -> bool {
+    /// The current task takes a lock of its program (true) or begins to wait for it.
+    pub(crate) fn lock(&mut self, cpu: CpuId, own: LockId) -> bool {
         let id = self.cpus[cpu].current;
         let app = self.shared.tasks[id].app();
         let record = &mut self.shared.apps[app];
-        if record.locks.take(lock.0, record.rank(id)) {
+        let lock = record.lock(own);
+        if self.shared.locks.take(lock, id) {
             record.counters.locks += 1;
             self.shared.tasks[id].pc += 1;
-            self.shared.take_line(&mut self.cpus[cpu], app, lock);
+            self.shared.take_line(&mut self.cpus[cpu], lock);
             self.withdraw(cpu, app, lock);
             return true;
         }
-        self.shared.write_word(&self.cpus[cpu], app, lock, Span::ZERO);
+        self.shared.write_word(&self.cpus[cpu], lock, Span::ZERO);
         self.shared.emit_running(&mut self.cpus[cpu]);
-        self.shared.observe(Observation::LockAwaited { task: id, lock });
+        self.shared.observe(Observation::LockAwaited { task: id, lock: own });
         self.begin_wait(cpu, Waiting::Lock, Time::NEVER);
         false
     }
 
-    /// The current task gives a lock back.
-    pub(crate) fn unlock(&mut self, cpu: CpuId, lock: LockId) {
+    /// The current task gives a lock of its program back.
+    pub(crate) fn unlock(&mut self, cpu: CpuId, own: LockId) {
         let id = self.cpus[cpu].current;
         let app = self.shared.tasks[id].app();
-        self.give_line(cpu, app, lock);
+        let lock = self.shared.apps[app].lock(own);
+        self.give_line(cpu, lock);
         let at = (self.cpus[cpu].cursor(self.shared.now), cpu);
-        let record = &mut self.shared.apps[app];
-        match record.locks.give(lock.0, record.rank(id), at) {
+        match self.shared.locks.give(lock, id, at) {
             Given::Nothing => {}
-            Given::To(rank) => {
-                let next = record.task(rank);
+            Given::To(next) => {
                 // On average, half of the other pollers fetch the line first.
-                let before = Span::from_ns(self.reads_of_pollers(cpu, app, lock, Some(next)).ns() / 2);
+                let before = Span::from_ns(self.reads_of_pollers(cpu, lock, Some(next)).ns() / 2);
                 let visible = self.shared.visible(&self.cpus[cpu], next) + before;
                 self.signal(cpu, next, Some(visible));
             }
             Given::Free(sleeper) => {
-                let sleeper = sleeper.map(|rank| record.task(rank));
                 self.tell_pollers(cpu, app, lock);
                 if let Some(sleeper) = sleeper {
                     self.signal(cpu, sleeper, None);
@@ -102,11 +100,10 @@ impl Engine<'_> {
     /// when it gets a cpu.
     fn tell_pollers(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
         self.shared.note_waiters(app, lock);
-        let locks = &mut self.shared.apps[app].locks;
-        let yields = locks.rules.yields();
-        let mut pollers = std::mem::take(locks.pollers(lock.0));
-        pollers.retain(|rank| {
-            let id = self.shared.apps[app].task(*rank);
+        let yields = self.shared.locks.rules(lock).yields();
+        let mut pollers = std::mem::take(self.shared.locks.pollers(lock));
+        pollers.retain(|id| {
+            let id = *id;
             let tell = yields || self.shared.tasks[id].state == TaskState::Running;
             if tell {
                 self.signal(cpu, id, None);
@@ -115,16 +112,15 @@ impl Engine<'_> {
             }
             tell
         });
-        *self.shared.apps[app].locks.pollers(lock.0) = pollers;
+        *self.shared.locks.pollers(lock) = pollers;
     }
 
     /// A lock has been taken: polling waiters no longer see it free.
     fn withdraw(&mut self, cpu: CpuId, app: AppId, lock: LockId) {
         self.shared.note_waiters(app, lock);
-        let pollers = std::mem::take(self.shared.apps[app].locks.pollers(lock.0));
-        for rank in &pollers {
-            let id = self.shared.apps[app].task(*rank);
-            let task = &mut self.shared.tasks[id];
+        let pollers = std::mem::take(self.shared.locks.pollers(lock));
+        for id in &pollers {
+            let task = &mut self.shared.tasks[*id];
             if task.ready().is_never() {
                 continue;
             }
@@ -136,7 +132,7 @@ impl Engine<'_> {
                 self.shared.rounds.mark(there);
             }
         }
-        *self.shared.apps[app].locks.pollers(lock.0) = pollers;
+        *self.shared.locks.pollers(lock) = pollers;
     }
 
     /// The current task, which has waited for a lock, has got it.
@@ -144,18 +140,19 @@ impl Engine<'_> {
         let id = self.cpus[cpu].current;
         let task = &self.shared.tasks[id];
         let (app, waiter) = (task.app(), task.history.lock);
-        let lock = self.shared.apps[app].lock_of(task);
+        let lock = self.shared.lock_of(task);
         let waited = self.shared.now.since(waiter.since);
         let record = &mut self.shared.apps[app];
+        let own = record.own_lock(lock);
         record.counters.locks += 1;
         record.counters.lock_waits += 1;
         record.counters.lock_wait_ns += waited.ns();
-        if record.locks.rules.barges() {
-            record.locks.seize(lock.0, record.rank(id), waiter.announced);
-            self.shared.take_line(&mut self.cpus[cpu], app, lock);
+        if self.shared.locks.rules(lock).barges() {
+            self.shared.locks.seize(lock, id, waiter.announced);
+            self.shared.take_line(&mut self.cpus[cpu], lock);
             self.withdraw(cpu, app, lock);
         }
         self.shared.report_polling(&mut self.cpus[cpu]);
-        self.shared.observe(Observation::LockObtained { task: id, lock });
+        self.shared.observe(Observation::LockObtained { task: id, lock: own });
     }
 }

@@ -16,9 +16,9 @@
 //!
 //! The fast-forward of `polling` also changes tasks between Queued and Running. `relocate` queues a task on
 //! another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
-//! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is
-//! independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once its
-//! spin limit (`deadline`) has passed. What few tasks and cpus have lies apart from their records
+//! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock, an event.
+//! It is independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once
+//! its spin limit (`deadline`) has passed. What few tasks and cpus have lies apart from their records
 //! (`state::apart`).
 //!
 //! # An instant
@@ -76,21 +76,26 @@
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` (programs),
-//! `barrier` (signals), `locks` and `lock_waits`, `yields`, `shared`, `segments`, `memory`, `cores`, `pages`,
-//! `clocks`, `numa`, `ticks`, `catch_up`, `polling`, `system` (the policy's side), `startup` and `arrivals`,
-//! `update`, `setup` and `finish`, `sampling`, `invariants`, `real_time`.
+//! `bandwidth` (who is picked), `ordering` (queues that the policy orders), `notices`, `execute` and `flow`
+//! (programs), `events` (what programs share), `barrier` (signals), `locks` and `lock_waits`, `yields`,
+//! `shared`, `segments`, `memory`, `cores`, `pages`, `clocks`, `numa`, `ticks`, `catch_up`, `polling`,
+//! `system` (the policy's side), `startup` and `arrivals`, `update`, `check`, `setup` and `finish`,
+//! `deadlock`, `sampling`, `invariants`, `real_time`.
 
 mod arrivals;
 mod bandwidth;
 mod barrier;
 mod catch_up;
+mod check;
 mod clocks;
 mod commands;
 mod cores;
+mod deadlock;
 mod dispatch;
+mod events;
 mod execute;
 mod finish;
+mod flow;
 mod invariants;
 mod lock_waits;
 mod locks;
@@ -131,13 +136,13 @@ use crate::machine::{Machine, PerCpu};
 use crate::observe::Observer;
 use crate::os::OsModel;
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{self, Order, Policy, Preemption, TaskState};
+use crate::policy::{self, Order, Policy, Preemption};
 use crate::program::{AppSpec, Objects};
 use crate::run_queue::Rules;
 use polling::prediction::Predictions;
 use sampling::Sampling;
 use shared::Shared;
-use state::{App, Cpu, Task};
+use state::Cpu;
 use ticks::Ticks;
 use watch::Watch;
 
@@ -251,7 +256,7 @@ impl Simulation {
         objects: Objects,
         options: Options,
     ) -> Result<Self, String> {
-        setup::check(&machine, &model, &apps, options.admission)?;
+        check::check(&machine, &model, &apps, options.admission)?;
         objects.check(&apps)?;
         let grouped = model.discipline.grouped().filter(|_| !model.groups.is_empty());
         let model = match grouped {
@@ -364,7 +369,7 @@ impl Engine<'_> {
             let none = |cpu: &Cpu| cpu.running == 0 && cpu.head.is_none();
             let comes = self.timers.has_entries() || !self.commands.is_empty();
             if next.is_never() && !comes && self.cpus.iter().all(none) {
-                break Outcome::Deadlock(deadlock_message(&self.shared.tasks, &self.shared.apps));
+                break Outcome::Deadlock(deadlock::message(&self.shared));
             }
             let event = next.min(self.timers.earliest());
             // A command acts when all events of its instant are over.
@@ -530,6 +535,7 @@ impl Engine<'_> {
             Timer::Create(app) => self.create(app, policy),
             Timer::Admit => self.admit(policy),
             Timer::Wake(task, waker) => self.wake(task, waker, policy),
+            Timer::Source(number) => self.request_comes(number, policy),
             Timer::Bind(app, change) => self.rebind(app, change, policy),
             Timer::Yields(app, of_team) => self.switch_yields(app, of_team),
             Timer::Update => self.update_priorities(),
@@ -544,22 +550,4 @@ impl Engine<'_> {
             Timer::Slot => policy.timer(self, policy::Timer::Slot),
         }
     }
-}
-
-/// The most names in a message.
-pub(crate) const FEW: usize = 5;
-
-/// The deadlock message: how many tasks wait, and the first few of them.
-fn deadlock_message(tasks: &IdVec<TaskId, Task>, apps: &IdVec<AppId, App>) -> String {
-    let waits = |id: &TaskId| {
-        let task = &tasks[*id];
-        task.state != TaskState::Exited && !apps[task.app()].background
-    };
-    let name = |id: TaskId| {
-        let (task, app) = (&tasks[id], &apps[tasks[id].app()]);
-        format!("{} rank {} ({:?})", app.name, app.rank(id), task.waiting)
-    };
-    let all = tasks.ids().filter(waits).count();
-    let names: Vec<String> = tasks.ids().filter(waits).take(FEW).map(name).collect();
-    format!("{all} tasks wait for what will never happen: {}", names.join(", "))
 }

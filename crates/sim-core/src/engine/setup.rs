@@ -1,4 +1,4 @@
-//! Building a run: what is refused, and the first state of everything.
+//! Building a run: the first state of everything.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,253 +16,24 @@ use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
-use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, ProcessId, Task};
+use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, ProcessId, RunObjects, Task};
 use crate::engine::ticks::Ticks;
 use crate::engine::watch::Watch;
-use crate::engine::{Engine, Simulation, commands};
+use crate::engine::{Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
-use crate::ids::{AppId, CpuId, IdVec, TaskId};
-use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
+use crate::ids::{AppId, CpuId, Id as _, IdVec, LockId, TaskId};
 use crate::machine::{CpuSet, Machine, PerCpu};
 use crate::observe::Observer;
-use crate::os::{Discipline, Limit, NumaBalancing, OsModel};
-use crate::outcome::{Admission, Counters, Options};
+use crate::os::{Discipline, OsModel};
+use crate::outcome::{Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, Forks, OWN_SLICE, Op, Program, Runtime, Scheduling};
+use crate::program::{AppSpec, Change, Forks, Objects, Op, Program, Runtime};
 use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::real_time::OTHERS;
 use crate::run_queue::{Average, Rules, groups};
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
-use crate::wait::{BarrierKind, WaitMode};
-
-/// Refuses what cannot be simulated.
-pub(crate) fn check(
-    machine: &Machine,
-    model: &OsModel,
-    apps: &[AppSpec],
-    admission: Admission,
-) -> Result<(), String> {
-    if apps.len() > MAX_APPS {
-        return Err(format!("at most {MAX_APPS} applications, these are {}", apps.len()));
-    }
-    if apps.iter().all(|app| app.background) {
-        return Err("no foreground application: the run would never end".into());
-    }
-    let tasks: u64 = apps.iter().map(|app| u64::from(app.tasks)).sum();
-    if tasks > MAX_TASKS {
-        return Err(format!("at most {MAX_TASKS} tasks, these are {tasks}"));
-    }
-    let profiles: usize = apps.iter().map(|app| 1 + app.program.profiles().len()).sum();
-    if profiles > MAX_PROFILES {
-        let most = MAX_PROFILES;
-        return Err(format!("at most {most} memory profiles with one per application, these are {profiles}"));
-    }
-    if model.tick < Span::from_us(1) {
-        return Err("the tick period must be at least 1us".into());
-    }
-    model.discipline.check(model.tick)?;
-    model.numa_balancing.as_ref().map_or(Ok(()), NumaBalancing::check)?;
-    if !(1..=1_000).contains(&machine.clocks.lowest) {
-        return Err("the lowest clock is 0.001 to 1 of the highest one".into());
-    }
-    if machine.costs.poll == Span::ZERO {
-        return Err("a poll takes at least 1ns".into());
-    }
-    if admission.jobs == 0 {
-        return Err("at least one application must be admitted".into());
-    }
-    check_groups(machine, model, apps)?;
-    check_looks(machine, apps)?;
-    let plain = !model.discipline.has_policies();
-    let fair = |app: &AppSpec| {
-        (0..app.tasks).any(|rank| matches!(app.scheduling_of(rank), Scheduling::Batch | Scheduling::Idle))
-    };
-    if let Some(app) = apps.iter().find(|app| plain && fair(app)) {
-        return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
-    }
-    check_real_time(model, apps)?;
-    check_slices(model, apps)?;
-    commands::check(machine, model, apps)?;
-    let mut numbered = apps.iter().enumerate();
-    numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
-}
-
-/// Refuses real-time tasks where the kernel has none, and rules and priorities out of range.
-fn check_real_time(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
-    for app in apps {
-        let name = &app.name;
-        if !app.rank_scheduling.is_empty() && app.rank_scheduling.len() != app.tasks as usize {
-            let (some, all) = (app.rank_scheduling.len(), app.tasks);
-            return Err(format!("application `{name}` schedules {some} of {all} ranks"));
-        }
-        let priorities = (0..app.tasks).filter_map(|rank| app.scheduling_of(rank).priority());
-        for priority in priorities {
-            if !(1..=99).contains(&priority) {
-                return Err(format!("`{name}`: a real-time priority is 1 to 99, this is {priority}"));
-            }
-        }
-    }
-    let Some(app) = apps.iter().find(|app| app.is_real_time()) else { return Ok(()) };
-    let Some(rules) = model.real_time else {
-        return Err(format!("`{}`: {} has no SCHED_FIFO and SCHED_RR here", app.name, model.name));
-    };
-    if rules.period < Span::from_ms(1)
-        || rules.quantum == Span::ZERO
-        || rules.server.runtime >= rules.server.period
-    {
-        return Err("the rules of the real-time class are out of range".into());
-    }
-    if !model.groups.is_empty() && !model.discipline.has_policies() {
-        return Err(format!("`{}`: real-time tasks beside task groups need EEVDF here", app.name));
-    }
-    model.with_real_time().discipline.check(model.tick)
-}
-
-/// Refuses slices of tasks that are out of range, and where the kernel has none.
-fn check_slices(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
-    let Some((app, slice)) = apps.iter().find_map(|app| Some((app, app.slice?))) else { return Ok(()) };
-    let name = &app.name;
-    if !model.discipline.has_own_slices() {
-        return Err(format!("`{name}`: only EEVDF since Linux 6.12 has slices of tasks"));
-    }
-    if (0..app.tasks).any(|rank| app.scheduling_of(rank) == Scheduling::Idle) {
-        return Err(format!("`{name}`: tasks of SCHED_IDLE have no slice of their own"));
-    }
-    if slice < OWN_SLICE.0 || slice > OWN_SLICE.1 {
-        return Err(format!("`{name}`: the slice of a task is 0.1 to 100 ms, this is {} ns", slice.ns()));
-    }
-    Ok(())
-}
-
-/// Refuses ways to poll that are out of range, or too many.
-fn check_looks(machine: &Machine, apps: &[AppSpec]) -> Result<(), String> {
-    let mut kinds = Vec::new();
-    for app in apps {
-        let name = &app.name;
-        for looks in app.runtimes().flat_map(|of| [of.polling.looks, of.polling.message_looks]) {
-            let each = if looks.each == Span::ZERO { machine.costs.poll } else { looks.each };
-            if looks.count == 0 || u64::from(looks.count).saturating_mul(each.ns()) > MAX_POLL.ns() {
-                return Err(format!(
-                    "application `{name}`: the polls before a yield must be at least 1 and take at most \
-                     {} ns, these are {} of {} ns",
-                    MAX_POLL.ns(),
-                    looks.count,
-                    each.ns()
-                ));
-            }
-            if !kinds.contains(&looks) {
-                kinds.push(looks);
-            }
-        }
-        let least = Span::from_us(1);
-        let short =
-            |of: &Runtime| of.polling.cycle.is_some_and(|cycle| cycle.on < least || cycle.off < least);
-        if app.runtimes().any(short) {
-            return Err(format!("application `{name}`: yields must be on and off for at least 1us each"));
-        }
-    }
-    if kinds.len() > MAX_LOOKS {
-        return Err(format!(
-            "the applications of a run can poll in {MAX_LOOKS} ways, these are {}",
-            kinds.len()
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses task groups that are no tree, or out of range, and applications in groups that do not exist.
-fn check_groups(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
-    let groups = &model.groups;
-    if groups.is_empty() && apps.iter().all(|app| app.group.is_none()) {
-        return Ok(());
-    }
-    if !model.discipline.has_groups() {
-        return Err("only CFS and EEVDF have task groups".into());
-    }
-    if groups.len() as u64 * u64::from(machine.cpus()) > MAX_TASKS {
-        return Err(format!("task groups times cpus must be at most {MAX_TASKS}"));
-    }
-    if groups.len() > MAX_GROUPS {
-        return Err(format!("at most {MAX_GROUPS} task groups, these are {}", groups.len()));
-    }
-    if let Some(app) = apps.iter().find(|app| app.kernel_mode && limited(model)) {
-        return Err(format!("`{}` stays in kernel mode, beside task groups with limits", app.name));
-    }
-    let limits = model.discipline.bandwidth().is_some();
-    if let Some(group) = groups.iter().find(|group| group.limit.is_some() && !limits) {
-        return Err(format!("the cpu time of the task group `{}` cannot be limited here", group.name));
-    }
-    for (number, group) in groups.iter().enumerate() {
-        if group.parent.is_some_and(|parent| usize::from(parent) >= number) {
-            return Err(format!("the task group `{}` comes before the group around it", group.name));
-        }
-        if !(2..=262_144).contains(&group.weight) {
-            return Err(format!("the weight of the task group `{}` must be 2 to 262144", group.name));
-        }
-        let fits = |limit: &Limit| {
-            Limit::PERIODS.contains(&limit.period)
-                && Limit::QUOTAS.contains(&limit.quota)
-                && limit.burst <= limit.quota
-        };
-        if !group.limit.iter().all(fits) {
-            let name = &group.name;
-            return Err(format!(
-                "the task group `{name}` needs a quota of 1ms to 1000s, a period of 1ms to 1s"
-            ));
-        }
-    }
-    let known = |group: u16| usize::from(group) < groups.len();
-    match apps.iter().find(|app| app.group.is_some_and(|group| !known(group))) {
-        Some(app) => Err(format!("`{}` is in a task group that does not exist", app.name)),
-        None => Ok(()),
-    }
-}
-
-/// Refuses an application, the `number`-th, that cannot be simulated.
-fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSpec) -> Result<(), String> {
-    let name = &app.name;
-    if !app.background && u64::from(app.tasks) > admission.tasks {
-        return Err(format!(
-            "application `{name}` has {} tasks; {} are admitted at once",
-            app.tasks, admission.tasks
-        ));
-    }
-    if let Some(before) = app.after
-        && before.0 as usize >= number
-    {
-        return Err(format!("application `{name}` can only follow one that stands before it"));
-    }
-    if app.rank_scale.contains(&0) {
-        return Err(format!("application `{name}` has a rank without work"));
-    }
-    if app.tasks == 0 {
-        return Err(format!("application `{name}` has no tasks"));
-    }
-    if app.weight == 0 || app.rank_weights.contains(&0) {
-        return Err(format!("application `{name}` has a weight of 0"));
-    }
-    if !app.rank_weights.is_empty() && app.rank_weights.len() != app.tasks as usize {
-        return Err(format!("application `{name}` weighs {} of {} ranks", app.rank_weights.len(), app.tasks));
-    }
-    if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
-        return Err(format!("application `{name}` scales {} of {} ranks", app.rank_scale.len(), app.tasks));
-    }
-    let narrow = |of: &Runtime| matches!(of.barrier, BarrierKind::Tree { arity } if arity < 2);
-    if app.runtimes().any(narrow) {
-        return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
-    }
-    let none = |cpus: &CpuSet| !cpus.iter().any(|cpu| cpu.0 < machine.cpus());
-    if app.rebinds.iter().any(|(_, cpus)| none(cpus)) || app.rebinds.len() > usize::from(u16::MAX) {
-        return Err(format!("application `{name}` changes to no cpu of the machine, or too often"));
-    }
-    if let Some(allowed) = &app.allowed
-        && !allowed.iter().any(|cpu| cpu.0 < machine.cpus())
-    {
-        return Err(format!("application `{name}` is allowed on no cpu of the machine"));
-    }
-    Ok(())
-}
+use crate::wait::WaitMode;
 
 /// Positions of the operations of a kind.
 fn positions(program: &Program, is: fn(&Op) -> bool) -> Vec<u32> {
@@ -303,13 +74,22 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let by_team = spec.team > 1 && spec.runtime.startup.forks == Forks::Launcher;
     let team_forked = if by_team { vec![0; spec.tasks.div_ceil(spec.team) as usize] } else { Vec::new() };
     let scanned = spec.program.scanned();
+    let mask = |change: &Change| match change {
+        Change::Cpus(cpus) => Affinity::Set(Arc::new(cpus.clone())),
+        Change::Weight(_) => Affinity::All,
+    };
     App {
+        first_lock: 0,
+        named_locks: spec.named_locks,
+        instants: vec![Time::NEVER; spec.program.clocks() * spec.tasks as usize],
+        masks: spec.program.changes().iter().map(mask).collect(),
+        waits: None,
+        first_late: None,
         barriers: barriers(&spec),
         process: spec.process(),
         team: spec.team.max(1),
         exchanges: Exchanges::new(exchanges, spec.tasks),
         loops: SharedLoops::new(loops, spec.tasks),
-        locks: Locks::new(spec.lock, spec.program.locks()),
         name: spec.name,
         background: spec.background,
         kernel_mode: spec.kernel_mode,
@@ -356,13 +136,13 @@ fn build_cpus(
     model: &OsModel,
     seed: u64,
     (apps, tasks): (&IdVec<AppId, App>, &mut IdVec<TaskId, Task>),
+    locks: &Locks,
 ) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     // A discipline that times ordinary picks writes this record all the time; so do tasks that sleep, whose
     // overhead often has several parts.
     let pairs = model.discipline.times_picks();
-    let locks = |app: &App| app.program.locks() > 0 && app.locks.rules.sleeps_after().is_some();
-    if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || apps.iter().any(locks) {
+    if pairs || apps.iter().flat_map(App::runtimes).any(sleeps) || locks.may_sleep() {
         cpus.iter_mut().for_each(|cpu| cpu.rare = Boxed::ready());
     }
     if model.discipline.ticks().is_some() {
@@ -400,7 +180,8 @@ fn history(discipline: &Discipline, spec: &AppSpec) -> Boxed<History> {
     let program = &spec.program;
     let apart = |op: &Op| {
         let teams = matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
-        teams || matches!(op, Op::Sleep { .. } | Op::Transfer { .. } | Op::Lock(_))
+        let events = matches!(op, Op::Take { .. } | Op::Arm(_) | Op::Until { .. });
+        teams || events || matches!(op, Op::Sleep { .. } | Op::Transfer { .. } | Op::Lock(_))
     };
     let nested = || (0..program.ops().len() as u16).any(|pc| program.loops_around(pc) > 1);
     let needed = discipline.keeps_history() || spec.team > 1 || program.ops().iter().any(apart) || nested();
@@ -449,6 +230,7 @@ fn usable(machine: &Machine, model: &OsModel) -> Speed {
 struct Population {
     tasks: IdVec<TaskId, Task>,
     apps: IdVec<AppId, App>,
+    locks: Locks,
     /// Profiles of all applications so far.
     profiles: u32,
     /// How the tasks poll; entry 0 is a placeholder.
@@ -458,10 +240,25 @@ struct Population {
 }
 
 impl Population {
-    fn of(specs: Vec<AppSpec>, around: (&Machine, &OsModel, &Options), timers: &mut Timers) -> Self {
+    fn of(
+        specs: Vec<AppSpec>,
+        objects: &Objects,
+        around: (&Machine, &OsModel, &Options),
+        timers: &mut Timers,
+    ) -> Self {
         let looks = vec![Look::plain(&around.0.costs)];
         let mut population = Self { looks, ..Self::default() };
-        specs.into_iter().for_each(|spec| population.add(spec, around, timers));
+        for lock in &objects.locks {
+            population.locks.add(lock.rules, 1);
+        }
+        for spec in specs {
+            // Requests that it takes from events wait for its tasks.
+            let stamped =
+                |op: &Op| matches!(op, Op::Take { event, .. } if objects.events[event.index()].stamped);
+            let waits = (spec.requests && spec.program.ops().iter().any(stamped)).then(Box::default);
+            let app = population.add(spec, around, timers);
+            population.apps[app].waits = waits;
+        }
         population
     }
 
@@ -470,8 +267,8 @@ impl Population {
         spec: AppSpec,
         (machine, model, options): (&Machine, &OsModel, &Options),
         timers: &mut Timers,
-    ) {
-        let Self { tasks, apps, profiles, looks, left } = self;
+    ) -> AppId {
+        let Self { tasks, apps, locks, profiles, looks, left } = self;
         let app = AppId(apps.len() as u32);
         let first = tasks.len() as u32;
         add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
@@ -489,13 +286,18 @@ impl Population {
         let of_team = spec.team_runtime.as_ref().map_or(polling, |runtime| runtime.polling);
         let of = [polling.looks, polling.message_looks, of_team.looks];
         let of = of.map(|of| numbered(looks, Look::of(&machine.costs, of)));
-        let locks = if spec.program.locks() > 0 && spec.lock.yields() {
+        let first_lock = if spec.named_locks { 0 } else { locks.add(spec.lock, spec.program.locks()) };
+        let yields = |op: &Op| match op {
+            Op::Lock(lock) | Op::Unlock(lock) => locks.rules(LockId(first_lock + lock.0)).yields(),
+            _ => false,
+        };
+        let of_locks = if spec.program.ops().iter().any(yields) {
             numbered(looks, Look { category: Category::LockWait, ..Look::plain(&machine.costs) })
         } else {
             0
         };
-        let looks = [of[0], of[1], of[2], locks];
-        apps.push(App { looks, ..build_app(spec, first, base, fork_noise, delay) });
+        let looks = [of[0], of[1], of[2], of_locks];
+        apps.push(App { looks, first_lock, ..build_app(spec, first, base, fork_noise, delay) })
     }
 }
 
@@ -512,14 +314,16 @@ fn numbered(looks: &mut Vec<Look>, look: Look) -> u8 {
 impl<'o> Engine<'o> {
     /// The state at the beginning. An observer of facts gets those of the whole run: nothing is extrapolated.
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
-        let Simulation { machine, model, apps: specs, objects: _, mut options } = simulation;
+        let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
         let commands = Commands::of(&specs);
-        options.sampled &= !observer.wants_facts() && commands.is_empty();
+        let irregular = specs.iter().any(|spec| spec.program.is_irregular());
+        options.sampled &= !observer.wants_facts() && commands.is_empty() && !irregular;
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
-        let built = Population::of(specs, (&machine, &model, &options), &mut timers);
-        let Population { mut tasks, apps, profiles: _, looks, left } = built;
-        let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks));
+        let built = Population::of(specs, &objects, (&machine, &model, &options), &mut timers);
+        let Population { mut tasks, apps, locks, profiles: _, looks, left } = built;
+        let objects = RunObjects::new(objects, options.seed, tasks.len(), &mut timers);
+        let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks), &locks);
         if model.discipline.real_time().is_some() {
             // Those of task groups, too.
             tasks.iter_mut().for_each(|task| task.priority = OTHERS);
@@ -577,6 +381,8 @@ impl<'o> Engine<'o> {
                 tasks,
                 affinities,
                 apps,
+                locks,
+                objects,
                 reports: Reports::new(observer),
             },
         }
@@ -590,7 +396,7 @@ fn scans(machine: &Machine, model: &OsModel, tasks: usize) -> IdVec<TaskId, Scan
 }
 
 /// The cpu time of a task group is limited: cpus share a pool, first come first served.
-fn limited(model: &OsModel) -> bool {
+pub(super) fn limited(model: &OsModel) -> bool {
     model.groups.iter().any(|group| group.limit.is_some())
 }
 
@@ -647,7 +453,7 @@ pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::ids::ProfileId;
     use crate::program::{MemoryProfile, Spread, StartUp};
     use crate::time::Work;
-    use crate::wait::Polling;
+    use crate::wait::{BarrierKind, Polling};
     let work = Work::from_span(Span::from_ms(1));
     let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
     let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE]).unwrap();

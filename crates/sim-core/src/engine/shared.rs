@@ -8,7 +8,9 @@ use crate::engine::numa::Scan;
 use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
 use crate::engine::segments::Segments;
-use crate::engine::state::{Activity, App, BarrierRank, Cpu, Look, OnReturn, Part, Stage, Task, Waiting};
+use crate::engine::state::{
+    Activity, App, BarrierRank, Cpu, Look, OnReturn, Part, RunObjects, Stage, Task, Waiting,
+};
 use crate::engine::watch::Watch;
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
@@ -20,7 +22,7 @@ use crate::policy::{Action, Affinity, Decision, THROTTLED, TaskState, Why};
 use crate::run_queue::Picks;
 use crate::run_queue::explanation::explain;
 use crate::run_queue::real_time::is_of_class;
-use crate::sync::BarrierStep;
+use crate::sync::{BarrierStep, Locks};
 use crate::time::{Span, Time, WORK_FRACTION_BITS, Work};
 
 /// Everything a run has except the per-cpu records.
@@ -35,6 +37,9 @@ pub(crate) struct Shared<'o> {
     /// Where each task may run; empty when all may run anywhere.
     pub(crate) affinities: Vec<Affinity>,
     pub(crate) apps: IdVec<AppId, App>,
+    pub(crate) locks: Locks,
+    /// What programs share besides.
+    pub(crate) objects: RunObjects,
     pub(crate) segments: Segments,
     /// The scans of the tasks' pages; empty without automatic NUMA balancing.
     pub(crate) scans: IdVec<TaskId, Scan>,
@@ -243,6 +248,13 @@ impl Shared<'_> {
         self.apps[task.app()].task_leaves(self.now);
     }
 
+    /// A task has done the present request, if it has one.
+    pub(crate) fn end_response(&mut self, id: TaskId) {
+        let (now, elapsed) = (self.now, self.elapsed());
+        let task = &mut self.tasks[id];
+        self.apps[task.app()].end_response(task, now, elapsed);
+    }
+
     /// Counts a move.
     pub(crate) fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
         let distance = self.machine.topology.distance(from, to);
@@ -272,7 +284,7 @@ impl Shared<'_> {
         let has_something_to_do = |task: &Task| {
             let end = match task.waiting {
                 Waiting::No => return true,
-                Waiting::Lock => app.wait_ends(&self.machine, task).min(task.history.lock.deadline),
+                Waiting::Lock => self.wait_ends(task).min(task.history.lock.deadline),
                 _ => task.visible,
             };
             end <= self.now
@@ -301,12 +313,11 @@ impl Shared<'_> {
         let runtime = app.runtime_of(of_team);
         let starts = matches!(task.stage, Stage::LeadersBarrier | Stage::StartBarrier);
         let barrier = runtime.startup.sleeps && starts;
-        let limit = if barrier {
-            Some(Span::ZERO)
-        } else if waiting == Waiting::Lock {
-            app.lock_spin_limit(self.machine.costs.poll)
-        } else {
-            runtime.wait.sleeps_after()
+        let lock = (waiting == Waiting::Lock).then(|| self.locks.rules(app.lock_of(task)));
+        let limit = match lock {
+            _ if barrier => Some(Span::ZERO),
+            Some(rules) => rules.spin_limit(self.machine.costs.poll),
+            None => runtime.wait.sleeps_after(),
         };
         self.watch.note(record.id);
         if ready.is_never() {
@@ -317,7 +328,11 @@ impl Shared<'_> {
         let task = &mut self.tasks[record.current];
         task.begin_wait(waiting, ready, deadline);
         record.since = self.now;
-        task.polls = self.apps[id].polls(waiting, of_team);
+        task.polls = match lock {
+            Some(rules) if rules.yields() => self.apps[id].looks[3],
+            Some(_) => 0,
+            None => self.apps[id].polls(waiting, of_team),
+        };
         record.activity = if task.polls != 0 { Activity::Poll } else { Activity::Spin };
         if waiting == Waiting::Lock {
             self.await_lock(record.current, deadline);
@@ -349,6 +364,7 @@ impl Shared<'_> {
                 task.pc += 1;
             }
             Waiting::Lock => task.pc += 1,
+            Waiting::Event => self.passes_event(record.current),
             Waiting::No => violated(record.current, record.id, "ends a wait and waits for nothing"),
         }
         self.watch.wait_ends(record.current);

@@ -101,7 +101,7 @@ impl View for Engine<'_> {
             priority: record.level(),
             held: record.is_held(),
             dispatch_priority: levels.map_or(0, |levels| levels.dispatch_priority(record)),
-            wait_ends: (record.waiting != Waiting::No).then(|| app.wait_ends(&self.shared.machine, record)),
+            wait_ends: (record.waiting != Waiting::No).then(|| self.shared.wait_ends(record)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The rules of the engine, one at a time: small runs whose times are computed analytically.
 
 mod actions;
+mod programs;
 
 use std::sync::Arc;
 
@@ -12,11 +13,11 @@ use crate::lock::{LockRules, LockWait};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::os::{CfsParams, Discipline, EevdfParams, OsModel, TaskGroup};
-use crate::outcome::{Admission, Options, Outcome, RunReport};
+use crate::outcome::{Admission, Counters, Options, Outcome, RunReport};
 use crate::policy::{
     Affinity, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, Timer, View, Watches, Why,
 };
-use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+use crate::program::{AppSpec, MemoryProfile, Objects, Op, Program, Runtime, Spread, StartUp};
 use crate::run_queue::ts::TIME_SHARING;
 use crate::time::{Span, Speed, Time, Work};
 use crate::wait::{BarrierKind, Polling, PollsPerYield, WaitMode};
@@ -32,6 +33,7 @@ struct Rig {
     machine: Machine,
     model: OsModel,
     apps: Vec<AppSpec>,
+    objects: Objects,
     options: Options,
     acts: Vec<(u64, Act)>,
 }
@@ -81,6 +83,7 @@ impl Rig {
             machine: test_machine(cpus),
             model: test_model(),
             apps: Vec::new(),
+            objects: Objects::default(),
             options: Options::default(),
             acts: Vec::new(),
         }
@@ -99,7 +102,8 @@ impl Rig {
     fn run(self) -> (RunReport, Log) {
         let (machine, model) = (Arc::new(self.machine), Arc::new(self.model));
         let mut log = Log::default();
-        let simulation = Simulation::new(machine, model, self.apps, self.options).unwrap();
+        let simulation =
+            Simulation::with_objects(machine, model, self.apps, self.objects, self.options).unwrap();
         let report = simulation.run(&mut Scripted(self.acts), &mut log);
         (report, log)
     }

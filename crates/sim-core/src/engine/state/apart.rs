@@ -55,7 +55,8 @@ pub(crate) struct History {
     pub(crate) runtime: i64,
     /// Of a group on a cpu: since when it is throttled; `NEVER` if it is not.
     pub(crate) throttled_at: Time,
-    /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
+    /// When its present request came: when it last woke from sleep for a time, the instant of a clock, or that
+    /// of a unit of an event. `NEVER` if it has none.
     pub(crate) woken: Time,
     /// At a barrier: what is left of an interrupted cache refill ([`crate::engine::state::Task::arrive`]).
     pub(crate) refill: Span,
@@ -72,6 +73,19 @@ pub(crate) struct History {
     pub(crate) assigned_node: MaybeNode,
     /// Of a task that waits for a lock.
     pub(crate) lock: LockWaiter,
+    /// Whether it has begun to wait for an event before it comes to do so.
+    pub(crate) armed: Armed,
+}
+
+/// How far a wait is that began before the operation that waits ([`crate::program::Op::Arm`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Armed {
+    /// There is none.
+    No,
+    /// It is in the queue of the event.
+    Queued,
+    /// It has got its unit.
+    Granted,
 }
 
 /// A task that waits for a lock.
@@ -131,6 +145,7 @@ impl Unwritten for History {
         block: 0,
         assigned_node: MaybeNode::NONE,
         lock: LockWaiter::NONE,
+        armed: Armed::No,
     };
 }
 

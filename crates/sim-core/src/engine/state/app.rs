@@ -12,7 +12,7 @@ use crate::outcome::Counters;
 use crate::policy::Affinity;
 use crate::program::{Forks, Op, Program, Runtime, Touch, TransferOrder};
 use crate::rng;
-use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
+use crate::sync::{Barrier, Exchanges, SharedLoops};
 use crate::time::{Span, Time};
 use crate::wait::{Scope, WaitMode};
 
@@ -118,7 +118,17 @@ pub(crate) struct App {
     pub(crate) team: u32,
     pub(crate) loops: SharedLoops,
     pub(crate) exchanges: Exchanges,
-    pub(crate) locks: Locks,
+    /// The first of its locks among those of the run, and whether other applications can use them, too.
+    pub(crate) first_lock: u32,
+    pub(crate) named_locks: bool,
+    /// The next instant of each clock of each rank; never before the first use. Empty without clocks.
+    pub(crate) instants: Vec<Time>,
+    /// The affinity masks of the changes that its tasks make to themselves, by the number of the change.
+    pub(crate) masks: Vec<Affinity>,
+    /// Times that requests waited for a task, if it takes any from an event.
+    pub(crate) waits: Option<Box<Histogram>>,
+    /// When the first response beyond the deadline ended.
+    pub(crate) first_late: Option<Time>,
 }
 
 impl App {
@@ -156,7 +166,7 @@ impl App {
     #[inline]
     pub(crate) fn is_of_team(&self, waiting: Waiting, scope: Scope) -> bool {
         self.team_runtime.is_some()
-            && !matches!(waiting, Waiting::Exchange | Waiting::Lock)
+            && !matches!(waiting, Waiting::Exchange | Waiting::Lock | Waiting::Event)
             && scope == Scope::Team
     }
 
@@ -166,17 +176,15 @@ impl App {
         self.team_runtime.as_ref().filter(|_| of_team).unwrap_or(&self.runtime)
     }
 
-    /// How a task of it polls that waits for this ([`Task::polls`](super::Task::polls)).
+    /// How a task of it polls that waits for this, but no lock ([`Task::polls`](super::Task::polls)).
     #[inline]
     pub(crate) fn polls(&self, waiting: Waiting, of_team: bool) -> u8 {
-        if waiting == Waiting::Lock {
-            if self.locks.rules.yields() { self.looks[3] } else { 0 }
-        } else if !self.yields[usize::from(of_team)] {
+        if !self.yields[usize::from(of_team)] {
             0
         } else if of_team {
             self.looks[2]
         } else {
-            self.looks[usize::from(waiting == Waiting::Exchange)]
+            self.looks[usize::from(matches!(waiting, Waiting::Exchange | Waiting::Event))]
         }
     }
 
@@ -231,28 +239,23 @@ impl App {
         })
     }
 
-    /// The lock that a task waits for or comes to.
+    /// The lock of the run that a lock of its program is.
+    #[inline]
+    pub(crate) const fn lock(&self, own: LockId) -> LockId {
+        LockId(self.first_lock + own.0)
+    }
+
+    /// The lock of its program that a lock of the run is.
+    pub(crate) const fn own_lock(&self, lock: LockId) -> LockId {
+        LockId(lock.0 - self.first_lock)
+    }
+
+    /// The lock of the run that a task waits for or comes to.
     pub(crate) fn lock_of(&self, task: &Task) -> LockId {
         match self.program.ops().get(usize::from(task.pc)) {
-            Some(Op::Lock(lock)) => *lock,
+            Some(Op::Lock(lock)) => self.lock(*lock),
             _ => unreachable!("a task waits for a lock and is at no such operation"),
         }
-    }
-
-    /// When what a waiting task waits for is visible to it, as far as is known: of a lock that is not handed
-    /// over, when it could see that the lock is free.
-    pub(crate) fn wait_ends(&self, machine: &Machine, task: &Task) -> Time {
-        let rules = self.locks.rules;
-        if task.waiting != Waiting::Lock || !rules.barges() || rules.yields() {
-            return task.ready();
-        }
-        let free = self.locks.free(self.lock_of(task).0);
-        free.map_or(Time::NEVER, |(at, there)| at + machine.signal_latency(there, task.cpu))
-    }
-
-    /// How long its tasks poll for a lock before they sleep, where a poll takes so long.
-    pub(crate) fn lock_spin_limit(&self, poll: Span) -> Option<Span> {
-        Some(Span::from_ns(poll.ns().saturating_mul(self.locks.rules.sleeps_after()?)))
     }
 
     /// A task of it leaves a cpu.
@@ -266,15 +269,18 @@ impl App {
         }
     }
 
-    /// A task of it that woke from sleep for a time has done what it woke for.
-    pub(crate) fn end_response(&mut self, task: &mut Task, now: Time) {
+    /// A task of it has done the present request, if it has one; `elapsed`: now on the clock of the run.
+    pub(crate) fn end_response(&mut self, task: &mut Task, now: Time, elapsed: Time) {
         let Some(history) = task.history.written() else { return };
         let woken = std::mem::replace(&mut history.woken, Time::NEVER);
         if !woken.is_never() {
             let took = now.since(woken);
             self.counters.responses += 1;
             self.counters.response_ns += took.ns();
-            self.counters.late_responses += u64::from(self.deadline.is_some_and(|most| took > most));
+            if self.deadline.is_some_and(|most| took > most) {
+                self.counters.late_responses += 1;
+                self.first_late.get_or_insert(elapsed);
+            }
             if let Some(responses) = &mut self.responses {
                 responses.add(took);
             }

@@ -32,6 +32,10 @@ pub(crate) enum OnReturn {
     WaitAsleep,
     /// It sleeps for a span.
     Nap(Span),
+    /// It sleeps until an instant of one of its clocks, if that is still to come.
+    Until(Time),
+    /// A device gets work of this length, and it sleeps until that is done.
+    Io(Span),
     /// It yields.
     Yield,
     /// It yields in favour of another task.

@@ -4,14 +4,16 @@ mod apart;
 mod app;
 mod cpu;
 mod look;
+mod objects;
 mod overhead;
 mod process;
 mod task;
 
-pub(crate) use apart::{Boxed, History, LockWaiter, MaybeNode};
+pub(crate) use apart::{Armed, Boxed, History, LockWaiter, MaybeNode};
 pub(crate) use app::{App, BarrierRank};
 pub(crate) use cpu::{Activity, Cpu, Lazily, NOWHERE, OnReturn};
 pub(crate) use look::Look;
+pub(crate) use objects::{Flow, RunObjects};
 pub(crate) use overhead::{Overhead, Part, Parts};
 pub(crate) use process::{Prices, ProcessId};
 pub(crate) use task::{Stage, Task, Waiting};

@@ -23,6 +23,8 @@ pub(crate) enum Waiting {
     Exchange,
     /// A lock.
     Lock,
+    /// Units of a counted event, or the others that meet there.
+    Event,
 }
 
 impl Waiting {
@@ -31,6 +33,7 @@ impl Waiting {
         match self {
             Self::Exchange => Awaited::Neighbour,
             Self::Lock => Awaited::Lock,
+            Self::Event => Awaited::Event,
             Self::No | Self::Gather | Self::Release | Self::Round(_) => Awaited::Barrier(scope),
         }
     }

@@ -1,0 +1,119 @@
+//! Branches, clocks and devices of programs, and what tasks change of themselves.
+
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::engine::execute::vary;
+use crate::engine::invariants::violated;
+use crate::engine::state::OnReturn;
+use crate::ids::{CpuId, TaskId};
+use crate::policy::{System, Why};
+use crate::program::{Change, Op};
+use crate::time::{Span, Time};
+
+impl Engine<'_> {
+    /// Performs an operation that few programs have; true when it takes time.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn perform_other(&mut self, cpu: CpuId, op: Op) -> bool {
+        let id = self.cpus[cpu].current;
+        match op {
+            Op::Post { event, count, kept } => self.post(cpu, event, (count, kept)),
+            Op::Take { event, count } => return self.take(cpu, event, count),
+            Op::Arm(event) => self.shared.arm(id, event),
+            Op::Meet { event, parties } => return self.meet(cpu, event, parties),
+            Op::Until { .. } => {
+                self.shared.end_response(id);
+                let instant = self.next_instant(id, op);
+                let call = self.shared.machine.costs.sleep;
+                self.shared.begin_syscall(&mut self.cpus[cpu], call, OnReturn::Until(instant));
+                return true;
+            }
+            Op::Io { span, spread, .. } => {
+                let task = &mut self.shared.tasks[id];
+                let program = &self.shared.apps[task.app()].program;
+                let length = Span::from_ns(vary(program, task, span.ns(), spread).max(1));
+                let call = self.shared.machine.costs.sleep;
+                self.shared.begin_syscall(&mut self.cpus[cpu], call, OnReturn::Io(length));
+                return true;
+            }
+            Op::Branch { share, to } => {
+                let task = &mut self.shared.tasks[id];
+                task.pc = if task.draw() < share { to } else { task.pc + 1 };
+            }
+            Op::Jump(to) => self.shared.tasks[id].pc = to,
+            Op::Set(change) => return self.change_self(cpu, change),
+            Op::Done => {
+                self.shared.tasks[id].pc += 1;
+                self.shared.end_response(id);
+            }
+            _ => violated(id, cpu, "performs an operation that is begun elsewhere"),
+        }
+        false
+    }
+
+    /// The instant of a clock for which a task comes to wait.
+    fn next_instant(&mut self, id: TaskId, op: Op) -> Time {
+        let Op::Until { clock, first, period, skips } = op else {
+            unreachable!("{id} comes to no clock");
+        };
+        let app = &mut self.shared.apps[self.shared.tasks[id].app()];
+        let slot = app.rank(id) as usize * app.program.clocks() + usize::from(clock);
+        let before = app.instants[slot];
+        let mut instant =
+            if before.is_never() { app.begun.saturating_add(first) } else { before.saturating_add(period) };
+        if skips && instant < self.shared.now {
+            let missed = self.shared.now.since(instant).ns().div_ceil(period.ns().max(1));
+            app.counters.skipped += missed;
+            instant = instant.saturating_add(Span::from_ns(period.ns().saturating_mul(missed)));
+        }
+        app.instants[slot] = instant;
+        instant
+    }
+
+    /// The current task has called to sleep until an instant; false when that has passed.
+    pub(super) fn sleeps_until(&mut self, cpu: CpuId, instant: Time) -> bool {
+        let task = &mut self.shared.tasks[self.cpus[cpu].current];
+        task.pc += 1;
+        task.history.woken = instant;
+        let comes = instant > self.shared.now;
+        if comes {
+            self.sleep(cpu, Some(instant.since(self.shared.now)));
+        }
+        comes
+    }
+
+    /// The current task has given the device of its operation work of this length, and sleeps until that is
+    /// done.
+    pub(super) fn give_device(&mut self, cpu: CpuId, length: Span) {
+        let id = self.cpus[cpu].current;
+        let task = &mut self.shared.tasks[id];
+        let op = self.shared.apps[task.app()].program.ops().get(usize::from(task.pc));
+        let Some(Op::Io { device, .. }) = op else {
+            violated(id, cpu, "gives a device work and is at no such operation");
+        };
+        task.pc += 1;
+        let end = self.shared.objects.devices[*device].serve(self.shared.now, length);
+        self.sleep(cpu, Some(end.since(self.shared.now)));
+    }
+
+    /// The current task changes how it is scheduled; true when it has had to leave its cpu for that.
+    fn change_self(&mut self, cpu: CpuId, change: u16) -> bool {
+        const WHY: Why = Why::rule("the task changes its affinity mask");
+        let id = self.cpus[cpu].current;
+        let task = &mut self.shared.tasks[id];
+        task.pc += 1;
+        let app = &self.shared.apps[task.app()];
+        let program = Arc::clone(&app.program);
+        match &program.changes()[usize::from(change)] {
+            Change::Weight(weight) => self.reweigh(id, *weight),
+            Change::Cpus(cpus) => {
+                let mask = app.masks[usize::from(change)].clone();
+                self.masked(id, cpus);
+                let bound = System::set_affinity(self, id, mask, WHY);
+                assert!(bound, "{id} is bound to cpus that exist");
+            }
+        }
+        self.cpus[cpu].current != id
+    }
+}
