@@ -79,7 +79,9 @@ fn tokens_of_a_semaphore_are_conserved() {
         let time = seconds(&report, 0);
         assert!((time - 0.100).abs() < 0.001, "{wait:?}: {time}");
         // All three are there in the end, and no fourth one.
-        let report = trial.app(after(4)).until(200).run();
+        let nap = Op::Sleep { span: Span::from_ms(10), spread: Spread::NONE };
+        let clock = background(app(1, repeated(0, [nap]), WaitMode::Block));
+        let report = trial.app(after(4)).app(clock).until(200).run();
         let ended = |app: usize| report.apps[app].end.is_some();
         assert!(ended(1) && !ended(2), "{wait:?}: {report:?}");
     }
