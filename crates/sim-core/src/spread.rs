@@ -103,7 +103,7 @@ impl Quantiles {
         let (low, high) = (u64::from(self.0[at as usize]), u64::from(self.0[at as usize + 1]));
         let factor = (u128::from(low) << 32) + u128::from(high - low) * u128::from(within);
         // 32 bits of the share, 16 of the values.
-        let varied = u128::from(mean) * (factor >> 16) >> 32;
+        let varied = (u128::from(mean) * (factor >> 16)) >> 32;
         u64::try_from(varied).unwrap_or(u64::MAX)
     }
 }

@@ -83,7 +83,7 @@ fn engine(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
 fn slow(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
     let mut observer = observer(small);
     let Small { machine, model, apps, objects, options } = small.clone();
-    let mut report = reference::run_observed(machine, model, apps, objects, options, policy, &mut observer);
+    let mut report = reference::run_observed(machine, model, apps, &objects, options, policy, &mut observer);
     report.add_latencies(observer.1.finish());
     (report, observer.0)
 }
@@ -94,10 +94,11 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
     let (mut plain, expected) = slow(small, policy().as_mut());
     (fast.events, plain.events) = (0, 0);
     // Each kernel has its own words.
-    [&mut fast, &mut plain].into_iter().for_each(|report| match &mut report.outcome {
-        Outcome::Deadlock(text) => text.clear(),
-        _ => {}
-    });
+    for report in [&mut fast, &mut plain] {
+        if let Outcome::Deadlock(text) = &mut report.outcome {
+            text.clear();
+        }
+    }
     let differ = (0..facts.0.len().max(expected.0.len())).find(|i| facts.0.get(*i) != expected.0.get(*i));
     if let Some(at) = differ {
         let (one, other) = (&facts.0[at..], &expected.0[at..]);

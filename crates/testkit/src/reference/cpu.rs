@@ -217,7 +217,7 @@ impl Reference<'_> {
             }
             OnReturn::Nap(span) => {
                 self.tasks[t].pc += 1;
-                self.tasks[t].woken = Some(self.now.saturating_add(span));
+                self.tasks[t].event.woken = Some(self.now.saturating_add(span));
                 self.sleep(c, t, Some(span));
             }
             OnReturn::Until(at) => self.instant_comes(c, t, at, policy),

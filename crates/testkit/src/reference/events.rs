@@ -2,103 +2,12 @@
 //! of servers, sources of requests; and the clocks of tasks.
 
 use sim_core::ids::{DeviceId, EventId};
-use sim_core::outcome::{DeviceReport, SourceReport};
 use sim_core::policy::{Policy, TaskState};
-use sim_core::program::{Change, Objects, Source, Spread, Stream};
+use sim_core::program::{Change, Spread};
 use sim_core::time::Span;
 
 use super::state::{NEVER, OnReturn, Overhead, Waiting};
 use super::{Reference, Timer};
-
-/// A counted event.
-pub(super) struct RefEvent {
-    /// Units that nobody has taken, or tasks that have come to a meeting.
-    value: u32,
-    /// When each unit was posted, the oldest first, if that is kept.
-    stamps: Option<Vec<u64>>,
-    /// Who waits or has begun to, and for how many units: first come, first served.
-    line: Vec<(usize, u32)>,
-}
-
-/// A device: until when each server is busy.
-pub(super) struct RefDevice {
-    servers: Vec<u64>,
-    report: DeviceReport,
-}
-
-/// A source of requests.
-pub(super) struct RefSource {
-    spec: Source,
-    stream: Stream,
-    report: SourceReport,
-}
-
-/// What a task has to do with events and clocks.
-#[derive(Clone, Default)]
-pub(super) struct EventWait {
-    /// It stands in the line of this event, and has not come to its `Take`.
-    armed: Option<usize>,
-    /// It has got what it began to wait for.
-    granted: bool,
-    /// When the unit was posted that it has got.
-    instant: Option<u64>,
-    /// The last instant of each of its clocks.
-    clocks: std::collections::BTreeMap<u8, u64>,
-}
-
-/// Everything that the programs of a run share, but locks.
-pub(super) struct RefObjects {
-    events: Vec<RefEvent>,
-    devices: Vec<RefDevice>,
-    sources: Vec<RefSource>,
-}
-
-impl RefObjects {
-    pub(super) fn new(objects: &Objects, seed: u64) -> Self {
-        let event = |event: &sim_core::program::Event| RefEvent {
-            value: event.initial,
-            stamps: event.stamped.then(Vec::new),
-            line: Vec::new(),
-        };
-        let device = |device: &sim_core::program::Device| RefDevice {
-            servers: vec![0; device.servers as usize],
-            report: DeviceReport { name: device.name.clone(), served: 0, busy_ns: 0, waited_ns: 0 },
-        };
-        let source = |(number, source): (u32, &Source)| RefSource {
-            spec: source.clone(),
-            stream: source.stream(seed, number),
-            report: SourceReport { name: source.name.clone(), came: 0, lost: 0 },
-        };
-        Self {
-            events: objects.events.iter().map(event).collect(),
-            devices: objects.devices.iter().map(device).collect(),
-            sources: (0..).zip(&objects.sources).map(source).collect(),
-        }
-    }
-
-    /// When each source begins, in order.
-    pub(super) fn first_requests(&mut self) -> Vec<(u64, Timer)> {
-        (0..self.sources.len()).filter_map(|number| self.next_request(number)).collect()
-    }
-
-    fn next_request(&mut self, number: usize) -> Option<(u64, Timer)> {
-        let source = &mut self.sources[number];
-        source.spec.next(&mut source.stream).map(|at| (at.ns(), Timer::Request(number)))
-    }
-
-    /// It keeps when each unit was posted.
-    pub(super) fn is_stamped(&self, event: EventId) -> bool {
-        self.events[event.0 as usize].stamps.is_some()
-    }
-
-    pub(super) fn source_reports(&self) -> Vec<SourceReport> {
-        self.sources.iter().map(|source| source.report.clone()).collect()
-    }
-
-    pub(super) fn device_reports(&self) -> Vec<DeviceReport> {
-        self.devices.iter().map(|device| device.report.clone()).collect()
-    }
-}
 
 impl Reference<'_> {
     /// Who of those in the line of an event gets what it wants now, if the first one does.
@@ -174,7 +83,7 @@ impl Reference<'_> {
         self.tasks[t].event.granted = false;
         self.tasks[t].pc += 1;
         let Some(instant) = self.tasks[t].event.instant.take() else { return };
-        self.tasks[t].woken = Some(instant);
+        self.tasks[t].event.woken = Some(instant);
         let app = &mut self.apps[self.tasks[t].app];
         if app.spec.requests {
             app.waits.add(Span::from_ns(self.now.saturating_sub(instant)));
@@ -241,7 +150,7 @@ impl Reference<'_> {
     /// That call ends.
     pub(super) fn instant_comes(&mut self, c: usize, t: usize, at: u64, policy: &mut dyn Policy) {
         self.tasks[t].pc += 1;
-        self.tasks[t].woken = Some(at);
+        self.tasks[t].event.woken = Some(at);
         if at > self.now {
             self.sleep(c, t, Some(at - self.now));
             return;
@@ -300,8 +209,8 @@ impl Reference<'_> {
         } else {
             self.objects.sources[number].report.lost += 1;
         }
-        if let Some((at, timer)) = self.objects.next_request(number) {
-            self.arm(at, timer);
+        if let Some(at) = self.objects.next_request(number) {
+            self.arm(at, Timer::Request(number));
         }
     }
 

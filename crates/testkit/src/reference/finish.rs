@@ -3,14 +3,29 @@
 use sim_core::account::Category;
 use sim_core::outcome::{AppReport, Outcome, RunReport};
 use sim_core::policy::TaskState;
-use sim_core::program::{AppSpec, Op};
+use sim_core::program::{AppSpec, NamedLock, Op};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::Reference;
-use super::state::{RefApp, Signals};
+use super::state::{RefApp, RefLock, Signals};
 
 impl RefApp {
-    pub(super) fn new(spec: AppSpec, first: usize, locks: usize) -> Self {
+    /// All applications and their locks: those of the run, and behind them those that each has of its own.
+    pub(super) fn all(specs: Vec<AppSpec>, named: &[NamedLock]) -> (Vec<Self>, Vec<RefLock>) {
+        let mut locks: Vec<_> = named.iter().map(|lock| RefLock::new(lock.rules)).collect();
+        let (mut apps, mut first) = (Vec::new(), 0);
+        for spec in specs {
+            let own = if spec.named_locks { 0 } else { spec.program.locks() };
+            let base = if spec.named_locks { 0 } else { locks.len() };
+            locks.extend((0..own).map(|_| RefLock::new(spec.lock)));
+            let tasks = spec.tasks as usize;
+            apps.push(Self::new(spec, first, base));
+            first += tasks;
+        }
+        (apps, locks)
+    }
+
+    fn new(spec: AppSpec, first: usize, locks: usize) -> Self {
         Self {
             signals: Signals::default(),
             locks,

@@ -22,6 +22,7 @@ mod loads;
 mod locks;
 mod memory;
 mod numa;
+mod objects;
 mod priorities;
 mod program;
 mod queue;
@@ -52,8 +53,8 @@ use sim_core::program::{AppSpec, Objects};
 use sim_core::time::Time;
 
 use cores::core_speed;
-use events::RefObjects;
 use memory::{Job, RefMemory};
+use objects::RefObjects;
 use state::{Activity, NEVER, RefApp, RefCpu, RefLock, RefTask};
 
 /// What a timer does; in the order in which the timers of one instant go off.
@@ -169,16 +170,16 @@ pub fn run(
     options: Options,
     policy: &mut dyn Policy,
 ) -> RunReport {
-    run_observed(machine, model, apps, Objects::default(), options, policy, &mut ())
+    run_observed(machine, model, apps, &Objects::default(), options, policy, &mut ())
 }
 
-/// As [`run`], with what the programs share (as [`sim_core::engine::Simulation::with_objects`]), telling every
-/// fact to an observer.
+/// As [`run`], with what the programs share (as [`sim_core::engine::Simulation::with_objects`]), telling
+/// every fact to an observer.
 pub fn run_observed(
     machine: Arc<Machine>,
     model: Arc<OsModel>,
     apps: Vec<AppSpec>,
-    objects: Objects,
+    objects: &Objects,
     options: Options,
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
@@ -187,7 +188,7 @@ pub fn run_observed(
         Order::System => model,
         order => Arc::new(model.ordered(order)),
     };
-    let mut reference = Reference::new(machine, model, (apps, &objects), options, observer);
+    let mut reference = Reference::new(machine, model, (apps, objects), options, observer);
     let outcome = reference.go(policy);
     reference.finish(outcome)
 }
@@ -200,28 +201,19 @@ impl<'o> Reference<'o> {
         options: Options,
         observer: &'o mut dyn Observer,
     ) -> Self {
-        let mut tasks = Vec::new();
-        let mut apps = Vec::new();
-        let mut timers = Vec::new();
-        let commands = commands::in_order(&specs);
-        let mut locks: Vec<_> = objects.locks.iter().map(|lock| RefLock::new(lock.rules)).collect();
-        let mut objects = RefObjects::new(objects, options.seed);
-        for (number, spec) in specs.into_iter().enumerate() {
-            let first = tasks.len();
+        let (mut tasks, mut timers, commands) = (Vec::new(), Vec::new(), commands::in_order(&specs));
+        let mut shared = RefObjects::new(objects, options.seed);
+        for (number, spec) in specs.iter().enumerate() {
             tasks.extend((0..spec.tasks).map(|rank| RefTask {
                 scan: scan::RefScan::begins(model.numa_balancing.as_ref(), 0),
-                ..RefTask::new(number, rank, &spec, options.seed)
+                ..RefTask::new(number, rank, spec, options.seed)
             }));
             if spec.after.is_none() && !spec.is_commanded() {
-                timers.push((startup::delay(&spec, number, &options), Timer::Start(number)));
+                timers.push((startup::delay(spec, number, &options), Timer::Start(number)));
             }
-            let base = if spec.named_locks { 0 } else { locks.len() };
-            if !spec.named_locks {
-                locks.extend((0..spec.program.locks()).map(|_| RefLock::new(spec.lock)));
-            }
-            apps.push(RefApp::new(spec, first, base));
         }
-        timers.extend(objects.first_requests());
+        let (apps, locks) = RefApp::all(specs, &objects.locks);
+        timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));
         }
@@ -248,7 +240,7 @@ impl<'o> Reference<'o> {
             real_time: tasks.iter().any(|task| task.scheduling.priority().is_some()),
             tasks,
             apps,
-            objects,
+            objects: shared,
             locks,
             timers,
             commands,

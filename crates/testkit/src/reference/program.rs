@@ -179,7 +179,7 @@ impl Reference<'_> {
 
     /// What a task woke from a nap for is done.
     pub(super) fn responded(&mut self, t: usize) {
-        let Some(woken) = self.tasks[t].woken.take() else { return };
+        let Some(woken) = self.tasks[t].event.woken.take() else { return };
         let (now, app) = (self.now, &mut self.apps[self.tasks[t].app]);
         // A unit that a busy task has posted can be taken a little before its instant.
         let response = now.saturating_sub(woken);

@@ -12,8 +12,8 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
-use super::events::EventWait;
 use super::memory::Job;
+use super::objects::EventWait;
 use super::records::{APART, RefClass, RefGroup, RefQueue};
 use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
@@ -349,8 +349,6 @@ pub(super) struct RefTask {
     pub(super) left: BTreeMap<Scope, u32>,
     pub(super) arrived: u64,
     pub(super) process: Process,
-    /// When it last woke from a nap, if it has not napped since.
-    pub(super) woken: Option<u64>,
     /// How often it has left each shared loop, by position.
     pub(super) visits: BTreeMap<usize, u64>,
     pub(super) noise: u64,
@@ -432,7 +430,6 @@ impl RefTask {
             left: BTreeMap::new(),
             arrived: 0,
             process: (app, leader(spec, rank), 0),
-            woken: None,
             visits: BTreeMap::new(),
             noise: key(seed, Purpose::WorkNoise, (app as u64) << 32 | u64::from(rank)),
             draws: 0,

@@ -1,6 +1,6 @@
-//! Random programs of what the applications of a run share: semaphores, conditions, queues, meetings, devices,
-//! sources of requests, named locks; and clocks, branches, tables of lengths, and changes that tasks make to
-//! themselves.
+//! Random programs of what the applications of a run share: semaphores, conditions, queues, meetings,
+//! devices, sources of requests, named locks; and clocks, branches, tables of lengths, and changes that tasks
+//! make to themselves.
 
 use std::sync::Arc;
 

@@ -289,7 +289,7 @@ impl<'a> Run<'a> {
         let Small { machine, model, apps, objects, options } = self.small.clone();
         let options = Options { stepwise: way == Way::Stepwise, sampled: false, ..options };
         if way == Way::Reference {
-            return plain(reference::run_observed(machine, model, apps, objects, options, policy, observer));
+            return plain(reference::run_observed(machine, model, apps, &objects, options, policy, observer));
         }
         // What is refused was refused before.
         let simulation = Simulation::with_objects(machine, model, apps, objects, options);
