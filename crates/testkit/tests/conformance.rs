@@ -43,8 +43,8 @@ impl Case {
     }
 }
 
-/// Every policy under every kernel with every way of waiting on every shape; under a variation of a kernel only
-/// its own policy.
+/// Every policy under every kernel with every way of waiting on every shape; under a variation of a kernel
+/// only its own policy.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in ALL {

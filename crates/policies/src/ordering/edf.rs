@@ -31,8 +31,8 @@ parameters! {
     /// Parameters of `EDF`.
     struct Parameters {
         /// The deadline of a task is this long after it wakes, unless its application states a `deadline` or
-        /// its program has a clock (`until`); the next deadline is this long after the last one. 100 ms is the largest period at which users see
-        /// no delay.
+        /// its program has a clock (`until`); the next deadline is this long after the last one. 100 ms is
+        /// the largest period at which users see no delay.
         period: PerApp<Duration> = ms(100), in us(1)..=s(1000);
         /// Cpu time, up to the next timer tick, after which a task gets its next deadline (the runtime of
         /// SCHED_DEADLINE).

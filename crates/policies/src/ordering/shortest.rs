@@ -1,5 +1,5 @@
-//! `SJF` and `SRTF`: the shortest job first, or the one with the least time left, over one queue for the whole
-//! machine.
+//! `SJF` and `SRTF`: the shortest job first, or the one with the least time left, over one queue for the
+//! whole machine.
 
 use notation::choices;
 use notation::declare::{Duration, Percent};
@@ -19,8 +19,8 @@ use crate::ordering::{Used, slot};
 pub(crate) const SJF: Entry = Entry {
     name: "SJF",
     summary: "shortest job first over one queue for the whole machine; a job that runs is not preempted",
-    source: "Conway, Maxwell and Miller 1967 (Theory of Scheduling: shortest processing time); estimates as in \
-        Silberschatz, Galvin and Gagne, Operating System Concepts, section 5.3.2",
+    source: "Conway, Maxwell and Miller 1967 (Theory of Scheduling: shortest processing time); estimates \
+        as in Silberschatz, Galvin and Gagne, Operating System Concepts, section 5.3.2",
     level: Level::InKernel,
     task_groups: false,
     parameters: Parameters::TABLE,
@@ -34,8 +34,8 @@ pub(crate) const SJF: Entry = Entry {
 pub(crate) const SRTF: Entry = Entry {
     name: "SRTF",
     summary: "shortest remaining time first: as SJF, and a job that has less left preempts",
-    source: "Schrage 1968 (Operations Research 16(3)): it has the least mean turnaround on one cpu; OSTEP calls \
-        it STCF",
+    source: "Schrage 1968 (Operations Research 16(3)): it has the least mean turnaround on one cpu; OSTEP \
+        calls it STCF",
     level: Level::InKernel,
     task_groups: false,
     parameters: Parameters::TABLE,

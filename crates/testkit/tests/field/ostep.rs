@@ -67,7 +67,8 @@ fn a_short_job_passes_the_levels_of_mlfq() {
 #[test]
 fn tickets_are_shares_and_lotteries_get_fair_with_time() {
     let tickets = results("tickets", &[]);
-    let share = mean(&tickets, "", "LOTTERY", "a", "cpu_time") / mean(&tickets, "", "LOTTERY", "b", "cpu_time");
+    let [a, b] = ["a", "b"].map(|app| mean(&tickets, "", "LOTTERY", app, "cpu_time"));
+    let share = a / b;
     assert!((2.7..3.3).contains(&share), "{share}");
     let lottery = results("lottery", &[]);
     // The first end over the last one, by seeds.
