@@ -96,10 +96,14 @@ fn kinds_are_applications_with_names_of_their_own() {
 
 #[test]
 fn keys_of_kinds_replace_those_of_the_application() {
-    let text = "name: x\nmachine: core:4\npolicies: [LOAD]\napps:\n  a:\n    nice: 5\n    \
-        cpus: [0, 1]\n    program:\n      kinds:\n        b: { count: 2, nice: 0, code: run 1s; nice 3 }\n        \
-        c: { cpus: [3], background: true, code: run 1s }\n";
-    let plan = &resolved(text, &[]).runs[0];
+    let text = [
+        "name: x\nmachine: core:4\npolicies: [LOAD]\napps:",
+        "  a:\n    nice: 5\n    cpus: [0, 1]\n    program:\n      kinds:",
+        "        b: { count: 2, nice: 0, code: run 1s; nice 3 }",
+        "        c: { cpus: [3], background: true, code: run 1s }\n",
+    ]
+    .join("\n");
+    let plan = &resolved(&text, &[]).runs[0];
     let cpus =
         |at: usize| plan.apps[at].allowed.as_ref().unwrap().iter().map(|cpu| cpu.0).collect::<Vec<_>>();
     assert_eq!((plan.apps[0].weight, plan.apps[1].weight), (1_024, 335));
@@ -130,9 +134,10 @@ fn settings_reach_the_numbers_of_programs() {
 #[test]
 fn copies_have_objects_of_their_own_and_share_what_is_shared() {
     let with = |shared: &str| {
+        let app = "  a:\n    copies: 2\n    program:\n      ";
+        let head = "name: x\nmachine: core:2\npolicies: [LOAD]\nstart_jitter: 0s\napps:\n";
         format!(
-            "name: x\nmachine: core:2\npolicies: [LOAD]\nstart_jitter: 0s\napps:\n  a:\n    \
-             copies: 2\n    program:\n      {shared}kinds:\n        b: {{ code: \"repeat 3 {{ run 1ms; send q }}\" }}\n        \
+            "{head}{app}{shared}kinds:\n        b: {{ code: \"repeat 3 {{ run 1ms; send q }}\" }}\n        \
              c: {{ code: \"repeat 3 {{ receive q; run 1ms }}\" }}\n"
         )
     };

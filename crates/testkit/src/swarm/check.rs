@@ -11,7 +11,6 @@ use sim_core::engine::Simulation;
 use sim_core::observe::Observer;
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::Policy;
-use sim_core::program::Objects;
 use sim_core::time::Span;
 
 use super::coverage::{Feature, features};
@@ -227,7 +226,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn of(plan: &'a RunPlan) -> Self {
         let (machine, model) = (plan.machine.clone(), plan.kernel.clone());
-        let (apps, objects, options) = (plan.apps.clone(), Objects::default(), plan.options);
+        let (apps, objects, options) = (plan.apps.clone(), (*plan.objects).clone(), plan.options);
         Self { plan, small: Small { machine, model, apps, objects, options } }
     }
 
