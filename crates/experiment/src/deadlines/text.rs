@@ -31,9 +31,15 @@ pub fn write(analyses: &[Analysis], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A time with its unit.
+/// A time with its unit, to a microsecond.
 fn time(ns: u64) -> String {
-    Kind::Duration.show(ns)
+    let us = (ns + 500) / 1_000;
+    match us {
+        0 => Kind::Duration.show(ns),
+        1..1_000 => format!("{us} us"),
+        1_000..1_000_000 => format!("{}.{:03} ms", us / 1_000, us % 1_000),
+        _ => format!("{}.{:03} s", us / 1_000_000, us / 1_000 % 1_000),
+    }
 }
 
 const fn order(order: Order) -> &'static str {
