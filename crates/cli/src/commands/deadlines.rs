@@ -29,7 +29,16 @@ pub(crate) fn deadlines(args: &Deadlines, policies: &PolicyRegistry) -> Result<E
             }
         }
     }
-    let shown = args.file.display().to_string();
+    // What repeats the run of a witness, if settings can.
+    let command = |policy: &str, witness: &Witness| {
+        let mut edits = args.edits.clone();
+        edits.policies = vec![policy.to_owned()];
+        edits.set.extend(witness.settings());
+        source::load(policies, &name, &text, &source::edited(&edits)).ok()?;
+        let set: String = edits.set.iter().map(|set| format!(" --set {set}")).collect();
+        let seed = edits.seed.map_or_else(String::new, |seed| format!(" --seed {seed}"));
+        Some(format!("oversim timeline {} --policy {policy}{set}{seed}", args.file.display()))
+    };
     to_stdout(|out| match args.format {
         ListFormat::Json => text::write_json(&analyses, &found, out),
         ListFormat::Text => {
@@ -37,7 +46,8 @@ pub(crate) fn deadlines(args: &Deadlines, policies: &PolicyRegistry) -> Result<E
             for (policy, worst) in &found {
                 let several = (found.len() > 1).then_some(policy.as_str());
                 writeln!(out)?;
-                text::write_witnesses((&shown, several), args.search.unwrap_or(0), worst, out)?;
+                let command = |witness: &Witness| command(policy, witness);
+                text::write_witnesses((&command, several), args.search.unwrap_or(0), worst, out)?;
             }
             Ok(())
         }

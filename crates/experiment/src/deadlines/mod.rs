@@ -26,6 +26,8 @@ pub struct Analysis {
     pub groups: Vec<Group>,
     /// Applications about which theory says nothing here, and why.
     pub left_out: Vec<LeftOut>,
+    /// Why theory says nothing about the response times of the others, sentences without a full stop.
+    pub silent: Vec<String>,
 }
 
 /// Tasks that share one cpu, or all cpus of the machine.
@@ -57,7 +59,7 @@ pub struct Row {
     pub period_ns: u64,
     /// Its deadline, from the release.
     pub deadline_ns: u64,
-    /// The longest response by theory, with one task of each cpu at a time; none without a bound.
+    /// The longest response by theory; none without a bound.
     pub bound_ns: Option<u64>,
     /// The longest response in the runs of the scenario.
     pub seen_ns: Option<u64>,
@@ -95,9 +97,13 @@ pub fn analyse(experiment: &Experiment) -> Result<Vec<Analysis>, RunError> {
 
 fn analysis(policy: String, plan: Option<&RunPlan>) -> Analysis {
     let Some(plan) = plan else {
-        return Analysis { policy, order: Order::Unknown, groups: Vec::new(), left_out: Vec::new() };
+        let (groups, left_out, silent) = (Vec::new(), Vec::new(), Vec::new());
+        return Analysis { policy, order: Order::Unknown, groups, left_out, silent };
     };
     let (order, tasks, left_out) = tasks::of(plan);
+    let silent = tasks::silent(plan, order, &tasks, &left_out);
+    // What theory would say does not hold then.
+    let theory = if silent.is_empty() { order } else { Order::Unknown };
     let mut groups: Vec<(Option<u32>, Vec<Task>)> = Vec::new();
     let single = plan.machine.cpus() == 1 || tasks.iter().all(|task| task.cpu.is_some());
     for task in tasks {
@@ -108,14 +114,16 @@ fn analysis(policy: String, plan: Option<&RunPlan>) -> Analysis {
         }
     }
     let cpus = plan.machine.cpus();
-    let groups = groups.into_iter().map(|(cpu, tasks)| group(order, cpu, cpus, &tasks)).collect();
-    Analysis { policy, order, groups, left_out }
+    let groups = groups.into_iter().map(|(cpu, tasks)| group(theory, cpu, cpus, &tasks)).collect();
+    Analysis { policy, order, groups, left_out, silent }
 }
 
 fn group(order: Order, cpu: Option<u32>, cpus: u32, tasks: &[Task]) -> Group {
-    // Each task of an application is one of its own.
-    let all: Vec<Periodic> =
-        tasks.iter().flat_map(|task| std::iter::repeat_n(task.times, task.tasks as usize)).collect();
+    // The tasks of an application are released together and alike: the last of them ends when all their work
+    // is done.
+    let together =
+        |task: &Task| Periodic { work: task.times.work.saturating_mul(task.tasks.into()), ..task.times };
+    let all: Vec<Periodic> = tasks.iter().map(together).collect();
     let bounds = match (order, cpu) {
         (Order::Fixed, Some(_)) => theory::fixed_responses(&all),
         (Order::Deadline, Some(_)) => theory::edf_responses(&all),
@@ -124,27 +132,20 @@ fn group(order: Order, cpu: Option<u32>, cpus: u32, tasks: &[Task]) -> Group {
     let utilisation = theory::utilisation(&all);
     let meets_all = match (order, cpu) {
         (Order::Deadline, Some(_)) => theory::edf_meets_all(&all),
-        (Order::Fixed, Some(_)) => {
-            Some(all.iter().zip(&bounds).all(|(task, bound)| bound.is_some_and(|most| most <= task.deadline)))
-        }
+        (Order::Fixed, Some(_)) => theory::fixed_meets_all(&all),
         _ if utilisation > f64::from(cpus) => Some(false),
         _ => None,
     };
-    let mut at = 0;
-    let rows = tasks.iter().map(|task| {
-        let bound = bounds[at..at + task.tasks as usize].iter().copied().collect::<Option<Vec<u64>>>();
-        at += task.tasks as usize;
-        Row {
-            app: task.app.clone(),
-            tasks: task.tasks,
-            work_ns: task.times.work,
-            period_ns: task.times.period,
-            deadline_ns: task.times.deadline,
-            bound_ns: bound.and_then(|all| all.into_iter().max()),
-            seen_ns: None,
-            late: 0,
-            jobs: 0,
-        }
+    let rows = tasks.iter().zip(bounds).map(|(task, bound_ns)| Row {
+        app: task.app.clone(),
+        tasks: task.tasks,
+        work_ns: task.times.work,
+        period_ns: task.times.period,
+        deadline_ns: task.times.deadline,
+        bound_ns,
+        seen_ns: None,
+        late: 0,
+        jobs: 0,
     });
     let rows = rows.collect();
     Group { cpus: if cpu.is_some() { 1 } else { cpus }, cpu, utilisation, meets_all, rows }

@@ -1,9 +1,8 @@
 //! The search for the worst case: the applications begin at drawn offsets.
 
-use std::fmt::Write as _;
-
 use scenario::plan::{Experiment, RunPlan};
 use serde::Serialize;
+use sim_core::outcome::{AppReport, RunReport};
 use sim_core::program::Op;
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
@@ -28,13 +27,12 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// The flags that repeat the run: `--set apps.a.start=3ms`.
+    /// The settings that repeat the run: `apps.a.start=3ms`; none for the run as it is. They are no settings
+    /// of the scenario where an application is a kind of a program.
     #[must_use]
-    pub fn flags(&self) -> String {
-        self.starts.iter().fold(String::new(), |mut text, (app, ns)| {
-            let _ = write!(text, " --set apps.{app}.start={ns}ns");
-            text
-        })
+    pub fn settings(&self) -> Vec<String> {
+        let starts = self.starts.iter().filter(|_| self.run > 0);
+        starts.map(|(app, ns)| format!("apps.{app}.start={ns}ns")).collect()
     }
 }
 
@@ -71,28 +69,31 @@ pub fn worst(
     use rayon::prelude::*;
     let one = |round: u64| {
         let plan = shifted(plan, round);
-        simulate_one(&plan, &mut ()).map(|report| (round, plan, report))
+        simulate_one(&plan, &mut ()).map(|report| witnesses(round, &plan, &report))
     };
-    let all: Vec<_> = on_threads(rounds as usize, jobs, || (0..rounds).into_par_iter().map(one).collect())
-        .map_err(RunError::threads(jobs))?;
+    let all: Vec<Result<Vec<Witness>, String>> =
+        on_threads(rounds as usize, jobs, || (0..rounds).into_par_iter().map(one).collect())
+            .map_err(RunError::threads(jobs))?;
     let mut found: Vec<Witness> = Vec::new();
     for answer in all {
-        let (run, plan, report) = answer.map_err(|why| refused(experiment, plan, why))?;
-        let late = report.apps.iter().map(|app| app.counters.late_responses).sum();
-        for app in &report.apps {
-            let Some(times) = app.responses.as_ref().and_then(|times| times.quantiles()) else { continue };
-            let starts = || plan.apps.iter().map(|app| (app.name.clone(), app.start.ns())).collect();
-            let response_ns = times.max.ns();
-            match found.iter_mut().find(|known| known.app == app.name) {
-                Some(known) if known.response_ns >= response_ns => {}
-                Some(known) => {
-                    *known = Witness { app: app.name.clone(), response_ns, late, run, starts: starts() }
-                }
-                None => {
-                    found.push(Witness { app: app.name.clone(), response_ns, late, run, starts: starts() })
-                }
+        for witness in answer.map_err(|why| refused(experiment, plan, why))? {
+            match found.iter_mut().find(|known| known.app == witness.app) {
+                Some(known) if known.response_ns >= witness.response_ns => {}
+                Some(known) => *known = witness,
+                None => found.push(witness),
             }
         }
     }
     Ok(found)
+}
+
+/// The longest responses of one run.
+fn witnesses(run: u64, plan: &RunPlan, report: &RunReport) -> Vec<Witness> {
+    let late = report.apps.iter().map(|app| app.counters.late_responses).sum();
+    let starts = || plan.apps.iter().map(|app| (app.name.clone(), app.start.ns())).collect();
+    let of = |app: &AppReport| {
+        let response_ns = app.responses.as_ref()?.quantiles()?.max.ns();
+        Some(Witness { app: app.name.clone(), response_ns, late, run, starts: starts() })
+    };
+    report.apps.iter().filter_map(of).collect()
 }

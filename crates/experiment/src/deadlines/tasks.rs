@@ -3,10 +3,11 @@
 use policies::Priorities;
 use scenario::plan::RunPlan;
 use serde::Serialize;
+use sim_core::machine::Level;
 use sim_core::program::{AppSpec, Op, Program, Spread};
-use sim_core::time::WORK_FRACTION_BITS;
+use sim_core::time::{Speed, WORK_FRACTION_BITS, Work};
 
-use super::theory::Periodic;
+use super::theory::{self, Periodic};
 
 /// What orders the tasks of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -53,7 +54,7 @@ pub(super) fn of(plan: &RunPlan) -> (Order, Vec<Task>, Vec<LeftOut>) {
                 let class = app.scheduling.priority().filter(|_| app.rank_scheduling.is_empty());
                 let priority = match &order {
                     Some(Priorities::Fixed(keys)) => keys.get(number).copied().unwrap_or(i64::MAX),
-                    Some(Priorities::Deadlines) => 0,
+                    Some(Priorities::Deadlines(_)) => 0,
                     // Of real-time classes the largest number is the best.
                     None => class.map_or(i64::MAX, |priority| -i64::from(priority)),
                 };
@@ -68,12 +69,63 @@ pub(super) fn of(plan: &RunPlan) -> (Order, Vec<Task>, Vec<LeftOut>) {
         }
     }
     let order = match order {
-        Some(Priorities::Deadlines) => Order::Deadline,
+        Some(Priorities::Deadlines(_)) => Order::Deadline,
         Some(Priorities::Fixed(_)) => Order::Fixed,
         None if fixed && !tasks.is_empty() => Order::Fixed,
         None => Order::Unknown,
     };
     (order, tasks, left_out)
+}
+
+/// Why theory does not hold for the tasks of a run; nothing where it does.
+pub(super) fn silent(plan: &RunPlan, order: Order, tasks: &[Task], left_out: &[LeftOut]) -> Vec<String> {
+    let mut why = Vec::new();
+    if order == Order::Unknown || tasks.is_empty() {
+        return why;
+    }
+    let policy = policies::priorities(&plan.policy_choice, &plan.apps);
+    // Tasks of lower classes never delay those of a real-time class.
+    let above = |app: &&AppSpec| {
+        left_out.iter().any(|left| left.app == app.name) && (policy.is_some() || app.is_real_time())
+    };
+    if let Some(app) = plan.apps.iter().find(above) {
+        why.push(format!("`{}` is no set of periodic tasks and may run before them", app.name));
+    }
+    if let Some(Priorities::Deadlines(budget)) = policy {
+        if let Some(task) = tasks.iter().find(|task| task.times.work >= budget) {
+            why.push(format!("a job of `{}` uses the whole `budget`, and its deadline moves then", task.app));
+        }
+        if let Some(task) = tasks.iter().find(|task| task.times.deadline > task.times.period) {
+            why.push(format!(
+                "the deadline of `{}` is beyond its period, and EDF keeps one deadline",
+                task.app
+            ));
+        }
+        if plan.apps.iter().any(AppSpec::is_real_time) {
+            why.push("tasks of a real-time class do not follow the policy".into());
+        }
+    }
+    if plan.apps.iter().any(|app| app.group.is_some()) {
+        why.push("task groups share the cpu by other rules".into());
+    }
+    let limit = plan.kernel.real_time.filter(|rules| rules.runtime < rules.period);
+    if let Some(rules) = limit.filter(|_| policy.is_none()) {
+        let share = rules.runtime.ns() as f64 / rules.period.ns() as f64;
+        if utilisation(tasks) > share {
+            why.push(format!("the kernel stops real-time tasks at {:.0} % of a cpu", 100.0 * share));
+        }
+    }
+    let machine = &plan.machine;
+    let even = machine.core_speed.iter().all(|speed| *speed == Speed::NOMINAL);
+    if !even || machine.turbo.len() > 1 || machine.cpus() > machine.topology.count(Level::Core) {
+        why.push("cpus of this machine are not always of the nominal speed".into());
+    }
+    why
+}
+
+fn utilisation(tasks: &[Task]) -> f64 {
+    let share = |task: &Task| f64::from(task.tasks) * theory::utilisation(&[task.times]);
+    tasks.iter().map(share).sum()
 }
 
 /// The work of a job at most and the period, ns.
@@ -95,7 +147,21 @@ fn times(app: &AppSpec) -> Result<(u64, u64), &'static str> {
     if around.next().is_some() {
         return Err("its clock is in a loop within a loop");
     }
-    let work = most(program, start + 1, program.partner(start as u32) as usize)?;
+    let end = program.partner(start as u32) as usize;
+    let jumps = |op: &Op| matches!(op, Op::Branch { to, .. } | Op::Jump(to) if usize::from(*to) > at);
+    if ops[start + 1..at].iter().any(jumps) {
+        return Err("not every pass of its loop waits for its clock");
+    }
+    let outside = |op: &Op| {
+        !matches!(
+            op,
+            Op::StartClock | Op::Set(_) | Op::Done | Op::Post { .. } | Op::Compute { work: Work::ZERO, .. }
+        )
+    };
+    if ops[..start].iter().chain(&ops[end + 1..]).any(outside) {
+        return Err("it does more than its periodic jobs");
+    }
+    let work = most(program, start + 1, end)?;
     let scale = u128::from(app.rank_scale.iter().copied().max().unwrap_or(1_000));
     let ns = (work * scale / 1_000) >> WORK_FRACTION_BITS;
     match u64::try_from(ns) {

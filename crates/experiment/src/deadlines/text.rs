@@ -21,6 +21,9 @@ pub fn write(analyses: &[Analysis], out: &mut dyn Write) -> io::Result<()> {
         for group in &analysis.groups {
             write_group(analysis.order, group, out)?;
         }
+        for why in &analysis.silent {
+            writeln!(out, "Theory says nothing about response times here: {why}.")?;
+        }
         for left in &analysis.left_out {
             writeln!(out, "Left out: {}, because {}.", left.app, left.why)?;
         }
@@ -109,7 +112,7 @@ fn verdict(order: Order, group: &Group, tasks: u32) -> String {
             "Theory: deadlines are missed, because the tasks need more than there is.".into()
         }
         (Some(false), _) => "Theory: a deadline can be missed if the tasks begin at the worst times.".into(),
-        (None, Order::Unknown) => "Theory says nothing here; the simulation does.".into(),
+        (None, _) if group.cpu.is_some() => "Theory has no answer; the simulation shows cases.".into(),
         (None, _) => "Theory has no exact answer for several cpus; the simulation shows cases.".into(),
     }
 }
@@ -119,7 +122,7 @@ fn verdict(order: Order, group: &Group, tasks: u32) -> String {
 /// # Errors
 /// Of the writer.
 pub fn write_witnesses(
-    (scenario, policy): (&str, Option<&str>),
+    (command, policy): (&dyn Fn(&Witness) -> Option<String>, Option<&str>),
     rounds: u64,
     found: &[Witness],
     out: &mut dyn Write,
@@ -129,9 +132,13 @@ pub fn write_witnesses(
     for witness in found {
         let late = plural(witness.late as usize, "job", "jobs");
         writeln!(out, "  {}: {} ({late} late in that run)", witness.app, time(witness.response_ns))?;
-        let flags = if witness.run == 0 { String::new() } else { witness.flags() };
-        let chosen = policy.map_or_else(String::new, |policy| format!(" --policy {policy}"));
-        writeln!(out, "    oversim timeline {scenario}{chosen}{flags}")?;
+        match command(witness) {
+            Some(command) => writeln!(out, "    {command}")?,
+            None => {
+                let starts = witness.starts.iter().map(|(app, ns)| format!("{app} at {}", time(*ns)));
+                writeln!(out, "    The applications begin: {}.", starts.collect::<Vec<_>>().join(", "))?;
+            }
+        }
     }
     Ok(())
 }

@@ -72,16 +72,41 @@ fn demand<'a>(tasks: impl Iterator<Item = &'a Periodic>, length: u64) -> Option<
 
 /// The longest response of each task under preemptive fixed priorities on one cpu; none for one that has no
 /// bound, or none that is found (Lehoczky, RTSS 1990: all jobs of the busy period of its priority count, so
-/// that deadlines may be beyond periods).
+/// that deadlines may be beyond periods). Of equal priorities each counts as if the other came before it.
 #[must_use]
 pub fn fixed_responses(tasks: &[Periodic]) -> Vec<Option<u64>> {
-    (0..tasks.len()).map(|task| fixed_response(tasks, task)).collect()
+    (0..tasks.len()).map(|task| fixed_response(tasks, task, true)).collect()
 }
 
-fn fixed_response(tasks: &[Periodic], number: usize) -> Option<u64> {
+/// Whether fixed priorities meet all deadlines of these tasks on one cpu, whenever they are released; none
+/// when that depends on the order of equal ones, or is not found.
+#[must_use]
+pub fn fixed_meets_all(tasks: &[Periodic]) -> Option<bool> {
+    let late = |equals: bool| {
+        let mut found = Some(false);
+        for (number, task) in tasks.iter().enumerate() {
+            match fixed_response(tasks, number, equals) {
+                Some(most) if most <= task.deadline => {}
+                Some(_) => return Some(true),
+                None => found = None,
+            }
+        }
+        found
+    };
+    match (late(true), late(false)) {
+        (Some(false), _) => Some(true),
+        (_, Some(true)) => Some(false),
+        _ if utilisation(tasks) > 1.0 + 1e-12 => Some(false),
+        _ => None,
+    }
+}
+
+fn fixed_response(tasks: &[Periodic], number: usize, equals: bool) -> Option<u64> {
     let own = &tasks[number];
     let others = || {
-        let before = |(at, other): &(usize, &Periodic)| *at != number && other.priority <= own.priority;
+        let before = |(at, other): &(usize, &Periodic)| {
+            *at != number && (other.priority < own.priority || equals && other.priority == own.priority)
+        };
         tasks.iter().enumerate().filter(before).map(|(_, other)| other)
     };
     let mut worst = 0;
@@ -222,6 +247,10 @@ mod tests {
         let over = rate(&[(3, 5), (5, 10)]);
         assert_eq!(fixed_responses(&over), [Some(3), None]);
         assert_eq!((edf_meets_all(&over), edf_responses(&over)), (Some(false), vec![None, None]));
+        assert_eq!((fixed_meets_all(&over), fixed_meets_all(&lehoczky)), (Some(false), Some(true)));
+        // Of equal priorities the one that came first goes on: whether B can delay A beyond 5 is open.
+        let equals = [task(3, 10, 5, 1), task(1, 2, 2, 1)];
+        assert_eq!((fixed_responses(&equals)[0], fixed_meets_all(&equals)), (Some(6), None));
         // 2/5 + 4/7: EDF meets what fixed priorities miss.
         let close = rate(&[(2, 5), (4, 7)]);
         assert_eq!(fixed_responses(&close), [Some(2), Some(8)]);

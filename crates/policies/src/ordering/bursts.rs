@@ -6,66 +6,74 @@ use sim_core::time::WORK_FRACTION_BITS;
 /// The most bursts of a program that are counted one by one.
 const MOST: usize = 1 << 16;
 
-/// The work of a program up to each operation at which a task sleeps, and to its end, ns at nominal speed, in
-/// the mean.
+/// The work of a program between the operations at which a task sleeps or waits, ns at nominal speed, in the
+/// mean.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Bursts {
-    ends: Vec<u64>,
-    /// The program begins again after this much work; 0: it ends.
-    again: u64,
+    lengths: Vec<u64>,
+    /// Where it goes on behind the last one; none: it ends there.
+    again: Option<usize>,
     /// Work of each rank in thousandths.
     scale: Vec<u32>,
 }
 
 impl Bursts {
     pub(super) fn of(app: &AppSpec) -> Self {
-        let mut walk = Walk { program: &app.program, ends: Vec::new(), work: 0, again: None };
+        let mut walk = Walk { program: &app.program, lengths: Vec::new(), work: 0, again: None };
         walk.pass(0, app.program.ops().len());
-        let Walk { mut ends, work, again, .. } = walk;
-        let to_ns = |raw: u128| u64::try_from(raw >> WORK_FRACTION_BITS).unwrap_or(u64::MAX);
-        let begins = again.unwrap_or(work);
-        ends.push(work);
-        Self {
-            ends: ends.into_iter().map(to_ns).collect(),
-            // A program that repeats a part for ever is taken to repeat as a whole.
-            again: if again.is_some() { to_ns(begins) } else { 0 },
-            scale: app.rank_scale.clone(),
-        }
+        walk.ends();
+        Self { lengths: walk.lengths, again: walk.again, scale: app.rank_scale.clone() }
     }
 
-    /// What the task of a rank has left until it sleeps or ends, which has done so much, ns.
-    pub(super) fn left(&self, rank: u32, done: u64) -> u64 {
+    /// What the task of a rank has left until it sleeps, waits or ends, ns, which has woken so many times and
+    /// has done so much since, ns. A task that passes an operation without sleeping is in the next burst when
+    /// it has done the work of this one.
+    pub(super) fn left(&self, rank: u32, woken: u64, done: u64) -> u64 {
         let scale = u128::from(self.scale.get(rank as usize).copied().unwrap_or(1_000).max(1));
-        let done = (u128::from(done) * 1_000 / scale) as u64;
-        let within = done.checked_rem(self.again).unwrap_or(done);
-        let at = self.ends.partition_point(|end| *end <= within);
-        // A task whose work varies may have done more than the mean.
-        let left = self.ends.get(at).map_or(0, |end| end - within);
-        (u128::from(left) * scale / 1_000) as u64
+        let mut rest = (u128::from(done) * 1_000 / scale) as u64;
+        let cycle = self.again.map_or(0, |from| self.lengths.len().saturating_sub(from)) as u64;
+        let mut at = woken;
+        for _ in 0..=self.lengths.len() {
+            let begin = self.again.unwrap_or(0) as u64;
+            if at >= self.lengths.len() as u64 {
+                let Some(into) = (at - begin).checked_rem(cycle) else { return 0 };
+                at = begin + into;
+            }
+            let Some(length) = self.lengths.get(at as usize) else { return 0 };
+            if rest < *length {
+                return (u128::from(length - rest) * scale / 1_000) as u64;
+            }
+            rest -= length;
+            at += 1;
+        }
+        0
     }
 }
 
 struct Walk<'a> {
     program: &'a Program,
-    /// In raw units of work.
-    ends: Vec<u128>,
+    lengths: Vec<u64>,
+    /// Of the present burst, in raw units of work.
     work: u128,
-    /// The work at the end of the first loop without an end.
-    again: Option<u128>,
+    /// The first burst of a loop without an end, and the end of the walk.
+    again: Option<usize>,
 }
 
 impl Walk<'_> {
+    /// The present burst ends.
+    fn ends(&mut self) {
+        let ns = u64::try_from(std::mem::take(&mut self.work) >> WORK_FRACTION_BITS).unwrap_or(u64::MAX);
+        if ns > 0 && self.lengths.len() < MOST {
+            self.lengths.push(ns);
+        }
+    }
+
     /// Goes through operations once; the outermost loops first.
     fn pass(&mut self, from: usize, to: usize) {
         let mut at = from;
-        while at < to && self.again.is_none() && self.ends.len() < MOST {
+        while at < to && self.again.is_none() && self.lengths.len() < MOST {
             match self.program.ops()[at] {
                 Op::Compute { work, .. } | Op::Serial { work, .. } => self.work += u128::from(work.raw()),
-                Op::Sleep { .. } | Op::Io { .. } | Op::Until { .. } | Op::Take { .. } | Op::Meet { .. } => {
-                    if self.ends.last() != Some(&self.work) {
-                        self.ends.push(self.work);
-                    }
-                }
                 Op::Repeat(times) | Op::RepeatShared(times) => {
                     let end = self.program.partner(at as u32) as usize;
                     self.repeat((at + 1, end), times);
@@ -73,6 +81,15 @@ impl Walk<'_> {
                 }
                 // The middle of the two ways would be no burst that happens: the first one counts.
                 Op::Jump(target) => at = usize::from(target) - 1,
+                Op::Sleep { .. }
+                | Op::Io { .. }
+                | Op::Until { .. }
+                | Op::Take { .. }
+                | Op::Meet { .. }
+                | Op::Barrier
+                | Op::TeamBarrier
+                | Op::LeadersBarrier
+                | Op::Exchange { .. } => self.ends(),
                 _ => {}
             }
             at += 1;
@@ -81,19 +98,26 @@ impl Walk<'_> {
 
     /// Goes through the body of a loop; 0 times: without end.
     fn repeat(&mut self, body: (usize, usize), times: u32) {
-        let (work, bursts) = (self.work, self.ends.len());
-        let mut passes = 0;
-        while passes < times.max(1) && self.again.is_none() && self.ends.len() < MOST {
+        let (bursts, before) = (self.lengths.len(), self.work);
+        for _ in 0..times.max(1) {
             self.pass(body.0, body.1);
-            passes += 1;
-            if self.ends.len() == bursts && times > 0 {
-                // Nothing sleeps in it: the other passes are as long.
-                self.work = work + (self.work - work) * u128::from(times);
+            if self.again.is_some() || self.lengths.len() >= MOST {
+                return;
+            }
+            if self.lengths.len() == bursts && times > 0 {
+                // Nothing ends in it: the other passes are as long.
+                self.work = before + (self.work - before) * u128::from(times);
                 return;
             }
         }
         if times == 0 {
-            self.again.get_or_insert(self.work);
+            // The first burst of the first pass can have begun before the loop.
+            let from = self.lengths.len();
+            self.pass(body.0, body.1);
+            if self.lengths.len() == from {
+                self.ends();
+            }
+            self.again = Some(from.min(self.lengths.len().saturating_sub(1)));
         }
     }
 }
@@ -131,23 +155,31 @@ mod tests {
 
     #[test]
     fn a_program_without_sleep_is_one_burst() {
-        let one = bursts(vec![Op::Repeat(3), run(4), Op::Barrier, Op::End, run(1)]);
-        assert_eq!([0, 5_000_000, 13_000_000].map(|done| one.left(0, done)), [13_000_000, 8_000_000, 0]);
+        let one = bursts(vec![Op::Repeat(3), run(4), Op::Yield, Op::End, run(1)]);
+        assert_eq!([0, 5_000_000, 13_000_000].map(|done| one.left(0, 0, done)), [13_000_000, 8_000_000, 0]);
         let endless = bursts(vec![Op::Repeat(0), run(4), Op::End]);
-        assert_eq!(endless.left(0, 1_000_000), 3_000_000);
+        assert_eq!(endless.left(0, 0, 9_000_000), 7_000_000);
+        // Passes that neither work nor sleep for the first time are not counted one by one.
+        let idle = bursts(vec![run(1), Op::Repeat(1 << 30), NAP, Op::End]);
+        assert_eq!((idle.left(0, 0, 0), idle.left(0, 5, 0)), (1_000_000, 0));
     }
 
     #[test]
     fn bursts_end_where_the_task_sleeps() {
         let of = bursts(vec![run(2), NAP, Op::Repeat(2), run(5), NAP, Op::End]);
-        let left = |ms: u64| of.left(0, ms * 1_000_000) / 1_000_000;
-        assert_eq!([0, 1, 2, 4, 7, 12].map(left), [2, 1, 5, 3, 5, 0]);
+        let left = |woken: u64, ms: u64| of.left(0, woken, ms * 1_000_000) / 1_000_000;
+        assert_eq!([left(0, 0), left(0, 1), left(1, 0), left(2, 4), left(3, 0)], [2, 1, 5, 1, 0]);
+        // It passed the first sleep at once.
+        assert_eq!(left(0, 3), 4);
         let mut scaled = of.clone();
         scaled.scale = vec![1_000, 500];
-        assert_eq!((scaled.left(1, 0), scaled.left(1, 500_000)), (1_000_000, 500_000));
-        // What repeats without end repeats as a whole.
-        let endless = bursts(vec![Op::Repeat(0), run(2), NAP, run(3), NAP, Op::End]);
-        let left = |ms: u64| endless.left(0, ms * 1_000_000) / 1_000_000;
-        assert_eq!([0, 2, 4, 5, 8].map(left), [2, 3, 1, 2, 2]);
+        assert_eq!((scaled.left(1, 0, 0), scaled.left(1, 0, 500_000)), (1_000_000, 500_000));
+        // The part that repeats without end begins behind what comes once.
+        let endless = bursts(vec![run(100), Op::Repeat(0), run(1), NAP, run(3), NAP, Op::End]);
+        let left = |woken: u64| endless.left(0, woken, 0) / 1_000_000;
+        assert_eq!([0, 1, 2, 3, 4].map(left), [101, 3, 1, 3, 1]);
+        let endless = bursts(vec![run(100), NAP, Op::Repeat(0), run(1), NAP, Op::End]);
+        let left = |woken: u64| endless.left(0, woken, 0) / 1_000_000;
+        assert_eq!([0, 1, 2, 3].map(left), [100, 1, 1, 1]);
     }
 }

@@ -1,6 +1,7 @@
 //! `EDF`: earliest deadline first over one queue for the whole machine, with a budget per period.
 
 use notation::declare::{Duration, PerApp};
+use notation::parameter::Values;
 use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
@@ -38,6 +39,11 @@ parameters! {
         /// SCHED_DEADLINE).
         budget: Duration = ms(20), in LEAST_SLICE..=s(1000);
     }
+}
+
+/// The cpu time after which a task gets its next deadline, ns.
+pub(super) fn budget(values: &Values) -> u64 {
+    Parameters::from(values).budget.ns()
 }
 
 const EARLIEST: Why = Why::rule("dispatched: the earliest deadline");

@@ -36,8 +36,8 @@ use crate::choice::Choice;
 /// The order of tasks under a policy to which the theory of real-time scheduling applies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Priorities {
-    /// The earliest deadline first.
-    Deadlines,
+    /// The earliest deadline first, as long as no job takes this much cpu time, ns: its deadline moves then.
+    Deadlines(u64),
     /// Of each application a priority that does not change; the least is the best.
     Fixed(Vec<i64>),
 }
@@ -46,7 +46,7 @@ pub enum Priorities {
 #[must_use]
 pub fn priorities(choice: &Choice, apps: &[AppSpec]) -> Option<Priorities> {
     if choice.entry.name == EDF.name {
-        Some(Priorities::Deadlines)
+        Some(Priorities::Deadlines(edf::budget(&choice.values)))
     } else if choice.entry.name == FP.name {
         Some(Priorities::Fixed(fixed::keys(&choice.values, apps)))
     } else {

@@ -85,8 +85,9 @@ struct Job {
     /// What it has left until it sleeps or ends, ns, and as of when.
     left: i64,
     since: i64,
-    /// The work that it had done when it last had a cpu.
+    /// The work that it had done when it last had a cpu, and when it last woke; how often it has woken.
     done: Span,
+    woke: (Span, u64),
     /// What it used since it woke, ns, and the estimate of such times.
     burst: u64,
     estimate: Option<u64>,
@@ -114,7 +115,7 @@ impl Shortest {
         let job = slot(&mut self.jobs, task);
         let left = if self.known {
             let bursts = self.bursts.get(view.app.0 as usize);
-            bursts.map_or(u64::MAX, |bursts| bursts.left(view.rank, job.done.ns()))
+            bursts.map_or(u64::MAX, |bursts| bursts.left(view.rank, job.woke.1, (job.done - job.woke.0).ns()))
         } else {
             job.estimate.unwrap_or(first).saturating_sub(job.burst)
         };
@@ -127,6 +128,7 @@ impl Shortest {
     fn wakes(&mut self, task: TaskId) {
         let (recent, first) = (u128::from(self.recent), self.first);
         let job = slot(&mut self.jobs, task);
+        job.woke = (job.done, job.woke.1 + 1);
         let burst = u128::from(std::mem::take(&mut job.burst));
         let before = u128::from(job.estimate.unwrap_or(first));
         // Shares are in hundredths of a per cent.
