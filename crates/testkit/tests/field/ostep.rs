@@ -1,4 +1,4 @@
-//! The scheduling chapters of Operating Systems: Three Easy Pieces (Arpaci-Dusseau): the book's numbers.
+//! The scheduling chapters of Operating Systems: Three Easy Pieces (Arpaci-Dusseau): its numbers.
 
 use std::fs;
 
@@ -22,11 +22,11 @@ fn experiment(name: &str, settings: &[&str]) -> Experiment {
     load(&path, &text, &overrides).unwrap_or_else(|said| panic!("{said}"))
 }
 
-/// A number of the book, in seconds, which switches and forks change by less than a thousandth.
+/// A number of the text, in seconds, which switches and forks change by less than a thousandth.
 #[track_caller]
-fn is(results: &Results, (configuration, policy, app, metric): (&str, &str, &str, &str), book: f64) {
+fn is(results: &Results, (configuration, policy, app, metric): (&str, &str, &str, &str), text: f64) {
     let found = mean(results, configuration, policy, app, metric);
-    assert!((found - book).abs() <= 0.002 * book + 0.003, "{policy} {app} {metric}: {found}, book {book}");
+    assert!((found - text).abs() <= 0.002 * text + 0.003, "{policy} {app} {metric}: {found}, there {text}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn tickets_are_shares_and_lotteries_get_fair_with_time() {
         ratios.iter().sum::<f64>() / ratios.len() as f64
     };
     let by_length = [0, 1, 2, 3].map(fairness);
-    // 1 - C(2n, n) / 4^n of the book's figure; three standard errors of 30 seeds.
+    // 1 - C(2n, n) / 4^n of the figure 9.2; three standard errors of 30 seeds.
     let theory = [(0.5, 0.01), (0.824, 0.08), (0.944, 0.03), (0.982, 0.01)];
     let near = |(found, (mean, error)): (&f64, (f64, f64))| (found - mean).abs() < error;
     assert!(by_length.iter().zip(theory).all(near), "{by_length:?}");

@@ -277,7 +277,7 @@ fn nineteen_of_twenty_queues_are_those_of_theory() {
     check("D/M/1, mean wait", &mean, root / (1.0 - root), 0.0);
     // Turns much shorter than the service share the processor.
     let slow = 50;
-    let arrivals = Arrivals::Random(SERVICE * slow * 10 / 7);
+    let arrivals = Arrivals::Random(Span::from_ns(SERVICE.ns() * slow * 10 / 7));
     let shared = Queue { workers: 400, slow, slice: Span::from_ms(1), ..Queue::of(1, arrivals) };
     let [mean, _] = shared.responses();
     check("M/M/1 with processor sharing, mean response", &mean, slow as f64 / 0.3, 0.01);
