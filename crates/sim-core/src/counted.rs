@@ -120,9 +120,12 @@ impl Servers {
         end
     }
 
-    /// What it has done.
-    pub(crate) fn report(&self) -> DeviceReport {
-        self.report.clone()
+    /// What it has done up to an instant, and how long what has come waits in all.
+    pub(crate) fn report(&self, now: Time) -> DeviceReport {
+        // A server works without a break up to when it is free.
+        let ahead = |sum: u64, Reverse(free): &Reverse<Time>| sum.saturating_add(free.since(now).ns());
+        let ahead = self.free.iter().fold(0, ahead);
+        DeviceReport { busy_ns: self.report.busy_ns.saturating_sub(ahead), ..self.report.clone() }
     }
 }
 
@@ -190,7 +193,23 @@ mod tests {
         let mut disk = Servers::new(program::Device { name: "disk".into(), servers: 2 }, 10);
         let mut done = |at, length| disk.serve(Time::from_ns(at), Span::from_ns(length)).ns();
         assert_eq!([done(0, 10), done(1, 3), done(2, 5), done(3, 5), done(100, 1)], [10, 4, 9, 14, 101]);
-        let report = disk.report();
-        assert_eq!((report.served, report.busy_ns, report.waited_ns), (5, 24, 2 + 6));
+        let report = |at| disk.report(Time::from_ns(at));
+        let all = report(101);
+        assert_eq!((all.served, all.busy_ns, all.waited_ns), (5, 24, 2 + 6));
+        // The last piece is not done.
+        assert_eq!((report(100).busy_ns, report(1_000)), (23, all));
+    }
+
+    #[test]
+    fn work_that_is_still_to_be_done_has_kept_no_server_busy() {
+        let mut disk = Servers::new(program::Device { name: "disk".into(), servers: 2 }, 10);
+        for length in [10, 4, 20] {
+            disk.serve(Time::ZERO, Span::from_ns(length));
+        }
+        // One works up to 10, the other one up to 4 and then up to 24.
+        let busy = |at| disk.report(Time::from_ns(at)).busy_ns;
+        assert_eq!([0, 3, 7, 12, 24, 30].map(busy), [0, 6, 14, 22, 34, 34]);
+        let report = disk.report(Time::ZERO);
+        assert_eq!((report.served, report.waited_ns), (3, 4));
     }
 }

@@ -199,8 +199,13 @@ pub struct AppReport {
     /// Times from the instant of each request that it took from an event to when a task went on with it;
     /// `None` without one.
     pub waits: Option<Box<Histogram>>,
-    /// When the first response beyond the deadline ended.
+    /// When the first response beyond the deadline ended, from the start of the run; `None` if none did, and
+    /// after [`RunReport::subtract`] if none did since. What is left out then counts otherwise: it may have
+    /// ended before.
     pub first_late: Option<Time>,
+    /// Its program leaves out instants of clocks that have passed ([`crate::program::Program::skips`]), and
+    /// [`Counters::skipped`] is their number.
+    pub skips: bool,
     /// Its wake-up latencies and run lengths, if [`crate::latency::Latencies`] has observed the run.
     pub latencies: Option<Box<AppLatencies>>,
 }
@@ -264,9 +269,10 @@ pub struct DeviceReport {
     pub name: String,
     /// Pieces of work that it was given.
     pub served: u64,
-    /// Length of that work, ns.
+    /// How long its servers have worked, their sum, ns: work that is not done yet does not count.
     pub busy_ns: u64,
-    /// How long it waited for a server, ns.
+    /// How long that work waits for a server, ns. It is known, and counts, when the device is given the work,
+    /// even if the run ends before.
     pub waited_ns: u64,
 }
 
@@ -306,11 +312,14 @@ impl RunReport {
     }
 
     /// Leaves what happened since an earlier state of the same run: counters, cpu times, breakdowns and the
-    /// makespan.
+    /// makespan. The first late response stays that of the whole run, if one was late since.
     pub fn subtract(&mut self, earlier: &Self) {
         self.makespan = Time::from_ns(self.makespan.ns() - earlier.makespan.ns());
         for (app, before) in self.apps.iter_mut().zip(&earlier.apps) {
             app.counters = app.counters.since(&before.counters);
+            if app.counters.late_responses == 0 {
+                app.first_late = None;
+            }
             let histograms = [(&mut app.responses, &before.responses), (&mut app.waits, &before.waits)];
             for (own, before) in histograms {
                 if let (Some(own), Some(before)) = (own, before) {

@@ -52,6 +52,7 @@ fn of_app(found: &mut Vec<String>, place: &str, one: &AppReport, other: &AppRepo
     let quantiles = |app: &AppReport| app.waits.as_ref().map(|all| all.quantiles());
     add(found, &format!("{place}, waits"), &quantiles(one), &quantiles(other));
     add(found, &format!("{place}, first late"), &one.first_late, &other.first_late);
+    add(found, &format!("{place}, skips"), &one.skips, &other.skips);
     add(found, &format!("{place}, latencies"), &one.latencies, &other.latencies);
 }
 
@@ -95,6 +96,7 @@ mod tests {
             responses: None,
             waits: None,
             first_late: None,
+            skips: false,
             latencies: None,
         };
         RunReport {

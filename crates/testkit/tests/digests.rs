@@ -80,6 +80,7 @@ const ABSENT: &[&str] = &[
     ", skipped: 0",
     ", waits: None",
     ", first_late: None",
+    ", skips: false",
 ];
 
 /// Of the whole report, accounts and counters included. Events are left out, and so are measurements that

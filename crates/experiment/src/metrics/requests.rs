@@ -29,17 +29,17 @@ pub(super) fn rate(s: &Sample<'_>) -> Option<f64> {
     ratio(app.counters.responses as f64, s.run.makespan.ns() as f64 / NS_PER_S)
 }
 
-/// From the start of the application to the end of the first response beyond the deadline.
+/// From the start of the application to the end of the first response beyond the deadline of the run, if one
+/// was late in the window.
 pub(super) fn first_miss(s: &Sample<'_>) -> Option<f64> {
     let copies = s.copies.iter().filter_map(|copy| s.run.apps.get(*copy));
     let first = |app: &AppReport| app.first_late.map(|late| late - app.start);
     copies.filter_map(first).min().map(seconds)
 }
 
-/// Instants of clocks that were left out, of an application that has some.
+/// Instants of clocks that were left out, of an application that leaves out some.
 pub(super) fn skipped(s: &Sample<'_>) -> Option<f64> {
-    let skipped = app(s)?.counters.skipped;
-    (skipped > 0).then_some(skipped as f64)
+    app(s).filter(|app| app.skips).map(|app| app.counters.skipped as f64)
 }
 
 /// The share of the requests from outside that found no place in a queue.

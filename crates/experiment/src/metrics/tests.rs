@@ -34,6 +34,7 @@ pub(crate) fn run_of(ns: u64) -> RunReport {
         responses: None,
         waits: None,
         first_late: None,
+        skips: false,
         latencies: None,
     };
     RunReport {
@@ -121,4 +122,30 @@ fn names_are_unique_within_their_scope() {
     for (i, a) in METRICS.iter().enumerate() {
         assert!(METRICS[..i].iter().all(|b| a.name != b.name || a.scope != b.scope), "{}", a.name);
     }
+}
+
+#[test]
+fn what_was_late_before_the_window_is_no_first_miss_of_it() {
+    let first_miss = |late_before, late| {
+        let mut run = run_of(4_000_000_000);
+        run.apps[0].start = Time::from_ns(500_000_000);
+        run.apps[0].first_late = Some(Time::from_ns(2_000_000_000));
+        run.apps[0].counters.late_responses = late;
+        let mut before = run_of(3_000_000_000);
+        before.apps[0].counters = Counters { late_responses: late_before, ..Counters::default() };
+        run.subtract(&before);
+        value("first_miss", App, &run)
+    };
+    assert_eq!([first_miss(0, 1), first_miss(1, 2), first_miss(2, 2)], [Some(1.5), Some(1.5), None]);
+}
+
+#[test]
+fn programs_that_leave_out_instants_have_a_number_of_them() {
+    let skipped = |skips, skipped| {
+        let mut run = run_of(1_000);
+        run.apps[0].skips = skips;
+        run.apps[0].counters.skipped = skipped;
+        value("skipped_instants", App, &run)
+    };
+    assert_eq!([skipped(true, 0), skipped(true, 3), skipped(false, 0)], [Some(0.0), Some(3.0), None]);
 }

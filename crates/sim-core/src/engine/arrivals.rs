@@ -62,6 +62,7 @@ impl Engine<'_> {
 
     /// The tasks of an application that have not ended may run here only.
     pub(super) fn bind_all(&mut self, app: AppId, affinity: &Affinity, why: Why, policy: &mut dyn Policy) {
+        self.shared.apps[app].changed.values_mut().for_each(|before| before.cpus = None);
         for rank in 0..self.shared.apps[app].tasks {
             let task = self.shared.apps[app].task(rank);
             if self.shared.tasks[task].state != TaskState::Exited {

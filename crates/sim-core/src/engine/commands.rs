@@ -135,7 +135,10 @@ impl Engine<'_> {
                 all.into_iter().for_each(|task| self.masked(task, cpus));
                 self.bind_all(app, &Affinity::Set(Arc::new(cpus.clone())), BOUND, policy);
             }
-            Act::Weight(weight) => all.into_iter().for_each(|task| self.reweigh(task, *weight)),
+            Act::Weight(weight) => {
+                self.shared.apps[app].changed.values_mut().for_each(|before| before.weight = None);
+                all.into_iter().for_each(|task| self.reweigh(task, *weight));
+            }
             // A policy that orders the queues leaves no groups.
             Act::Group(_) | Act::Shares(..) if self.shared.model.groups.is_empty() => {}
             Act::Group(group) => {

@@ -184,7 +184,9 @@ impl Engine<'_> {
             }
             OnReturn::Nap(span) => {
                 self.shared.tasks[id].pc += 1;
-                self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
+                if self.shared.apps[self.shared.tasks[id].app()].sleeps_answer {
+                    self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
+                }
                 self.sleep(cpu, Some(span));
             }
             OnReturn::Until(instant) => {

@@ -199,7 +199,11 @@ impl Engine<'_> {
                 self.unlock(cpu, lock);
             }
             Op::Sleep { .. } | Op::Yield | Op::Respawn => {
-                if op != Op::Yield {
+                let ends = match op {
+                    Op::Sleep { .. } => self.shared.apps[app].sleeps_answer,
+                    _ => op == Op::Respawn,
+                };
+                if ends {
                     self.shared.end_response(id);
                 }
                 let (call, after) = self.call(id, op);

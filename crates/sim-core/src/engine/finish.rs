@@ -41,6 +41,8 @@ impl Engine<'_> {
         let apps = self.shared.apps.iter();
         let apps = apps.map(|app| app_report(app, &self.shared.tasks, &added.tasks)).collect();
         self.shared.tasks = IdVec::default();
+        let now = self.shared.now;
+        let done = |device: &Servers| device.report(now);
         RunReport {
             outcome,
             makespan,
@@ -48,7 +50,7 @@ impl Engine<'_> {
             error,
             apps,
             sources: self.shared.objects.sources.iter().map(Flow::report).collect(),
-            devices: self.shared.objects.devices.iter().map(Servers::report).collect(),
+            devices: self.shared.objects.devices.iter().map(done).collect(),
             cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
             corrections: self.corrections,
             events: self.events,
@@ -78,6 +80,7 @@ fn app_report(app: &App, tasks: &IdVec<TaskId, Task>, added: &[Span]) -> AppRepo
         responses: app.responses.clone(),
         waits: app.waits.clone(),
         first_late: app.first_late,
+        skips: app.program.skips(),
         latencies: None,
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::engine::Engine;
 use crate::engine::execute::vary;
 use crate::engine::invariants::violated;
-use crate::engine::state::OnReturn;
+use crate::engine::state::{Before, OnReturn};
 use crate::ids::{CpuId, TaskId};
 use crate::policy::{System, Why};
-use crate::program::{Change, Op};
+use crate::program::{Change, Op, Scheduling};
 use crate::time::{Span, Time};
 
 impl Engine<'_> {
@@ -58,10 +58,12 @@ impl Engine<'_> {
             unreachable!("{id} comes to no clock");
         };
         let app = &mut self.shared.apps[self.shared.tasks[id].app()];
-        let slot = app.rank(id) as usize * app.program.clocks() + usize::from(clock);
+        let rank = app.rank(id) as usize;
+        let slot = rank * app.program.clocks() + usize::from(clock);
+        let begun = Some(app.renewed[rank]).filter(|at| !at.is_never()).unwrap_or(app.begun);
         let before = app.instants[slot];
         let mut instant =
-            if before.is_never() { app.begun.saturating_add(first) } else { before.saturating_add(period) };
+            if before.is_never() { begun.saturating_add(first) } else { before.saturating_add(period) };
         if skips && instant < self.shared.now {
             let missed = self.shared.now.since(instant).ns().div_ceil(period.ns().max(1));
             app.counters.skipped += missed;
@@ -106,14 +108,53 @@ impl Engine<'_> {
         let app = &self.shared.apps[task.app()];
         let program = Arc::clone(&app.program);
         match &program.changes()[usize::from(change)] {
-            Change::Weight(weight) => self.reweigh(id, *weight),
+            Change::Weight(_) if self.keeps_weight(id) => {}
+            Change::Weight(weight) => {
+                let present = self.shared.tasks[id].weight;
+                self.before(id).weight.get_or_insert(present);
+                self.reweigh(id, *weight);
+            }
             Change::Cpus(cpus) => {
                 let mask = app.masks[usize::from(change)].clone();
+                let present = self.shared.affinity(id).clone();
+                self.before(id).cpus.get_or_insert(present);
                 self.masked(id, cpus);
                 let bound = System::set_affinity(self, id, mask, WHY);
                 assert!(bound, "{id} is bound to cpus that exist");
             }
         }
         self.cpus[cpu].current != id
+    }
+
+    /// Nice values are nothing to a task: it is a real-time task, or one of `SCHED_IDLE` (`set_load_weight`).
+    fn keeps_weight(&self, id: TaskId) -> bool {
+        let scheduling = self.shared.tasks[id].history.scheduling;
+        scheduling == Scheduling::Idle || scheduling.priority().is_some()
+    }
+
+    fn before(&mut self, id: TaskId) -> &mut Before {
+        let app = self.shared.tasks[id].app();
+        self.shared.apps[app].changed.entry(id).or_default()
+    }
+
+    /// A new process has taken the place of a task, in no queue yet: its clocks begin, and it has changed
+    /// nothing of itself.
+    pub(super) fn begins_anew(&mut self, id: TaskId) {
+        const WHY: Why = Why::rule("a new process has the affinity mask of its application");
+        let (now, number) = (self.shared.now, self.shared.tasks[id].app());
+        let app = &mut self.shared.apps[number];
+        let (rank, clocks) = (app.rank(id) as usize, app.program.clocks());
+        if clocks > 0 {
+            app.renewed[rank] = now;
+            app.instants[rank * clocks..(rank + 1) * clocks].fill(Time::NEVER);
+        }
+        let before = app.changed.remove(&id).unwrap_or_default();
+        if let Some(weight) = before.weight {
+            self.reweigh(id, weight);
+        }
+        if let Some(cpus) = before.cpus {
+            let bound = System::set_affinity(self, id, cpus, WHY);
+            assert!(bound, "{id} is bound to cpus that exist");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Building a run: the first state of everything.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::account::Category;
@@ -82,6 +82,9 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         first_lock: 0,
         named_locks: spec.named_locks,
         instants: vec![Time::NEVER; spec.program.clocks() * spec.tasks as usize],
+        renewed: vec![Time::NEVER; if spec.program.clocks() > 0 { spec.tasks as usize } else { 0 }],
+        sleeps_answer: true,
+        changed: BTreeMap::new(),
         masks: spec.program.changes().iter().map(mask).collect(),
         waits: None,
         first_late: None,
@@ -259,9 +262,12 @@ impl Population {
             // Requests that it takes from events wait for its tasks.
             let stamped =
                 |op: &Op| matches!(op, Op::Take { event, .. } if objects.events[event.index()].stamped);
-            let waits = (spec.requests && spec.program.ops().iter().any(stamped)).then(Box::default);
+            let takes = spec.program.ops().iter().any(stamped);
+            let waits = (spec.requests && takes).then(Box::default);
+            let sleeps_answer = !takes && spec.program.clocks() == 0;
             let app = population.add(spec, around, timers);
             population.apps[app].waits = waits;
+            population.apps[app].sleeps_answer = sleeps_answer;
         }
         population
     }
@@ -320,7 +326,8 @@ impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
         let commands = Commands::of(&specs);
-        let irregular = specs.iter().any(|spec| spec.program.is_irregular());
+        let shares_locks = |spec: &AppSpec| spec.named_locks && spec.program.locks() > 0;
+        let irregular = specs.iter().any(|spec| spec.program.is_irregular() || shares_locks(spec));
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !irregular;
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);

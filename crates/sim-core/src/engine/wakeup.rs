@@ -289,6 +289,7 @@ impl Engine<'_> {
             history.vlag = 0;
             history.parent = TaskId::NONE;
         }
+        self.begins_anew(id);
         self.notify(policy);
         let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
         self.policy_enqueue(id, target, Enqueue::Created, policy);

@@ -88,6 +88,40 @@ pub enum Arrivals {
     At(Arc<[Span]>),
 }
 
+/// Intervals of a state of bursts are below so many times its length in at least one of the two: otherwise a
+/// request may come after any number of states without one.
+const LONGEST_INTERVAL: u64 = 10_000;
+
+impl Arrivals {
+    /// Refuses times that cannot be: intervals and lengths of 0, bursts whose mean intervals are at least
+    /// 10,000 times the mean length of their state in both, times that do not ascend.
+    ///
+    /// # Errors
+    /// The end of a sentence that begins with the name of the source.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Every(span) | Self::Random(span) if *span == Span::ZERO => {
+                Err("needs an interval above 0".into())
+            }
+            Self::Bursts { mean, lasts } => {
+                if mean.iter().chain(lasts).any(|span| *span == Span::ZERO) {
+                    return Err("needs intervals and lengths of states above 0".into());
+                }
+                let mut states = mean.iter().zip(lasts);
+                if states.all(|(mean, last)| mean.ns() / LONGEST_INTERVAL >= last.ns()) {
+                    return Err(format!(
+                        "has states that end before a request comes: in one of the two at least, the mean \
+                         interval is below {LONGEST_INTERVAL} times the mean length"
+                    ));
+                }
+                Ok(())
+            }
+            Self::At(list) if !list.is_sorted() => Err("needs ascending times".into()),
+            Self::Every(_) | Self::Random(_) | Self::At(_) => Ok(()),
+        }
+    }
+}
+
 /// Where a source stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stream {
@@ -174,17 +208,7 @@ impl Objects {
             if of(source.event).is_none() || source.places.is_some_and(|event| of(event).is_none()) {
                 return Err(format!("the source `{}` posts an event that is not declared", source.name));
             }
-            let passes = match &source.arrivals {
-                Arrivals::Every(span) | Arrivals::Random(span) => *span > Span::ZERO,
-                Arrivals::Bursts { mean, lasts } => mean.iter().chain(lasts).all(|span| *span > Span::ZERO),
-                Arrivals::At(list) => list.is_sorted(),
-            };
-            if !passes {
-                return Err(format!(
-                    "the source `{}` needs intervals above 0, or ascending times",
-                    source.name
-                ));
-            }
+            source.arrivals.check().map_err(|why| format!("the source `{}` {why}", source.name))?;
         }
         Ok(())
     }
@@ -261,6 +285,27 @@ mod tests {
     }
 
     #[test]
+    fn one_state_of_bursts_is_long_enough_for_requests() {
+        let bursts = |mean: [u64; 2], lasts: [u64; 2]| Arrivals::Bursts {
+            mean: mean.map(Span::from_ns),
+            lasts: lasts.map(Span::from_ns),
+        };
+        let long = 1_000_000_000_000_000;
+        assert!(bursts([long, 49_999], [1, 5]).check().is_ok());
+        assert!(bursts([49_999, long], [5, 1]).check().is_ok());
+        assert!(bursts([long, 50_000], [1, 5]).check().is_err_and(|why| why.contains("10000 times")));
+        assert!(bursts([1, 0], [1, 1]).check().is_err_and(|why| why.contains("above 0")));
+        let objects = Objects {
+            events: vec![Event { name: "e".into(), initial: 0, stamped: false }],
+            sources: vec![source(bursts([long; 2], [1; 2]))],
+            ..Objects::default()
+        };
+        assert!(objects.check(&[]).is_err_and(|why| why.starts_with("the source `requests` has states")));
+        // The least that is let through has its requests.
+        assert_eq!(times(bursts([long, 49_999], [1, 5])).len(), 50_000);
+    }
+
+    #[test]
     fn impossible_objects_are_refused() {
         let event = |stamped, initial| Event { name: "e".into(), initial, stamped };
         let with =
@@ -270,6 +315,8 @@ mod tests {
         assert!(with(vec![], every(1)).check(&[]).is_err());
         assert!(with(vec![event(true, 1)], every(1)).check(&[]).is_err());
         assert!(with(vec![event(true, 0)], every(0)).check(&[]).is_err());
+        let late = Arrivals::At([5, 4].map(Span::from_ns).into());
+        assert_eq!(late.check(), Err("needs ascending times".into()));
         let device = Device { name: "disk".into(), servers: 0 };
         assert!(Objects { devices: vec![device], ..Objects::default() }.check(&[]).is_err());
     }

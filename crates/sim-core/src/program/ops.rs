@@ -119,7 +119,8 @@ pub enum Op {
     /// Call `sched_yield` once.
     Yield,
     /// The task's process ends and a new one takes its rank and continues with the program: it is placed anew
-    /// as a fork from the cpu it was on, without cached data or a home, and costs a fork.
+    /// as a fork from the cpu it was on, without cached data or a home, and costs a fork. Its clocks begin
+    /// at that instant, and what the one before had changed of itself ([`Op::Set`]) is again as it was.
     Respawn,
     /// The program starts its own clock: what it reports as its run time counts from when the first task gets
     /// here.
@@ -161,8 +162,8 @@ pub enum Op {
         parties: u32,
     },
     /// Sleeps until the next instant of a clock of the task (`clock_nanosleep` with `TIMER_ABSTIME`). The
-    /// first one is `first` after the start of the application, the next ones follow each `period` after
-    /// the one before. An instant that has passed ends no sleep: the task goes on at once.
+    /// first one is `first` after the start of the application, or after the last [`Op::Respawn`] of its
+    /// rank; the next ones follow each `period` after the one before. An instant that has passed ends no sleep: the task goes on at once.
     Until {
         /// Which of the task's clocks, from 0.
         clock: u8,
@@ -201,7 +202,8 @@ pub enum Op {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
     /// It gets this load weight (`setpriority`; nice 0 is 1,024), where commands can change weights
-    /// ([`crate::command::Act::Weight`]).
+    /// ([`crate::command::Act::Weight`]). Tasks of [`Scheduling::Idle`](crate::program::Scheduling::Idle) and
+    /// real-time tasks keep theirs (`set_load_weight`).
     Weight(u32),
     /// It may run on these cpus only (`sched_setaffinity`).
     Cpus(CpuSet),
@@ -526,6 +528,12 @@ impl Program {
         self.ops.iter().map(clock).max().unwrap_or(0)
     }
 
+    /// True when one of its clocks leaves out instants that have passed ([`Op::Until`]).
+    #[must_use]
+    pub fn skips(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Until { skips: true, .. }))
+    }
+
     /// True when it uses what its run shares, clocks, branches or changes: its loops do not repeat alike.
     #[must_use]
     pub fn is_irregular(&self) -> bool {
@@ -543,25 +551,6 @@ impl Program {
                     | Op::Set(_)
             )
         })
-    }
-
-    /// The same program, whose objects of the run ([`super::Objects`]) stand so much further on there:
-    /// events, devices, and if they are named, locks.
-    #[must_use]
-    pub fn moved(&self, events: u32, devices: u32, locks: u32) -> Self {
-        let mut other = self.clone();
-        for op in &mut other.ops {
-            match op {
-                Op::Post { event, .. } | Op::Take { event, .. } | Op::Arm(event) | Op::Meet { event, .. } => {
-                    event.0 += events;
-                }
-                Op::Io { device, .. } => device.0 += devices,
-                Op::Lock(lock) | Op::Unlock(lock) => lock.0 += locks,
-                _ => {}
-            }
-        }
-        other.locks += if other.locks > 0 { locks } else { 0 };
-        other
     }
 
     /// The number of locks it uses.
@@ -684,8 +673,5 @@ mod tests {
         assert!(new(vec![until(0, Span::ZERO)]).is_err());
         let program = new(vec![until(3, Span::from_ms(1)), take(1), Op::Lock(lock)]).unwrap();
         assert_eq!((program.clocks(), program.is_irregular(), program.locks()), (4, true, 1));
-        let moved = program.moved(5, 1, 2);
-        assert_eq!(moved.ops()[1..], [Op::Take { event: EventId(7), count: 1 }, Op::Lock(LockId(2))]);
-        assert_eq!(moved.locks(), 3);
     }
 }

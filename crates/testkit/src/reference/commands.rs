@@ -53,7 +53,10 @@ impl Reference<'_> {
                     match act {
                         Act::Stop => self.halt(t),
                         Act::Pause => self.pause(t),
-                        Act::Weight(weight) => self.weigh(t, weight),
+                        Act::Weight(weight) => {
+                            self.tasks[t].event.weight_before = None;
+                            self.weigh(t, weight);
+                        }
                         Act::Group(group) => self.regroup(t, group),
                         _ => self.go_on(t, policy),
                     }

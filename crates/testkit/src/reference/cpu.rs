@@ -217,7 +217,9 @@ impl Reference<'_> {
             }
             OnReturn::Nap(span) => {
                 self.tasks[t].pc += 1;
-                self.tasks[t].event.woken = Some(self.now.saturating_add(span));
+                if self.naps_answer(t) {
+                    self.tasks[t].event.woken = Some(self.now.saturating_add(span));
+                }
                 self.sleep(c, t, Some(span));
             }
             OnReturn::Until(at) => self.instant_comes(c, t, at, policy),

@@ -1,9 +1,9 @@
 //! What programs share on the reference engine: counted events as plain lists of who waits, devices as lists
 //! of servers, sources of requests; and the clocks of tasks.
 
-use sim_core::ids::{DeviceId, EventId};
-use sim_core::policy::{Policy, TaskState};
-use sim_core::program::{Change, Spread};
+use sim_core::ids::{DeviceId, EventId, TaskId};
+use sim_core::policy::{Policy, System, TaskState, Why};
+use sim_core::program::{Change, Scheduling, Spread};
 use sim_core::time::Span;
 
 use super::state::{NEVER, OnReturn, Overhead, Waiting};
@@ -136,7 +136,7 @@ impl Reference<'_> {
         self.responded(t);
         let app = &mut self.apps[self.tasks[t].app];
         let mut at = match self.tasks[t].event.clocks.get(&clock) {
-            None => app.begun.saturating_add(first.ns()),
+            None => self.tasks[t].event.begun.unwrap_or(app.begun).saturating_add(first.ns()),
             Some(before) => before.saturating_add(period.ns()),
         };
         while skips && at < self.now {
@@ -238,10 +238,17 @@ impl Reference<'_> {
         let program = self.apps[self.tasks[t].app].spec.program.clone();
         match &program.changes()[usize::from(number)] {
             Change::Weight(weight) => {
-                self.weigh(t, *weight);
+                let scheduling = self.tasks[t].scheduling;
+                if scheduling != Scheduling::Idle && scheduling.priority().is_none() {
+                    let present = self.tasks[t].weight;
+                    self.tasks[t].event.weight_before.get_or_insert(present);
+                    self.weigh(t, *weight);
+                }
                 true
             }
             Change::Cpus(cpus) => {
+                let present = self.tasks[t].affinity.clone();
+                self.tasks[t].event.cpus_before.get_or_insert(present);
                 // What it has not paid yet is work of the cpu if it leaves.
                 self.cpus[c].since = self.now;
                 self.cpus[c].overhead = std::mem::take(overhead);
@@ -253,6 +260,19 @@ impl Reference<'_> {
                 *overhead = std::mem::take(&mut self.cpus[c].overhead);
                 true
             }
+        }
+    }
+    /// A new process in the place of a task knows no clock yet, and has changed nothing.
+    pub(super) fn renew(&mut self, t: usize) {
+        let event = &mut self.tasks[t].event;
+        event.clocks.clear();
+        event.begun = Some(self.now);
+        let (weight, cpus) = (event.weight_before.take(), event.cpus_before.take());
+        if let Some(weight) = weight {
+            self.weigh(t, weight);
+        }
+        if let Some(cpus) = cpus {
+            self.set_affinity(TaskId(t as u32), cpus, Why::NONE);
         }
     }
 }

@@ -82,7 +82,7 @@ impl Reference<'_> {
             error: Span::ZERO,
             apps: (0..self.apps.len()).map(|app| self.app_report(app)).collect(),
             sources: self.objects.source_reports(),
-            devices: self.objects.device_reports(),
+            devices: self.objects.device_reports(self.now),
             cpus: self.cpus.iter().map(super::RefCpu::account).collect(),
             corrections: self.corrections,
             events: self.steps,
@@ -135,6 +135,7 @@ impl Reference<'_> {
             responses: record.spec.requests.then(|| Box::new(record.responses.clone())),
             waits: waits.then(|| Box::new(record.waits.clone())),
             first_late: record.first_late,
+            skips: record.spec.program.skips(),
             latencies: None,
         }
     }

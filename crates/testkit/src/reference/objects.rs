@@ -38,6 +38,11 @@ pub(super) struct EventWait {
     pub(super) instant: Option<u64>,
     /// When its present request came: it woke from a nap, or an instant or a unit came.
     pub(super) woken: Option<u64>,
+    /// Since when its clocks count, if not since the start of its application.
+    pub(super) begun: Option<u64>,
+    /// Its weight and its cpus before it changed them.
+    pub(super) weight_before: Option<u32>,
+    pub(super) cpus_before: Option<sim_core::policy::Affinity>,
     /// The last instant of each of its clocks.
     pub(super) clocks: std::collections::BTreeMap<u8, u64>,
 }
@@ -93,7 +98,14 @@ impl RefObjects {
         self.sources.iter().map(|source| source.report.clone()).collect()
     }
 
-    pub(super) fn device_reports(&self) -> Vec<DeviceReport> {
-        self.devices.iter().map(|device| device.report.clone()).collect()
+    pub(super) fn device_reports(&self, now: u64) -> Vec<DeviceReport> {
+        let report = |device: &RefDevice| {
+            let mut report = device.report.clone();
+            for free in &device.servers {
+                report.busy_ns -= free.saturating_sub(now);
+            }
+            report
+        };
+        self.devices.iter().map(report).collect()
     }
 }

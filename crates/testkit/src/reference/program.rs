@@ -94,7 +94,9 @@ impl Reference<'_> {
             }
             Op::Io { device, span, spread } => self.io(c, t, device, (span, spread), overhead),
             Op::Sleep { span, spread } => {
-                self.responded(t);
+                if self.naps_answer(t) {
+                    self.responded(t);
+                }
                 let nap = self.vary(t, span.ns(), spread).max(1);
                 let counters = &mut self.apps[self.tasks[t].app].counters;
                 counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(nap);
@@ -175,6 +177,16 @@ impl Reference<'_> {
             *visit += 1;
             self.tasks[t].pc = self.apps[app].spec.program.partner(pc as u32) as usize + 1;
         }
+    }
+
+    /// Requests come with the end of naps: the program has nothing else that they come with.
+    pub(super) fn naps_answer(&self, t: usize) -> bool {
+        let ops = self.apps[self.tasks[t].app].spec.program.ops();
+        !ops.iter().any(|op| match op {
+            Op::Until { .. } => true,
+            Op::Take { event, .. } => self.objects.is_stamped(*event),
+            _ => false,
+        })
     }
 
     /// What a task woke from a nap for is done.

@@ -81,6 +81,7 @@ impl Reference<'_> {
     ) {
         for rank in 0..self.apps[app].spec.tasks {
             let t = self.task(app, rank);
+            self.tasks[t].event.cpus_before = None;
             if self.tasks[t].state != TaskState::Exited {
                 self.bind_one(t, cpus);
                 self.tell(policy);

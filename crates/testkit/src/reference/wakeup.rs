@@ -318,6 +318,7 @@ impl Reference<'_> {
         // `sched_fork` of kernels that keep lag: a new task has none.
         task.vlag = 0;
         task.parent = None;
+        self.renew(t);
         self.tell(policy);
         let why = Placement::Fork { parent: CpuId(c as u32) };
         let target = self.placed(t, why, policy);

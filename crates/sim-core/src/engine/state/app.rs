@@ -46,6 +46,14 @@ impl BarrierRank {
     }
 }
 
+/// What a task was before it changed itself; `None` where it has not, or where something else has changed it
+/// since.
+#[derive(Clone, Default)]
+pub(crate) struct Before {
+    pub(crate) weight: Option<u32>,
+    pub(crate) cpus: Option<Affinity>,
+}
+
 /// An application.
 pub(crate) struct App {
     pub(crate) name: String,
@@ -123,6 +131,13 @@ pub(crate) struct App {
     pub(crate) named_locks: bool,
     /// The next instant of each clock of each rank; never before the first use. Empty without clocks.
     pub(crate) instants: Vec<Time>,
+    /// Since when the clocks of each rank count, if not since `begun`: never where they do. Empty without
+    /// clocks.
+    pub(crate) renewed: Vec<Time>,
+    /// A timed sleep ends a response, and the wake-up begins the next one.
+    pub(crate) sleeps_answer: bool,
+    /// What tasks were before they changed themselves.
+    pub(crate) changed: BTreeMap<TaskId, Before>,
     /// The affinity masks of the changes that its tasks make to themselves, by the number of the change.
     pub(crate) masks: Vec<Affinity>,
     /// Times that requests waited for a task, if it takes any from an event.

@@ -10,7 +10,7 @@ mod process;
 mod task;
 
 pub(crate) use apart::{Armed, Boxed, History, LockWaiter, MaybeNode};
-pub(crate) use app::{App, BarrierRank};
+pub(crate) use app::{App, BarrierRank, Before};
 pub(crate) use cpu::{Activity, Cpu, Lazily, NOWHERE, OnReturn};
 pub(crate) use look::Look;
 pub(crate) use objects::{Flow, RunObjects};

@@ -1,8 +1,12 @@
 //! Events, clocks, devices, sources and shared locks, one operation at a time.
 
 use super::*;
+use crate::command;
 use crate::ids::{DeviceId, EventId};
-use crate::program::{Arrivals, Change, Device, Event, NamedLock, Quantiles, Source};
+use crate::os::{RealTimeRules, ServerRules, ServerStop};
+use crate::program::{
+    Arrivals, Change, Device, Event, NamedLock, Quantiles, Scheduling, Source, WEIGHT_IDLE, WEIGHT_REAL_TIME,
+};
 
 const E: EventId = EventId(0);
 const F: EventId = EventId(1);
@@ -424,14 +428,140 @@ fn who_waits_for_whom_is_named_with_the_circle() {
 
 #[test]
 fn an_irregular_program_is_not_sampled() {
-    let ran = |sampled| {
-        let ops = vec![Op::Repeat(500), compute(10 * MS), post(E, 1), take(E, 1), Op::Barrier, Op::End];
-        let mut rig = Rig::of(2).app(app(2, WaitMode::Yield, ops));
+    let ran = |inner: [Op; 2], named_locks, sampled| {
+        let ops = [&[Op::Repeat(500), compute(10 * MS)], inner.as_slice(), &[Op::Barrier, Op::End]].concat();
+        let mut rig = Rig::of(2).app(AppSpec { named_locks, ..app(2, WaitMode::Yield, ops) });
         rig.objects.events = vec![event(0, false)];
+        rig.objects.locks = vec![lock("l", LockRules::MUTEX)];
         rig.options.sampled = sampled;
         let Rig { machine, model, apps, objects, options, .. } = rig;
         let run = Simulation::with_objects(Arc::new(machine), Arc::new(model), apps, objects, options);
         run.unwrap().run(&mut Scripted(Vec::new()), &mut ())
     };
-    assert_eq!(ran(true), ran(false));
+    let units = [post(E, 1), take(E, 1)];
+    assert_eq!(ran(units, false, true), ran(units, false, false));
+    // A lock of its own is as in each pass; one of the run may be had by others.
+    let locks = [Op::Lock(LockId(0)), Op::Unlock(LockId(0))];
+    assert_eq!(ran(locks, true, true), ran(locks, true, false));
+    assert!(ran(locks, false, true).extrapolated > Span::ZERO);
+}
+
+// Requests that sleep, and processes that take the place of others.
+
+#[test]
+fn a_sleep_inside_a_request_is_part_of_its_response() {
+    let counted = |rig: Rig| {
+        let counters = rig.run().0.apps[0].counters;
+        (counters.responses, counters.response_ns)
+    };
+    // 1 ms of work, 3 ms of sleep, 1 ms of work in each of two periods.
+    let ops = vec![Op::Repeat(2), until(10 * MS, false), compute(MS), sleep(3 * MS), compute(MS), Op::End];
+    assert_eq!(counted(Rig::of(1).app(one(0, WaitMode::Spin, ops))), (2, 10 * MS));
+    // The same with requests at 0 and 1 ms, the second one waiting for 4 ms.
+    let ops = vec![Op::Repeat(2), take(E, 1), compute(MS), sleep(3 * MS), compute(MS), Op::End];
+    let mut rig = Rig::of(1).app(one(0, WaitMode::Block, ops.clone()));
+    rig.objects.events = vec![event(0, true)];
+    rig.objects.sources = vec![source(E, None, 2, Arrivals::Every(Span::from_ms(1)))];
+    let (responses, ns) = counted(rig);
+    assert_eq!(responses, 2);
+    assert_near(ns, (5 + 9) * MS, 10);
+    // Units without instants are no requests: the wake-ups are.
+    let mut rig = Rig::of(1).app(one(0, WaitMode::Block, ops));
+    rig.objects.events = vec![event(2, false)];
+    assert_eq!(counted(rig), (2, 3 * MS));
+}
+
+#[test]
+fn the_clocks_of_a_new_process_begin_with_it() {
+    let ops = vec![
+        until(10 * MS, false),
+        Op::Repeat(2),
+        compute(5 * MS),
+        Op::Respawn,
+        until(10 * MS, false),
+        until(10 * MS, false),
+        compute(MS),
+        Op::End,
+    ];
+    let mut rig = Rig::of(1).app(one(0, WaitMode::Spin, ops));
+    rig.machine.costs.fork = Span::from_us(7);
+    let (report, _) = rig.run();
+    // 10 ms; twice 5 ms, the fork, 20 ms from there, 1 ms.
+    assert_eq!(end(&report, 0), 10 * MS + 2 * (26 * MS + 7 * US));
+}
+
+#[test]
+fn a_new_process_is_scheduled_as_the_application_is() {
+    let changed = || vec![Change::Cpus(CpuSet::of([CpuId(1)])), Change::Weight(3 * 1_024)];
+    let ops = || vec![Op::Set(0), Op::Set(1), compute(2 * MS), Op::Respawn, compute(3 * MS)];
+    let computed = |rig: Rig| {
+        let (report, _) = rig.run();
+        assert_eq!(report.corrections, 0);
+        [0, 1].map(|cpu| spent(&report, cpu, Category::Compute))
+    };
+    let rig = || {
+        let mut rig = Rig::of(2).app(changing(ops(), changed()));
+        rig.model.discipline = Discipline::Eevdf(EevdfParams::scaled(2));
+        rig.at(MS, |system| assert_eq!(system.task(TaskId(0)).weight, 3 * 1_024))
+    };
+    // Placed on the cpu of its rank again, by the weight of its application.
+    let anew = rig().at(4 * MS, |system| assert_eq!(system.task(TaskId(0)).weight, 1_024));
+    assert_eq!(computed(anew), [3 * MS, 2 * MS]);
+    // What commands and the application have done since to all of its tasks stays.
+    let mut rig = rig().at(4 * MS, |system| assert_eq!(system.task(TaskId(0)).weight, 512));
+    let weighed =
+        |order| command::Command { at: Time::from_ns(MS + 1), order, act: command::Act::Weight(512) };
+    rig.apps[0].commands = vec![weighed(0)];
+    rig.apps[0].rebinds = vec![(Span::from_us(500), CpuSet::of([CpuId(1)]))];
+    assert_eq!(computed(rig), [0, 5 * MS]);
+}
+
+#[test]
+fn nice_values_are_nothing_to_idle_and_real_time_tasks() {
+    let ran = |scheduling, weight, act: Act| {
+        let task = AppSpec {
+            scheduling,
+            weight,
+            ..changing(vec![Op::Set(0), compute(50 * MS)], vec![Change::Weight(3_072)])
+        };
+        let mut rig =
+            Rig::of(1).app(task).app(one(0, WaitMode::Spin, vec![compute(200 * MS)])).at(5 * MS, act);
+        rig.model.discipline = Discipline::Eevdf(EevdfParams::scaled(1));
+        rig.model.real_time = Some(RealTimeRules {
+            quantum: Span::from_ms(100),
+            runtime: Span::MAX,
+            period: Span::from_ms(1_000),
+            period_starts: false,
+            pinned_first: true,
+            server: ServerRules {
+                runtime: Span::ZERO,
+                period: Span::from_ms(1_000),
+                stops: ServerStop::Dequeue,
+                defers_anew: false,
+                counts_idle: false,
+            },
+        });
+        let (report, _) = rig.run();
+        [end(&report, 0), end(&report, 1)]
+    };
+    // 3 parts of 1,027: less than 1 ms until the other one ends.
+    let idle = ran(Scheduling::Idle, WEIGHT_IDLE, |system| {
+        assert_eq!(system.task(TaskId(0)).weight, WEIGHT_IDLE);
+    });
+    assert_eq!(idle[0], 250 * MS);
+    assert_near(idle[1], 200 * MS, 8 * MS);
+    let first = ran(Scheduling::Fifo(1), 1_024, |system| {
+        assert_eq!(system.task(TaskId(0)).weight, WEIGHT_REAL_TIME);
+    });
+    assert_eq!(first, [50 * MS, 250 * MS]);
+}
+
+#[test]
+fn work_that_a_device_has_not_done_at_the_end_is_not_counted() {
+    let mut rig = Rig::of(3).app(app(3, WaitMode::Spin, vec![io(10 * US), compute(US)]));
+    rig.objects.devices = vec![Device { name: "disk".into(), servers: 2 }];
+    rig.options.horizon = Time::from_ns(13 * US);
+    let (report, _) = rig.run();
+    let device = &report.devices[0];
+    assert_eq!((device.served, device.busy_ns, device.waited_ns), (3, 23 * US, 10 * US));
 }
