@@ -253,6 +253,85 @@ fn pods_become_groups_as_the_kubelet_makes_them() {
 }
 
 #[test]
+fn pods_have_the_class_that_the_kubelet_derives() {
+    let pod = |spec: &str| {
+        let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{ name: p }}\nspec:\n  {spec}\n");
+        checked(&text, &options())
+    };
+    let one = |resources: &str| pod(&format!("containers: [{{ name: a, resources: {resources} }}]"));
+    for (resources, group) in [
+        ("{ limits: { cpu: 1, memory: 1Gi }, requests: { memory: '1073741824' } }", "kubepods/pod-p/a:"),
+        ("{ limits: { cpu: 1, memory: 1Gi }, requests: { memory: 1G } }", "kubepods/burstable/pod-p/a:"),
+        ("{ requests: { memory: 1Gi } }", "kubepods/burstable/pod-p/a:"),
+        ("{ requests: { cpu: 0, memory: 0 }, limits: { cpu: '0' } }", "kubepods/besteffort/pod-p/a:"),
+        ("{ limits: { cpu: 1 } }", "kubepods/burstable/pod-p/a:"),
+    ] {
+        has(&one(resources), &[group]);
+    }
+    // A container before the others makes the pod burstable, and its request is the larger one: 2,048 shares.
+    let first = "initContainers: [{ name: i, resources: { requests: { cpu: 2 } } }]\n  \
+        containers: [{ name: a, resources: { requests: { cpu: 500m } } }]";
+    let imported = pod(first);
+    has(&imported, &["kubepods/burstable/pod-p:", "weight: 174", "weight: 59"]);
+    listed(&imported, Kind::LeftOut, "initContainers i", "before the others");
+    let sidecar = "initContainers: [{ name: s, restartPolicy: Always, \
+        resources: { limits: { cpu: 1, memory: 1G } } }]\n  \
+        containers: [{ name: a, resources: { limits: { cpu: 2, memory: 1G } } }]";
+    let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{ name: p }}\nspec:\n  {sidecar}\n");
+    let imported = checked(&text, &Options { exclusive: true, cores: Some(4), ..options() });
+    has(&imported, &["cpus: '1'", "cpus: '2-3'"]);
+}
+
+#[test]
+fn what_kubernetes_has_and_a_scenario_lacks_is_listed() {
+    let text = "apiVersion: v1\nkind: RolloutList\nitems:\n\
+        - { kind: Rollout, metadata: { name: r }, spec: { template: { spec: { containers: [{ name: x }] } } } }\n\
+        - { kind: Service, metadata: { name: s } }\n\
+        - kind: CronJob\n  metadata: { name: c }\n  spec: { schedule: '* * * * *', jobTemplate: { spec: \
+        { parallelism: 2, completions: 5, template: { spec: { overhead: { cpu: 1 }, containers: \
+        [{ name: a, resources: { limits: { nvidia.com/gpu: 1 } } }] } } } } }\n";
+    let imported = checked(text, &options());
+    has(&imported, &["c-2-a:"]);
+    listed(&imported, Kind::LeftOut, "line 4: Rollout r", "kind that is not known");
+    listed(&imported, Kind::NoEffect, "line 5: Service s", "without containers");
+    for (place, words) in [
+        ("CronJob c: schedule", "one starts at once"),
+        ("CronJob c: completions", "when others"),
+        ("CronJob c: overhead", "beside its containers"),
+        ("containers a", "nvidia.com/gpu"),
+    ] {
+        listed(&imported, Kind::LeftOut, place, words);
+    }
+}
+
+#[test]
+fn submit_times_since_1970_count_from_the_first_job_that_is_chosen() {
+    let line = |number: u32, at: &str, run: &str, more: &str| {
+        format!("{number} {at} -1 {run} 1 -1 -1 1 -1 -1 1 -1 -1 -1 1 -1 {more}\n")
+    };
+    let log = [
+        "; MaxProcs: 100000\n; MaxNodes: 3\n".to_owned(),
+        line(1, "900000", "864001", "-1 -1"),
+        line(2, "1700000000", "10", "-1 -1"),
+        line(3, "1700000007.5", "10", "9 -1"),
+        line(4, "1700864001", "10", "-1 -1"),
+    ]
+    .concat();
+    let imported = checked(&log, &options());
+    has(
+        &imported,
+        &[
+            "job-2: { workload: { hog: { work: 10s } }, tasks: 1, start: 0s }",
+            "job-3: { workload: { hog: { work: 10s } }, tasks: 1, start: 7500ms }",
+        ],
+    );
+    listed(&imported, Kind::LeftOut, "job 1", "run time (field 4)");
+    listed(&imported, Kind::LeftOut, "job 3", "a job before it");
+    listed(&imported, Kind::LeftOut, "job 4", "240 h after");
+    listed(&imported, Kind::Differs, "MaxProcs", "4096");
+}
+
+#[test]
 fn containers_have_the_limits_of_their_command_line() {
     let text = "docker run -d --name db --cpus=1.5 -c 512 -m 1g postgres:16\n\
         docker run --cpu-quota 50000 --cpu-period=200000 \\\n  --cpuset-cpus 0-1,3 -p 80:80 lib/nginx:1\n";

@@ -117,9 +117,9 @@ fn a_job_log_goes_out_and_in_with_the_same_numbers() {
     let first = imported(&exported.text);
     for line in [
         "job-1: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s }",
-        "job-2: { workload: { hog: { work: 4s } }, tasks: 2, start: 10s }",
-        "job-3: { workload: { hog: { work: 4s } }, tasks: 2, start: 15s }",
-        "job-4: { workload: { hog: { work: 2s } }, tasks: 1, after: job-1, start: 3s }",
+        "job-2: { workload: { hog: { work: 2s } }, tasks: 1, after: job-1, start: 3s }",
+        "job-3: { workload: { hog: { work: 4s } }, tasks: 2, start: 10s }",
+        "job-4: { workload: { hog: { work: 4s } }, tasks: 2, start: 15s }",
         "admission: { threads: 8 }",
     ] {
         assert!(first.text.lines().any(|found| found.trim().starts_with(line)), "{line}\n{}", first.text);
