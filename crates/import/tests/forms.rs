@@ -214,6 +214,23 @@ fn a_workload_of_batsim_becomes_programs() {
     assert!(wrong.contains("file:2:1") && wrong.contains("`profile`"), "{wrong}");
 }
 
+#[test]
+fn batsim_has_its_names_of_today() {
+    let text = r#"{"nb_res": 4, "jobs": [
+      {"id": "a", "subtime": 0, "res": 2, "profile": "s", "walltime": -1},
+      {"id": "b", "subtime": 0, "res": 2, "profile": "p"}],
+      "profiles": { "h": {"type": "ptask_homogeneous", "cpu": 6e9, "com": 0,
+        "generation_strategy": "defined_amount_spread_uniformly"},
+        "g": {"type": "ParallelTaskHomogeneousProfile", "cpu": 7e9,
+          "generation_strategy": "DefinedAmountsUsedForEachValue"},
+        "d": {"type": "DelayProfile", "delay": 2.5},
+        "s": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["h", "d", "g"]},
+        "p": {"type": "ptask", "cpu": [1e9, 2e9]} } }"#;
+    let imported = checked(text, &options());
+    assert!(imported.is_whole(), "{:#?}", imported.notes);
+    has(&imported, &["repeat 2 {", "run 3s", "sleep 2500ms", "run 7s", "process-1:", "run 2s"]);
+}
+
 const PODS: &str = "apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  \
     - name: main\n    \
     resources: { limits: { cpu: \"2\", memory: 1Gi } }\n---\napiVersion: apps/v1\nkind: Deployment\n\
@@ -352,6 +369,35 @@ fn containers_have_the_limits_of_their_command_line() {
 }
 
 #[test]
+fn flags_of_docker_are_read_as_a_shell_and_docker_read_them() {
+    let text = "docker run --no-healthcheck --oom-kill-disable -itP --sig-proxy=false --cpus 0.3333 \\\n  \
+        -e 'A=x --cpus 9' --cgroup-parent=a.slice -c512 --strange 3 --label \"a 'b\" redis:7 --cpus 4\n\
+        docker create --cpus 250m x\n";
+    let good = text.lines().take(2).collect::<Vec<_>>().join("\n");
+    let imported = checked(&good, &options());
+    has(&imported, &["redis:", "quota: 33330us", "weight: 59"]);
+    listed(&imported, Kind::LeftOut, "line 1: --cgroup-parent", "around");
+    listed(&imported, Kind::LeftOut, "line 1: --strange", "not known");
+    let wrong = refused(text, &options());
+    assert!(wrong.contains("line 3: --cpus"), "{wrong}");
+    let bare = checked("docker run --quiet -d nginx\n", &options());
+    has(&bare, &["nginx:"]);
+    assert!(!bare.text.contains("weight:"), "without shares there is no weight: {}", bare.text);
+    assert!(refused("docker run -e 'a x\n", &options()).contains("no end"));
+    let json = checked("{\"services\": {\"tasks\": {\"cpus\": 0.5}}}", &options());
+    has(&json, &["tasks:", "quota: 50ms"]);
+}
+
+#[test]
+fn json_without_tasks_is_no_file_of_rt_app() {
+    for text in ["{\"global\": {\"duration\": 1}}", "{\"a\": {\"tasks\": {}}}"] {
+        assert!(refused(text, &options()).contains("none of the forms"), "{text}");
+        let forced = refused(text, &Options { form: Some(Form::RtApp), ..options() });
+        assert!(forced.contains("no `tasks`"), "{forced}");
+    }
+}
+
+#[test]
 fn files_of_cgroup_v2_become_nested_groups() {
     let text = "./s.slice/cpu.weight:200\n./s.slice/a.service/cpu.max:50000 100000\n\
         ./s.slice/a.service/cpu.max.burst:10000\n./s.slice/a.service/cgroup.procs:12\n\
@@ -389,8 +435,28 @@ fn job_lists_of_the_textbook() {
     has(&imported, &["repeat 9 {", "io disk-1 3ms", "start: 5ms", "workload: { hog: { work: 20ms } }"]);
     let imported = checked("# arrival length\n0 10\n5, 20\n", &options());
     has(&imported, &["start: 5s", "workload: { hog: { work: 20s } }"]);
-    let sjf = checked("scheduler.py -p SJF -l 3,2\n", &options());
-    listed(&sjf, Kind::LeftOut, "-p", "SJF");
+    for (flags, policy) in [
+        ("scheduler.py -p SJF -l 3,2", "SJF"),
+        ("scheduler.py -l 3,2.5 -p STCF", "SRTF"),
+        ("-l 5000,10 -p FIFO", "{ FIFO: { slice: 1000s } }"),
+        ("scheduler.py -p RR -q 2000 -l 5000,1", "{ FIFO: { slice: 1000s } }"),
+        (
+            "mlfq.py -n 4 -q 5 -a 2 -B 100 -S -l 0,30,7",
+            "{ MLFQ: { levels: 4, quantum: 10ms, growth: equal, boost: 100ms, forgets: true } }",
+        ),
+        (
+            "mlfq.py -l 0,180,0:100,20,0",
+            "{ MLFQ: { levels: 3, quantum: 10ms, growth: equal, boost: 0s, forgets: false } }",
+        ),
+    ] {
+        let imported = checked(&format!("{flags}\n"), &options());
+        has(&imported, &[&format!("policies: [{policy}]")]);
+        assert!(imported.is_whole(), "{:#?}", imported.notes);
+    }
+    // The slice is longer than the longest job: a unit is a ms there.
+    has(&checked("-l 5000,10 -p FIFO\n", &options()), &["workload: { hog: { work: 5s } }"]);
+    listed(&checked("scheduler.py -p RR -q 2000 -l 9\n", &options()), Kind::Differs, "-p", "range");
+    has(&checked("Job 0 ( length = 2.5 )\n", &options()), &["workload: { hog: { work: 2500ms } }"]);
     let wrong = refused("0 10\n5 x\n", &Options { form: Some(Form::Ostep), ..options() });
     assert!(wrong.contains("file:2") && wrong.contains("`x`"), "{wrong}");
 }

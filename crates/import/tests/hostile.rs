@@ -124,6 +124,16 @@ fn endless_copies_and_countless_documents_are_refused() {
 }
 
 #[test]
+fn many_groups_and_groups_without_processes_are_refused_with_the_reason() {
+    let said =
+        |text: &str| format!("{:?}", import::import(&[Source { name: "f", text }], &Options::named("x")));
+    let many: String = (0..100_000).map(|group| format!("g{group}/cpu.weight:5\n")).collect();
+    assert!(said(&many).contains("100000 groups; at most 1000"), "{}", said(&many));
+    let text = "cgroup.procs:1\na/cpu.weight:5\n";
+    assert!(said(text).contains("no group of it has processes"), "{}", said(text));
+}
+
+#[test]
 fn a_file_above_the_limit_is_refused_before_it_is_read() {
     let text = " ".repeat(import::MAX_BYTES as usize + 1);
     let refused = import::import(&[Source { name: "f", text: &text }], &Options::named("x")).unwrap_err();

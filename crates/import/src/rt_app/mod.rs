@@ -48,16 +48,8 @@ pub(crate) fn import(sources: &[Source<'_>], options: &Options) -> Result<Import
     let names: Vec<&str> = sources.iter().map(|source| source.name).collect();
     let title = names.join(", ");
     if threads.is_empty() {
-        page.notes
-            .left_out("", "the file has no `tasks`; its parts are given together: `oversim import A B C`");
-        page.head(options, 1);
-        page.line(0, "apps:", "");
-        let workload = page::workload(&mut page, options);
-        page.line(2, "placeholder:", "the file has no tasks");
-        page.line(4, &workload, "");
-        page.line(4, "tasks: 1", "");
-        page.line(0, "policies: [LOAD]", "");
-        return Ok(page.done(Form::RtApp, &title, options));
+        let what = format!("{title}: no `tasks`; parts of a file are given together: `oversim import A B C`");
+        return Err(Refused::Sentence(what));
     }
     if threads.len() > MOST_KINDS {
         let what = format!("{title}: {} threads; a program has at most {MOST_KINDS} kinds", threads.len());
