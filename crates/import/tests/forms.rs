@@ -137,6 +137,41 @@ fn what_rt_app_has_and_a_program_lacks_is_listed_with_its_line() {
 }
 
 #[test]
+fn loops_durations_and_groups_of_rt_app_mean_what_rt_app_does() {
+    // A phase with 0 is endless; without a duration and an end 10 s are simulated.
+    let endless = r#"{ "tasks": { "a": { "loop": 0, "run": 5, "sleep": 5 },
+      "never": { "loop": 0, "phases": { "p": { "run": 1 } } } }, "global": { "duration": 0 } }"#;
+    let imported = checked(endless, &options());
+    has(&imported, &["forever {", "window: 10s"]);
+    listed(&imported, Kind::NoEffect, "tasks.never.phases.p", "never reached");
+    let timed = |run: u32, duration: u32| {
+        let text = format!(
+            "{{ \"tasks\": {{ \"a\": {{ \"loop\": 1000, \"run\": {run} }}, \"b\": {{ \"run\": 5, \"loop\": 1 }} }},\n\
+             \"global\": {{ \"duration\": {duration} }} }}"
+        );
+        checked(&text, &options())
+    };
+    let short = timed(1_000, 2);
+    has(&short, &["horizon: 2s"]);
+    listed(&short, Kind::Assumed, "line 2: global.duration", "before the duration");
+    let long = timed(10_000, 2);
+    has(&long, &["window: 2s", "baseline: none"]);
+    listed(&long, Kind::Assumed, "line 2: global.duration", "stopped at the duration");
+    let mixed = r#"{ "tasks": { "a": { "loop": -1, "run": 10, "sleep": 5 }, "b": { "loop": 2, "run": 5 } },
+      "global": { "duration": 3 } }"#;
+    has(&checked(mixed, &options()), &["window: 3s"]);
+    let phases = r#"{ "tasks": { "a": { "loop": 2, "taskgroup": "/x", "phases": {
+      "p": { "taskgroup": "/x/", "run": 5, "timer": { "ref": "t.1", "period": 9, "mode": "absolute" },
+        "timer": { "ref": "t/1", "period": 7, "mode": "absolute" } },
+      "q": { "run": 5, "instance": 3, "odd": 1 } } } } }"#;
+    let imported = checked(phases, &options());
+    has(&imported, &["until 9us from 9us clock t-1", "until 7us from 7us clock t-1_2", "cgroup: x"]);
+    assert!(!imported.notes.iter().any(|note| note.place.contains("taskgroup")), "{:#?}", imported.notes);
+    listed(&imported, Kind::LeftOut, "line 4: tasks.a.phases.q.odd", "does not document");
+    listed(&imported, Kind::LeftOut, "line 4: tasks.a.phases.q.instance", "does not document");
+}
+
+#[test]
 fn forks_endless_threads_and_parts_of_files() {
     let text = r#"{ "tasks": {
       "child": { "instance": 0, "loop": 1, "run": 20 },

@@ -85,6 +85,36 @@ fn rt_app_reads_what_was_exported_with_the_same_numbers() {
 }
 
 #[test]
+fn phases_have_events_and_applications_have_names_of_their_own() {
+    let text = "name: x\nmachine: barcelona\npolicies: [LOAD]\napps:\n  \
+        a: { program: { shared: [s], kinds: { k: { code: 'nice 3; cpus 0-1; nice 4; lock m; run 1ms; unlock m; \
+        release s; nice 9' }, idle: { code: 'nice 1' } } } }\n  \
+        b: { program: { shared: [s], kinds: { k: { code: 'lock m; run 2ms; unlock m; acquire s; fork c' }, \
+        c: { code: run 3ms } } } }\n  \
+        k: { workload: { hog: { work: 5ms } }, tasks: 1 }\n";
+    let exported = export::rt_app(&Source { name: "x.yaml", text }).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&exported.text).unwrap();
+    let tasks = value["tasks"].as_object().unwrap();
+    assert_eq!(tasks.keys().collect::<Vec<_>>(), ["a-k", "b-k", "c", "k-k"]);
+    let phases = tasks["a-k"]["phases"].as_object().unwrap();
+    assert_eq!(phases.len(), 1, "{phases:#?}");
+    let phase = &phases["phase0"];
+    assert_eq!([&phase["priority"], &phase["cpus"][1]], [4, 1]);
+    assert!(exported.text.contains("\"a-m\"") && exported.text.contains("\"b-m\""), "{}", exported.text);
+    assert!(
+        exported.text.contains("\"s\"") && exported.text.contains("\"fork4\": \"c\""),
+        "{}",
+        exported.text
+    );
+    assert!(
+        exported.notes.iter().any(|note| note.what.contains("without an event")),
+        "{:#?}",
+        exported.notes
+    );
+    imported(&exported.text);
+}
+
+#[test]
 fn what_rt_app_cannot_state_is_listed() {
     let text = "name: x\nmachine: barcelona\npolicies: [LOAD]\napps:\n  a:\n    program:\n      \
         semaphores: { s: 2 }\n      \
