@@ -123,14 +123,16 @@ impl Reader<'_, '_> {
             self.page.notes.left_out(place, format!("it needs {size} resources of {cores}"));
             return Ok(false);
         }
-        if job.get("walltime").is_some() {
+        let limit = job.get("walltime").and_then(Value::number).and_then(|text| text.parse::<f64>().ok());
+        // -1: none.
+        if limit.is_some_and(|seconds| seconds >= 0.0) {
             self.page.notes.left_out(place.clone(), "`walltime`: no job is ended at it");
         }
         let Some(name) = job.get("profile").and_then(text_of) else {
             return Err(self.wrong(job.line, "`profile` is the name of a profile"));
         };
         self.size = size;
-        if self.kind(&name) == Some("parallel") {
+        if matches!(self.kind(&name), Some("parallel" | "ptask" | "ParallelTaskProfile")) {
             return self.parallel(job, (&id, &name), names, (start, &place));
         }
         let mut code = Code::default();
@@ -226,7 +228,7 @@ impl Reader<'_, '_> {
         }
         let number = |key: &str| profile.get(key);
         match profile.get("type").and_then(Value::text).unwrap_or_default() {
-            "delay" => {
+            "delay" | "DelayProfile" => {
                 let time = number("delay").and_then(Value::number).and_then(|text| ns(text, SECOND));
                 let Some(time) = time else {
                     return Err(self.wrong(profile.line, "`delay` is a number of seconds from 0 to 240 h"));
@@ -235,12 +237,21 @@ impl Reader<'_, '_> {
                     code.lines.push((depth, format!("sleep {}", span(time)), format!("{place}.delay")));
                 }
             }
-            kind @ ("parallel_homogeneous" | "parallel_homogeneous_total") => {
+            kind @ ("parallel_homogeneous"
+            | "parallel_homogeneous_total"
+            | "ptask_homogeneous"
+            | "ParallelTaskHomogeneousProfile") => {
+                let strategy = number("generation_strategy").and_then(Value::text).unwrap_or_default();
+                let spread = kind == "parallel_homogeneous_total"
+                    || matches!(
+                        strategy,
+                        "DefinedAmountsSpreadUniformly" | "defined_amount_spread_uniformly"
+                    );
                 let mut work = match number("cpu") {
                     Some(value) => self.work(value),
                     None => Some(0),
                 };
-                if kind == "parallel_homogeneous_total" {
+                if spread {
                     work = work.map(|work| work / self.size.max(1));
                 }
                 let Some(work) = work else {
@@ -260,7 +271,9 @@ impl Reader<'_, '_> {
                     code.lines.push((depth, "barrier".to_owned(), String::new()));
                 }
             }
-            "composed" | "sequence" => return self.composed(profile, &path, code, depth),
+            "composed" | "sequence" | "SequentialCompositionProfile" => {
+                return self.composed(profile, &path, code, depth);
+            }
             other => {
                 let kind: String = other.chars().take(40).collect();
                 self.page.notes.left_out(place, format!("a profile of the type `{kind}`"));

@@ -92,6 +92,9 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     if files.is_empty() {
         return Err(source.refused("no line of it is `path/cpu.max:...` or the like"));
     }
+    if files.len() > MOST_GROUPS {
+        return Err(source.refused(&format!("{} groups; at most {MOST_GROUPS} are imported", files.len())));
+    }
     let mut groups = BTreeMap::new();
     let mut cpus: BTreeMap<String, (Vec<u32>, String)> = BTreeMap::new();
     let mut words = Names::default();
@@ -112,8 +115,8 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
         }
     }
     let members = members(&mut page, &files, &paths, &cpus);
-    if members.is_empty() || groups.len() > MOST_GROUPS {
-        return Err(source.refused(&format!("{} groups; 1 to {MOST_GROUPS} are imported", groups.len())));
+    if members.is_empty() {
+        return Err(source.refused("no group of it has processes"));
     }
     let last = members.iter().filter_map(|m| m.cpus.as_ref()?.0.last().copied()).max();
     let needed = last.map_or(1, |last| last + 1);

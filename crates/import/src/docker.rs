@@ -12,15 +12,108 @@ use crate::{Form, Imported, Options, Refused, Source, units};
 
 /// Most bytes of a file.
 const MAX_BYTES: usize = 4 << 20;
+/// Longest command whose quote has no end, in bytes.
+const MAX_COMMAND: usize = 16 << 10;
 /// Most containers with all copies.
 const MOST_CONTAINERS: u64 = 400;
-/// Shares of a container that states none.
-const SHARES: u64 = 1_024;
 /// The group in which systemd puts containers.
 const PARENT: &str = "system.slice";
 
 /// What is said of a limit of memory, devices and the like.
 const MISSING: &str = "a limit that a scenario does not have";
+/// What is said of the group around a container.
+const ELSEWHERE: &str = "the group around the container: it is in system.slice";
+const NANO: u64 = 1_000_000_000;
+
+/// Flags without a value, of docker and podman.
+const ALONE: [&str; 22] = [
+    "detach",
+    "disable-content-trust",
+    "env-host",
+    "help",
+    "http-proxy",
+    "init",
+    "interactive",
+    "no-healthcheck",
+    "no-hostname",
+    "no-hosts",
+    "oom-kill-disable",
+    "passwd",
+    "privileged",
+    "publish-all",
+    "quiet",
+    "read-only",
+    "read-only-tmpfs",
+    "replace",
+    "rm",
+    "rmi",
+    "sig-proxy",
+    "tty",
+];
+/// Flags with a value that say nothing about the schedule.
+const WITHOUT_EFFECT: [&str; 61] = [
+    "add-host",
+    "annotation",
+    "attach",
+    "cap-add",
+    "cap-drop",
+    "cgroupns",
+    "cidfile",
+    "detach-keys",
+    "device",
+    "dns",
+    "dns-opt",
+    "dns-option",
+    "dns-search",
+    "domainname",
+    "entrypoint",
+    "env",
+    "env-file",
+    "expose",
+    "group-add",
+    "health-cmd",
+    "health-interval",
+    "health-retries",
+    "health-start-interval",
+    "health-start-period",
+    "health-timeout",
+    "hostname",
+    "ip",
+    "ip6",
+    "ipc",
+    "isolation",
+    "label",
+    "label-file",
+    "link",
+    "link-local-ip",
+    "log-driver",
+    "log-opt",
+    "mac-address",
+    "mount",
+    "net",
+    "net-alias",
+    "network",
+    "network-alias",
+    "pid",
+    "platform",
+    "pod",
+    "publish",
+    "pull",
+    "restart",
+    "runtime",
+    "security-opt",
+    "stop-signal",
+    "stop-timeout",
+    "storage-opt",
+    "sysctl",
+    "tmpfs",
+    "user",
+    "userns",
+    "uts",
+    "volume",
+    "volume-driver",
+    "volumes-from",
+];
 
 /// What a container states, each value with its place.
 #[derive(Default)]
@@ -48,8 +141,10 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
         return Err(source.refused(&format!("{count} containers; 1 to {MOST_CONTAINERS} are imported")));
     }
     let (mut groups, mut members, mut names) = (BTreeMap::new(), Vec::new(), Names::default());
-    let formula = options.formula;
-    page.notes.assumed("", format!("shares become weights by {} (`--weights`)", formula.words()));
+    if all.iter().any(|limits| limits.shares.is_some()) {
+        let words = options.formula.words();
+        page.notes.assumed("", format!("shares become weights by {words} (`--weights`)"));
+    }
     let mut needed = 1;
     for limits in &all {
         for _ in 0..limits.copies {
@@ -87,15 +182,13 @@ fn group(page: &mut Page, limits: &Limits, options: &Options) -> Result<Made, St
             }
         },
     };
-    let (shares, origin) = match number(&limits.shares)? {
-        Some((shares, place)) if shares > 0 => (shares as u64, place),
-        _ => (SHARES, format!("{}: the default, {SHARES} shares", limits.place)),
-    };
+    // Without shares the runtime writes no weight: the group has the default, 100.
     let formula = options.formula;
-    let mut group = Group {
-        weight: Some((formula.weight(shares), format!("{origin}: {shares} shares, by {}", formula.words()))),
-        ..Group::default()
-    };
+    let weight = number(&limits.shares)?.filter(|(shares, _)| *shares > 0).map(|(shares, place)| {
+        let origin = format!("{place}: {shares} shares, by {}", formula.words());
+        (formula.weight(shares.unsigned_abs()), origin)
+    });
+    let mut group = Group { weight, ..Group::default() };
     let period = number(&limits.period)?.filter(|(period, _)| *period > 0);
     let quota = number(&limits.quota)?.filter(|(quota, _)| *quota > 0);
     let mut tasks = (1, "assumed".to_owned());
@@ -103,11 +196,12 @@ fn group(page: &mut Page, limits: &Limits, options: &Options) -> Result<Made, St
         if quota.is_some() || period.is_some() {
             return Err(format!("{place}: docker refuses `cpus` together with a quota or period"));
         }
-        let milli = containers::milli(text).ok_or_else(|| format!("{place}: this is no number of cpus"))?;
-        if milli > 0 {
-            let limit = containers::limit(page, place, milli.saturating_mul(PERIOD_US) / 1_000, PERIOD_US);
+        let nano = nano(text).ok_or_else(|| format!("{place}: this is no number of cpus, as `1.5`"))?;
+        if nano > 0 {
+            let quota = u128::from(nano) * u128::from(PERIOD_US) / u128::from(NANO);
+            let limit = containers::limit(page, place, u64::try_from(quota).unwrap_or(u64::MAX), PERIOD_US);
             group.limit = limit.map(|(quota, period)| (quota, period, place.clone()));
-            tasks = (milli.div_ceil(1_000).clamp(1, 1_024), "assumed: one for each cpu of its limit".into());
+            tasks = (nano.div_ceil(NANO).clamp(1, 1_024), "assumed: one for each cpu of its limit".into());
         }
     } else if let Some((quota, place)) = quota {
         let period = period.map_or(PERIOD_US, |(period, _)| period as u64);
@@ -130,81 +224,184 @@ fn group(page: &mut Page, limits: &Limits, options: &Options) -> Result<Made, St
     Ok((group, cpus, tasks))
 }
 
-/// The containers of command lines; a `\` continues a line.
+/// A number of cpus in units of 1e-9, as docker counts them; more decimals are cut off.
+fn nano(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + part.len() == 0 || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let part: u64 = format!("{part:0<9}").get(..9)?.parse().ok()?;
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    whole.checked_mul(NANO)?.checked_add(part)
+}
+
+/// The words of a command line as a shell splits it: quotes, backslashes, comments. Variables stay as they
+/// are. None when a quote has no end.
+fn split(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                // A line that goes on.
+                Some('\n') | None => {}
+                Some(next) => word.get_or_insert_default().push(next),
+            },
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        inner => word.push(inner),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            '\n' => {}
+                            next @ ('"' | '\\' | '$' | '`') => word.push(next),
+                            next => word.extend(['\\', next]),
+                        },
+                        inner => word.push(inner),
+                    }
+                }
+            }
+            '#' if word.is_none() && !words.is_empty() => while chars.next_if(|c| *c != '\n').is_some() {},
+            c if c.is_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+/// The containers of command lines. A line goes on behind a `\` at its end, and within quotes.
 fn commands(source: &Source<'_>, page: &mut Page) -> Result<Vec<Limits>, Refused> {
     let mut found = Vec::new();
     let mut whole = String::new();
-    let mut begin = 1;
+    let (mut begin, mut start, mut at) = (1, 0, 0);
     for (number, line) in source.text.lines().enumerate() {
         if whole.is_empty() {
-            begin = number + 1;
+            (begin, start) = (number + 1, at);
         }
-        match line.trim_end().strip_suffix('\\') {
-            Some(part) => {
-                whole.push_str(part);
-                whole.push(' ');
-                continue;
-            }
-            None => whole.push_str(line),
+        at += line.len() + 1;
+        if whole.is_empty() && !docker(line.trim()) {
+            continue;
         }
-        let text = std::mem::take(&mut whole);
-        if docker(text.trim()) {
-            found.push(command(&text, begin, page));
+        whole.push_str(line.trim_end());
+        whole.push('\n');
+        if line.trim_end().ends_with('\\') || found.len() as u64 > MOST_CONTAINERS {
+            continue;
+        }
+        if let Some(words) = split(&whole) {
+            found.push(command(&words, begin, page));
+            whole.clear();
+        } else if whole.len() > MAX_COMMAND {
+            break;
         }
     }
-    if docker(whole.trim()) {
-        found.push(command(&whole, begin, page));
+    if !whole.is_empty() {
+        let words = split(&whole).ok_or_else(|| source.wrong(start, "a quote of this command has no end"))?;
+        found.push(command(&words, begin, page));
     }
     if found.is_empty() { Err(source.refused("no line of it starts a container")) } else { Ok(found) }
 }
 
-fn command(text: &str, line: usize, page: &mut Page) -> Limits {
-    let mut limits = Limits { copies: 1, place: format!("line {line}"), ..Limits::default() };
-    let mut words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+/// What a command line says, flag by flag.
+struct Command<'w, 'p> {
+    words: std::iter::Peekable<std::slice::Iter<'w, String>>,
+    line: usize,
+    limits: Limits,
+    page: &'p mut Page,
+}
+
+fn command(words: &[String], line: usize, page: &mut Page) -> Limits {
     let verbs = ["run", "create", "update"];
-    words.by_ref().find(|word| verbs.contains(word));
-    while let Some(word) = words.next() {
-        let Some(flag) = word.strip_prefix("--") else {
-            // Flags of one letter with a value, then the image.
-            if word.starts_with('-') {
-                match word {
-                    "-c" => limits.shares = words.next().map(|v| (v.to_owned(), format!("line {line}: -c"))),
-                    "-m" => {
-                        words.next();
-                        page.notes.left_out(format!("line {line}: -m"), MISSING);
-                    }
-                    "-e" | "-p" | "-v" | "-h" | "-w" | "-u" | "-l" => _ = words.next(),
-                    _ => {}
-                }
-                continue;
-            }
-            if limits.name.is_empty() {
-                let image = word.rsplit('/').next().unwrap_or(word);
-                limits.name = image.split([':', '@']).next().unwrap_or(image).to_owned();
-            }
-            break;
-        };
-        let (name, inline) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
-        if matches!(name, "rm" | "init" | "privileged" | "detach" | "interactive" | "tty" | "read-only") {
-            continue;
+    let verb = words.iter().position(|word| verbs.contains(&word.as_str())).map_or(0, |at| at + 1);
+    let limits = Limits { copies: 1, place: format!("line {line}"), ..Limits::default() };
+    let words = words.get(verb..).unwrap_or_default().iter().peekable();
+    let mut command = Command { words, line, limits, page };
+    while let Some(word) = command.words.next_if(|word| word.starts_with('-') && word.len() > 1) {
+        match word.strip_prefix("--") {
+            Some("") => break,
+            Some(flag) => command.long(flag),
+            None => command.short(&word[1..]),
         }
-        let value = inline.or_else(|| words.next()).unwrap_or_default().to_owned();
-        let place = format!("line {line}: --{name}");
+    }
+    if command.limits.name.is_empty() {
+        let word = command.words.next().map_or("", String::as_str);
+        let image = word.rsplit('/').next().unwrap_or(word);
+        command.limits.name = image.split([':', '@']).next().unwrap_or(image).to_owned();
+    }
+    command.limits
+}
+
+impl Command<'_, '_> {
+    /// `--name`, `--name=value` or `--name value`.
+    fn long(&mut self, flag: &str) {
+        let (name, inline) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
+        if ALONE.contains(&name) {
+            return;
+        }
+        let shown: String = name.chars().take(60).collect();
+        let place = format!("line {}: --{shown}", self.line);
+        let missing = ["cpu", "memory", "kernel-memory", "blkio-", "device-", "pids-limit", "ulimit", "oom-"];
+        let missing = missing.iter().any(|known| name.starts_with(known))
+            || matches!(name, "gpus" | "shm-size" | "cgroup-conf");
+        let known =
+            missing || WITHOUT_EFFECT.contains(&name) || matches!(name, "name" | "cgroup-parent" | "workdir");
+        if !known {
+            let what = "a flag that is not known; a word behind it is taken for its value";
+            self.page.notes.left_out(place, what);
+            // The last word is the image.
+            if inline.is_none() && self.words.len() > 1 {
+                _ = self.words.next_if(|word| !word.starts_with('-'));
+            }
+            return;
+        }
+        let value = inline.or_else(|| self.words.next().map(String::as_str)).unwrap_or_default().to_owned();
         let given = Some((value.clone(), place.clone()));
         match name {
-            "cpus" => limits.cpus = given,
-            "cpu-shares" => limits.shares = given,
-            "cpu-quota" => limits.quota = given,
-            "cpu-period" => limits.period = given,
-            "cpuset-cpus" => limits.cpuset = given,
-            "name" => limits.name = value,
-            name if name.starts_with("cpu") || name.starts_with("memory") || name == "blkio-weight" => {
-                page.notes.left_out(place, MISSING);
-            }
+            "cpus" => self.limits.cpus = given,
+            "cpu-shares" => self.limits.shares = given,
+            "cpu-quota" => self.limits.quota = given,
+            "cpu-period" => self.limits.period = given,
+            "cpuset-cpus" => self.limits.cpuset = given,
+            "name" => self.limits.name = value,
+            "cgroup-parent" => self.page.notes.left_out(place, ELSEWHERE),
+            _ if missing => self.page.notes.left_out(place, MISSING),
             _ => {}
         }
     }
-    limits
+
+    /// Flags of one letter, several in one word; a value stands in the same word or the next one.
+    fn short(&mut self, flags: &str) {
+        for (at, flag) in flags.char_indices() {
+            let place = format!("line {}: -{flag}", self.line);
+            if matches!(flag, 'd' | 'i' | 't' | 'P' | 'q') {
+                continue;
+            }
+            if !"acehlmpuvw".contains(flag) {
+                self.page.notes.left_out(place, "a flag that is not known");
+                return;
+            }
+            let inline = flags.get(at + 1..).map(|rest| rest.trim_start_matches('='));
+            let inline = inline.filter(|rest| !rest.is_empty()).map(str::to_owned);
+            let value = inline.or_else(|| self.words.next().cloned()).unwrap_or_default();
+            match flag {
+                'c' => self.limits.shares = Some((value, place)),
+                'm' => self.page.notes.left_out(place, MISSING),
+                _ => {}
+            }
+            return;
+        }
+    }
 }
 
 /// The services of a compose file.
@@ -240,6 +437,7 @@ fn compose(source: &Source<'_>, page: &mut Page) -> Result<Vec<Limits>, Refused>
                 "cpuset" => limits.cpuset = given(&entry.value),
                 "scale" => limits.copies = copies(source, &entry.value)?,
                 "deploy" => deploy(source, page, &entry.value, &path, &mut limits)?,
+                "cgroup_parent" => page.notes.left_out(place, ELSEWHERE),
                 key if key.starts_with("cpu") || key.starts_with("mem") || key == "blkio_config" => {
                     page.notes.left_out(place, MISSING);
                 }
@@ -291,4 +489,25 @@ fn deploy(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_a_shell() {
+        let words = split("a 'b c' \"d \\\" e\"f \\\n g\\ h '' # i\n").unwrap();
+        assert_eq!(words, ["a", "b c", "d \" ef", "g h", ""]);
+        assert_eq!(split("a 'b"), None);
+    }
+
+    #[test]
+    fn cpus_are_counted_in_nanocpus() {
+        assert_eq!(
+            [nano("0.3333"), nano("2"), nano(".5")],
+            [Some(333_300_000), Some(2 * NANO), Some(NANO / 2)]
+        );
+        assert!(["", ".", "250m", "1e3", "-1", "99999999999999"].iter().all(|text| nano(text).is_none()));
+    }
 }

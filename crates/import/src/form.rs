@@ -25,7 +25,7 @@ pub enum Form {
 
 /// All forms, in the order of recognition.
 pub const FORMS: [Form; 7] =
-    [Form::RtApp, Form::Batsim, Form::Swf, Form::Kubernetes, Form::Docker, Form::Cgroup, Form::Ostep];
+    [Form::Batsim, Form::RtApp, Form::Swf, Form::Kubernetes, Form::Docker, Form::Cgroup, Form::Ostep];
 
 impl Form {
     /// Its name on the command line.
@@ -65,25 +65,23 @@ impl Form {
     /// The form of a text, by its content.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
-        FORMS.into_iter().find(|form| form.fits(text))
+        let keys = keys(body(text));
+        FORMS.into_iter().find(|form| form.fits(text, &keys))
     }
 
-    fn fits(self, text: &str) -> bool {
-        let json = || body(text).starts_with('{');
-        let head = || text.lines().take(2_000).map(str::trim);
-        let key = |name: &str| head().any(|line| line.starts_with(name));
+    /// True when a text looks like one in this form; `keys` are those of its outermost JSON object.
+    fn fits(self, text: &str, keys: &[(&str, bool)]) -> bool {
+        let lines = || text.lines().take(2_000);
+        let head = || lines().map(str::trim);
+        let key = |name: &str| lines().any(|line| line.starts_with(name));
+        let json = |name: &str| keys.iter().any(|(key, _)| *key == name);
+        let object = |name: &str| keys.iter().any(|(key, object)| *key == name && *object);
         match self {
-            Self::RtApp => {
-                let parts = ["\"tasks\"", "\"global\"", "\"resources\""];
-                json() && parts.iter().any(|part| text.contains(part)) && !Self::Kubernetes.fits(text)
-            }
-            Self::Batsim => json() && text.contains("\"jobs\"") && text.contains("\"profiles\""),
+            Self::RtApp => object("tasks") && !json("apiVersion"),
+            Self::Batsim => json("jobs") && object("profiles"),
             Self::Swf => head().find(|line| !line.is_empty() && !line.starts_with(';')).is_some_and(swf),
-            Self::Kubernetes => {
-                let both = |api: &str, kind: &str| text.contains(api) && text.contains(kind);
-                (key("apiVersion:") && key("kind:")) || (json() && both("\"apiVersion\"", "\"kind\""))
-            }
-            Self::Docker => key("services:") || head().any(docker),
+            Self::Kubernetes => (key("apiVersion:") && key("kind:")) || (json("apiVersion") && json("kind")),
+            Self::Docker => key("services:") || object("services") || head().any(docker),
             Self::Cgroup => head().any(|line| {
                 line.split_once(':').is_some_and(|(path, _)| {
                     let name = path.rsplit('/').next().unwrap_or(path);
@@ -93,6 +91,48 @@ impl Form {
             Self::Ostep => ostep::fits(text),
         }
     }
+}
+
+/// The keys of the outermost object of JSON, and whether their values are objects; none for other texts.
+fn keys(text: &str) -> Vec<(&str, bool)> {
+    let (bytes, mut found) = (text.as_bytes(), Vec::new());
+    if !text.starts_with('{') {
+        return found;
+    }
+    let (mut at, mut depth) = (0, 0_usize);
+    // The last text at depth 1, and the key whose value is due.
+    let (mut word, mut due): (Option<&str>, Option<&str>) = (None, None);
+    while let Some(byte) = bytes.get(at) {
+        let rest = &bytes[at..];
+        match byte {
+            b'"' => {
+                let begin = at + 1;
+                at = begin;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += 1 + usize::from(bytes[at] == b'\\');
+                }
+                word = text.get(begin..at).filter(|_| depth == 1);
+            }
+            b'/' if rest.starts_with(b"/*") => at += text[at..].find("*/").map_or(rest.len(), |end| end + 1),
+            b'/' if rest.starts_with(b"//") => at += text[at..].find('\n').unwrap_or(rest.len()),
+            b':' if depth == 1 => due = word.take(),
+            b'{' | b'[' => {
+                found.extend(due.take().map(|key| (key, *byte == b'{')));
+                depth += 1;
+            }
+            b',' if depth == 1 => found.extend(due.take().map(|key| (key, false))),
+            b'}' | b']' => {
+                found.extend(due.take().map(|key| (key, false)));
+                depth -= 1;
+                if depth == 0 {
+                    return found;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
 }
 
 /// A text behind its mark of byte order, white space and comments.
@@ -147,7 +187,10 @@ mod tests {
     fn each_form_is_recognised_by_its_content() {
         for (text, form) in [
             ("/* a */ {\"tasks\": {}}", Form::RtApp),
-            ("{ \"resources\": {}, }", Form::RtApp),
+            ("{ \"global\": {}, \"tasks\" /* x */ : {} }", Form::RtApp),
+            ("{\"jobs\": [{\"tasks\": {}}], \"profiles\": {}, \"tasks\": {}}", Form::Batsim),
+            ("{\"services\": {\"tasks\": {\"cpus\": 1}}}", Form::Docker),
+            ("-l 0,20,0:5,10,1\n", Form::Ostep),
             ("; Version: 2.2\n\n1 0 10 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n", Form::Swf),
             ("{\"nb_res\": 4, \"jobs\": [], \"profiles\": {}}", Form::Batsim),
             ("apiVersion: v1\nkind: Pod\n", Form::Kubernetes),
@@ -161,7 +204,22 @@ mod tests {
         ] {
             assert_eq!(Form::of(text), Some(form), "{text}");
         }
-        for text in ["", "{}", "name: x\napps: {}\n", "1 2 3\n", "// ", "/*", "hello\n"] {
+        for text in [
+            "",
+            "{}",
+            "name: x\napps: {}\n",
+            "1 2 3\n",
+            "// ",
+            "/*",
+            "hello\n",
+            "{\"a\": {\"tasks\": {}}}",
+            "{\"tasks\": 3}",
+            "{ \"resources\": {}, \"global\": {} }",
+            "{\"x\": \"tasks\", \"y\": {",
+            "apps:\n  services:\n    nice: 1\n",
+            "-lm -lpthread\n",
+            "ls -l 10\n",
+        ] {
             assert_eq!(Form::of(text), None, "{text}");
         }
     }

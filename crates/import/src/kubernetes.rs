@@ -21,15 +21,14 @@ const MAX_DEPTH: usize = 4;
 /// Cpus that the kubelet keeps for the system with its cpu manager policy `static`, which needs at least one.
 const RESERVED: u32 = 1;
 
-/// What a container asks for, in thousandths of a cpu.
+/// What a container asks for, in thousandths of a cpu; zero is as absent.
 struct Container {
     name: String,
     place: String,
     request: Option<u64>,
     limit: Option<u64>,
-    /// Its memory is stated, with the same request and limit.
-    memory: bool,
-    starts_first: bool,
+    /// Memory of the request and the limit, in thousandths of a byte.
+    memory: (Option<u128>, Option<u128>),
 }
 
 /// A pod, as often as there are copies.
@@ -38,7 +37,29 @@ struct Pod {
     place: String,
     copies: u64,
     containers: Vec<Container>,
+    /// Containers that have ended before these start; their requests count.
+    first: Vec<Container>,
     class: Class,
+}
+
+impl Pod {
+    /// The request of the pod: that of all containers, or of the largest one before them.
+    fn request(&self) -> u64 {
+        let sum = self.containers.iter().filter_map(|c| c.request).fold(0, u64::saturating_add);
+        self.first.iter().filter_map(|c| c.request).fold(sum, u64::max)
+    }
+
+    /// The limit of the pod, by the same rule; none unless every container has one.
+    fn limit(&self) -> Option<u64> {
+        let mut limit = 0_u64;
+        for container in &self.containers {
+            limit = limit.saturating_add(container.limit?);
+        }
+        for container in &self.first {
+            limit = limit.max(container.limit?);
+        }
+        Some(limit)
+    }
 }
 
 /// Quality of service, as the kubelet derives it.
@@ -70,7 +91,12 @@ impl Class {
 
 /// Reads one document.
 struct Reader<'s, 'p> {
+    /// The file.
     source: Source<'s>,
+    /// Where the document begins in it.
+    begin: usize,
+    /// Where the lines of the file end.
+    ends: &'p [usize],
     page: &'p mut Page,
     pods: Vec<Pod>,
 }
@@ -82,18 +108,18 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     }
     let mut page = Page::new();
     let mut pods = Vec::new();
-    for text in documents(source.text) {
-        if yaml::is_blank(&text) {
+    let ends: Vec<usize> = source.text.match_indices('\n').map(|(at, _)| at).collect();
+    for (begin, text) in documents(&source)? {
+        if yaml::is_blank(text) {
             continue;
         }
-        let document = Source { name: source.name, text: &text };
-        let root = yaml::data_tree(0, &text)
-            .map_err(|problem| Refused::Rendered(Sources::new(source.name, &text).render(&[problem])))?;
-        let mut reader = Reader { source: document, page: &mut page, pods: Vec::new() };
+        let root = yaml::data_tree(0, text).map_err(|_| broken(&source, begin, text))?;
+        let mut reader = Reader { source, begin, ends: &ends, page: &mut page, pods: Vec::new() };
         reader.object(&root, 0)?;
         pods.append(&mut reader.pods);
     }
-    let count: u64 = pods.iter().map(|pod| pod.copies.saturating_mul(pod.containers.len() as u64)).sum();
+    let all = pods.iter().map(|pod| pod.copies.saturating_mul(pod.containers.len() as u64));
+    let count = all.fold(0, u64::saturating_add);
     if count == 0 {
         return Err(source.refused("no object of it has containers"));
     }
@@ -107,22 +133,45 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     Ok(page.done(Form::Kubernetes, source.name, options))
 }
 
-/// The documents of a file, each with empty lines in place of those before it, so that lines keep their
-/// number.
-fn documents(text: &str) -> Vec<String> {
-    let mut documents = vec![String::new()];
-    for (lines, line) in text.split_inclusive('\n').enumerate() {
+/// The documents of a file, each with the byte at which it begins.
+fn documents<'t>(source: &Source<'t>) -> Result<Vec<(usize, &'t str)>, Refused> {
+    let text = source.text;
+    let mut documents = Vec::new();
+    let (mut begin, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
         let trimmed = line.trim_end();
         if trimmed == "---" || trimmed.starts_with("--- ") {
+            documents.push((begin, &text[begin..at]));
             if documents.len() == MAX_DOCUMENTS {
-                break;
+                return Err(source.wrong(at, format!("more than {MAX_DOCUMENTS} documents")));
             }
-            documents.push("\n".repeat(lines + 1));
-        } else if let Some(last) = documents.last_mut() {
-            last.push_str(line);
+            begin = at + line.len();
         }
+        at += line.len();
     }
-    documents
+    documents.push((begin, &text[begin..]));
+    Ok(documents)
+}
+
+/// What is wrong with a document, with its line in the file.
+fn broken(source: &Source<'_>, begin: usize, text: &str) -> Refused {
+    let whole = "\n".repeat(source.line(begin) - 1) + text;
+    match yaml::data_tree(0, &whole) {
+        Err(problem) => Refused::Rendered(Sources::new(source.name, &whole).render(&[problem])),
+        Ok(_) => source.wrong(begin, "a document that cannot be read"),
+    }
+}
+
+/// True when there is a list of containers in a node.
+fn has_containers(node: &Node, depth: usize) -> bool {
+    match &node.content {
+        Content::Map(entries) => entries.iter().any(|entry| {
+            let list = matches!(&entry.value.content, Content::List(items) if !items.is_empty());
+            (entry.key == "containers" && list) || depth > 0 && has_containers(&entry.value, depth - 1)
+        }),
+        Content::List(items) => depth > 0 && items.iter().any(|item| has_containers(item, depth - 1)),
+        _ => false,
+    }
 }
 
 /// The value of a path of keys.
@@ -145,8 +194,14 @@ fn items(node: Option<&Node>) -> &[Node] {
 }
 
 impl Reader<'_, '_> {
+    /// The line of a place, in the file.
     fn place(&self, place: Place, path: &str) -> String {
-        page::at(self.source.line(place.start), path)
+        let at = self.begin.saturating_add(place.start);
+        page::at(self.ends.partition_point(|end| *end < at) + 1, path)
+    }
+
+    fn wrong(&self, place: Place, message: impl Into<String>) -> Refused {
+        self.source.wrong(self.begin.saturating_add(place.start), message)
     }
 
     fn object(&mut self, root: &Node, depth: usize) -> Result<(), Refused> {
@@ -155,100 +210,195 @@ impl Reader<'_, '_> {
             .or_else(|| text(root, &["metadata", "generateName"]))
             .unwrap_or("pod");
         let path = format!("{kind} {name}");
-        let number = |path: &[&str]| text(root, path).map_or(Some(1), |text| text.parse::<u64>().ok());
-        let (spec, copies): (&[&str], _) = match kind {
-            "List" | "PodList" | "DeploymentList" if depth < MAX_DEPTH => {
-                for item in items(find(root, &["items"])) {
-                    self.object(item, depth + 1)?;
+        let list = find(root, &["items"]).filter(|_| kind.ends_with("List"));
+        if let Some(list) = list.filter(|list| matches!(list.content, Content::List(_))) {
+            if depth >= MAX_DEPTH {
+                return Err(self.wrong(root.place, format!("more than {MAX_DEPTH} lists inside lists")));
+            }
+            return items(Some(list)).iter().try_for_each(|item| self.object(item, depth + 1));
+        }
+        let (spec, copies): (&[&str], u64) = match kind {
+            "Pod" => (&["spec"], 1),
+            "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
+                (&["spec", "template", "spec"], self.number(root, &["spec", "replicas"])?.unwrap_or(1))
+            }
+            "Job" => (&["spec", "template", "spec"], self.job(root, &["spec"], &path)?),
+            "DaemonSet" => (&["spec", "template", "spec"], 1),
+            "CronJob" => {
+                let place = self.place(root.place, &format!("{path}: schedule"));
+                self.page.notes.left_out(place, "when its jobs start: one starts at once");
+                let copies = self.job(root, &["spec", "jobTemplate", "spec"], &path)?;
+                (&["spec", "jobTemplate", "spec", "template", "spec"], copies)
+            }
+            _ => {
+                let place = self.place(root.place, &path);
+                if has_containers(root, 16) {
+                    self.page.notes.left_out(place, "an object with containers, of a kind that is not known");
+                } else {
+                    self.page.notes.no_effect(place, "an object without containers");
                 }
                 return Ok(());
             }
-            "Pod" => (&["spec"], Some(1)),
-            "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
-                (&["spec", "template", "spec"], number(&["spec", "replicas"]))
-            }
-            "Job" => (&["spec", "template", "spec"], number(&["spec", "parallelism"])),
-            "DaemonSet" => (&["spec", "template", "spec"], Some(1)),
-            "CronJob" => (&["spec", "jobTemplate", "spec", "template", "spec"], Some(1)),
-            _ => {
-                let place = self.place(root.place, &path);
-                self.page.notes.no_effect(place, "an object without containers");
-                return Ok(());
-            }
-        };
-        let Some(copies) = copies else {
-            return Err(self.source.wrong(root.place.start, "`replicas` is a whole number"));
         };
         let Some(pod) = find(root, spec) else {
-            return Err(self.source.wrong(root.place.start, format!("{path} has no `{}`", spec.join("."))));
+            return Err(self.wrong(root.place, format!("{path} has no `{}`", spec.join("."))));
         };
         self.pod(pod, (name, &path), copies)
     }
 
+    /// A whole number at a path, if there is one.
+    fn number(&self, root: &Node, path: &[&str]) -> Result<Option<u64>, Refused> {
+        let Some(node) = find(root, path) else { return Ok(None) };
+        let number = if let Content::Scalar(text) = &node.content { text.parse().ok() } else { None };
+        let name = path.last().copied().unwrap_or_default();
+        number.map(Some).ok_or_else(|| self.wrong(node.place, format!("`{name}` is a whole number")))
+    }
+
+    /// The pods of a job that run at a time.
+    fn job(&mut self, root: &Node, spec: &[&str], path: &str) -> Result<u64, Refused> {
+        let parallelism = self.number(root, &[spec, &["parallelism"]].concat())?.unwrap_or(1);
+        let Some(completions) = self.number(root, &[spec, &["completions"]].concat())? else {
+            return Ok(parallelism);
+        };
+        if completions > parallelism {
+            let place = self.place(root.place, &format!("{path}: completions"));
+            self.page.notes.left_out(place, "pods that start when others of the job have ended");
+        }
+        Ok(parallelism.min(completions))
+    }
+
     fn pod(&mut self, spec: &Node, (name, path): (&str, &str), copies: u64) -> Result<(), Refused> {
-        let mut containers = Vec::new();
+        let (mut containers, mut before) = (Vec::new(), Vec::new());
         for (key, first) in [("initContainers", true), ("containers", false)] {
             for node in items(find(spec, &[key])) {
-                let container = self.container(node, path, key, first)?;
+                let container = self.container(node, path, key)?;
                 let stays = text(node, &["restartPolicy"]) == Some("Always");
                 if first && !stays {
-                    let what = "a container that runs before the others start";
-                    self.page.notes.left_out(container.place, what);
+                    let what = "a container that runs before the others start; its requests count";
+                    self.page.notes.left_out(container.place.clone(), what);
+                    before.push(container);
                 } else {
                     containers.push(container);
                 }
             }
         }
-        if find(spec, &["resources"]).is_some() {
-            let place = self.place(spec.place, &format!("{path}: resources"));
-            self.page.notes.left_out(place, "limits of the pod as a whole");
+        for (key, what) in [
+            ("resources", "limits of the pod as a whole"),
+            ("overhead", "what the runtime of a pod takes beside its containers"),
+        ] {
+            if find(spec, &[key]).is_some() {
+                let place = self.place(spec.place, &format!("{path}: {key}"));
+                self.page.notes.left_out(place, what);
+            }
         }
-        let class = class(&containers);
         let place = self.place(spec.place, path);
-        self.pods.push(Pod { name: name.to_owned(), place, copies, containers, class });
+        if containers.is_empty() || copies == 0 {
+            self.page.notes.no_effect(place, "no container of it runs");
+            return Ok(());
+        }
+        let class = class(&containers, &before);
+        self.pods.push(Pod { name: name.to_owned(), place, copies, containers, first: before, class });
         Ok(())
     }
 
-    fn container(&mut self, node: &Node, path: &str, key: &str, first: bool) -> Result<Container, Refused> {
+    fn container(&mut self, node: &Node, path: &str, key: &str) -> Result<Container, Refused> {
         let name = text(node, &["name"]).unwrap_or("container");
         let place = self.place(node.place, &format!("{path}: {key} {name}"));
-        let cpu = |list: &str| match find(node, &["resources", list, "cpu"]) {
-            None => Ok(None),
-            Some(found) => {
-                let read =
-                    if let Content::Scalar(text) = &found.content { containers::milli(text) } else { None };
-                read.map(Some).ok_or_else(|| {
-                    let message = "a number of cpus is due here, as `1.5` or `250m`";
-                    self.source.wrong(found.place.start, message)
-                })
-            }
-        };
-        let (limit, request) = (cpu("limits")?, cpu("requests")?);
-        let memory = |list: &str| text(node, &["resources", list, "memory"]);
-        let (most, asked) = (memory("limits"), memory("requests"));
-        if most.is_some() || asked.is_some() {
+        let cpu = "a number of cpus is due here, as `1.5` or `250m`";
+        let most = self.quantity(node, ["limits", "cpu"], containers::milli, cpu)?;
+        let asked = self.quantity(node, ["requests", "cpu"], containers::milli, cpu)?;
+        let memory = "an amount of memory is due here, as `512Mi` or `1e9`";
+        let most_memory = self.quantity(node, ["limits", "memory"], bytes, memory)?;
+        let asked_memory = self.quantity(node, ["requests", "memory"], bytes, memory)?;
+        if most_memory.is_some() || asked_memory.is_some() {
             self.page.notes.left_out(place.clone(), "memory: nothing runs out of memory here");
+        }
+        for list in ["limits", "requests"] {
+            let Some(Content::Map(entries)) = find(node, &["resources", list]).map(|node| &node.content)
+            else {
+                continue;
+            };
+            for entry in entries.iter().filter(|entry| !matches!(entry.key.as_str(), "cpu" | "memory")) {
+                let shown: String = entry.key.chars().take(60).collect();
+                let at = self.place(entry.place, &format!("{path}: {key} {name}"));
+                self.page.notes.left_out(at, format!("`{shown}`: a resource that a scenario does not have"));
+            }
         }
         Ok(Container {
             name: name.to_owned(),
             place,
             // Without a request the limit is the request.
-            request: request.or(limit),
-            limit,
-            memory: most.is_some() && asked.is_none_or(|asked| Some(asked) == most),
-            starts_first: first,
+            request: asked.or(most).filter(|milli| *milli > 0),
+            limit: most.filter(|milli| *milli > 0),
+            memory: (
+                asked_memory.or(most_memory).filter(|bytes| *bytes > 0),
+                most_memory.filter(|bytes| *bytes > 0),
+            ),
         })
+    }
+
+    /// A quantity of a container's resources, if it is stated.
+    fn quantity<T>(
+        &self,
+        node: &Node,
+        [list, name]: [&str; 2],
+        read: impl Fn(&str) -> Option<T>,
+        message: &str,
+    ) -> Result<Option<T>, Refused> {
+        let Some(found) = find(node, &["resources", list, name]) else { return Ok(None) };
+        let value = if let Content::Scalar(text) = &found.content { read(text) } else { None };
+        value.map(Some).ok_or_else(|| self.wrong(found.place, message))
     }
 }
 
-/// As `GetPodQOS` of the kubelet: all containers have limits of cpu and memory that equal their requests, or
-/// none has any.
-fn class(containers: &[Container]) -> Class {
-    let whole = |c: &Container| c.memory && c.limit.is_some_and(|limit| limit > 0) && c.limit == c.request;
-    let nothing = |c: &Container| c.limit.is_none() && c.request.is_none() && !c.memory;
-    if containers.iter().all(whole) {
+/// A quantity of Kubernetes as thousandths of a byte, rounded up: `1Gi`, `1.5G`, `500m`, `129e6`.
+fn bytes(text: &str) -> Option<u128> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{part}");
+    if digits.len() > 20 {
+        return None;
+    }
+    let digits: u128 = digits.parse().ok()?;
+    let binary = |power: u32| 1_000_u128 << (10 * power);
+    let scale = match unit {
+        "m" => 1,
+        "" => 1_000,
+        "k" => 1_000_000,
+        "M" => 1_000_000_000,
+        "G" => 1_000_000_000_000,
+        "T" => 1_000_000_000_000_000,
+        "P" => 1_000_000_000_000_000_000,
+        "E" => 1_000_000_000_000_000_000_000,
+        "Ki" => binary(1),
+        "Mi" => binary(2),
+        "Gi" => binary(3),
+        "Ti" => binary(4),
+        "Pi" => binary(5),
+        "Ei" => binary(6),
+        _ => {
+            let power = unit.strip_prefix(['e', 'E'])?;
+            let power = power.parse::<u32>().ok().filter(|power| *power <= 18)?;
+            1_000 * 10_u128.checked_pow(power)?
+        }
+    };
+    let parts = 10_u128.checked_pow(u32::try_from(part.len()).ok()?)?;
+    Some(digits.checked_mul(scale)?.div_ceil(parts))
+}
+
+/// As `GetPodQOS` of the kubelet: Guaranteed when all containers have limits of cpu and memory that equal
+/// their requests, BestEffort when none has any. Those that run before the others count.
+fn class(containers: &[Container], first: &[Container]) -> Class {
+    let whole = |c: &Container| {
+        c.limit.is_some() && c.limit == c.request && c.memory.1.is_some() && c.memory.0 == c.memory.1
+    };
+    let nothing = |c: &Container| c.limit.is_none() && c.request.is_none() && c.memory == (None, None);
+    let mut all = containers.iter().chain(first);
+    if all.clone().all(whole) {
         Class::Guaranteed
-    } else if containers.iter().all(nothing) {
+    } else if all.all(nothing) {
         Class::BestEffort
     } else {
         Class::Burstable
@@ -276,7 +426,7 @@ fn groups(
     let (mut members, mut names) = (Vec::new(), Names::default());
     let mut free = RESERVED;
     for pod in pods {
-        let request: u64 = pod.containers.iter().filter_map(|c| c.request).sum();
+        let request = pod.request();
         if pod.class == Class::Burstable {
             burstable = burstable.saturating_add(request.saturating_mul(pod.copies));
         }
@@ -285,7 +435,7 @@ fn groups(
             let path = format!("{}/{}", pod.class.group(), names.unique(&format!("pod-{name}"), "pod"));
             let origin = format!("{}, {}", pod.place, pod.class.name());
             let mut group = Group { weight: Some(weight(request, &origin)), ..Group::default() };
-            if let Some(limit) = all(pod.containers.iter().map(|c| c.limit)) {
+            if let Some(limit) = pod.limit() {
                 let quota = containers::quota(limit, PERIOD_US);
                 let limit = containers::limit(page, &pod.place, quota, PERIOD_US);
                 group.limit = limit.map(|(quota, period)| (quota, period, format!("{}: limits", pod.place)));
@@ -303,7 +453,7 @@ fn groups(
                 let alone = exclusive(page, pod, container, options, (&mut free, cpus));
                 let own = weight(container.request.unwrap_or(0), &container.place);
                 let mut group = Group { weight: Some(own), ..Group::default() };
-                if let (Some(limit), None) = (container.limit.filter(|limit| *limit > 0), &alone) {
+                if let (Some(limit), None) = (container.limit, &alone) {
                     let quota = containers::quota(limit, PERIOD_US);
                     let origin = format!("{}: limit {limit}m, at least {LEAST_QUOTA_US} us", container.place);
                     let limit = containers::limit(page, &container.place, quota, PERIOD_US);
@@ -342,11 +492,6 @@ fn share(options: &Options, members: &mut [Member], (free, cpus): (u32, u32)) {
     }
 }
 
-/// The sum, where every container has a limit.
-fn all(limits: impl Iterator<Item = Option<u64>>) -> Option<u64> {
-    limits.sum::<Option<u64>>().filter(|sum| *sum > 0)
-}
-
 /// Tasks of the placeholder: one for each cpu of its limit, else of its request.
 fn tasks(container: &Container) -> u64 {
     container.limit.or(container.request).unwrap_or(1_000).div_ceil(1_000).clamp(1, 1_024)
@@ -361,7 +506,7 @@ fn exclusive(
     (free, cpus): (&mut u32, u32),
 ) -> Option<Vec<u32>> {
     let milli = container.request.filter(|milli| milli.is_multiple_of(1_000) && *milli > 0)?;
-    if !options.exclusive || pod.class != Class::Guaranteed || container.starts_first {
+    if !options.exclusive || pod.class != Class::Guaranteed {
         return None;
     }
     let wanted = u32::try_from(milli / 1_000).ok()?;
@@ -373,4 +518,18 @@ fn exclusive(
     let own = (*free..last).collect();
     *free = last;
     Some(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_of_memory_are_compared_by_their_amount() {
+        assert_eq!(bytes("1Gi"), bytes("1073741824"));
+        assert_eq!(bytes("1.5G"), bytes("1500M"));
+        assert_eq!([bytes("129e6"), bytes("1E3")], [Some(129_000_000_000), Some(1_000_000)]);
+        assert_eq!([bytes("1E"), bytes("500m")], [bytes("1000P"), Some(500)]);
+        assert!(["", "x", "-1", "1.2.3", "1e99", "Gi", "1gb"].iter().all(|text| bytes(text).is_none()));
+    }
 }

@@ -149,7 +149,7 @@ pub fn import(sources: &[Source<'_>], options: &Options) -> Result<Imported, Ref
             return Err(source.wrong(at, "a zero byte: this is not a text file"));
         }
     }
-    let Some(form) = options.form.or_else(|| Form::of(first.text)) else {
+    let Some(form) = options.form.or_else(|| sources.iter().find_map(|source| Form::of(source.text))) else {
         return Err(first.refused(&form::unknown()));
     };
     if sources.len() > 1 && form != Form::RtApp {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notation::number::plural;
 
+use crate::note::Notes;
 use crate::page::{self, Page};
-use crate::units::{LONGEST, ns, span};
+use crate::units::{LONGEST, instant, ns, span};
 use crate::{Form, Imported, Options, Refused, Source};
 
 /// Fields of a line.
@@ -36,6 +37,11 @@ impl Job<'_> {
     /// A field; none for -1, which means "not known".
     fn known(&self, field: usize) -> Option<&str> {
         Some(self.fields[field - 1]).filter(|text| !text.starts_with('-'))
+    }
+
+    /// Its place in the log.
+    fn place(&self) -> String {
+        format!("line {}: job {}", self.line, self.number)
     }
 
     fn whole(&self, field: usize) -> Option<u64> {
@@ -81,7 +87,7 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
         );
         page.notes.left_out("", what);
     }
-    let cores = cores(&header, options, &rest)?;
+    let cores = cores(&header, options, &rest, &mut page.notes)?;
     let chosen = chosen(&mut page, &rest[..rest.len().min(most)], u64::from(cores.0));
     if chosen.is_empty() {
         return Err(source
@@ -145,15 +151,20 @@ fn cores(
     header: &BTreeMap<&str, &str>,
     options: &Options,
     jobs: &[&Job<'_>],
+    notes: &mut Notes,
 ) -> Result<(u32, String), Refused> {
     if options.machine.is_some() || options.cores.is_some() {
         return Ok((page::cpus(options, 1)?, "--cores".into()));
     }
     for key in ["MaxProcs", "MaxNodes"] {
-        let stated = header.get(key).and_then(|value| value.split_whitespace().next()?.parse::<u32>().ok());
-        if let Some(cores) = stated.filter(|cores| (1..=page::MOST_CORES).contains(cores)) {
-            return Ok((cores, format!("header: {key}")));
+        let stated = header.get(key).and_then(|value| value.split_whitespace().next()?.parse::<u64>().ok());
+        let Some(stated) = stated.filter(|cores| *cores > 0) else { continue };
+        let cores = stated.min(u64::from(page::MOST_CORES));
+        if cores < stated {
+            let what = format!("{stated} processors: a machine has at most {} cores", page::MOST_CORES);
+            notes.differs(format!("header: {key}"), what);
         }
+        return Ok((cores as u32, format!("header: {key}")));
     }
     let largest = jobs.iter().filter_map(|job| Some(job.size()?.0)).max().unwrap_or(1);
     Ok((largest.clamp(1, u64::from(page::MOST_CORES)) as u32, "the largest job".into()))
@@ -167,36 +178,51 @@ struct Chosen<'j, 't> {
     start: u64,
 }
 
-/// The jobs that a scenario can have; the others are noted.
+/// The jobs that a scenario can have; the others are noted. Times count from the first one's submission.
 fn chosen<'j, 't>(page: &mut Page, jobs: &[&'j Job<'t>], cores: u64) -> Vec<Chosen<'j, 't>> {
-    let begin = jobs.iter().filter_map(|job| job.time(SUBMITTED)).min().unwrap_or(0);
-    let mut chosen = Vec::new();
+    let mut chosen: Vec<Chosen<'j, 't>> = Vec::new();
     for job in jobs {
-        let place = format!("line {}: job {}", job.line, job.number);
-        let Some(work) = job.time(RUN_TIME).filter(|ns| *ns > 0) else {
-            page.notes.left_out(place, "a job without run time (field 4)");
-            continue;
-        };
-        let Some(size) = job.size() else {
-            page.notes.left_out(place, "a job without processors (fields 5 and 8)");
-            continue;
-        };
-        if size.0 > cores {
-            page.notes
-                .left_out(place, format!("a job with more processors than the {cores} cores of the node"));
-            continue;
+        match possible(job, cores) {
+            Ok((work, size)) => chosen.push(Chosen { job, size, work, start: 0 }),
+            Err(why) => page.notes.left_out(job.place(), why),
         }
-        let start = job.time(SUBMITTED).map_or(0, |at| at - begin);
-        if start + work > LONGEST {
-            page.notes.left_out(place, "a job that ends more than 240 h after the first submission");
-            continue;
-        }
-        if job.known(SUBMITTED).is_none() {
-            page.notes.assumed(place.clone(), "a job without submit time (field 2) is there from the start");
-        }
-        chosen.push(Chosen { job, size, work, start });
     }
+    let submitted = |c: &Chosen<'_, '_>| c.job.known(SUBMITTED).and_then(instant);
+    let begin = chosen.iter().filter_map(submitted).min().unwrap_or(0);
+    chosen.retain_mut(|c| {
+        let place = c.job.place();
+        c.start = submitted(c).map_or(0, |at| at - begin);
+        if c.start.saturating_add(c.work) > LONGEST {
+            page.notes.left_out(place, "a job that ends more than 240 h after the first submission");
+            return false;
+        }
+        if c.job.known(SUBMITTED).is_none() && c.job.whole(PRECEDING).is_none() {
+            page.notes.assumed(place, "a job without submit time (field 2) is there from the start");
+        }
+        true
+    });
     chosen
+}
+
+/// The work and the processors of a job, or why it is left out.
+fn possible(job: &Job<'_>, cores: u64) -> Result<(u64, (u64, usize)), String> {
+    let stated = job.known(RUN_TIME).and_then(|text| text.parse::<f64>().ok()).filter(|time| *time > 0.0);
+    if stated.is_none() {
+        return Err("a job without run time (field 4)".into());
+    }
+    let Some(work) = job.time(RUN_TIME).filter(|ns| *ns > 0) else {
+        return Err("a run time (field 4) below a ns or above 240 h, the longest that is simulated".into());
+    };
+    let Some(size) = job.size() else {
+        return Err("a job without processors (fields 5 and 8)".into());
+    };
+    if size.0 > cores {
+        return Err(format!("a job with more processors than the {cores} cores of the node"));
+    }
+    if job.known(SUBMITTED).is_some_and(|text| instant(text).is_none()) {
+        return Err("a submit time (field 2) above 584 years".into());
+    }
+    Ok((work, size))
 }
 
 /// Notes the fields that no scenario has.
@@ -257,6 +283,11 @@ fn write(page: &mut Page, jobs: &[Chosen<'_, '_>]) {
     for Chosen { job, size, work, start } in jobs {
         let name = names.unique(&format!("job-{}", job.number), "job");
         let before = job.whole(PRECEDING).and_then(|number| written.get(&number));
+        if before.is_none() && job.whole(PRECEDING).is_some_and(|number| number > 0) {
+            let what = "a job before it (field 17) that is not simulated, or comes behind it: it arrives at \
+                        its submit time";
+            page.notes.left_out(job.place(), what);
+        }
         let arrives = match before {
             Some(before) => {
                 let think = job.time(THINK_TIME).unwrap_or(0);

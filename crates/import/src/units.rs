@@ -24,6 +24,21 @@ pub(crate) fn ns(text: &str, unit: u64) -> Option<u64> {
     (ns.is_finite() && ns >= 0.0 && ns <= LONGEST as f64).then(|| ns.round() as u64)
 }
 
+/// An instant in seconds, such as the seconds since 1970, as whole ns; none when it is negative, no number,
+/// or above 584 years.
+pub(crate) fn instant(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(part) {
+        let seconds: f64 = text.parse().ok()?;
+        let ns = seconds * 1e9;
+        // Below 2^63, which a float holds.
+        return (ns.is_finite() && (0.0..9.2e18).contains(&ns)).then(|| ns.round() as u64);
+    }
+    let ns = format!("{part:0<9}").get(..9)?.parse::<u64>().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(ns)
+}
+
 /// A list of cpus as Linux writes it (`0-3,8`), sorted; none when it is no such list or has numbers above
 /// `most`.
 pub(crate) fn cpus(text: &str, most: u32) -> Option<Vec<u32>> {
@@ -52,6 +67,16 @@ mod tests {
         assert_eq!(ns("1e2", 1_000_000_000), Some(100_000_000_000));
         for bad in ["-1", "x", "nan", "inf", "1e300", "18446744073709551615", ""] {
             assert_eq!(ns(bad, 1_000), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn instants_are_exact_and_go_beyond_the_longest_time() {
+        assert_eq!(instant("1700000000"), Some(1_700_000_000_000_000_000));
+        assert_eq!(instant("1700000000.25"), Some(1_700_000_000_250_000_000));
+        assert_eq!([instant("1e3"), instant(".5")], [Some(1_000_000_000_000), Some(500_000_000)]);
+        for bad in ["-1", "x", "nan", "1e30", "18446744073709551615", "", "1.x"] {
+            assert_eq!(instant(bad), None, "{bad}");
         }
     }
 

@@ -137,6 +137,41 @@ fn what_rt_app_has_and_a_program_lacks_is_listed_with_its_line() {
 }
 
 #[test]
+fn loops_durations_and_groups_of_rt_app_mean_what_rt_app_does() {
+    // A phase with 0 is endless; without a duration and an end 10 s are simulated.
+    let endless = r#"{ "tasks": { "a": { "loop": 0, "run": 5, "sleep": 5 },
+      "never": { "loop": 0, "phases": { "p": { "run": 1 } } } }, "global": { "duration": 0 } }"#;
+    let imported = checked(endless, &options());
+    has(&imported, &["forever {", "window: 10s"]);
+    listed(&imported, Kind::NoEffect, "tasks.never.phases.p", "never reached");
+    let timed = |run: u32, duration: u32| {
+        let text = format!(
+            "{{ \"tasks\": {{ \"a\": {{ \"loop\": 1000, \"run\": {run} }}, \"b\": {{ \"run\": 5, \"loop\": 1 }} }},\n\
+             \"global\": {{ \"duration\": {duration} }} }}"
+        );
+        checked(&text, &options())
+    };
+    let short = timed(1_000, 2);
+    has(&short, &["horizon: 2s"]);
+    listed(&short, Kind::Assumed, "line 2: global.duration", "before the duration");
+    let long = timed(10_000, 2);
+    has(&long, &["window: 2s", "baseline: none"]);
+    listed(&long, Kind::Assumed, "line 2: global.duration", "stopped at the duration");
+    let mixed = r#"{ "tasks": { "a": { "loop": -1, "run": 10, "sleep": 5 }, "b": { "loop": 2, "run": 5 } },
+      "global": { "duration": 3 } }"#;
+    has(&checked(mixed, &options()), &["window: 3s"]);
+    let phases = r#"{ "tasks": { "a": { "loop": 2, "taskgroup": "/x", "phases": {
+      "p": { "taskgroup": "/x/", "run": 5, "timer": { "ref": "t.1", "period": 9, "mode": "absolute" },
+        "timer": { "ref": "t/1", "period": 7, "mode": "absolute" } },
+      "q": { "run": 5, "instance": 3, "odd": 1 } } } } }"#;
+    let imported = checked(phases, &options());
+    has(&imported, &["until 9us from 9us clock t-1", "until 7us from 7us clock t-1_2", "cgroup: x"]);
+    assert!(!imported.notes.iter().any(|note| note.place.contains("taskgroup")), "{:#?}", imported.notes);
+    listed(&imported, Kind::LeftOut, "line 4: tasks.a.phases.q.odd", "does not document");
+    listed(&imported, Kind::LeftOut, "line 4: tasks.a.phases.q.instance", "does not document");
+}
+
+#[test]
 fn forks_endless_threads_and_parts_of_files() {
     let text = r#"{ "tasks": {
       "child": { "instance": 0, "loop": 1, "run": 20 },
@@ -214,6 +249,23 @@ fn a_workload_of_batsim_becomes_programs() {
     assert!(wrong.contains("file:2:1") && wrong.contains("`profile`"), "{wrong}");
 }
 
+#[test]
+fn batsim_has_its_names_of_today() {
+    let text = r#"{"nb_res": 4, "jobs": [
+      {"id": "a", "subtime": 0, "res": 2, "profile": "s", "walltime": -1},
+      {"id": "b", "subtime": 0, "res": 2, "profile": "p"}],
+      "profiles": { "h": {"type": "ptask_homogeneous", "cpu": 6e9, "com": 0,
+        "generation_strategy": "defined_amount_spread_uniformly"},
+        "g": {"type": "ParallelTaskHomogeneousProfile", "cpu": 7e9,
+          "generation_strategy": "DefinedAmountsUsedForEachValue"},
+        "d": {"type": "DelayProfile", "delay": 2.5},
+        "s": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["h", "d", "g"]},
+        "p": {"type": "ptask", "cpu": [1e9, 2e9]} } }"#;
+    let imported = checked(text, &options());
+    assert!(imported.is_whole(), "{:#?}", imported.notes);
+    has(&imported, &["repeat 2 {", "run 3s", "sleep 2500ms", "run 7s", "process-1:", "run 2s"]);
+}
+
 const PODS: &str = "apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  \
     - name: main\n    \
     resources: { limits: { cpu: \"2\", memory: 1Gi } }\n---\napiVersion: apps/v1\nkind: Deployment\n\
@@ -253,6 +305,85 @@ fn pods_become_groups_as_the_kubelet_makes_them() {
 }
 
 #[test]
+fn pods_have_the_class_that_the_kubelet_derives() {
+    let pod = |spec: &str| {
+        let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{ name: p }}\nspec:\n  {spec}\n");
+        checked(&text, &options())
+    };
+    let one = |resources: &str| pod(&format!("containers: [{{ name: a, resources: {resources} }}]"));
+    for (resources, group) in [
+        ("{ limits: { cpu: 1, memory: 1Gi }, requests: { memory: '1073741824' } }", "kubepods/pod-p/a:"),
+        ("{ limits: { cpu: 1, memory: 1Gi }, requests: { memory: 1G } }", "kubepods/burstable/pod-p/a:"),
+        ("{ requests: { memory: 1Gi } }", "kubepods/burstable/pod-p/a:"),
+        ("{ requests: { cpu: 0, memory: 0 }, limits: { cpu: '0' } }", "kubepods/besteffort/pod-p/a:"),
+        ("{ limits: { cpu: 1 } }", "kubepods/burstable/pod-p/a:"),
+    ] {
+        has(&one(resources), &[group]);
+    }
+    // A container before the others makes the pod burstable, and its request is the larger one: 2,048 shares.
+    let first = "initContainers: [{ name: i, resources: { requests: { cpu: 2 } } }]\n  \
+        containers: [{ name: a, resources: { requests: { cpu: 500m } } }]";
+    let imported = pod(first);
+    has(&imported, &["kubepods/burstable/pod-p:", "weight: 174", "weight: 59"]);
+    listed(&imported, Kind::LeftOut, "initContainers i", "before the others");
+    let sidecar = "initContainers: [{ name: s, restartPolicy: Always, \
+        resources: { limits: { cpu: 1, memory: 1G } } }]\n  \
+        containers: [{ name: a, resources: { limits: { cpu: 2, memory: 1G } } }]";
+    let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{ name: p }}\nspec:\n  {sidecar}\n");
+    let imported = checked(&text, &Options { exclusive: true, cores: Some(4), ..options() });
+    has(&imported, &["cpus: '1'", "cpus: '2-3'"]);
+}
+
+#[test]
+fn what_kubernetes_has_and_a_scenario_lacks_is_listed() {
+    let text = "apiVersion: v1\nkind: RolloutList\nitems:\n\
+        - { kind: Rollout, metadata: { name: r }, spec: { template: { spec: { containers: [{ name: x }] } } } }\n\
+        - { kind: Service, metadata: { name: s } }\n\
+        - kind: CronJob\n  metadata: { name: c }\n  spec: { schedule: '* * * * *', jobTemplate: { spec: \
+        { parallelism: 2, completions: 5, template: { spec: { overhead: { cpu: 1 }, containers: \
+        [{ name: a, resources: { limits: { nvidia.com/gpu: 1 } } }] } } } } }\n";
+    let imported = checked(text, &options());
+    has(&imported, &["c-2-a:"]);
+    listed(&imported, Kind::LeftOut, "line 4: Rollout r", "kind that is not known");
+    listed(&imported, Kind::NoEffect, "line 5: Service s", "without containers");
+    for (place, words) in [
+        ("CronJob c: schedule", "one starts at once"),
+        ("CronJob c: completions", "when others"),
+        ("CronJob c: overhead", "beside its containers"),
+        ("containers a", "nvidia.com/gpu"),
+    ] {
+        listed(&imported, Kind::LeftOut, place, words);
+    }
+}
+
+#[test]
+fn submit_times_since_1970_count_from_the_first_job_that_is_chosen() {
+    let line = |number: u32, at: &str, run: &str, more: &str| {
+        format!("{number} {at} -1 {run} 1 -1 -1 1 -1 -1 1 -1 -1 -1 1 -1 {more}\n")
+    };
+    let log = [
+        "; MaxProcs: 100000\n; MaxNodes: 3\n".to_owned(),
+        line(1, "900000", "864001", "-1 -1"),
+        line(2, "1700000000", "10", "-1 -1"),
+        line(3, "1700000007.5", "10", "9 -1"),
+        line(4, "1700864001", "10", "-1 -1"),
+    ]
+    .concat();
+    let imported = checked(&log, &options());
+    has(
+        &imported,
+        &[
+            "job-2: { workload: { hog: { work: 10s } }, tasks: 1, start: 0s }",
+            "job-3: { workload: { hog: { work: 10s } }, tasks: 1, start: 7500ms }",
+        ],
+    );
+    listed(&imported, Kind::LeftOut, "job 1", "run time (field 4)");
+    listed(&imported, Kind::LeftOut, "job 3", "a job before it");
+    listed(&imported, Kind::LeftOut, "job 4", "240 h after");
+    listed(&imported, Kind::Differs, "MaxProcs", "4096");
+}
+
+#[test]
 fn containers_have_the_limits_of_their_command_line() {
     let text = "docker run -d --name db --cpus=1.5 -c 512 -m 1g postgres:16\n\
         docker run --cpu-quota 50000 --cpu-period=200000 \\\n  --cpuset-cpus 0-1,3 -p 80:80 lib/nginx:1\n";
@@ -270,6 +401,35 @@ fn containers_have_the_limits_of_their_command_line() {
     assert!(imported.is_whole());
     let wrong = refused("docker run --cpus=x nginx\n", &options());
     assert!(wrong.contains("line 1: --cpus"), "{wrong}");
+}
+
+#[test]
+fn flags_of_docker_are_read_as_a_shell_and_docker_read_them() {
+    let text = "docker run --no-healthcheck --oom-kill-disable -itP --sig-proxy=false --cpus 0.3333 \\\n  \
+        -e 'A=x --cpus 9' --cgroup-parent=a.slice -c512 --strange 3 --label \"a 'b\" redis:7 --cpus 4\n\
+        docker create --cpus 250m x\n";
+    let good = text.lines().take(2).collect::<Vec<_>>().join("\n");
+    let imported = checked(&good, &options());
+    has(&imported, &["redis:", "quota: 33330us", "weight: 59"]);
+    listed(&imported, Kind::LeftOut, "line 1: --cgroup-parent", "around");
+    listed(&imported, Kind::LeftOut, "line 1: --strange", "not known");
+    let wrong = refused(text, &options());
+    assert!(wrong.contains("line 3: --cpus"), "{wrong}");
+    let bare = checked("docker run --quiet -d nginx\n", &options());
+    has(&bare, &["nginx:"]);
+    assert!(!bare.text.contains("weight:"), "without shares there is no weight: {}", bare.text);
+    assert!(refused("docker run -e 'a x\n", &options()).contains("no end"));
+    let json = checked("{\"services\": {\"tasks\": {\"cpus\": 0.5}}}", &options());
+    has(&json, &["tasks:", "quota: 50ms"]);
+}
+
+#[test]
+fn json_without_tasks_is_no_file_of_rt_app() {
+    for text in ["{\"global\": {\"duration\": 1}}", "{\"a\": {\"tasks\": {}}}"] {
+        assert!(refused(text, &options()).contains("none of the forms"), "{text}");
+        let forced = refused(text, &Options { form: Some(Form::RtApp), ..options() });
+        assert!(forced.contains("no `tasks`"), "{forced}");
+    }
 }
 
 #[test]
@@ -310,8 +470,28 @@ fn job_lists_of_the_textbook() {
     has(&imported, &["repeat 9 {", "io disk-1 3ms", "start: 5ms", "workload: { hog: { work: 20ms } }"]);
     let imported = checked("# arrival length\n0 10\n5, 20\n", &options());
     has(&imported, &["start: 5s", "workload: { hog: { work: 20s } }"]);
-    let sjf = checked("scheduler.py -p SJF -l 3,2\n", &options());
-    listed(&sjf, Kind::LeftOut, "-p", "SJF");
+    for (flags, policy) in [
+        ("scheduler.py -p SJF -l 3,2", "SJF"),
+        ("scheduler.py -l 3,2.5 -p STCF", "SRTF"),
+        ("-l 5000,10 -p FIFO", "{ FIFO: { slice: 1000s } }"),
+        ("scheduler.py -p RR -q 2000 -l 5000,1", "{ FIFO: { slice: 1000s } }"),
+        (
+            "mlfq.py -n 4 -q 5 -a 2 -B 100 -S -l 0,30,7",
+            "{ MLFQ: { levels: 4, quantum: 10ms, growth: equal, boost: 100ms, forgets: true } }",
+        ),
+        (
+            "mlfq.py -l 0,180,0:100,20,0",
+            "{ MLFQ: { levels: 3, quantum: 10ms, growth: equal, boost: 0s, forgets: false } }",
+        ),
+    ] {
+        let imported = checked(&format!("{flags}\n"), &options());
+        has(&imported, &[&format!("policies: [{policy}]")]);
+        assert!(imported.is_whole(), "{:#?}", imported.notes);
+    }
+    // The slice is longer than the longest job: a unit is a ms there.
+    has(&checked("-l 5000,10 -p FIFO\n", &options()), &["workload: { hog: { work: 5s } }"]);
+    listed(&checked("scheduler.py -p RR -q 2000 -l 9\n", &options()), Kind::Differs, "-p", "range");
+    has(&checked("Job 0 ( length = 2.5 )\n", &options()), &["workload: { hog: { work: 2500ms } }"]);
     let wrong = refused("0 10\n5 x\n", &Options { form: Some(Form::Ostep), ..options() });
     assert!(wrong.contains("file:2") && wrong.contains("`x`"), "{wrong}");
 }

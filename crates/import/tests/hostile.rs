@@ -106,6 +106,34 @@ fn large_numbers_and_deep_nesting_are_bounded() {
 }
 
 #[test]
+fn endless_copies_and_countless_documents_are_refused() {
+    let many = format!("spec:\n  replicas: {}\n  template:\n    spec:\n      containers: [C]\n", u64::MAX);
+    let pod = "---\napiVersion: v1\nkind: Pod\nspec: { containers: [{ name: a }] }\n";
+    let said =
+        |text: &str| format!("{:?}", import::import(&[Source { name: "f", text }], &Options::named("x")));
+    let head = "apiVersion: apps/v1\nkind: Deployment\n";
+    let text = format!("{head}{}{pod}", many.replace("[C]", "[{ name: a }]"));
+    assert!(said(&text).contains("at most 400"), "{}", said(&text));
+    // Without containers there is nothing to copy.
+    let text = format!("{head}{}{pod}", many.replace("[C]", "[]"));
+    assert!(said(&text).contains("pod-pod"), "{}", said(&text));
+    let text = pod.repeat(501);
+    assert!(said(&text).contains("more than 500 documents"));
+    let text = format!("{pod}---\na: [\n");
+    assert!(said(&text).contains("f:6") || said(&text).contains("f:7"), "{}", said(&text));
+}
+
+#[test]
+fn many_groups_and_groups_without_processes_are_refused_with_the_reason() {
+    let said =
+        |text: &str| format!("{:?}", import::import(&[Source { name: "f", text }], &Options::named("x")));
+    let many: String = (0..100_000).map(|group| format!("g{group}/cpu.weight:5\n")).collect();
+    assert!(said(&many).contains("100000 groups; at most 1000"), "{}", said(&many));
+    let text = "cgroup.procs:1\na/cpu.weight:5\n";
+    assert!(said(text).contains("no group of it has processes"), "{}", said(text));
+}
+
+#[test]
 fn a_file_above_the_limit_is_refused_before_it_is_read() {
     let text = " ".repeat(import::MAX_BYTES as usize + 1);
     let refused = import::import(&[Source { name: "f", text: &text }], &Options::named("x")).unwrap_err();

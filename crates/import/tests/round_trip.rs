@@ -85,6 +85,36 @@ fn rt_app_reads_what_was_exported_with_the_same_numbers() {
 }
 
 #[test]
+fn phases_have_events_and_applications_have_names_of_their_own() {
+    let text = "name: x\nmachine: barcelona\npolicies: [LOAD]\napps:\n  \
+        a: { program: { shared: [s], kinds: { k: { code: 'nice 3; cpus 0-1; nice 4; lock m; run 1ms; unlock m; \
+        release s; nice 9' }, idle: { code: 'nice 1' } } } }\n  \
+        b: { program: { shared: [s], kinds: { k: { code: 'lock m; run 2ms; unlock m; acquire s; fork c' }, \
+        c: { code: run 3ms } } } }\n  \
+        k: { workload: { hog: { work: 5ms } }, tasks: 1 }\n";
+    let exported = export::rt_app(&Source { name: "x.yaml", text }).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&exported.text).unwrap();
+    let tasks = value["tasks"].as_object().unwrap();
+    assert_eq!(tasks.keys().collect::<Vec<_>>(), ["a-k", "b-k", "c", "k-k"]);
+    let phases = tasks["a-k"]["phases"].as_object().unwrap();
+    assert_eq!(phases.len(), 1, "{phases:#?}");
+    let phase = &phases["phase0"];
+    assert_eq!([&phase["priority"], &phase["cpus"][1]], [4, 1]);
+    assert!(exported.text.contains("\"a-m\"") && exported.text.contains("\"b-m\""), "{}", exported.text);
+    assert!(
+        exported.text.contains("\"s\"") && exported.text.contains("\"fork4\": \"c\""),
+        "{}",
+        exported.text
+    );
+    assert!(
+        exported.notes.iter().any(|note| note.what.contains("without an event")),
+        "{:#?}",
+        exported.notes
+    );
+    imported(&exported.text);
+}
+
+#[test]
 fn what_rt_app_cannot_state_is_listed() {
     let text = "name: x\nmachine: barcelona\npolicies: [LOAD]\napps:\n  a:\n    program:\n      \
         semaphores: { s: 2 }\n      \
@@ -117,9 +147,9 @@ fn a_job_log_goes_out_and_in_with_the_same_numbers() {
     let first = imported(&exported.text);
     for line in [
         "job-1: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s }",
-        "job-2: { workload: { hog: { work: 4s } }, tasks: 2, start: 10s }",
-        "job-3: { workload: { hog: { work: 4s } }, tasks: 2, start: 15s }",
-        "job-4: { workload: { hog: { work: 2s } }, tasks: 1, after: job-1, start: 3s }",
+        "job-2: { workload: { hog: { work: 2s } }, tasks: 1, after: job-1, start: 3s }",
+        "job-3: { workload: { hog: { work: 4s } }, tasks: 2, start: 10s }",
+        "job-4: { workload: { hog: { work: 4s } }, tasks: 2, start: 15s }",
         "admission: { threads: 8 }",
     ] {
         assert!(first.text.lines().any(|found| found.trim().starts_with(line)), "{line}\n{}", first.text);

@@ -7,7 +7,8 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     let first = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let head = || text.lines().take(200);
     let key = |name: &str| text.lines().any(|line| line.starts_with(name));
-    if head().any(|line| line.contains("sched_switch") || line.starts_with("# tracer:")) {
+    let traced = |line: &str| line.contains("sched_switch") && !line.trim_start().starts_with('#');
+    if head().any(traced) || first().next().is_some_and(|line| line.starts_with("# tracer:")) {
         return Some(
             "it is a trace of Linux's scheduler (ftrace, trace-cmd or perf script), and oversim writes such \
              traces \
@@ -47,18 +48,18 @@ fn imported(text: &str) -> Option<&'static str> {
     let first = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let head = || text.lines().take(200);
     let key = |name: &str| text.lines().any(|line| line.starts_with(name));
-    let json = text.trim_start().starts_with('{');
-    if json && quoted(text, "tasks") && ["run", "sleep", "loop", "timer"].iter().any(|key| quoted(text, key))
-    {
-        return Some(
-            "it is a file of rt-app (JSON with `tasks`). `oversim import FILE -o mine.yaml` makes a scenario \
-                of it; see docs/import.md",
-        );
-    }
-    if json && quoted(text, "jobs") && quoted(text, "profiles") {
+    let keys = outermost(text);
+    let json = |name: &str| keys.contains(&name);
+    if json("jobs") && json("profiles") {
         return Some(
             "it is a workload of Batsim (JSON with `jobs` and `profiles`). `oversim import FILE -o \
                 mine.yaml` makes a scenario of it; see docs/import.md",
+        );
+    }
+    if json("tasks") && ["run", "sleep", "loop", "timer"].iter().any(|key| quoted(text, key)) {
+        return Some(
+            "it is a file of rt-app (JSON with `tasks`). `oversim import FILE -o mine.yaml` makes a scenario \
+                of it; see docs/import.md",
         );
     }
     if first().next().is_some_and(|line| line.starts_with(';') || swf(line))
@@ -69,13 +70,13 @@ fn imported(text: &str) -> Option<&'static str> {
                 FILE --jobs 100 -o mine.yaml` makes a scenario of it; see docs/import.md",
         );
     }
-    if key("apiVersion:") && key("kind:") {
+    if key("apiVersion:") && key("kind:") || json("apiVersion") && json("kind") {
         return Some(
             "it is an object of Kubernetes. `oversim import FILE -o mine.yaml` makes a scenario of its \
                 requests and limits; see docs/import.md",
         );
     }
-    if key("services:") {
+    if key("services:") || json("services") {
         return Some(
             "it is a compose file of docker. `oversim import FILE -o mine.yaml` makes a scenario of its \
                 limits; see docs/import.md",
@@ -86,7 +87,7 @@ fn imported(text: &str) -> Option<&'static str> {
         let name = path.rsplit('/').next().unwrap_or(path);
         line.contains(':') && matches!(name, "cpu.max" | "cpu.weight" | "cpuset.cpus" | "cgroup.procs")
     };
-    if head().any(group) {
+    if head().any(|line| !line.trim_start().starts_with('#') && group(line)) {
         return Some(
             "it has files of cgroup v2. `oversim import FILE -o mine.yaml` makes a scenario of their limits; \
                 see docs/import.md",
@@ -103,6 +104,44 @@ fn swf(line: &str) -> bool {
         word.parse::<f64>().is_ok()
     });
     numbers && words == 18
+}
+
+/// The keys of the outermost object of JSON, which may have comments; none for other texts.
+fn outermost(text: &str) -> Vec<&str> {
+    let (mut rest, mut depth, mut keys) = (text, 0_usize, Vec::new());
+    loop {
+        rest = rest.trim_start();
+        let Some(c) = rest.chars().next() else { return keys };
+        if rest.starts_with("/*") || rest.starts_with("//") {
+            let end = if rest.starts_with("/*") { "*/" } else { "\n" };
+            rest = rest.split_once(end).map_or("", |(_, behind)| behind);
+            continue;
+        }
+        if depth == 0 && c != '{' {
+            return keys;
+        }
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' if depth == 1 => return keys,
+            '}' | ']' => depth -= 1,
+            '"' => {
+                let mut escaped = false;
+                let end = rest.find(|c| {
+                    let ends = c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    ends
+                });
+                let Some(end) = end else { return keys };
+                let word = &rest[..end];
+                rest = &rest[end + 1..];
+                if depth == 1 && rest.trim_start().starts_with(':') {
+                    keys.push(word);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Whether a text has this word as a key of JSON.
@@ -126,7 +165,9 @@ mod tests {
             ("1 0 10 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n", "SWF"),
             (r#"{"tasks": {"t": {"loop": -1, "run": 20000, "sleep": 80000}}}"#, "rt-app"),
             (r#"{ "tasks" : { "t" : { "run0" : 20000, "sleep0": 1 } } }"#, "rt-app"),
-            (r#"{"nb_res": 4, "jobs": [], "profiles": {}}"#, "Batsim"),
+            ("/* \" */ // {\n{ \"tasks\": { \"t\": { \"run\": 1 } } }", "rt-app"),
+            (r#"{"nb_res": 4, "jobs": [{"tasks": {"run": 1}}], "profiles": {}, "tasks": 1}"#, "Batsim"),
+            (r#"{"services": {"web": {"cpus": 1.5}}}"#, "compose"),
             ("  a 1 [001] 12.3: sched:sched_switch: a:1 [120] R ==> b:2 [120]\n", "perf script"),
             ("# tracer: nop\n#\n", "ftrace"),
             ("JobID|Elapsed|AllocCPUS\n1|00:01|4\n", "sacct"),
@@ -146,7 +187,15 @@ mod tests {
         for scenario in BUILT_IN {
             assert_eq!(recognised(scenario.text), None, "{}", scenario.name);
         }
-        for text in ["", "{}", "{\"schema\": \"oversim.result/3\", \"tasks\": 3}", "name: x\n", "1 2 3\n"] {
+        for text in [
+            "",
+            "{}",
+            "{\"schema\": \"oversim.result/3\", \"tasks\": 3}",
+            "name: x\n",
+            "1 2 3\n",
+            "# as sched_switch shows\n# ./a/cpu.max:max\nname: x\n# tracer: none\n",
+            r#"{"apps": {"a": {"tasks": 3, "program": {"code": [{"run": "1ms"}]}}}, "x": "jobs", "profiles": 1}"#,
+        ] {
             assert_eq!(recognised(text), None, "{text}");
         }
     }

@@ -55,6 +55,10 @@ pub(crate) fn import(args: &Import) -> Result<ExitCode, Failure> {
     };
     let imported = import::import(&sources, &options).map_err(refused)?;
     let whole = imported.is_whole();
+    loads(
+        &target.as_ref().map_or_else(|| "the scenario".into(), |to| to.named().display().to_string()),
+        &imported.text,
+    )?;
     deliver(target.as_ref(), &imported.text)?;
     list(&imported.notes);
     if let Some(target) = &target {
@@ -65,6 +69,15 @@ pub(crate) fn import(args: &Import) -> Result<ExitCode, Failure> {
         );
     }
     Ok(ended(whole))
+}
+
+/// Refuses a scenario that cannot be read back: of a wrong `--workload` or `--machine`, or of a file whose
+/// numbers no scenario can have.
+fn loads(name: &str, text: &str) -> Result<(), Failure> {
+    match scenario::load(name, text, &Overrides::default()) {
+        Ok(_) => Ok(()),
+        Err(problems) => Err(Failure::Rendered(problems)),
+    }
 }
 
 /// Writes a scenario in the form of another program.

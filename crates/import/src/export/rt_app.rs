@@ -1,6 +1,6 @@
 //! A scenario as JSON of rt-app: kinds of tasks become threads, their loops phases, their statements events.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notation::yaml::Node;
 
@@ -22,12 +22,93 @@ const PASS_US: u64 = 1_000_000;
 #[derive(Default)]
 struct Phase {
     times: i64,
-    lines: Vec<String>,
+    /// Each with its key.
+    properties: Vec<(&'static str, String)>,
+    events: Vec<String>,
+}
+
+impl Phase {
+    /// Sets a property; the last value counts.
+    fn set(&mut self, key: &'static str, json: String) {
+        self.properties.retain(|(other, _)| *other != key);
+        self.properties.push((key, json));
+    }
+}
+
+/// The names of the threads and objects of an application in the file, where all applications share them.
+#[derive(Default)]
+struct Renamed {
+    /// The application, where objects of several programs are in one file.
+    prefix: Option<String>,
+    shared: BTreeSet<String>,
+    /// Kinds by their name in the application.
+    kinds: BTreeMap<String, String>,
+}
+
+impl Renamed {
+    fn object(&self, name: &str) -> String {
+        match &self.prefix {
+            Some(app) if !self.shared.contains(name) => format!("{app}-{name}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    fn kind(&self, name: &str) -> String {
+        self.kinds.get(name).cloned().unwrap_or_else(|| name.to_owned())
+    }
+}
+
+/// The names of each application. A name that only one of them has stays as it is.
+fn renamed(root: &Node) -> BTreeMap<&str, Renamed> {
+    let apps = value(root, "apps").map_or(&[][..], entries);
+    let kinds = |app: &Node| -> Vec<String> {
+        let kinds = value(app, "program").and_then(|program| value(program, "kinds"));
+        kinds.map_or(&[][..], entries).iter().map(|entry| entry.key.clone()).collect()
+    };
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for app in apps {
+        let kinds = kinds(&app.value);
+        let own = if kinds.is_empty() { vec![app.key.clone()] } else { kinds };
+        own.into_iter().for_each(|name| *times.entry(name).or_default() += 1);
+    }
+    let programs = apps.iter().filter(|app| value(&app.value, "program").is_some()).count();
+    let mut done = BTreeMap::new();
+    let mut taken: BTreeSet<String> = times.keys().cloned().collect();
+    for app in apps {
+        let shared = value(&app.value, "program").and_then(|program| value(program, "shared"));
+        let mut names = Renamed {
+            prefix: (programs > 1).then(|| app.key.clone()),
+            shared: shared.map_or_else(BTreeSet::new, shared_names),
+            kinds: BTreeMap::new(),
+        };
+        let own = kinds(&app.value);
+        for kind in if own.is_empty() { vec![app.key.clone()] } else { own } {
+            let mut name = kind.clone();
+            if times.get(&kind).is_some_and(|times| *times > 1) {
+                name = format!("{}-{kind}", app.key);
+                while !taken.insert(name.clone()) {
+                    name.push('_');
+                }
+            }
+            names.kinds.insert(kind, name);
+        }
+        done.insert(app.key.as_str(), names);
+    }
+    done
+}
+
+/// The names in `shared`, a list or a word.
+fn shared_names(node: &Node) -> BTreeSet<String> {
+    match &node.content {
+        notation::yaml::Content::List(items) => items.iter().filter_map(text).map(str::to_owned).collect(),
+        _ => text(node).into_iter().map(str::to_owned).collect(),
+    }
 }
 
 /// A thread in the making.
 struct Thread<'n> {
     notes: &'n mut Notes,
+    names: &'n Renamed,
     place: String,
     name: String,
     phases: Vec<Phase>,
@@ -45,18 +126,20 @@ pub fn rt_app(scenario: &Source<'_>) -> Result<Exported, Refused> {
     let root = apps::tree(scenario)?;
     let mut notes = Notes::default();
     let mut threads = Vec::new();
+    let (renamed, alone) = (renamed(&root), Renamed::default());
     for entry in value(&root, "apps").map_or(&[][..], entries) {
         let (name, app) = (entry.key.as_str(), &entry.value);
         let place = at(scenario.line(entry.place.start), &format!("apps.{name}"));
+        let names = renamed.get(name).unwrap_or(&alone);
         for key in ["after", "copies", "arrival", "affinity", "session"] {
             if value(app, key).is_some() {
                 notes.left_out(place.clone(), format!("`{key}`: rt-app does not have it"));
             }
         }
         if value(app, "program").is_some() {
-            program(scenario, &mut notes, (name, app), &mut threads);
+            program(scenario, &mut notes, (name, app, names), &mut threads);
         } else if let Some(("hog", parameters)) = workload(app) {
-            threads.push(hog(&mut notes, (name, app, parameters), &place));
+            threads.extend(hog(&mut notes, (name, app, parameters), names, &place));
         } else {
             notes.left_out(place, "a workload that is no `program` and no `hog`");
         }
@@ -88,7 +171,12 @@ pub fn rt_app(scenario: &Source<'_>) -> Result<Exported, Refused> {
 }
 
 /// The threads of a program.
-fn program(scenario: &Source<'_>, notes: &mut Notes, (name, app): (&str, &Node), threads: &mut Vec<String>) {
+fn program(
+    scenario: &Source<'_>,
+    notes: &mut Notes,
+    (name, app, names): (&str, &Node, &Renamed),
+    threads: &mut Vec<String>,
+) {
     let Some(program) = value(app, "program") else { return };
     let place = at(scenario.line(program.place.start), &format!("apps.{name}.program"));
     if text(program).is_some() {
@@ -117,15 +205,16 @@ fn program(scenario: &Source<'_>, notes: &mut Notes, (name, app): (&str, &Node),
         let count = if forked(&kind) { 0 } else { whole(node, "count").unwrap_or(1) };
         let mut thread = Thread {
             notes: &mut *notes,
+            names,
             place,
-            name: kind.clone(),
+            name: names.kind(&kind),
             phases: Vec::new(),
             events: 0,
             delay: 0,
             barriers: BTreeSet::new(),
         };
         let lines = properties(&mut thread, app, node, count);
-        threads.push(thread.written(&code, lines, span(app, "start").unwrap_or(0)));
+        threads.extend(thread.written(&code, lines, span(app, "start").unwrap_or(0)));
     }
 }
 
@@ -156,11 +245,17 @@ fn uses(block: &[Statement], word: &str, name: &str) -> bool {
 }
 
 /// A hog: one event, for ever or once.
-fn hog(notes: &mut Notes, (name, app, parameters): (&str, &Node, Option<&Node>), place: &str) -> String {
+fn hog(
+    notes: &mut Notes,
+    (name, app, parameters): (&str, &Node, Option<&Node>),
+    names: &Renamed,
+    place: &str,
+) -> Option<String> {
     let mut thread = Thread {
         notes,
+        names,
         place: place.to_owned(),
-        name: name.to_owned(),
+        name: names.kind(name),
         phases: Vec::new(),
         events: 0,
         delay: 0,
@@ -243,8 +338,8 @@ fn cpus(node: &Node) -> Option<String> {
 }
 
 impl Thread<'_> {
-    /// The thread as JSON.
-    fn written(mut self, code: &[Statement], mut lines: Vec<String>, start: u64) -> String {
+    /// The thread as JSON; none when it has no event, which rt-app refuses.
+    fn written(mut self, code: &[Statement], mut lines: Vec<String>, start: u64) -> Option<String> {
         self.delay = start;
         let mut body = code;
         // A sleep before a loop is the delay of the thread.
@@ -272,7 +367,11 @@ impl Thread<'_> {
             _ => (1, body),
         };
         self.block(inner, 0);
-        self.phases.retain(|phase| !phase.lines.is_empty());
+        self.carried(times != 1);
+        if self.phases.is_empty() {
+            self.notes.left_out(self.place.clone(), "a thread without an event that rt-app has");
+            return None;
+        }
         let indent = "      ";
         let phases: Vec<String> = self
             .phases
@@ -280,14 +379,36 @@ impl Thread<'_> {
             .enumerate()
             .map(|(number, phase)| {
                 let mut all = vec![format!("\"loop\": {}", phase.times)];
-                all.extend(phase.lines.iter().cloned());
+                all.extend(phase.properties.iter().map(|(key, json)| format!("\"{key}\": {json}")));
+                all.extend(phase.events.iter().cloned());
                 let inside = all.join(&format!(",\n{indent}    "));
                 format!("{indent}  \"phase{number}\": {{\n{indent}    {inside}\n{indent}  }}")
             })
             .collect();
         lines.insert(0, format!("\"loop\": {times}"));
         lines.push(format!("\"phases\": {{\n{}\n{indent}}}", phases.join(",\n")));
-        format!("    \"{}\": {{\n{indent}{}\n    }}", self.name, lines.join(&format!(",\n{indent}")))
+        let inside = lines.join(&format!(",\n{indent}"));
+        Some(format!("    \"{}\": {{\n{indent}{inside}\n    }}", self.name))
+    }
+
+    /// Moves the properties of phases without an event, which rt-app refuses, to the next one with some.
+    fn carried(&mut self, loops: bool) {
+        let mut waiting = Phase::default();
+        let mut kept: Vec<Phase> = Vec::new();
+        for mut phase in std::mem::take(&mut self.phases) {
+            for (key, json) in std::mem::take(&mut phase.properties) {
+                waiting.set(key, json);
+            }
+            if !phase.events.is_empty() {
+                phase.properties = std::mem::take(&mut waiting.properties);
+                kept.push(phase);
+            }
+        }
+        if !waiting.properties.is_empty() && loops {
+            let what = "`nice` or `cpus` at the end of a loop, which act from its second pass on";
+            self.notes.left_out(self.place.clone(), what);
+        }
+        self.phases = kept;
     }
 
     /// A time in whole us.
@@ -349,9 +470,10 @@ impl Thread<'_> {
     /// A statement as an event; each key of a phase has its number.
     fn event(&mut self, words: &[&str], phase: &mut Phase) {
         self.events += 1;
-        let number = phase.lines.len();
-        let mut push = |event: &str, json: String| phase.lines.push(format!("\"{event}{number}\": {json}"));
-        let name = |name: &str| format!("\"{name}\"");
+        let number = phase.events.len();
+        let mut push = |event: &str, json: String| phase.events.push(format!("\"{event}{number}\": {json}"));
+        let names = self.names;
+        let name = |name: &str| format!("\"{}\"", names.object(name));
         match words {
             [word @ ("run" | "sleep"), time, rest @ ..] => {
                 let Some(ns) = duration(time) else {
@@ -367,7 +489,7 @@ impl Thread<'_> {
             ["lock", lock] => push("lock", name(lock)),
             ["unlock", lock] => push("unlock", name(lock)),
             ["wait", condition, "with", lock] => {
-                push("wait", format!("{{ \"ref\": \"{condition}\", \"mutex\": \"{lock}\" }}"));
+                push("wait", format!("{{ \"ref\": {}, \"mutex\": {} }}", name(condition), name(lock)));
             }
             ["signal", condition] => push("signal", name(condition)),
             ["broadcast", condition] => push("broad", name(condition)),
@@ -381,20 +503,22 @@ impl Thread<'_> {
                 }
             }
             // Each place where all tasks of a kind meet is a barrier of its own.
-            ["barrier"] => push("barrier", name(&format!("{}-barrier{}", self.name, self.events))),
+            ["barrier"] => {
+                push("barrier", format!("\"{}-barrier{}\"", self.name, self.events));
+            }
             ["yield"] => push("yield", "\"\"".to_owned()),
-            ["fork", kind] => push("fork", name(kind)),
-            ["nice", nice] => phase.lines.push(format!("\"priority\": {nice}")),
+            ["fork", kind] => push("fork", format!("\"{}\"", names.kind(kind))),
+            ["nice", nice] => phase.set("priority", (*nice).to_owned()),
             ["cpus", list] => match units::cpus(list.trim_start_matches("linux:"), crate::page::MOST_CORES) {
                 Some(cpus) => {
                     let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
-                    phase.lines.push(format!("\"cpus\": [{}]", cpus.join(", ")));
+                    phase.set("cpus", format!("[{}]", cpus.join(", ")));
                 }
                 None => self.notes.left_out(self.place.clone(), "a list of cpus in a form that is not known"),
             },
             ["until", period, rest @ ..] => {
                 let event = self.timer(period, rest);
-                phase.lines.push(format!("\"timer{number}\": {event}"));
+                phase.events.push(format!("\"timer{number}\": {event}"));
             }
             [word @ ("signal" | "acquire" | "release" | "fork"), object, count] => {
                 let times = count.parse().unwrap_or(1_usize).min(MOST_EVENTS);

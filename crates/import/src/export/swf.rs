@@ -18,7 +18,7 @@ const MOST_JOBS: u64 = 1_000_000;
 pub fn swf(scenario: &Source<'_>) -> Result<Exported, Refused> {
     let root = apps::tree(scenario)?;
     let mut notes = Notes::default();
-    let mut lines = Vec::new();
+    let mut jobs: Vec<Job> = Vec::new();
     let mut numbers = std::collections::BTreeMap::new();
     let mut largest = 0;
     for entry in value(&root, "apps").map_or(&[][..], entries) {
@@ -33,34 +33,27 @@ pub fn swf(scenario: &Source<'_>) -> Result<Exported, Refused> {
         if value(app, "arrival").is_some() && every.is_none() {
             notes.left_out(place.clone(), "random arrivals: the copies come together");
         }
-        if value(app, "cpus").is_some() {
-            notes.left_out(place.clone(), "the cpus that it may use");
-        }
+        unstated(&mut notes, app, &place);
         let before = text_of(app, "after").and_then(|after| numbers.get(after).copied());
         if text_of(app, "after").is_some() && before.is_none() {
             notes.left_out(place.clone(), "an application after one that is no job");
         }
         let start = span(app, "start").unwrap_or(0);
         for copy in 0..copies {
-            let number = lines.len() as u64 + 1;
-            if number > MOST_JOBS {
+            if jobs.len() as u64 >= MOST_JOBS {
                 return Err(scenario.refused("more than a million jobs"));
             }
             let submitted = start.saturating_add(copy.saturating_mul(every.unwrap_or(0)));
-            let (submitted, preceding, think) = match before {
-                Some(before) => ("-1".to_owned(), format!("{before}"), seconds(start)),
-                None => (seconds(submitted), "-1".to_owned(), "-1".to_owned()),
-            };
-            let run = seconds(work);
-            lines.push(format!(
-                "{number} {submitted} -1 {run} {tasks} {run} -1 {tasks} -1 -1 1 -1 -1 -1 -1 -1 {preceding} \
-                {think}"
-            ));
+            let ended = before.and_then(|before: usize| jobs.get(before)).map(|job| job.at + job.work);
+            let at = ended.map_or(submitted, |ended| ended.saturating_add(start));
+            jobs.push(Job { at, work, tasks, before: before.map(|before| (before, start)) });
         }
         largest = largest.max(tasks);
-        numbers.insert(name.to_owned(), lines.len());
+        if let Some(last) = jobs.len().checked_sub(1) {
+            numbers.insert(name.to_owned(), last);
+        }
     }
-    if lines.is_empty() {
+    if jobs.is_empty() {
         return Err(scenario.refused("no application has a run time that is known without simulating it"));
     }
     for key in ["cgroups", "window", "fidelity"] {
@@ -70,10 +63,57 @@ pub fn swf(scenario: &Source<'_>) -> Result<Exported, Refused> {
     }
     let cores = value(&root, "admission").and_then(|admission| whole(admission, "threads"));
     let mut text = String::from("; Version: 2.2\n; Note: written by `oversim export`\n");
-    text += &format!("; MaxJobs: {}\n; MaxProcs: {}\n", lines.len(), cores.unwrap_or(largest));
-    text += &lines.join("\n");
-    text.push('\n');
+    text += &format!("; MaxJobs: {}\n; MaxProcs: {}\n", jobs.len(), cores.unwrap_or(largest));
+    text += &lines(&jobs);
     Ok(Exported { text, notes: notes.done() })
+}
+
+/// A job of the log.
+struct Job {
+    /// When it is submitted, or, behind another job, would be if no job waited; in ns.
+    at: u64,
+    work: u64,
+    tasks: u64,
+    /// The job before it by its place in the scenario, and the time between both in ns.
+    before: Option<(usize, u64)>,
+}
+
+/// The lines of jobs, sorted by their submit time as the format wants it.
+fn lines(jobs: &[Job]) -> String {
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|job| jobs[*job].at);
+    let mut numbers = vec![0; jobs.len()];
+    order.iter().enumerate().for_each(|(at, job)| numbers[*job] = at + 1);
+    let mut text = String::new();
+    for job in order {
+        let Job { at, work, tasks, before } = &jobs[job];
+        let (submitted, preceding, think) = match before {
+            Some((before, think)) => ("-1".to_owned(), numbers[*before].to_string(), seconds(*think)),
+            None => (seconds(*at), "-1".to_owned(), "-1".to_owned()),
+        };
+        let (number, run) = (numbers[job], seconds(*work));
+        text += &format!(
+            "{number} {submitted} -1 {run} {tasks} {run} -1 {tasks} -1 -1 1 -1 -1 -1 -1 -1 {preceding} \
+            {think}\n"
+        );
+    }
+    text
+}
+
+/// Notes what a log does not state of an application.
+fn unstated(notes: &mut Notes, app: &notation::yaml::Node, place: &str) {
+    let program = value(app, "program");
+    for (key, what) in [
+        ("cpus", "the cpus that it may use"),
+        ("nice", "its nice value"),
+        ("scheduling", "its scheduling policy"),
+        ("slice", "its slice"),
+        ("deadline", "its deadline"),
+    ] {
+        if value(app, key).is_some() || program.is_some_and(|program| value(program, key).is_some()) {
+            notes.left_out(place, what);
+        }
+    }
 }
 
 /// Seconds with the decimals that are needed.

@@ -159,8 +159,8 @@ impl<'a> Writer<'a> {
         if let Some((_, line)) = phase.traits.slice {
             self.notes.left_out(at(line, &format!("{path}.dl-runtime")), "a thread keeps its slice");
         }
-        if let Some((_, line)) = &phase.traits.group
-            && Some(&phase.traits.group) != Some(&thread.traits.group)
+        if let Some((group, line)) = &phase.traits.group
+            && thread.group().is_none_or(|(own, _)| own.trim_matches('/') != group.trim_matches('/'))
         {
             self.notes
                 .left_out(at(*line, &format!("{path}.taskgroup")), "a thread stays in its control group");
@@ -217,7 +217,7 @@ impl<'a> Writer<'a> {
             let what = format!("the timer `{name}` is shared by threads; here each has its own");
             self.notes.differs(place, what);
         }
-        let clock = crate::page::word(name, "clock");
+        let clock = self.usage.clock(name);
         let first = period.saturating_add(thread.delay);
         self.push(&format!("until {} from {} clock {clock}", span(period), span(first)), place);
         self.timed_now();

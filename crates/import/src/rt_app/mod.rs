@@ -48,16 +48,8 @@ pub(crate) fn import(sources: &[Source<'_>], options: &Options) -> Result<Import
     let names: Vec<&str> = sources.iter().map(|source| source.name).collect();
     let title = names.join(", ");
     if threads.is_empty() {
-        page.notes
-            .left_out("", "the file has no `tasks`; its parts are given together: `oversim import A B C`");
-        page.head(options, 1);
-        page.line(0, "apps:", "");
-        let workload = page::workload(&mut page, options);
-        page.line(2, "placeholder:", "the file has no tasks");
-        page.line(4, &workload, "");
-        page.line(4, "tasks: 1", "");
-        page.line(0, "policies: [LOAD]", "");
-        return Ok(page.done(Form::RtApp, &title, options));
+        let what = format!("{title}: no `tasks`; parts of a file are given together: `oversim import A B C`");
+        return Err(Refused::Sentence(what));
     }
     if threads.len() > MOST_KINDS {
         let what = format!("{title}: {} threads; a program has at most {MOST_KINDS} kinds", threads.len());
@@ -78,9 +70,9 @@ pub(crate) fn import(sources: &[Source<'_>], options: &Options) -> Result<Import
         return Err(Refused::Sentence(format!("{title}: no thread does anything that a scenario can have")));
     }
     page.head(options, needed);
-    window(&mut page, &kinds, &global);
+    let ended = window(&mut page, &kinds, &global);
     page.line(0, "start_jitter: 0s", "");
-    write(&mut page, &kinds, &usage, &global);
+    write(&mut page, &kinds, &usage, (&global, ended));
     page.line(0, "policies: [LOAD]", "");
     Ok(page.done(Form::RtApp, &title, options))
 }
@@ -162,40 +154,49 @@ fn kinds<'a>(
     kinds
 }
 
-/// How long the scenario is simulated.
-fn window(page: &mut Page, kinds: &[Kind<'_>], global: &Global) {
+/// How long the scenario is simulated; true when threads that end decide it.
+fn window(page: &mut Page, kinds: &[Kind<'_>], global: &Global) -> bool {
     let ends = kinds.iter().any(|kind| !kind.endless && !kind.forked);
-    match (&global.duration, ends) {
-        (Some((ns, line)), true) => {
-            page.line(0, &format!("horizon: {}", span((*ns).max(1))), &at(*line, "global.duration"));
-            if kinds.iter().any(|kind| kind.endless) {
-                let what = "a run ends when the threads have ended that end by themselves";
-                page.notes.differs(at(*line, "global.duration"), what);
+    match &global.duration {
+        Some((ns, line)) => {
+            let place = at(*line, "global.duration");
+            let whole = kinds.iter().try_fold(0_u64, |sum, kind| {
+                // How often a thread is forked in all is not known.
+                let longest = kind.thread.longest().filter(|_| !kind.forked)?;
+                let own = longest.saturating_mul(kind.count.0);
+                Some(sum.saturating_add(own))
+            });
+            if ends && whole.is_some_and(|whole| whole <= *ns) {
+                page.notes
+                    .assumed(place.clone(), "all threads end before the duration: a run ends with them");
+                page.line(0, &format!("horizon: {}", span(*ns)), &place);
+                return true;
             }
+            if ends {
+                let what = "threads that end by themselves may run longer: all are stopped at the duration, \
+                            as by rt-app";
+                page.notes.assumed(place.clone(), what);
+            }
+            page.line(0, &format!("window: {}", span(*ns)), &place);
         }
-        (Some((ns, line)), false) => {
-            page.line(0, &format!("window: {}", span((*ns).max(1))), &at(*line, "global.duration"));
-        }
-        (None, false) => {
+        None if ends => return true,
+        None => {
             page.notes.assumed("", format!("no thread ends: {} are simulated", span(WINDOW)));
             page.line(0, &format!("window: {}", span(WINDOW)), "assumed");
         }
-        (None, true) => {}
     }
-    if !ends {
-        page.line(0, "baseline: none", "");
-    }
+    page.line(0, "baseline: none", "");
+    false
 }
 
 /// The applications: one for each task group, which share the objects.
-fn write(page: &mut Page, kinds: &[Kind<'_>], usage: &Usage, global: &Global) {
+fn write(page: &mut Page, kinds: &[Kind<'_>], usage: &Usage, (global, foreground): (&Global, bool)) {
     let mut groups: BTreeMap<String, Vec<&Kind<'_>>> = BTreeMap::new();
     for kind in kinds {
         groups.entry(group(page, kind)).or_default().push(kind);
     }
     page.line(0, "apps:", "");
     let mut names = Names::default();
-    let foreground = kinds.iter().any(|kind| !kind.endless && !kind.forked);
     let several = groups.len() > 1;
     for (group, kinds) in &groups {
         let title = if group.is_empty() { APP.to_owned() } else { format!("{APP}-{group}") };
@@ -217,8 +218,7 @@ fn write(page: &mut Page, kinds: &[Kind<'_>], usage: &Usage, global: &Global) {
 /// The control group of a kind: that of its thread or first phase, without the first `/`.
 fn group(page: &mut Page, kind: &Kind<'_>) -> String {
     let thread = kind.thread;
-    let first = thread.phases.first().and_then(|phase| phase.traits.group.as_ref());
-    let Some((group, line)) = thread.traits.group.as_ref().or(first) else { return String::new() };
+    let Some((group, line)) = thread.group() else { return String::new() };
     let place = at(*line, &format!("tasks.{}.taskgroup", thread.name));
     if kind.forked {
         page.notes.left_out(place, "the control group of a forked thread");

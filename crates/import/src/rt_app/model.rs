@@ -98,6 +98,18 @@ pub(super) enum What {
     Write(u64),
 }
 
+impl What {
+    /// The most time that it takes when no other thread runs, in ns: for data, a guess that is too long.
+    fn longest(&self) -> u64 {
+        match self {
+            Self::Run { ns, .. } | Self::Sleep(ns) | Self::Timer { period: ns, .. } => *ns,
+            Self::Memory { bytes, .. } | Self::Write(bytes) => bytes.saturating_mul(100),
+            Self::Chase { loads, .. } => loads.saturating_mul(1_000),
+            _ => 0,
+        }
+    }
+}
+
 /// What holds for all threads.
 #[derive(Clone, Debug)]
 pub(super) struct Global {
@@ -125,6 +137,27 @@ impl Default for Global {
 impl Thread {
     pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
         self.phases.iter().flat_map(|phase| &phase.events)
+    }
+
+    /// Its control group, or that of its first phase.
+    pub(super) fn group(&self) -> Option<&(String, usize)> {
+        let first = self.phases.first().and_then(|phase| phase.traits.group.as_ref());
+        self.traits.group.as_ref().or(first)
+    }
+
+    /// The most time that its events take when no other thread runs, in ns; none when it never ends.
+    pub(super) fn longest(&self) -> Option<u64> {
+        if self.is_endless() {
+            return None;
+        }
+        let number = |times: Times| if let Times::Number(number) = times { u64::from(number) } else { 0 };
+        let mut pass = 0_u64;
+        for phase in &self.phases {
+            let sum = phase.events.iter().map(|event| event.what.longest()).fold(0, u64::saturating_add);
+            // A pass that only waits takes 1 us in a program.
+            pass = pass.saturating_add(sum.max(1_000).saturating_mul(number(phase.times)));
+        }
+        Some(pass.saturating_mul(number(self.times)).saturating_add(self.delay))
     }
 
     /// True when it never ends by itself.

@@ -67,8 +67,9 @@ impl Reader<'_, '_> {
             match key.name.as_str() {
                 "duration" => {
                     let seconds = self.whole(value, &path, -1, LONGEST / 1_000_000_000)?;
-                    self.global.duration =
-                        u64::try_from(seconds).ok().map(|s| (s * 1_000_000_000, value.line));
+                    // 0 and -1: no limit.
+                    let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0);
+                    self.global.duration = seconds.map(|s| (s * 1_000_000_000, value.line));
                 }
                 "default_policy" => self.global.policy = self.text(value, &path)?,
                 "pi_enabled" => self.global.inherits = truth(value),
@@ -94,8 +95,12 @@ impl Reader<'_, '_> {
         let phases = match phased {
             Some(phases) => {
                 let each = phases.entries().iter();
-                let read =
-                    each.map(|(key, phase)| self.phase(&format!("{path}.phases.{}", key.name), key, phase));
+                let read = each.map(|(key, phase)| {
+                    let path = format!("{path}.phases.{}", key.name);
+                    let read = self.phase(&path, key, phase)?;
+                    self.unknown(phase, &path, Part::Phase);
+                    Ok(read)
+                });
                 read.collect::<Result<Vec<Phase>, Refused>>()?
             }
             None if old => vec![self.old(&path, key, object)?],
@@ -130,17 +135,20 @@ impl Reader<'_, '_> {
         if let Some(value) = object.get("deadline").filter(|_| old) {
             thread.deadline = Some(self.micros(value, &format!("{path}.deadline"))?);
         }
-        self.unknown(object, &path, phased.is_some(), old);
+        let part = match (phased.is_some(), old) {
+            (true, _) => Part::Phased,
+            (false, true) => Part::Old,
+            (false, false) => Part::Whole,
+        };
+        self.unknown(object, &path, part);
         Ok(thread)
     }
 
     /// Notes keys that are neither properties nor events.
-    fn unknown(&mut self, object: &Value, path: &str, phased: bool, old: bool) {
-        const KEYS: [&str; 14] = [
-            "phases",
+    fn unknown(&mut self, object: &Value, path: &str, part: Part) {
+        const OF_THREADS: [&str; 3] = ["phases", "instance", "delay"];
+        const KEYS: [&str; 11] = [
             "loop",
-            "instance",
-            "delay",
             "policy",
             "priority",
             "cpus",
@@ -154,10 +162,13 @@ impl Reader<'_, '_> {
         ];
         const OLD: [&str; 6] = ["exec", "period", "deadline", "lock_order", "resources", "runtime"];
         for (key, _) in object.entries() {
-            let known = KEYS.contains(&key.name.as_str()) || (old && OLD.contains(&key.name.as_str()));
+            let name = key.name.as_str();
+            let known = KEYS.contains(&name)
+                || (part != Part::Phase && OF_THREADS.contains(&name))
+                || (part == Part::Old && OLD.contains(&name));
             let event = events::is_event(&key.name);
             let place = at(key.line, &format!("{path}.{}", key.name));
-            if event && phased {
+            if event && part == Part::Phased {
                 self.notes.no_effect(place, "rt-app ignores events beside `phases`");
             } else if !known && !event {
                 self.notes.left_out(place, "a key that rt-app does not document");
@@ -175,7 +186,11 @@ impl Reader<'_, '_> {
             return Err(self.wrong(object.line, &format!("`{path}` is an object, not {}", object.kind())));
         }
         let times = match object.get("loop") {
-            Some(value) => self.times(value, path)?,
+            // rt-app counts a phase until its number is reached, which 0 never is.
+            Some(value) => match self.times(value, path)? {
+                Times::Number(0) => Times::Forever,
+                times => times,
+            },
             None => Times::Number(1),
         };
         let mut phase = Phase {
@@ -233,6 +248,18 @@ impl Reader<'_, '_> {
         }
         Ok(traits)
     }
+}
+
+/// What an object is, which decides its keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// A thread with phases.
+    Phased,
+    /// A thread of the grammar before version 1.
+    Old,
+    /// Thread and phase at once.
+    Whole,
+    Phase,
 }
 
 /// A flag as json-c reads it, or as a number.

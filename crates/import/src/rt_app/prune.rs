@@ -38,12 +38,12 @@ pub(super) fn prune(mut threads: Vec<Thread>, notes: &mut Notes) -> Vec<Thread> 
     }
 }
 
-/// Removes phases that run no time or come behind an endless one.
+/// Removes phases of a thread that runs no time, or that come behind an endless one.
 fn unreached(thread: &mut Thread, notes: &mut Notes) {
     let name = thread.name.clone();
     let mut over = thread.times == Times::Number(0);
     thread.phases.retain(|phase| {
-        let nothing = over || phase.times == Times::Number(0);
+        let nothing = over;
         if nothing {
             let place = at(phase.line, &format!("tasks.{name}.phases.{}", phase.name));
             notes.no_effect(place, "it is never reached");

@@ -11,8 +11,8 @@ const MOST_FORKED: u64 = 64;
 /// The objects of a file, and their names in the scenario.
 #[derive(Default)]
 pub(super) struct Usage {
-    /// Of kinds, barriers, locks, conditions and semaphores: names of different sorts may be the same.
-    names: [Names; 5],
+    /// Of kinds, barriers, locks, conditions, semaphores and clocks: names of different sorts may be the same.
+    names: [Names; 6],
     pub(super) locks: BTreeMap<String, String>,
     pub(super) conditions: BTreeMap<String, String>,
     pub(super) semaphores: BTreeMap<String, String>,
@@ -27,6 +27,7 @@ pub(super) struct Usage {
     acquired: BTreeSet<String>,
     /// Clocks that several threads share in rt-app.
     pub(super) timers: BTreeMap<String, u64>,
+    clocks: BTreeMap<String, String>,
     device: Option<String>,
 }
 
@@ -159,6 +160,15 @@ impl Usage {
 
     pub(super) fn is_acquired(&self, semaphore: &str) -> bool {
         self.acquired.contains(semaphore)
+    }
+
+    /// The name of the clock of a timer.
+    pub(super) fn clock(&mut self, timer: &str) -> String {
+        if !self.clocks.contains_key(timer) {
+            let word = self.names[5].unique(timer, "clock");
+            self.clocks.insert(timer.to_owned(), word);
+        }
+        self.clocks[timer].clone()
     }
 
     /// The device that `iorun` writes to.
