@@ -326,8 +326,7 @@ impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
         let commands = Commands::of(&specs);
-        let shares_locks = |spec: &AppSpec| spec.named_locks && spec.program.locks() > 0;
-        let irregular = specs.iter().any(|spec| spec.program.is_irregular() || shares_locks(spec));
+        let irregular = specs.iter().any(is_irregular);
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !irregular;
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
@@ -394,6 +393,11 @@ impl<'o> Engine<'o> {
             },
         }
     }
+}
+
+/// Its loops do not repeat alike by themselves.
+fn is_irregular(spec: &AppSpec) -> bool {
+    spec.program.is_irregular() || spec.named_locks && spec.program.locks() > 0
 }
 
 /// The scans of so many tasks' pages; none on a machine of one node.

@@ -173,8 +173,8 @@ pub struct AppSpec {
     /// Its tasks answer requests, and somebody waits until the work of each is done. A request comes at each
     /// instant that [`Op::Until`] waits for, and with each unit that [`Op::Take`] takes from an event that
     /// keeps instants ([`Event::stamped`]), as of when it was posted; in a program without such operations,
-    /// with each wake-up after a timed sleep ([`Op::Sleep`]). Its work is done when the task comes to the next
-    /// of these operations, to [`Op::Done`], to [`Op::Respawn`], or to its end.
+    /// with each wake-up after a timed sleep ([`Op::Sleep`]). Its work is done when the task comes to the
+    /// next of these operations, to [`Op::Done`], to [`Op::Respawn`], or to its end.
     pub requests: bool,
     /// Time in which a request should be done after its wake-up, or a program without requests after its
     /// arrival.

@@ -163,7 +163,8 @@ pub enum Op {
     },
     /// Sleeps until the next instant of a clock of the task (`clock_nanosleep` with `TIMER_ABSTIME`). The
     /// first one is `first` after the start of the application, or after the last [`Op::Respawn`] of its
-    /// rank; the next ones follow each `period` after the one before. An instant that has passed ends no sleep: the task goes on at once.
+    /// rank; the next ones follow each `period` after the one before. An instant that has passed ends no
+    /// sleep: the task goes on at once.
     Until {
         /// Which of the task's clocks, from 0.
         clock: u8,
