@@ -146,7 +146,8 @@ fn loops_durations_and_groups_of_rt_app_mean_what_rt_app_does() {
     listed(&imported, Kind::NoEffect, "tasks.never.phases.p", "never reached");
     let timed = |run: u32, duration: u32| {
         let text = format!(
-            "{{ \"tasks\": {{ \"a\": {{ \"loop\": 1000, \"run\": {run} }}, \"b\": {{ \"run\": 5, \"loop\": 1 }} }},\n\
+            "{{ \"tasks\": {{ \"a\": {{ \"loop\": 1000, \"run\": {run} }},\
+             \"b\": {{ \"run\": 5, \"loop\": 1 }} }},\n\
              \"global\": {{ \"duration\": {duration} }} }}"
         );
         checked(&text, &options())
@@ -337,7 +338,8 @@ fn pods_have_the_class_that_the_kubelet_derives() {
 #[test]
 fn what_kubernetes_has_and_a_scenario_lacks_is_listed() {
     let text = "apiVersion: v1\nkind: RolloutList\nitems:\n\
-        - { kind: Rollout, metadata: { name: r }, spec: { template: { spec: { containers: [{ name: x }] } } } }\n\
+        - { kind: Rollout, metadata: { name: r }, \
+        spec: { template: { spec: { containers: [{ name: x }] } } } }\n\
         - { kind: Service, metadata: { name: s } }\n\
         - kind: CronJob\n  metadata: { name: c }\n  spec: { schedule: '* * * * *', jobTemplate: { spec: \
         { parallelism: 2, completions: 5, template: { spec: { overhead: { cpu: 1 }, containers: \

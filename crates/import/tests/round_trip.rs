@@ -87,8 +87,8 @@ fn rt_app_reads_what_was_exported_with_the_same_numbers() {
 #[test]
 fn phases_have_events_and_applications_have_names_of_their_own() {
     let text = "name: x\nmachine: barcelona\npolicies: [LOAD]\napps:\n  \
-        a: { program: { shared: [s], kinds: { k: { code: 'nice 3; cpus 0-1; nice 4; lock m; run 1ms; unlock m; \
-        release s; nice 9' }, idle: { code: 'nice 1' } } } }\n  \
+        a: { program: { shared: [s], kinds: { k: { code: 'nice 3; cpus 0-1; nice 4; lock m; run 1ms; \
+        unlock m; release s; nice 9' }, idle: { code: 'nice 1' } } } }\n  \
         b: { program: { shared: [s], kinds: { k: { code: 'lock m; run 2ms; unlock m; acquire s; fork c' }, \
         c: { code: run 3ms } } } }\n  \
         k: { workload: { hog: { work: 5ms } }, tasks: 1 }\n";

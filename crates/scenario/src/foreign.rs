@@ -194,7 +194,7 @@ mod tests {
             "name: x\n",
             "1 2 3\n",
             "# as sched_switch shows\n# ./a/cpu.max:max\nname: x\n# tracer: none\n",
-            r#"{"apps": {"a": {"tasks": 3, "program": {"code": [{"run": "1ms"}]}}}, "x": "jobs", "profiles": 1}"#,
+            r#"{"apps": {"a": {"tasks": 3, "program": {"code": [{"run": "1ms"}]}}}, "x": "jobs"}"#,
         ] {
             assert_eq!(recognised(text), None, "{text}");
         }

@@ -11,7 +11,7 @@ const MOST_FORKED: u64 = 64;
 /// The objects of a file, and their names in the scenario.
 #[derive(Default)]
 pub(super) struct Usage {
-    /// Of kinds, barriers, locks, conditions, semaphores and clocks: names of different sorts may be the same.
+    /// Of kinds, barriers, locks, conditions, semaphores, clocks: names of different sorts may be the same.
     names: [Names; 6],
     pub(super) locks: BTreeMap<String, String>,
     pub(super) conditions: BTreeMap<String, String>,
