@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use notation::diagnostics::Place;
 use notation::yaml::{Content, Entry, Node};
-use sim_core::limits::{MAX_APPS, MAX_TASKS};
+use sim_core::limits::{MAX_APPS, MAX_PROFILES, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::program::{AppSpec, Forks, Runtime, Scheduling};
 use sim_core::time::{Span, Time};
@@ -122,17 +122,26 @@ pub(crate) fn all(reader: &mut Reader, node: &Node, setting: Setting<'_>) -> (Ve
     }
     check_names(reader, node, &apps);
     check_kinds(reader, entries, &apps);
-    check_all(reader, (node, entries.len()), &apps);
+    check_all(reader, (node, entries.len()), &apps, setting.window);
     let linked = programs.map_or_else(Arc::default, |programs| programs.linked);
     (apps, linked)
 }
 
 /// Notes what is wrong with all applications together; `written`: how many the file has.
-fn check_all(reader: &mut Reader, (node, written): (&Node, usize), apps: &[App]) {
+fn check_all(reader: &mut Reader, (node, written): (&Node, usize), apps: &[App], window: bool) {
     let tasks: u64 = apps.iter().map(|app| u64::from(app.spec.tasks) * u64::from(app.copies.count)).sum();
     let copies: usize = apps.iter().map(|app| app.copies.count as usize).sum();
     if copies > MAX_APPS {
         reader.wrong_node(node, format!("more than {MAX_APPS} applications, copies included"), "");
+    }
+    let profiles = |app: &App| (1 + app.spec.program.profiles().len()) * app.copies.count as usize;
+    let profiles: usize = apps.iter().map(profiles).sum();
+    if profiles > MAX_PROFILES {
+        let message = format!(
+            "the applications have {profiles} memory profiles, copies included and one more for each; at \
+             most {MAX_PROFILES} are simulated"
+        );
+        reader.wrong_node(node, message, "use fewer copies or profiles");
     }
     if tasks > MAX_TASKS {
         reader.wrong_node(
@@ -144,7 +153,7 @@ fn check_all(reader: &mut Reader, (node, written): (&Node, usize), apps: &[App])
     // A program with an error may be in the background only because of that error.
     let read = apps.len() >= written && reader.is_clean();
     if read && apps.iter().all(|app| app.spec.background) {
-        let hint = if apps.iter().any(|app| app.kind.is_some()) {
+        let hint = if !window && apps.iter().any(|app| app.kind.is_some()) {
             "programs without an end are in the background: add `window: 10s`, or an end (`share 9 { ... }`)"
         } else {
             "a run ends when all foreground applications have ended, so it needs at least one"
@@ -180,7 +189,8 @@ fn of_program(
         reader.wrong_with_hint(place, message, "use `arrival: { every: 10s }`");
         return None;
     }
-    if let Some(place) = written.after.place().filter(|_| programs.linked.is_fed(program)) {
+    let queued = written.arrival.place().filter(|_| copies.arrival == Arrival::Queue);
+    if let Some(place) = written.after.place().or(queued).filter(|_| programs.linked.is_fed(program)) {
         let hint = "use `start`, or let the code wait";
         reader.wrong_with_hint(
             place,

@@ -52,8 +52,8 @@ pub(crate) fn all(reader: &mut Reader, entries: &[Entry], machine: Option<&Machi
             Content::Scalar(text) => text.parse().ok(),
             _ => None,
         });
-        let cpus = machine.map_or(1, Machine::cpus);
-        match programs::draft(reader, &entry.key, node, (copies.unwrap_or(1), cpus)) {
+        let cpus = (machine.map_or(1, Machine::cpus), allowed(reader, &written, node));
+        match programs::draft(reader, &entry.key, node, copies.unwrap_or(1), cpus) {
             Some(draft) => drafts.push(draft),
             None => sound = false,
         }
@@ -63,6 +63,21 @@ pub(crate) fn all(reader: &mut Reader, entries: &[Entry], machine: Option<&Machi
     }
     let linked = if drafts.is_empty() { Linked::default() } else { link(reader, &drafts)? };
     Some(Programs { linked: Arc::new(linked), of_entries })
+}
+
+/// The cpus that the tasks of a program may use; none: all. What is wrong with them is noted elsewhere.
+fn allowed(reader: &Reader, written: &Application<'_>, program: &Node) -> Option<CpuSet> {
+    let mut aside = Reader::new(reader.context.clone());
+    aside.scope = reader.scope.clone();
+    let common = written.cpus.given(&mut aside).flatten();
+    let kinds = program.get("kinds").map_or(&[][..], |kinds| kinds.value.entries());
+    let of = |kind: &Entry| KindKeys::of(&kind.value).cpus.given(&mut aside).flatten().or(common.clone());
+    let sets: Option<Vec<CpuSet>> = if kinds.is_empty() { None } else { kinds.iter().map(of).collect() };
+    match sets {
+        Some(sets) => Some(CpuSet::of(sets.iter().flat_map(CpuSet::iter))),
+        None if kinds.is_empty() => common,
+        None => None,
+    }
 }
 
 /// What holds for all kinds of an application.

@@ -9,7 +9,7 @@ use crate::Reader;
 use crate::machine_files::{Refused, text_of};
 
 /// True for the path of a file: it ends like one.
-fn is_file(name: &str) -> bool {
+pub(crate) fn is_file(name: &str) -> bool {
     let end = name.rsplit_once('.').map_or("", |(_, end)| end);
     ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known)) && !name.contains('\n')
 }

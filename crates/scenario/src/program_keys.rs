@@ -47,10 +47,10 @@ keys! {
     queues: Named<Queues> {}
 
     /// How many tasks meet at a barrier, by name (default: all tasks of the kinds that use it).
-    barriers: Named<Units> {}
+    barriers: Named<Parties> {}
 
     /// Servers of devices by name (default 1): how many pieces of work one does at once.
-    devices: Named<Units> {}
+    devices: Named<Servers> {}
 
     /// Lengths by their quantiles, in ascending order: equally likely parts between them.
     tables: Named<Lengths> {}
@@ -226,6 +226,12 @@ forms! {
 
     /// A number of units.
     Units: |_policies| json!({ "type": "integer", "minimum": 0, "maximum": MOST_UNITS });
+
+    /// How many tasks meet.
+    Parties: |_policies| json!({ "type": "integer", "minimum": 1, "maximum": MOST_UNITS });
+
+    /// Servers of a device.
+    Servers: |_policies| json!({ "type": "integer", "minimum": 1, "maximum": MOST_SERVERS });
 
     /// A queue.
     Queues: |policies| mapping(QueueKeys::KEYS, policies);

@@ -7,6 +7,7 @@ use notation::diagnostics::Place;
 use notation::parameter::{Kind, Values};
 use notation::yaml::{Content, Entry, Node};
 use sim_core::limits::MAX_TASKS;
+use sim_core::machine::CpuSet;
 use sim_core::program::{Arrivals, MemoryProfile};
 use sim_core::time::Span;
 use workloads::LOCK_KINDS;
@@ -16,9 +17,14 @@ use crate::Reader;
 use crate::key::names;
 use crate::labels::is_word;
 use crate::limits::MAX_HORIZON_NS;
+use crate::program_files::is_file;
 use crate::program_keys::{
     BurstKeys, FeedKeys, KindKeys, MOST_SERVERS, MOST_UNITS, PROGRAM, ProgramKeys, QueueKeys, SORTS,
 };
+
+/// Mean interval of bursts in lengths of their state: beyond it most states pass without a request, and
+/// drawing them would take for ever.
+const RARE: u64 = 10_000;
 
 /// The names of the applications that the kinds of a program are: `app-kind`, or `app` for a single kind.
 pub(crate) fn names_of(app: &str, program: &Node) -> Vec<String> {
@@ -34,9 +40,14 @@ pub(crate) fn draft(
     reader: &mut Reader,
     app: &str,
     node: &Node,
-    (copies, cpus): (u32, u32),
+    copies: u32,
+    (cpus, allowed): (u32, Option<CpuSet>),
 ) -> Option<Draft> {
     if let Content::Scalar(text) = &node.content {
+        // A file that cannot be read is an error already.
+        if is_file(text) && !reader.is_clean() {
+            return None;
+        }
         let hint = "write `program: { code: 'run 1s' }`, or the path of a file that ends in .yaml or .json";
         reader.wrong_node(node, format!("`{text}` is not a program"), hint);
         return None;
@@ -65,9 +76,14 @@ pub(crate) fn draft(
     let sections = named(reader, written.sections.node(), "`sections`", |reader, _, node| code(reader, node));
     let shared = shared(reader, written.shared.node());
     let kinds = kinds(reader, (app, node), &written, &code);
+    let parts = [written.kinds.node(), written.code.node(), written.sections.node()];
+    for name in values.keys().filter(|name| !parts.iter().flatten().any(|part| names_value(part, name))) {
+        reader.remark(format!("the value `{name}` of `{app}` is declared and not used"));
+    }
     Some(Draft {
         copies,
         cpus,
+        allowed,
         locks: locks?,
         semaphores: semaphores?,
         queues: queues?,
@@ -81,6 +97,19 @@ pub(crate) fn draft(
         kinds: kinds?,
         ..Draft::empty(app, node.place)
     })
+}
+
+/// Whether the code in a node has the word `$name`.
+fn names_value(node: &Node, name: &str) -> bool {
+    let is_it = |word: &str| word.strip_prefix('$') == Some(name);
+    match &node.content {
+        Content::Scalar(text) => {
+            text.split(|c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}')).any(is_it)
+        }
+        Content::List(items) => items.iter().any(|item| names_value(item, name)),
+        Content::Map(entries) => entries.iter().any(|entry| names_value(&entry.value, name)),
+        Content::Null => false,
+    }
 }
 
 /// The node of the keys of a kind, by its position; none for the only kind of a program without `kinds`.
@@ -273,7 +302,14 @@ fn bursts(reader: &mut Reader, node: &Node) -> Option<Arrivals> {
         }
     };
     let (mean, lasts) = (two(written.means.node(), "means"), two(written.last.node(), "last"));
-    Some(Arrivals::Bursts { mean: mean?, lasts: lasts? })
+    let (mean, lasts) = (mean?, lasts?);
+    let often = mean.iter().zip(&lasts).any(|(mean, last)| mean.ns() / RARE < last.ns());
+    if !often {
+        let message = format!("hardly any request comes: no mean interval is below {RARE} times its `last`");
+        reader.wrong_with_hint(node.start(), message, "use a shorter mean interval, or a longer `last`");
+        return None;
+    }
+    Some(Arrivals::Bursts { mean, lasts })
 }
 
 fn profile(reader: &mut Reader, name: &str, node: &Node) -> Option<MemoryProfile> {

@@ -246,6 +246,13 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
         sampled: sampled?,
     };
     if !resolved.has_dedicated() {
+        if let Some(app) = resolved.apps.iter().find(|app| app.alone.is_some()) {
+            reader.remark(format!(
+                "`{}` has no dedicated run and no slowdown, because a program of the foreground has none; \
+                 `baseline: none` says the same",
+                app.spec.name
+            ));
+        }
         resolved.apps.iter_mut().for_each(|app| app.alone = None);
     }
     arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);

@@ -133,7 +133,7 @@ impl Paths {
         self.table(&format!("apps.{name}.runtime"), runtime.map_or(&[], |entry| entry.parameters));
     }
 
-    /// The single values of a program, and numbers of tasks that are not written.
+    /// The single values of a program that are written, but for those in lists.
     fn tree(&mut self, prefix: &str, program: &Node) {
         for (key, entry) in PROGRAM.iter().filter_map(|key| Some((key, program.get(key.name)?))) {
             let path = format!("{prefix}.{}", key.name);

@@ -43,6 +43,38 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
         }
         polls(reader, entry, app, resolved);
     }
+    changes(reader, resolved);
+}
+
+/// What the tasks of programs change of themselves must exist here: weights, and cpus.
+fn changes(reader: &mut Reader, resolved: &Resolved) {
+    let (machine, kernel) = (&resolved.machine, &resolved.kernel);
+    let kinds = || resolved.apps.iter().filter_map(|app| app.kind.as_ref()).map(|of| &of.kind);
+    for (cpus, place) in kinds().flat_map(|kind| &kind.cpus) {
+        if !cpus.iter().any(|cpu| cpu.0 < machine.cpus()) {
+            let message = format!("{} has none of these cpus", machine.name);
+            reader.wrong_with_hint(*place, message, format!("its cpus are 0 to {}", machine.cpus() - 1));
+        }
+    }
+    let Some(place) = kinds().find_map(|kind| kind.nice) else { return };
+    let limited = kernel.groups.iter().any(|group| group.limit.is_some());
+    let weighs = kernel.groups.is_empty() || kernel.discipline.has_policies() && !limited;
+    if !kernel.discipline.has_groups() || !weighs {
+        let message = format!("nice values do not change here under {}", kernel.name);
+        let hint = "they do under CFS without sessions and control groups, and under EEVDF without quotas: \
+            `kernel: linux-6.18`";
+        reader.wrong_with_hint(place, message, hint);
+        return;
+    }
+    let specs: Vec<AppSpec> = resolved.apps.iter().map(|app| app.spec.clone()).collect();
+    for (label, choice) in &resolved.policies {
+        let order = choice.build(machine, kernel, &specs).order();
+        if !kernel.ordered(order).discipline.has_groups() {
+            let message =
+                format!("nice values do not change under the policy `{label}`, which orders run queues");
+            reader.wrong_with_hint(place, message, "remove `nice` from the code, or use another policy");
+        }
+    }
 }
 
 /// How long the polls before a yield take depends on the machine, and on the tasks of the application.

@@ -183,5 +183,69 @@ fn programs_are_read_from_files_beside_the_scenario() {
     assert!(said.contains("bad.yaml:3:3") && said.contains("did you mean `run`?"), "{said}");
     let said = load(&path, &scenario("none.yaml"), &Overrides::default()).err().unwrap();
     assert!(said.contains("cannot read the program"), "{said}");
+    assert_eq!(said.matches("error: ").count(), 1, "{said}");
     fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A scenario with a program; `more`: further lines.
+fn with(more: &str, app: &str, program: &str) -> String {
+    format!("name: x\nmachine: core:2\n{more}apps:\n  a: {{ {app}program: {{ {program} }} }}\n")
+}
+
+#[test]
+fn changes_of_nice_values_and_cpus_need_a_kernel_and_a_machine_that_have_them() {
+    let nice = "code: run 1ms; nice 5; run 1ms";
+    let place = |said: &str| said.contains("x.yaml:") && said.contains("nice values do not change");
+    let under = |more: &str| with(&format!("{more}\n"), "", &format!("code: '{}'", &nice[6..]));
+    for kernel in ["linux-2.6.28", "linux-6.18"] {
+        resolved(&under(&format!("kernel: {kernel}\npolicies: [LOAD]")), &[]);
+    }
+    let said = refused(&under("kernel: linux-2.6.18\npolicies: [LOAD]"));
+    assert!(place(&said), "{said}");
+    let said = refused(&under("policies: [LOAD, FIFO]"));
+    assert!(place(&said) && said.contains("the policy `FIFO`"), "{said}");
+    let cpus = |list| with("policies: [LOAD]\n", "", &format!("code: 'run 1ms; cpus {list}; run 1ms'"));
+    resolved(&cpus("1"), &[]);
+    let said = refused(&cpus("5,7"));
+    assert!(said.contains("has none of these cpus") || said.contains("cpu"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_in_a_program_is_refused_with_a_reason() {
+    let one = |app: &str, program: &str| refused(&with("policies: [LOAD]\n", app, program));
+    let jobs = "code: 'share 3 { receive jobs; run 1ms }'";
+    let said = one("copies: 2, arrival: queue, ", &format!("arrivals: {{ jobs: {{ every: 1ms }} }}, {jobs}"));
+    assert!(said.contains("requests come at known times"), "{said}");
+    let bursts =
+        |last| format!("arrivals: {{ jobs: {{ bursts: {{ means: [1s, 9s], last: {last} }} }} }}, {jobs}");
+    let said = one("", &bursts("[1us, 1us]"));
+    assert!(said.contains("hardly any request comes"), "{said}");
+    resolved(&with("policies: [LOAD]\n", "", &bursts("[101us, 1us]")), &[]);
+    let said = one("", "code: { run: 1ms }");
+    assert!(said.contains("`code` must be a text or a list, not a mapping"), "{said}");
+    let names: Vec<String> = (0..16).map(|at| format!("p{at}: {{ demand: 1GB/s }}")).collect();
+    let code: Vec<String> = (0..16).map(|at| format!("run 1ms with p{at}")).collect();
+    let many = format!("profiles: {{ {} }}, code: '{}'", names.join(", "), code.join("; "));
+    let said = one("copies: 4000, ", &many);
+    assert!(said.contains("have 72000 memory profiles"), "{said}");
+    let endless = "code: 'forever { run 1ms }'";
+    assert!(one("", endless).contains("add `window: 10s`"));
+    let said = refused(&with("window: 1s\npolicies: [LOAD]\n", "background: true, ", endless));
+    assert!(!said.contains("add `window"), "{said}");
+}
+
+#[test]
+fn remarks_name_what_has_no_effect() {
+    let warnings = |text: &str, set: &[&str]| {
+        let set = set.iter().map(|pair| (*pair).to_owned()).collect();
+        let read = load("x.yaml", text, &Overrides { set, warn: true, ..Overrides::default() });
+        read.unwrap_or_else(|said| panic!("{said}")).warnings.join("\n")
+    };
+    let values = "values: { one: 1ms, two: 2ms }, code: 'run $one'";
+    let warned = warnings(&with("policies: [LOAD]\n", "", values), &[]);
+    assert!(warned.contains("the value `two` of `a`") && !warned.contains("`one`"), "{warned}");
+    let beside = with("policies: [LOAD]\n", "", "code: run 1ms") + "  b: { workload: spmd }\n";
+    let warned = warnings(&beside, &[]);
+    assert!(warned.contains("`b` has no dedicated run"), "{warned}");
+    assert!(!warnings(&beside, &["baseline=none"]).contains("dedicated run"));
 }

@@ -50,7 +50,9 @@ pub(super) fn kind<C>(
         named: Named::default(),
         sections: Vec::new(),
         held: BTreeSet::new(),
+        certain: BTreeSet::new(),
         depth: usize::from(forked.is_some()),
+        choices: 0,
         visited: 0,
         forked: forked.is_some(),
     };
@@ -58,16 +60,55 @@ pub(super) fn kind<C>(
         let take = Op::Take { event: start, count: 1 };
         compiler.code.ops.extend([Op::Repeat(0), take, Op::Respawn]);
     }
+    let before = compiler.code.ops.len();
     compiler.block(&kind.code)?;
-    if let Some((_, end)) = forked {
-        compiler.code.ops.extend([Op::Post { event: end, count: 1, kept: true }, Op::End]);
-    }
-    if compiler.code.ops.is_empty() {
+    if compiler.code.ops.len() == before {
         let message = format!("the kind `{}` does nothing", kind.name.text);
         reader.wrong_with_hint(kind.name.place, message, "write `run 1ms`, for instance");
         return None;
     }
+    if let Some((_, end)) = forked {
+        compiler.code.ops.extend([Op::Post { event: end, count: 1, kept: true }, Op::End]);
+    }
     Some(compiler.code)
+}
+
+/// Compiles a section that nobody calls, for its errors alone; false if there are any.
+pub(super) fn section<C>(
+    reader: &mut Reader<C>,
+    (drafts, app): (&[Draft], usize),
+    name: &Name,
+    objects: &All,
+) -> bool {
+    let before = reader.is_clean();
+    let Some(draft) = drafts.get(app) else { return before };
+    let Some(block) = of(&draft.sections, &name.text) else { return before };
+    let mut sound = true;
+    let mut compiler = Compiler {
+        reader,
+        drafts,
+        app,
+        objects,
+        code: Code { profiles: vec![MemoryProfile::NONE], ..Code::default() },
+        named: Named::default(),
+        sections: vec![&name.text],
+        held: BTreeSet::new(),
+        certain: BTreeSet::new(),
+        depth: 0,
+        choices: 0,
+        visited: 0,
+        forked: false,
+    };
+    // Whoever called it could hold them.
+    draft.each(block, &mut |action, _| {
+        if let Action::Unlock(name) | Action::Wait(_, name) = action {
+            compiler.held.insert(&name.text);
+        }
+    });
+    // Objects that nothing else uses have no number, which is no error.
+    compiler.block(block);
+    sound &= before == compiler.reader.is_clean();
+    sound
 }
 
 /// What has a number of its own in a program.
@@ -90,8 +131,12 @@ struct Compiler<'a, C> {
     sections: Vec<&'a str>,
     /// Locks that the task may hold.
     held: BTreeSet<&'a str>,
+    /// Those that it holds whatever happened before.
+    certain: BTreeSet<&'a str>,
     /// Loops around the present statement.
     depth: usize,
+    /// Choices around it.
+    choices: usize,
     visited: usize,
     forked: bool,
 }
@@ -109,7 +154,13 @@ impl<'a, C> Compiler<'a, C> {
     /// All statements of a block, so that each error is shown; nothing after one.
     fn block(&mut self, block: &'a [Statement]) -> Option<()> {
         let mut sound = true;
+        let mut endless = false;
         for statement in block {
+            if std::mem::replace(&mut endless, matches!(statement.action, Action::Forever(_))) {
+                let message = "a `forever` does not end, so this is never done";
+                sound = false;
+                self.reader.wrong_with_hint(statement.place, message, "put it before, or use `repeat`");
+            }
             self.visited += 1;
             if self.visited > 4 * MAX_OPS || self.code.ops.len() > MAX_OPS {
                 let message = format!("a program has at most {MAX_OPS} operations, sections written out");
@@ -224,6 +275,11 @@ impl<'a, C> Compiler<'a, C> {
         };
         let Number::Lock(lock) = self.number(Sort::Lock, name)? else { return None };
         if matches!(action, Action::Lock(_)) {
+            if !self.certain.insert(&name.text) {
+                let message =
+                    format!("the task holds the lock `{}` already, and would wait for itself", name.text);
+                return self.refuse(name.place, message, format!("add `unlock {}` before", name.text));
+            }
             self.held.insert(&name.text);
             self.push(Op::Lock(lock));
             return Some(());
@@ -239,6 +295,7 @@ impl<'a, C> Compiler<'a, C> {
             self.push(Op::Lock(lock));
         } else {
             self.held.remove(name.text.as_str());
+            self.certain.remove(name.text.as_str());
             self.push(Op::Unlock(lock));
         }
         Some(())
@@ -301,6 +358,15 @@ impl<'a, C> Compiler<'a, C> {
             Action::Forever(block) => (Op::Repeat(0), block),
             _ => return None,
         };
+        let shares = matches!(op, Op::RepeatShared(_));
+        if shares && self.forked {
+            let message = "tasks that are forked do not all run at the same time, so they share no passes";
+            return self.refuse(place, message, "use `repeat`, or a semaphore with so many units");
+        }
+        if shares && self.choices > 0 {
+            let message = "only tasks that come to a loop together share its passes, and a choice parts them";
+            return self.refuse(place, message, "put `choose` into the loop, or use `repeat`");
+        }
         if self.depth >= MAX_LOOP_DEPTH {
             let most = MAX_LOOP_DEPTH - usize::from(self.forked);
             return self.refuse(place, format!("loops nest at most {most} deep here"), "");
@@ -314,17 +380,21 @@ impl<'a, C> Compiler<'a, C> {
         let start = self.code.ops.len();
         self.push(op);
         self.depth += 1;
+        let before = shares.then(|| self.certain.clone());
         let inside = self.block(block);
         self.depth -= 1;
+        // Perhaps the others have taken all passes.
+        if let Some(before) = before {
+            self.certain.retain(|name| before.contains(name));
+        }
         inside?;
         let body = self.code.ops.get(start + 1..).unwrap_or_default();
         if passes_at_once(body, start + 1) {
             let hint = "add `run 1us` or `yield`: a queue or a semaphore may have units for ever";
             return self.refuse(place, "the body of this loop can pass without taking time", hint);
         }
-        let shared = matches!(op, Op::RepeatShared(_));
         let together = |op: &Op| matches!(op, Op::Barrier | Op::Exchange { .. } | Op::RepeatShared(_));
-        if shared && body.iter().any(together) {
+        if shares && body.iter().any(together) {
             let message =
                 "tasks that share the passes of a loop cannot meet in it or share another one there";
             return self.refuse(place, message, "use `repeat`, or take the barrier out");
@@ -334,8 +404,9 @@ impl<'a, C> Compiler<'a, C> {
     }
 
     fn choose(&mut self, cases: &'a [(u64, super::tree::Block)]) -> Option<()> {
-        let before = self.held.clone();
+        let (before, before_certain) = (self.held.clone(), self.certain.clone());
         let mut after = before.clone();
+        let mut all_hold: Option<BTreeSet<&str>> = None;
         let mut left = 10_000_u64;
         let mut ends: Vec<usize> = Vec::new();
         for (share, block) in cases {
@@ -348,8 +419,16 @@ impl<'a, C> Compiler<'a, C> {
             }
             left = left.saturating_sub(*share);
             self.held = before.clone();
-            self.block(block)?;
+            self.certain = before_certain.clone();
+            self.choices += 1;
+            let inside = self.block(block);
+            self.choices -= 1;
+            inside?;
             after.extend(self.held.iter());
+            all_hold = Some(match all_hold {
+                None => self.certain.clone(),
+                Some(others) => others.intersection(&self.certain).copied().collect(),
+            });
             if !certain {
                 ends.push(self.code.ops.len());
                 self.push(Op::Jump(0));
@@ -366,6 +445,10 @@ impl<'a, C> Compiler<'a, C> {
             }
         }
         self.held = after;
+        self.certain = all_hold.unwrap_or_default();
+        if left > 0 {
+            self.certain.retain(|name| before_certain.contains(name));
+        }
         Some(())
     }
 

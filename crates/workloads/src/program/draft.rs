@@ -1,6 +1,7 @@
 //! The program of an application as written: its objects, tables, sections and kinds of tasks.
 
 use notation::diagnostics::Place;
+use sim_core::machine::CpuSet;
 use sim_core::program::{Arrivals, MemoryProfile};
 use sim_core::time::Span;
 
@@ -54,8 +55,10 @@ pub struct Draft {
     pub place: Place,
     /// How often the application runs.
     pub copies: u32,
-    /// Cpus that its tasks may use.
+    /// Cpus of the machine.
     pub cpus: u32,
+    /// Those that its tasks may use; none: all.
+    pub allowed: Option<CpuSet>,
     /// Kinds of locks, by their position in [`crate::LOCK_KINDS`].
     pub locks: Vec<(Name, usize)>,
     /// Units of semaphores at the start.
@@ -89,6 +92,7 @@ impl Draft {
             place,
             copies: 1,
             cpus: 1,
+            allowed: None,
             locks: Vec::new(),
             semaphores: Vec::new(),
             queues: Vec::new(),

@@ -25,7 +25,7 @@ pub(super) fn table(values: &[Span]) -> Result<(Span, Quantiles), String> {
     let parts = 2 * (values.len() as u128 - 1);
     let mean = (doubled + parts / 2) / parts;
     if mean == 0 {
-        return Err("a table has a value above 0".into());
+        return Err("the mean of a table is at least 1 ns".into());
     }
     let of_mean = |value: &Span| ((u128::from(value.ns()) << 16) + mean / 2) / mean;
     let quantiles = values.iter().map(|value| of_mean(value) as u32).collect();

@@ -1,15 +1,20 @@
 //! All programs of a run together: checked, compiled, and placed among the objects of the run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use notation::diagnostics::Place;
 use notation::reader::Reader;
+use notation::suggest::nearest;
 use sim_core::ids::{DeviceId, EventId, LockId};
-use sim_core::program::{Objects, Op, Program};
+use sim_core::machine::CpuSet;
+use sim_core::program::{Change, MemoryProfile, Objects, Op, Program, Quantiles};
 use sim_core::time::Time;
 
 use super::compile::{self, Code};
 use super::draft::{Draft, of};
 use super::objects::{self, All, Number, SHARED};
+use super::tree::{Action, Length};
 use super::uses::{self, Sort};
 
 /// A kind of tasks, compiled.
@@ -25,6 +30,10 @@ pub struct Kind {
     pub endless: bool,
     /// Others start its tasks.
     pub forked: bool,
+    /// Where its tasks change their nice value.
+    pub nice: Option<Place>,
+    /// The cpus to which they change, and where.
+    pub cpus: Vec<(CpuSet, Place)>,
     code: Arc<Code>,
 }
 
@@ -81,7 +90,10 @@ impl Kind {
     /// Bytes of one program of it.
     #[must_use]
     pub fn size(&self) -> u64 {
-        (self.code.ops.len() * (size_of::<Op>() + 9)) as u64 + 256
+        let lists = self.code.profiles.len() * size_of::<MemoryProfile>()
+            + self.code.tables.len() * size_of::<Quantiles>()
+            + self.code.changes.len() * size_of::<Change>();
+        (self.code.ops.len() * (size_of::<Op>() + 9) + lists) as u64 + 256
     }
 }
 
@@ -140,6 +152,7 @@ pub fn link<C>(reader: &mut Reader<C>, drafts: &[Draft]) -> Option<Linked> {
     for app in 0..drafts.len() {
         sound &= agree(reader, drafts, app);
         sound &= parties(reader, drafts, app, &uses);
+        sound &= shared(reader, drafts, app, &uses);
     }
     if !uses::check(reader, &uses) || !sound {
         return None;
@@ -154,7 +167,7 @@ pub fn link<C>(reader: &mut Reader<C>, drafts: &[Draft]) -> Option<Linked> {
                 None => sound = false,
             }
         }
-        unused(reader, drafts, app, &uses);
+        sound &= unused(reader, (drafts, app), &uses, &all);
         kinds.push(of_app);
     }
     sound.then_some(Linked { kinds, all })
@@ -179,8 +192,16 @@ fn kind<C>(reader: &mut Reader<C>, drafts: &[Draft], (app, at): (usize, usize), 
         Op::Take { event, .. } => stamped(*event),
         _ => false,
     };
+    let (mut nice, mut cpus) = (None, Vec::new());
+    draft.each(&written.code, &mut |action, place| match action {
+        Action::Nice(_) => nice = nice.or(Some(place)),
+        Action::Cpus(set) => cpus.push((set.clone(), place)),
+        _ => {}
+    });
     let kind = Kind {
         name: name.clone(),
+        nice,
+        cpus,
         count: written.count,
         requests: written.requests.unwrap_or_else(|| code.ops.iter().any(answers)),
         endless: code.ops.contains(&Op::Repeat(0)),
@@ -232,7 +253,9 @@ fn parties<C>(reader: &mut Reader<C>, drafts: &[Draft], app: usize, uses: &uses:
             .iter()
             .filter_map(|(app, kind)| {
                 let of_app = drafts.get(*app)?;
-                Some(u64::from(of_app.kinds.get(*kind)?.count) * u64::from(of_app.copies))
+                // Copies meet each other only by a shared name.
+                let copies = if key.0.is_none() { u64::from(of_app.copies) } else { 1 };
+                Some(u64::from(of_app.kinds.get(*kind)?.count) * copies)
             })
             .sum();
         if u64::from(*parties) > tasks {
@@ -245,21 +268,86 @@ fn parties<C>(reader: &mut Reader<C>, drafts: &[Draft], app: usize, uses: &uses:
     sound
 }
 
-/// Remarks on names that are declared and not used.
-fn unused<C>(reader: &mut Reader<C>, drafts: &[Draft], app: usize, uses: &uses::Uses) {
-    let Some(draft) = drafts.get(app) else { return };
-    let names = |sort, all: Vec<&super::tree::Name>| {
-        all.into_iter().map(|name| (sort, name.text.clone())).collect::<Vec<_>>()
+/// Remarks on names that are declared and not used; false if a section that nobody calls has errors.
+fn unused<C>(reader: &mut Reader<C>, (drafts, app): (&[Draft], usize), uses: &uses::Uses, all: &All) -> bool {
+    let Some(draft) = drafts.get(app) else { return false };
+    let mut named: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for kind in &draft.kinds {
+        draft.each(&kind.code, &mut |action, _| named.extend(names_in(action)));
+    }
+    let used = |sort, name: &str| {
+        uses.get(&uses::key(drafts, app, sort, name)).is_some_and(|sides| !sides.users.is_empty())
     };
-    let declared = [
-        names((Sort::Lock, "lock"), draft.locks.iter().map(|(name, _)| name).collect()),
-        names((Sort::Queue, "queue"), draft.queues.iter().map(|(name, _)| name).collect()),
-        names((Sort::Barrier, "barrier"), draft.barriers.iter().map(|(name, _)| name).collect()),
-        names((Sort::Device, "device"), draft.devices.iter().map(|(name, _)| name).collect()),
-    ];
-    for ((sort, what), name) in declared.into_iter().flatten() {
-        if !uses.contains_key(&uses::key(drafts, app, sort, &name)) {
+    let mut remark = |what: &str, name: &str, used: bool| {
+        if !used {
             reader.remark(format!("the {what} `{name}` of `{}` is declared and not used", draft.name));
         }
+    };
+    draft.locks.iter().for_each(|(name, _)| remark("lock", &name.text, used(Sort::Lock, &name.text)));
+    let semaphores = draft.semaphores.iter();
+    semaphores.for_each(|(name, _)| remark("semaphore", &name.text, used(Sort::Semaphore, &name.text)));
+    draft.queues.iter().for_each(|(name, _)| remark("queue", &name.text, used(Sort::Queue, &name.text)));
+    let barriers = draft.barriers.iter();
+    barriers.for_each(|(name, _)| remark("barrier", &name.text, used(Sort::Barrier, &name.text)));
+    draft.devices.iter().for_each(|(name, _)| remark("device", &name.text, used(Sort::Device, &name.text)));
+    let tables = draft.tables.iter().map(|(name, _)| ("table", name));
+    let profiles = draft.profiles.iter().map(|(name, _)| ("profile", name));
+    let sections = draft.sections.iter().map(|(name, _)| ("section", name));
+    for (what, name) in tables.chain(profiles).chain(sections) {
+        remark(what, &name.text, named.contains(&(what, name.text.as_str())));
     }
+    let mut sound = true;
+    for (name, _) in draft.sections.iter().filter(|(name, _)| !named.contains(&("section", &name.text))) {
+        sound &= compile::section(reader, (drafts, app), name, all);
+    }
+    sound
+}
+
+/// What a statement names that is no object: its sort and its name.
+fn names_in(action: &Action) -> Vec<(&'static str, &str)> {
+    let mut names = Vec::new();
+    if let Action::Run(length, _) | Action::Sleep(length) | Action::Io(_, length) = action
+        && let Length::Table(name) = length
+    {
+        names.push(("table", name.text.as_str()));
+    }
+    match action {
+        Action::Run(_, Some(name)) => names.push(("profile", &name.text)),
+        Action::Call(name) => names.push(("section", &name.text)),
+        _ => {}
+    }
+    names
+}
+
+/// Notes shared names that say nothing, and remarks on those that no other application shares.
+fn shared<C>(reader: &mut Reader<C>, drafts: &[Draft], app: usize, uses: &uses::Uses) -> bool {
+    let Some(draft) = drafts.get(app) else { return false };
+    let mut sound = true;
+    // The objects that it uses or feeds, whoever shares them.
+    let own = |key: &uses::Key, sides: &uses::Sides| {
+        key.1 != Sort::Kind && (key.0 == Some(app) || sides.users.iter().any(|(user, _)| *user == app))
+    };
+    let known = || uses.iter().filter(|(key, sides)| own(key, sides)).map(|((_, _, name), _)| name.as_str());
+    for (at, name) in draft.shared.iter().enumerate() {
+        let text = name.text.as_str();
+        let fed = draft.arrivals.iter().any(|(fed, _)| fed.text == text);
+        let (message, hint) = if !super::is_name(text) {
+            (format!("`{text}` is not a name"), "use letters, digits, `_` and `-`".to_owned())
+        } else if draft.shared.iter().take(at).any(|other| other.text == text) {
+            (format!("`{text}` is shared twice"), "leave out one of them".to_owned())
+        } else if !fed && !known().any(|used| used == text) {
+            let near = nearest(text, known());
+            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+            (format!("no statement of `{}` uses `{text}`", draft.name), hint)
+        } else {
+            let others = drafts.iter().enumerate().any(|(other, draft)| other != app && draft.shares(text));
+            if !others && draft.copies == 1 {
+                reader.remark(format!("no other application shares `{text}` with `{}`", draft.name));
+            }
+            continue;
+        };
+        reader.wrong_with_hint(name.place, message, hint);
+        sound = false;
+    }
+    sound
 }

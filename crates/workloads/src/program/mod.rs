@@ -22,7 +22,7 @@ pub use draft::{Draft, Feed, KindDraft, MOST_KINDS, MOST_NAMES, QueueForm};
 pub use link::{Bases, Kind, Linked, Placed, link};
 pub use parse::{is_name, parse};
 pub use statements::{STATEMENTS, StatementForm, VARIATIONS};
-pub use tree::{Action, Block, Length, Name, Statement, Vary, text_of};
+pub use tree::{Action, Block, Length, Name, Statement, Vary};
 
 use notation::parameter::{Parameter, Values};
 use sim_core::program::MemoryProfile;

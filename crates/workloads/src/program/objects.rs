@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{DeviceId, EventId, LockId};
+use sim_core::machine::CpuSet;
 use sim_core::program::{Device, Event, NamedLock, Objects, Source};
 use sim_core::time::Time;
 
@@ -74,10 +75,10 @@ pub(super) fn all(drafts: &[Draft], uses: &Uses) -> All {
         let number = match sort {
             Sort::Lock => {
                 let kind = owners.iter().find_map(|draft| of(&draft.locks, name)).copied().unwrap_or(0);
-                let tasks: u64 = owners.iter().map(|draft| draft.tasks()).sum();
-                let cpus = owners.iter().map(|draft| u64::from(draft.cpus)).max().unwrap_or(1);
+                let copies = |draft: &Draft| if owner.is_none() { u64::from(draft.copies) } else { 1 };
+                let tasks: u64 = owners.iter().map(|draft| draft.tasks() * copies(draft)).sum();
                 let (enough, few) = LOCK_KINDS[kind.min(LOCK_KINDS.len() - 1)].rules;
-                let rules = if tasks > cpus { few } else { enough };
+                let rules = if tasks > cpus(&owners) { few } else { enough };
                 objects.locks.push(NamedLock { name: name.clone(), rules });
                 Number::Lock(LockId((objects.locks.len() - 1) as u32 | mark))
             }
@@ -117,6 +118,16 @@ pub(super) fn all(drafts: &[Draft], uses: &Uses) -> All {
     }
     feed(drafts, &mut all);
     all
+}
+
+/// The cpus that one of these programs or another may use.
+fn cpus(owners: &[&Draft]) -> u64 {
+    let sets: Option<Vec<&CpuSet>> = owners.iter().map(|draft| draft.allowed.as_ref()).collect();
+    let all = owners.iter().map(|draft| draft.cpus).max().unwrap_or(1);
+    u64::from(match sets {
+        None => all,
+        Some(sets) => CpuSet::of(sets.into_iter().flat_map(CpuSet::iter)).len().min(all),
+    })
 }
 
 /// The sources of requests.

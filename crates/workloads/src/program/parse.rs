@@ -334,22 +334,53 @@ impl<C> Parser<'_, C> {
 
     fn until(&mut self, form: &str) -> Option<Action> {
         let period = self.span("the period", form, 1)?;
-        let (mut first, mut clock, mut skips) = (Span::ZERO, None, false);
-        loop {
-            if self.accept("from") {
-                first = self.span("the first instant", form, 0)?;
-            } else if self.accept("clock") {
-                clock = Some(self.name("the name of a clock", form)?);
-            } else if self.accept("skip") {
-                skips = true;
-            } else {
-                return Some(Action::Until { period, first, clock, skips });
+        let (mut first, mut clock, mut skips) = (None, None, false);
+        while let Some((word, place)) = self.peek().map(|(word, place)| (word.to_owned(), place)) {
+            let again = match word.as_str() {
+                "from" => first.is_some(),
+                "clock" => clock.is_some(),
+                "skip" => skips,
+                _ => break,
+            };
+            if again {
+                self.refuse(place, format!("`{word}` stands here already"), format!("write `{form}`"));
+                return None;
+            }
+            self.at += 1;
+            match word.as_str() {
+                "from" => first = Some(self.span("the first instant", form, 0)?),
+                "clock" => clock = Some(self.name("the name of a clock", form)?),
+                _ => skips = true,
             }
         }
+        Some(Action::Until { period, first: first.unwrap_or(Span::ZERO), clock, skips })
     }
 
-    /// The cases of `choose`.
+    /// The cases of `choose`. After an error it goes behind the brace that closes them.
     fn cases(&mut self, depth: usize, form: &str) -> Option<Vec<(u64, Block)>> {
+        let open = self.at;
+        let cases = self.each_case(depth, form);
+        if cases.is_none() && matches!(self.tokens.get(open), Some(Token { what: What::Open, .. })) {
+            self.at = self.closing(open);
+        }
+        cases
+    }
+
+    /// The position behind the brace that closes the one at a position.
+    fn closing(&self, open: usize) -> usize {
+        let mut depth = 0;
+        for (at, token) in self.tokens.iter().enumerate().skip(open) {
+            match token.what {
+                What::Open => depth += 1,
+                What::Close if depth == 1 => return at + 1,
+                What::Close => depth -= 1,
+                What::Word(_) | What::End => {}
+            }
+        }
+        self.tokens.len()
+    }
+
+    fn each_case(&mut self, depth: usize, form: &str) -> Option<Vec<(u64, Block)>> {
         let Some(Token { what: What::Open, place }) = self.tokens.get(self.at) else {
             let place = self.here();
             self.refuse(place, "a block in braces is missing", format!("write `{form}`"));

@@ -1,4 +1,4 @@
-//! The statements of programs: their words and forms, for errors, completion and the reference.
+//! The statements of programs: their words and forms, for errors, and for the page about programs.
 
 /// A statement of the language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use notation::diagnostics::Place;
 use notation::reader::Reader;
 use notation::yaml::{Node, tree};
-use sim_core::ids::{EventId, LockId};
+use sim_core::ids::{CpuId, EventId, LockId};
+use sim_core::machine::CpuSet;
 use sim_core::program::{Arrivals, Op, Spread};
 use sim_core::time::{Span, Time};
 
@@ -53,7 +54,14 @@ fn ops(draft: Draft) -> Vec<Op> {
     linked(&[draft]).unwrap().kinds[0][0].program(Bases::default()).unwrap().ops().to_vec()
 }
 
-/// Every statement, in the form in which a program is written out.
+/// A block without its places.
+fn bare(block: &Block) -> String {
+    let text = format!("{block:?}");
+    let parts = text.split("Place {").enumerate();
+    parts.map(|(at, part)| if at == 0 { part } else { part.split_once('}').unwrap().1 }).collect()
+}
+
+/// Every statement.
 const ALL: &str = "run 5ms
 run 5ms uniform 10%
 run 5ms exponential with stream
@@ -101,10 +109,9 @@ start clock
 ";
 
 #[test]
-fn written_out_programs_are_read_again() {
-    let block = parsed(ALL).unwrap();
-    assert_eq!(text_of(&block), ALL);
-    assert_eq!(text_of(&parsed(&text_of(&block)).unwrap()), ALL);
+fn every_statement_is_read() {
+    // Without the cases, for their lines have no statement of their own.
+    assert_eq!(parsed(ALL).unwrap().len(), ALL.lines().filter(|line| !line.starts_with([' ', '}'])).count());
     let words: Vec<&str> = ALL.split_whitespace().collect();
     for statement in STATEMENTS {
         assert!(words.contains(&statement.word), "{}", statement.word);
@@ -119,12 +126,29 @@ fn semicolons_comments_and_lists_say_the_same() {
     let node = tree(0, list).unwrap();
     let mut reader: Reader = Reader::new(());
     let read = parse(&mut reader, &node, list, &BTreeMap::new()).unwrap();
-    assert_eq!(text_of(&read), text_of(&text));
+    assert_eq!(bare(&read), bare(&text));
     let list =
         "[{choose: [[30%, [yield]], [70%, [{run: [5ms, exponential]}]]]}, {forever: [{wait: [c, l]}]}]";
     let read = parse(&mut reader, &tree(0, list).unwrap(), list, &BTreeMap::new()).unwrap();
     let same = "choose { 30% { yield } 70% { run 5ms exponential } }\nforever { wait c with l }";
-    assert_eq!(text_of(&read), text_of(&parsed(same).unwrap()));
+    assert_eq!(bare(&read), bare(&parsed(same).unwrap()));
+    // Names may be words with which statements begin.
+    let list = "[{io: [run, 5ms]}, {lock: [send]}, {wait: [lock, send]}, {forever: [yield]}]";
+    let read = parse(&mut reader, &tree(0, list).unwrap(), list, &BTreeMap::new()).unwrap();
+    let same = "io run 5ms; lock send; wait lock with send; forever { yield }";
+    assert_eq!(bare(&read), bare(&parsed(same).unwrap()));
+}
+
+#[test]
+fn a_wrong_case_is_one_error() {
+    for text in ["choose { 150% { run 1ms } }\nrun 1ms", "choose { 50% { yield } 60 { repeat 2 { yield } } }"]
+    {
+        let mut reader: Reader = Reader::new(());
+        let node = Node::scalar(Place::range(0, 0..text.len()), text);
+        assert!(parse(&mut reader, &node, text, &BTreeMap::new()).is_none());
+        let problems = reader.problems();
+        assert_eq!(problems.len(), 1, "{text}: {problems:?}");
+    }
 }
 
 #[test]
@@ -145,6 +169,8 @@ fn errors_name_the_word_and_what_would_be_right() {
         ("lock a/b", "is not a name"),
         ("run $service", "no value is called `service`"),
         ("until 0ms", "must lie between"),
+        ("until 9ms from 1ms skip from 2ms", "`from` stands here already"),
+        ("until 9ms skip skip", "`skip` stands here already"),
         ("start", "write `start clock`"),
     ] {
         let wrong = parsed(text).unwrap_err();
@@ -160,7 +186,7 @@ fn values_stand_for_words() {
     let values = BTreeMap::from([("service".to_owned(), "5ms".to_owned())]);
     let node = Node::scalar(Place::range(0, 0..text.len()), text);
     let block = parse(&mut Reader::<()>::new(()), &node, text, &values).unwrap();
-    assert_eq!(text_of(&block), "run 5ms exponential\n");
+    assert_eq!(bare(&block), bare(&parsed("run 5ms exponential").unwrap()));
 }
 
 #[test]
@@ -173,7 +199,12 @@ fn places_lie_in_the_file() {
     let place = problems[0].place;
     assert_eq!((&file[place.start..place.end], place.start), ("rum", file.find("rum").unwrap()));
     // In one line, with and without quotes, and in a list.
-    for file in ["code: run 1ms; rum 5ms\n", "code: 'run 1ms; rum 5ms'\n", "code: [yield, {rum: 5ms}]\n"] {
+    for file in [
+        "code: |\n  run 1ms  \n  rum 5ms \n  yield\n",
+        "code: run 1ms; rum 5ms\n",
+        "code: 'run 1ms; rum 5ms'\n",
+        "code: [yield, {rum: 5ms}]\n",
+    ] {
         let root = tree(0, file).unwrap();
         let mut reader: Reader = Reader::new(());
         assert!(parse(&mut reader, &root.get("code").unwrap().value, file, &BTreeMap::new()).is_none());
@@ -295,6 +326,17 @@ fn uses_that_nobody_answers_are_refused() {
     let deep = "repeat 2 { repeat 2 { repeat 2 { repeat 2 { repeat 2 { run 1ms } } } } }";
     assert!(one(deep).contains("loops nest at most 4 deep"));
     assert!(one("run 200h").contains("at most"));
+    assert!(one("lock z; lock z; run 1ms; unlock z").contains("holds the lock `z` already"));
+    assert!(one("repeat 2 { lock z; run 1ms }; lock z; unlock z").contains("holds the lock `z` already"));
+    let perhaps = "choose { 50% { lock z } 50% { run 1us } }; lock z; run 1us; unlock z";
+    assert!(linked(&[draft(&[("a", 1, perhaps)])]).is_ok());
+    let both = "choose { 50% { lock z } 50% { lock z } }; lock z; run 1us; unlock z";
+    assert!(one(both).contains("holds the lock `z` already"));
+    assert!(one("forever { run 1ms }; run 1ms").contains("never done"));
+    assert!(one("choose { 50% { share 3 { run 1ms } } }").contains("a choice parts them"));
+    let forked = |code| refused(&[("a", 1, "fork b; join b"), ("b", 2, code)]);
+    assert!(forked("share 3 { run 1ms }").contains("share no passes"));
+    assert!(forked("").contains("the kind `b` does nothing"));
     let meets = refused(&[("a", 1, "fork b; join b"), ("b", 1, "barrier")]);
     assert!(meets.contains("cannot meet here"), "{meets}");
 }
@@ -325,7 +367,80 @@ fn as_many_meet_at_a_barrier_as_use_it() {
     let two = Draft { barriers: vec![(name("b"), 2)], ..program.clone() };
     assert_eq!(ops(two)[1], meet(2));
     let six = Draft { barriers: vec![(name("b"), 6)], ..program };
-    assert!(linked(&[six]).unwrap_err().contains("6 tasks are to meet"));
+    assert!(linked(&[six.clone()]).unwrap_err().contains("6 tasks are to meet"));
+    // Copies meet only where they share the name.
+    let copies = Draft { copies: 2, ..six };
+    assert!(linked(&[copies.clone()]).unwrap_err().contains("6 tasks are to meet"));
+    let together = Draft { shared: vec![name("b")], ..copies };
+    assert_eq!(ops(together)[1], Op::Meet { event: EventId(0), parties: 6 });
+}
+
+#[test]
+fn kinds_of_locks_know_who_comes_and_where() {
+    let kind = crate::LOCK_KINDS.iter().position(|kind| kind.rules.0 != kind.rules.1).unwrap();
+    let (enough, few) = crate::LOCK_KINDS[kind].rules;
+    let locks = vec![(name("l"), kind)];
+    let one = Draft { cpus: 4, copies: 3, locks, ..draft(&[("a", 2, "lock l; run 1us; unlock l")]) };
+    let rules = |draft: &Draft| {
+        let linked = linked(&[draft.clone()]).unwrap();
+        let mut placed = linked.begin();
+        linked.place(&mut placed, 0, "", Time::ZERO);
+        placed.objects.locks[0].rules
+    };
+    assert_eq!(rules(&one), enough, "each copy has its own");
+    assert_eq!(rules(&Draft { shared: vec![name("l")], ..one.clone() }), few);
+    let allowed = |cpus: std::ops::Range<u32>| Some(CpuSet::of(cpus.map(CpuId)));
+    assert_eq!(rules(&Draft { allowed: allowed(1..2), ..one.clone() }), few);
+    assert_eq!(rules(&Draft { allowed: allowed(1..3), ..one }), enough);
+}
+
+/// What is said about programs that are accepted.
+fn remarks(drafts: &[Draft]) -> String {
+    let mut reader: Reader = Reader::new(());
+    assert!(link(&mut reader, drafts).is_some(), "{:?}", reader.problems());
+    reader.remarks().join("; ")
+}
+
+#[test]
+fn shared_names_are_names_in_use() {
+    let with = |shared: &[&str]| Draft {
+        shared: shared.iter().map(|text| name(text)).collect(),
+        ..draft(&[("a", 1, "send jobs; receive jobs; run 1ms")])
+    };
+    assert!(linked(&[with(&["jbos"])]).unwrap_err().contains("did you mean `jobs`?"));
+    assert!(linked(&[with(&["a"])]).unwrap_err().contains("no statement of `app` uses `a`"));
+    assert!(linked(&[with(&["jobs", "jobs"])]).unwrap_err().contains("shared twice"));
+    assert!(linked(&[with(&["jo bs"])]).unwrap_err().contains("`jo bs` is not a name"));
+    assert_eq!(remarks(&[with(&["jobs"])]), "no other application shares `jobs` with `app`");
+    assert_eq!(remarks(&[with(&["jobs"]), with(&["jobs"])]), "");
+    assert_eq!(remarks(&[Draft { copies: 2, ..with(&["jobs"]) }]), "");
+}
+
+#[test]
+fn what_is_declared_and_not_used_is_a_remark() {
+    let empty = || draft(&[("a", 1, "run 1ms")]);
+    let span = Span::from_ms(1);
+    let all = Draft {
+        locks: vec![(name("l"), 0)],
+        semaphores: vec![(name("s"), 3)],
+        queues: vec![(name("q"), QueueForm::default())],
+        barriers: vec![(name("b"), 1)],
+        devices: vec![(name("d"), 1)],
+        tables: vec![(name("t"), vec![span, span])],
+        profiles: vec![(name("p"), sim_core::program::MemoryProfile::NONE)],
+        sections: vec![(name("x"), parsed("unlock l; run 1ms").unwrap())],
+        ..empty()
+    };
+    let said = remarks(&[all]);
+    for what in
+        ["lock `l`", "semaphore `s`", "queue `q`", "barrier `b`", "device `d`", "table `t`", "profile `p`"]
+    {
+        assert!(said.contains(&format!("the {what} of `app` is declared and not used")), "{what}: {said}");
+    }
+    assert!(said.contains("the section `x` of `app`"), "{said}");
+    assert_eq!(remarks(&[empty()]), "");
+    let wrong = Draft { sections: vec![(name("x"), parsed("call y").unwrap())], ..empty() };
+    assert!(linked(&[wrong]).unwrap_err().contains("unknown section `y`"));
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Programs as trees of statements, with the places where they are written.
 
-use std::fmt;
-
 use notation::diagnostics::Place;
-use notation::parameter::Kind;
 use sim_core::machine::CpuSet;
 use sim_core::time::Span;
 
@@ -127,111 +124,5 @@ impl Action {
             _ => (None, &[]),
         };
         one.into_iter().chain(several.iter().map(|(_, block)| block))
-    }
-}
-
-impl fmt::Display for Length {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Table(name) => write!(f, "table {}", name.text),
-            Self::Mean(span, vary) => {
-                f.write_str(&span_text(*span))?;
-                match vary {
-                    Vary::Fixed => Ok(()),
-                    Vary::Uniform(width) => write!(f, " uniform {}", Kind::Percent.show(*width)),
-                    Vary::Exponential => f.write_str(" exponential"),
-                    Vary::Lognormal(sd) => write!(f, " lognormal {}", Kind::Percent.show(*sd)),
-                }
-            }
-        }
-    }
-}
-
-fn span_text(span: Span) -> String {
-    Kind::Duration.show(span.ns())
-}
-
-/// A program as text, as the parser reads it.
-#[must_use]
-pub fn text_of(block: &[Statement]) -> String {
-    let mut text = String::new();
-    write_block(&mut text, block, 0);
-    text
-}
-
-fn write_block(text: &mut String, block: &[Statement], depth: usize) {
-    let indent = "  ".repeat(depth);
-    for statement in block {
-        let action = &statement.action;
-        text.push_str(&indent);
-        text.push_str(&head(action));
-        if let Action::Choose(cases) = action {
-            text.push_str(" {\n");
-            for (share, inner) in cases {
-                text.push_str(&format!("{indent}  {} {{\n", Kind::Percent.show(*share)));
-                write_block(text, inner, depth + 2);
-                text.push_str(&format!("{indent}  }}\n"));
-            }
-            text.push_str(&format!("{indent}}}"));
-        } else if let Some(inner) = action.blocks().next() {
-            text.push_str(" {\n");
-            write_block(text, inner, depth + 1);
-            text.push_str(&format!("{indent}}}"));
-        }
-        text.push('\n');
-    }
-}
-
-/// A statement without its blocks.
-fn head(action: &Action) -> String {
-    let counted = |word: &str, name: &Name, count: u32| match count {
-        1 => format!("{word} {}", name.text),
-        _ => format!("{word} {} {count}", name.text),
-    };
-    match action {
-        Action::Run(length, None) => format!("run {length}"),
-        Action::Run(length, Some(profile)) => format!("run {length} with {}", profile.text),
-        Action::Sleep(length) => format!("sleep {length}"),
-        Action::Until { period, first, clock, skips } => {
-            let mut text = format!("until {}", span_text(*period));
-            if *first > Span::ZERO {
-                text.push_str(&format!(" from {}", span_text(*first)));
-            }
-            if let Some(clock) = clock {
-                text.push_str(&format!(" clock {}", clock.text));
-            }
-            if *skips {
-                text.push_str(" skip");
-            }
-            text
-        }
-        Action::Lock(name) => format!("lock {}", name.text),
-        Action::Unlock(name) => format!("unlock {}", name.text),
-        Action::Wait(condition, lock) => format!("wait {} with {}", condition.text, lock.text),
-        Action::Signal(name, count) => counted("signal", name, *count),
-        Action::Broadcast(name) => format!("broadcast {}", name.text),
-        Action::Acquire(name, count) => counted("acquire", name, *count),
-        Action::Release(name, count) => counted("release", name, *count),
-        Action::Send(name) => format!("send {}", name.text),
-        Action::Receive(name) => format!("receive {}", name.text),
-        Action::Barrier(None) => "barrier".into(),
-        Action::Barrier(Some(name)) => format!("barrier {}", name.text),
-        Action::Exchange(shift) => format!("exchange {shift}"),
-        Action::Fork(name, count) => counted("fork", name, *count),
-        Action::Join(name, count) => counted("join", name, *count),
-        Action::Yield => "yield".into(),
-        Action::Io(device, length) => format!("io {} {length}", device.text),
-        Action::Repeat(count, _) => format!("repeat {count}"),
-        Action::Forever(_) => "forever".into(),
-        Action::Share(count, _) => format!("share {count}"),
-        Action::Choose(_) => "choose".into(),
-        Action::Call(name) => format!("call {}", name.text),
-        Action::Nice(nice) => format!("nice {nice}"),
-        Action::Cpus(set) => {
-            let cpus: Vec<String> = set.iter().map(|cpu| cpu.0.to_string()).collect();
-            format!("cpus {}", cpus.join(","))
-        }
-        Action::Done => "done".into(),
-        Action::StartClock => "start clock".into(),
     }
 }

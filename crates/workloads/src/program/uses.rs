@@ -107,7 +107,8 @@ pub(super) fn check<C>(reader: &mut Reader<C>, uses: &Uses) -> bool {
             (Sort::Semaphore, Some(place), None) => {
                 (format!("nobody releases the semaphore `{name}`, and it has no units"), place)
             }
-            (Sort::Semaphore, None, Some(place)) => {
+            // One that is declared with units and not used is no error.
+            (Sort::Semaphore, None, Some(place)) if !sides.users.is_empty() => {
                 (format!("nobody acquires the semaphore `{name}`"), place)
             }
             (Sort::Queue, Some(place), None) => (format!("nobody sends to the queue `{name}`"), place),

@@ -39,7 +39,7 @@ pub(super) fn tokens<C>(reader: &mut Reader<C>, node: &Node, source: &str) -> Op
         Content::List(_) => statements(reader, node, source, &mut tokens, 0)?,
         _ => {
             let hint = "write the statements as a text below `code: |`, or as a list";
-            reader.wrong_node(node, format!("a program must be a text, not {}", node.what()), hint);
+            reader.wrong_node(node, format!("`code` must be a text or a list, not {}", node.what()), hint);
             return None;
         }
     }
@@ -115,14 +115,11 @@ fn starts(text: &str, place: Place, source: &str) -> Vec<Option<usize>> {
     }
     let wanted: Vec<&str> = whole.split('\n').collect();
     let matches = |window: &[(usize, &str)]| {
-        window
-            .iter()
-            .zip(&wanted)
-            .all(|((_, line), own)| line.ends_with(own.trim_end()) || own.trim().is_empty())
+        window.iter().zip(&wanted).all(|((_, line), own)| line.trim_end().ends_with(own.trim_end()))
     };
     let Some(found) = lines.windows(wanted.len()).find(|window| matches(window)) else { return unknown() };
     let of = |((start, line), own): (&(usize, &str), &&str)| {
-        Some(start + line.len().saturating_sub(own.trim_end().len()))
+        Some(start + line.trim_end().len().saturating_sub(own.trim_end().len()))
     };
     let known = found.iter().zip(&wanted).map(of);
     known.chain(std::iter::repeat(None)).take(count).collect()
@@ -148,7 +145,7 @@ fn statements<C>(
                 let entry = entries.first()?;
                 tokens.push(Token { what: What::Word(entry.key.clone()), place: entry.place });
                 // The blocks of `choose` stand in braces of their own.
-                arguments(reader, &entry.value, source, (tokens, entry.key == "choose"), depth + 1)?;
+                arguments(reader, &entry.value, source, (tokens, &entry.key), depth + 1)?;
             }
             _ => {
                 let hint = "write `yield`, `{ run: 5ms }` or `{ repeat: [3, [ ... ]] }`";
@@ -165,12 +162,13 @@ fn statements<C>(
     Some(())
 }
 
-/// What follows the first word of a statement in a list: words, and blocks as lists.
+/// What follows the first word (`of`) of a statement in a list, or one of its arguments (`""`): words, and
+/// blocks as lists.
 fn arguments<C>(
     reader: &mut Reader<C>,
     node: &Node,
     source: &str,
-    (tokens, cases): (&mut Vec<Token>, bool),
+    (tokens, of): (&mut Vec<Token>, &str),
     depth: usize,
 ) -> Option<()> {
     let place = node.place;
@@ -183,10 +181,10 @@ fn arguments<C>(
             }
             Some(())
         }
-        Content::List(items) if cases => {
+        Content::List(items) if of == "choose" => {
             tokens.push(Token { what: What::Open, place });
             for item in items {
-                arguments(reader, item, source, (&mut *tokens, false), depth + 1)?;
+                arguments(reader, item, source, (&mut *tokens, ""), depth + 1)?;
                 tokens.push(Token { what: What::End, place: item.place });
             }
             tokens.push(Token { what: What::Close, place });
@@ -195,14 +193,14 @@ fn arguments<C>(
         Content::List(items) => {
             // A list of statements, as in `forever: [yield]`, or of arguments, the last of which may be one.
             let is_block = |item: &Node| matches!(item.content, Content::Map(_));
-            let whole = items.first().is_none_or(is_block) || is_statement(items.first());
-            if whole {
+            let takes = ["forever", "repeat", "share"].contains(&of);
+            if takes && (items.first().is_none_or(is_block) || is_statement(items.first())) {
                 return block(reader, node, source, tokens, depth);
             }
             for item in items {
                 match item.content {
                     Content::List(_) => block(reader, item, source, tokens, depth)?,
-                    _ => arguments(reader, item, source, (&mut *tokens, false), depth + 1)?,
+                    _ => arguments(reader, item, source, (&mut *tokens, ""), depth + 1)?,
                 }
             }
             Some(())
