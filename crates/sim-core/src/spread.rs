@@ -91,7 +91,7 @@ impl Quantiles {
     pub(crate) fn mean(&self, mean: u64) -> u64 {
         // The middle of each part, twice.
         let sum: u128 = self.0.windows(2).map(|part| u128::from(part[0]) + u128::from(part[1])).sum();
-        let varied = u128::from(mean) * sum / (self.0.len() as u128 - 1) >> 17;
+        let varied = (u128::from(mean) * sum / (self.0.len() as u128 - 1)) >> 17;
         u64::try_from(varied).unwrap_or(u64::MAX)
     }
 

@@ -1,7 +1,7 @@
 //! The events of a phase, found by the beginnings of their keys, in the order of rt-app.
 
 use super::model::{Event, Phase, Times, Traits, What};
-use super::parse::Reader;
+use super::reader::Reader;
 use crate::Refused;
 use crate::json::{Key, Value};
 use crate::page::at;

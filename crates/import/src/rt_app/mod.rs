@@ -5,6 +5,7 @@ mod events;
 mod model;
 mod parse;
 mod prune;
+mod reader;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ use crate::{Form, Imported, Options, Refused, Source};
 
 use code::{Line, Writer};
 use model::{Global, Thread, What};
-use parse::Reader;
+use reader::Reader;
 use usage::Usage;
 
 /// How long programs are simulated that neither end nor have a duration.

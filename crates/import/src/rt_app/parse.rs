@@ -1,12 +1,12 @@
 //! Reads the objects of a file of rt-app, by the rules of `rt-app_parse_config.c`.
 
 use super::events;
-use super::model::{Global, Phase, Thread, Times, Traits};
+use super::model::{Phase, Thread, Times, Traits};
+use super::reader::Reader;
+use crate::Refused;
 use crate::json::{Key, Value};
-use crate::note::Notes;
 use crate::page::{MOST_CORES, at};
 use crate::units::LONGEST;
-use crate::{Refused, Source};
 
 /// Most threads of an object: the most tasks that a test machine runs.
 const MOST_INSTANCES: u32 = 100_000;
@@ -27,39 +27,7 @@ const WITHOUT_EFFECT: [&str; 12] = [
     "clock",
 ];
 
-/// What is read, with its notes.
-pub(super) struct Reader<'s, 'n> {
-    pub(super) source: Source<'s>,
-    pub(super) notes: &'n mut Notes,
-    pub(super) global: Global,
-}
-
 impl Reader<'_, '_> {
-    /// What is wrong at a value.
-    pub(super) fn wrong(&self, line: usize, message: &str) -> Refused {
-        let start = self.source.text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-        self.source.wrong(start, message)
-    }
-
-    /// A whole number of a key from `least` on.
-    pub(super) fn whole(&self, value: &Value, path: &str, least: i64, most: u64) -> Result<i64, Refused> {
-        let number = value.whole().filter(|n| *n >= least && u64::try_from(*n).unwrap_or(0) <= most);
-        number.ok_or_else(|| {
-            let message = format!("`{path}` is a whole number from {least} to {most}, not {}", value.kind());
-            self.wrong(value.line, &message)
-        })
-    }
-
-    /// A time in us, as ns.
-    pub(super) fn micros(&self, value: &Value, path: &str) -> Result<u64, Refused> {
-        Ok(self.whole(value, path, 0, LONGEST / 1_000)? as u64 * 1_000)
-    }
-
-    fn text(&self, value: &Value, path: &str) -> Result<String, Refused> {
-        let text = value.text().map(str::to_owned);
-        text.ok_or_else(|| self.wrong(value.line, &format!("`{path}` is a text, not {}", value.kind())))
-    }
-
     /// The object `global`.
     pub(super) fn global(&mut self, global: &Value) -> Result<(), Refused> {
         for (key, value) in global.entries() {
