@@ -115,12 +115,10 @@ fn meant(name: &str) -> Option<&'static str> {
             "`FIFO` with a short `slice` is round robin, and so is `kernel: round-robin`"
         }
         "FCFS" => "`FIFO` with a long `slice` is first come, first served",
-        "SJF" | "STCF" | "SRTF" | "SRPT" => {
-            "there is no shortest job first; `MLFQ` favours short jobs without knowing run times"
-        }
+        "STCF" | "SRPT" => "`SRTF` is shortest time-to-completion first",
         "CFS" | "EEVDF" => "this is a kernel: `kernel: linux-2.6.28` or `linux-6.18` with the policy `LOAD`",
-        "RM" | "RATE-MONOTONIC" | "FP" | "PRIORITY" | "RT" => {
-            "there are no fixed priorities; `EDF` orders by deadlines, `nice` sets weights"
+        "RM" | "RATE-MONOTONIC" | "DM" | "PRIORITY" | "RT" => {
+            "`FP` has fixed priorities: by rate, by deadline, or as given; `EDF` orders by deadlines"
         }
         "LINUX" | "DEFAULT" | "NONE" => "`LOAD` is the load balancer of Linux",
         "TASKSET" | "AFFINITY" | "BIND" | "PINNED" => "`PIN` binds tasks; the key `cpus` restricts a program",
