@@ -1,7 +1,5 @@
 //! Damaged and hostile files: they are refused or imported, in bounded time and without a panic.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use import::{FORMS, Form, Options, Source};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};

@@ -1,7 +1,6 @@
 //! `oversim import` and `oversim export`: exit codes, streams, and what `run` says of files of other
 //! programs.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
 

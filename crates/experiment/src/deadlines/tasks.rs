@@ -3,9 +3,9 @@
 use policies::Priorities;
 use scenario::plan::RunPlan;
 use serde::Serialize;
-use sim_core::machine::Level;
+use sim_core::machine::{CpuSet, Level};
 use sim_core::program::{AppSpec, Op, Program, Spread};
-use sim_core::time::{Speed, WORK_FRACTION_BITS, Work};
+use sim_core::time::{Span, Speed, WORK_FRACTION_BITS, Work};
 
 use super::theory::{self, Periodic};
 
@@ -59,9 +59,9 @@ pub(super) fn of(plan: &RunPlan) -> (Order, Vec<Task>, Vec<LeftOut>) {
                     None => class.map_or(i64::MAX, |priority| -i64::from(priority)),
                 };
                 fixed &= order.is_some() || class.is_some();
-                let deadline = app.deadline.map_or(period, |span| span.ns());
+                let deadline = app.deadline.map_or(period, Span::ns);
                 let times = Periodic { work, period, deadline, priority };
-                let mut cpus = app.allowed.iter().flat_map(|set| set.iter());
+                let mut cpus = app.allowed.iter().flat_map(CpuSet::iter);
                 let cpu = cpus.next().filter(|_| cpus.next().is_none()).map(|cpu| cpu.0);
                 tasks.push(Task { app: app.name.clone(), tasks: app.tasks, times, cpu });
             }
@@ -205,7 +205,7 @@ fn most(program: &Program, from: usize, to: usize) -> Result<u128, &'static str>
                 at = end;
             }
             Op::Until { .. } | Op::Done | Op::StartClock | Op::Set(_) | Op::Post { .. } => {
-                reach(at + 1, before)
+                reach(at + 1, before);
             }
             Op::Lock(_) | Op::Unlock(_) => {
                 return Err("its jobs wait for locks, which this analysis does not count");

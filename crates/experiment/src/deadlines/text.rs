@@ -117,12 +117,15 @@ fn verdict(order: Order, group: &Group, tasks: u32) -> String {
     }
 }
 
+/// The command that repeats the run of a witness, if one can.
+type Command<'a> = &'a dyn Fn(&Witness) -> Option<String>;
+
 /// Writes the worst cases that a search has found.
 ///
 /// # Errors
 /// Of the writer.
 pub fn write_witnesses(
-    (command, policy): (&dyn Fn(&Witness) -> Option<String>, Option<&str>),
+    (command, policy): (Command<'_>, Option<&str>),
     rounds: u64,
     found: &[Witness],
     out: &mut dyn Write,

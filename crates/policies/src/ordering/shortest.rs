@@ -98,7 +98,7 @@ impl Shortest {
         Self {
             preempts,
             known: values.lengths == Lengths::Known,
-            recent: values.recent.hundredths().into(),
+            recent: values.recent.hundredths(),
             first: values.first.ns(),
             bursts: setting.apps.iter().map(Bursts::of).collect(),
             servers: Servers::whole(setting.machine),

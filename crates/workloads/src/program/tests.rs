@@ -7,7 +7,7 @@ use notation::reader::Reader;
 use notation::yaml::{Node, tree};
 use sim_core::ids::{CpuId, EventId, LockId};
 use sim_core::machine::CpuSet;
-use sim_core::program::{Arrivals, Op, Spread};
+use sim_core::program::{Arrivals, MemoryProfile, Op, Spread};
 use sim_core::time::{Span, Time};
 
 use super::*;
@@ -276,7 +276,7 @@ fn arrivals_make_requests_and_clocks_do() {
     let mut program = draft(&[("a", 2, "forever { receive jobs; run 5ms exponential }")]);
     let feed = Feed { arrivals: Arrivals::Random(Span::from_ms(10)), start: Span::from_ms(3), most: 9 };
     program.arrivals = vec![(name("jobs"), feed)];
-    let linked = self::linked(&[program]).unwrap();
+    let linked = linked(&[program]).unwrap();
     let kind = &linked.kinds[0][0];
     assert!(kind.requests && kind.endless && linked.is_fed(0));
     let mut placed = linked.begin();
@@ -367,10 +367,10 @@ fn as_many_meet_at_a_barrier_as_use_it() {
     let two = Draft { barriers: vec![(name("b"), 2)], ..program.clone() };
     assert_eq!(ops(two)[1], meet(2));
     let six = Draft { barriers: vec![(name("b"), 6)], ..program };
-    assert!(linked(&[six.clone()]).unwrap_err().contains("6 tasks are to meet"));
+    assert!(linked(std::slice::from_ref(&six)).unwrap_err().contains("6 tasks are to meet"));
     // Copies meet only where they share the name.
     let copies = Draft { copies: 2, ..six };
-    assert!(linked(&[copies.clone()]).unwrap_err().contains("6 tasks are to meet"));
+    assert!(linked(std::slice::from_ref(&copies)).unwrap_err().contains("6 tasks are to meet"));
     let together = Draft { shared: vec![name("b")], ..copies };
     assert_eq!(ops(together)[1], Op::Meet { event: EventId(0), parties: 6 });
 }
@@ -382,7 +382,7 @@ fn kinds_of_locks_know_who_comes_and_where() {
     let locks = vec![(name("l"), kind)];
     let one = Draft { cpus: 4, copies: 3, locks, ..draft(&[("a", 2, "lock l; run 1us; unlock l")]) };
     let rules = |draft: &Draft| {
-        let linked = linked(&[draft.clone()]).unwrap();
+        let linked = linked(std::slice::from_ref(draft)).unwrap();
         let mut placed = linked.begin();
         linked.place(&mut placed, 0, "", Time::ZERO);
         placed.objects.locks[0].rules
@@ -427,7 +427,7 @@ fn what_is_declared_and_not_used_is_a_remark() {
         barriers: vec![(name("b"), 1)],
         devices: vec![(name("d"), 1)],
         tables: vec![(name("t"), vec![span, span])],
-        profiles: vec![(name("p"), sim_core::program::MemoryProfile::NONE)],
+        profiles: vec![(name("p"), MemoryProfile::NONE)],
         sections: vec![(name("x"), parsed("unlock l; run 1ms").unwrap())],
         ..empty()
     };
