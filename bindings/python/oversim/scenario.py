@@ -17,10 +17,13 @@ Choice = str | Mapping[str, Any]
 class App:
     """An application of a scenario: a program and how it runs."""
 
-    #: The program.
+    #: The program, by the name of a workload.
     #: One of ``npb``, ``spec-omp``, ``parbench``, ``spmd``, ``hog``, ``barriers``, ``critical-section``, ``daemon``,
     #: ``make``, ``interactive``, ``services``, ``pool``, ``hybrid``.
-    workload: Choice
+    workload: Choice | None = None
+    #: The program, written in the scenario or in a file beside it: kinds of tasks with their statements, and what
+    #: they share.
+    program: Choice | None = None
     #: How its tasks start, wait and meet at barriers (default upc).
     #: One of ``upc``, ``upc-processes``, ``mpi``, ``mpich2``, ``openmpi``, ``openmp``, ``libomp``, ``libgomp``, ``sun-
     #: openmp``, ``open64``, ``spin``, ``yield``, ``block``, ``yield-to``.
@@ -96,7 +99,8 @@ class Scenario:
     #: Paths and their values. Every combination runs. Paths: `machine`, `kernel`, `admission`, `cgroups`,
     #: `threads_per_core`, `fidelity`, `horizon`, `window`, `warm_up`, `start_jitter`, `admission.jobs`,
     #: `admission.threads`, `cgroups.NAME.weight`, `cgroups.NAME.quota`, `cgroups.NAME.period`, `cgroups.NAME.burst`,
-    #: `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`,
+    #: `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.program.values.NAME`,
+    #: `apps.APP.program.queues.NAME.places`, `apps.APP.program.kinds.KIND.count`, `apps.APP.workload.PARAMETER`,
     #: `apps.APP.runtime.PARAMETER`, `apps.APP.arrival.every`, `apps.APP.arrival.mean`,
     #: `apps.APP.runtime.mpi.PARAMETER`, `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`,
     #: `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.

@@ -1,7 +1,6 @@
 //! `oversim import` and `oversim export`: exit codes, streams, and what `run` says of files of other
 //! programs.
 
-
 use std::fs;
 
 use crate::support::oversim;
