@@ -136,25 +136,4 @@ impl Engine<'_> {
         let app = self.shared.tasks[id].app();
         self.shared.apps[app].changed.entry(id).or_default()
     }
-
-    /// A new process has taken the place of a task, in no queue yet: its clocks begin, and it has changed
-    /// nothing of itself.
-    pub(super) fn begins_anew(&mut self, id: TaskId) {
-        const WHY: Why = Why::rule("a new process has the affinity mask of its application");
-        let (now, number) = (self.shared.now, self.shared.tasks[id].app());
-        let app = &mut self.shared.apps[number];
-        let (rank, clocks) = (app.rank(id) as usize, app.program.clocks());
-        if clocks > 0 {
-            app.renewed[rank] = now;
-            app.instants[rank * clocks..(rank + 1) * clocks].fill(Time::NEVER);
-        }
-        let before = app.changed.remove(&id).unwrap_or_default();
-        if let Some(weight) = before.weight {
-            self.reweigh(id, weight);
-        }
-        if let Some(cpus) = before.cpus {
-            let bound = System::set_affinity(self, id, cpus, WHY);
-            assert!(bound, "{id} is bound to cpus that exist");
-        }
-    }
 }

@@ -10,7 +10,7 @@ use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry, Rules, Tasks, groups};
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// Whether the tasks of a cpu belong to several processes, after one has come or gone.
 fn several_processes(tasks: &Tasks, record: &Cpu, comes: Option<TaskId>) -> bool {
@@ -294,6 +294,25 @@ impl Engine<'_> {
         let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
         self.policy_enqueue(id, target, Enqueue::Created, policy);
         self.enqueue(id, target, Entry::Fork, Some(cpu));
+    }
+
+    /// A new process has taken the place of a task, in no queue yet: its clocks begin, and it has changed
+    /// nothing of itself.
+    fn begins_anew(&mut self, id: TaskId) {
+        let (now, number) = (self.shared.now, self.shared.tasks[id].app());
+        let app = &mut self.shared.apps[number];
+        let (rank, clocks) = (app.rank(id) as usize, app.program.clocks());
+        if clocks > 0 {
+            app.renewed[rank] = now;
+            app.instants[rank * clocks..(rank + 1) * clocks].fill(Time::NEVER);
+        }
+        let before = app.changed.remove(&id).unwrap_or_default();
+        if let Some(weight) = before.weight {
+            self.shared.tasks[id].weight = weight;
+        }
+        if let Some(cpus) = before.cpus {
+            self.shared.bind(id, cpus);
+        }
     }
 
     /// Moves a runnable task to another cpu's queue.

@@ -298,12 +298,15 @@ fn users() -> (Vec<f64>, Vec<f64>) {
     let nap = Op::Sleep { span: SERVICE * 5, spread: Spread::EXPONENTIAL };
     let work = Work::from_span(SERVICE);
     let serve = Op::Compute { work, spread: Spread::EXPONENTIAL, profile: ProfileId(0) };
-    let passes = REQUESTS / 8;
-    let users = app("users", 8, vec![Op::Repeat(passes), nap, serve, Op::End], Vec::new());
+    // All of them go on to the end: with a number of requests each, the last ones would have the server alone.
+    let users = app("users", 8, vec![Op::Repeat(0), nap, serve, Op::End], Vec::new());
+    let end = Op::Sleep { span: SERVICE * u64::from(REQUESTS), spread: Spread::NONE };
+    let clock = AppSpec { requests: false, ..app("clock", 1, vec![end], Vec::new()) };
+    let apps = [AppSpec { background: true, ..users }, clock];
     let of = |seed| {
-        let report = run(1, NEVER, std::slice::from_ref(&users), &Objects::default(), seed);
+        let report = run(1, NEVER, &apps, &Objects::default(), seed);
         let times = report.apps[0].responses.as_ref().unwrap().quantiles().unwrap();
-        (ms(times.mean), f64::from(passes * 8) / (report.makespan.ns() as f64 / 1e6))
+        (ms(times.mean), times.count as f64 / (report.makespan.ns() as f64 / 1e6))
     };
     (1..=RUNS).map(of).unzip()
 }

@@ -22,9 +22,9 @@ pub const STATEMENTS: &[StatementForm] = &[
     row(
         "until",
         "until PERIOD [from SPAN] [clock NAME] [skip]",
-        "Sleeps until the next instant of a clock. The first instant is the start of the application, or so \
-            much later; each other one follows after the period. An instant that has passed ends no sleep; \
-            with `skip` it is left out and counted.",
+        "Sleeps until the next instant of a clock. The first instant is the start of the application, or of \
+            a task that was forked, or so much later; each other one follows after the period. An instant \
+            that has passed ends no sleep; with `skip` it is left out and counted.",
     ),
     row("lock", "lock L", "Takes a lock, and waits for it as its kind does."),
     row("unlock", "unlock L", "Gives a lock back."),
