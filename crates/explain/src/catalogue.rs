@@ -324,11 +324,20 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Noise: a busy task, daemons, services", &["cpu_hog", "stranger_on_a_core", "services_on_one_core"]),
     (
         "Jobs, containers and today's systems",
-        &["job_queue", "batch_slots", "cpu_limit", "sessions", "hybrid_mpi_openmp"],
+        &["job_queue", "batch_slots", "cpu_limit", "sessions", "hybrid_mpi_openmp", "queue_of_requests"],
     ),
     (
         "Classics of the textbook",
-        &["two_hogs_one_core", "interactive_beside_hogs", "short_and_long", "urgent_and_bulk"],
+        &[
+            "two_hogs_one_core",
+            "interactive_beside_hogs",
+            "short_and_long",
+            "urgent_and_bulk",
+            "job_lengths",
+            "fixed_priorities",
+            "periodic_tasks",
+            "dining_philosophers",
+        ],
     ),
 ];
 

@@ -10,6 +10,7 @@ use sim_core::program::{AppSpec, Op};
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Showcase};
+use crate::ordering::LEAST_SLICE;
 use crate::ordering::queue::{DispatchQueue, Servers};
 
 /// Its entry in the registry.
@@ -27,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values, setting| {
         Box::new(Fixed {
             keys: keys(values, setting.apps),
+            slice: Span::from_ns(Parameters::from(values).slice.ns()),
             servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
         })
@@ -52,6 +54,8 @@ parameters! {
         priority: PerApp<u32> = 50, in 1..=99;
         /// The period of an application whose program has no clock (`until`) and no deadline.
         period: PerApp<Duration> = ms(100), in us(1)..=s(1000);
+        /// How long a task runs before its equals have a turn (`RR_TIMESLICE` of Linux).
+        slice: Duration = ms(100), in LEAST_SLICE..=s(1000);
     }
 }
 
@@ -60,6 +64,7 @@ const BEST: Why = Why::rule("dispatched: the best priority");
 struct Fixed {
     /// Of each application; the least is the best.
     keys: Vec<i64>,
+    slice: Span,
     servers: Servers,
     queue: DispatchQueue,
 }
@@ -110,7 +115,7 @@ impl Policy for Fixed {
     ) -> Option<QueueEntry> {
         let key = self.key(system, task);
         if self.servers.takes(task, cpu) {
-            return Some(QueueEntry { preempts: true, ..QueueEntry::new(key, Span::MAX) });
+            return Some(QueueEntry { preempts: true, ..QueueEntry::new(key, self.slice) });
         }
         self.servers.went_back(system, task, why, !self.queue.is_empty());
         if why == Enqueue::Preempted {
@@ -122,11 +127,13 @@ impl Policy for Fixed {
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.queue.dispatch(system, cpu, BEST, |_| Span::MAX);
+        let slice = self.slice;
+        self.queue.dispatch(system, cpu, BEST, |_| slice);
     }
 
     fn timer(&mut self, system: &mut dyn System, _: Timer) {
-        self.queue.fill(system, &mut self.servers, BEST, |_| Span::MAX);
+        let slice = self.slice;
+        self.queue.fill(system, &mut self.servers, BEST, |_| slice);
     }
 
     fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {

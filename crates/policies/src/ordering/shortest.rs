@@ -66,6 +66,10 @@ parameters! {
     }
 }
 
+/// How long a task runs before it is looked at: one that only polls goes behind all others. `RR_TIMESLICE` of
+/// Linux.
+const LOOK: Span = Span::from_ms(100);
+
 struct Shortest {
     preempts: bool,
     known: bool,
@@ -88,6 +92,8 @@ struct Job {
     /// The work that it had done when it last had a cpu, and when it last woke; how often it has woken.
     done: Span,
     woke: (Span, u64),
+    /// The work that it had done when it was last looked at.
+    seen: Span,
     /// What it used since it woke, ns, and the estimate of such times.
     burst: u64,
     estimate: Option<u64>,
@@ -149,7 +155,7 @@ impl Shortest {
             self.queue.remove(task);
             slot(&mut self.jobs, task).since = system.now().ns() as i64;
             let why = Why::rule("dispatched: the shortest job").with("left ns", left as u64);
-            let entry = QueueEntry::new(self.ends(task), Span::MAX);
+            let entry = QueueEntry::new(self.ends(task), LOOK);
             system.dispatch(task, cpu, entry, why);
             // A throttled one goes along and waits there.
             if system.task(task).priority < THROTTLED {
@@ -180,10 +186,20 @@ impl Policy for Shortest {
         cpu: CpuId,
         why: Enqueue,
     ) -> Option<QueueEntry> {
-        let left = self.measure(system, task);
+        let mut left = self.measure(system, task);
         if self.servers.takes(task, cpu) {
-            let entry = QueueEntry::new(self.ends(task), Span::MAX);
+            let entry = QueueEntry::new(self.ends(task), LOOK);
             return Some(QueueEntry { preempts: self.preempts, ..entry });
+        }
+        let job = slot(&mut self.jobs, task);
+        let idles = std::mem::replace(&mut job.seen, job.done) == job.done;
+        if why == Enqueue::Expired && !idles {
+            return Some(QueueEntry::new(self.ends(task), LOOK));
+        }
+        if matches!(why, Enqueue::Expired | Enqueue::Yielded) && idles {
+            // It polls: it has done nothing of its job since it was last looked at.
+            left = i64::MAX / 2;
+            slot(&mut self.jobs, task).left = left;
         }
         self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(left, task);

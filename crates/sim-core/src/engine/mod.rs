@@ -6,7 +6,7 @@
 //!
 //! # Tasks
 //!
-//! [`TaskState`] is what the scheduler knows. The functions in brackets change it.
+//! [`crate::policy::TaskState`] is what the scheduler knows. The functions in brackets change it.
 //!
 //! ```text
 //! New --[fork]--> Queued <--[run_next, put_back]--> Running --[exit]--> Exited

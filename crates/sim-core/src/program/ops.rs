@@ -89,7 +89,7 @@ pub enum Op {
     },
     /// Meet all tasks of the application.
     Barrier,
-    /// Meet the tasks of the same team ([`AppSpec::team`]).
+    /// Meet the tasks of the same team ([`super::AppSpec::team`]).
     TeamBarrier,
     /// The first task of each team meets those of the other teams; all others pass at once.
     LeadersBarrier,
@@ -105,7 +105,7 @@ pub enum Op {
         /// Order of the sources.
         order: TransferOrder,
     },
-    /// Take a lock of the application ([`AppSpec::lock`]).
+    /// Take a lock of the application ([`super::AppSpec::lock`]).
     Lock(LockId),
     /// Give it back.
     Unlock(LockId),
