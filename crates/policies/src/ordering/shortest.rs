@@ -192,12 +192,12 @@ impl Policy for Shortest {
             return Some(QueueEntry { preempts: self.preempts, ..entry });
         }
         let job = slot(&mut self.jobs, task);
-        let idles = std::mem::replace(&mut job.seen, job.done) == job.done;
+        // It polls, or it computes without end.
+        let idles = std::mem::replace(&mut job.seen, job.done) == job.done || left == i64::MAX / 2;
         if why == Enqueue::Expired && !idles {
             return Some(QueueEntry::new(self.ends(task), LOOK));
         }
         if matches!(why, Enqueue::Expired | Enqueue::Yielded) && idles {
-            // It polls: it has done nothing of its job since it was last looked at.
             left = i64::MAX / 2;
             slot(&mut self.jobs, task).left = left;
         }
