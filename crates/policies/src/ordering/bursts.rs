@@ -31,12 +31,18 @@ impl Bursts {
     pub(super) fn left(&self, rank: u32, woken: u64, done: u64) -> u64 {
         let scale = u128::from(self.scale.get(rank as usize).copied().unwrap_or(1_000).max(1));
         let mut rest = (u128::from(done) * 1_000 / scale) as u64;
-        let cycle = self.again.map_or(0, |from| self.lengths.len().saturating_sub(from)) as u64;
+        let len = self.lengths.len() as u64;
+        let begin = self.again.map_or(len, |from| from as u64);
+        let cycle =
+            self.lengths[begin as usize..].iter().fold(0, |sum: u64, length| sum.saturating_add(*length));
         let mut at = woken;
-        for _ in 0..=self.lengths.len() {
-            let begin = self.again.unwrap_or(0) as u64;
-            if at >= self.lengths.len() as u64 {
-                let Some(into) = (at - begin).checked_rem(cycle) else { return 0 };
+        for _ in 0..=2 * self.lengths.len() {
+            if at >= begin {
+                // Whole passes of what repeats change nothing.
+                rest = rest.checked_rem(cycle).unwrap_or(rest);
+            }
+            if at >= len {
+                let Some(into) = (at - begin).checked_rem(len - begin) else { return 0 };
                 at = begin + into;
             }
             let Some(length) = self.lengths.get(at as usize) else { return 0 };
@@ -183,5 +189,7 @@ mod tests {
         let endless = bursts(vec![run(100), NAP, Op::Repeat(0), run(1), NAP, Op::End]);
         let left = |woken: u64| endless.left(0, woken, 0) / 1_000_000;
         assert_eq!([0, 1, 2, 3].map(left), [100, 1, 1, 1]);
+        // It passed a million sleeps at once.
+        assert_eq!(endless.left(0, 0, 1_000_100_300_000), 700_000);
     }
 }

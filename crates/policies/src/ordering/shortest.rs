@@ -4,7 +4,7 @@
 use notation::choices;
 use notation::declare::{Duration, Percent};
 use notation::parameters;
-use sim_core::ids::{CpuId, TaskId};
+use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, Timer, View, Why,
 };
@@ -66,9 +66,12 @@ parameters! {
     }
 }
 
-/// How long a task runs before it is looked at: one that only polls goes behind all others. `RR_TIMESLICE` of
-/// Linux.
+/// How long a task runs before it is looked at: one that polls goes behind all others, and one that has
+/// begun another job queues again. `RR_TIMESLICE` of Linux.
 const LOOK: Span = Span::from_ms(100);
+
+/// What a task has left that comes behind all others: half of the range, so that an instant can be added.
+const LAST: i64 = i64::MAX / 2;
 
 struct Shortest {
     preempts: bool,
@@ -92,8 +95,10 @@ struct Job {
     /// The work that it had done when it last had a cpu, and when it last woke; how often it has woken.
     done: Span,
     woke: (Span, u64),
-    /// The work that it had done when it was last looked at.
-    seen: Span,
+    /// It polls for what has not happened, and is behind all others.
+    polls: bool,
+    /// Its present job is over when it has done or, by estimates, used so much, ns.
+    until: u64,
     /// What it used since it woke, ns, and the estimate of such times.
     burst: u64,
     estimate: Option<u64>,
@@ -123,10 +128,11 @@ impl Shortest {
             let bursts = self.bursts.get(view.app.0 as usize);
             bursts.map_or(u64::MAX, |bursts| bursts.left(view.rank, job.woke.1, (job.done - job.woke.0).ns()))
         } else {
-            job.estimate.unwrap_or(first).saturating_sub(job.burst)
+            // One that has run for longer than that is taken to run as long again.
+            let estimate = job.estimate.unwrap_or(first);
+            if job.burst < estimate { estimate - job.burst } else { job.burst }
         };
-        // Half of the range, so that an instant can be added.
-        (job.left, job.since) = (left.min(i64::MAX as u64 / 2) as i64, now);
+        (job.left, job.since) = (left.min(LAST as u64) as i64, now);
         job.left
     }
 
@@ -147,8 +153,23 @@ impl Shortest {
         job.left + job.since
     }
 
+    /// Held tasks whose waits are over have their place by what they have left again.
+    fn revive(&mut self, view: &dyn View) {
+        let over = |(left, task): &(i64, TaskId)| {
+            *left == LAST && self.jobs[task.index()].polls && !view.task(*task).still_waits(view.now())
+        };
+        let found: Vec<TaskId> = self.queue.tasks().filter(over).map(|(_, task)| task).collect();
+        for task in found {
+            self.queue.remove(task);
+            slot(&mut self.jobs, task).polls = false;
+            let left = self.measure(view, task);
+            self.queue.hold(left, task);
+        }
+    }
+
     /// Gives a cpu the shortest held job that may run there; false without one.
     fn send(&mut self, system: &mut dyn System, cpu: CpuId) -> bool {
+        self.revive(system);
         loop {
             let first = self.queue.tasks().find(|(_, task)| system.allowed(*task, cpu));
             let Some((left, task)) = first else { return false };
@@ -187,19 +208,22 @@ impl Policy for Shortest {
         why: Enqueue,
     ) -> Option<QueueEntry> {
         let mut left = self.measure(system, task);
+        let known = self.known;
+        let job = slot(&mut self.jobs, task);
+        let spent = if known { job.done.ns() } else { job.burst };
+        job.polls = system.task(task).still_waits(system.now());
+        if why == Enqueue::Expired && !job.polls && left < LAST && spent < job.until {
+            return Some(QueueEntry::new(self.ends(task), LOOK));
+        }
+        job.until = spent.saturating_add(left as u64);
         if self.servers.takes(task, cpu) {
             let entry = QueueEntry::new(self.ends(task), LOOK);
             return Some(QueueEntry { preempts: self.preempts, ..entry });
         }
         let job = slot(&mut self.jobs, task);
-        // It polls, or it computes without end.
-        let idles = std::mem::replace(&mut job.seen, job.done) == job.done || left == i64::MAX / 2;
-        if why == Enqueue::Expired && !idles {
-            return Some(QueueEntry::new(self.ends(task), LOOK));
-        }
-        if matches!(why, Enqueue::Expired | Enqueue::Yielded) && idles {
-            left = i64::MAX / 2;
-            slot(&mut self.jobs, task).left = left;
+        if job.polls {
+            left = LAST;
+            job.left = left;
         }
         self.servers.went_back(system, task, why, !self.queue.is_empty());
         self.queue.hold(left, task);
