@@ -1,4 +1,4 @@
-//! Workloads of Batsim: jobs with profiles. Operations become work, messages become transfers.
+//! Workloads of Batsim: jobs with profiles. Operations become work; messages are left out, and listed.
 
 use crate::json::{self, Value};
 use crate::page::{self, Names, Page, at};

@@ -19,7 +19,7 @@ pub fn write(analyses: &[Analysis], out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out, "{}: {}", analysis.policy, order(analysis.order))?;
         for group in &analysis.groups {
-            write_group(analysis.order, group, out)?;
+            write_group(group, out)?;
         }
         for why in &analysis.silent {
             writeln!(out, "Theory says nothing about response times here: {why}.")?;
@@ -53,7 +53,7 @@ const fn order(order: Order) -> &'static str {
     }
 }
 
-fn write_group(order: Order, group: &Group, out: &mut dyn Write) -> io::Result<()> {
+fn write_group(group: &Group, out: &mut dyn Write) -> io::Result<()> {
     let tasks: u32 = group.rows.iter().map(|row| row.tasks).sum();
     let on = match group.cpu {
         Some(cpu) => format!("cpu {cpu}"),
@@ -65,7 +65,8 @@ fn write_group(order: Order, group: &Group, out: &mut dyn Write) -> io::Result<(
         plural(tasks as usize, "task", "tasks"),
         100.0 * group.utilisation
     )?;
-    writeln!(out, "{}", verdict(order, group, tasks))?;
+    writeln!(out, "{}", verdict(group))?;
+    write_bounds(group, tasks, out)?;
     let width = group.rows.iter().map(|row| row.app.len()).max().unwrap_or(0).max(4);
     writeln!(
         out,
@@ -76,6 +77,23 @@ fn write_group(order: Order, group: &Group, out: &mut dyn Write) -> io::Result<(
         write_row(row, width, out)?;
     }
     Ok(())
+}
+
+/// The bounds of use up to which no deadline is missed, where these are the ends of periods.
+fn write_bounds(group: &Group, tasks: u32, out: &mut dyn Write) -> io::Result<()> {
+    if group.cpu.is_none() || group.rows.iter().any(|row| row.deadline_ns != row.period_ns) {
+        return Ok(());
+    }
+    let rate = 100.0 * rate_bound(tasks as usize);
+    writeln!(out, "Bounds: 100 % for EDF, {rate:.1} % for rate-monotonic priorities; these also meet all")?;
+    writeln!(out, "deadlines if the product of all (use + 1), here {:.3}, is at most 2.", product(group))
+}
+
+/// The product of (use + 1) over all tasks (Bini, Buttazzo and Buttazzo, IEEE Transactions on Computers
+/// 52(7), 2003).
+fn product(group: &Group) -> f64 {
+    let of = |row: &Row| (row.work_ns as f64 / row.period_ns as f64 + 1.0).powf(f64::from(row.tasks));
+    group.rows.iter().map(of).product()
 }
 
 fn write_row(row: &Row, width: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -94,26 +112,15 @@ fn write_row(row: &Row, width: usize, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// What theory says of the deadlines of a group.
-fn verdict(order: Order, group: &Group, tasks: u32) -> String {
-    let bound = 100.0 * rate_bound(tasks as usize);
-    match (group.meets_all, order) {
-        (Some(true), Order::Deadline) => "Theory: no deadline is missed, whenever the tasks begin.".into(),
-        (Some(true), _) => {
-            let implicit = group.rows.iter().all(|row| row.deadline_ns == row.period_ns);
-            let below = implicit && 100.0 * group.utilisation <= bound;
-            let extra = if below {
-                format!(" The bound of rate-monotonic priorities is {bound:.1} %.")
-            } else {
-                String::new()
-            };
-            format!("Theory: no deadline is missed, whenever the tasks begin.{extra}")
+fn verdict(group: &Group) -> &'static str {
+    match group.meets_all {
+        Some(true) => "Theory: no deadline is missed, whenever the tasks begin.",
+        Some(false) if group.utilisation > f64::from(group.cpus) => {
+            "Theory: deadlines are missed, because the tasks need more than there is."
         }
-        (Some(false), _) if group.utilisation > f64::from(group.cpus) => {
-            "Theory: deadlines are missed, because the tasks need more than there is.".into()
-        }
-        (Some(false), _) => "Theory: a deadline can be missed if the tasks begin at the worst times.".into(),
-        (None, _) if group.cpu.is_some() => "Theory has no answer; the simulation shows cases.".into(),
-        (None, _) => "Theory has no exact answer for several cpus; the simulation shows cases.".into(),
+        Some(false) => "Theory: a deadline can be missed if the tasks begin at the worst times.",
+        None if group.cpu.is_some() => "Theory has no answer; the simulation shows cases.",
+        None => "Theory has no exact answer for several cpus; the simulation shows cases.",
     }
 }
 

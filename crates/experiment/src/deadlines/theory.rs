@@ -35,13 +35,6 @@ pub fn rate_bound(tasks: usize) -> f64 {
     n * (2_f64.powf(1.0 / n) - 1.0)
 }
 
-/// Rate-monotonic priorities meet all deadlines if the product of all (use + 1) is at most 2 (Bini, Buttazzo
-/// and Buttazzo, IEEE Transactions on Computers 52(7), 2003).
-#[must_use]
-pub fn hyperbolic(tasks: &[Periodic]) -> f64 {
-    tasks.iter().map(|task| task.work as f64 / task.period as f64 + 1.0).product()
-}
-
 /// The jobs of a task that are released in an interval of this length, the most.
 fn released(task: &Periodic, length: u64) -> u64 {
     length.div_ceil(task.period)

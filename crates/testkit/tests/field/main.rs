@@ -11,6 +11,7 @@ mod machines;
 mod masks;
 mod ordering;
 mod ostep;
+mod periodic;
 mod references;
 mod runtimes;
 mod support;
