@@ -212,7 +212,9 @@ impl Policy for Shortest {
         let job = slot(&mut self.jobs, task);
         let spent = if known { job.done.ns() } else { job.burst };
         job.polls = system.task(task).still_waits(system.now());
-        if why == Enqueue::Expired && !job.polls && left < LAST && spent < job.until {
+        // One that preempts may have come at the same instant.
+        let alone = system.next_task(cpu).is_none_or(|next| next == task);
+        if why == Enqueue::Expired && alone && !job.polls && left < LAST && spent < job.until {
             return Some(QueueEntry::new(self.ends(task), LOOK));
         }
         job.until = spent.saturating_add(left as u64);

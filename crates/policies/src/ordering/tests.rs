@@ -322,3 +322,13 @@ fn a_task_that_sleeps_before_its_time_is_over_games_mlfq_unless_all_of_it_counts
     assert!(gamed[0] > 850 && gamed[1] < 150, "{gamed:?}");
     assert!((300..600).contains(&mended[0]), "{mended:?}");
 }
+
+#[test]
+fn a_job_that_is_looked_at_as_a_shorter_one_comes_goes_back_into_the_queue() {
+    let apps = vec![
+        ("a", 0, 1024, 1, vec![compute(1_000)]),
+        ("b", 400, 1024, 1, vec![compute(100)]),
+        ("c", 400, 1024, 1, vec![compute(100)]),
+    ];
+    assert_eq!(ends(&run(&super::SRTF, &[], ONE, apps, 3_000)), [1_200, 500, 600]);
+}
