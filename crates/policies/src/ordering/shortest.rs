@@ -213,7 +213,7 @@ impl Policy for Shortest {
         let spent = if known { job.done.ns() } else { job.burst };
         job.polls = system.task(task).still_waits(system.now());
         // One that preempts may have come at the same instant.
-        let alone = system.next_task(cpu).is_none_or(|next| next == task);
+        let alone = system.nr_running(cpu) <= 1;
         if why == Enqueue::Expired && alone && !job.polls && left < LAST && spent < job.until {
             return Some(QueueEntry::new(self.ends(task), LOOK));
         }
