@@ -67,8 +67,8 @@ parameters! {
 }
 
 /// How long a task runs before it is looked at: one that polls goes behind all others, and one that has
-/// begun another job queues again. `RR_TIMESLICE` of Linux.
-const LOOK: Span = Span::from_ms(100);
+/// begun another job queues again. The tick of a kernel at 100 Hz.
+const LOOK: Span = Span::from_ms(10);
 
 /// What a task has left that comes behind all others: half of the range, so that an instant can be added.
 const LAST: i64 = i64::MAX / 2;
@@ -213,7 +213,7 @@ impl Policy for Shortest {
         let spent = if known { job.done.ns() } else { job.burst };
         job.polls = system.task(task).still_waits(system.now());
         // One that preempts may have come at the same instant.
-        let alone = system.nr_running(cpu) <= 1;
+        let alone = !self.preempts || system.nr_running(cpu) <= 1;
         if why == Enqueue::Expired && alone && !job.polls && left < LAST && spent < job.until {
             return Some(QueueEntry::new(self.ends(task), LOOK));
         }
