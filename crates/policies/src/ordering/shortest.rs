@@ -70,6 +70,10 @@ parameters! {
 /// begun another job queues again. The tick of a kernel at 100 Hz.
 const LOOK: Span = Span::from_ms(10);
 
+/// For how long a task keeps its cpu at least where jobs do not preempt each other, however short it was
+/// estimated to be. `RR_TIMESLICE` of Linux.
+const TURN: Span = Span::from_ms(100);
+
 /// What a task has left that comes behind all others: half of the range, so that an instant can be added.
 const LAST: i64 = i64::MAX / 2;
 
@@ -217,7 +221,8 @@ impl Policy for Shortest {
         if why == Enqueue::Expired && alone && !job.polls && left < LAST && spent < job.until {
             return Some(QueueEntry::new(self.ends(task), LOOK));
         }
-        job.until = spent.saturating_add(left as u64);
+        let turn = if known || self.preempts { Span::ZERO } else { TURN };
+        job.until = spent.saturating_add((left as u64).max(turn.ns()));
         if self.servers.takes(task, cpu) {
             let entry = QueueEntry::new(self.ends(task), LOOK);
             return Some(QueueEntry { preempts: self.preempts, ..entry });
