@@ -210,6 +210,26 @@ fn has_real_time(
     suit(reader, (place, REAL_TIME), policies)
 }
 
+/// A task that changes its class needs a kernel that has that class and can change it.
+pub(crate) fn may_become(
+    reader: &mut Reader,
+    (place, scheduling): (Place, Scheduling),
+    kernel: &OsModel,
+    policies: &[(String, Choice)],
+) -> Option<()> {
+    if scheduling.priority().is_some() {
+        has_real_time(reader, place, (kernel, kernel.groups.len()), policies)?;
+    } else if scheduling != Scheduling::Other {
+        check(reader, (place, SCHEDULING), kernel, policies, (0, 1))?;
+    }
+    if !kernel.discipline.has_groups() {
+        let message = format!("tasks do not change their class here under {}", kernel.name);
+        reader.wrong_with_hint(place, message, "they do under CFS and EEVDF: use `kernel: linux-6.18`");
+        return None;
+    }
+    Some(())
+}
+
 /// The policies must leave the run queues to the kernel.
 fn suit(reader: &mut Reader, (place, what): (Place, &str), policies: &[(String, Choice)]) -> Option<()> {
     for (label, choice) in policies {

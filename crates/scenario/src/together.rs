@@ -5,12 +5,13 @@ use notation::yaml::{Content, Entry, Node};
 use policies::{Choice, Cut, PartitionParameters};
 use sim_core::limits::MAX_POLL;
 use sim_core::machine::Level;
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, Scheduling};
 use sim_core::time::Span;
 
 use crate::Reader;
 use crate::apps::App;
 use crate::arrivals;
+use crate::groups;
 use crate::keys::{Application, Scenario};
 use crate::nested::Arrival;
 use crate::resolved::Resolved;
@@ -54,6 +55,24 @@ fn changes(reader: &mut Reader, resolved: &Resolved) {
         if !cpus.iter().any(|cpu| cpu.0 < machine.cpus()) {
             let message = format!("{} has none of these cpus", machine.name);
             reader.wrong_with_hint(*place, message, format!("its cpus are 0 to {}", machine.cpus() - 1));
+        }
+    }
+    for app in &resolved.apps {
+        let Some(kind) = app.kind.as_ref().map(|of| &of.kind) else { continue };
+        for (scheduling, place) in &kind.classes {
+            if groups::may_become(reader, (*place, *scheduling), kernel, &resolved.policies).is_none() {
+                break;
+            }
+            if app.spec.group.is_some() {
+                let message = "tasks in sessions and control groups keep their class";
+                reader.wrong_with_hint(*place, message, "remove `scheduling` from the code, or the group");
+                break;
+            }
+            if *scheduling == Scheduling::Idle && app.spec.slice.is_some() {
+                let message = "tasks of SCHED_IDLE have no slice of their own";
+                reader.wrong_with_hint(*place, message, "remove one of both");
+                break;
+            }
         }
     }
     let Some(place) = kinds().find_map(|kind| kind.nice) else { return };

@@ -24,7 +24,7 @@ use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
 pub use added::{with_commands, with_locks, with_real_time};
-pub use programs::with_programs;
+pub use programs::{with_classes, with_programs};
 
 /// A scenario small enough to simulate poll by poll.
 #[derive(Clone, Debug)]

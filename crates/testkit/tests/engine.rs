@@ -15,7 +15,9 @@ use sim_core::time::{Span, Time};
 use testkit::differences::differences;
 use testkit::invariants::{Invariants, violations};
 use testkit::policies::{Fixed, Restless};
-use testkit::scenarios::{Small, long_queues, random, with_commands, with_locks, with_programs};
+use testkit::scenarios::{
+    Small, long_queues, random, with_classes, with_commands, with_locks, with_programs,
+};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(part: u64) -> Range<u64> {

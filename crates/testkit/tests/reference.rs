@@ -19,7 +19,9 @@ use testkit::differences::differences;
 use testkit::policies::{Fixed, Restless};
 use testkit::reference;
 use testkit::scenarios::programs::{OPERATIONS, operation};
-use testkit::scenarios::{Small, random, with_commands, with_locks, with_programs, with_real_time};
+use testkit::scenarios::{
+    Small, random, with_classes, with_commands, with_locks, with_programs, with_real_time,
+};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -328,6 +330,28 @@ fn engine_and_reference_agree_on_programs() {
         let found = [ended * 20, answered / 10, served / 10, lost];
         assert!(found.iter().all(|found| *found > count), "ended, answered, served, lost: {found:?}");
     }
+}
+
+#[test]
+fn engine_and_reference_agree_on_tasks_that_change_their_class() {
+    let (mut compared, mut ran) = (0, 0);
+    for seed in seeds(600) {
+        for (how, small) in [("", scenario(seed)), (" in lock step", in_lock_step(seed))] {
+            let Some(small) = with_classes(small, seed) else { continue };
+            let label = format!("classes{how}, seed {seed}");
+            let report = match seed % 3 {
+                0 => compare(&label, &small, || Box::new(Fixed)),
+                1 => compare(&label, &small, || Box::new(Clockwork(seed as u32))),
+                _ => {
+                    let entry = policies::find("LOAD").expect("it exists");
+                    compare(&label, &small, || shelved(entry, seed, &small))
+                }
+            };
+            compared += 1;
+            ran += report.apps.iter().map(|app| app.counters.cpu_ns).sum::<u64>();
+        }
+    }
+    assert!(compared > 0 && ran > 0, "{compared} scenarios");
 }
 
 #[test]

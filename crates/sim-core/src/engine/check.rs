@@ -51,12 +51,13 @@ pub(crate) fn check(
     check_looks(machine, apps)?;
     let plain = !model.discipline.has_policies();
     let fair = |app: &AppSpec| {
-        (0..app.tasks).any(|rank| matches!(app.scheduling_of(rank), Scheduling::Batch | Scheduling::Idle))
+        app.schedulings().any(|scheduling| matches!(scheduling, Scheduling::Batch | Scheduling::Idle))
     };
     if let Some(app) = apps.iter().find(|app| plain && fair(app)) {
         return Err(format!("`{}`: only EEVDF has SCHED_BATCH and SCHED_IDLE", app.name));
     }
     check_real_time(model, apps)?;
+    check_classes(model, apps)?;
     check_slices(model, apps)?;
     commands::check(machine, model, apps)?;
     let mut numbered = apps.iter().enumerate();
@@ -71,7 +72,7 @@ fn check_real_time(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
             let (some, all) = (app.rank_scheduling.len(), app.tasks);
             return Err(format!("application `{name}` schedules {some} of {all} ranks"));
         }
-        let priorities = (0..app.tasks).filter_map(|rank| app.scheduling_of(rank).priority());
+        let priorities = app.schedulings().filter_map(Scheduling::priority);
         for priority in priorities {
             if !(1..=99).contains(&priority) {
                 return Err(format!("`{name}`: a real-time priority is 1 to 99, this is {priority}"));
@@ -94,6 +95,19 @@ fn check_real_time(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
     model.with_real_time().discipline.check(model.tick)
 }
 
+/// Refuses tasks that change their class where that is not simulated.
+fn check_classes(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
+    let changes = |app: &&AppSpec| app.classes().next().is_some();
+    let Some(app) = apps.iter().find(changes) else { return Ok(()) };
+    if !model.discipline.reweighs() {
+        return Err(format!("`{}` changes its scheduling class: only under CFS and EEVDF", app.name));
+    }
+    match apps.iter().filter(changes).find(|app| app.group.is_some()) {
+        Some(app) => Err(format!("`{}` changes its scheduling class, and is in a task group", app.name)),
+        None => Ok(()),
+    }
+}
+
 /// Refuses slices of tasks that are out of range, and where the kernel has none.
 fn check_slices(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
     let Some((app, slice)) = apps.iter().find_map(|app| Some((app, app.slice?))) else { return Ok(()) };
@@ -101,7 +115,7 @@ fn check_slices(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
     if !model.discipline.has_own_slices() {
         return Err(format!("`{name}`: only EEVDF since Linux 6.12 has slices of tasks"));
     }
-    if (0..app.tasks).any(|rank| app.scheduling_of(rank) == Scheduling::Idle) {
+    if app.schedulings().any(|scheduling| scheduling == Scheduling::Idle) {
         return Err(format!("`{name}`: tasks of SCHED_IDLE have no slice of their own"));
     }
     if slice < OWN_SLICE.0 || slice > OWN_SLICE.1 {

@@ -52,9 +52,10 @@ pub(super) fn check(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Res
         let name = &app.name;
         let acts = || app.commands.iter().map(|command| &command.act);
         // What its tasks do to themselves.
-        let own = app.program.changes().iter().map(|change| match change {
-            Change::Weight(weight) => Act::Weight(*weight),
-            Change::Cpus(cpus) => Act::Bind(cpus.clone()),
+        let own = app.program.changes().iter().filter_map(|change| match change {
+            Change::Weight(weight) => Some(Act::Weight(*weight)),
+            Change::Cpus(cpus) => Some(Act::Bind(cpus.clone())),
+            Change::Class(_) => None,
         });
         let own: Vec<Act> = own.collect();
         if acts().filter(|act| act.starts()).count() > 1 || app.is_commanded() && app.after.is_some() {
@@ -137,7 +138,11 @@ impl Engine<'_> {
             }
             Act::Weight(weight) => {
                 self.shared.apps[app].changed.values_mut().for_each(|before| before.weight = None);
-                all.into_iter().for_each(|task| self.reweigh(task, *weight));
+                for task in all {
+                    if self.renice(task, *weight, true) {
+                        self.reweigh(task, *weight);
+                    }
+                }
             }
             // A policy that orders the queues leaves no groups.
             Act::Group(_) | Act::Shares(..) if self.shared.model.groups.is_empty() => {}
@@ -259,7 +264,7 @@ impl Engine<'_> {
 
     /// A task changes. Where it is queued and keeps a lag, it leaves its queue for that and is placed there
     /// again, also if it sleeps and its dequeue is delayed.
-    fn change(&mut self, id: TaskId, change: run_queue::Change<'_>) {
+    pub(super) fn change(&mut self, id: TaskId, change: run_queue::Change<'_>) {
         let (cpu, task) = (self.shared.tasks[id].cpu, &self.shared.tasks[id]);
         let queued = matches!(task.state, TaskState::Queued | TaskState::Running) || task.history.delayed;
         let real_time = self.is_real_time(id);
@@ -278,7 +283,7 @@ impl Engine<'_> {
 
 /// A task that is in no queue gets a weight; its lag stays the same service, and where it has what is left of
 /// a request, that too or by the rule not (`reweight_entity`).
-fn change_weight(task: &mut Task, weight: u32, scales: bool) {
+pub(super) fn change_weight(task: &mut Task, weight: u32, scales: bool) {
     let before = i64::from(std::mem::replace(&mut task.weight, weight));
     if let Some(history) = task.history.written() {
         let scaled = |value: i64| (i128::from(value) * i128::from(before) / i128::from(weight)) as i64;

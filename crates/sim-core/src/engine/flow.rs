@@ -105,29 +105,31 @@ impl Engine<'_> {
         let id = self.cpus[cpu].current;
         let task = &mut self.shared.tasks[id];
         task.pc += 1;
-        let app = &self.shared.apps[task.app()];
-        let program = Arc::clone(&app.program);
+        let app = task.app();
+        let program = Arc::clone(&self.shared.apps[app].program);
         match &program.changes()[usize::from(change)] {
-            Change::Weight(_) if self.keeps_weight(id) => {}
             Change::Weight(weight) => {
-                let present = self.shared.tasks[id].weight;
-                self.before(id).weight.get_or_insert(present);
-                self.reweigh(id, *weight);
+                if self.renice(id, *weight, false) && !self.keeps_weight(id) {
+                    let present = self.shared.tasks[id].weight;
+                    self.before(id).weight.get_or_insert(present);
+                    self.reweigh(id, *weight);
+                }
             }
             Change::Cpus(cpus) => {
-                let mask = app.masks[usize::from(change)].clone();
+                let mask = self.shared.apps[app].masks[usize::from(change)].clone();
                 let present = self.shared.affinity(id).clone();
                 self.before(id).cpus.get_or_insert(present);
                 self.masked(id, cpus);
                 let bound = System::set_affinity(self, id, mask, WHY);
                 assert!(bound, "{id} is bound to cpus that exist");
             }
+            Change::Class(scheduling) => self.change_class(id, *scheduling),
         }
         self.cpus[cpu].current != id
     }
 
     /// Nice values are nothing to a task: it is a real-time task, or one of `SCHED_IDLE` (`set_load_weight`).
-    fn keeps_weight(&self, id: TaskId) -> bool {
+    pub(super) fn keeps_weight(&self, id: TaskId) -> bool {
         let scheduling = self.shared.tasks[id].history.scheduling;
         scheduling == Scheduling::Idle || scheduling.priority().is_some()
     }

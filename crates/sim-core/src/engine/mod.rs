@@ -87,6 +87,7 @@ mod bandwidth;
 mod barrier;
 mod catch_up;
 mod check;
+mod classes;
 mod clocks;
 mod commands;
 mod cores;
@@ -300,8 +301,8 @@ enum Change {
     Overtaken,
     /// Real-time tasks wait on the cpu, where one of them runs.
     Crowded,
-    /// It is a real-time task and has left the cpu.
-    Lowered,
+    /// Real-time tasks of this rank, which is the best of the cpu no more, have left it.
+    Lowered(i64),
 }
 
 /// The state of a run.

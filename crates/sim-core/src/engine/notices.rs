@@ -26,7 +26,7 @@ impl Engine<'_> {
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.requeue_overtaken(task, cpu, policy),
                 Change::Crowded => self.push_real_time(cpu),
-                Change::Lowered => self.pull_real_time(cpu, task),
+                Change::Lowered(rank) => self.pull_real_time(cpu, rank),
             }
         }
         self.notices.clear();

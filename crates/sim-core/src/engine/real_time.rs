@@ -139,10 +139,11 @@ impl Engine<'_> {
     }
 
     /// The priority of a cpu has fallen: tasks of the class that wait elsewhere and are better than what it
-    /// has come to it (`pull_rt_task`). `left`: who had the cpu.
-    pub(crate) fn pull_real_time(&mut self, cpu: CpuId, left: TaskId) {
+    /// has come to it (`pull_rt_task`). `left`: the
+    /// rank that the cpu had.
+    pub(crate) fn pull_real_time(&mut self, cpu: CpuId, left: i64) {
         let here = |engine: &Self| best_rank(&engine.shared.tasks, &engine.cpus[cpu]);
-        if here(self) <= rank(&self.shared.tasks[left]) {
+        if here(self) <= left {
             return;
         }
         for from in self.cpus.ids() {

@@ -16,7 +16,7 @@ use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
-use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, ProcessId, RunObjects, Task};
+use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, Own, ProcessId, RunObjects, Task};
 use crate::engine::ticks::Ticks;
 use crate::engine::watch::Watch;
 use crate::engine::{Engine, Simulation};
@@ -76,7 +76,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let scanned = spec.program.scanned();
     let mask = |change: &Change| match change {
         Change::Cpus(cpus) => Affinity::Set(Arc::new(cpus.clone())),
-        Change::Weight(_) => Affinity::All,
+        Change::Weight(_) | Change::Class(_) => Affinity::All,
     };
     App {
         first_lock: 0,
@@ -327,6 +327,8 @@ impl<'o> Engine<'o> {
         let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
         let commands = Commands::of(&specs);
         let irregular = specs.iter().any(is_irregular);
+        let changes = specs.iter().any(|spec| spec.classes().next().is_some());
+        let classes = if changes { Own::all(&specs) } else { IdVec::default() };
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !irregular;
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
@@ -389,6 +391,7 @@ impl<'o> Engine<'o> {
                 apps,
                 locks,
                 objects,
+                classes,
                 reports: Reports::new(observer),
             },
         }

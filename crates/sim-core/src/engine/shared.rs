@@ -9,7 +9,7 @@ use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
 use crate::engine::segments::Segments;
 use crate::engine::state::{
-    Activity, App, BarrierRank, Cpu, Look, OnReturn, Part, RunObjects, Stage, Task, Waiting,
+    Activity, App, BarrierRank, Cpu, Look, OnReturn, Own, Part, RunObjects, Stage, Task, Waiting,
 };
 use crate::engine::watch::Watch;
 use crate::event::Sources;
@@ -41,6 +41,8 @@ pub(crate) struct Shared<'o> {
     pub(crate) locks: Locks,
     /// What programs share besides.
     pub(crate) objects: RunObjects,
+    /// What tasks are by themselves, where they change their classes; otherwise empty.
+    pub(crate) classes: IdVec<TaskId, Own>,
     pub(crate) segments: Segments,
     /// The scans of the tasks' pages; empty without automatic NUMA balancing.
     pub(crate) scans: IdVec<TaskId, Scan>,

@@ -105,6 +105,9 @@ impl Engine<'_> {
         if from != to && self.shared.model.discipline.has_relative_keys() {
             self.catch_up(from);
             self.catch_up(to);
+            if self.keeps_distance(id) {
+                return;
+            }
             let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
             self.shared.tasks[id].vruntime += shift;
         }
@@ -250,7 +253,8 @@ impl Engine<'_> {
         self.note_stopping(id, cpu);
         self.depart(id, cpu);
         if self.is_real_time(id) {
-            self.notices.push((id, cpu, Change::Lowered));
+            let rank = run_queue::real_time::rank(&self.shared.tasks[id]);
+            self.notices.push((id, cpu, Change::Lowered(rank)));
         }
         self.shared.model.discipline.advance_minimum(&self.shared.tasks, &mut self.cpus[cpu]);
     }
@@ -313,6 +317,7 @@ impl Engine<'_> {
         if let Some(cpus) = before.cpus {
             self.shared.bind(id, cpus);
         }
+        self.renew_class(id);
     }
 
     /// Moves a runnable task to another cpu's queue.

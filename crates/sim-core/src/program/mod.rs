@@ -230,10 +230,34 @@ impl AppSpec {
         self.rank_scheduling.get(rank as usize).copied().unwrap_or(self.scheduling)
     }
 
-    /// Some of its tasks are real-time tasks.
+    /// Some of its tasks are real-time tasks, or become so by themselves ([`Change::Class`]).
     #[must_use]
     pub fn is_real_time(&self) -> bool {
-        (0..self.tasks).any(|rank| self.scheduling_of(rank).priority().is_some())
+        self.schedulings().any(|scheduling| scheduling.priority().is_some())
+    }
+
+    /// How its tasks are scheduled: at the start, and by what they change of themselves.
+    pub(crate) fn schedulings(&self) -> impl Iterator<Item = Scheduling> + '_ {
+        let first = (0..self.tasks).map(|rank| self.scheduling_of(rank));
+        first.chain(self.classes())
+    }
+
+    /// The classes that its tasks give to themselves.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = Scheduling> + '_ {
+        self.program.changes().iter().filter_map(|change| match change {
+            Change::Class(scheduling) => Some(*scheduling),
+            Change::Weight(_) | Change::Cpus(_) => None,
+        })
+    }
+
+    /// The load weight of the task of a rank when it is of `SCHED_OTHER`: that of its nice value, which is 0
+    /// for tasks that begin with `SCHED_IDLE`.
+    #[must_use]
+    pub fn nice_weight_of(&self, rank: u32) -> u32 {
+        if self.scheduling_of(rank) == Scheduling::Idle {
+            return 1024;
+        }
+        self.rank_weights.get(rank as usize).copied().unwrap_or(self.weight)
     }
 
     /// An application of nice-0 tasks that arrives at once, without background role or restrictions.

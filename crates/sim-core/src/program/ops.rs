@@ -3,6 +3,7 @@
 use crate::ids::{DeviceId, EventId, LockId, NodeId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use crate::machine::CpuSet;
+use crate::program::Scheduling;
 use crate::spread::{Quantiles, Spread};
 use crate::time::{Span, Work};
 
@@ -203,11 +204,14 @@ pub enum Op {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
     /// It gets this load weight (`setpriority`; nice 0 is 1,024), where commands can change weights
-    /// ([`crate::command::Act::Weight`]). Tasks of [`Scheduling::Idle`](crate::program::Scheduling::Idle) and
-    /// real-time tasks keep theirs (`set_load_weight`).
+    /// ([`crate::command::Act::Weight`]). Tasks of [`Scheduling::Idle`] and real-time tasks keep theirs
+    /// (`set_load_weight`); where classes change, it counts once they are of another class.
     Weight(u32),
     /// It may run on these cpus only (`sched_setaffinity`).
     Cpus(CpuSet),
+    /// It gets another scheduling class or priority (`sched_setscheduler`), where the kernel has it and
+    /// weights can change ([`Change::Weight`]); no task of a task group does.
+    Class(Scheduling),
 }
 
 /// A program: validated operations, shared by all ranks of an application.

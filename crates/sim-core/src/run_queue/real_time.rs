@@ -551,6 +551,10 @@ impl Rules for RealTime {
             if cpu.current == id {
                 self.throttle(tasks, cpu);
             }
+            if let Discipline::Cfs(params) = &*self.below {
+                // How often it wakes others counts in any class.
+                params.leave(tasks, cpu, id, reason, now);
+            }
             return;
         }
         self.below(tasks, cpu, |below, tasks, cpu| below.leave(tasks, cpu, id, reason, now));

@@ -55,7 +55,9 @@ impl Reference<'_> {
                         Act::Pause => self.pause(t),
                         Act::Weight(weight) => {
                             self.tasks[t].event.weight_before = None;
-                            self.weigh(t, weight);
+                            if self.notes_nice(t, weight, true) {
+                                self.weigh(t, weight);
+                            }
                         }
                         Act::Group(group) => self.regroup(t, group),
                         _ => self.go_on(t, policy),
@@ -142,7 +144,7 @@ impl Reference<'_> {
 
     /// Something of a task changes. One that counts in a queue with its lag is out of it meanwhile: it comes
     /// back with the lag and with the rest of its request, protected anew if it runs, delayed if it was.
-    fn alter(&mut self, t: usize, change: impl FnOnce(&mut Self)) {
+    pub(super) fn alter(&mut self, t: usize, change: impl FnOnce(&mut Self)) {
         let c = self.tasks[t].cpu;
         let runs = self.cpus[c].current == Some(t);
         let delayed = self.cpus[c].delayed.contains(&t);
@@ -171,7 +173,7 @@ impl Reference<'_> {
     }
 
     /// Its lag is the same service as before, and by the rule what is left of its request.
-    fn set_weight(&mut self, t: usize, weight: u32) {
+    pub(super) fn set_weight(&mut self, t: usize, weight: u32) {
         let scales = self.eevdf().is_none_or(|params| params.request_scales);
         let task = &mut self.tasks[t];
         let old = std::mem::replace(&mut task.weight, weight);

@@ -239,11 +239,16 @@ impl Reference<'_> {
         match &program.changes()[usize::from(number)] {
             Change::Weight(weight) => {
                 let scheduling = self.tasks[t].scheduling;
-                if scheduling != Scheduling::Idle && scheduling.priority().is_none() {
+                let counts = self.notes_nice(t, *weight, false);
+                if counts && scheduling != Scheduling::Idle && scheduling.priority().is_none() {
                     let present = self.tasks[t].weight;
                     self.tasks[t].event.weight_before.get_or_insert(present);
                     self.weigh(t, *weight);
                 }
+                true
+            }
+            Change::Class(scheduling) => {
+                self.change_class(t, *scheduling);
                 true
             }
             Change::Cpus(cpus) => {
@@ -274,5 +279,6 @@ impl Reference<'_> {
         if let Some(cpus) = cpus {
             self.set_affinity(TaskId(t as u32), cpus, Why::NONE);
         }
+        self.renew_class(t);
     }
 }

@@ -8,6 +8,7 @@
 mod bandwidth;
 mod barrier;
 mod caches;
+mod classes;
 mod commands;
 mod compute;
 mod cores;
@@ -109,6 +110,8 @@ struct Reference<'o> {
     uses: Vec<usage::RefShare>,
     /// Some task is a real-time task.
     real_time: bool,
+    /// Tasks change their classes.
+    classes_change: bool,
     apps: Vec<RefApp>,
     /// What the programs share.
     objects: RefObjects,
@@ -156,8 +159,8 @@ enum Change {
     Overtaken,
     /// Others of the real-time class wait where it runs.
     Crowded,
-    /// It is of the real-time class and has left.
-    Lowered,
+    /// Somebody of the real-time class, of this priority, has left or has become worse.
+    Lowered(u8),
 }
 
 /// Runs a scenario on the reference engine. The report equals the engine's except for `events`.
@@ -212,6 +215,11 @@ impl<'o> Reference<'o> {
                 timers.push((startup::delay(spec, number, &options), Timer::Start(number)));
             }
         }
+        let specs_real_time = specs.iter().any(AppSpec::is_real_time);
+        let changes = |spec: &AppSpec| {
+            spec.program.changes().iter().any(|change| matches!(change, sim_core::program::Change::Class(_)))
+        };
+        let classes_change = specs.iter().any(changes);
         let (apps, locks) = RefApp::all(specs, &objects.locks);
         timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
         if let Discipline::Ts(params) = &model.discipline {
@@ -237,7 +245,8 @@ impl<'o> Reference<'o> {
             digest: Digest::default(),
             now: 0,
             uses: vec![usage::RefShare::default(); tasks.len()],
-            real_time: tasks.iter().any(|task| task.scheduling.priority().is_some()),
+            real_time: specs_real_time,
+            classes_change,
             tasks,
             apps,
             objects: shared,
@@ -503,7 +512,7 @@ impl<'o> Reference<'o> {
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.ask_overtaken(t, c, policy),
                 Change::Crowded => self.push_class(c),
-                Change::Lowered => self.pull_class(c, t),
+                Change::Lowered(priority) => self.pull_class(c, priority),
             }
         }
     }

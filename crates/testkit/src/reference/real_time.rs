@@ -274,9 +274,9 @@ impl Reference<'_> {
         }
     }
 
-    /// A cpu that `left` has left gets better ones that wait elsewhere.
-    pub(super) fn pull_class(&mut self, c: usize, left: usize) {
-        if Some(self.top(c)) >= self.class_priority(left) {
+    /// A cpu whose priority was `left` and has fallen gets better ones that wait elsewhere.
+    pub(super) fn pull_class(&mut self, c: usize, left: u8) {
+        if self.top(c) >= left {
             return;
         }
         for from in 0..self.cpus.len() {

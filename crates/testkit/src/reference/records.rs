@@ -1,5 +1,7 @@
 //! What the reference engine knows of the groups, queues and classes of a cpu: records without rules.
 
+use sim_core::program::{AppSpec, Scheduling, WEIGHT_IDLE, WEIGHT_REAL_TIME};
+
 use super::server::{RefServer, Standing};
 use super::tracks::Tracks;
 
@@ -104,3 +106,30 @@ impl RefClass {
 
 /// The level of the tasks of the class, which no other task has.
 pub(super) const APART: u8 = 200;
+
+/// What a task is by itself.
+#[derive(Clone, Copy)]
+pub(super) struct RefOwn {
+    pub(super) scheduling: Scheduling,
+    /// The weight of its nice value.
+    pub(super) nice: u32,
+    /// What a new process in its place is.
+    pub(super) first: (Scheduling, u32),
+    /// Of the class: the weight that it had before, and whether it left its queue for the class.
+    pub(super) left: (u32, bool),
+}
+
+impl RefOwn {
+    pub(super) fn of(spec: &AppSpec, rank: u32) -> Self {
+        let (scheduling, nice) = (spec.scheduling_of(rank), spec.nice_weight_of(rank));
+        Self { scheduling, nice, first: (scheduling, nice), left: (nice, false) }
+    }
+
+    pub(super) const fn weighs(&self, scheduling: Scheduling) -> u32 {
+        match scheduling {
+            Scheduling::Idle => WEIGHT_IDLE,
+            Scheduling::Other | Scheduling::Batch => self.nice,
+            Scheduling::Fifo(_) | Scheduling::RoundRobin(_) => WEIGHT_REAL_TIME,
+        }
+    }
+}

@@ -14,7 +14,7 @@ use sim_core::wait::Scope;
 
 use super::memory::Job;
 use super::objects::EventWait;
-use super::records::{APART, RefClass, RefGroup, RefQueue};
+use super::records::{APART, RefClass, RefGroup, RefOwn, RefQueue};
 use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
 use super::usage::RefUsage;
@@ -274,6 +274,8 @@ pub(super) struct RefTask {
     pub(super) priority: u8,
     pub(super) weight: u32,
     pub(super) scheduling: Scheduling,
+    /// What it is by itself, where tasks change their classes.
+    pub(super) own: RefOwn,
     pub(super) own_slice: Option<u64>,
     /// Its task group.
     pub(super) group: Option<u16>,
@@ -378,6 +380,7 @@ impl RefTask {
             priority: if spec.scheduling_of(rank).priority().is_some() { APART } else { 0 },
             weight: spec.weight_of(rank),
             scheduling: spec.scheduling_of(rank),
+            own: RefOwn::of(spec, rank),
             own_slice: spec.slice.map(Span::ns),
             group: spec.group,
             pauses: false,

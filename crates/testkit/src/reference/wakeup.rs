@@ -75,7 +75,9 @@ impl Reference<'_> {
         }
         self.charge(from);
         self.charge(to);
-        self.tasks[t].vruntime += self.cpus[to].minimum - self.cpus[from].minimum;
+        if !self.is_apart(t) {
+            self.tasks[t].vruntime += self.cpus[to].minimum - self.cpus[from].minimum;
+        }
     }
 
     /// The policy orders the queues.
@@ -277,7 +279,8 @@ impl Reference<'_> {
         }
         self.depart(t, c);
         if self.real_time && self.in_class(t) {
-            self.notices.push((t, c, Change::Lowered));
+            let priority = self.class_priority(t).unwrap_or(1);
+            self.notices.push((t, c, Change::Lowered(priority)));
         }
         self.advance_minimum(c);
     }

@@ -8,9 +8,9 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{CpuId, DeviceId, EventId, LockId, ProfileId};
 use sim_core::machine::CpuSet;
-use sim_core::os::Discipline;
+use sim_core::os::{Discipline, OsModel};
 use sim_core::program::{
-    Arrivals, Change, Device, Event, NamedLock, Objects, Op, Program, Quantiles, Source, Spread,
+    Arrivals, Change, Device, Event, NamedLock, Objects, Op, Program, Quantiles, Scheduling, Source, Spread,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Time, Work};
@@ -72,6 +72,8 @@ struct Shop<'a> {
     step: u64,
     cpus: u32,
     weighs: bool,
+    /// Tasks change their classes, to these.
+    classes: Vec<Scheduling>,
     semaphores: Vec<(EventId, u32)>,
     condition: EventId,
     queues: Vec<Queue>,
@@ -91,8 +93,36 @@ struct Code {
 
 /// Gives the tasks of a scenario programs of these operations.
 #[must_use]
-pub fn with_programs(mut small: Small, seed: u64) -> Small {
-    let mut rng = stream(seed, Purpose::Test, 50);
+pub fn with_programs(small: Small, seed: u64) -> Small {
+    drawn(small, stream(seed, Purpose::Test, 50), Vec::new())
+}
+
+/// The same of tasks that change their scheduling classes, some of which are real-time tasks from the start;
+/// none where that is not simulated.
+#[must_use]
+pub fn with_classes(mut small: Small, seed: u64) -> Option<Small> {
+    let mut rng = stream(seed, Purpose::Test, 51);
+    if !matches!(small.model.discipline, Discipline::Cfs(_) | Discipline::Eevdf(_)) {
+        return None;
+    }
+    small.model = Arc::new(OsModel { groups: Vec::new(), ..(*small.model).clone() });
+    small.apps.iter_mut().for_each(|app| app.group = None);
+    let mut classes = vec![Scheduling::Other, Scheduling::Other];
+    if matches!(small.model.discipline, Discipline::Eevdf(_)) {
+        classes.push(Scheduling::Batch);
+        classes.extend(small.apps.iter().all(|app| app.slice.is_none()).then_some(Scheduling::Idle));
+    }
+    if rng.random_range(0..8) > 0 {
+        small = super::with_real_time(small, seed);
+        let priorities = [1, 1, 2, 50, 50];
+        classes.extend(
+            priorities.map(Scheduling::Fifo).into_iter().chain(priorities.map(Scheduling::RoundRobin)),
+        );
+    }
+    Some(drawn(small, rng, classes))
+}
+
+fn drawn(mut small: Small, mut rng: ChaCha8Rng, classes: Vec<Scheduling>) -> Small {
     let limited = small.model.groups.iter().any(|group| group.limit.is_some());
     let weighs = match small.model.discipline {
         Discipline::Cfs(_) => small.model.groups.is_empty(),
@@ -102,6 +132,7 @@ pub fn with_programs(mut small: Small, seed: u64) -> Small {
     let step = [1, 1, 500, 2_000][rng.random_range(0..4)];
     let tasks: u32 = small.apps.iter().map(|app| app.tasks).sum();
     let mut shop = Shop::open(&mut rng, step, small.machine.cpus(), weighs, tasks);
+    shop.classes = classes;
     let helpers = small.apps.len() > 1 && shop.one_in(4);
     let named = !shop.one_in(3);
     let last = small.apps.len() - 1;
@@ -131,8 +162,18 @@ impl<'a> Shop<'a> {
         let none = EventId(0);
         let (objects, meeting) = (Objects::default(), (none, 1));
         let (semaphores, queues) = (Vec::new(), Vec::new());
-        let mut shop =
-            Self { rng, objects, step, cpus, weighs, semaphores, condition: none, queues, meeting };
+        let mut shop = Self {
+            rng,
+            objects,
+            step,
+            cpus,
+            weighs,
+            classes: Vec::new(),
+            semaphores,
+            condition: none,
+            queues,
+            meeting,
+        };
         for _ in 0..2 {
             let units = shop.below(4) as u32 + 1;
             let semaphore = shop.event("semaphore", units, false);
@@ -268,6 +309,9 @@ impl<'a> Shop<'a> {
     }
 
     fn block(&mut self, code: &mut Code) {
+        if !self.classes.is_empty() && self.one_in(3) {
+            return self.class(code);
+        }
         match self.below(16) {
             0 | 1 => self.semaphore(code),
             2 | 3 => self.by_role(code, Self::signals, Self::awaits),
@@ -363,6 +407,22 @@ impl<'a> Shop<'a> {
         let first = [Span::ZERO, self.span(1, 300_000)][self.below(2) as usize];
         let period = self.span(5_000, 400_000);
         code.ops.push(Op::Until { clock, first, period, skips });
+    }
+
+    /// A task is of another class for a while, or for good.
+    fn class(&mut self, code: &mut Code) {
+        for _ in 0..self.rng.random_range(1..=2) {
+            let drawn = self.below(self.classes.len() as u64) as usize;
+            let class = self.classes[drawn];
+            code.changes.push(Change::Class(class));
+            code.ops.push(Op::Set(code.changes.len() as u16 - 1));
+            if self.one_in(4) {
+                let span = self.span(1, 30_000);
+                code.ops.push(Op::Sleep { span, spread: Spread::NONE });
+            } else {
+                self.compute(code, 20_000);
+            }
+        }
     }
 
     fn changes(&mut self, code: &mut Code) {

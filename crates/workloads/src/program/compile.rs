@@ -262,6 +262,7 @@ impl<'a, C> Compiler<'a, C> {
                 self.change(Change::Weight(weight));
             }
             Action::Cpus(set) => self.change(Change::Cpus(set.clone())),
+            Action::Scheduling(class) => self.change(Change::Class(*class)),
             Action::Done => self.push(Op::Done),
             Action::StartClock => self.push(Op::StartClock),
         }

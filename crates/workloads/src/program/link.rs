@@ -8,7 +8,7 @@ use notation::reader::Reader;
 use notation::suggest::nearest;
 use sim_core::ids::{DeviceId, EventId, LockId};
 use sim_core::machine::CpuSet;
-use sim_core::program::{Change, MemoryProfile, Objects, Op, Program, Quantiles};
+use sim_core::program::{Change, MemoryProfile, Objects, Op, Program, Quantiles, Scheduling};
 use sim_core::time::Time;
 
 use super::compile::{self, Code};
@@ -34,6 +34,8 @@ pub struct Kind {
     pub nice: Option<Place>,
     /// The cpus to which they change, and where.
     pub cpus: Vec<(CpuSet, Place)>,
+    /// The classes to which they change, and where.
+    pub classes: Vec<(Scheduling, Place)>,
     code: Arc<Code>,
 }
 
@@ -192,16 +194,18 @@ fn kind<C>(reader: &mut Reader<C>, drafts: &[Draft], (app, at): (usize, usize), 
         Op::Take { event, .. } => stamped(*event),
         _ => false,
     };
-    let (mut nice, mut cpus) = (None, Vec::new());
+    let (mut nice, mut cpus, mut classes) = (None, Vec::new(), Vec::new());
     draft.each(&written.code, &mut |action, place| match action {
         Action::Nice(_) => nice = nice.or(Some(place)),
         Action::Cpus(set) => cpus.push((set.clone(), place)),
+        Action::Scheduling(class) => classes.push((*class, place)),
         _ => {}
     });
     let kind = Kind {
         name: name.clone(),
         nice,
         cpus,
+        classes,
         count: written.count,
         requests: written.requests.unwrap_or_else(|| code.ops.iter().any(answers)),
         endless: code.ops.contains(&Op::Repeat(0)),

@@ -10,6 +10,7 @@ use notation::yaml::Node;
 use sim_core::ids::CpuId;
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
+use sim_core::program::Scheduling;
 use sim_core::time::Span;
 
 use super::statements::STATEMENTS;
@@ -280,6 +281,7 @@ impl<C> Parser<'_, C> {
             "choose" => Action::Choose(self.cases(depth, form)?),
             "nice" => Action::Nice(self.nice(form)?),
             "cpus" => Action::Cpus(self.cpus(form)?),
+            "scheduling" => Action::Scheduling(self.scheduling()?),
             "barrier" => {
                 let name = self.peek().is_some().then(|| self.name("the name of a barrier", form));
                 Action::Barrier(transposed(name)?)
@@ -424,6 +426,25 @@ impl<C> Parser<'_, C> {
             self.refuse(place, "`nice` takes a whole number between -20 and 19", "");
         }
         nice
+    }
+
+    fn scheduling(&mut self) -> Option<Scheduling> {
+        const FORM: &str = "scheduling fifo 50";
+        let (text, place) = self.word("the scheduling policy", FORM)?;
+        let of: fn(u8) -> Scheduling = match text.as_str() {
+            "other" => return Some(Scheduling::Other),
+            "batch" => return Some(Scheduling::Batch),
+            "idle" => return Some(Scheduling::Idle),
+            "fifo" => Scheduling::Fifo,
+            "rr" => Scheduling::RoundRobin,
+            _ => {
+                let message = format!("`{text}` is no scheduling policy");
+                self.refuse(place, message, "write `other`, `batch`, `idle`, `fifo 50` or `rr 50`");
+                return None;
+            }
+        };
+        let priority = self.value(("the priority, 1 to 99,", FORM), Kind::Count, (1, 99))?;
+        Some(of(priority as u8))
     }
 
     fn cpus(&mut self, form: &str) -> Option<CpuSet> {

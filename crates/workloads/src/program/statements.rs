@@ -60,6 +60,11 @@ pub const STATEMENTS: &[StatementForm] = &[
     row("call", "call SECTION", "Does a section of the program."),
     row("nice", "nice N", "Changes the nice value of the task."),
     row("cpus", "cpus LIST", "Changes the cpus that the task may use (sched_setaffinity)."),
+    row(
+        "scheduling",
+        "scheduling CLASS [PRIORITY]",
+        "Changes the scheduling policy of the task: other, batch, idle, fifo N or rr N (sched_setscheduler).",
+    ),
     row("done", "done", "Ends the response to the present request before the next one is asked for."),
     row("start", "start clock", "The run time of the application counts from here."),
 ];

@@ -104,6 +104,7 @@ share 7 {
 }
 nice -5
 cpus 0,1,2,7
+scheduling fifo 50
 done
 start clock
 ";
@@ -166,6 +167,10 @@ fn errors_name_the_word_and_what_would_be_right() {
         ("choose { 70% { yield } 40% { yield } }", "are 110% together"),
         ("choose { yield }", "the probability"),
         ("nice 20", "between -20 and 19"),
+        ("scheduling fifo", "the priority, 1 to 99, is missing"),
+        ("scheduling rr 100", "1 and 99"),
+        ("scheduling realtime", "write `other`, `batch`, `idle`, `fifo 50` or `rr 50`"),
+        ("scheduling idle 3", "does not belong here"),
         ("lock a/b", "is not a name"),
         ("run $service", "no value is called `service`"),
         ("until 0ms", "must lie between"),

@@ -2,6 +2,7 @@
 
 use notation::diagnostics::Place;
 use sim_core::machine::CpuSet;
+use sim_core::program::Scheduling;
 use sim_core::time::Span;
 
 /// A name with its place.
@@ -109,6 +110,8 @@ pub enum Action {
     Nice(i8),
     /// Other cpus for it.
     Cpus(CpuSet),
+    /// Another scheduling class for it.
+    Scheduling(Scheduling),
     /// The present request is answered.
     Done,
     /// The clock of the program starts.

@@ -2,6 +2,7 @@
 
 mod apart;
 mod app;
+mod class;
 mod cpu;
 mod look;
 mod objects;
@@ -11,6 +12,7 @@ mod task;
 
 pub(crate) use apart::{Armed, Boxed, History, LockWaiter, MaybeNode};
 pub(crate) use app::{App, BarrierRank, Before};
+pub(crate) use class::Own;
 pub(crate) use cpu::{Activity, Cpu, Lazily, NOWHERE, OnReturn};
 pub(crate) use look::Look;
 pub(crate) use objects::{Flow, RunObjects};
