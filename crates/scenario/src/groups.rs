@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::policies::Choice;
 use notation::diagnostics::Place;
-use notation::yaml::Node;
+use notation::yaml::{Entry, Node};
 use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
 use sim_core::os::{Limit, OsModel, TaskGroup};
 use sim_core::program::Scheduling;
@@ -15,6 +15,7 @@ use crate::Reader;
 use crate::apps::App;
 use crate::cgroups::{Declared, WEIGHT};
 use crate::keys::{Application, Scenario};
+use crate::program_keys::KindKeys;
 
 /// Keys that need CFS or EEVDF, and one that needs EEVDF.
 const GROUPS: &str = "`session` and `cgroup`";
@@ -45,18 +46,18 @@ pub(crate) fn assign(
             return None;
         }
         let grouped = written.session.place().or(written.cgroup.place());
-        let each = written.scheduling.given(reader)?.unwrap_or_default();
-        let place = written.scheduling.place();
-        let has = |of: &[Scheduling]| each.iter().any(|one| of.contains(one));
-        let scheduled = place.filter(|_| has(&[Scheduling::Batch, Scheduling::Idle]));
-        real_time = real_time.or(place.filter(|_| each.iter().any(|one| one.priority().is_some())));
-        let sliced = written.slice.place();
-        if let Some(place) = sliced {
-            has_slices(reader, (place, has(&[Scheduling::Idle])), kernel)?;
+        first = first.or(grouped.zip(Some(GROUPS)));
+        for asked in asked(reader, &written)? {
+            let has = |of: &[Scheduling]| asked.scheduling.iter().any(|one| of.contains(one));
+            let scheduled = asked.place.filter(|_| has(&[Scheduling::Batch, Scheduling::Idle]));
+            let ranked = asked.scheduling.iter().any(|one| one.priority().is_some());
+            real_time = real_time.or(asked.place.filter(|_| ranked));
+            if let Some(place) = asked.sliced {
+                has_slices(reader, (place, has(&[Scheduling::Idle])), kernel)?;
+            }
+            scheduling = scheduling.or(scheduled);
+            first = first.or(scheduled.zip(Some(SCHEDULING))).or(asked.sliced.zip(Some(SLICES)));
         }
-        scheduling = scheduling.or(scheduled);
-        first = first.or(grouped.zip(Some(GROUPS))).or(scheduled.zip(Some(SCHEDULING)));
-        first = first.or(sliced.zip(Some(SLICES)));
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
     }
     if kernel.autogroup {
@@ -87,6 +88,35 @@ pub(crate) fn assign(
     }
     enter(&groups, kernel, apps, &members);
     Some(())
+}
+
+/// What some tasks ask of the kernel.
+struct Asked {
+    /// Their scheduling policies, and where they are written.
+    scheduling: Vec<Scheduling>,
+    place: Option<Place>,
+    /// Where a slice is written.
+    sliced: Option<Place>,
+}
+
+/// What the tasks of an application ask of the kernel: those of each kind, where its program has kinds.
+fn asked(reader: &mut Reader, written: &Application<'_>) -> Option<Vec<Asked>> {
+    let common = written.scheduling.given(reader)?.unwrap_or_default();
+    let all = Asked { scheduling: common, place: written.scheduling.place(), sliced: written.slice.place() };
+    let kinds = written.program.node().and_then(|program| program.get("kinds"));
+    let kinds = kinds.map_or(&[][..], |kinds| kinds.value.entries());
+    if kinds.is_empty() {
+        return Some(vec![all]);
+    }
+    let of = |kind: &Entry| {
+        let own = KindKeys::of(&kind.value);
+        let (scheduling, place) = match own.scheduling.given(reader)? {
+            Some(own_policies) => (own_policies, own.scheduling.place()),
+            None => (all.scheduling.clone(), all.place),
+        };
+        Some(Asked { scheduling, place, sliced: own.slice.place().or(all.sliced) })
+    };
+    kinds.iter().map(of).collect()
 }
 
 /// The kernel has these groups, and the applications are in theirs.

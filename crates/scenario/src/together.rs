@@ -26,9 +26,13 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
             partition(reader, item, label, choice, resolved);
         }
         let under = choice.over.as_deref().map_or("", |over| over.entry.name);
-        let changes = resolved.apps.iter().any(|app| !app.spec.rebinds.is_empty());
-        if changes && [choice.entry.name, under].contains(&"DWRR") {
-            let message = format!("the policy `{label}` does not work with `affinity`");
+        let changes = resolved.apps.iter().find_map(|app| match &app.kind {
+            _ if !app.spec.rebinds.is_empty() => Some("`affinity`"),
+            Some(of) if !of.kind.cpus.is_empty() => Some("`cpus` in the code of a program"),
+            _ => None,
+        });
+        if let Some(changes) = changes.filter(|_| [choice.entry.name, under].contains(&"DWRR")) {
+            let message = format!("the policy `{label}` does not work with {changes}");
             let hint = "DWRR counts the tasks that it can take by masks that do not change; use `cpus`";
             reader.wrong_node(item, message, hint);
         }

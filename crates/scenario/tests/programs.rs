@@ -249,3 +249,26 @@ fn remarks_name_what_has_no_effect() {
     assert!(warned.contains("`b` has no dedicated run"), "{warned}");
     assert!(!warnings(&beside, &["baseline=none"]).contains("dedicated run"));
 }
+
+#[test]
+fn what_a_kind_asks_of_the_kernel_is_checked_as_that_of_an_application() {
+    let scenario = |kernel: &str, policy: &str, keys: &str| {
+        format!(
+            "name: x\nmachine: core:2\nkernel: {kernel}\npolicies: [{policy}]\napps:\n  a:\n    program:\n\
+             \x20     kinds: {{ one: {{ {keys}, code: 'run 1ms' }}, two: {{ code: 'run 1ms' }} }}\n"
+        )
+    };
+    for (kernel, policy, keys, said) in [
+        ("freebsd-7", "LOAD", "scheduling: { fifo: 5 }", "freebsd-7 has no SCHED_FIFO and SCHED_RR here"),
+        ("linux-6.18", "RUSTY", "scheduling: { rr: 5 }", "does not work with real-time tasks"),
+        ("freebsd-7", "LOAD", "scheduling: batch", "`batch` and `idle` need EEVDF"),
+        ("linux-6.6", "LOAD", "slice: 1ms", "slices of tasks came with Linux 6.12"),
+        ("linux-6.18", "LOAD", "slice: 1ms, scheduling: idle", "tasks of SCHED_IDLE have no slice"),
+    ] {
+        let message = refused(&scenario(kernel, policy, keys));
+        assert!(message.contains(said), "{message}");
+        resolved(&scenario("linux-6.18", "LOAD", keys.split(", ").next().unwrap()), &[]);
+    }
+    let text = scenario("linux-6.18", "DWRR", "count: 2").replace("run 1ms", "cpus 0; run 1ms");
+    assert!(refused(&text).contains("`DWRR` does not work with `cpus` in the code"), "{}", refused(&text));
+}

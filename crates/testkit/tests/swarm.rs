@@ -12,6 +12,8 @@ use policies::ALL;
 use serde_json::Value;
 use sim_core::engine::Simulation;
 use testkit::swarm::{Campaign, Failure, Faulty, campaign, check_bytes, check_text, scenario, shrink, write};
+use workloads::LOCK_KINDS;
+use workloads::program::{STATEMENTS, VARIATIONS};
 
 /// Cases of the gate.
 const CASES: u64 = 250;
@@ -31,6 +33,9 @@ fn the_first_cases_pass() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!((statistics.cases, statistics.failed), (CASES, 0));
     assert!(statistics.refused() * 20 < CASES, "{} cases are refused", statistics.refused());
+    assert_eq!(statistics.never_run(), [""; 0], "operations that no program has run");
+    let (deadlocks, completed) = (statistics.ended("deadlock"), statistics.ended("completed"));
+    assert!(deadlocks * 20 < completed, "{deadlocks} deadlocks beside {completed} runs that completed");
     let text = statistics.markdown((std::time::Duration::from_secs(1), CASES));
     for check in ["again", "stepwise", "reference", "replayed", "order", "results", "faulty: reference"] {
         assert!(text.contains(&format!("| {check} |")), "{check} was never done: {text}");
@@ -159,7 +164,10 @@ fn words(tree: &Value, found: &mut BTreeSet<String>) {
             words(value, found);
         }),
         Value::Array(list) => list.iter().for_each(|value| words(value, found)),
-        Value::String(text) => drop(found.insert(text.clone())),
+        Value::String(text) => {
+            found.extend(text.split([' ', '\n', ';']).map(str::to_owned));
+            found.insert(text.clone());
+        }
         _ => {}
     }
 }
@@ -183,6 +191,25 @@ fn the_cases_meet_every_policy_kernel_workload_and_parameter() {
     let left_out = ["about", "objective", "templates", "threads_per_core"];
     wanted.extend(keys.map(|key| key.name).filter(|name| !left_out.contains(name)));
     let missing: Vec<&&str> = wanted.iter().filter(|name| !found.contains(**name)).collect();
+    assert!(missing.is_empty(), "never drawn: {missing:?}");
+}
+
+#[test]
+fn the_cases_meet_every_statement_and_key_of_programs() {
+    let mut found = BTreeSet::new();
+    for seed in 0..1_000 {
+        let tree = scenario(seed);
+        let apps = tree["apps"].as_object().unwrap();
+        apps.values().filter_map(|app| app.get("program")).for_each(|program| words(program, &mut found));
+    }
+    let keys = "kinds count code requests locks semaphores queues barriers devices tables arrivals values \
+        profiles sections shared nice cpus scheduling slice runtime deadline background places copy every \
+        mean bursts at start means last fifo rr";
+    let statements = STATEMENTS.iter().chain(VARIATIONS).map(|statement| statement.word);
+    let locks = LOCK_KINDS.iter().map(|kind| kind.name);
+    let words =
+        "from clock skip with $v".split(' ').chain(keys.split_whitespace()).chain(statements).chain(locks);
+    let missing: Vec<&str> = words.filter(|word| !found.contains(*word)).collect();
     assert!(missing.is_empty(), "never drawn: {missing:?}");
 }
 

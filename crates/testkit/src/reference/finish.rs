@@ -7,12 +7,12 @@ use sim_core::program::{AppSpec, NamedLock, Op};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::Reference;
-use super::state::{RefApp, RefLock, Signals};
+use super::state::{RefApp, RefLock, Signals, Waiting};
 
 impl RefApp {
     /// All applications and their locks: those of the run, and behind them those that each has of its own.
     pub(super) fn all(specs: Vec<AppSpec>, named: &[NamedLock]) -> (Vec<Self>, Vec<RefLock>) {
-        let mut locks: Vec<_> = named.iter().map(|lock| RefLock::new(lock.rules)).collect();
+        let mut locks: Vec<_> = named.iter().map(RefLock::named).collect();
         let (mut apps, mut first) = (Vec::new(), 0);
         for spec in specs {
             let own = if spec.named_locks { 0 } else { spec.program.locks() };
@@ -57,16 +57,67 @@ impl RefApp {
 }
 
 impl Reference<'_> {
-    /// For the deadlock message: how many wait, and the first five of them.
+    /// For the deadlock message: how many wait, for what the first five of them do, and a circle if there is
+    /// one.
     pub(super) fn who_waits(&self) -> String {
-        let waits = |t: &&super::RefTask| t.state != TaskState::Exited && !self.apps[t.app].spec.background;
-        let all: Vec<_> = self.tasks.iter().filter(waits).collect();
-        let names: Vec<_> = all
-            .iter()
-            .take(5)
-            .map(|t| format!("{} rank {} ({:?})", self.apps[t.app].spec.name, t.rank, t.waiting))
-            .collect();
-        format!("{} tasks wait for what will never happen: {}", all.len(), names.join(", "))
+        let waits = |t: &usize| {
+            let task = &self.tasks[*t];
+            task.state != TaskState::Exited && !self.apps[task.app].spec.background
+        };
+        let all: Vec<usize> = (0..self.tasks.len()).filter(waits).collect();
+        let each: Vec<String> = all.iter().take(5).map(|t| self.what_for(*t)).collect();
+        let mut text = format!("{} tasks wait for what will never happen: {}", all.len(), each.join("; "));
+        if let Some(circle) = (0..self.tasks.len()).find_map(|t| self.circle_from(t)) {
+            let names: Vec<String> = circle.iter().take(5).map(|t| self.called(*t)).collect();
+            text = format!("{text}; a circle of {}: {}", circle.len(), names.join(", "));
+        }
+        text
+    }
+
+    fn called(&self, t: usize) -> String {
+        format!("{} rank {}", self.apps[self.tasks[t].app].spec.name, self.tasks[t].rank)
+    }
+
+    /// What a task waits for.
+    fn what_for(&self, t: usize) -> String {
+        let (task, who) = (&self.tasks[t], self.called(t));
+        let op = self.apps[task.app].spec.program.ops().get(task.pc);
+        if let (Waiting::Event, Some(Op::Take { event, .. } | Op::Meet { event, .. })) = (task.waiting, op) {
+            return format!("{who} waits for the event `{}`", self.objects.events[event.0 as usize].name);
+        }
+        let (Waiting::Lock, Some(Op::Lock(own))) = (task.waiting, op) else {
+            return format!("{who} ({:?})", task.waiting);
+        };
+        let lock = &self.locks[self.apps[task.app].locks + own.0 as usize];
+        let name = lock.name.as_ref().map_or_else(|| own.0.to_string(), |name| format!("`{name}`"));
+        let holder = lock.holder.map_or_else(|| "nobody".to_owned(), |holder| self.called(holder));
+        format!("{who} waits for the lock {name}, which {holder} holds")
+    }
+
+    /// The task that has the lock for which a task waits.
+    fn in_the_way(&self, t: usize) -> Option<usize> {
+        let task = &self.tasks[t];
+        match self.apps[task.app].spec.program.ops().get(task.pc) {
+            Some(Op::Lock(own)) if task.waiting == Waiting::Lock => {
+                self.locks[self.apps[task.app].locks + own.0 as usize].holder
+            }
+            _ => None,
+        }
+    }
+
+    /// The circle to which the way from a task leads, from its lowest task on.
+    fn circle_from(&self, t: usize) -> Option<Vec<usize>> {
+        let mut way = vec![t];
+        loop {
+            let next = self.in_the_way(way[way.len() - 1])?;
+            if let Some(at) = way.iter().position(|other| *other == next) {
+                let mut circle = way.split_off(at);
+                let lowest = (0..circle.len()).min_by_key(|at| circle[*at])?;
+                circle.rotate_left(lowest);
+                return Some(circle);
+            }
+            way.push(next);
+        }
     }
 
     pub(super) fn finish(mut self, outcome: Outcome) -> RunReport {

@@ -6,6 +6,7 @@ use sim_core::program::{Objects, Source, Stream};
 
 /// A counted event.
 pub(super) struct RefEvent {
+    pub(super) name: String,
     /// Units that nobody has taken, or tasks that have come to a meeting.
     pub(super) value: u32,
     /// When each unit was posted, the oldest first, if that is kept.
@@ -57,6 +58,7 @@ pub(super) struct RefObjects {
 impl RefObjects {
     pub(super) fn new(objects: &Objects, seed: u64) -> Self {
         let event = |event: &sim_core::program::Event| RefEvent {
+            name: event.name.clone(),
             value: event.initial,
             stamps: event.stamped.then(Vec::new),
             line: Vec::new(),

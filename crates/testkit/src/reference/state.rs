@@ -7,7 +7,7 @@ use sim_core::account::{Account, Category};
 use sim_core::lock::LockRules;
 use sim_core::outcome::Counters;
 use sim_core::policy::{Affinity, TaskState};
-use sim_core::program::{AppSpec, MemoryProfile, Scheduling};
+use sim_core::program::{AppSpec, MemoryProfile, NamedLock, Scheduling};
 use sim_core::rng::{Purpose, key};
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
@@ -539,6 +539,8 @@ impl Signals {
 
 /// A lock.
 pub(super) struct RefLock {
+    /// Its name, of a lock of the run.
+    pub(super) name: Option<String>,
     pub(super) rules: LockRules,
     pub(super) holder: Option<usize>,
     /// Who waits in line (handed over), or sleeps (not handed over), first come first served.
@@ -555,6 +557,11 @@ pub(super) struct RefLock {
 impl RefLock {
     pub(super) fn new(rules: LockRules) -> Self {
         let (holder, line, owner) = (None, Vec::new(), None);
-        Self { rules, holder, line, marked: false, freed: (0, 0), owner, moves: (0, 0) }
+        Self { name: None, rules, holder, line, marked: false, freed: (0, 0), owner, moves: (0, 0) }
+    }
+
+    /// A lock of the run.
+    pub(super) fn named(lock: &NamedLock) -> Self {
+        Self { name: Some(lock.name.clone()), ..Self::new(lock.rules) }
     }
 }

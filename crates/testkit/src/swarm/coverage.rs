@@ -7,16 +7,17 @@ use notation::parameter::Values;
 use policies::{ALL, Choice, Level};
 use scenario::plan::RunPlan;
 use sim_core::machine::Level as Part;
+use sim_core::outcome::{Outcome, RunReport};
 use sim_core::policy::Order;
-use sim_core::program::{Op, Pages};
+use sim_core::program::{Change, Op, Pages, Program, Scheduling};
 use sim_core::wait::{BarrierKind, WaitMode};
 
 /// A dimension and a value of it.
 pub type Feature = (&'static str, String);
 
 /// The dimensions, in the order of tables.
-pub(super) const DIMENSIONS: [&str; 7] =
-    ["policy", "kernel", "queue", "wait", "barrier", "resource", "setting"];
+pub(super) const DIMENSIONS: [&str; 8] =
+    ["policy", "kernel", "queue", "wait", "barrier", "resource", "setting", "operation"];
 
 const WAITS: [&str; 5] = ["spin", "yield", "block", "spin then block", "yield to"];
 const BARRIERS: [&str; 3] = ["central", "tree", "dissemination"];
@@ -35,7 +36,7 @@ const RESOURCES: [&str; 13] = [
     "sleep",
     "next touch",
 ];
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 15] = [
     "stacked",
     "perturbed",
     "background",
@@ -48,10 +49,82 @@ const SETTINGS: [&str; 12] = [
     "groups",
     "quota",
     "scheduling",
+    "real time",
+    "own slice",
+    "arrivals",
 ];
 
-/// The features of a run.
-pub(super) fn features(plan: &RunPlan) -> Vec<Feature> {
+/// The operations of programs.
+pub(super) const OPERATIONS: [&str; 28] = [
+    "compute",
+    "serial",
+    "barrier",
+    "team barrier",
+    "leaders barrier",
+    "exchange",
+    "transfer",
+    "lock",
+    "unlock",
+    "sleep",
+    "yield",
+    "respawn",
+    "start clock",
+    "repeat",
+    "repeat shared",
+    "end",
+    "post",
+    "post to nobody",
+    "take",
+    "arm",
+    "meet",
+    "until",
+    "io",
+    "branch",
+    "jump",
+    "set weight",
+    "set cpus",
+    "done",
+];
+
+/// The name of an operation in [`OPERATIONS`].
+fn operation(op: &Op, program: &Program) -> &'static str {
+    let at = match op {
+        Op::Compute { .. } => 0,
+        Op::Serial { .. } => 1,
+        Op::Barrier => 2,
+        Op::TeamBarrier => 3,
+        Op::LeadersBarrier => 4,
+        Op::Exchange { .. } => 5,
+        Op::Transfer { .. } => 6,
+        Op::Lock(_) => 7,
+        Op::Unlock(_) => 8,
+        Op::Sleep { .. } => 9,
+        Op::Yield => 10,
+        Op::Respawn => 11,
+        Op::StartClock => 12,
+        Op::Repeat(_) => 13,
+        Op::RepeatShared(_) => 14,
+        Op::End => 15,
+        Op::Post { kept: true, .. } => 16,
+        Op::Post { .. } => 17,
+        Op::Take { .. } => 18,
+        Op::Arm(_) => 19,
+        Op::Meet { .. } => 20,
+        Op::Until { .. } => 21,
+        Op::Io { .. } => 22,
+        Op::Branch { .. } => 23,
+        Op::Jump(_) => 24,
+        Op::Set(change) => match program.changes().get(usize::from(*change)) {
+            Some(Change::Weight(_)) => 25,
+            _ => 26,
+        },
+        Op::Done => 27,
+    };
+    OPERATIONS[at]
+}
+
+/// The features of a run with this report.
+pub(super) fn features(plan: &RunPlan, report: &RunReport) -> Vec<Feature> {
     let mut found: Vec<Feature> = Vec::new();
     let mut add = |dimension, value: &str| found.push((dimension, value.to_owned()));
     let choice = &plan.policy_choice;
@@ -84,6 +157,12 @@ pub(super) fn features(plan: &RunPlan) -> Vec<Feature> {
     }
     resources(plan, &mut add);
     settings(plan, &mut add);
+    // What has ended has done all of its program, choices aside.
+    if report.outcome == Outcome::Completed {
+        for app in plan.apps.iter().filter(|app| !app.background) {
+            app.program.ops().iter().for_each(|op| add("operation", operation(op, &app.program)));
+        }
+    }
     found
 }
 
@@ -131,7 +210,10 @@ fn settings(plan: &RunPlan, add: &mut dyn FnMut(&'static str, &str)) {
         plan.options.admission != sim_core::outcome::Admission::UNLIMITED,
         !plan.kernel.groups.is_empty(),
         plan.kernel.groups.iter().any(|group| group.limit.is_some()),
-        any(|app| app.scheduling != sim_core::program::Scheduling::Other),
+        any(|app| app.scheduling != Scheduling::Other),
+        any(|app| app.scheduling.priority().is_some()),
+        any(|app| app.slice.is_some()),
+        !plan.objects.sources.is_empty(),
     ];
     for (name, _) in SETTINGS.iter().zip(used).filter(|(_, used)| *used) {
         add("setting", name);
@@ -211,6 +293,7 @@ impl Possible {
             named("barrier", &BARRIERS),
             named("resource", &RESOURCES),
             named("setting", &SETTINGS),
+            named("operation", &OPERATIONS),
         ];
         Self { values, queues, orders }
     }
@@ -218,9 +301,12 @@ impl Possible {
     /// Whether a run can have both features, which are of two dimensions in their order.
     pub(super) fn both(&self, one: &Feature, other: &Feature) -> bool {
         let kernel_queue = |kernel: &str| self.queues.get(kernel);
-        let grouped = |value: &str| ["groups", "quota", "scheduling"].contains(&value);
+        let grouped =
+            |value: &str| ["groups", "quota", "scheduling", "real time", "own slice"].contains(&value);
         // Limits came with 3.2.
-        let has = |queue: &str, value: &str| queue == "EEVDF" || (queue == "CFS" && value != "scheduling");
+        let has = |queue: &str, value: &str| {
+            queue == "EEVDF" || (queue == "CFS" && !["scheduling", "own slice"].contains(&value))
+        };
         let early = |name: &str| name.starts_with("linux-2.6");
         let kernel_has = |name: &str, value: &str| {
             self.queues.get(name).is_some_and(|queue| has(queue, value)) && !(value == "quota" && early(name))

@@ -8,6 +8,7 @@ use sim_core::machine::{Level, Topology};
 
 use super::apps::{self, Mix, Offers};
 use super::chosen::{Beside, policies};
+use super::programs;
 use super::source::Source;
 use super::values::{Frame, Limit, duration, settings, sparse, time, with};
 
@@ -77,6 +78,7 @@ pub(super) fn scenario(source: &mut Source<'_>) -> Value {
         root.insert("cgroups".into(), cgroups);
     }
     options(source, &mut root, (horizon, tick), most);
+    programs::add(source, &mut root, (cpus, grain));
     Value::Object(root)
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::check::Failure;
+use super::code;
 use super::text;
 
 /// Checks at most.
@@ -60,7 +61,8 @@ fn candidates(tree: &Value) -> Vec<Value> {
     for path in &paths {
         let Some(value) = tree.pointer(&pointer(path)) else { continue };
         let key = path.last().map(String::as_str).unwrap_or_default();
-        for other in simpler(key, value) {
+        let others = if is_code(path) { code::smaller(value) } else { simpler(key, value) };
+        for other in others {
             let mut changed = tree.clone();
             if let Some(place) = changed.pointer_mut(&pointer(path)) {
                 *place = other;
@@ -69,6 +71,13 @@ fn candidates(tree: &Value) -> Vec<Value> {
         }
     }
     found
+}
+
+/// Whether a path is that of statements of a program.
+fn is_code(path: &[String]) -> bool {
+    let [.., above, last] = path else { return false };
+    let inside = path.iter().any(|part| part == "program");
+    inside && (last == "code" || above == "sections")
 }
 
 fn pointer(path: &[String]) -> String {
@@ -137,25 +146,12 @@ fn simpler(key: &str, value: &Value) -> Vec<Value> {
             }
         }
         Value::String(text) => {
-            found.extend(halved(text).map(|text| json!(text)));
+            found.extend(code::halved(text).map(|text| json!(text)));
             found.extend(narrower(text).into_iter().map(|text| json!(text)));
         }
         _ => {}
     }
     found
-}
-
-/// Half of a number with a unit, in whole units where possible.
-fn halved(text: &str) -> Option<String> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number.parse().ok()?;
-    let smaller = [("s", "ms"), ("ms", "us"), ("us", "ns")];
-    if number > 1.0 {
-        return Some(format!("{}{unit}", (number / 2.0).round().max(1.0)));
-    }
-    let (_, below) = smaller.iter().find(|(of, _)| *of == unit)?;
-    Some(format!("500{below}"))
 }
 
 /// A description of a machine with fewer levels or parts.
@@ -188,9 +184,9 @@ mod tests {
 
     #[test]
     fn numbers_and_machines_get_smaller() {
-        assert_eq!(halved("300ms").as_deref(), Some("150ms"));
-        assert_eq!(halved("1us").as_deref(), Some("500ns"));
-        assert_eq!(halved("LOAD"), None);
+        assert_eq!(code::halved("300ms").as_deref(), Some("150ms"));
+        assert_eq!(code::halved("1us").as_deref(), Some("500ns"));
+        assert_eq!(code::halved("LOAD"), None);
         assert_eq!(
             narrower("package:2 core:3"),
             ["core:3", "package:1 core:3", "package:2", "package:2 core:1"]

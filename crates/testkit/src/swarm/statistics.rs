@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::check::{Checked, Failure};
-use super::coverage::{Coverage, DIMENSIONS, Possible};
+use super::coverage::{Coverage, DIMENSIONS, OPERATIONS, Possible};
 
 /// Seeds that are listed for each kind of failure.
 const SEEDS: usize = 20;
@@ -89,6 +89,19 @@ impl Statistics {
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused.values().map(|(count, _)| count).sum()
+    }
+
+    /// Runs that ended so: `completed`, `horizon`, `deadlock` or `livelock`.
+    #[must_use]
+    pub fn ended(&self, how: &str) -> u64 {
+        self.outcomes.get(how).copied().unwrap_or(0)
+    }
+
+    /// Operations of programs that no program which has ended has.
+    #[must_use]
+    pub fn never_run(&self) -> Vec<&'static str> {
+        let runs = |name: &&str| self.coverage.of(&("operation", (*name).to_owned()));
+        OPERATIONS.into_iter().filter(|name| runs(name) == 0).collect()
     }
 
     /// Possible pairs of each two dimensions: how many there are, how many occurred, and the others.

@@ -73,6 +73,15 @@ const EXTREMES: &[&str] = &[
     "0x10",
     "+1",
     "NaN",
+    "run 1ms exponential; yield",
+    "forever { receive q; run 10us lognormal 50% }",
+    "repeat 3 { choose { 30% { lock l } 70% { unlock l } } }",
+    "wait c with l; broadcast c",
+    "until 1ms from 1us clock k skip",
+    "acquire s 4294967295",
+    "cpus 0-3; nice -20",
+    "share 2 { barrier }",
+    "$v",
 ];
 
 /// Files whose trees are edited, and the keys and values of all of them.
