@@ -23,6 +23,7 @@ mod locks;
 mod memory;
 mod numa;
 mod objects;
+mod pools;
 mod priorities;
 mod program;
 mod queue;
@@ -55,6 +56,7 @@ use sim_core::time::Time;
 use cores::core_speed;
 use memory::{Job, RefMemory};
 use objects::RefObjects;
+use pools::RefPool;
 use state::{Activity, NEVER, RefApp, RefCpu, RefLock, RefTask};
 
 /// What a timer does; in the order in which the timers of one instant go off.
@@ -112,6 +114,8 @@ struct Reference<'o> {
     apps: Vec<RefApp>,
     /// What the programs share.
     objects: RefObjects,
+    /// Pools of jobs.
+    jobs: Vec<RefPool>,
     /// The locks of the run and, behind them, those of each application.
     locks: Vec<RefLock>,
     memory: RefMemory,
@@ -212,6 +216,7 @@ impl<'o> Reference<'o> {
                 timers.push((startup::delay(spec, number, &options), Timer::Start(number)));
             }
         }
+        let jobs = RefPool::all(objects, &specs, options.seed);
         let (apps, locks) = RefApp::all(specs, &objects.locks);
         timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
         if let Discipline::Ts(params) = &model.discipline {
@@ -241,6 +246,7 @@ impl<'o> Reference<'o> {
             tasks,
             apps,
             objects: shared,
+            jobs,
             locks,
             timers,
             commands,
