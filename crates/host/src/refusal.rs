@@ -197,6 +197,7 @@ const fn unknown(op: &Op) -> Option<&'static str> {
         Op::Branch { .. } | Op::Jump(_) => Some("branches"),
         Op::Set(_) => Some("changes of a task's own scheduling"),
         Op::Done => Some("requests"),
+        Op::Work(_) => Some("pools of jobs"),
     }
 }
 

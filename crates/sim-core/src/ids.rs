@@ -56,6 +56,8 @@ id!(/// A counted event of the run (see [`crate::program::Event`]).
     EventId, "event");
 id!(/// A device of the run (see [`crate::program::Device`]).
     DeviceId, "device");
+id!(/// A pool of jobs of the run (see [`crate::program::Pool`]).
+    PoolId, "pool");
 
 impl TaskId {
     /// "No task" in packed records.

@@ -13,6 +13,7 @@ pub mod engine;
 mod event;
 pub mod histogram;
 pub mod ids;
+mod jobs;
 pub mod latency;
 pub mod limits;
 pub mod lock;

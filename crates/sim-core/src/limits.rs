@@ -12,6 +12,10 @@ pub const MAX_LOOP_DEPTH: usize = 4;
 pub const MAX_OPS: usize = 1 << 14;
 /// Memory profiles of all applications of a run together, one more for each: a task has room for 16 bits.
 pub const MAX_PROFILES: usize = 1 << 16;
+/// Jobs of a pool.
+pub const MAX_JOBS: usize = 1 << 20;
+/// Orders between two jobs of a pool.
+pub const MAX_JOB_EDGES: usize = 1 << 22;
 /// Applications of a run.
 pub const MAX_APPS: usize = 1 << 12;
 /// Most task groups of a run: each cpu has a record of each.

@@ -276,6 +276,21 @@ pub struct DeviceReport {
     pub waited_ns: u64,
 }
 
+/// What a run measured of a pool of jobs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PoolReport {
+    /// Its name.
+    pub name: String,
+    /// Passes that are over: all jobs were done.
+    pub passes: u64,
+    /// Jobs that each of its workers has done.
+    pub jobs: Vec<u64>,
+    /// Jobs that a worker took from the queue of another one.
+    pub steals: u64,
+    /// How often a worker found no job that was ready, and waited.
+    pub waits: u64,
+}
+
 /// What a run measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunReport {
@@ -295,6 +310,8 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// The devices in order.
     pub devices: Vec<DeviceReport>,
+    /// The pools of jobs in order.
+    pub pools: Vec<PoolReport>,
     /// Decisions of the policy that the engine refused or corrected.
     pub corrections: u64,
     /// Events the simulator took (differs between modes; not part of any result).
@@ -341,6 +358,12 @@ impl RunReport {
             own.served -= before.served;
             own.busy_ns -= before.busy_ns;
             own.waited_ns -= before.waited_ns;
+        }
+        for (own, before) in self.pools.iter_mut().zip(&earlier.pools) {
+            own.passes -= before.passes;
+            own.steals -= before.steals;
+            own.waits -= before.waits;
+            own.jobs.iter_mut().zip(&before.jobs).for_each(|(own, before)| *own -= before);
         }
         self.corrections -= earlier.corrections;
     }

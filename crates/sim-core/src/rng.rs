@@ -29,6 +29,10 @@ pub enum Purpose {
     HintingFault = 25,
     /// Intervals between requests from outside; entity = source.
     Source = 26,
+    /// Lengths of jobs; entity = pool, position = job of all passes.
+    Job = 30,
+    /// Order in which a worker looks for jobs of others; entity = pool and worker.
+    Steal = 31,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
     /// Lateness of timer ticks; entity = cpu.

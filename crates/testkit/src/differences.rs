@@ -28,6 +28,7 @@ pub fn differences(one: &RunReport, other: &RunReport) -> Vec<String> {
     }
     add(&mut found, "sources", &one.sources, &other.sources);
     add(&mut found, "devices", &one.devices, &other.devices);
+    add(&mut found, "pools", &one.pools, &other.pools);
     add(&mut found, "events", &one.events, &other.events);
     add(&mut found, "digest of all facts", &one.digest, &other.digest);
     found
@@ -107,6 +108,7 @@ mod tests {
             apps: vec![app],
             sources: Vec::new(),
             devices: Vec::new(),
+            pools: Vec::new(),
             cpus: vec![Account::default(); 2],
             corrections: 0,
             events: 0,

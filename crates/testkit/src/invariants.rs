@@ -130,6 +130,15 @@ pub fn violations(report: &RunReport) -> Vec<String> {
             found.push(format!("{} did {done} ns of {asked} ns of work", app.name));
         }
     }
+    for pool in &report.pools {
+        let (done, passes) = (pool.jobs.iter().sum::<u64>(), pool.passes);
+        if (passes > 0 && done < passes) || pool.steals > done + pool.jobs.len() as u64 {
+            found.push(format!(
+                "`{}` has done {done} jobs in {passes} passes, {} stolen",
+                pool.name, pool.steals
+            ));
+        }
+    }
     if matches!(report.outcome, Outcome::Livelock(_)) {
         found.push(format!("{:?}", report.outcome));
     }

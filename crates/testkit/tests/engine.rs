@@ -16,7 +16,7 @@ use testkit::differences::differences;
 use testkit::invariants::{Invariants, violations};
 use testkit::policies::{Fixed, Restless};
 use testkit::scenarios::{
-    Small, long_queues, random, with_classes, with_commands, with_locks, with_programs,
+    Small, long_queues, random, with_classes, with_commands, with_locks, with_pools, with_programs,
 };
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
@@ -71,6 +71,8 @@ fn closed_form_and_stepwise_give_the_same_bytes() {
         equals_stepwise(&with_locks(random(seed), seed), seed);
         equals_stepwise(&with_commands(random(seed), seed), seed);
         equals_stepwise(&with_programs(random(seed), seed), seed);
+        equals_stepwise(&with_pools(random(seed), seed), seed);
+        equals_stepwise(&with_pools(long_queues(seed), seed), seed);
         equals_stepwise(&with_programs(long_queues(seed), seed), seed);
         equals_stepwise(&with_locks(long_queues(seed), seed), seed);
     }

@@ -20,7 +20,7 @@ use testkit::policies::{Fixed, Restless};
 use testkit::reference;
 use testkit::scenarios::programs::{OPERATIONS, operation};
 use testkit::scenarios::{
-    Small, random, with_classes, with_commands, with_locks, with_programs, with_real_time,
+    Small, random, with_classes, with_commands, with_locks, with_pools, with_programs, with_real_time,
 };
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
@@ -305,6 +305,29 @@ fn engine_and_reference_agree_on_locks() {
         compare(&format!("locks in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
     }
     assert!(waits > 0, "no task ever waited for a lock");
+}
+
+#[test]
+fn engine_and_reference_agree_on_pools() {
+    let (mut ended, mut jobs, mut steals, mut waits) = (0, 0, 0, 0);
+    for seed in seeds(600) {
+        let small = with_pools(scenario(seed), seed);
+        let report = compare(&format!("pools, seed {seed}"), &small, || policy(seed));
+        ended += u64::from(matches!(report.outcome, Outcome::Completed));
+        for pool in &report.pools {
+            jobs += pool.jobs.iter().sum::<u64>();
+            steals += pool.steals;
+            waits += pool.waits;
+        }
+        let small = with_pools(in_lock_step(seed), seed);
+        compare(&format!("pools in lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
+        compare(&format!("pools in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
+        let small = with_commands(with_pools(scenario(seed), seed), seed);
+        compare(&format!("pools and commands, seed {seed}"), &small, || policy(seed));
+    }
+    let count = seeds(600).end - seeds(600).start;
+    let found = [ended * 8, jobs / 10, steals, waits];
+    assert!(count < 600 || found.iter().all(|found| *found > count), "ended, jobs, steals, waits: {found:?}");
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(crate) fn run_of(ns: u64) -> RunReport {
         apps: vec![app],
         sources: Vec::new(),
         devices: Vec::new(),
+        pools: Vec::new(),
         cpus: vec![cpu; 2],
         corrections: 0,
         events: 1,

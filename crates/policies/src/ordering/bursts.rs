@@ -95,7 +95,8 @@ impl Walk<'_> {
                 | Op::Barrier
                 | Op::TeamBarrier
                 | Op::LeadersBarrier
-                | Op::Exchange { .. } => self.ends(),
+                | Op::Exchange { .. }
+                | Op::Work(_) => self.ends(),
                 _ => {}
             }
             at += 1;

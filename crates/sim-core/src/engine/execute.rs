@@ -24,6 +24,12 @@ const fn scope_of(op: &Op) -> Scope {
 #[inline]
 fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> bool {
     let raw = vary(&app.program, task, work.raw(), spread);
+    ask_for(app, rank, task, work, raw)
+}
+
+/// The same, of work whose variation has been drawn: so much, in raw units.
+#[inline]
+pub(super) fn ask_for(app: &App, rank: u32, task: &mut Task, work: Work, raw: u64) -> bool {
     let scale = if app.rank_scale.is_empty() { 1_000 } else { app.rank_scale[rank as usize] };
     let scaled = if scale == 1_000 {
         raw.min(Work::MAX.raw())

@@ -5,6 +5,7 @@ use crate::counted::Servers;
 use crate::engine::Engine;
 use crate::engine::state::{App, Flow, Task};
 use crate::ids::{Id, IdVec, TaskId};
+use crate::jobs::Pool;
 use crate::outcome::{AppReport, Outcome, RunReport};
 use crate::time::Span;
 
@@ -51,6 +52,7 @@ impl Engine<'_> {
             apps,
             sources: self.shared.objects.sources.iter().map(Flow::report).collect(),
             devices: self.shared.objects.devices.iter().map(done).collect(),
+            pools: self.shared.objects.pools.iter().map(Pool::report).collect(),
             cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
             corrections: self.corrections,
             events: self.events,

@@ -43,6 +43,7 @@ impl Engine<'_> {
             }
             Op::Jump(to) => self.shared.tasks[id].pc = to,
             Op::Set(change) => return self.change_self(cpu, change),
+            Op::Work(pool) => return self.work_in(cpu, pool),
             Op::Done => {
                 self.shared.tasks[id].pc += 1;
                 self.shared.end_response(id);

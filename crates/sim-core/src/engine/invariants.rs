@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::engine::state::{Activity, App, Cpu, Task};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
+use crate::jobs::Pool;
 use crate::machine::PerCpu;
 use crate::os::OsModel;
 use crate::policy::{THROTTLED, TaskState};
@@ -101,6 +102,7 @@ impl Engine<'_> {
     /// Checks every cpu, task and application.
     pub(super) fn check_all(&self) {
         self.state().check_all();
+        self.shared.objects.pools.iter().for_each(Pool::check);
     }
 
     fn state(&self) -> State<'_> {

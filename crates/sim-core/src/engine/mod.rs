@@ -106,6 +106,7 @@ mod numa;
 mod ordering;
 mod pages;
 pub(crate) mod polling;
+mod pools;
 mod real_time;
 mod reports;
 pub(crate) mod rounds;

@@ -27,7 +27,7 @@ use crate::observe::Observer;
 use crate::os::{Discipline, OsModel};
 use crate::outcome::{Counters, Options};
 use crate::policy::Affinity;
-use crate::program::{AppSpec, Change, Forks, Objects, Op, Program, Runtime};
+use crate::program::{AppSpec, Change, Forks, Objects, Op, Program, Runtime, pools_of};
 use crate::rng::{Purpose, below, draw, key};
 use crate::run_queue::real_time::OTHERS;
 use crate::run_queue::{Average, Rules, groups};
@@ -174,6 +174,18 @@ fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
     }
     let of = |spec: &AppSpec| spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set)));
     specs.iter().flat_map(|spec| std::iter::repeat_n(of(spec), spec.tasks as usize)).collect()
+}
+
+/// The workers of each of so many pools, in the order of their ids.
+fn workers(specs: &[AppSpec], pools: usize) -> Vec<Vec<TaskId>> {
+    let (mut workers, mut first) = (vec![Vec::new(); pools], 0);
+    for spec in specs {
+        for pool in pools_of(spec) {
+            workers[pool.index()].extend((first..first + spec.tasks).map(TaskId));
+        }
+        first += spec.tasks;
+    }
+    workers
 }
 
 /// Tasks that wait under this runtime may sleep.
@@ -330,11 +342,12 @@ impl<'o> Engine<'o> {
         let changes = specs.iter().any(|spec| spec.classes().next().is_some());
         let classes = if changes { Own::all(&specs) } else { IdVec::default() };
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !irregular;
+        let workers = workers(&specs, objects.pools.len());
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
         let built = Population::of(specs, &objects, (&machine, &model, &options), &mut timers);
         let Population { mut tasks, apps, locks, profiles: _, looks, left } = built;
-        let objects = RunObjects::new(objects, options.seed, tasks.len(), &mut timers);
+        let objects = RunObjects::new(objects, options.seed, (tasks.len(), &workers), &mut timers);
         let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks), &locks);
         let governor = Schedutil::of(&machine, tasks.len());
         if governor.is_some() {

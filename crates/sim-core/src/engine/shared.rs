@@ -381,6 +381,8 @@ impl Shared<'_> {
             }
             Waiting::Lock => task.pc += 1,
             Waiting::Event => self.passes_event(record.current),
+            // It looks for a job where it is.
+            Waiting::Job => {}
             Waiting::No => violated(record.current, record.id, "ends a wait and waits for nothing"),
         }
         self.watch.wait_ends(record.current);

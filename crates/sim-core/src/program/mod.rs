@@ -2,6 +2,7 @@
 
 mod objects;
 mod ops;
+mod pools;
 
 use std::sync::Arc;
 
@@ -13,8 +14,10 @@ use crate::rng;
 pub use crate::spread::{Quantiles, Spread};
 use crate::time::{Span, Time};
 use crate::wait::{BarrierKind, Polling, WaitMode};
+pub(crate) use objects::pools_of;
 pub use objects::{Arrivals, Device, Event, NamedLock, Objects, Source, Stream};
 pub use ops::{Change, MemoryProfile, Op, Pages, Program, TransferOrder};
+pub use pools::{Job, JobEnd, JobQueues, Pool, PoolRules, Roots, Victims};
 
 /// Who creates the tasks of an application. Creating rank r costs the machine's `fork`, varied by
 /// `fork_spread`.

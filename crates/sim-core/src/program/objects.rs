@@ -1,10 +1,11 @@
 //! What the programs of a run share: counted events, devices, named locks, and sources of requests.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::ids::{EventId, Id as _};
+use crate::ids::{EventId, Id as _, PoolId};
 use crate::lock::LockRules;
-use crate::program::{AppSpec, Op};
+use crate::program::{AppSpec, Op, Pool};
 use crate::rng;
 use crate::time::{Span, Time};
 
@@ -20,6 +21,8 @@ pub struct Objects {
     pub locks: Vec<NamedLock>,
     /// Sources of requests.
     pub sources: Vec<Source>,
+    /// Pools of jobs ([`crate::ids::PoolId`]).
+    pub pools: Vec<Pool>,
 }
 
 /// A counted event: a semaphore, the items or the free places of a queue, a condition, the end of a task.
@@ -190,9 +193,17 @@ impl Stream {
 impl Objects {
     /// Refuses objects that cannot be, and applications that use others.
     pub(crate) fn check(&self, apps: &[AppSpec]) -> Result<(), String> {
+        self.pools.iter().try_for_each(Pool::check)?;
         for app in apps {
             for op in app.program.ops() {
                 self.has(app, op)?;
+            }
+            for pool in pools_of(app) {
+                let jobs = &self.pools[pool.index()];
+                let name = &jobs.name;
+                app.program
+                    .can_work(jobs)
+                    .map_err(|why| format!("application `{}` works in the pool `{name}`: {why}", app.name))?;
             }
         }
         for device in &self.devices {
@@ -212,6 +223,12 @@ impl Objects {
         }
         Ok(())
     }
+}
+
+/// The pools that the tasks of an application work in.
+pub(crate) fn pools_of(app: &AppSpec) -> BTreeSet<PoolId> {
+    let pool = |op: &Op| if let Op::Work(pool) = op { Some(*pool) } else { None };
+    app.program.ops().iter().filter_map(pool).collect()
 }
 
 impl Objects {
@@ -245,6 +262,7 @@ impl Objects {
             Op::Lock(lock) | Op::Unlock(lock) if app.named_locks && lock.index() >= self.locks.len() => {
                 unknown("a lock that is not declared")
             }
+            Op::Work(pool) if pool.index() >= self.pools.len() => unknown("a pool that is not declared"),
             _ => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! Operations, and programs of them.
 
-use crate::ids::{DeviceId, EventId, LockId, NodeId, ProfileId};
+use crate::ids::{DeviceId, EventId, LockId, NodeId, PoolId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use crate::machine::CpuSet;
-use crate::program::Scheduling;
+use crate::program::{Job, Pool, Scheduling};
 use crate::spread::{Quantiles, Spread};
 use crate::time::{Span, Work};
 
@@ -198,6 +198,9 @@ pub enum Op {
     Set(u16),
     /// The work of the present request is done.
     Done,
+    /// Takes jobs of a pool and computes them until a pass is over that is not behind the task yet. Where no
+    /// job is ready, the task waits for one as for a message.
+    Work(PoolId),
 }
 
 /// A change that a task makes to itself.
@@ -372,20 +375,9 @@ impl Program {
         tables: &[Quantiles],
         changes: &[Change],
     ) -> Result<(), String> {
-        // The greatest length, in means.
-        let most = |spread: &Spread| match spread.table_number() {
-            Some(number) => tables.get(number).map_or(1, |table| u64::from(table.greatest() >> 16) + 1),
-            None if *spread == Spread::EXPONENTIAL => Spread::LONGEST,
-            None => 2,
-        };
         match op {
             Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
-                if profile.0 as usize >= profiles.len() {
-                    return Err(format!("{profile} is not declared"));
-                }
-                if !spread.is_legal(tables.len()) || work.raw() > Work::MAX.raw() / most(spread) {
-                    return Err("a compute operation is out of range".into());
-                }
+                Self::computes((*work, *spread, *profile), profiles, tables)?;
             }
             Op::Sleep { spread, .. } if !spread.is_legal(tables.len()) => {
                 return Err("a sleep's variation is out of range".into());
@@ -402,6 +394,33 @@ impl Program {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Refuses work that cannot be computed with these profiles and tables.
+    fn computes(
+        (work, spread, profile): (Work, Spread, ProfileId),
+        profiles: &[MemoryProfile],
+        tables: &[Quantiles],
+    ) -> Result<(), String> {
+        // The greatest length, in means.
+        let most = match spread.table_number() {
+            Some(number) => tables.get(number).map_or(1, |table| u64::from(table.greatest() >> 16) + 1),
+            None if spread == Spread::EXPONENTIAL => Spread::LONGEST,
+            None => 2,
+        };
+        if profile.0 as usize >= profiles.len() {
+            return Err(format!("{profile} is not declared"));
+        }
+        if !spread.is_legal(tables.len()) || work.raw() > Work::MAX.raw() / most {
+            return Err("a compute operation is out of range".into());
+        }
+        Ok(())
+    }
+
+    /// Refuses a pool whose jobs its tasks cannot compute.
+    pub(super) fn can_work(&self, pool: &Pool) -> Result<(), String> {
+        let computes = |of: &Job| (of.work, of.spread, of.profile);
+        pool.jobs.iter().try_for_each(|job| Self::computes(computes(job), &self.profiles, &self.tables))
     }
 
     /// How many loops begun by `Repeat` are around each operation: their `End` is inside.
@@ -426,6 +445,7 @@ impl Program {
             Op::Barrier | Op::TeamBarrier | Op::Respawn | Op::Yield | Op::Until { .. } | Op::Io { .. } => {
                 true
             }
+            Op::Work(_) => true,
             // Serial work takes no time of the other ranks. Units of an event may be there.
             Op::Serial { .. }
             | Op::LeadersBarrier
@@ -554,6 +574,7 @@ impl Program {
                     | Op::Branch { .. }
                     | Op::Jump(_)
                     | Op::Set(_)
+                    | Op::Work(_)
             )
         })
     }

@@ -36,7 +36,7 @@ impl Reference<'_> {
     pub(super) fn waits_in_team(&self, t: usize, waiting: Waiting) -> bool {
         let own = self.apps[self.tasks[t].app].spec.team_runtime.is_some();
         own && match waiting {
-            Waiting::Exchange | Waiting::Lock | Waiting::Event => false,
+            Waiting::Exchange | Waiting::Lock | Waiting::Event | Waiting::Job => false,
             _ => self.tasks[t].scope == Scope::Team,
         }
     }
@@ -242,7 +242,8 @@ impl Reference<'_> {
             }
             Waiting::Lock => self.tasks[t].pc += 1,
             Waiting::Event => self.has_taken(t),
-            Waiting::No => {}
+            // It looks for a job again.
+            Waiting::Job | Waiting::No => {}
         }
         if std::mem::take(&mut self.tasks[t].notified) {
             self.waits.push((t, None));

@@ -73,7 +73,7 @@ impl Reference<'_> {
             return (1, self.machine.costs.poll.ns());
         }
         let polling = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting)).polling;
-        let message = matches!(waiting, Waiting::Exchange | Waiting::Event);
+        let message = matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job);
         let looks = if message { polling.message_looks } else { polling.looks };
         let each = if looks.each == Span::ZERO { self.machine.costs.poll } else { looks.each };
         (u64::from(looks.count), each.ns())

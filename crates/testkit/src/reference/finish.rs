@@ -134,6 +134,7 @@ impl Reference<'_> {
             apps: (0..self.apps.len()).map(|app| self.app_report(app)).collect(),
             sources: self.objects.source_reports(),
             devices: self.objects.device_reports(self.now),
+            pools: self.pool_reports(),
             cpus: self.cpus.iter().map(super::RefCpu::account).collect(),
             corrections: self.corrections,
             events: self.steps,

@@ -24,6 +24,7 @@ mod locks;
 mod memory;
 mod numa;
 mod objects;
+mod pools;
 mod priorities;
 mod program;
 mod queue;
@@ -56,6 +57,7 @@ use sim_core::time::Time;
 use cores::core_speed;
 use memory::{Job, RefMemory};
 use objects::RefObjects;
+use pools::RefPool;
 use state::{Activity, NEVER, RefApp, RefCpu, RefLock, RefTask};
 
 /// What a timer does; in the order in which the timers of one instant go off.
@@ -115,6 +117,8 @@ struct Reference<'o> {
     apps: Vec<RefApp>,
     /// What the programs share.
     objects: RefObjects,
+    /// Pools of jobs.
+    jobs: Vec<RefPool>,
     /// The locks of the run and, behind them, those of each application.
     locks: Vec<RefLock>,
     memory: RefMemory,
@@ -220,6 +224,7 @@ impl<'o> Reference<'o> {
             spec.program.changes().iter().any(|change| matches!(change, sim_core::program::Change::Class(_)))
         };
         let classes_change = specs.iter().any(changes);
+        let jobs = RefPool::all(objects, &specs, options.seed);
         let (apps, locks) = RefApp::all(specs, &objects.locks);
         timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
         if let Discipline::Ts(params) = &model.discipline {
@@ -250,6 +255,7 @@ impl<'o> Reference<'o> {
             tasks,
             apps,
             objects: shared,
+            jobs,
             locks,
             timers,
             commands,

@@ -60,6 +60,7 @@ impl Reference<'_> {
                 Op::Post { .. } | Op::Take { .. } | Op::Arm(_) | Op::Meet { .. } | Op::Set(_) => {
                     self.shared_op(c, t, *op, &mut overhead)
                 }
+                Op::Work(pool) => self.work_in(c, t, pool, &mut overhead),
                 Op::Branch { .. } | Op::Jump(_) | Op::Done => {
                     self.pass(t, *op);
                     true
@@ -311,7 +312,7 @@ impl Reference<'_> {
             let what = match waiting {
                 Waiting::Exchange => Awaited::Neighbour,
                 Waiting::Lock => Awaited::Lock,
-                Waiting::Event => Awaited::Event,
+                Waiting::Event | Waiting::Job => Awaited::Event,
                 _ => Awaited::Barrier(task.scope),
             };
             self.waits.push((t, Some(what)));

@@ -256,6 +256,7 @@ pub(super) enum Waiting {
     Exchange,
     Lock,
     Event,
+    Job,
 }
 
 /// A process: application; rank of its first task (0 for threads of one process); which one of that rank's,

@@ -55,7 +55,7 @@ const SETTINGS: [&str; 15] = [
 ];
 
 /// The operations of programs.
-pub(super) const OPERATIONS: [&str; 28] = [
+pub(super) const OPERATIONS: [&str; 30] = [
     "compute",
     "serial",
     "barrier",
@@ -83,7 +83,9 @@ pub(super) const OPERATIONS: [&str; 28] = [
     "jump",
     "set weight",
     "set cpus",
+    "set class",
     "done",
+    "work",
 ];
 
 /// The name of an operation in [`OPERATIONS`].
@@ -116,9 +118,11 @@ fn operation(op: &Op, program: &Program) -> &'static str {
         Op::Jump(_) => 24,
         Op::Set(change) => match program.changes().get(usize::from(*change)) {
             Some(Change::Weight(_)) => 25,
+            Some(Change::Class(_)) => 27,
             _ => 26,
         },
-        Op::Done => 27,
+        Op::Done => 28,
+        Op::Work(_) => 29,
     };
     OPERATIONS[at]
 }

@@ -22,6 +22,8 @@ pub(super) struct Facts {
     pub(super) weighs: bool,
     /// Tasks can change the cpus that they may use.
     pub(super) moves: bool,
+    /// The scheduling policies between which tasks can change.
+    pub(super) classes: Vec<&'static str>,
     /// Names that it shares with another program: they are used in any case.
     pub(super) shared: Vec<&'static str>,
     /// It is the second of these programs: it declares none of the names.
@@ -114,6 +116,9 @@ impl<'d, 'a> Program<'d, 'a> {
             body.extend(self.together());
         }
         body.extend(self.common());
+        if self.source.one_in(4) {
+            body.extend(self.graph());
+        }
         if self.risky {
             body.extend(self.risk());
         }
@@ -226,7 +231,7 @@ impl<'d, 'a> Program<'d, 'a> {
     }
 
     fn piece(&mut self, depth: usize) -> Vec<Line> {
-        match self.source.below(16) {
+        match self.source.below(17) {
             0 | 1 => self.critical(0),
             2 => self.limited(),
             3 => {
@@ -258,8 +263,18 @@ impl<'d, 'a> Program<'d, 'a> {
             }
             11 => vec![plain("done")],
             12 => vec![self.until()],
+            13 if !self.facts.classes.is_empty() => vec![self.class(), self.run()],
             _ => vec![self.run()],
         }
+    }
+
+    /// Another scheduling policy.
+    fn class(&mut self) -> Line {
+        let name = *self.source.pick(&self.facts.classes);
+        plain(match name {
+            "fifo" | "rr" => format!("scheduling {name} {}", self.source.between(1, 99)),
+            _ => format!("scheduling {name}"),
+        })
     }
 
     /// A critical section; those inside it are of locks with higher numbers.
@@ -520,6 +535,45 @@ impl<'d, 'a> Program<'d, 'a> {
             lines.extend(words.into_iter().map(plain));
         }
         lines
+    }
+
+    /// A graph of jobs, which all its tasks do.
+    fn graph(&mut self) -> Vec<Line> {
+        let run = self.length();
+        let mut graph = match self.source.below(4) {
+            0 => {
+                let after = |source: &mut Source<'_>, names: &[&str]| -> Vec<String> {
+                    names.iter().filter(|_| source.one_in(2)).map(|name| (*name).to_owned()).collect()
+                };
+                let second = after(self.source, &["a"]);
+                let third = after(self.source, &["a", "b"]);
+                let second = json!({ "run": self.length(), "after": second });
+                json!({ "jobs": { "a": { "run": run }, "b": second, "c": { "after": third } } })
+            }
+            1 => {
+                let (depth, fan) = (self.source.between(1, 3), self.source.between(1, 3));
+                json!({ "tree": { "depth": depth, "fan": fan, "run": run } })
+            }
+            2 => {
+                let (rows, columns) = (self.source.between(1, 4), self.source.between(1, 4));
+                json!({ "wavefront": { "rows": rows, "columns": columns, "run": run } })
+            }
+            _ => json!({ "independent": { "count": self.source.magnitude(1, 50), "run": run } }),
+        };
+        let rules: [(&str, [&str; 2]); 5] = [
+            ("queues", ["own", "one"]),
+            ("own", ["newest", "oldest"]),
+            ("steal", ["oldest", "newest"]),
+            ("victims", ["random", "next"]),
+            ("roots", ["first", "turns"]),
+        ];
+        for (key, values) in rules {
+            if self.source.one_in(3) {
+                graph[key] = json!(*self.source.pick(&values));
+            }
+        }
+        self.declare("graphs", "g0", graph);
+        vec![plain("work g0")]
     }
 
     /// What may wait without end.

@@ -19,12 +19,26 @@ struct Has {
     weights: bool,
     /// Cpus that a task can change.
     moves: bool,
+    /// Scheduling policies that a task can change, by themselves.
+    changes: bool,
     /// `SCHED_BATCH` and `SCHED_IDLE`.
     policies: bool,
     /// `SCHED_FIFO` and `SCHED_RR`.
     real_time: bool,
     /// Slices of tasks.
     slices: bool,
+}
+
+impl Has {
+    /// The scheduling policies between which a task can change; none where it cannot.
+    fn classes(self) -> Vec<&'static str> {
+        let of = |there: bool, names: &[&'static str]| if there { names.to_vec() } else { Vec::new() };
+        let mut classes = of(self.changes && self.real_time, &["other", "fifo", "rr"]);
+        classes.extend(of(self.changes && self.policies, &["other", "batch"]));
+        // Tasks with a slice are never idle.
+        classes.extend(of(self.changes && self.policies && !self.slices, &["idle"]));
+        classes
+    }
 }
 
 /// Gives some applications of a scenario programs in place of their workloads.
@@ -44,7 +58,8 @@ pub(super) fn add(source: &mut Source<'_>, root: &mut Map<String, Value>, (cpus,
     for (number, name) in chosen.iter().enumerate() {
         let second = number == 1 && !shared.is_empty();
         let shared = if number < 2 { shared.clone() } else { Vec::new() };
-        let facts = Facts { cpus, grain, weighs: has.weights, moves: has.moves, shared, second };
+        let classes = has.classes();
+        let facts = Facts { cpus, grain, weighs: has.weights, moves: has.moves, classes, shared, second };
         let program = Program::draw(source, &facts);
         let tied = program.fed || !facts.shared.is_empty();
         let (keys, kinds) = program.written();
@@ -68,7 +83,14 @@ pub(super) fn add(source: &mut Source<'_>, root: &mut Map<String, Value>, (cpus,
 
 /// What the kernel and the policies of a scenario have.
 fn has(root: &Map<String, Value>) -> Has {
-    let nothing = Has { weights: false, moves: false, policies: false, real_time: false, slices: false };
+    let nothing = Has {
+        weights: false,
+        moves: false,
+        changes: false,
+        policies: false,
+        real_time: false,
+        slices: false,
+    };
     let named = |value: &Value| match value {
         Value::Object(map) => map.keys().find(|key| ALL.iter().any(|entry| entry.name == *key)).cloned(),
         other => other.as_str().map(str::to_owned),
@@ -95,6 +117,7 @@ fn has(root: &Map<String, Value>) -> Has {
     Has {
         weights: in_order && queues.has_groups() && (!grouped || (queues.has_policies() && !limited)),
         moves: policies().all(|entry| entry.name != "DWRR"),
+        changes: in_order && queues.has_groups() && !grouped,
         policies: leaves && queues.has_policies(),
         real_time: leaves && model.real_time.is_some() && (!grouped || queues.has_policies()),
         slices: leaves && queues.has_own_slices(),

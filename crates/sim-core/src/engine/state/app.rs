@@ -181,7 +181,7 @@ impl App {
     #[inline]
     pub(crate) fn is_of_team(&self, waiting: Waiting, scope: Scope) -> bool {
         self.team_runtime.is_some()
-            && !matches!(waiting, Waiting::Exchange | Waiting::Lock | Waiting::Event)
+            && !matches!(waiting, Waiting::Exchange | Waiting::Lock | Waiting::Event | Waiting::Job)
             && scope == Scope::Team
     }
 
@@ -199,7 +199,7 @@ impl App {
         } else if of_team {
             self.looks[2]
         } else {
-            self.looks[usize::from(matches!(waiting, Waiting::Exchange | Waiting::Event))]
+            self.looks[usize::from(matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job))]
         }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::counted::{Event, Servers};
 use crate::event::{Timer, Timers};
-use crate::ids::{DeviceId, EventId, IdVec};
+use crate::ids::{DeviceId, EventId, IdVec, PoolId, TaskId};
+use crate::jobs::Pool;
 use crate::outcome::SourceReport;
 use crate::program::{Objects, Source, Stream};
 
@@ -11,6 +12,7 @@ pub(crate) struct RunObjects {
     pub(crate) events: IdVec<EventId, Event>,
     pub(crate) devices: IdVec<DeviceId, Servers>,
     pub(crate) sources: Vec<Flow>,
+    pub(crate) pools: IdVec<PoolId, Pool>,
     /// The names of the locks that applications share.
     pub(crate) lock_names: Vec<String>,
 }
@@ -38,8 +40,16 @@ impl Flow {
 }
 
 impl RunObjects {
-    /// The state at the beginning, for so many tasks. The first request of each source is armed.
-    pub(crate) fn new(objects: Objects, seed: u64, tasks: usize, timers: &mut Timers) -> Self {
+    /// The state at the beginning, for so many tasks; `workers`: those of each pool. The first request of each
+    /// source is armed.
+    pub(crate) fn new(
+        objects: Objects,
+        seed: u64,
+        (tasks, workers): (usize, &[Vec<TaskId>]),
+        timers: &mut Timers,
+    ) -> Self {
+        let pool =
+            |((number, pool), workers): ((u32, _), &Vec<TaskId>)| Pool::new(pool, number, seed, workers);
         let flow = |(number, source): (u32, Source)| {
             let stream = source.stream(seed, number);
             let mut flow = Flow { source, stream, came: 0, lost: 0 };
@@ -50,6 +60,7 @@ impl RunObjects {
             events: objects.events.into_iter().map(Event::new).collect(),
             devices: objects.devices.into_iter().map(|device| Servers::new(device, tasks)).collect(),
             sources: (0..).zip(objects.sources).map(flow).collect(),
+            pools: (0..).zip(objects.pools).zip(workers).map(pool).collect(),
             lock_names: objects.locks.into_iter().map(|lock| lock.name).collect(),
         }
     }

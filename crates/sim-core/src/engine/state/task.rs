@@ -25,6 +25,8 @@ pub(crate) enum Waiting {
     Lock,
     /// Units of a counted event, or the others that meet there.
     Event,
+    /// A job of a pool that is ready, or the end of its pass.
+    Job,
 }
 
 impl Waiting {
@@ -33,7 +35,7 @@ impl Waiting {
         match self {
             Self::Exchange => Awaited::Neighbour,
             Self::Lock => Awaited::Lock,
-            Self::Event => Awaited::Event,
+            Self::Event | Self::Job => Awaited::Event,
             Self::No | Self::Gather | Self::Release | Self::Round(_) => Awaited::Barrier(scope),
         }
     }
