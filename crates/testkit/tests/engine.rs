@@ -75,6 +75,11 @@ fn closed_form_and_stepwise_give_the_same_bytes() {
         equals_stepwise(&with_pools(long_queues(seed), seed), seed);
         equals_stepwise(&with_programs(long_queues(seed), seed), seed);
         equals_stepwise(&with_locks(long_queues(seed), seed), seed);
+        for small in
+            [random(seed), long_queues(seed)].into_iter().filter_map(|small| with_classes(small, seed))
+        {
+            equals_stepwise(&small, seed);
+        }
     }
 }
 
