@@ -172,7 +172,7 @@ pub(crate) fn form<T: 'static>(all: &'static [Exported<T>]) -> impl TypedValuePa
 }
 
 #[derive(Args, Debug)]
-#[command(group(ArgGroup::new("written").multiple(true)))]
+#[command(group(ArgGroup::new("written").multiple(true)), group(ArgGroup::new("one_run").multiple(true)))]
 pub(crate) struct Run {
     /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
     /// scenarios`).
@@ -190,7 +190,7 @@ pub(crate) struct Run {
     /// After SIGINT, SIGTERM or SIGHUP, write the results of the seeds that every run has finished, as with a
     /// smaller --repeat. The exit code still reports the signal.
     #[arg(long, requires = "output", conflicts_with_all = [
-        "record_schedule", "replay_schedule", "explain_decisions", "trace", "best_partition",
+        "record_schedule", "replay_schedule", "explain_decisions", "trace", "requests", "best_partition",
     ])]
     pub(crate) keep_finished: bool,
     /// Also write the actions of every policy in every run to this file, for --replay-schedule.
@@ -211,11 +211,15 @@ pub(crate) struct Run {
     pub(crate) explain_queues: bool,
     /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt in
     /// the text form of Linux's ftrace. If the scenario has several runs, --trace-run chooses one.
-    #[arg(long, value_name = "FILE", group = "written", conflicts_with = "replay_schedule")]
+    #[arg(long, value_name = "FILE", groups = ["written", "one_run"], conflicts_with = "replay_schedule")]
     pub(crate) trace: Option<PathBuf>,
-    /// Number of the run that --trace writes, from 0: dedicated runs first, then by configuration, policy and
-    /// replicate.
-    #[arg(long, value_name = "N", requires = "trace")]
+    /// Write each request of one run to this file as it is answered, one JSON object per line. If the
+    /// scenario has several runs, --trace-run chooses one.
+    #[arg(long, value_name = "FILE", groups = ["written", "one_run"], conflicts_with = "replay_schedule")]
+    pub(crate) requests: Option<PathBuf>,
+    /// Number of the run that --trace and --requests write, from 0: dedicated runs first, then by
+    /// configuration, policy and replicate.
+    #[arg(long, value_name = "N", requires = "one_run")]
     pub(crate) trace_run: Option<usize>,
     /// Replace files that exist.
     #[arg(long, requires = "written")]
@@ -403,6 +407,8 @@ pub(crate) enum SchemaOf {
     ResultLine,
     /// A line of `oversim run --format jobs`, jobs.ndjson.
     Job,
+    /// A line of `oversim run --requests`.
+    Request,
     /// Comparisons: `oversim compare --format json`.
     Compare,
     /// Measurements: `oversim measure --format json`.

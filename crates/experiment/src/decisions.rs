@@ -111,7 +111,7 @@ struct Stands<'a> {
 
 /// Numbers with nine decimals: seconds to the nanosecond. Ten days in nanoseconds have fifteen digits, which
 /// a double keeps.
-struct Nanoseconds;
+pub(crate) struct Nanoseconds;
 
 impl serde_json::ser::Formatter for Nanoseconds {
     fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {

@@ -11,6 +11,7 @@ pub mod metrics;
 pub mod provenance;
 pub mod references;
 pub mod report;
+pub mod requests;
 pub mod response;
 pub mod result;
 pub mod run;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::compare::contrast::{self, Contrasts};
 use crate::report::{Line, Written};
+use crate::requests::Request;
 use crate::result::{self, Job};
 
 /// Of `result.json` and `--format json`.
@@ -27,6 +28,12 @@ pub fn result_line() -> Value {
 #[must_use]
 pub fn job() -> Value {
     of::<Job>("a program of a run of an oversim result")
+}
+
+/// Of one line of `oversim run --requests`.
+#[must_use]
+pub fn request() -> Value {
+    of::<Request<'static>>("a request of a run of oversim")
 }
 
 /// Of what `oversim compare --format json` prints.

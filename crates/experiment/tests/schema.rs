@@ -8,10 +8,11 @@ use serde_json::Value;
 
 #[test]
 fn the_committed_schemas_are_current() {
-    let schemas: [(&str, Value); 4] = [
+    let schemas: [(&str, Value); 5] = [
         ("docs/schemas/result.schema.json", schema::result()),
         ("docs/schemas/result-line.schema.json", schema::result_line()),
         ("docs/schemas/job.schema.json", schema::job()),
+        ("docs/schemas/request.schema.json", schema::request()),
         ("docs/schemas/compare.schema.json", schema::compare()),
     ];
     for (name, schema) in schemas {

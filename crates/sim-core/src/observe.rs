@@ -161,6 +161,20 @@ pub struct Request {
     pub protected_until: Option<i64>,
 }
 
+/// A request that has been answered, of an application that answers requests
+/// ([`crate::program::AppSpec::requests`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answered {
+    /// The task that answered it.
+    pub task: TaskId,
+    /// When it came: into its queue, or the instant of the timer or clock for which the task slept. A
+    /// response time counts from here.
+    pub came: Time,
+    /// When the task began with it: it took it from its queue, had a cpu again after its sleep, or found that
+    /// the instant of its clock had passed.
+    pub begun: Time,
+}
+
 /// A sink of observations. The default does nothing and costs nothing.
 ///
 /// # Examples
@@ -233,6 +247,15 @@ pub trait Observer {
     fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
         let _ = (at, task, cpu, overhead);
     }
+    /// Whether [`Self::answered`] is to be called; asked once, at the start. An observer that wraps another
+    /// one has to pass its answer on.
+    fn wants_requests(&self) -> bool {
+        false
+    }
+    /// A request is answered now, if [`Self::wants_requests`]: its response ends. No part of the digest.
+    fn answered(&mut self, at: Time, request: &Answered) {
+        let _ = (at, request);
+    }
     /// Whether anything is to be reported; asked once, at the start. An observer that wraps another one has
     /// to pass its answer on.
     fn wants_facts(&self) -> bool {
@@ -286,6 +309,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.dispatched(at, task, cpu, overhead);
         self.1.dispatched(at, task, cpu, overhead);
     }
+    fn wants_requests(&self) -> bool {
+        self.0.wants_requests() || self.1.wants_requests()
+    }
+    fn answered(&mut self, at: Time, request: &Answered) {
+        self.0.answered(at, request);
+        self.1.answered(at, request);
+    }
     fn wants_facts(&self) -> bool {
         self.0.wants_facts() || self.1.wants_facts()
     }
@@ -319,6 +349,12 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
         (**self).dispatched(at, task, cpu, overhead);
+    }
+    fn wants_requests(&self) -> bool {
+        (**self).wants_requests()
+    }
+    fn answered(&mut self, at: Time, request: &Answered) {
+        (**self).answered(at, request);
     }
     fn wants_facts(&self) -> bool {
         (**self).wants_facts()

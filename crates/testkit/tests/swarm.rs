@@ -43,7 +43,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 11] = [
+const ONCE_FAILED: [(&str, &str); 13] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -145,6 +145,17 @@ const ONCE_FAILED: [(&str, &str); 11] = [
          \x20\x20a3: { workload: barriers, runtime: { sun-openmp: { startup: launcher } }, cgroup: users }\n\
          cgroups: { users: { quota: 1689.627us } }\n\
          seed: 476027\nbaseline: none\nhorizon: 500us\nstart_jitter: 172.5us\n",
+    ),
+    (
+        "the reference engine did not say for what tasks wait in a deadlock",
+        "name: swarm\nmachine: \"core:1\"\npolicies: [LGROUP]\n\
+         apps: { a1: { program: { code: \"acquire s2; release s2\" } } }\nhorizon: 1ms\n",
+    ),
+    (
+        "nor who has the locks of a circle",
+        "name: swarm\nmachine: \"core:2\"\npolicies: [LOAD]\napps:\n  a0:\n    program:\n      kinds:\n\
+         \x20       x: { code: \"lock l; sleep 1ms; lock m; run 1us; unlock m; unlock l\" }\n\
+         \x20       y: { code: \"lock m; sleep 1ms; lock l; run 1us; unlock l; unlock m\" }\nhorizon: 20ms\n",
     ),
 ];
 

@@ -29,6 +29,7 @@ struct Outputs {
     folder: Option<Folder>,
     schedule: Option<Target>,
     trace: Option<trace::Wanted>,
+    requests: Option<Target>,
     decisions: Option<Decisions>,
 }
 
@@ -63,13 +64,14 @@ impl Outputs {
         let (folder, files) = folder.transpose()?.unzip();
         let schedule = args.record_schedule.as_ref().map(target).transpose()?;
         let trace = trace::wanted(args)?;
+        let requests = trace::requested(args)?;
         let decisions = match &args.explain_decisions {
             None => None,
             Some(path) if path.as_os_str() == "-" => Some(Decisions::Standard),
             Some(path) => Some(Decisions::To(target(path)?)),
         };
         let mut all: Vec<&Target> = files.iter().flatten().chain(&schedule).collect();
-        all.extend(trace.as_ref().map(trace::Wanted::target));
+        all.extend(trace.as_ref().map(trace::Wanted::target).into_iter().chain(&requests));
         if let Some(Decisions::To(target)) = &decisions {
             all.push(target);
         }
@@ -79,7 +81,7 @@ impl Outputs {
             .map(AsRef::as_ref)
             .collect();
         output::distinct(&all, &inputs)?;
-        Ok(Self { folder, schedule, trace, decisions })
+        Ok(Self { folder, schedule, trace, requests, decisions })
     }
 }
 
@@ -97,6 +99,8 @@ pub(crate) fn run(args: &Run, policies: &PolicyRegistry) -> Result<ExitCode, Fai
     }
     let traced = outputs.trace.as_ref();
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
+    let answered = outputs.requests.as_ref();
+    let answered = answered.map(|target| Ok((target, trace::answering(args, &experiment)?))).transpose()?;
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let bar = Bar::new(experiment.runs.len() * (1 + draws.len()), "runs");
@@ -114,6 +118,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyRegistry) -> Result<ExitCode, Fai
             _ => Ok(()),
         },
         traced.map_or(Ok(()), |(wanted, run)| trace::write(wanted, run, &experiment, &results)),
+        answered.map_or(Ok(()), |(target, run)| trace::write_requests(target, run, &experiment)),
         match outputs.decisions {
             Some(Decisions::Standard) => Ok(()),
             _ => print(args, &results),

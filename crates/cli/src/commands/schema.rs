@@ -18,6 +18,7 @@ pub(crate) fn schema(args: &Schema, policies: &PolicyRegistry) -> Result<ExitCod
         SchemaOf::Result => output::result(),
         SchemaOf::ResultLine => output::result_line(),
         SchemaOf::Job => output::job(),
+        SchemaOf::Request => output::request(),
         SchemaOf::Compare => output::compare(),
         #[cfg(target_os = "linux")]
         SchemaOf::Measurement => host::result::schema(),

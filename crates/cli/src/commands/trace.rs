@@ -1,5 +1,6 @@
-//! `oversim run --trace`: which run is traced, and the file that it goes to.
+//! `oversim run --trace` and `--requests`: which run they write, and the files that it goes to.
 
+use experiment::requests;
 use experiment::result::{DEDICATED, Results};
 use scenario::plan::{Experiment, RunPlan};
 use trace::{About, Form};
@@ -37,7 +38,34 @@ pub(super) fn wanted(args: &Run) -> Result<Option<Wanted>, Failure> {
     Ok(Some(Wanted { target: Target::check(path, args.force)?, form }))
 }
 
-/// The number of the run that is traced: the requested one, or the only one under a policy.
+/// The file of `--requests`, before anything is read.
+pub(super) fn requested(args: &Run) -> Result<Option<Target>, Failure> {
+    args.requests.as_ref().map(|path| Target::check(path, args.force)).transpose()
+}
+
+/// The number of the run whose requests are written, as [`chosen`].
+pub(super) fn answering(args: &Run, experiment: &Experiment) -> Result<usize, Failure> {
+    let run = chosen(args, experiment)?;
+    if experiment.runs.get(run).is_some_and(requests::has) {
+        return Ok(run);
+    }
+    Err(Failure::Input(format!(
+        "--requests: no application of run {run} answers requests; `interactive`, `services` and `daemon` \
+            do, and programs with `arrivals` or `until`"
+    )))
+}
+
+/// Simulates the run once more and writes its requests: whole or not at all.
+pub(super) fn write_requests(target: &Target, run: usize, experiment: &Experiment) -> Result<(), Failure> {
+    let Some(plan) = experiment.runs.get(run) else { return Ok(()) };
+    target.write(&|out| match requests::write(plan, out) {
+        Ok(_) => Ok(()),
+        Err(requests::Failure::Write(error)) => Err(error),
+        Err(requests::Failure::Refused(reason)) => Err(std::io::Error::other(reason)),
+    })
+}
+
+/// The number of the run that is written: the requested one, or the only one under a policy.
 pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failure> {
     let runs = &experiment.runs;
     if let Some(run) = args.trace_run {
@@ -57,8 +85,9 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
     let named = shared.iter().take(NAMED).map(|run| format!("{run} ({})", label(experiment, &runs[*run])));
     let more = if shared.len() > NAMED { ", ..." } else { "" };
     Err(Failure::Input(format!(
-        "a trace shows one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the \
+        "{} one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the \
             scenario with {}",
+        if args.trace.is_some() { "a trace shows" } else { "--requests writes" },
         shared.len(),
         named.collect::<Vec<_>>().join(", "),
         reduced(experiment)

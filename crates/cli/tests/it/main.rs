@@ -20,6 +20,7 @@ mod next;
 mod plot;
 mod report;
 mod reproduce;
+mod requests;
 mod run;
 mod scenarios;
 mod schemas;

@@ -95,8 +95,9 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
         // is the reference of `recovered`.
         let lacks = |name: &str| {
             let copies = ["queue_time_", "turnaround_"].iter().any(|start| name.starts_with(start));
-            let alone = ["lock_wait", "lock_wait_share", "recovered", "missed_deadlines"].contains(&name);
-            let late = name.starts_with("lateness");
+            let alone = ["lock_wait", "lock_wait_share", "recovered"].contains(&name);
+            let late = ["lateness", "tardiness", "missed_deadlines", "deadline_misses"];
+            let late = late.iter().any(|start| name.starts_with(start));
             let own = ["request_", "first_miss", "skipped_", "lost_requests", "busy_servers", "device_wait"];
             own.iter().any(|start| name.starts_with(start))
                 || name.starts_with("response_time")

@@ -250,9 +250,20 @@ pub const METRICS: &[Metric] = &[
         lateness::quantile::<1000>,
     )
     .signed(),
+    spread(
+        App,
+        "tardiness",
+        "mean time by which its work was late, 0 for what was in time",
+        lateness::tardiness,
+    ),
+    spread(App, "tardiness_max", "longest time by which its work was late", lateness::tardiness_max),
     Metric {
         unit: "share",
         ..spread(App, "missed_deadlines", "share of the deadlines that were missed", lateness::missed)
+    },
+    Metric {
+        unit: "count",
+        ..spread(App, "deadline_misses", "deadlines that were missed", lateness::misses)
     },
     metric(App, "cpu_time", "s", "cpu time of its tasks, polling included", |s| {
         Some(app(s)?.counters.cpu_ns as f64 / NS_PER_S)

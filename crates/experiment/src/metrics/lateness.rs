@@ -85,8 +85,34 @@ pub(super) fn quantile<const Q: u64>(s: &Sample<'_>) -> Option<f64> {
     all.iter().find(reached).map(|late| late.ns as f64 / NS_PER_S)
 }
 
+/// The mean time by which work ended after its deadline, 0 for what ended in time; within 1/128 of the
+/// response times.
+pub(super) fn tardiness(s: &Sample<'_>) -> Option<f64> {
+    let all = all(s)?;
+    let count: u64 = all.iter().map(|late| late.count).sum();
+    let sum: f64 = all.iter().map(|late| late.ns.max(0) as f64 * late.count as f64).sum();
+    ratio(sum / NS_PER_S, count as f64)
+}
+
+/// The longest time by which work ended after its deadline, 0 when all ended in time.
+pub(super) fn tardiness_max(s: &Sample<'_>) -> Option<f64> {
+    quantile::<1_000>(s).map(|largest| largest.max(0.0))
+}
+
 /// The share of the work that ended after its deadline.
 pub(super) fn missed(s: &Sample<'_>) -> Option<f64> {
+    let (missed, count) = counts(s)?;
+    ratio(missed as f64, count as f64)
+}
+
+/// How much work ended after its deadline.
+pub(super) fn misses(s: &Sample<'_>) -> Option<f64> {
+    let (missed, count) = counts(s)?;
+    (count > 0).then_some(missed as f64)
+}
+
+/// Pieces of work that ended after their deadlines, and all.
+fn counts(s: &Sample<'_>) -> Option<(u64, u64)> {
     let (mut missed, mut count) = (0, 0);
     for (app, deadline) in applications(s) {
         let (late, all) = match &app.responses {
@@ -96,5 +122,5 @@ pub(super) fn missed(s: &Sample<'_>) -> Option<f64> {
         missed += late;
         count += all;
     }
-    ratio(missed as f64, count as f64)
+    Some((missed, count))
 }

@@ -186,6 +186,7 @@ impl Engine<'_> {
                 self.shared.tasks[id].pc += 1;
                 if self.shared.apps[self.shared.tasks[id].app()].sleeps_answer {
                     self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
+                    self.shared.reports.begins(id, Time::NEVER);
                 }
                 self.sleep(cpu, Some(span));
             }

@@ -76,10 +76,12 @@ impl Engine<'_> {
 
     /// The current task has called to sleep until an instant; false when that has passed.
     pub(super) fn sleeps_until(&mut self, cpu: CpuId, instant: Time) -> bool {
-        let task = &mut self.shared.tasks[self.cpus[cpu].current];
+        let id = self.cpus[cpu].current;
+        let task = &mut self.shared.tasks[id];
         task.pc += 1;
         task.history.woken = instant;
         let comes = instant > self.shared.now;
+        self.shared.reports.begins(id, if comes { Time::NEVER } else { self.shared.now });
         if comes {
             self.sleep(cpu, Some(instant.since(self.shared.now)));
         }

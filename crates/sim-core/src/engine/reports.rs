@@ -1,6 +1,7 @@
 //! What a run reports to its observer, and the digest of all facts.
 
-use crate::observe::{Digest, Observation, Observer};
+use crate::ids::TaskId;
+use crate::observe::{Answered, Digest, Observation, Observer};
 use crate::time::Time;
 
 /// The observer of a run, if it wants facts, and what else it wants.
@@ -9,6 +10,8 @@ pub(crate) struct Reports<'o> {
     wants_accounts: bool,
     wants_queues: bool,
     wants_dispatches: bool,
+    /// When each task began with its present request, if the observer wants requests; never: not yet.
+    begun: Option<Vec<Time>>,
     digest: Digest,
 }
 
@@ -18,6 +21,7 @@ impl<'o> Reports<'o> {
             wants_accounts: observer.wants_cpu_time(),
             wants_queues: observer.wants_queues(),
             wants_dispatches: observer.wants_dispatches(),
+            begun: observer.wants_requests().then(Vec::new),
             observer: observer.wants_facts().then_some(observer),
             digest: Digest::default(),
         }
@@ -61,7 +65,39 @@ impl Reports<'_> {
     #[cold]
     #[inline(never)]
     fn report(&mut self, now: Time, what: Observation) {
+        if let Observation::Running { task, .. } = what
+            && self.begun_by(task).is_some_and(|begun| begun.is_never())
+        {
+            self.begins(task, now);
+        }
         self.observer().into_iter().for_each(|observer| observer.observe(now, &what));
+    }
+
+    /// When a task began with its present request, if the observer wants requests; never: not yet.
+    fn begun_by(&self, task: TaskId) -> Option<Time> {
+        let begun = self.begun.as_ref()?;
+        Some(begun.get(task.0 as usize).copied().unwrap_or(Time::NEVER))
+    }
+
+    /// A task begins with a request; [`Time::NEVER`]: it will when it next has a cpu.
+    #[inline]
+    pub(crate) fn begins(&mut self, task: TaskId, at: Time) {
+        let Some(begun) = &mut self.begun else { return };
+        let place = task.0 as usize;
+        if place >= begun.len() {
+            begun.resize(place + 1, Time::NEVER);
+        }
+        begun[place] = at;
+    }
+
+    /// A task has answered a request that came then.
+    #[inline]
+    pub(crate) fn answered(&mut self, now: Time, task: TaskId, came: Time) {
+        if let Some(begun) = self.begun_by(task) {
+            // Who asks for the next one in the same instant has had no cpu in between.
+            let begun = if begun.is_never() { now } else { begun };
+            self.observer().into_iter().for_each(|to| to.answered(now, &Answered { task, came, begun }));
+        }
     }
 
     /// The observer, if it wants facts.

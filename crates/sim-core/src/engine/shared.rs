@@ -255,7 +255,9 @@ impl Shared<'_> {
     pub(crate) fn end_response(&mut self, id: TaskId) {
         let (now, elapsed) = (self.now, self.elapsed());
         let task = &mut self.tasks[id];
-        self.apps[task.app()].end_response(task, now, elapsed);
+        if let Some(came) = self.apps[task.app()].end_response(task, now, elapsed) {
+            self.reports.answered(now, id, came);
+        }
     }
 
     /// A task has got units of an event, or has met the others there, and goes on.
@@ -267,6 +269,7 @@ impl Shared<'_> {
             && self.objects.events[*event].is_stamped()
         {
             waits.add(self.now.since(task.history.woken));
+            self.reports.begins(id, self.now);
         }
         task.pc += 1;
     }

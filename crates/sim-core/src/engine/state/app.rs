@@ -284,10 +284,10 @@ impl App {
         }
     }
 
-    /// A task of it has done the present request, if it has one; `elapsed`: now on the clock of the run.
-    pub(crate) fn end_response(&mut self, task: &mut Task, now: Time, elapsed: Time) {
-        let Some(history) = task.history.written() else { return };
-        let woken = std::mem::replace(&mut history.woken, Time::NEVER);
+    /// A task of it has done the present request, if it has one; `elapsed`: now on the clock of the run. When
+    /// the request came, of an application that answers requests.
+    pub(crate) fn end_response(&mut self, task: &mut Task, now: Time, elapsed: Time) -> Option<Time> {
+        let woken = std::mem::replace(&mut task.history.written()?.woken, Time::NEVER);
         if !woken.is_never() {
             let took = now.since(woken);
             self.counters.responses += 1;
@@ -298,8 +298,10 @@ impl App {
             }
             if let Some(responses) = &mut self.responses {
                 responses.add(took);
+                return Some(woken);
             }
         }
+        None
     }
 
     /// Whether one of its tasks waits and yields to another one of its tasks.
