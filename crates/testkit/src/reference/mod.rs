@@ -167,6 +167,13 @@ enum Change {
     Lowered(u8),
 }
 
+/// Whether there are real-time tasks, and whether tasks change their classes.
+fn classes_of(specs: &[AppSpec]) -> (bool, bool) {
+    let class = |change: &sim_core::program::Change| matches!(change, sim_core::program::Change::Class(_));
+    let changes = specs.iter().any(|spec| spec.program.changes().iter().any(class));
+    (specs.iter().any(AppSpec::is_real_time), changes)
+}
+
 /// Runs a scenario on the reference engine. The report equals the engine's except for `events`.
 ///
 /// The scenario must be one that [`sim_core::engine::Simulation::new`] accepts.
@@ -219,11 +226,7 @@ impl<'o> Reference<'o> {
                 timers.push((startup::delay(spec, number, &options), Timer::Start(number)));
             }
         }
-        let specs_real_time = specs.iter().any(AppSpec::is_real_time);
-        let changes = |spec: &AppSpec| {
-            spec.program.changes().iter().any(|change| matches!(change, sim_core::program::Change::Class(_)))
-        };
-        let classes_change = specs.iter().any(changes);
+        let (specs_real_time, classes_change) = classes_of(&specs);
         let jobs = RefPool::all(objects, &specs, options.seed);
         let (apps, locks) = RefApp::all(specs, &objects.locks);
         timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
