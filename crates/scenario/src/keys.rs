@@ -261,9 +261,9 @@ keys! {
     /// what they share.
     program: Program {
         more: "In place of `workload`. Tasks compute, sleep, wait for clocks and devices, and share locks, \
-            conditions, semaphores, queues and barriers. Several kinds of tasks appear in results as \
-            `app-kind`. The runtime is `block` unless stated. A program has no dedicated run, so no \
-            slowdown. `docs/programs.md` has examples and all statements.",
+            conditions, semaphores, queues, barriers and graphs of jobs. Several kinds of tasks appear in \
+            results as `app-kind`. The runtime is `block` unless stated. A program has no dedicated run, so \
+            no slowdown. `docs/programs.md` has examples and all statements.",
         example: "shop: { program: { arrivals: { jobs: { mean: 10ms, count: 100 } }, count: 2, \
             code: 'share 100 { receive jobs; run 5ms exponential }' } }",
     }

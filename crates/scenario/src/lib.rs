@@ -8,6 +8,8 @@ pub mod configuration;
 mod defaults;
 mod foreign;
 mod forms;
+mod graph_keys;
+mod graphs;
 mod grid;
 mod groups;
 mod json;

@@ -1,4 +1,5 @@
-//! Files of programs that a scenario names: `program: path/to/file.yaml`, relative to the scenario's file.
+//! Files of programs that a scenario names, and of graphs that programs name: `program: path/to/file.yaml`,
+//! relative to the scenario's file.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 }
 
 /// Puts the contents of all files of programs that a scenario and its sweep name in the places of their
-/// names, and returns their texts one after another.
+/// names, then those of graphs that the programs name, and returns their texts one after another.
 pub(crate) fn read_all(
     root: &mut Node,
     scenario: &str,
@@ -24,26 +25,51 @@ pub(crate) fn read_all(
 ) -> String {
     let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
     let mut texts = String::new();
-    let mut nodes: Vec<&mut Node> = Vec::new();
-    let Content::Map(entries) = &mut root.content else { return texts };
-    for entry in entries {
-        match entry.key.as_str() {
-            "apps" => of_apps(&mut entry.value, &mut nodes),
-            "sweep" => swept(&mut entry.value, &mut nodes),
-            _ => {}
-        }
-    }
-    for node in nodes {
-        let Content::Scalar(name) = &node.content else { continue };
+    let mut read = |node: &mut Node, what: &str| {
+        let Content::Scalar(name) = &node.content else { return };
         if is_file(name) {
             let (name, place) = (name.clone(), node.place);
-            if let Some((text, read)) = file(&folder.join(name), place, sources, reader) {
+            if let Some((text, tree)) = file(&folder.join(name), (what, place), sources, reader) {
                 texts.push_str(&text);
-                *node = read;
+                *node = tree;
             }
+        }
+    };
+    for program in programs(root) {
+        read(program, "program");
+        for graph in graphs(program) {
+            read(graph, "graph");
+            let jobs = values_of(graph).filter(|(key, _)| *key == "jobs");
+            jobs.for_each(|(_, jobs)| read(jobs, "graph"));
         }
     }
     texts
+}
+
+/// All programs of a scenario and its sweep.
+fn programs(root: &mut Node) -> Vec<&mut Node> {
+    let mut nodes: Vec<&mut Node> = Vec::new();
+    for (key, value) in values_of(root) {
+        match key {
+            "apps" => of_apps(value, &mut nodes),
+            "sweep" => swept(value, &mut nodes),
+            _ => {}
+        }
+    }
+    nodes
+}
+
+/// The graphs of a program.
+fn graphs(program: &mut Node) -> impl Iterator<Item = &mut Node> {
+    let graphs = values_of(program).filter(|(key, _)| *key == "graphs");
+    graphs.flat_map(|(_, graphs)| values_of(graphs).map(|(_, graph)| graph))
+}
+
+/// The keys of a mapping and their values.
+fn values_of(node: &mut Node) -> impl Iterator<Item = (&str, &mut Node)> {
+    let entries =
+        if let Content::Map(entries) = &mut node.content { entries.as_mut_slice() } else { &mut [] };
+    entries.iter_mut().map(|entry| (entry.key.as_str(), &mut entry.value))
 }
 
 /// The programs of applications.
@@ -78,15 +104,20 @@ fn swept<'a>(node: &'a mut Node, nodes: &mut Vec<&'a mut Node>) {
 }
 
 /// The text of a file and its tree; what is wrong goes to the reader.
-fn file(path: &Path, place: Place, sources: &mut Sources, reader: &mut Reader) -> Option<(String, Node)> {
+fn file(
+    path: &Path,
+    (what, place): (&str, Place),
+    sources: &mut Sources,
+    reader: &mut Reader,
+) -> Option<(String, Node)> {
     match text_of(path) {
         Err(Refused::Absent(why)) => {
-            reader.wrong(place, format!("cannot read the program {}: {why}", path.display()));
+            reader.wrong(place, format!("cannot read the {what} {}: {why}", path.display()));
             None
         }
         Err(Refused::Unreadable(refused)) => {
             let source = sources.add(&path.display().to_string(), &refused.text);
-            let mut problem = refused.problem.related(place, "the program is named here");
+            let mut problem = refused.problem.related(place, format!("the {what} is named here"));
             problem.place.source = source;
             reader.add(problem);
             None
@@ -96,7 +127,7 @@ fn file(path: &Path, place: Place, sources: &mut Sources, reader: &mut Reader) -
             match tree(source, &text) {
                 Ok(node) => Some((text, node)),
                 Err(problem) => {
-                    reader.add(problem.related(place, "the program is named here"));
+                    reader.add(problem.related(place, format!("the {what} is named here")));
                     None
                 }
             }

@@ -9,6 +9,7 @@ use workloads::LOCK_KINDS;
 use workloads::program::{MOST_NAMES, PROFILE};
 
 use crate::forms::{Count, Cpus, Duration, Flag, Nice, Runtime, SchedulingPolicy};
+use crate::graph_keys::Graphs;
 use crate::json::{WORD, parameters};
 use crate::key::{Form, Inside, Key, keys, names, properties};
 use crate::limits::MAX_HORIZON_NS;
@@ -51,6 +52,9 @@ keys! {
 
     /// Servers of devices by name (default 1): how many pieces of work one does at once.
     devices: Named<Servers> {}
+
+    /// Graphs of jobs by name, for `work NAME`. Each can be the path of a file beside the scenario.
+    graphs: Named<Graphs> {}
 
     /// Lengths by their quantiles, in ascending order: equally likely parts between them.
     tables: Named<Lengths> {}

@@ -14,8 +14,9 @@ use workloads::LOCK_KINDS;
 use workloads::program::{self, Block, Draft, Feed, KindDraft, MOST_KINDS, MOST_NAMES, Name, QueueForm};
 
 use crate::Reader;
+use crate::graphs::graph;
 use crate::key::names;
-use crate::labels::is_word;
+use crate::labels::name;
 use crate::limits::MAX_HORIZON_NS;
 use crate::program_files::is_file;
 use crate::program_keys::{
@@ -70,13 +71,16 @@ pub(crate) fn draft(
     let devices = named(reader, written.devices.node(), "`devices`", |reader, name, node| {
         units(reader, name, node, (1, MOST_SERVERS))
     });
+    let graphs = named(reader, written.graphs.node(), "`graphs`", |reader, name, node| {
+        graph(reader, name, node, &values)
+    });
     let tables = named(reader, written.tables.node(), "`tables`", spans);
     let arrivals = named(reader, written.arrivals.node(), "`arrivals`", feed);
     let profiles = named(reader, written.profiles.node(), "`profiles`", profile);
     let sections = named(reader, written.sections.node(), "`sections`", |reader, _, node| code(reader, node));
     let shared = shared(reader, written.shared.node());
     let kinds = kinds(reader, (app, node), &written, &code);
-    let parts = [written.kinds.node(), written.code.node(), written.sections.node()];
+    let parts = [written.kinds.node(), written.code.node(), written.sections.node(), written.graphs.node()];
     for name in values.keys().filter(|name| !parts.iter().flatten().any(|part| names_value(part, name))) {
         reader.remark(format!("the value `{name}` of `{app}` is declared and not used"));
     }
@@ -90,6 +94,7 @@ pub(crate) fn draft(
         barriers: barriers?,
         devices: devices?,
         tables: tables?,
+        graphs: graphs?,
         arrivals: arrivals?,
         profiles: profiles?,
         sections: sections?,
@@ -175,16 +180,6 @@ fn kind(reader: &mut Reader, entry: &Entry, code: &Code<'_>) -> Option<KindDraft
     let count = count?.unwrap_or(1);
     debug_assert!(count <= MAX_TASKS, "the key has this range");
     Some(KindDraft { name, count: count as u32, code: code?, requests: requests? })
-}
-
-/// A name of an object.
-fn name(reader: &mut Reader, entry: &Entry) -> Option<Name> {
-    if program::is_name(&entry.key) && is_word(&entry.key) {
-        return Some(Name { text: entry.key.clone(), place: entry.place });
-    }
-    let message = format!("`{}` is not a valid name", entry.key);
-    reader.wrong_with_hint(entry.place, message, "use letters, digits, `_` and `-`");
-    None
 }
 
 /// A mapping of names.

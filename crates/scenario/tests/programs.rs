@@ -10,7 +10,7 @@ use scenario::plan::{Experiment, RunPlan};
 use scenario::{Overrides, load, settable};
 use sim_core::engine::Simulation;
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::program::{Change, Objects, Op};
+use sim_core::program::{Change, Objects, Op, PoolRules};
 use workloads::program::{STATEMENTS, VARIATIONS};
 
 fn root() -> PathBuf {
@@ -56,7 +56,7 @@ fn the_page_has_every_statement_as_it_is() {
 #[test]
 fn the_examples_of_the_page_run() {
     let all = examples();
-    assert_eq!(all.len(), 7);
+    assert_eq!(all.len(), 8);
     for text in all {
         let experiment = resolved(&text, &[]);
         for plan in &experiment.runs {
@@ -271,4 +271,63 @@ fn what_a_kind_asks_of_the_kernel_is_checked_as_that_of_an_application() {
     }
     let text = scenario("linux-6.18", "DWRR", "count: 2").replace("run 1ms", "cpus 0; run 1ms");
     assert!(refused(&text).contains("`DWRR` does not work with `cpus` in the code"), "{}", refused(&text));
+}
+
+#[test]
+fn graphs_are_read_from_programs_and_from_files_and_swept() {
+    let folder = std::env::temp_dir().join(format!("oversim-graphs-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let jobs = "a: { run: 5ms }\nb: { run: $each, after: a }\nc: { after: [a, b] }\n";
+    fs::write(folder.join("jobs.yaml"), jobs).unwrap();
+    let whole = "jobs:\n  a: { run: 5ms }\n  b: { run: 1ms, after: [aa] }\n";
+    fs::write(folder.join("bad.yaml"), whole).unwrap();
+    let path = folder.join("x.yaml").display().to_string();
+    let scenario = |graph: &str, more: &str| {
+        let program = format!("values: {{ each: 1ms }}, graphs: {{ g: {graph} }}, count: 2, code: work g");
+        with(&format!("policies: [LOAD]\n{more}"), "", &program)
+    };
+    let read = |text: &str| load(&path, text, &Overrides::default());
+    let plan =
+        read(&scenario("{ jobs: jobs.yaml, queues: one }", "")).unwrap_or_else(|said| panic!("{said}"));
+    assert!(plan.scenario_text.contains(jobs));
+    let pool = &plan.runs[0].objects.pools[0];
+    assert_eq!((pool.name.as_str(), pool.predecessors()), ("g", vec![0, 1, 2]));
+    assert_eq!(pool.rules, PoolRules::SHARED);
+    assert_eq!(simulated(&plan.runs[0]).pools[0].jobs.iter().sum::<u64>(), 3);
+    let said = read(&scenario("bad.yaml", "")).err().unwrap();
+    assert!(said.contains("bad.yaml:3:") && said.contains("unknown job `aa`"), "{said}");
+    assert!(said.contains("did you mean `a`?"), "{said}");
+    let said = read(&scenario("none.yaml", "")).err().unwrap();
+    assert!(said.contains("cannot read the graph"), "{said}");
+    assert_eq!(said.matches("error: ").count(), 1, "{said}");
+    let swept = "sweep: { apps.a.program.graphs.g.tree.depth: [1, 3] }\n";
+    let plan =
+        read(&scenario("{ tree: { depth: 2, run: $each } }", swept)).unwrap_or_else(|said| panic!("{said}"));
+    let sizes: Vec<usize> = plan.runs.iter().map(|run| run.objects.pools[0].jobs.len()).collect();
+    assert_eq!(sizes, [4, 22]);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn graphs_that_cannot_be_are_refused_with_a_reason() {
+    let one = |graph: &str| {
+        let program = format!("graphs: {{ g: {graph} }}, code: work g");
+        refused(&with("policies: [LOAD]\n", "", &program))
+    };
+    for (graph, why) in [
+        ("{}", "says in one way which jobs it has"),
+        ("{ tree: { depth: 2, run: 1ms }, independent: { count: 2, run: 1ms } }", "says in one way"),
+        ("{ tree: { depth: 2 } }", "the work of each job is missing"),
+        ("{ wavefront: { run: 1ms } }", "`rows` is missing"),
+        ("{ independent: { count: 0, run: 1ms } }", "`count`"),
+        ("{ independent: { count: 2, run: 1ms }, own: eldest }", "oldest"),
+        ("{ independent: { count: 2, run: 1ms }, queues: one, steal: oldest }", "nobody has jobs of its own"),
+        ("{ jobs: { a: { run: 1ms, after: c }, b: { after: a }, c: { after: b } } }", "`a`, `c`, `b`"),
+        ("{ jobs: { a: { run: 1 } } }", "a duration needs a unit"),
+        ("{ jobs: { a: { ran: 1ms } } }", "did you mean `run`?"),
+        ("nothing", "the graph `g`"),
+    ] {
+        let said = one(graph);
+        assert!(said.contains(why), "{graph}: {said}");
+    }
 }

@@ -268,8 +268,9 @@ mod tests {
         Pool::new(program::Pool { name: "p".into(), jobs: jobs.into(), rules }, 0, 1, &WORKERS)
     }
 
-    /// The job that a worker takes, and from whom.
+    /// The job that a worker takes when it has done the one before, and from whom.
     fn taken(pool: &mut Pool, worker: usize) -> Option<(u64, Option<u32>)> {
+        pool.end(worker);
         let taken = pool.take(worker);
         pool.check();
         taken.map(|job| (job.work.floor_ns() - 1, job.from.map(|task| task.0)))

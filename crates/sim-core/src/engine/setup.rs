@@ -338,10 +338,9 @@ impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
         let commands = Commands::of(&specs);
-        let irregular = specs.iter().any(is_irregular);
         let changes = specs.iter().any(|spec| spec.classes().next().is_some());
         let classes = if changes { Own::all(&specs) } else { IdVec::default() };
-        options.sampled &= !observer.wants_facts() && commands.is_empty() && !irregular;
+        options.sampled &= !observer.wants_facts() && commands.is_empty() && !specs.iter().any(is_irregular);
         let workers = workers(&specs, objects.pools.len());
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);

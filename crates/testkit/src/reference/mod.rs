@@ -57,7 +57,6 @@ use sim_core::time::Time;
 use cores::core_speed;
 use memory::{Job, RefMemory};
 use objects::RefObjects;
-use pools::RefPool;
 use state::{Activity, NEVER, RefApp, RefCpu, RefLock, RefTask};
 
 /// What a timer does; in the order in which the timers of one instant go off.
@@ -117,8 +116,6 @@ struct Reference<'o> {
     apps: Vec<RefApp>,
     /// What the programs share.
     objects: RefObjects,
-    /// Pools of jobs.
-    jobs: Vec<RefPool>,
     /// The locks of the run and, behind them, those of each application.
     locks: Vec<RefLock>,
     memory: RefMemory,
@@ -216,7 +213,7 @@ impl<'o> Reference<'o> {
         observer: &'o mut dyn Observer,
     ) -> Self {
         let (mut tasks, mut timers, commands) = (Vec::new(), Vec::new(), commands::in_order(&specs));
-        let mut shared = RefObjects::new(objects, options.seed);
+        let mut shared = RefObjects::new(objects, &specs, options.seed);
         for (number, spec) in specs.iter().enumerate() {
             tasks.extend((0..spec.tasks).map(|rank| RefTask {
                 scan: scan::RefScan::begins(model.numa_balancing.as_ref(), 0),
@@ -227,7 +224,6 @@ impl<'o> Reference<'o> {
             }
         }
         let (specs_real_time, classes_change) = classes_of(&specs);
-        let jobs = RefPool::all(objects, &specs, options.seed);
         let (apps, locks) = RefApp::all(specs, &objects.locks);
         timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
         if let Discipline::Ts(params) = &model.discipline {
@@ -258,7 +254,6 @@ impl<'o> Reference<'o> {
             tasks,
             apps,
             objects: shared,
-            jobs,
             locks,
             timers,
             commands,

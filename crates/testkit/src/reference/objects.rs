@@ -2,7 +2,9 @@
 
 use sim_core::ids::EventId;
 use sim_core::outcome::{DeviceReport, SourceReport};
-use sim_core::program::{Objects, Source, Stream};
+use sim_core::program::{AppSpec, Objects, Source, Stream};
+
+use super::pools::RefPool;
 
 /// A counted event.
 pub(super) struct RefEvent {
@@ -53,10 +55,11 @@ pub(super) struct RefObjects {
     pub(super) events: Vec<RefEvent>,
     pub(super) devices: Vec<RefDevice>,
     pub(super) sources: Vec<RefSource>,
+    pub(super) jobs: Vec<RefPool>,
 }
 
 impl RefObjects {
-    pub(super) fn new(objects: &Objects, seed: u64) -> Self {
+    pub(super) fn new(objects: &Objects, specs: &[AppSpec], seed: u64) -> Self {
         let event = |event: &sim_core::program::Event| RefEvent {
             name: event.name.clone(),
             value: event.initial,
@@ -76,6 +79,7 @@ impl RefObjects {
             events: objects.events.iter().map(event).collect(),
             devices: objects.devices.iter().map(device).collect(),
             sources: (0..).zip(&objects.sources).map(source).collect(),
+            jobs: RefPool::all(objects, specs, seed),
         }
     }
 

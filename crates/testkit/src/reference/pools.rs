@@ -144,14 +144,14 @@ impl Reference<'_> {
     /// The current task works in a pool: true when it goes on with its program.
     pub(super) fn work_in(&mut self, c: usize, t: usize, of: PoolId, overhead: &mut Overhead) -> bool {
         let of = of.index();
-        let place = self.jobs[of].workers.iter().position(|worker| *worker == t);
+        let place = self.objects.jobs[of].workers.iter().position(|worker| *worker == t);
         let Some(worker) = place else { unreachable!("a task that is no worker of its pool") };
-        let computed = self.jobs[of].stages.iter().position(|stage| *stage == Stage::Taken(worker));
+        let computed = self.objects.jobs[of].stages.iter().position(|stage| *stage == Stage::Taken(worker));
         if let Some(job) = computed {
             self.job_is_done(c, of, (worker, job), overhead);
         }
         loop {
-            let pool = &mut self.jobs[of];
+            let pool = &mut self.objects.jobs[of];
             if pool.behind[worker] < pool.over {
                 pool.behind[worker] += 1;
                 self.tasks[t].pc += 1;
@@ -182,7 +182,7 @@ impl Reference<'_> {
 
     /// The current task computes a job, if that has work.
     fn job_begins(&mut self, c: usize, t: usize, of: usize, number: usize, overhead: Overhead) -> bool {
-        let pool = &self.jobs[of];
+        let pool = &self.objects.jobs[of];
         let job = pool.spec.jobs[number].clone();
         let nth = pool.over * pool.spec.jobs.len() as u64 + number as u64;
         let draw = rng::draw(rng::key(pool.seed, Purpose::Job, pool.number), nth);
@@ -206,7 +206,7 @@ impl Reference<'_> {
 
     /// A job is over: others are ready, or the pass is over, and those who wait are told.
     fn job_is_done(&mut self, c: usize, of: usize, (worker, job): (usize, usize), overhead: &mut Overhead) {
-        let pool = &mut self.jobs[of];
+        let pool = &mut self.objects.jobs[of];
         pool.stages[job] = Stage::Done;
         pool.report.jobs[worker] += 1;
         if pool.stages.iter().all(|stage| *stage == Stage::Done) {
@@ -228,12 +228,12 @@ impl Reference<'_> {
         }
         // One of them is for itself.
         for _ in next.iter().skip(1) {
-            let line = &self.jobs[of].line;
+            let line = &self.objects.jobs[of].line;
             let awake = line.iter().position(|t| self.tasks[*t].state != TaskState::Sleeping);
             if line.is_empty() {
                 break;
             }
-            let told = self.jobs[of].line.remove(awake.unwrap_or(0));
+            let told = self.objects.jobs[of].line.remove(awake.unwrap_or(0));
             let seen = self.seen_at(c, told, overhead);
             self.signal(c, told, seen, overhead);
         }
@@ -241,13 +241,13 @@ impl Reference<'_> {
 
     /// A cpu takes the lock of the one queue after `overhead`, and waits for its line before it does.
     fn fetch_queue(&mut self, c: usize, of: usize, overhead: &mut Overhead) {
-        if self.jobs[of].spec.rules.queues != JobQueues::One {
+        if self.objects.jobs[of].spec.rules.queues != JobQueues::One {
             return;
         }
         let at = self.now + overhead.total();
-        let owner = self.jobs[of].owner.replace(c);
+        let owner = self.objects.jobs[of].owner.replace(c);
         let own = owner.filter(|owner| *owner != c).map_or(0, |owner| self.latency(owner, c));
-        let pool = &mut self.jobs[of];
+        let pool = &mut self.objects.jobs[of];
         let (since, until) = pool.moves;
         let before = if at < since { 0 } else { until.saturating_sub(at) };
         if at > until {
@@ -259,6 +259,6 @@ impl Reference<'_> {
 
     /// What the pools of the run have done.
     pub(super) fn pool_reports(&self) -> Vec<PoolReport> {
-        self.jobs.iter().map(|pool| pool.report.clone()).collect()
+        self.objects.jobs.iter().map(|pool| pool.report.clone()).collect()
     }
 }

@@ -47,7 +47,7 @@ fn between(rng: &mut ChaCha8Rng, ops: &mut Vec<Op>, step: u64) {
         0 => ops.push(Op::Barrier),
         1 => ops.push(Op::Sleep { span, spread: Spread::NONE }),
         2 => {
-            ops.push(Op::Serial { work: Work::from_span(span), spread: Spread::NONE, profile: ProfileId(0) })
+            ops.push(Op::Serial { work: Work::from_span(span), spread: Spread::NONE, profile: ProfileId(0) });
         }
         3 => ops.extend([Op::Lock(LockId(0)), compute, Op::Unlock(LockId(0))]),
         4 => ops.push(Op::Exchange { shift: 1 }),

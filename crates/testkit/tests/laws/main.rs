@@ -27,6 +27,7 @@ mod numa_balancing;
 mod numa_placement;
 mod parked;
 mod polling;
+mod pools;
 mod preemption;
 mod programs;
 mod queueing;

@@ -1,6 +1,7 @@
 //! The compiler: the statements of a kind to operations.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use notation::diagnostics::Place;
 use notation::parameter::Kind as Unit;
@@ -9,13 +10,15 @@ use notation::suggest::advice;
 use sim_core::ids::{EventId, ProfileId};
 use sim_core::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use sim_core::os::NICE_WEIGHTS;
-use sim_core::program::{Change, MemoryProfile, Op, Quantiles, Spread};
+use sim_core::program::{Change, Job, MemoryProfile, Op, Quantiles, Spread};
 use sim_core::time::{Span, Work};
 
 use super::draft::{Draft, of};
+use super::graphs::GraphDraft;
 use super::lengths;
+use super::loops::passes_at_once;
 use super::objects::{ALL, All, Number};
-use super::tree::{Action, Length, Name, Statement, Vary};
+use super::tree::{Action, Length, Name, Run, Statement, Vary};
 use super::uses::{self, Sort};
 
 /// Most clocks of a task.
@@ -35,27 +38,14 @@ pub(super) fn kind<C>(
     reader: &mut Reader<C>,
     (drafts, app): (&[Draft], usize),
     at: usize,
-    objects: &All,
+    (objects, begun): (&All, &Begun),
     forked: Option<(EventId, EventId)>,
 ) -> Option<Code> {
     let draft = drafts.get(app)?;
     let kind = draft.kinds.get(at)?;
-    let code = Code { profiles: vec![MemoryProfile::NONE], ..Code::default() };
-    let mut compiler = Compiler {
-        reader,
-        drafts,
-        app,
-        objects,
-        code,
-        named: Named::default(),
-        sections: Vec::new(),
-        held: BTreeSet::new(),
-        certain: BTreeSet::new(),
-        depth: usize::from(forked.is_some()),
-        choices: 0,
-        visited: 0,
-        forked: forked.is_some(),
-    };
+    let mut compiler = Compiler::new(reader, (drafts, app), objects, begun.clone());
+    compiler.depth = usize::from(forked.is_some());
+    compiler.forked = forked.is_some();
     if let Some((start, _)) = forked {
         let take = Op::Take { event: start, count: 1 };
         compiler.code.ops.extend([Op::Repeat(0), take, Op::Respawn]);
@@ -84,21 +74,8 @@ pub(super) fn section<C>(
     let Some(draft) = drafts.get(app) else { return before };
     let Some(block) = of(&draft.sections, &name.text) else { return before };
     let mut sound = true;
-    let mut compiler = Compiler {
-        reader,
-        drafts,
-        app,
-        objects,
-        code: Code { profiles: vec![MemoryProfile::NONE], ..Code::default() },
-        named: Named::default(),
-        sections: vec![&name.text],
-        held: BTreeSet::new(),
-        certain: BTreeSet::new(),
-        depth: 0,
-        choices: 0,
-        visited: 0,
-        forked: false,
-    };
+    let mut compiler = Compiler::new(reader, (drafts, app), objects, Begun::default());
+    compiler.sections.push(&name.text);
     // Whoever called it could hold them.
     draft.each(block, &mut |action, _| {
         if let Action::Unlock(name) | Action::Wait(_, name) = action {
@@ -111,8 +88,37 @@ pub(super) fn section<C>(
     sound
 }
 
+/// What the graphs of a program have numbers for: all kinds begin with these.
+#[derive(Clone, Default)]
+pub(super) struct Begun {
+    profiles: Vec<MemoryProfile>,
+    tables: Vec<Quantiles>,
+    named: Named,
+}
+
+/// Compiles the graphs of a program: the jobs of each. What is wrong goes to the reader.
+pub(super) fn graphs<C>(
+    reader: &mut Reader<C>,
+    (drafts, app): (&[Draft], usize),
+    objects: &All,
+) -> Option<(Begun, Vec<Arc<[Job]>>)> {
+    let draft = drafts.get(app)?;
+    let mut compiler = Compiler::new(reader, (drafts, app), objects, Begun::default());
+    let mut sound = true;
+    let mut all = Vec::new();
+    for (name, graph) in &draft.graphs {
+        match compiler.jobs(name, graph) {
+            Some(jobs) => all.push(jobs),
+            None => sound = false,
+        }
+    }
+    let Compiler { code, named, .. } = compiler;
+    let begun = Begun { profiles: code.profiles, tables: code.tables, named };
+    sound.then_some((begun, all))
+}
+
 /// What has a number of its own in a program.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Named {
     profiles: BTreeMap<String, u32>,
     tables: BTreeMap<String, (Span, u16)>,
@@ -142,6 +148,70 @@ struct Compiler<'a, C> {
 }
 
 impl<'a, C> Compiler<'a, C> {
+    fn new(
+        reader: &'a mut Reader<C>,
+        (drafts, app): (&'a [Draft], usize),
+        objects: &'a All,
+        begun: Begun,
+    ) -> Self {
+        let Begun { mut profiles, tables, named } = begun;
+        if profiles.is_empty() {
+            profiles.push(MemoryProfile::NONE);
+        }
+        Self {
+            reader,
+            drafts,
+            app,
+            objects,
+            code: Code { profiles, tables, ..Code::default() },
+            named,
+            sections: Vec::new(),
+            held: BTreeSet::new(),
+            certain: BTreeSet::new(),
+            depth: 0,
+            choices: 0,
+            visited: 0,
+            forked: false,
+        }
+    }
+
+    /// The jobs of a graph.
+    fn jobs(&mut self, of: &Name, graph: &GraphDraft) -> Option<Arc<[Job]>> {
+        // Most jobs of a large graph have the same work.
+        let mut last: Option<(&Run, (Work, Spread, ProfileId))> = None;
+        let mut jobs = Vec::new();
+        for (run, next) in graph.jobs(self.reader, of)? {
+            let known = last.filter(|(known, _)| run.is_some_and(|run| std::ptr::eq(run, *known)));
+            let (work, spread, profile) = match (known, run) {
+                (Some((_, known)), _) => known,
+                (None, None) => (Work::ZERO, Spread::NONE, ProfileId(0)),
+                (None, Some(run)) => self.run(&run.length, run.profile.as_ref(), run.place)?,
+            };
+            last = run.map(|run| (run, (work, spread, profile)));
+            jobs.push(Job { work, spread, profile, next });
+        }
+        if jobs.iter().all(|job| job.work == Work::ZERO) {
+            let message = format!("no job of the graph `{}` has work", of.text);
+            return self.refuse(of.place, message, "write `run: 1ms`, for instance");
+        }
+        Some(jobs.into())
+    }
+
+    /// Work with its variation and its memory profile.
+    fn run(
+        &mut self,
+        length: &Length,
+        profile: Option<&Name>,
+        place: Place,
+    ) -> Option<(Work, Spread, ProfileId)> {
+        let (span, spread) = self.length(length, place)?;
+        let profile = match profile {
+            Some(name) => self.profile(name)?,
+            None => ProfileId(0),
+        };
+        Some((self.work(span, spread, place)?, spread, profile))
+    }
+
     fn draft(&self) -> &'a Draft {
         &self.drafts[self.app]
     }
@@ -206,12 +276,7 @@ impl<'a, C> Compiler<'a, C> {
         let place = statement.place;
         match &statement.action {
             Action::Run(length, profile) => {
-                let (span, spread) = self.length(length, place)?;
-                let profile = match profile {
-                    Some(name) => self.profile(name)?,
-                    None => ProfileId(0),
-                };
-                let work = self.work(span, spread, place)?;
+                let (work, spread, profile) = self.run(length, profile.as_ref(), place)?;
                 self.push(Op::Compute { work, spread, profile });
             }
             Action::Sleep(length) => {
@@ -251,6 +316,7 @@ impl<'a, C> Compiler<'a, C> {
                 let starts = matches!(statement.action, Action::Fork(..));
                 self.fork(name, *count, starts)?;
             }
+            Action::Work(name) => self.work_in(name)?,
             Action::Yield => self.push(Op::Yield),
             Action::Repeat(..) | Action::Forever(_) | Action::Share(..) => {
                 self.repeat(&statement.action, place)?;
@@ -347,6 +413,22 @@ impl<'a, C> Compiler<'a, C> {
         }
         if let Number::Kind { start, end } = self.number(Sort::Kind, name)? {
             if starts { self.post(start, count, true) } else { self.take(end, count) }
+        }
+        Some(())
+    }
+
+    fn work_in(&mut self, name: &Name) -> Option<()> {
+        let known: Vec<&str> = self.draft().graphs.iter().map(|(name, _)| name.text.as_str()).collect();
+        if !known.contains(&name.text.as_str()) {
+            let hint = if known.is_empty() {
+                format!("add `graphs: {{ {}: {{ independent: {{ count: 8, run: 1ms }} }} }}`", name.text)
+            } else {
+                advice(&name.text, &known)
+            };
+            return self.refuse(name.place, format!("unknown graph `{}`", name.text), hint);
+        }
+        if let Number::Graph(pool) = self.number(Sort::Graph, name)? {
+            self.push(Op::Work(pool));
         }
         Some(())
     }
@@ -574,49 +656,4 @@ impl<'a, C> Compiler<'a, C> {
         }
         Some(Work::from_span(span))
     }
-}
-
-/// Whether a body of a loop can pass without taking time; `first`: the position of its first operation.
-fn passes_at_once(body: &[Op], first: usize) -> bool {
-    let mut at_once = vec![false; body.len() + 1];
-    at_once[0] = true;
-    let set = |at_once: &mut Vec<bool>, to: usize| {
-        if let Some(there) = at_once.get_mut(to) {
-            *there = true;
-        }
-    };
-    // The end of each loop inside, for those whose passes may all be taken.
-    let end_of = |start: usize| {
-        let mut depth = 0;
-        for (at, op) in body.iter().enumerate().skip(start) {
-            match op {
-                Op::Repeat(_) | Op::RepeatShared(_) => depth += 1,
-                Op::End if depth == 1 => return at,
-                Op::End => depth -= 1,
-                _ => {}
-            }
-        }
-        body.len()
-    };
-    for (at, op) in body.iter().enumerate() {
-        if !at_once[at] {
-            continue;
-        }
-        match op {
-            Op::Compute { work, .. } if work.raw() > 0 => {}
-            Op::Sleep { span, .. } if *span > Span::ZERO => {}
-            Op::Barrier | Op::Respawn | Op::Yield | Op::Until { .. } | Op::Io { .. } => {}
-            Op::Jump(to) => set(&mut at_once, usize::from(*to) - first),
-            Op::Branch { to, .. } => {
-                set(&mut at_once, usize::from(*to) - first);
-                set(&mut at_once, at + 1);
-            }
-            Op::RepeatShared(_) => {
-                set(&mut at_once, at + 1);
-                set(&mut at_once, end_of(at) + 1);
-            }
-            _ => set(&mut at_once, at + 1),
-        }
-    }
-    at_once[body.len()]
 }

@@ -5,6 +5,7 @@ use sim_core::machine::CpuSet;
 use sim_core::program::{Arrivals, MemoryProfile};
 use sim_core::time::Span;
 
+use super::graphs::GraphDraft;
 use super::tree::{Action, Block, Name};
 
 /// Most kinds of tasks of a program.
@@ -71,6 +72,8 @@ pub struct Draft {
     pub devices: Vec<(Name, u32)>,
     /// Tables of lengths.
     pub tables: Vec<(Name, Vec<Span>)>,
+    /// Graphs of jobs.
+    pub graphs: Vec<(Name, GraphDraft)>,
     /// What feeds queues.
     pub arrivals: Vec<(Name, Feed)>,
     /// Memory profiles.
@@ -99,6 +102,7 @@ impl Draft {
             barriers: Vec::new(),
             devices: Vec::new(),
             tables: Vec::new(),
+            graphs: Vec::new(),
             arrivals: Vec::new(),
             profiles: Vec::new(),
             sections: Vec::new(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use notation::diagnostics::Place;
 use notation::reader::Reader;
 use notation::suggest::nearest;
-use sim_core::ids::{DeviceId, EventId, LockId};
+use sim_core::ids::{DeviceId, EventId, LockId, PoolId};
 use sim_core::machine::CpuSet;
 use sim_core::program::{Change, MemoryProfile, Objects, Op, Program, Quantiles, Scheduling};
 use sim_core::time::Time;
@@ -14,7 +14,7 @@ use sim_core::time::Time;
 use super::compile::{self, Code};
 use super::draft::{Draft, of};
 use super::objects::{self, All, Number, SHARED};
-use super::tree::{Action, Length};
+use super::tree::{Action, Length, Name};
 use super::uses::{self, Sort};
 
 /// A kind of tasks, compiled.
@@ -53,6 +53,7 @@ pub struct Bases {
     events: u32,
     devices: u32,
     locks: u32,
+    pools: u32,
 }
 
 impl Bases {
@@ -68,6 +69,7 @@ impl Bases {
                 *event = self.event(*event);
             }
             Op::Io { device, .. } => *device = DeviceId(moved(device.0, self.devices)),
+            Op::Work(pool) => *pool = PoolId(moved(pool.0, self.pools)),
             Op::Lock(lock) | Op::Unlock(lock) => *lock = LockId(moved(lock.0, self.locks)),
             _ => {}
         }
@@ -120,15 +122,18 @@ impl Linked {
             events: run.events.len() as u32,
             devices: run.devices.len() as u32,
             locks: run.locks.len() as u32,
+            pools: run.pools.len() as u32,
         };
         let Some((own, feeds)) = self.all.own.get(app).zip(self.all.feeds.get(app)) else { return bases };
         let mut own = own.clone();
         let names = own.events.iter_mut().map(|event| &mut event.name);
         let names = names.chain(own.devices.iter_mut().map(|device| &mut device.name));
+        let names = names.chain(own.pools.iter_mut().map(|pool| &mut pool.name));
         names.chain(own.locks.iter_mut().map(|lock| &mut lock.name)).for_each(|name| name.push_str(suffix));
         run.events.append(&mut own.events);
         run.devices.append(&mut own.devices);
         run.locks.append(&mut own.locks);
+        run.pools.append(&mut own.pools);
         for (source, feed) in feeds {
             let mut source = source.clone();
             source.name.push_str(suffix);
@@ -159,12 +164,16 @@ pub fn link<C>(reader: &mut Reader<C>, drafts: &[Draft]) -> Option<Linked> {
     if !uses::check(reader, &uses) || !sound {
         return None;
     }
-    let all = objects::all(drafts, &uses);
+    let mut all = objects::all(drafts, &uses);
     let mut kinds = Vec::new();
     for (app, draft) in drafts.iter().enumerate() {
         let mut of_app = Vec::new();
+        let Some(begun) = graphs(reader, drafts, app, &mut all) else {
+            sound = false;
+            continue;
+        };
         for at in 0..draft.kinds.len() {
-            match kind(reader, drafts, (app, at), &all) {
+            match kind(reader, drafts, (app, at), (&all, &begun)) {
                 Some(kind) => of_app.push(kind),
                 None => sound = false,
             }
@@ -175,7 +184,26 @@ pub fn link<C>(reader: &mut Reader<C>, drafts: &[Draft]) -> Option<Linked> {
     sound.then_some(Linked { kinds, all })
 }
 
-fn kind<C>(reader: &mut Reader<C>, drafts: &[Draft], (app, at): (usize, usize), all: &All) -> Option<Kind> {
+/// Compiles the graphs of a program and gives the pools of those in use their jobs.
+fn graphs<C>(reader: &mut Reader<C>, drafts: &[Draft], app: usize, all: &mut All) -> Option<compile::Begun> {
+    let (begun, jobs) = compile::graphs(reader, (drafts, app), all)?;
+    for ((name, _), jobs) in drafts.get(app)?.graphs.iter().zip(jobs) {
+        let number = all.numbers.get(&uses::key(drafts, app, Sort::Graph, &name.text));
+        if let (Some(Number::Graph(pool)), Some(own)) = (number, all.own.get_mut(app))
+            && let Some(pool) = own.pools.get_mut(pool.0 as usize)
+        {
+            pool.jobs = jobs;
+        }
+    }
+    Some(begun)
+}
+
+fn kind<C>(
+    reader: &mut Reader<C>,
+    drafts: &[Draft],
+    (app, at): (usize, usize),
+    (all, begun): (&All, &compile::Begun),
+) -> Option<Kind> {
     let draft = drafts.get(app)?;
     let written = draft.kinds.get(at)?;
     let name = &written.name.text;
@@ -183,7 +211,7 @@ fn kind<C>(reader: &mut Reader<C>, drafts: &[Draft], (app, at): (usize, usize), 
         Some(Number::Kind { start, end }) => Some((*start, *end)),
         _ => None,
     };
-    let code = compile::kind(reader, (drafts, app), at, all, forked)?;
+    let code = compile::kind(reader, (drafts, app), at, (all, begun), forked)?;
     let stamped = |event: EventId| {
         let objects = if event.0 & SHARED == 0 { all.own.get(app) } else { Some(&all.shared) };
         let events = objects.map_or(&[][..], |objects| &objects.events);
@@ -279,6 +307,9 @@ fn unused<C>(reader: &mut Reader<C>, (drafts, app): (&[Draft], usize), uses: &us
     for kind in &draft.kinds {
         draft.each(&kind.code, &mut |action, _| named.extend(names_in(action)));
     }
+    for run in draft.graphs.iter().flat_map(|(_, graph)| graph.runs()) {
+        named.extend(names_of(&run.length, run.profile.as_ref()));
+    }
     let used = |sort, name: &str| {
         uses.get(&uses::key(drafts, app, sort, name)).is_some_and(|sides| !sides.users.is_empty())
     };
@@ -294,6 +325,7 @@ fn unused<C>(reader: &mut Reader<C>, (drafts, app): (&[Draft], usize), uses: &us
     let barriers = draft.barriers.iter();
     barriers.for_each(|(name, _)| remark("barrier", &name.text, used(Sort::Barrier, &name.text)));
     draft.devices.iter().for_each(|(name, _)| remark("device", &name.text, used(Sort::Device, &name.text)));
+    draft.graphs.iter().for_each(|(name, _)| remark("graph", &name.text, used(Sort::Graph, &name.text)));
     let tables = draft.tables.iter().map(|(name, _)| ("table", name));
     let profiles = draft.profiles.iter().map(|(name, _)| ("profile", name));
     let sections = draft.sections.iter().map(|(name, _)| ("section", name));
@@ -307,17 +339,19 @@ fn unused<C>(reader: &mut Reader<C>, (drafts, app): (&[Draft], usize), uses: &us
     sound
 }
 
+/// What work names: a table, and a memory profile.
+fn names_of<'a>(length: &'a Length, profile: Option<&'a Name>) -> Vec<(&'static str, &'a str)> {
+    let table = if let Length::Table(name) = length { Some(("table", name.text.as_str())) } else { None };
+    table.into_iter().chain(profile.map(|name| ("profile", name.text.as_str()))).collect()
+}
+
 /// What a statement names that is no object: its sort and its name.
 fn names_in(action: &Action) -> Vec<(&'static str, &str)> {
     let mut names = Vec::new();
-    if let Action::Run(length, _) | Action::Sleep(length) | Action::Io(_, length) = action
-        && let Length::Table(name) = length
-    {
-        names.push(("table", name.text.as_str()));
-    }
     match action {
-        Action::Run(_, Some(name)) => names.push(("profile", &name.text)),
-        Action::Call(name) => names.push(("section", &name.text)),
+        Action::Run(length, profile) => names.extend(names_of(length, profile.as_ref())),
+        Action::Sleep(length) | Action::Io(_, length) => names.extend(names_of(length, None)),
+        Action::Call(name) => names.push(("section", name.text.as_str())),
         _ => {}
     }
     names
@@ -329,7 +363,8 @@ fn shared<C>(reader: &mut Reader<C>, drafts: &[Draft], app: usize, uses: &uses::
     let mut sound = true;
     // The objects that it uses or feeds, whoever shares them.
     let own = |key: &uses::Key, sides: &uses::Sides| {
-        key.1 != Sort::Kind && (key.0 == Some(app) || sides.users.iter().any(|(user, _)| *user == app))
+        !matches!(key.1, Sort::Kind | Sort::Graph)
+            && (key.0 == Some(app) || sides.users.iter().any(|(user, _)| *user == app))
     };
     let known = || uses.iter().filter(|(key, sides)| own(key, sides)).map(|((_, _, name), _)| name.as_str());
     for (at, name) in draft.shared.iter().enumerate() {

@@ -7,8 +7,10 @@
 
 mod compile;
 mod draft;
+mod graphs;
 mod lengths;
 mod link;
+mod loops;
 mod objects;
 mod parse;
 mod statements;
@@ -19,10 +21,11 @@ mod uses;
 mod words;
 
 pub use draft::{Draft, Feed, KindDraft, MOST_KINDS, MOST_NAMES, QueueForm};
+pub use graphs::{GraphDraft, JobDraft, Shape};
 pub use link::{Bases, Kind, Linked, Placed, link};
-pub use parse::{is_name, parse};
+pub use parse::{is_name, parse, run};
 pub use statements::{STATEMENTS, StatementForm, VARIATIONS};
-pub use tree::{Action, Block, Length, Name, Statement, Vary};
+pub use tree::{Action, Block, Length, Name, Run, Statement, Vary};
 
 use notation::parameter::{Parameter, Values};
 use sim_core::program::MemoryProfile;

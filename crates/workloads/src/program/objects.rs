@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sim_core::ids::{DeviceId, EventId, LockId};
+use sim_core::ids::{DeviceId, EventId, LockId, PoolId};
 use sim_core::machine::CpuSet;
-use sim_core::program::{Device, Event, NamedLock, Objects, Source};
+use sim_core::program::{Device, Event, NamedLock, Objects, Pool, PoolRules, Source};
 use sim_core::time::Time;
 
 use crate::locks::LOCK_KINDS;
@@ -38,6 +38,8 @@ pub(super) enum Number {
         start: EventId,
         end: EventId,
     },
+    /// The pool of a graph.
+    Graph(PoolId),
 }
 
 /// The objects of all programs.
@@ -109,6 +111,10 @@ pub(super) fn all(drafts: &[Draft], uses: &Uses) -> All {
                 objects.devices.push(Device { name: name.clone(), servers });
                 Number::Device(DeviceId((objects.devices.len() - 1) as u32 | mark))
             }
+            Sort::Graph => {
+                objects.pools.push(pool(&owners, name));
+                Number::Graph(PoolId((objects.pools.len() - 1) as u32))
+            }
             Sort::Kind => {
                 let start = event(format!("start of {name}"), 0, false);
                 Number::Kind { start, end: event(format!("end of {name}"), 0, false) }
@@ -118,6 +124,13 @@ pub(super) fn all(drafts: &[Draft], uses: &Uses) -> All {
     }
     feed(drafts, &mut all);
     all
+}
+
+/// The pool of a graph; its jobs are compiled later.
+fn pool(owners: &[&Draft], name: &str) -> Pool {
+    let graph = owners.iter().find_map(|draft| of(&draft.graphs, name));
+    let rules = graph.map_or(PoolRules::STEALING, |graph| graph.rules);
+    Pool { name: name.to_owned(), jobs: [].into(), rules }
 }
 
 /// The cpus that one of these programs or another may use.

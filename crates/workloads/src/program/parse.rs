@@ -14,7 +14,7 @@ use sim_core::program::Scheduling;
 use sim_core::time::Span;
 
 use super::statements::STATEMENTS;
-use super::tree::{Action, Block, Length, Name, Statement, Vary};
+use super::tree::{Action, Block, Length, Name, Run, Statement, Vary};
 use super::words::{Token, What, tokens};
 
 /// Deepest nesting of blocks: well above that of the loops of programs.
@@ -43,6 +43,28 @@ pub fn parse<C>(
     let mut parser = Parser { reader, tokens: &tokens, at: 0, values, wrong: false, whole: node.place };
     let block = parser.block(0);
     (!parser.wrong).then_some(block)
+}
+
+/// Reads work as it stands behind `run`: a length, with a memory profile if it names one.
+///
+/// What is wrong goes to the reader; then there is none.
+pub fn run<C>(
+    reader: &mut Reader<C>,
+    node: &Node,
+    source: &str,
+    values: &BTreeMap<String, String>,
+) -> Option<Run> {
+    reader.text(node, "the work of a job")?;
+    let tokens = tokens(reader, node, source)?;
+    let mut parser = Parser { reader, tokens: &tokens, at: 0, values, wrong: false, whole: node.place };
+    let form = "run: SPAN [VARIATION] [with PROFILE]";
+    let (length, profile) = parser.run(form)?;
+    let rest = parser.tokens.get(parser.at..).unwrap_or_default();
+    if let Some(more) = rest.iter().find(|token| token.what != What::End) {
+        parser.refuse(more.place, "this does not belong here", format!("write `{form}`"));
+        return None;
+    }
+    Some(Run { length, profile, place: node.place })
 }
 
 /// True for a name of objects: letters, digits, `_` and `-`.
@@ -212,6 +234,13 @@ impl<C> Parser<'_, C> {
         Some(Length::Mean(mean, vary))
     }
 
+    /// A length of work, and its memory profile.
+    fn run(&mut self, form: &str) -> Option<(Length, Option<Name>)> {
+        let length = self.length(form, 0)?;
+        let profile = self.accept("with").then(|| self.name("the name of a profile", form));
+        Some((length, transposed(profile)?))
+    }
+
     /// A block in braces.
     fn braces(&mut self, depth: usize, form: &str) -> Option<Block> {
         let open = self.tokens.get(self.at);
@@ -265,9 +294,8 @@ impl<C> Parser<'_, C> {
     fn action(&mut self, word: &str, form: &str, depth: usize) -> Option<Action> {
         Some(match word {
             "run" => {
-                let length = self.length(form, 0)?;
-                let profile = self.accept("with").then(|| self.name("the name of a profile", form));
-                Action::Run(length, transposed(profile)?)
+                let (length, profile) = self.run(form)?;
+                Action::Run(length, profile)
             }
             "sleep" => Action::Sleep(self.length(form, 0)?),
             "until" => self.until(form)?,
@@ -311,6 +339,7 @@ impl<C> Parser<'_, C> {
             "acquire" | "release" => "the name of a semaphore",
             "send" | "receive" => "the name of a queue",
             "call" => "the name of a section",
+            "work" => "the name of a graph",
             _ => "the name of a kind",
         };
         let name = self.name(what, form)?;
@@ -330,6 +359,7 @@ impl<C> Parser<'_, C> {
             "fork" => Action::Fork(name, self.count(form)?),
             "join" => Action::Join(name, self.count(form)?),
             "call" => Action::Call(name),
+            "work" => Action::Work(name),
             _ => return None,
         })
     }

@@ -47,6 +47,7 @@ pub const STATEMENTS: &[StatementForm] = &[
     row("exchange", "exchange SHIFT", "Signals the rank so much further on, and waits for the one before."),
     row("fork", "fork KIND [N]", "Starts a task (or N) of a kind."),
     row("join", "join KIND [N]", "Waits for the end of a task (or N) of a kind."),
+    row("work", "work GRAPH", "Does jobs of a graph, with all others that do, until all its jobs are done."),
     row("yield", "yield", "Calls sched_yield."),
     row("io", "io DEVICE SPAN [VARIATION]", "Gives a device so much work and sleeps until it is done."),
     row("repeat", "repeat N { ... }", "Does the block so many times."),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use notation::diagnostics::Place;
 use notation::reader::Reader;
 use notation::yaml::{Node, tree};
-use sim_core::ids::{CpuId, EventId, LockId};
+use sim_core::ids::{CpuId, EventId, Id as _, LockId, PoolId, ProfileId};
 use sim_core::machine::CpuSet;
-use sim_core::program::{Arrivals, MemoryProfile, Op, Spread};
+use sim_core::program::{Arrivals, MemoryProfile, Op, PoolRules, Spread};
 use sim_core::time::{Span, Time};
 
 use super::*;
@@ -49,6 +49,17 @@ fn refused(kinds: &[(&str, u32, &str)]) -> String {
     linked(&[draft(kinds)]).unwrap_err()
 }
 
+/// A graph of so many jobs of a millisecond.
+fn independent(count: u32) -> GraphDraft {
+    let shape = Shape::Independent { count, run: work("1ms") };
+    GraphDraft { shape, rules: PoolRules::STEALING }
+}
+
+fn work(text: &str) -> Run {
+    let mut reader: Reader = Reader::new(());
+    run(&mut reader, &Node::scalar(Place::NONE, text), text, &BTreeMap::new()).unwrap()
+}
+
 /// The operations of the first kind.
 fn ops(draft: Draft) -> Vec<Op> {
     linked(&[draft]).unwrap().kinds[0][0].program(Bases::default()).unwrap().ops().to_vec()
@@ -84,6 +95,7 @@ barrier b
 exchange 1
 fork k 4
 join k 4
+work g
 yield
 io disk 1ms exponential
 repeat 3 {
@@ -432,20 +444,99 @@ fn what_is_declared_and_not_used_is_a_remark() {
         barriers: vec![(name("b"), 1)],
         devices: vec![(name("d"), 1)],
         tables: vec![(name("t"), vec![span, span])],
+        graphs: vec![(name("g"), independent(3))],
         profiles: vec![(name("p"), MemoryProfile::NONE)],
         sections: vec![(name("x"), parsed("unlock l; run 1ms").unwrap())],
         ..empty()
     };
     let said = remarks(&[all]);
-    for what in
-        ["lock `l`", "semaphore `s`", "queue `q`", "barrier `b`", "device `d`", "table `t`", "profile `p`"]
-    {
+    for what in [
+        "lock `l`",
+        "semaphore `s`",
+        "queue `q`",
+        "barrier `b`",
+        "device `d`",
+        "graph `g`",
+        "table `t`",
+        "profile `p`",
+    ] {
         assert!(said.contains(&format!("the {what} of `app` is declared and not used")), "{what}: {said}");
     }
     assert!(said.contains("the section `x` of `app`"), "{said}");
     assert_eq!(remarks(&[empty()]), "");
     let wrong = Draft { sections: vec![(name("x"), parsed("call y").unwrap())], ..empty() };
     assert!(linked(&[wrong]).unwrap_err().contains("unknown section `y`"));
+}
+
+#[test]
+fn graphs_become_pools_of_their_program() {
+    let job = |own: &str, run: Option<Run>, after: &[&str]| JobDraft {
+        name: name(own),
+        run,
+        after: after.iter().map(|text| name(text)).collect(),
+    };
+    let list = vec![
+        job("a", Some(work("2ms lognormal 50% with stream")), &[]),
+        job("b", None, &["a"]),
+        job("c", Some(work("3ms lognormal 50%")), &["b"]),
+    ];
+    let graph = GraphDraft { shape: Shape::Jobs(list), rules: PoolRules::SHARED };
+    let program = |code: &[(&str, u32, &str)]| Draft {
+        graphs: vec![(name("first"), graph.clone()), (name("second"), independent(4))],
+        profiles: vec![(name("stream"), MemoryProfile::NONE)],
+        ..draft(code)
+    };
+    let linked = linked(&[
+        program(&[("x", 2, "run 1ms lognormal 20%; work second"), ("y", 1, "work first; work second")]),
+        program(&[("z", 1, "work second")]),
+    ])
+    .unwrap();
+    let mut placed = linked.begin();
+    let bases =
+        [("", 0), ("", 1), (" 2", 1)].map(|(copy, app)| linked.place(&mut placed, app, copy, Time::ZERO));
+    let pools = &placed.objects.pools;
+    let names: Vec<(&str, usize)> = pools.iter().map(|pool| (pool.name.as_str(), pool.jobs.len())).collect();
+    assert_eq!(names, [("first", 3), ("second", 4), ("second", 4), ("second 2", 4)]);
+    let works = |app: usize, kind: usize, base: usize| {
+        let program = linked.kinds[app][kind].program(bases[base]).unwrap();
+        program.ops().iter().filter(|op| matches!(op, Op::Work(_))).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(works(0, 1, 0), [0, 1].map(|pool| Op::Work(PoolId(pool))));
+    assert_eq!((works(1, 0, 1), works(1, 0, 2)), (vec![Op::Work(PoolId(2))], vec![Op::Work(PoolId(3))]));
+    let jobs = &pools[0].jobs;
+    assert_eq!(jobs.iter().map(|job| job.next.clone()).collect::<Vec<_>>(), [vec![1], vec![2], vec![]]);
+    // The same numbers in all kinds, before those of their own.
+    assert_eq!(jobs[0].profile.index(), 1);
+    assert_eq!(
+        (jobs[0].spread, jobs[2].spread, jobs[2].profile),
+        (Spread::table(0), Spread::table(0), ProfileId(0))
+    );
+    assert_eq!(jobs.iter().map(|job| job.work.floor_ns() / 1_000_000).collect::<Vec<_>>(), [2, 0, 3]);
+    let other = linked.kinds[0][0].program(bases[0]).unwrap();
+    assert!(matches!(other.ops()[0], Op::Compute { spread, .. } if spread == Spread::table(1)));
+}
+
+#[test]
+fn wrong_graphs_are_refused() {
+    let with = |graph: GraphDraft, code: &str| {
+        linked(&[Draft { graphs: vec![(name("sort"), graph)], ..draft(&[("a", 1, code)]) }])
+            .err()
+            .unwrap_or_default()
+    };
+    assert_eq!(with(independent(2), "work sort"), "");
+    assert_eq!(with(independent(2), "forever { work sort }"), "");
+    assert_eq!(with(independent(2), "work srot"), "unknown graph `srot`: did you mean `sort`?; ");
+    assert!(refused(&[("a", 1, "work sort")]).contains("unknown graph `sort`: add `graphs: { sort: {"));
+    let of =
+        |run: &str| GraphDraft { shape: Shape::Independent { count: 2, run: work(run) }, ..independent(1) };
+    assert!(with(of("0s"), "work sort").starts_with("no job of the graph `sort` has work"));
+    assert!(with(of("table web"), "work sort").contains("unknown table `web`"));
+    assert!(with(of("1ms with cache"), "work sort").contains("unknown profile `cache`"));
+    let mut reader: Reader = Reader::new(());
+    for wrong in ["", "1ms 2ms", "5", "{ }", "1ms; 2ms"] {
+        let node = Node::scalar(Place::NONE, wrong);
+        assert_eq!(run(&mut reader, &node, wrong, &BTreeMap::new()), None, "{wrong}");
+    }
 }
 
 #[test]

@@ -36,6 +36,17 @@ pub enum Length {
     Table(Name),
 }
 
+/// Work with its memory profile, if it names one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// How long it takes.
+    pub length: Length,
+    /// Its memory profile.
+    pub profile: Option<Name>,
+    /// Where it is written.
+    pub place: Place,
+}
+
 /// Statements in their order.
 pub type Block = Vec<Statement>;
 
@@ -92,6 +103,8 @@ pub enum Action {
     Fork(Name, u32),
     /// Waits for the ends of so many.
     Join(Name, u32),
+    /// Works in a graph of jobs until a pass is over.
+    Work(Name),
     /// Calls `sched_yield`.
     Yield,
     /// Gives work to a device and sleeps until it is done.

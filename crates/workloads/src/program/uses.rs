@@ -19,6 +19,7 @@ pub(super) enum Sort {
     Barrier,
     Device,
     Kind,
+    Graph,
 }
 
 /// An object: the application whose it is (none: it is shared), its sort and its name.
@@ -40,7 +41,8 @@ pub(super) type Uses = BTreeMap<Key, Sides>;
 
 /// The key of an object of an application.
 pub(super) fn key(drafts: &[Draft], app: usize, sort: Sort, name: &str) -> Key {
-    let shares = sort != Sort::Kind && drafts.get(app).is_some_and(|draft| draft.shares(name));
+    let shared = !matches!(sort, Sort::Kind | Sort::Graph);
+    let shares = shared && drafts.get(app).is_some_and(|draft| draft.shares(name));
     ((!shares).then_some(app), sort, name.to_owned())
 }
 
@@ -89,6 +91,7 @@ fn sides(action: &Action) -> Vec<(Sort, &Name, bool, bool)> {
         Action::Io(name, _) => vec![(Sort::Device, name, true, true)],
         Action::Fork(name, _) => vec![(Sort::Kind, name, false, true)],
         Action::Join(name, _) => vec![(Sort::Kind, name, true, false)],
+        Action::Work(name) => vec![(Sort::Graph, name, true, true)],
         _ => Vec::new(),
     }
 }
@@ -139,6 +142,6 @@ const fn advice(sort: Sort, taken: bool) -> &'static str {
         (Sort::Queue, true) => "add `send NAME`, or `arrivals: { NAME: { every: 10ms } }`",
         (Sort::Queue, false) => "add `receive NAME`",
         (Sort::Kind, _) => "add `fork NAME`",
-        (Sort::Barrier | Sort::Device, _) => "",
+        (Sort::Barrier | Sort::Device | Sort::Graph, _) => "",
     }
 }

@@ -40,8 +40,8 @@ impl Flow {
 }
 
 impl RunObjects {
-    /// The state at the beginning, for so many tasks; `workers`: those of each pool. The first request of each
-    /// source is armed.
+    /// The state at the beginning, for so many tasks; `workers`: those of each pool. The first request of
+    /// each source is armed.
     pub(crate) fn new(
         objects: Objects,
         seed: u64,
