@@ -1,5 +1,6 @@
 //! What applications do: compact programs of operations that tasks unroll lazily, one operation at a time.
 
+mod change;
 mod objects;
 mod ops;
 mod pools;
@@ -14,9 +15,10 @@ use crate::rng;
 pub use crate::spread::{Quantiles, Spread};
 use crate::time::{Span, Time};
 use crate::wait::{BarrierKind, Polling, WaitMode};
+pub use change::Change;
 pub(crate) use objects::pools_of;
 pub use objects::{Arrivals, Device, Event, NamedLock, Objects, Source, Stream};
-pub use ops::{Change, MemoryProfile, Op, Pages, Program, TransferOrder};
+pub use ops::{MemoryProfile, Op, Pages, Program, TransferOrder};
 pub use pools::{Job, JobEnd, JobQueues, Pool, PoolRules, Roots, Victims};
 
 /// Who creates the tasks of an application. Creating rank r costs the machine's `fork`, varied by

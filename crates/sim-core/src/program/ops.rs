@@ -2,8 +2,7 @@
 
 use crate::ids::{DeviceId, EventId, LockId, NodeId, PoolId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
-use crate::machine::CpuSet;
-use crate::program::{Job, Pool, Scheduling};
+use crate::program::{Change, Job, Pool};
 use crate::spread::{Quantiles, Spread};
 use crate::time::{Span, Work};
 
@@ -201,20 +200,6 @@ pub enum Op {
     /// Takes jobs of a pool and computes them until a pass is over that is not behind the task yet. Where no
     /// job is ready, the task waits for one as for a message.
     Work(PoolId),
-}
-
-/// A change that a task makes to itself.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Change {
-    /// It gets this load weight (`setpriority`; nice 0 is 1,024), where commands can change weights
-    /// ([`crate::command::Act::Weight`]). Tasks of [`Scheduling::Idle`] and real-time tasks keep theirs
-    /// (`set_load_weight`); where classes change, it counts once they are of another class.
-    Weight(u32),
-    /// It may run on these cpus only (`sched_setaffinity`).
-    Cpus(CpuSet),
-    /// It gets another scheduling class or priority (`sched_setscheduler`), where the kernel has it and
-    /// weights can change ([`Change::Weight`]); no task of a task group does.
-    Class(Scheduling),
 }
 
 /// A program: validated operations, shared by all ranks of an application.

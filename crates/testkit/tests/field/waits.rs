@@ -122,7 +122,8 @@ fn simulated(row: &Row) -> f64 {
         "name: t\nmachine: {}\nstart_jitter: 0s\nbaseline: none\nrepeat: 3\npolicies: [LOAD]\napps:\n{apps}",
         machine.display()
     );
-    let experiment = load("text", &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}\n{text}"));
+    let experiment =
+        load("text", &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}\n{text}"));
     let found = run(&experiment, 1, &|_, _| {}).unwrap();
     mean(&found, "", "LOAD", "all", "makespan") * 1e6 / f64::from(times)
 }
