@@ -15,9 +15,7 @@ use sim_core::time::{Span, Time};
 use testkit::differences::differences;
 use testkit::invariants::{Invariants, violations};
 use testkit::policies::{Fixed, Restless};
-use testkit::scenarios::{
-    Small, long_queues, random, with_classes, with_commands, with_locks, with_pools, with_programs,
-};
+use testkit::scenarios::{Small, long_queues, random, with_commands, with_locks, with_pools, with_programs};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
 fn seeds(part: u64) -> Range<u64> {
@@ -75,11 +73,6 @@ fn closed_form_and_stepwise_give_the_same_bytes() {
         equals_stepwise(&with_pools(long_queues(seed), seed), seed);
         equals_stepwise(&with_programs(long_queues(seed), seed), seed);
         equals_stepwise(&with_locks(long_queues(seed), seed), seed);
-        for small in
-            [random(seed), long_queues(seed)].into_iter().filter_map(|small| with_classes(small, seed))
-        {
-            equals_stepwise(&small, seed);
-        }
     }
 }
 

@@ -29,43 +29,6 @@ impl Engine<'_> {
         self.reclass(id, scheduling);
     }
 
-    /// A task gets another nice value; true when that changes its weight now. `kept`: also that of a new
-    /// process in its place.
-    pub(super) fn renice(&mut self, id: TaskId, weight: u32, kept: bool) -> bool {
-        if self.shared.classes.is_empty() {
-            return true;
-        }
-        let own = &mut self.shared.classes[id];
-        own.nice = weight;
-        if kept {
-            own.first.1 = weight;
-        }
-        !self.keeps_weight(id)
-    }
-
-    /// A new process has taken the place of a task, in no queue yet: it has the class that the first one had.
-    pub(super) fn renew_class(&mut self, id: TaskId) {
-        if self.shared.classes.is_empty() {
-            return;
-        }
-        let own = &mut self.shared.classes[id];
-        (own.scheduling, own.nice) = own.first;
-        (own.weight_left, own.request_left) = (own.nice, false);
-        let to = own.scheduling;
-        let (weight, task) = (own.weight_as(to), &mut self.shared.tasks[id]);
-        (task.weight, task.history.scheduling) = (weight, to);
-        if to.priority().is_none() {
-            task.priority = if self.real_time { OTHERS } else { task.priority };
-        } else {
-            task.vruntime = 0;
-        }
-    }
-
-    /// The virtual runtime of a real-time task is its distance from the minimum of a queue.
-    pub(super) fn keeps_distance(&self, id: TaskId) -> bool {
-        !self.shared.classes.is_empty() && self.is_real_time(id)
-    }
-
     /// A task is scheduled in another way from now on.
     fn reclass(&mut self, id: TaskId, to: Scheduling) {
         let from = self.shared.tasks[id].history.scheduling;

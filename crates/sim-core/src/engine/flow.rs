@@ -8,7 +8,7 @@ use crate::engine::invariants::violated;
 use crate::engine::state::{Before, OnReturn};
 use crate::ids::{CpuId, TaskId};
 use crate::policy::{System, Why};
-use crate::program::{Change, Op, Scheduling};
+use crate::program::{Change, Op};
 use crate::time::{Span, Time};
 
 impl Engine<'_> {
@@ -129,12 +129,6 @@ impl Engine<'_> {
             Change::Class(scheduling) => self.change_class(id, *scheduling),
         }
         self.cpus[cpu].current != id
-    }
-
-    /// Nice values are nothing to a task: it is a real-time task, or one of `SCHED_IDLE` (`set_load_weight`).
-    pub(super) fn keeps_weight(&self, id: TaskId) -> bool {
-        let scheduling = self.shared.tasks[id].history.scheduling;
-        scheduling == Scheduling::Idle || scheduling.priority().is_some()
     }
 
     fn before(&mut self, id: TaskId) -> &mut Before {

@@ -104,6 +104,7 @@ pub(crate) mod memory;
 mod notices;
 mod numa;
 mod ordering;
+mod own_class;
 mod pages;
 pub(crate) mod polling;
 mod pools;

@@ -338,8 +338,7 @@ impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
         let commands = Commands::of(&specs);
-        let changes = specs.iter().any(|spec| spec.classes().next().is_some());
-        let classes = if changes { Own::all(&specs) } else { IdVec::default() };
+        let classes = Own::all(&specs);
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !specs.iter().any(is_irregular);
         let workers = workers(&specs, objects.pools.len());
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
@@ -349,12 +348,10 @@ impl<'o> Engine<'o> {
         let objects = RunObjects::new(objects, options.seed, (tasks.len(), &workers), &mut timers);
         let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks), &locks);
         let governor = Schedutil::of(&machine, tasks.len());
-        if governor.is_some() {
-            timers.arm(Time::ZERO + model.tick, Timer::Clocks);
-        }
+        governor.iter().for_each(|_| timers.arm(Time::ZERO + model.tick, Timer::Clocks));
         let cpus = machine.cpus() as usize;
-        let policy_orders = model.discipline.asks_policy();
-        let real_time = model.discipline.real_time().is_some();
+        let (policy_orders, real_time) =
+            (model.discipline.asks_policy(), model.discipline.real_time().is_some());
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         Self {
             cpus: records,

@@ -125,26 +125,26 @@ impl Reference<'_> {
         let factor = self.page_distance(c, t, home);
         let app = self.tasks[t].app;
         self.tasks[t].home = Some(here);
-        self.tasks[t].fetched += u128::from(profile.working_set) * NS_PER_S;
+        self.tasks[t].cache.fetched += u128::from(profile.working_set) * NS_PER_S;
         self.apps[app].counters.page_copies += 1;
         self.fetch_time(profile.working_set, factor)
     }
 
     /// The time to refill what has been lost, together with what is left of the last refill.
     pub(super) fn refill(&mut self, c: usize, t: usize, home: u32) -> u64 {
-        let left = std::mem::take(&mut self.tasks[t].refill);
+        let left = std::mem::take(&mut self.tasks[t].cache.refill);
         let useful = self.useful(t);
         let lost = self.lost(c, t, useful);
         let factor = self.page_distance(c, t, home);
         let (price, most) = (self.fetch_time(lost, factor), self.fetch_time(useful, factor));
         let total = if left >= most { left } else { most.min(left + price) };
         let fetched = u128::from(lost) * u128::from(total - left);
-        self.tasks[t].fetched += fetched.checked_div(u128::from(price)).unwrap_or(0) * NS_PER_S;
+        self.tasks[t].cache.fetched += fetched.checked_div(u128::from(price)).unwrap_or(0) * NS_PER_S;
         total
     }
 
     fn lost(&self, c: usize, t: usize, useful: u64) -> u64 {
-        let Some((last, brought)) = self.tasks[t].warm else { return 0 };
+        let Some((last, brought)) = self.tasks[t].cache.warm else { return 0 };
         let cache = self.cache();
         let foreign = self.cpus[c].brought.saturating_sub(brought);
         let lost = match self.machine.topology.distance(CpuId(last as u32), CpuId(c as u32)) {
@@ -176,13 +176,13 @@ impl Reference<'_> {
         let part = self.tasks[t].profile.working_set.saturating_sub(before).min(possible);
         cpu.bringer = Some((t, before + part));
         cpu.brought += part;
-        self.tasks[t].warm = Some((c, cpu.brought));
+        self.tasks[t].cache.warm = Some((c, cpu.brought));
     }
 
     /// Counts the bytes that a piece of raw work fetched while its demand had grown by this much.
     pub(super) fn count_fetched(&mut self, t: usize, work: u64, growth: u64) {
         let task = &mut self.tasks[t];
         let ns_bytes = (u128::from(work) * u128::from(task.profile.demand)) >> 20;
-        task.fetched += (ns_bytes * u128::from(growth)) >> 16;
+        task.cache.fetched += (ns_bytes * u128::from(growth)) >> 16;
     }
 }

@@ -35,7 +35,7 @@ impl Reference<'_> {
         self.tasks[t].cpu_time += elapsed;
         self.tasks[t].last_ran = now;
         if activity == Activity::Compute {
-            self.tasks[t].refill = unpaid.0[REFILL];
+            self.tasks[t].cache.refill = unpaid.0[REFILL];
             self.stop_computing(c, t, rest, elapsed);
         } else {
             self.charge_activity(c, t, activity, rest);

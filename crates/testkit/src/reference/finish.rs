@@ -163,7 +163,7 @@ impl Reference<'_> {
         for task in tasks {
             counters.cpu_ns += task.cpu_time;
             counters.work_done_ns += (task.done >> WORK_FRACTION_BITS) as u64;
-            counters.bytes_fetched += (task.fetched / 1_000_000_000) as u64;
+            counters.bytes_fetched += (task.cache.fetched / 1_000_000_000) as u64;
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }
         counters.runnable_ns = record.runnable;

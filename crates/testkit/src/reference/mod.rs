@@ -14,6 +14,7 @@ mod compute;
 mod cores;
 mod cpu;
 mod eevdf;
+mod event_wait;
 mod events;
 mod fair;
 mod finish;
@@ -204,6 +205,12 @@ pub fn run_observed(
     reference.finish(outcome)
 }
 
+/// The records of the task groups of a cpu.
+fn groups_of(model: &OsModel) -> Vec<records::RefGroup> {
+    let slice = if let Discipline::Eevdf(params) = &model.discipline { params.slice.ns() } else { 0 };
+    model.groups.iter().map(|group| records::RefGroup::new(group.weight, slice)).collect()
+}
+
 impl<'o> Reference<'o> {
     fn new(
         machine: Arc<Machine>,
@@ -229,9 +236,7 @@ impl<'o> Reference<'o> {
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));
         }
-        let slice = if let Discipline::Eevdf(params) = &model.discipline { params.slice.ns() } else { 0 };
-        let groups: Vec<_> =
-            model.groups.iter().map(|group| records::RefGroup::new(group.weight, slice)).collect();
+        let groups = groups_of(&model);
         let shares = model.groups.iter().map(|group| group.weight).collect();
         Self {
             cpus: machine

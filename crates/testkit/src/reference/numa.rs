@@ -279,7 +279,7 @@ impl Reference<'_> {
                 let size = end(part + 1) - end(part);
                 let copy = self.fetch_time(size, distance(&self.machine, now, node));
                 time = Some(time.unwrap_or(0) + copy);
-                self.tasks[t].fetched += u128::from(size) * NS_PER_S;
+                self.tasks[t].cache.fetched += u128::from(size) * NS_PER_S;
             }
         }
         self.apps[app].counters.page_copies += u64::from(time.is_some());

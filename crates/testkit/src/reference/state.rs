@@ -12,8 +12,8 @@ use sim_core::rng::{Purpose, key};
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
+use super::event_wait::EventWait;
 use super::memory::Job;
-use super::objects::EventWait;
 use super::records::{APART, RefClass, RefGroup, RefOwn, RefQueue};
 use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
@@ -332,11 +332,7 @@ pub(super) struct RefTask {
     pub(super) led: bool,
     /// Its start-up is over: it runs its program.
     pub(super) up: bool,
-    pub(super) refill: u64,
-    /// The cpu where it last computed, and what had been brought into its caches by then.
-    pub(super) warm: Option<(usize, u64)>,
-    /// Billionths of bytes fetched from memory.
-    pub(super) fetched: u128,
+    pub(super) cache: RefCached,
     pub(super) waiting: Waiting,
     /// The policy has been or will be notified that it waits.
     pub(super) notified: bool,
@@ -367,6 +363,16 @@ fn leader(spec: &AppSpec, rank: u32) -> u32 {
         _ if spec.runtime.processes => rank,
         _ => 0,
     }
+}
+
+/// What a task has in caches.
+#[derive(Clone, Default)]
+pub(super) struct RefCached {
+    pub(super) refill: u64,
+    /// The cpu where it last computed, and what had been brought into its caches by then.
+    pub(super) warm: Option<(usize, u64)>,
+    /// Billionths of bytes fetched from memory.
+    pub(super) fetched: u128,
 }
 
 impl RefTask {
@@ -419,9 +425,7 @@ impl RefTask {
             allotted: None,
             led: false,
             up: false,
-            refill: 0,
-            warm: None,
-            fetched: 0,
+            cache: RefCached::default(),
             waiting: Waiting::No,
             notified: false,
             ready: NEVER,

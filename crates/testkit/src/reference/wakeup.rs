@@ -316,8 +316,8 @@ impl Reference<'_> {
         task.home = None;
         task.mixed = None;
         task.scan = super::scan::RefScan::begins(self.model.numa_balancing.as_ref(), task.cpu_time);
-        task.refill = 0;
-        task.warm = None;
+        task.cache.refill = 0;
+        task.cache.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.
         task.vlag = 0;
         task.parent = None;

@@ -568,7 +568,9 @@ impl<'d, 'a> Program<'d, 'a> {
             ("roots", ["first", "turns"]),
         ];
         for (key, values) in rules {
-            if self.source.one_in(3) {
+            // One queue is nobody's own.
+            let moot = graph["queues"] == "one" && !["queues", "own"].contains(&key);
+            if self.source.one_in(3) && !moot {
                 graph[key] = json!(*self.source.pick(&values));
             }
         }

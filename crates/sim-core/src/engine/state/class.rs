@@ -19,8 +19,11 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// What the tasks of these applications are at the start.
+    /// What the tasks of these applications are at the start; nothing if none of them changes its class.
     pub(crate) fn all(specs: &[AppSpec]) -> IdVec<TaskId, Self> {
+        if specs.iter().all(|spec| spec.classes().next().is_none()) {
+            return IdVec::default();
+        }
         let of = |spec: &AppSpec, rank: u32| {
             let (scheduling, nice) = (spec.scheduling_of(rank), spec.nice_weight_of(rank));
             let first = (scheduling, nice);
