@@ -119,6 +119,9 @@ impl<'d, 'a> Program<'d, 'a> {
         if self.source.one_in(4) {
             body.extend(self.graph());
         }
+        if !self.facts.classes.is_empty() && self.source.one_in(2) {
+            body.extend([self.class(), self.run()]);
+        }
         if self.risky {
             body.extend(self.risk());
         }
