@@ -76,6 +76,9 @@ fn write_group(group: &Group, out: &mut dyn Write) -> io::Result<()> {
     for row in &group.rows {
         write_row(row, width, out)?;
     }
+    if group.meets_all == Some(true) && group.rows.iter().any(|row| row.late > 0) {
+        writeln!(out, "The simulation also has switches, ticks and the kernel's limits: jobs are late.")?;
+    }
     Ok(())
 }
 

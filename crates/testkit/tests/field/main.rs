@@ -16,3 +16,4 @@ mod references;
 mod runtimes;
 mod support;
 mod teams;
+mod waits;

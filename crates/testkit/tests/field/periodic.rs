@@ -47,6 +47,23 @@ fn theory_and_simulation_differ_by_switches_and_ticks_only() {
 }
 
 #[test]
+fn a_set_that_needs_all_of_the_cpu_is_late_for_what_theory_leaves_out() {
+    // The lowest of these three has a response time of 80 ms by theory.
+    let full = periodic("a", "80ms", "40ms") + &periodic("b", "40ms", "10ms") + &periodic("c", "20ms", "5ms");
+    let all = analysed(&full, "[FP]");
+    let group = &all[0].groups[0];
+    assert_eq!((group.rows[0].bound_ns, group.meets_all), (Some(80_000_000), Some(true)));
+    assert!(group.rows[0].late > 0);
+    let said = |all: &[Analysis]| {
+        let mut out = Vec::new();
+        text::write(all, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    assert!(said(&all).contains("the kernel's limits: jobs are late."), "{}", said(&all));
+    assert!(!said(&analysed(&two(), "[EDF]")).contains("jobs are late"));
+}
+
+#[test]
 fn theory_is_silent_where_it_does_not_hold() {
     let silent = |apps: &str, policy: &str| analysed(apps, &format!("[{policy}]"))[0].silent.join("; ");
     let hog = two() + "  hog: { workload: hog }\n";
