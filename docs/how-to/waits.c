@@ -1,8 +1,9 @@
-/* The measurements of docs/model.md ("Waits on a host"): programs that wait for each other through pipes, sockets, mutexes,
- * conditions and semaphores of POSIX.
+/* The measurements of docs/model.md ("Waits on a host"): programs that wait for each other through pipes, sockets,
+ * mutexes, conditions and semaphores of POSIX.
  *
  *   gcc -O2 -pthread -o waits docs/how-to/waits.c
  *   ./waits copy                    # a process writes a byte into a pipe and reads it
+ *   ./waits message                 # the same with 100 bytes and a socket
  *   ./waits pipe 0 0                # two processes send a byte to and fro; cpu of each
  *   ./waits condition 0 1           # two threads that take turns, a mutex and two conditions
  *   ./waits semaphore 0 1           # the same with two semaphores
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -131,13 +131,13 @@ static double threads(int count, void *(*body)(void *))
     return (now(CLOCK_MONOTONIC) - begin) / turns;
 }
 
-static double copies(void)
+/* Writes and reads again what fits into the ends of a pipe or a socket. */
+static double copies(int from, int into, size_t size)
 {
-    char byte = 0;
-    must(!pipe(to));
+    char message[100] = { 0 };
     double begin = now(CLOCK_MONOTONIC);
     for (int i = 0; i < turns; i++)
-        must(write(to[1], &byte, 1) == 1 && read(to[0], &byte, 1) == 1);
+        must(write(into, message, size) == (ssize_t)size && read(from, message, size) == (ssize_t)size);
     return (now(CLOCK_MONOTONIC) - begin) / turns;
 }
 
@@ -198,7 +198,9 @@ int main(int argc, char **argv)
     sem_init(&given[1], 0, 0);
     double us;
     if (!strcmp(what, "copy"))
-        us = copies();
+        must(!pipe(to)), us = copies(to[0], to[1], 1);
+    else if (!strcmp(what, "message"))
+        must(!socketpair(AF_UNIX, SOCK_STREAM, 0, to)), us = copies(to[0], to[1], 100);
     else if (!strcmp(what, "pipe"))
         us = pipes();
     else if (!strcmp(what, "condition"))

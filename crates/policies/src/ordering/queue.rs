@@ -36,7 +36,7 @@ impl DispatchQueue {
     }
 
     /// The held tasks with their keys, the first one first.
-    pub(super) fn tasks(&self) -> impl Iterator<Item = (i64, TaskId)> + '_ {
+    pub(super) fn tasks(&self) -> impl DoubleEndedIterator<Item = (i64, TaskId)> + '_ {
         self.tasks.iter().map(|(key, _, task)| (*key, *task))
     }
 

@@ -157,13 +157,14 @@ impl Shortest {
         job.left + job.since
     }
 
-    /// Held tasks whose waits are over have their place by what they have left again.
+    /// Held tasks that polled, and whose waits are over, have their place by what they have left again.
     fn revive(&mut self, view: &dyn View) {
-        let over = |(left, task): &(i64, TaskId)| {
-            *left == LAST && self.jobs[task.index()].polls && !view.task(*task).still_waits(view.now())
+        let last = self.queue.tasks().rev().take_while(|(left, _)| *left == LAST);
+        let over = |(_, task): &(i64, TaskId)| {
+            self.jobs[task.index()].polls && !view.task(*task).still_waits(view.now())
         };
-        let found: Vec<TaskId> = self.queue.tasks().filter(over).map(|(_, task)| task).collect();
-        for task in found {
+        let found: Vec<TaskId> = last.filter(over).map(|(_, task)| task).collect();
+        for task in found.into_iter().rev() {
             self.queue.remove(task);
             slot(&mut self.jobs, task).polls = false;
             let left = self.measure(view, task);

@@ -320,7 +320,9 @@ fn a_task_that_sleeps_before_its_time_is_over_games_mlfq_unless_all_of_it_counts
     let gamed = shares(&run(&super::MLFQ, &rules(1), ONE, apps(), 1_000));
     let mended = shares(&run(&super::MLFQ, &rules(0), ONE, apps(), 1_000));
     assert!(gamed[0] > 850 && gamed[1] < 150, "{gamed:?}");
-    assert!((300..600).contains(&mended[0]), "{mended:?}");
+    // Of 90 ms of the gamer 10 bursts end in a sleep and 9 slices within a burst; each time the other one
+    // has a slice of 10 ms: 90 of 280.
+    assert!((300..360).contains(&mended[0]), "{mended:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Programs that wait for each other through pipes, mutexes, conditions, semaphores and sockets, beside a host
-//! (cases/host-waits.csv).
+//! Programs that wait for each other through pipes, mutexes, conditions, semaphores and sockets, beside a
+//! host (cases/host-waits.csv).
 
 use std::fmt::Write as _;
 
@@ -10,6 +10,15 @@ use crate::support::{folder, mean};
 
 /// How often each program does what it does.
 const TIMES: u32 = 2_000;
+
+/// Work of a byte at one end of a pipe: half of what `waits copy` takes.
+const BYTE: &str = "{ copy: 215ns }";
+/// Work of a message at one end of a socket: half of what `waits message` takes.
+const MESSAGE: &str = "{ copy: 650ns }";
+/// What the calls of a turn take where nobody waits: a few atomic operations (estimate).
+const CALLS: &str = "run 50ns";
+/// By how much work on the host differs from what is asked, because the clock is read now and then (estimate).
+const NOISE: &str = "uniform 3%";
 
 /// A row of host-waits.csv: arguments of waits.c.
 #[derive(Debug)]
@@ -49,7 +58,7 @@ fn apps(row: &Row) -> (String, u32) {
     match row.what.as_str() {
         // Two processes.
         "pipe" => {
-            let queues = "shared: [to, back]\n      queues: { to: { copy: 215ns }, back: { copy: 215ns } }";
+            let queues = format!("shared: [to, back]\n      queues: {{ to: {BYTE}, back: {BYTE} }}");
             let app = |name: &str, cpu: u32, code: &str| {
                 format!(
                     "  {name}:\n    cpus: [{cpu}]\n    program:\n      {queues}\n      code: \"repeat {TIMES} {{ \
@@ -60,14 +69,14 @@ fn apps(row: &Row) -> (String, u32) {
         }
         "condition" => {
             let a = format!(
-                "sleep 1ms; lock m; repeat {TIMES} {{ run 50ns; signal two; wait one with m }}; unlock m"
+                "sleep 1ms; lock m; repeat {TIMES} {{ {CALLS}; signal two; wait one with m }}; unlock m"
             );
-            let b = format!("lock m; repeat {TIMES} {{ run 50ns; wait two with m; signal one }}; unlock m");
+            let b = format!("lock m; repeat {TIMES} {{ {CALLS}; wait two with m; signal one }}; unlock m");
             (two("", &a, &b), TIMES)
         }
         "semaphore" => {
-            let a = format!("repeat {TIMES} {{ acquire one; run 50ns; release two }}");
-            let b = format!("repeat {TIMES} {{ acquire two; run 50ns; release one }}");
+            let a = format!("repeat {TIMES} {{ acquire one; {CALLS}; release two }}");
+            let b = format!("repeat {TIMES} {{ acquire two; {CALLS}; release one }}");
             (two("      semaphores: { one: 1 }\n", &a, &b), TIMES)
         }
         "buffer" => {
@@ -77,7 +86,7 @@ fn apps(row: &Row) -> (String, u32) {
         }
         "mutex" => {
             let code = format!(
-                "repeat {TIMES} {{ run {}us uniform 3%; lock m; run {}us uniform 3%; unlock m }}",
+                "repeat {TIMES} {{ run {}us {NOISE}; lock m; run {}us {NOISE}; unlock m }}",
                 n(1),
                 n(2)
             );
@@ -94,7 +103,7 @@ fn sockets(senders: u32, receivers: u32, us: u32) -> String {
     let mut text = String::new();
     let mut app = |name: String, queues: &[u32], code: String| {
         let names: Vec<String> = queues.iter().map(|queue| format!("s{queue}")).collect();
-        let copies: Vec<String> = names.iter().map(|name| format!("{name}: {{ copy: 500ns }}")).collect();
+        let copies: Vec<String> = names.iter().map(|name| format!("{name}: {MESSAGE}")).collect();
         let (names, copies) = (names.join(", "), copies.join(", "));
         write!(
             text,
