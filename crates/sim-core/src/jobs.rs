@@ -314,11 +314,10 @@ mod tests {
         let mut found = [[0; 3]; 3];
         let rules = PoolRules { roots: Roots::InTurns, ..PoolRules::STEALING };
         let mut pool = pool(&[&[][..]; 3_000], rules);
-        for thief in 0..3 {
+        for (thief, victims) in found.iter_mut().enumerate() {
             for _ in 0..300 {
                 pool.take(thief);
-                let victim = pool.victim(thief).unwrap();
-                found[thief][victim] += 1;
+                victims[pool.victim(thief).unwrap()] += 1;
             }
         }
         for (thief, victims) in found.iter().enumerate() {

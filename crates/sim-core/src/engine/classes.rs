@@ -195,6 +195,8 @@ impl Engine<'_> {
             task.history.share.used = 0;
         }
         task.history.scheduling = to;
+        // Where it stood among its equals is of no meaning in another class.
+        (task.history.share.front, task.history.share.expired) = (false, false);
         if to.priority().is_some() {
             task.weight = weight;
         } else {

@@ -66,7 +66,7 @@ impl Reports<'_> {
     #[inline(never)]
     fn report(&mut self, now: Time, what: Observation) {
         if let Observation::Running { task, .. } = what
-            && self.begun_by(task).is_some_and(|begun| begun.is_never())
+            && self.begun_by(task).is_some_and(Time::is_never)
         {
             self.begins(task, now);
         }

@@ -215,6 +215,7 @@ impl Reference<'_> {
             self.tasks[t].used = 0;
         }
         self.tasks[t].scheduling = to;
+        (self.tasks[t].front, self.tasks[t].expired) = (false, false);
         if to.priority().is_some() {
             (self.tasks[t].weight, self.tasks[t].priority) = (weight, APART);
         } else {

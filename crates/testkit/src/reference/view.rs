@@ -103,7 +103,8 @@ impl View for Reference<'_> {
 
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         let all = &self.cpus[cpu.0 as usize];
-        all.current.into_iter().chain(all.queue.first().copied()).map(|t| self.priority_of(t)).max()
+        let head = all.class.line.first().or(all.queue.first()).copied();
+        all.current.into_iter().chain(head).map(|t| self.priority_of(t)).max()
     }
 }
 
@@ -174,6 +175,9 @@ impl System for Reference<'_> {
     fn migrate(&mut self, task: TaskId, to: CpuId, _: Why) -> bool {
         let (t, c) = (task.0 as usize, to.0 as usize);
         let exist = t < self.tasks.len() && c < self.cpus.len();
+        if exist && self.classes_change && self.refuses(task) {
+            return false;
+        }
         if !exist
             || self.refuses(task)
             || !self.is_runnable(t)
