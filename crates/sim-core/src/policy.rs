@@ -461,8 +461,8 @@ pub trait System: View {
         true
     }
     /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread
-    /// when it runs). False, and nothing happens, for a task that has become a real-time task since the
-    /// policy saw it: that may be tried, and is no correction.
+    /// when it runs). False, and nothing happens, for a real-time task: the policy does not see the class
+    /// of a task, so this may be tried and is no correction.
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool;

@@ -30,24 +30,24 @@ repeat: 1
 ";
 
 fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
 /// The value of a metric of an application.
 fn metric(result: &Value, app: &str, name: &str) -> Option<f64> {
-    let cells = result["cells"].as_array().unwrap();
+    let cells = result["cells"].as_array().expect("cells");
     let cell = cells.iter().find(|cell| cell["app"] == app && cell["metric"] == name)?;
     cell["mean"].as_f64()
 }
 
 /// Writes the requests of a scenario: the file, and the result as JSON.
 fn written(scenario: &str, more: &[&str]) -> (String, Value) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("r.ndjson");
-    let args = ["run", "-", "--format", "json", "--requests", path.to_str().unwrap()];
+    let args = ["run", "-", "--format", "json", "--requests", path.to_str().expect("a path in UTF-8")];
     let (code, out, err) = oversim(&[&args[..], more].concat(), scenario);
     assert_eq!(code, 0, "{err}");
-    (fs::read_to_string(path).unwrap(), serde_json::from_str(&out).unwrap())
+    (fs::read_to_string(path).expect("requests"), serde_json::from_str(&out).expect("results"))
 }
 
 /// The nearest rank of sorted times.
@@ -65,7 +65,7 @@ fn of<'a>(lines: &'a [Value], app: &str) -> Vec<&'a Value> {
 }
 
 fn times(lines: &[&Value], field: &str) -> Vec<f64> {
-    let mut all: Vec<f64> = lines.iter().map(|line| line[field].as_f64().unwrap()).collect();
+    let mut all: Vec<f64> = lines.iter().map(|line| line[field].as_f64().expect("a number")).collect();
     all.sort_by(f64::total_cmp);
     all
 }
@@ -94,10 +94,10 @@ fn check(text: &str, result: &Value, seconds: f64) {
         let mean = tardiness.iter().sum::<f64>() / own.len() as f64;
         let measured = get("tardiness");
         assert!((measured - mean).abs() <= mean / 4.0, "{app}: {measured}, {mean}");
-        assert!((get("tardiness_max") - tardiness.last().unwrap()).abs() < 1e-9, "{app}");
+        assert!((get("tardiness_max") - tardiness.last().expect("somebody is late")).abs() < 1e-9, "{app}");
         assert!((get("lateness_max").max(0.0) - get("tardiness_max")).abs() < 1e-9, "{app}");
         for line in own {
-            let at = |field: &str| line[field].as_f64().unwrap();
+            let at = |field: &str| line[field].as_f64().expect("a number");
             assert!(at("arrival_s") <= at("begin_s") && at("begin_s") <= at("end_s"), "{line}");
             assert!((at("end_s") - at("arrival_s") - at("response_s")).abs() < 1e-9, "{line}");
             assert!((at("begin_s") - at("arrival_s") - at("wait_s")).abs() < 1e-9, "{line}");
@@ -105,12 +105,12 @@ fn check(text: &str, result: &Value, seconds: f64) {
         }
     }
     let waits = times(&of(&all, "shop-desk"), "wait_s");
-    let last = metric(result, "shop-desk", "request_wait_p99").unwrap();
+    let last = metric(result, "shop-desk", "request_wait_p99").expect("a wait");
     // Waits are measured as requests are taken, lines are written as they are answered: a few differ.
     let own = quantile(&waits, 990);
     assert!((last - own).abs() < last / 8.0, "{last}, {own}");
     assert!(of(&all, "hog").is_empty());
-    let ends: Vec<f64> = all.iter().map(|line| line["end_s"].as_f64().unwrap()).collect();
+    let ends: Vec<f64> = all.iter().map(|line| line["end_s"].as_f64().expect("an end")).collect();
     assert!(ends.is_sorted(), "in the order of the answers");
 }
 

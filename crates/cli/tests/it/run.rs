@@ -91,15 +91,15 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     let documented = |of: &str| -> Vec<&str> {
         let sections = page.split("\n## ").skip(1).filter(|section| section.contains(of));
         // No task answers requests, takes a lock or has a deadline here, and no program of its own has clocks,
-        // sources or devices. Applications without copies have no percentiles of their times. The first policy
-        // is the reference of `recovered`.
+        // sources, devices or graphs. Applications without copies have no percentiles of their times. The
+        // first policy is the reference of `recovered`.
         let lacks = |name: &str| {
             let copies = ["queue_time_", "turnaround_"].iter().any(|start| name.starts_with(start));
             let alone = ["lock_wait", "lock_wait_share", "recovered"].contains(&name);
             let late = ["lateness", "tardiness", "missed_deadlines", "deadline_misses"];
             let late = late.iter().any(|start| name.starts_with(start));
             let own = ["request_", "first_miss", "skipped_", "lost_requests", "busy_servers", "device_wait"];
-            own.iter().any(|start| name.starts_with(start))
+            own.into_iter().chain(["job"]).any(|start| name.starts_with(start))
                 || name.starts_with("response_time")
                 || copies && of.contains("each")
                 || alone

@@ -538,6 +538,16 @@ pub const METRICS: &[Metric] = &[
     metric(All, "busy_servers", "ratio", "mean number of servers of devices at work", requests::busy)
         .neither(),
     metric(All, "device_wait", "s", "mean wait for a server of a device", requests::device_wait),
+    metric(All, "jobs", "count", "jobs of graphs that are done", requests::jobs).neither(),
+    metric(
+        All,
+        "jobs_stolen",
+        "share",
+        "share of the jobs taken from the queue of another task",
+        requests::stolen,
+    )
+    .neither(),
+    metric(All, "job_waits", "count", "how often a task found no job that was ready", requests::job_waits),
     spread(
         All,
         "lateness",

@@ -1,4 +1,5 @@
-//! Requests: how long they wait until a task takes them, how many are answered or lost, and what devices do.
+//! Requests: how long they wait until a task takes them, how many are answered or lost, and what devices and
+//! pools of jobs do.
 
 use sim_core::histogram::Histogram;
 use sim_core::outcome::AppReport;
@@ -66,4 +67,26 @@ pub(super) fn device_wait(s: &Sample<'_>) -> Option<f64> {
     let waited: u64 = s.run.devices.iter().map(|device| device.waited_ns).sum();
     let served: u64 = s.run.devices.iter().map(|device| device.served).sum();
     ratio(waited as f64 / NS_PER_S, served as f64)
+}
+
+/// Jobs of graphs that tasks have done.
+pub(super) fn jobs(s: &Sample<'_>) -> Option<f64> {
+    (!s.run.pools.is_empty()).then(|| done(s) as f64)
+}
+
+/// The share of the jobs that a task took from the queue of another one.
+pub(super) fn stolen(s: &Sample<'_>) -> Option<f64> {
+    let stolen: u64 = s.run.pools.iter().map(|pool| pool.steals).sum();
+    ratio(stolen as f64, done(s) as f64)
+}
+
+/// How often tasks found no job that was ready, and waited.
+pub(super) fn job_waits(s: &Sample<'_>) -> Option<f64> {
+    let waits: u64 = s.run.pools.iter().map(|pool| pool.waits).sum();
+    (!s.run.pools.is_empty()).then_some(waits as f64)
+}
+
+/// Jobs of all pools.
+fn done(s: &Sample<'_>) -> u64 {
+    s.run.pools.iter().flat_map(|pool| &pool.jobs).sum()
 }

@@ -49,9 +49,6 @@ fn wait(shared: &Shared, id: TaskId) -> String {
         (Waiting::Event, Some(Op::Take { event, .. } | Op::Meet { event, .. })) => {
             format!("{name_of} waits for the event `{}`", shared.objects.events[*event].name)
         }
-        (Waiting::Job, Some(Op::Work(pool))) => {
-            format!("{name_of} waits for jobs of the pool `{}`", shared.objects.pools[*pool].name)
-        }
         (waiting, _) => format!("{name_of} ({waiting:?})"),
     }
 }

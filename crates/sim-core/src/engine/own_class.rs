@@ -38,8 +38,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A real-time task, which was perhaps none before.
-    pub(super) fn became_real_time(&self, id: TaskId) -> bool {
+    /// The virtual runtime of a real-time task is its distance from the minimum of a queue.
+    pub(super) fn keeps_distance(&self, id: TaskId) -> bool {
         !self.shared.classes.is_empty() && self.is_real_time(id)
     }
 

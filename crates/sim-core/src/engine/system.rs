@@ -221,11 +221,10 @@ impl System for Engine<'_> {
         }
         let record = &self.shared.tasks[task];
         let runnable = matches!(record.state, TaskState::Queued | TaskState::Running);
-        if self.became_real_time(task) {
+        if self.is_real_time(task) {
             return false;
         }
-        let refused = record.cpu == to || self.is_real_time(task);
-        if !runnable || refused || !self.shared.affinity(task).allows(to) {
+        if !runnable || record.cpu == to || !self.shared.affinity(task).allows(to) {
             return self.refuse();
         }
         let from = record.cpu;

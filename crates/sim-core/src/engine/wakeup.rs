@@ -105,7 +105,7 @@ impl Engine<'_> {
         if from != to && self.shared.model.discipline.has_relative_keys() {
             self.catch_up(from);
             self.catch_up(to);
-            if self.became_real_time(id) {
+            if self.keeps_distance(id) {
                 return;
             }
             let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;

@@ -175,15 +175,10 @@ impl System for Reference<'_> {
     fn migrate(&mut self, task: TaskId, to: CpuId, _: Why) -> bool {
         let (t, c) = (task.0 as usize, to.0 as usize);
         let exist = t < self.tasks.len() && c < self.cpus.len();
-        if exist && self.classes_change && self.refuses(task) {
+        if exist && self.refuses(task) {
             return false;
         }
-        if !exist
-            || self.refuses(task)
-            || !self.is_runnable(t)
-            || self.tasks[t].cpu == c
-            || !self.tasks[t].affinity.allows(to)
-        {
+        if !exist || !self.is_runnable(t) || self.tasks[t].cpu == c || !self.tasks[t].affinity.allows(to) {
             return self.refuse();
         }
         self.relocate(t, c);
