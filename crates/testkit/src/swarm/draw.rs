@@ -10,7 +10,7 @@ use super::apps::{self, Mix, Offers};
 use super::chosen::{Beside, policies};
 use super::programs;
 use super::source::Source;
-use super::values::{Frame, Limit, duration, settings, sparse, time, with};
+use super::values::{Frame, Limit, duration, groups_sessions, settings, sparse, time, with};
 
 /// Cpus of the largest machine.
 const MOST_CPUS: u32 = 16;
@@ -60,7 +60,7 @@ pub(super) fn scenario(source: &mut Source<'_>) -> Value {
         cpus,
         cores: u64::from(topology.count(Level::Core)),
         apps: &names,
-        groups: ordered,
+        groups: ordered || groups_sessions(&kernel),
         rebinds: bound_to,
     };
     let (policies, period) = policies(source, &beside);

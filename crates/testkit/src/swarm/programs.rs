@@ -10,7 +10,7 @@ use workloads::runtimes::{Entry, RUNTIMES};
 
 use super::program::{Facts, Kind, Program, SHARED};
 use super::source::Source;
-use super::values::{cpus, time};
+use super::values::{cpus, groups_sessions, time};
 
 /// What the kernel and the policies of a case have for tasks.
 #[derive(Clone, Copy)]
@@ -110,7 +110,7 @@ fn has(root: &Map<String, Value>) -> Has {
     let leaves = policies().all(|entry| entry.task_groups);
     let in_order = policies().all(|entry| order(entry, &model) == Order::System);
     let apps = || root.get("apps").and_then(Value::as_object).into_iter().flatten().map(|(_, app)| app);
-    let automatic = kernel.is_some_and(|kernel| kernel.to_string().contains("\"autogroup\":true"));
+    let automatic = kernel.is_some_and(groups_sessions);
     let grouped = automatic || apps().any(|app| app.get("session").or(app.get("cgroup")).is_some());
     let limited = root.get("cgroups").is_some_and(|groups| groups.to_string().contains("\"quota\""));
     let queues = &model.discipline;

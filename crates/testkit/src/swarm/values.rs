@@ -21,6 +21,11 @@ pub(super) struct Frame<'a> {
     pub(super) sparse: u64,
 }
 
+/// Each application has a session of its own under this kernel.
+pub(super) fn groups_sessions(kernel: &Value) -> bool {
+    kernel.to_string().contains("\"autogroup\":true")
+}
+
 /// A name with parameters, or without any.
 pub(super) fn with(name: &str, parameters: &Map<String, Value>) -> Value {
     if parameters.is_empty() { json!(name) } else { json!({ name: parameters }) }
