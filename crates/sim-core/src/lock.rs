@@ -43,6 +43,23 @@ pub enum LockWord {
     Own,
 }
 
+/// What a lock does to the priorities of the tasks that have it or wait for it, in a run with the real-time
+/// class. Without that class all locks are plain.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Protocol {
+    /// Nothing.
+    Plain,
+    /// Priority inheritance (`PTHREAD_PRIO_INHERIT`, `FUTEX_LOCK_PI`; kernel/locking/rtmutex.c): tasks wait in
+    /// the order of their priorities, those below the real-time class last and all alike, equals as they
+    /// came. Who has the lock has at least the priority of each of them, also if it waits for another such
+    /// lock itself.
+    Inherits,
+    /// Immediate priority ceiling (`PTHREAD_PRIO_PROTECT`): who has it or waits for it has at least this
+    /// priority, 1 to 99. glibc raises the caller before it tries (`__pthread_tpp_change_priority`). No task
+    /// that takes it has a higher priority by itself.
+    Ceiling(u8),
+}
+
 /// The rules of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LockRules {
@@ -52,13 +69,22 @@ pub struct LockRules {
     pub wait: LockWait,
     /// What they poll.
     pub word: LockWord,
+    /// What it does to priorities. Only a lock that is handed over does something to them.
+    pub protocol: Protocol,
 }
 
 impl LockRules {
     /// A futex mutex (glibc, `nptl/lowlevellock.c`): one compare-and-exchange, then sleep.
     pub const MUTEX: Self = Self::barging(LockWait::Sleep { spins: 0, again: false });
     /// A ticket lock: handed over in order, and all waiters poll one word.
-    pub const TICKET: Self = Self { order: LockOrder::Arrival, wait: LockWait::Spin, word: LockWord::Shared };
+    pub const TICKET: Self = Self {
+        order: LockOrder::Arrival,
+        wait: LockWait::Spin,
+        word: LockWord::Shared,
+        protocol: Protocol::Plain,
+    };
+    /// A mutex with priority inheritance: waiters sleep at once, and the kernel hands it over.
+    pub const INHERIT: Self = Self::protecting(Protocol::Inherits);
     /// A queued spinlock (MCS): handed over in order, and each waiter polls a word of its own.
     pub const QUEUED: Self = Self::queued(LockWait::Spin);
     /// A test-and-set spinlock.
@@ -67,13 +93,27 @@ impl LockRules {
     /// A lock of one word that the first task to find it free takes.
     #[must_use]
     pub const fn barging(wait: LockWait) -> Self {
-        Self { order: LockOrder::Barging, wait, word: LockWord::Shared }
+        Self { order: LockOrder::Barging, wait, word: LockWord::Shared, protocol: Protocol::Plain }
     }
 
     /// A lock with a queue of waiters, each with a word of its own, that is handed over in order.
     #[must_use]
     pub const fn queued(wait: LockWait) -> Self {
-        Self { order: LockOrder::Arrival, wait, word: LockWord::Own }
+        Self { order: LockOrder::Arrival, wait, word: LockWord::Own, protocol: Protocol::Plain }
+    }
+
+    /// A mutex with a protocol of priorities: waiters sleep at once, and it is handed over.
+    #[must_use]
+    pub const fn protecting(protocol: Protocol) -> Self {
+        let wait = LockWait::Sleep { spins: 0, again: false };
+        Self { order: LockOrder::Arrival, wait, word: LockWord::Shared, protocol }
+    }
+
+    /// True when it changes priorities.
+    #[must_use]
+    #[inline]
+    pub const fn raises(&self) -> bool {
+        !matches!(self.protocol, Protocol::Plain)
     }
 
     /// True when waiters poll the word of the lock, one poll right after the other. Waiters that yield

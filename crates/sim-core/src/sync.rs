@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::ids::{CpuId, Id as _, LockId, TaskId};
-use crate::lock::LockRules;
+use crate::lock::{LockRules, Protocol};
 use crate::time::{Span, Time};
 use crate::wait::BarrierKind;
 
@@ -386,6 +386,27 @@ impl Locks {
         }
         lock.holder = lock.queue.pop_front();
         lock.holder.map_or(Given::Nothing, Given::To)
+    }
+
+    /// The least priority that a task has by its locks; 0: none. `of`: the priorities of tasks.
+    pub(crate) fn priority_of(&self, task: TaskId, of: impl Fn(TaskId) -> u8) -> u8 {
+        let by = |lock: &Lock| match lock.rules.protocol {
+            Protocol::Inherits if lock.holder == Some(task) => lock.queue.iter().map(|id| of(*id)).max(),
+            Protocol::Ceiling(ceiling) if lock.holder == Some(task) || lock.queue.contains(&task) => {
+                Some(ceiling)
+            }
+            Protocol::Plain | Protocol::Inherits | Protocol::Ceiling(_) => None,
+        };
+        self.0.iter().filter_map(by).max().unwrap_or(0)
+    }
+
+    /// A task that waits goes behind all that have at least its priority.
+    pub(crate) fn reorder(&mut self, lock: LockId, task: TaskId, of: impl Fn(TaskId) -> u8) {
+        let queue = &mut self.0[lock.index()].queue;
+        let Some(at) = queue.iter().position(|other| *other == task) else { return };
+        queue.remove(at);
+        let to = queue.iter().position(|other| of(*other) < of(task)).unwrap_or(queue.len());
+        queue.insert(to, task);
     }
 
     /// When and on which cpu a lock was given back, if it is free.

@@ -1,4 +1,4 @@
-//! Tasks change their scheduling class or their priority (`__sched_setscheduler`).
+//! Tasks change their scheduling class or their priority (`__sched_setscheduler`, `rt_mutex_setprio`).
 //!
 //! A task that is queued or runs leaves its queue, changes, and enters again on the same cpu. Within the
 //! real-time class it goes behind its equals when it rises and before them when it falls (`ENQUEUE_HEAD`). A
@@ -26,11 +26,11 @@ impl Engine<'_> {
     /// A task changes its own class.
     pub(super) fn change_class(&mut self, id: TaskId, scheduling: Scheduling) {
         self.shared.classes[id].scheduling = scheduling;
-        self.reclass(id, scheduling);
+        self.raise(id);
     }
 
     /// A task is scheduled in another way from now on.
-    fn reclass(&mut self, id: TaskId, to: Scheduling) {
+    pub(super) fn reclass(&mut self, id: TaskId, to: Scheduling) {
         let from = self.shared.tasks[id].history.scheduling;
         if from == to {
             return;

@@ -15,7 +15,7 @@
 use crate::engine::Engine;
 use crate::engine::state::{Activity, Part, Waiting};
 use crate::ids::{AppId, CpuId, LockId, TaskId};
-use crate::lock::LockWord;
+use crate::lock::{LockWord, Protocol};
 use crate::observe::Observation;
 use crate::policy::TaskState;
 use crate::sync::Given;
@@ -63,11 +63,17 @@ impl Engine<'_> {
             self.shared.tasks[id].pc += 1;
             self.shared.take_line(&mut self.cpus[cpu], lock);
             self.withdraw(cpu, app, lock);
+            if self.lock_raises(lock) {
+                self.raise(id);
+            }
             return true;
         }
         self.shared.write_word(&self.cpus[cpu], lock, Span::ZERO);
         self.shared.emit_running(&mut self.cpus[cpu]);
         self.shared.observe(Observation::LockAwaited { task: id, lock: own });
+        if self.lock_raises(lock) {
+            self.await_raising(id, lock);
+        }
         self.begin_wait(cpu, Waiting::Lock, Time::NEVER);
         false
     }
@@ -79,7 +85,15 @@ impl Engine<'_> {
         let lock = self.shared.apps[app].lock(own);
         self.give_line(cpu, lock);
         let at = (self.cpus[cpu].cursor(self.shared.now), cpu);
-        match self.shared.locks.give(lock, id, at) {
+        let given = self.shared.locks.give(lock, id, at);
+        let raises = self.lock_raises(lock);
+        // The kernel lowers who inherited before it wakes the next one, glibc who was at the ceiling after
+        // that.
+        let first = raises && self.shared.locks.rules(lock).protocol == Protocol::Inherits;
+        if first {
+            self.raise(id);
+        }
+        match given {
             Given::Nothing => {}
             Given::To(next) => {
                 // On average, half of the other pollers fetch the line first.
@@ -93,6 +107,9 @@ impl Engine<'_> {
                     self.signal(cpu, sleeper, None);
                 }
             }
+        }
+        if raises && !first {
+            self.raise(id);
         }
     }
 

@@ -108,6 +108,7 @@ mod own_class;
 mod pages;
 pub(crate) mod polling;
 mod pools;
+mod raise;
 mod real_time;
 mod reports;
 pub(crate) mod rounds;
@@ -261,6 +262,7 @@ impl Simulation {
     ) -> Result<Self, String> {
         check::check(&machine, &model, &apps, options.admission)?;
         objects.check(&apps)?;
+        raise::check(&model, &apps, &objects)?;
         let grouped = model.discipline.grouped().filter(|_| !model.groups.is_empty());
         let model = match grouped {
             Some(discipline) => Arc::new(OsModel { discipline, ..(*model).clone() }),
@@ -282,7 +284,9 @@ impl Simulation {
             let checked = simulation.model.discipline.check(simulation.model.tick);
             assert!(checked.is_ok(), "the order of the policy is out of range: {checked:?}");
         }
-        if simulation.apps.iter().any(AppSpec::is_real_time) {
+        let Self { model, apps, objects, .. } = &simulation;
+        let ceilings = order == Order::System && raise::needs_class(model, apps, objects);
+        if apps.iter().any(AppSpec::is_real_time) || ceilings {
             assert!(order == Order::System, "a policy orders the queues of real-time tasks");
             simulation.model = Arc::new(simulation.model.with_real_time());
         }

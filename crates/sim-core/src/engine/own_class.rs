@@ -28,8 +28,8 @@ impl Engine<'_> {
         let own = &mut self.shared.classes[id];
         (own.scheduling, own.nice) = own.first;
         (own.weight_left, own.request_left) = (own.nice, false);
-        let to = own.scheduling;
-        let (weight, task) = (own.weight_as(to), &mut self.shared.tasks[id]);
+        let to = own.scheduling.at_least(self.priority_by_locks(id));
+        let (weight, task) = (self.shared.classes[id].weight_as(to), &mut self.shared.tasks[id]);
         (task.weight, task.history.scheduling) = (weight, to);
         if to.priority().is_none() {
             task.priority = if self.real_time { OTHERS } else { task.priority };

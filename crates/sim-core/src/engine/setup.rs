@@ -11,6 +11,7 @@ use crate::engine::invariants::Checks;
 use crate::engine::memory::MemorySystem;
 use crate::engine::numa::Scan;
 use crate::engine::polling::prediction::Predictions;
+use crate::engine::raise;
 use crate::engine::reports::Reports;
 use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
@@ -338,7 +339,8 @@ impl<'o> Engine<'o> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
         let commands = Commands::of(&specs);
-        let classes = Own::all(&specs);
+        let real_time = model.discipline.real_time().is_some();
+        let classes = Own::all(&specs, real_time && raise::raises(&specs, &objects));
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !specs.iter().any(is_irregular);
         let workers = workers(&specs, objects.pools.len());
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
@@ -350,8 +352,7 @@ impl<'o> Engine<'o> {
         let governor = Schedutil::of(&machine, tasks.len());
         governor.iter().for_each(|_| timers.arm(Time::ZERO + model.tick, Timer::Clocks));
         let cpus = machine.cpus() as usize;
-        let (policy_orders, real_time) =
-            (model.discipline.asks_policy(), model.discipline.real_time().is_some());
+        let policy_orders = model.discipline.asks_policy();
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         Self {
             cpus: records,

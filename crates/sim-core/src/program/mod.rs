@@ -136,6 +136,15 @@ impl Scheduling {
         }
     }
 
+    /// The same with at least this real-time priority; 0: without any. A policy of turns stays one.
+    pub(crate) fn at_least(self, priority: u8) -> Self {
+        match self {
+            _ if priority <= self.priority().unwrap_or(0) => self,
+            Self::RoundRobin(_) => Self::RoundRobin(priority),
+            _ => Self::Fifo(priority),
+        }
+    }
+
     /// Tasks of one priority have turns.
     pub(crate) const fn takes_turns(self) -> bool {
         matches!(self, Self::RoundRobin(_))

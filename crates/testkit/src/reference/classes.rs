@@ -1,5 +1,6 @@
 //! Tasks of the reference engine that change how they are scheduled, by themselves or for others.
 
+use sim_core::lock::Protocol;
 use sim_core::observe::LeaveReason;
 use sim_core::policy::TaskState;
 use sim_core::program::Scheduling;
@@ -17,7 +18,7 @@ impl Reference<'_> {
     /// `sched_setscheduler` of a task for itself.
     pub(super) fn change_class(&mut self, t: usize, scheduling: Scheduling) {
         self.tasks[t].own.scheduling = scheduling;
-        self.schedule_as(t, scheduling);
+        self.adjust(t);
     }
 
     /// A nice value is noted; true when it is also the weight from now on. `lasts`: a new process has it,
@@ -39,11 +40,11 @@ impl Reference<'_> {
         if !self.classes_change {
             return;
         }
-        let real_time = self.real_time;
+        let (scheduling, nice) = self.tasks[t].own.first;
+        let own = &mut self.tasks[t].own;
+        (own.scheduling, own.nice, own.left) = (scheduling, nice, (nice, false));
+        let (to, real_time) = (self.deserved(t), self.real_time);
         let task = &mut self.tasks[t];
-        let (scheduling, nice) = task.own.first;
-        (task.own.scheduling, task.own.nice, task.own.left) = (scheduling, nice, (nice, false));
-        let to = scheduling;
         (task.scheduling, task.weight) = (to, task.own.weighs(to));
         if real_time {
             task.priority = if to.priority().is_some() { APART } else { 0 };
@@ -58,8 +59,59 @@ impl Reference<'_> {
         self.classes_change && self.in_class(t)
     }
 
+    /// The best of what a task is by itself, the ceilings of its locks, and those who wait for what it has.
+    fn deserved(&self, t: usize) -> Scheduling {
+        let own = self.tasks[t].own.scheduling;
+        let mut best = own.priority().unwrap_or(0);
+        for lock in self.locks.iter().filter(|_| self.real_time) {
+            let has = lock.holder == Some(t);
+            match lock.rules.protocol {
+                Protocol::Ceiling(ceiling) if has || lock.line.contains(&t) => best = best.max(ceiling),
+                Protocol::Inherits if has => {
+                    let waiting = lock.line.iter().filter_map(|waiter| self.class_priority(*waiter));
+                    best = waiting.fold(best, u8::max);
+                }
+                _ => {}
+            }
+        }
+        match own {
+            _ if own.priority().unwrap_or(0) == best => own,
+            Scheduling::RoundRobin(_) => Scheduling::RoundRobin(best),
+            _ => Scheduling::Fifo(best),
+        }
+    }
+
+    /// A task becomes what it deserves, and so do all along the chain of locks.
+    pub(super) fn adjust(&mut self, t: usize) {
+        let mut chain = vec![t];
+        while let Some(t) = chain.pop() {
+            let to = self.deserved(t);
+            if to == self.tasks[t].scheduling {
+                return;
+            }
+            self.schedule_as(t, to);
+            let lock = self.awaited(t).filter(|lock| self.locks[*lock].rules.protocol == Protocol::Inherits);
+            if let Some(lock) = lock {
+                self.finds_place(lock, t);
+                chain.extend(self.locks[lock].holder.filter(|holder| *holder != t));
+            }
+        }
+    }
+
+    /// A waiter stands behind all who are at least as good.
+    pub(super) fn finds_place(&mut self, lock: usize, t: usize) {
+        let mut line = std::mem::take(&mut self.locks[lock].line);
+        if line.contains(&t) {
+            line.retain(|other| *other != t);
+            let mine = self.class_priority(t);
+            let better = line.iter().filter(|other| self.class_priority(**other) >= mine).count();
+            line.insert(better, t);
+        }
+        self.locks[lock].line = line;
+    }
+
     /// A task is scheduled so from now on.
-    pub(super) fn schedule_as(&mut self, t: usize, to: Scheduling) {
+    fn schedule_as(&mut self, t: usize, to: Scheduling) {
         let from = self.tasks[t].scheduling;
         let runnable = matches!(self.tasks[t].state, TaskState::Queued | TaskState::Running);
         if from == to {

@@ -2,7 +2,7 @@
 //! looks while it is free has it.
 
 use sim_core::ids::{LockId, TaskId};
-use sim_core::lock::{LockOrder, LockWait, LockWord};
+use sim_core::lock::{LockOrder, LockWait, LockWord, Protocol};
 use sim_core::observe::Observation;
 use sim_core::policy::TaskState;
 use sim_core::program::Op;
@@ -23,7 +23,7 @@ impl Reference<'_> {
     }
 
     /// The lock that a task waits for.
-    fn awaited(&self, t: usize) -> Option<usize> {
+    pub(super) fn awaited(&self, t: usize) -> Option<usize> {
         self.awaited_as(t).map(|(lock, _)| lock)
     }
 
@@ -141,6 +141,9 @@ impl Reference<'_> {
             if barges {
                 self.tell_yielders(lock, |_, _| NEVER);
             }
+            if self.protocol(lock) != Protocol::Plain {
+                self.adjust(t);
+            }
             return true;
         }
         if !barges {
@@ -151,6 +154,16 @@ impl Reference<'_> {
         self.tasks[t].lock.since = self.now;
         self.tasks[t].lock.marks = self.patience(lock) == Some(0);
         self.tasks[t].lock.returned = false;
+        match self.protocol(lock) {
+            Protocol::Plain => {}
+            Protocol::Ceiling(_) => self.adjust(t),
+            Protocol::Inherits => {
+                self.finds_place(lock, t);
+                if let Some(holder) = self.locks[lock].holder {
+                    self.adjust(holder);
+                }
+            }
+        }
         self.wait(c, Waiting::Lock, NEVER, *overhead);
         false
     }
@@ -184,11 +197,23 @@ impl Reference<'_> {
                 }
             }
         }
+        if self.protocol(lock) == Protocol::Inherits {
+            // It is as before when the next one wakes.
+            self.adjust(t);
+        }
         if let Some(next) = next {
             let others = if barges { 0 } else { self.round_of_pollers(c, lock, Some(next)) };
             let seen = self.seen_at(c, next, overhead) + others / 2;
             self.signal(c, next, seen, overhead);
         }
+        if matches!(self.protocol(lock), Protocol::Ceiling(_)) {
+            self.adjust(t);
+        }
+    }
+
+    /// What a lock does to priorities here.
+    fn protocol(&self, lock: usize) -> Protocol {
+        if self.real_time { self.locks[lock].rules.protocol } else { Protocol::Plain }
     }
 
     /// The current task, which has waited for a lock, has it.

@@ -47,12 +47,13 @@ use std::sync::Arc;
 use sim_core::command::Act;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
+use sim_core::lock::Protocol;
 use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::os::{Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{Awaited, Order, Policy, Preemption};
-use sim_core::program::{AppSpec, Objects};
+use sim_core::program::{AppSpec, Objects, Op};
 use sim_core::time::Time;
 
 use cores::core_speed;
@@ -172,6 +173,22 @@ fn classes_of(specs: &[AppSpec]) -> (bool, bool) {
     (specs.iter().any(AppSpec::is_real_time), changes)
 }
 
+/// A fair task can become a real-time task under this kernel.
+fn can_raise(model: &OsModel) -> bool {
+    let eevdf = matches!(model.discipline, Discipline::Eevdf(_));
+    let cfs = matches!(model.discipline, Discipline::Cfs(_)) && model.groups.is_empty();
+    model.real_time.is_some() && (eevdf || cfs)
+}
+
+/// A program takes a lock with a ceiling.
+fn takes_ceilings(spec: &AppSpec, objects: &Objects) -> bool {
+    spec.program.ops().iter().any(|op| {
+        let Op::Lock(lock) = op else { return false };
+        let rules = if spec.named_locks { objects.locks[lock.0 as usize].rules } else { spec.lock };
+        matches!(rules.protocol, Protocol::Ceiling(_))
+    })
+}
+
 /// Runs a scenario on the reference engine. The report equals the engine's except for `events`.
 ///
 /// The scenario must be one that [`sim_core::engine::Simulation::new`] accepts.
@@ -230,8 +247,10 @@ impl<'o> Reference<'o> {
                 timers.push((startup::delay(spec, number, &options), Timer::Start(number)));
             }
         }
-        let (specs_real_time, classes_change) = classes_of(&specs);
+        let (mut specs_real_time, mut classes_change) = classes_of(&specs);
+        specs_real_time |= can_raise(&model) && specs.iter().any(|spec| takes_ceilings(spec, objects));
         let (apps, locks) = RefApp::all(specs, &objects.locks);
+        classes_change |= specs_real_time && locks.iter().any(|lock| lock.rules.protocol != Protocol::Plain);
         timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));

@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::command::{Act, Command};
 use sim_core::ids::{AppId, CpuId, LockId, ProfileId};
-use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord};
+use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord, Protocol};
 use sim_core::machine::CpuSet;
 use sim_core::os::{Discipline, OsModel, RealTimeRules, ServerRules, ServerStop};
 use sim_core::program::{Op, Program, Scheduling, Spread};
@@ -175,5 +175,6 @@ pub(super) fn lock(rng: &mut ChaCha8Rng) -> LockRules {
     };
     // Waiters have words of their own where they stand in a queue.
     let own = order == LockOrder::Arrival && rng.random_range(0..2) == 0;
-    LockRules { order, wait, word: if own { LockWord::Own } else { LockWord::Shared } }
+    let word = if own { LockWord::Own } else { LockWord::Shared };
+    LockRules { order, wait, word, protocol: Protocol::Plain }
 }

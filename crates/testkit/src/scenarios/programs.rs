@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{CpuId, DeviceId, EventId, LockId, ProfileId};
+use sim_core::lock::{LockRules, Protocol};
 use sim_core::machine::CpuSet;
 use sim_core::os::{Discipline, OsModel};
 use sim_core::program::{
@@ -119,7 +120,33 @@ pub fn with_classes(mut small: Small, seed: u64) -> Option<Small> {
             priorities.map(Scheduling::Fifo).into_iter().chain(priorities.map(Scheduling::RoundRobin)),
         );
     }
-    Some(drawn(small, rng, classes))
+    let mut small = drawn(small, rng, classes);
+    protect(&mut small, seed);
+    Some(small)
+}
+
+/// Gives most locks a protocol of priorities; no ceiling is below the priority of a task.
+fn protect(small: &mut Small, seed: u64) {
+    let mut rng = stream(seed, Purpose::Test, 52);
+    let of = |app: &sim_core::program::AppSpec| {
+        let first = (0..app.tasks).map(|rank| app.scheduling_of(rank)).collect::<Vec<_>>();
+        let later = app.program.changes().iter().filter_map(|change| match change {
+            Change::Class(class) => Some(*class),
+            _ => None,
+        });
+        first.into_iter().chain(later).filter_map(Scheduling::priority).max()
+    };
+    let best = small.apps.iter().filter_map(of).max().unwrap_or(1);
+    let mut rules = |plain: LockRules| match rng.random_range(0..5) {
+        0 => plain,
+        1 | 2 => LockRules::INHERIT,
+        _ => {
+            let ceiling = best.max([2, 50, 99][rng.random_range(0..3)]);
+            LockRules::protecting(Protocol::Ceiling(ceiling))
+        }
+    };
+    small.objects.locks.iter_mut().for_each(|lock| lock.rules = rules(lock.rules));
+    small.apps.iter_mut().for_each(|app| app.lock = rules(app.lock));
 }
 
 fn drawn(mut small: Small, mut rng: ChaCha8Rng, classes: Vec<Scheduling>) -> Small {
@@ -309,8 +336,11 @@ impl<'a> Shop<'a> {
     }
 
     fn block(&mut self, code: &mut Code) {
-        if !self.classes.is_empty() && self.one_in(3) {
-            return self.class(code);
+        if !self.classes.is_empty() && self.one_in(2) {
+            return match self.below(2) {
+                0 => self.class(code),
+                _ => self.section(code),
+            };
         }
         match self.below(16) {
             0 | 1 => self.semaphore(code),
@@ -407,6 +437,30 @@ impl<'a> Shop<'a> {
         let first = [Span::ZERO, self.span(1, 300_000)][self.below(2) as usize];
         let period = self.span(5_000, 400_000);
         code.ops.push(Op::Until { clock, first, period, skips });
+    }
+
+    /// A critical section, often with another one inside.
+    fn section(&mut self, code: &mut Code) {
+        let (mut one, mut other) = (LockId(0), LockId(1));
+        if self.one_in(12) {
+            (one, other) = (other, one);
+        }
+        code.ops.push(Op::Lock(one));
+        self.compute(code, 15_000);
+        if self.one_in(2) {
+            code.ops.push(Op::Lock(other));
+            self.compute(code, 15_000);
+            if self.one_in(3) {
+                let span = self.span(1, 20_000);
+                code.ops.push(Op::Sleep { span, spread: Spread::NONE });
+            }
+            code.ops.push(Op::Unlock(other));
+        }
+        if self.one_in(3) {
+            self.class(code);
+        }
+        code.ops.push(Op::Unlock(one));
+        self.compute(code, 5_000);
     }
 
     /// A task is of another class for a while, or for good.

@@ -20,8 +20,8 @@ pub(crate) struct Own {
 
 impl Own {
     /// What the tasks of these applications are at the start; nothing if none of them changes its class.
-    pub(crate) fn all(specs: &[AppSpec]) -> IdVec<TaskId, Self> {
-        if specs.iter().all(|spec| spec.classes().next().is_none()) {
+    pub(crate) fn all(specs: &[AppSpec], raised: bool) -> IdVec<TaskId, Self> {
+        if !raised && specs.iter().all(|spec| spec.classes().next().is_none()) {
             return IdVec::default();
         }
         let of = |spec: &AppSpec, rank: u32| {
