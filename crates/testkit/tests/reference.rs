@@ -113,9 +113,9 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
             "{label}: fact {at} differs. What differs up to then (engine / reference):\n  {}\nengine: {:?}\n\
              reference: {:?}\nbefore: {:#?}\n{small:#?}",
             differences(&fast, &plain).join("\n  "),
-            &one[..one.len().min(3)],
-            &other[..other.len().min(3)],
-            &facts.0[at.saturating_sub(12)..at],
+            &one[..one.len().min(14)],
+            &other[..other.len().min(14)],
+            &facts.0[at.saturating_sub(70)..at],
         );
     }
     let lines = || differences(&fast, &plain).join("\n  ");

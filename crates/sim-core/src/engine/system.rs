@@ -210,6 +210,7 @@ impl System for Engine<'_> {
         // As of the last tick or change of the queue: a question charges nobody.
         let cpu = self.shared.tasks[task].cpu;
         self.settle(cpu);
+        self.pass_ticks(cpu);
         let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
         let requests = self.shared.model.discipline.requests();
         requests.is_none_or(|requests| requests.request(tasks, record, task).0.eligible)
