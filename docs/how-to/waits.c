@@ -10,8 +10,10 @@
  *   ./waits buffer 0 1 30 20 8      # producer, consumer: us to make, us to use, places
  *   ./waits mutex 4 20 10           # threads, us outside and inside
  *   ./waits sockets 4 4 25          # senders, receivers, us to make a message
+ *   ./waits priority 1 20 100       # as root: 0 no protocol, 1 PRIO_INHERIT, 2 PRIO_PROTECT; ms of low and middle
  *
- * Prints the microseconds of one turn, item, section or message. Work is cpu time, so another process or a slower
+ * Prints the microseconds of one turn, item, section or message; with `priority` those from the wake-up of the task of
+ * the highest priority to the end of its section. Work is cpu time, so another process or a slower
  * clock changes it little. Run it on an idle machine, several times, and take the median.
  */
 #define _GNU_SOURCE
@@ -187,6 +189,55 @@ static double sockets(int senders, int receivers)
     return (now(CLOCK_MONOTONIC) - begin) / turns / senders / receivers;
 }
 
+static double begun, taken;
+
+/* On one cpu, under SCHED_FIFO: low has the lock when the others wake up, high needs it, and middle does not. */
+static void *of_priority(void *rank_)
+{
+    int rank = (int)(long)rank_;
+    if (rank) {
+        double until = begun + 5000;
+        struct timespec t = { (time_t)(until / 1e6), 0 };
+        t.tv_nsec = (long)((until - (double)t.tv_sec * 1e6) * 1e3);
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    }
+    if (rank == 1)
+        return work(b), NULL;
+    pthread_mutex_lock(&mutex);
+    work(rank ? 1000 : a);
+    pthread_mutex_unlock(&mutex);
+    if (rank)
+        taken = now(CLOCK_MONOTONIC) - begun - 5000;
+    return NULL;
+}
+
+static double priorities(int protocol)
+{
+    const int each[3] = { PTHREAD_PRIO_NONE, PTHREAD_PRIO_INHERIT, PTHREAD_PRIO_PROTECT };
+    pthread_mutexattr_t of;
+    pthread_t all[3];
+    pthread_mutexattr_init(&of);
+    pthread_mutexattr_setprotocol(&of, each[protocol]);
+    pthread_mutexattr_setprioceiling(&of, 30);
+    must(!pthread_mutex_init(&mutex, &of));
+    pin(0);
+    struct sched_param own = { .sched_priority = 40 };
+    must(!sched_setscheduler(0, SCHED_FIFO, &own));
+    begun = now(CLOCK_MONOTONIC);
+    for (long i = 2; i >= 0; i--) {
+        pthread_attr_t thread;
+        struct sched_param its = { .sched_priority = 10 * (int)i + 10 };
+        pthread_attr_init(&thread);
+        pthread_attr_setinheritsched(&thread, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(&thread, SCHED_FIFO);
+        pthread_attr_setschedparam(&thread, &its);
+        must(!pthread_create(&all[i], &thread, of_priority, (void *)i));
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(all[i], NULL);
+    return taken;
+}
+
 int main(int argc, char **argv)
 {
     double n[6] = { 0 };
@@ -213,6 +264,8 @@ int main(int argc, char **argv)
         a = n[1], b = n[2], us = threads((int)n[0], sections) / n[0];
     else if (!strcmp(what, "sockets"))
         a = n[2], turns = 2000, us = sockets((int)n[0], (int)n[1]);
+    else if (!strcmp(what, "priority"))
+        a = n[1] * 1000, b = n[2] * 1000, us = priorities((int)n[0]);
     else
         return fprintf(stderr, "usage: see the head of waits.c\n"), 2;
     printf("%.3f\n", us);

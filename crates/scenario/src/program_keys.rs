@@ -37,8 +37,8 @@ keys! {
     /// that arrivals feed.
     requests: Flag {}
 
-    /// Kinds of locks by name (default `mutex`).
-    locks: Named<LockNames> {}
+    /// Locks by name: their kinds (default `mutex`), or `{ ceiling: PRIORITY }`.
+    locks: Named<Locks> {}
 
     /// Units of semaphores at the start, by name (default 0).
     semaphores: Named<Units> {}
@@ -111,6 +111,15 @@ keys! {
 
     /// Whether its tasks answer requests. Default: if they wait for clocks, or for queues that arrivals feed.
     requests: Flag {}
+}
+
+keys! {
+    /// A lock that is no kind, as written.
+    struct LockKeys
+
+    /// Real-time priority that a task has at least while it has the lock or waits for it
+    /// (`PTHREAD_PRIO_PROTECT`). No task that takes it has a higher one of its own.
+    ceiling: Count<1, 99> {}
 }
 
 keys! {
@@ -225,8 +234,13 @@ forms! {
     /// Words.
     Names: |_policies| json!({ "type": "array", "items": { "type": "string", "pattern": WORD } });
 
-    /// The name of a kind of locks.
-    LockNames: |_policies| json!({ "enum": LOCK_KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>() });
+    /// The name of a kind of locks, or a ceiling.
+    Locks: |policies| {
+        let kinds = json!({ "enum": LOCK_KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>() });
+        let mut ceiling = mapping(LockKeys::KEYS, policies);
+        ceiling["required"] = json!(["ceiling"]);
+        json!({ "anyOf": [kinds, ceiling] })
+    };
 
     /// A number of units.
     Units: |_policies| json!({ "type": "integer", "minimum": 0, "maximum": MOST_UNITS });

@@ -11,7 +11,9 @@ use sim_core::machine::CpuSet;
 use sim_core::program::{Arrivals, MemoryProfile};
 use sim_core::time::Span;
 use workloads::LOCK_KINDS;
-use workloads::program::{self, Block, Draft, Feed, KindDraft, MOST_KINDS, MOST_NAMES, Name, QueueForm};
+use workloads::program::{
+    self, Block, Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, Name, QueueForm,
+};
 
 use crate::Reader;
 use crate::graphs::graph;
@@ -20,7 +22,7 @@ use crate::labels::name;
 use crate::limits::MAX_HORIZON_NS;
 use crate::program_files::is_file;
 use crate::program_keys::{
-    BurstKeys, FeedKeys, KindKeys, MOST_SERVERS, MOST_UNITS, PROGRAM, ProgramKeys, QueueKeys, SORTS,
+    BurstKeys, FeedKeys, KindKeys, LockKeys, MOST_SERVERS, MOST_UNITS, PROGRAM, ProgramKeys, QueueKeys, SORTS,
 };
 
 /// Mean interval of bursts in lengths of their state: beyond it most states pass without a request, and
@@ -214,14 +216,22 @@ fn values(reader: &mut Reader, node: Option<&Node>) -> Option<BTreeMap<String, S
     Some(read.into_iter().map(|(name, value)| (name.text, value)).collect())
 }
 
-fn lock(reader: &mut Reader, name: &str, node: &Node) -> Option<usize> {
+fn lock(reader: &mut Reader, name: &str, node: &Node) -> Option<LockForm> {
+    if matches!(node.content, Content::Map(_)) {
+        reader.mapping(node, &format!("the lock `{name}`"), &names(LockKeys::KEYS))?;
+        let ceiling = LockKeys::of(node).ceiling.given(reader)?;
+        if ceiling.is_none() {
+            reader.wrong_node(node, format!("the lock `{name}` has no ceiling"), "write `{ ceiling: 30 }`");
+        }
+        return ceiling.map(|ceiling| LockForm::Ceiling(ceiling as u8));
+    }
     let text = reader.text(node, &format!("the lock `{name}`"))?;
     let at = LOCK_KINDS.iter().position(|kind| kind.name == text);
     if at.is_none() {
         let known: Vec<&str> = LOCK_KINDS.iter().map(|kind| kind.name).collect();
         reader.unknown(node.place, "kind of lock", text, &known);
     }
-    at
+    at.map(LockForm::Kind)
 }
 
 fn units(reader: &mut Reader, name: &str, node: &Node, (least, most): (u64, u64)) -> Option<u32> {

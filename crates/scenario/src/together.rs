@@ -4,6 +4,7 @@ use notation::parameter::Kind;
 use notation::yaml::{Content, Entry, Node};
 use policies::{Choice, Cut, PartitionParameters};
 use sim_core::limits::MAX_POLL;
+use sim_core::lock::Protocol;
 use sim_core::machine::Level;
 use sim_core::program::{AppSpec, Scheduling};
 use sim_core::time::Span;
@@ -49,6 +50,58 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
         polls(reader, entry, app, resolved);
     }
     changes(reader, resolved);
+    raising(reader, resolved, written);
+}
+
+/// Locks that change priorities need a kernel and tasks whose priorities change.
+fn raising(reader: &mut Reader, resolved: &Resolved, written: &[Entry]) {
+    let kernel = &resolved.kernel;
+    let kinds = || resolved.apps.iter().filter_map(|app| Some((app, &app.kind.as_ref()?.kind)));
+    for (app, kind) in kinds() {
+        let own = app.spec.highest_priority();
+        for (protocol, place) in &kind.raising {
+            match protocol {
+                Protocol::Ceiling(ceiling) if own > *ceiling => {
+                    let message = format!(
+                        "`{}` has the priority {own}, and the lock has a lower ceiling",
+                        app.spec.name
+                    );
+                    reader.wrong_with_hint(*place, message, format!("write `{{ ceiling: {own} }}` or more"));
+                    return;
+                }
+                Protocol::Ceiling(ceiling) => {
+                    let becomes = (*place, Scheduling::Fifo(*ceiling));
+                    if groups::may_become(reader, becomes, kernel, &resolved.policies).is_none() {
+                        return;
+                    }
+                }
+                Protocol::Plain | Protocol::Inherits => {}
+            }
+        }
+    }
+    let ceilings =
+        kinds().any(|(_, kind)| kind.raising.iter().any(|of| matches!(of.0, Protocol::Ceiling(_))));
+    if !ceilings && !resolved.apps.iter().any(|app| app.spec.is_real_time()) {
+        return;
+    }
+    for app in &resolved.apps {
+        let named = app.kind.as_ref().and_then(|of| of.kind.raising.first()).map(|of| of.1);
+        let Some(place) = named
+            .or_else(|| written.get(app.entry).filter(|_| app.spec.lock.raises()).map(|entry| entry.place))
+        else {
+            continue;
+        };
+        if !kernel.discipline.has_groups() {
+            let message = format!("locks do not change priorities here under {}", kernel.name);
+            reader.wrong_with_hint(place, message, "they do under CFS and EEVDF: use `kernel: linux-6.18`");
+            return;
+        }
+        if app.spec.group.is_some() {
+            let message = "tasks in sessions and control groups keep their class";
+            reader.wrong_with_hint(place, message, "use another kind of lock, or remove the group");
+            return;
+        }
+    }
 }
 
 /// What the tasks of programs change of themselves must exist here: weights, and cpus.

@@ -49,8 +49,8 @@ pub enum LockWord {
 pub enum Protocol {
     /// Nothing.
     Plain,
-    /// Priority inheritance (`PTHREAD_PRIO_INHERIT`, `FUTEX_LOCK_PI`; kernel/locking/rtmutex.c): tasks wait in
-    /// the order of their priorities, those below the real-time class last and all alike, equals as they
+    /// Priority inheritance (`PTHREAD_PRIO_INHERIT`, `FUTEX_LOCK_PI`; kernel/locking/rtmutex.c): tasks wait
+    /// in the order of their priorities, those below the real-time class last and all alike, equals as they
     /// came. Who has the lock has at least the priority of each of them, also if it waits for another such
     /// lock itself.
     Inherits,

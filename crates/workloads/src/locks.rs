@@ -9,6 +9,7 @@ choices! {
         Mutex = "mutex",
         Adaptive = "adaptive",
         Fair = "fair",
+        Inherit = "inherit",
         Libgomp = "libgomp",
         Libomp = "libomp",
         TestAndSet = "test-and-set",
@@ -60,6 +61,7 @@ pub(crate) const fn rules(kind: Kind, polls: Polls) -> (LockRules, LockRules) {
         Kind::Mutex => LockRules::MUTEX,
         Kind::Adaptive => LockRules::barging(sleep(polls.adaptive, false)),
         Kind::Fair => LockRules::queued(sleep(0, false)),
+        Kind::Inherit => LockRules::INHERIT,
         Kind::Libgomp => {
             return (LockRules::barging(sleep(many, true)), LockRules::barging(sleep(few, true)));
         }
@@ -117,6 +119,20 @@ pub const LOCK_KINDS: &[LockKind] = &[
         "Blasgen, Gray, Mitoma, Price 1979 (the convoy phenomenon); java.util.concurrent \
          ReentrantLock(true); \
             parking_lot unlock_fair; Go sync.Mutex in its starvation mode",
+    ),
+    row(
+        Kind::Inherit,
+        "inherit",
+        "PTHREAD_PRIO_INHERIT: as `fair`, and its holder runs at the priority of those that wait",
+        "The kernel hands the lock over to the waiting thread with the highest real-time priority, of equals \
+            to the one that came first. Its holder has at least the priority of each waiter, also through a \
+        chain of such locks. So a thread of a priority between those of the holder and the waiter does not \
+        delay the waiter. Without real-time tasks it is `fair`: nice values are not inherited. With a \
+        ceiling, `locks: { NAME: { ceiling: 30 } }` of a program (PTHREAD_PRIO_PROTECT), a thread has at \
+        least that priority from the attempt to lock until the release.",
+        "Linux kernel/locking/rtmutex.c (rt_mutex_adjust_prio_chain, rt_waiter_node_less), \
+            kernel/futex/pi.c (wake_futex_pi); glibc nptl/pthread_mutex_lock.c, nptl/tpp.c; Sha, Rajkumar, \
+        Lehoczky, IEEE TC 39(9), 1990",
     ),
     row(
         Kind::Libgomp,

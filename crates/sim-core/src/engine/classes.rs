@@ -23,12 +23,6 @@ use crate::run_queue::{self, Entry, Picked, Rules, list};
 const LAST: i64 = 98;
 
 impl Engine<'_> {
-    /// A task changes its own class.
-    pub(super) fn change_class(&mut self, id: TaskId, scheduling: Scheduling) {
-        self.shared.classes[id].scheduling = scheduling;
-        self.raise(id);
-    }
-
     /// A task is scheduled in another way from now on.
     pub(super) fn reclass(&mut self, id: TaskId, to: Scheduling) {
         let from = self.shared.tasks[id].history.scheduling;

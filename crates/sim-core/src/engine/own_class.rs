@@ -43,6 +43,12 @@ impl Engine<'_> {
         !self.shared.classes.is_empty() && self.is_real_time(id)
     }
 
+    /// The least priority that a task has by its locks; 0: none.
+    pub(super) fn priority_by_locks(&self, id: TaskId) -> u8 {
+        let of = |id: TaskId| self.shared.tasks[id].history.scheduling.priority().unwrap_or(0);
+        if self.real_time { self.shared.locks.priority_of(id, of) } else { 0 }
+    }
+
     /// Nice values are nothing to a task: it is a real-time task, or one of `SCHED_IDLE` (`set_load_weight`).
     pub(super) fn keeps_weight(&self, id: TaskId) -> bool {
         let scheduling = self.shared.tasks[id].history.scheduling;

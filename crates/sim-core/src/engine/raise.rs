@@ -9,7 +9,7 @@ use crate::engine::state::Waiting;
 use crate::ids::{Id as _, LockId, TaskId};
 use crate::lock::{LockRules, Protocol};
 use crate::os::OsModel;
-use crate::program::{AppSpec, Objects, Op};
+use crate::program::{AppSpec, Objects, Op, Scheduling};
 use crate::run_queue::Rules as _;
 
 /// The locks with a protocol that an application takes.
@@ -48,7 +48,7 @@ pub(super) fn check(model: &OsModel, apps: &[AppSpec], objects: &Objects) -> Res
     let class = apps.iter().any(AppSpec::is_real_time) || needs_class(model, apps, objects);
     for app in apps {
         let name = &app.name;
-        let best = app.schedulings().filter_map(|scheduling| scheduling.priority()).max().unwrap_or(0);
+        let best = app.highest_priority();
         for rules in taken(app, objects) {
             if rules.barges() {
                 return Err(format!("`{name}`: a lock that changes priorities is handed over"));
@@ -78,15 +78,15 @@ pub(super) fn check(model: &OsModel, apps: &[AppSpec], objects: &Objects) -> Res
 }
 
 impl Engine<'_> {
+    /// A task changes its own class.
+    pub(super) fn change_class(&mut self, id: TaskId, scheduling: Scheduling) {
+        self.shared.classes[id].scheduling = scheduling;
+        self.raise(id);
+    }
+
     /// A lock changes priorities in this run.
     pub(super) fn lock_raises(&self, lock: LockId) -> bool {
         self.real_time && self.shared.locks.rules(lock).raises()
-    }
-
-    /// The least priority that a task has by its locks; 0: none.
-    pub(super) fn priority_by_locks(&self, id: TaskId) -> u8 {
-        let of = |id: TaskId| self.shared.tasks[id].history.scheduling.priority().unwrap_or(0);
-        if self.real_time { self.shared.locks.priority_of(id, of) } else { 0 }
     }
 
     /// A task begins to wait for a lock that changes priorities.
@@ -97,8 +97,8 @@ impl Engine<'_> {
         }
     }
 
-    /// What a task is by itself, its locks, or those who wait for them have changed: it gets the priority that
-    /// follows, and so do those for whose locks it waits (`rt_mutex_adjust_prio_chain`).
+    /// What a task is by itself, its locks, or those who wait for them have changed: it gets the priority
+    /// that follows, and so do those for whose locks it waits (`rt_mutex_adjust_prio_chain`).
     pub(super) fn raise(&mut self, id: TaskId) {
         let to = self.shared.classes[id].scheduling.at_least(self.priority_by_locks(id));
         if to == self.shared.tasks[id].history.scheduling {

@@ -250,6 +250,12 @@ impl AppSpec {
         self.schedulings().any(|scheduling| scheduling.priority().is_some())
     }
 
+    /// The highest real-time priority that one of its tasks has by itself; 0: none has one.
+    #[must_use]
+    pub fn highest_priority(&self) -> u8 {
+        self.schedulings().filter_map(Scheduling::priority).max().unwrap_or(0)
+    }
+
     /// How its tasks are scheduled: at the start, and by what they change of themselves.
     pub(crate) fn schedulings(&self) -> impl Iterator<Item = Scheduling> + '_ {
         let first = (0..self.tasks).map(|rank| self.scheduling_of(rank));

@@ -167,10 +167,13 @@ enum Change {
 }
 
 /// Whether there are real-time tasks, and whether tasks change their classes.
-fn classes_of(specs: &[AppSpec]) -> (bool, bool) {
+fn classes_of(model: &OsModel, specs: &[AppSpec], objects: &Objects) -> (bool, bool) {
     let class = |change: &sim_core::program::Change| matches!(change, sim_core::program::Change::Class(_));
     let changes = specs.iter().any(|spec| spec.program.changes().iter().any(class));
-    (specs.iter().any(AppSpec::is_real_time), changes)
+    let takes = |which: fn(Protocol) -> bool| specs.iter().any(|spec| takes(spec, objects, which));
+    let ceilings = can_raise(model) && takes(|protocol| matches!(protocol, Protocol::Ceiling(_)));
+    let real_time = specs.iter().any(AppSpec::is_real_time) || ceilings;
+    (real_time, changes || (real_time && takes(|protocol| protocol != Protocol::Plain)))
 }
 
 /// A fair task can become a real-time task under this kernel.
@@ -180,12 +183,12 @@ fn can_raise(model: &OsModel) -> bool {
     model.real_time.is_some() && (eevdf || cfs)
 }
 
-/// A program takes a lock with a ceiling.
-fn takes_ceilings(spec: &AppSpec, objects: &Objects) -> bool {
+/// A program takes a lock of such a protocol.
+fn takes(spec: &AppSpec, objects: &Objects, which: fn(Protocol) -> bool) -> bool {
     spec.program.ops().iter().any(|op| {
         let Op::Lock(lock) = op else { return false };
         let rules = if spec.named_locks { objects.locks[lock.0 as usize].rules } else { spec.lock };
-        matches!(rules.protocol, Protocol::Ceiling(_))
+        which(rules.protocol)
     })
 }
 
@@ -247,10 +250,8 @@ impl<'o> Reference<'o> {
                 timers.push((startup::delay(spec, number, &options), Timer::Start(number)));
             }
         }
-        let (mut specs_real_time, mut classes_change) = classes_of(&specs);
-        specs_real_time |= can_raise(&model) && specs.iter().any(|spec| takes_ceilings(spec, objects));
+        let (specs_real_time, classes_change) = classes_of(&model, &specs, objects);
         let (apps, locks) = RefApp::all(specs, &objects.locks);
-        classes_change |= specs_real_time && locks.iter().any(|lock| lock.rules.protocol != Protocol::Plain);
         timers.extend(shared.first_requests().into_iter().map(|(at, source)| (at, Timer::Request(source))));
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));

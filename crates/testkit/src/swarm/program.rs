@@ -618,7 +618,12 @@ impl<'d, 'a> Program<'d, 'a> {
             match name.chars().next() {
                 Some('l') if self.source.below(3) > 0 => {
                     let kind = LOCK_KINDS[self.source.below(LOCK_KINDS.len() as u64) as usize].name;
-                    self.declare("locks", &name, json!(kind));
+                    // A ceiling holds for tasks of every priority.
+                    let raised = self.facts.classes.contains(&"fifo");
+                    let ceiling = raised && self.source.one_in(6);
+                    let kind = if raised || kind != "inherit" { kind } else { "mutex" };
+                    let form = if ceiling { json!({ "ceiling": 99 }) } else { json!(kind) };
+                    self.declare("locks", &name, form);
                 }
                 Some('s') => {
                     let units = match second {

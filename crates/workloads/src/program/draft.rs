@@ -1,9 +1,12 @@
 //! The program of an application as written: its objects, tables, sections and kinds of tasks.
 
 use notation::diagnostics::Place;
+use sim_core::lock::{LockRules, Protocol};
 use sim_core::machine::CpuSet;
 use sim_core::program::{Arrivals, MemoryProfile};
 use sim_core::time::Span;
+
+use crate::locks::LOCK_KINDS;
 
 use super::graphs::GraphDraft;
 use super::tree::{Action, Block, Name};
@@ -60,8 +63,8 @@ pub struct Draft {
     pub cpus: u32,
     /// Those that its tasks may use; none: all.
     pub allowed: Option<CpuSet>,
-    /// Kinds of locks, by their position in [`crate::LOCK_KINDS`].
-    pub locks: Vec<(Name, usize)>,
+    /// Locks.
+    pub locks: Vec<(Name, LockForm)>,
     /// Units of semaphores at the start.
     pub semaphores: Vec<(Name, u32)>,
     /// Queues.
@@ -84,6 +87,28 @@ pub struct Draft {
     pub shared: Vec<Name>,
     /// Kinds of tasks.
     pub kinds: Vec<KindDraft>,
+}
+
+/// What a lock is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockForm {
+    /// Of a kind, by its position in [`crate::LOCK_KINDS`].
+    Kind(usize),
+    /// A mutex with a priority ceiling, 1 to 99 ([`Protocol::Ceiling`]).
+    Ceiling(u8),
+}
+
+impl LockForm {
+    /// Its rules with a cpu for each task, and with more tasks than cpus.
+    pub(super) fn rules(self) -> (LockRules, LockRules) {
+        match self {
+            Self::Kind(kind) => LOCK_KINDS[kind.min(LOCK_KINDS.len() - 1)].rules,
+            Self::Ceiling(ceiling) => {
+                let rules = LockRules::protecting(Protocol::Ceiling(ceiling));
+                (rules, rules)
+            }
+        }
+    }
 }
 
 impl Draft {

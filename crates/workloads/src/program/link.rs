@@ -7,6 +7,7 @@ use notation::diagnostics::Place;
 use notation::reader::Reader;
 use notation::suggest::nearest;
 use sim_core::ids::{DeviceId, EventId, LockId, PoolId};
+use sim_core::lock::{LockRules, Protocol};
 use sim_core::machine::CpuSet;
 use sim_core::program::{Change, MemoryProfile, Objects, Op, Program, Quantiles, Scheduling};
 use sim_core::time::Time;
@@ -36,6 +37,8 @@ pub struct Kind {
     pub cpus: Vec<(CpuSet, Place)>,
     /// The classes to which they change, and where.
     pub classes: Vec<(Scheduling, Place)>,
+    /// What the locks that they take do to priorities, and where they take them.
+    pub raising: Vec<(Protocol, Place)>,
     code: Arc<Code>,
 }
 
@@ -222,11 +225,22 @@ fn kind<C>(
         Op::Take { event, .. } => stamped(*event),
         _ => false,
     };
-    let (mut nice, mut cpus, mut classes) = (None, Vec::new(), Vec::new());
+    let protocol = |name: &Name| match all.numbers.get(&uses::key(drafts, app, Sort::Lock, &name.text)) {
+        Some(Number::Lock(lock)) => {
+            let objects = if lock.0 & SHARED == 0 { all.own.get(app) } else { Some(&all.shared) };
+            objects.and_then(|objects| objects.locks.get((lock.0 & !SHARED) as usize))
+        }
+        _ => None,
+    };
+    let (mut nice, mut cpus, mut classes, mut raising) = (None, Vec::new(), Vec::new(), Vec::new());
     draft.each(&written.code, &mut |action, place| match action {
         Action::Nice(_) => nice = nice.or(Some(place)),
         Action::Cpus(set) => cpus.push((set.clone(), place)),
         Action::Scheduling(class) => classes.push((*class, place)),
+        Action::Lock(name) | Action::Wait(_, name) => {
+            let rules = protocol(name).map(|lock| lock.rules).filter(LockRules::raises);
+            raising.extend(rules.map(|rules| (rules.protocol, place)));
+        }
         _ => {}
     });
     let kind = Kind {
@@ -234,6 +248,7 @@ fn kind<C>(
         nice,
         cpus,
         classes,
+        raising,
         count: written.count,
         requests: written.requests.unwrap_or_else(|| code.ops.iter().any(answers)),
         endless: code.ops.contains(&Op::Repeat(0)),

@@ -20,7 +20,7 @@ mod tree;
 mod uses;
 mod words;
 
-pub use draft::{Draft, Feed, KindDraft, MOST_KINDS, MOST_NAMES, QueueForm};
+pub use draft::{Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, QueueForm};
 pub use graphs::{GraphDraft, JobDraft, Shape};
 pub use link::{Bases, Kind, Linked, Placed, link};
 pub use parse::{is_name, parse, run};

@@ -7,9 +7,7 @@ use sim_core::machine::CpuSet;
 use sim_core::program::{Device, Event, NamedLock, Objects, Pool, PoolRules, Source};
 use sim_core::time::Time;
 
-use crate::locks::LOCK_KINDS;
-
-use super::draft::{Draft, Feed, QueueForm, of};
+use super::draft::{Draft, Feed, LockForm, QueueForm, of};
 use super::uses::{Key, Sort, Uses};
 
 /// Marks the number of an object that programs share: the others follow behind these in a run.
@@ -76,10 +74,10 @@ pub(super) fn all(drafts: &[Draft], uses: &Uses) -> All {
         };
         let number = match sort {
             Sort::Lock => {
-                let kind = owners.iter().find_map(|draft| of(&draft.locks, name)).copied().unwrap_or(0);
+                let form = owners.iter().find_map(|draft| of(&draft.locks, name)).copied();
                 let copies = |draft: &Draft| if owner.is_none() { u64::from(draft.copies) } else { 1 };
                 let tasks: u64 = owners.iter().map(|draft| draft.tasks() * copies(draft)).sum();
-                let (enough, few) = LOCK_KINDS[kind.min(LOCK_KINDS.len() - 1)].rules;
+                let (enough, few) = form.unwrap_or(LockForm::Kind(0)).rules();
                 let rules = if tasks > cpus(&owners) { few } else { enough };
                 objects.locks.push(NamedLock { name: name.clone(), rules });
                 Number::Lock(LockId((objects.locks.len() - 1) as u32 | mark))

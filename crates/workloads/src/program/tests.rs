@@ -396,7 +396,7 @@ fn as_many_meet_at_a_barrier_as_use_it() {
 fn kinds_of_locks_know_who_comes_and_where() {
     let kind = crate::LOCK_KINDS.iter().position(|kind| kind.rules.0 != kind.rules.1).unwrap();
     let (enough, few) = crate::LOCK_KINDS[kind].rules;
-    let locks = vec![(name("l"), kind)];
+    let locks = vec![(name("l"), LockForm::Kind(kind))];
     let one = Draft { cpus: 4, copies: 3, locks, ..draft(&[("a", 2, "lock l; run 1us; unlock l")]) };
     let rules = |draft: &Draft| {
         let linked = linked(std::slice::from_ref(draft)).unwrap();
@@ -438,7 +438,7 @@ fn what_is_declared_and_not_used_is_a_remark() {
     let empty = || draft(&[("a", 1, "run 1ms")]);
     let span = Span::from_ms(1);
     let all = Draft {
-        locks: vec![(name("l"), 0)],
+        locks: vec![(name("l"), LockForm::Kind(0))],
         semaphores: vec![(name("s"), 3)],
         queues: vec![(name("q"), QueueForm::default())],
         barriers: vec![(name("b"), 1)],
