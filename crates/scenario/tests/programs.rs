@@ -56,7 +56,7 @@ fn the_page_has_every_statement_as_it_is() {
 #[test]
 fn the_examples_of_the_page_run() {
     let all = examples();
-    assert_eq!(all.len(), 8);
+    assert_eq!(all.len(), 9);
     for text in all {
         let experiment = resolved(&text, &[]);
         for plan in &experiment.runs {
@@ -330,4 +330,42 @@ fn graphs_that_cannot_be_are_refused_with_a_reason() {
         let said = one(graph);
         assert!(said.contains(why), "{graph}: {said}");
     }
+}
+
+/// The example of the page without its sweep.
+fn inversion() -> String {
+    let text = example("inversion");
+    text.lines().filter(|line| !line.starts_with("sweep")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn locks_with_a_protocol_keep_tasks_of_middle_priorities_from_delaying_high_ones() {
+    // The page: low has the lock for 20 ms from 0, middle computes for 100 ms from 5 ms, high needs 1 ms.
+    let text = inversion();
+    let ended = |lock: &str| {
+        let text = text.replace("bus: inherit", &format!("bus: {lock}"));
+        let plan = &resolved(&text, &["baseline=none"]).runs[0];
+        let ends = simulated(plan).apps.iter().map(|app| app.end.unwrap().ns() / 1_000_000).collect();
+        let ends: Vec<u64> = ends;
+        ends
+    };
+    assert_eq!(ended("mutex"), [120, 105, 121]);
+    assert_eq!(ended("inherit"), [20, 121, 21]);
+    assert_eq!(ended("{ ceiling: 30 }"), [20, 121, 21]);
+    // A ceiling above low, and not above middle, would not help; one below high is refused.
+    assert!(refused(&text.replace("bus: inherit", "bus: { ceiling: 20 }")).contains("has the priority 30"));
+}
+
+#[test]
+fn locks_that_change_priorities_need_a_kernel_where_tasks_change_them() {
+    let text = inversion().replace("bus: inherit", "bus: { ceiling: 30 }");
+    let under = |kernel: &str, text: &str| refused(&text.replace("linux-6.18", kernel));
+    assert!(under("linux-2.6.18", &text).contains("tasks do not change their class here"));
+    let inherits = text.replace("{ ceiling: 30 }", "inherit");
+    assert!(under("linux-2.6.18", &inherits).contains("locks do not change priorities here"));
+    assert!(refused(&text.replace("rover:", "rover:\n    cgroup: batch")).contains("keep their class"));
+    // Without real-time tasks there is nothing to inherit, under any kernel.
+    let plain = "name: x\nmachine: core:1\nkernel: linux-2.6.18\npolicies: [LOAD]\napps:\n  a:\n    program: { \
+                 locks: { l: inherit }, count: 2, code: 'lock l; run 1ms; unlock l' }\n";
+    assert_eq!(simulated(&resolved(plain, &[]).runs[0]).outcome, Outcome::Completed);
 }
