@@ -3,7 +3,7 @@
 use super::Scope::All;
 use super::*;
 use sim_core::account::{Account, Category};
-use sim_core::outcome::{Counters, Outcome};
+use sim_core::outcome::{Counters, Outcome, PoolReport};
 use sim_core::time::Time;
 
 /// A run of two cpus and one application of two tasks that ends after `ns`.
@@ -149,4 +149,23 @@ fn programs_that_leave_out_instants_have_a_number_of_them() {
         value("skipped_instants", App, &run)
     };
     assert_eq!([skipped(true, 0), skipped(true, 3), skipped(false, 0)], [Some(0.0), Some(3.0), None]);
+}
+
+#[test]
+fn jobs_of_all_pools_are_counted() {
+    let mut run = run_of(1_000);
+    let all = |run: &RunReport| ["jobs", "jobs_stolen", "job_waits"].map(|name| value(name, All, run));
+    assert_eq!(all(&run), [None; 3]);
+    let pool = |jobs: &[u64], steals, waits| PoolReport {
+        name: "p".into(),
+        passes: 1,
+        jobs: jobs.to_vec(),
+        steals,
+        waits,
+    };
+    run.pools = vec![pool(&[40, 24], 10, 3), pool(&[24], 1, 2)];
+    assert_eq!(all(&run), [Some(88.0), Some(0.125), Some(5.0)]);
+    // Nobody has done a job: there is no share.
+    run.pools = vec![pool(&[0, 0], 0, 2)];
+    assert_eq!(all(&run), [Some(0.0), None, Some(2.0)]);
 }

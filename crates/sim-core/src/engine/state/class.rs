@@ -20,6 +20,7 @@ pub(crate) struct Own {
 
 impl Own {
     /// What the tasks of these applications are at the start; nothing if none of them changes its class.
+    /// `raised`: locks may change it.
     pub(crate) fn all(specs: &[AppSpec], raised: bool) -> IdVec<TaskId, Self> {
         if !raised && specs.iter().all(|spec| spec.classes().next().is_none()) {
             return IdVec::default();

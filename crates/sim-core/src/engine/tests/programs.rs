@@ -3,6 +3,7 @@
 use super::*;
 use crate::command;
 use crate::ids::{DeviceId, EventId};
+use crate::lock::Protocol;
 use crate::os::{RealTimeRules, ServerRules, ServerStop};
 use crate::program::{
     Arrivals, Change, Device, Event, NamedLock, Quantiles, Scheduling, Source, WEIGHT_IDLE, WEIGHT_REAL_TIME,
@@ -10,6 +11,22 @@ use crate::program::{
 
 const E: EventId = EventId(0);
 const F: EventId = EventId(1);
+
+/// Real-time tasks without limits.
+const REAL_TIME: RealTimeRules = RealTimeRules {
+    quantum: Span::from_ms(100),
+    runtime: Span::MAX,
+    period: Span::from_ms(1_000),
+    period_starts: false,
+    pinned_first: true,
+    server: ServerRules {
+        runtime: Span::ZERO,
+        period: Span::from_ms(1_000),
+        stops: ServerStop::Dequeue,
+        defers_anew: false,
+        counts_idle: false,
+    },
+};
 
 fn event(initial: u32, stamped: bool) -> Event {
     Event { name: "e".into(), initial, stamped }
@@ -527,20 +544,7 @@ fn nice_values_are_nothing_to_idle_and_real_time_tasks() {
         let mut rig =
             Rig::of(1).app(task).app(one(0, WaitMode::Spin, vec![compute(200 * MS)])).at(5 * MS, act);
         rig.model.discipline = Discipline::Eevdf(EevdfParams::scaled(1));
-        rig.model.real_time = Some(RealTimeRules {
-            quantum: Span::from_ms(100),
-            runtime: Span::MAX,
-            period: Span::from_ms(1_000),
-            period_starts: false,
-            pinned_first: true,
-            server: ServerRules {
-                runtime: Span::ZERO,
-                period: Span::from_ms(1_000),
-                stops: ServerStop::Dequeue,
-                defers_anew: false,
-                counts_idle: false,
-            },
-        });
+        rig.model.real_time = Some(REAL_TIME);
         let (report, _) = rig.run();
         [end(&report, 0), end(&report, 1)]
     };
@@ -564,4 +568,61 @@ fn work_that_a_device_has_not_done_at_the_end_is_not_counted() {
     let (report, _) = rig.run();
     let device = &report.devices[0];
     assert_eq!((device.served, device.busy_ns, device.waited_ns), (3, 23 * US, 10 * US));
+}
+
+/// Four tasks on one cpu. Low has lock 0 for 10 ms. From 1 ms on better, the next in priority, has lock 1 and
+/// waits for lock 0. From 2 ms on middle computes for 50 ms. From 3 ms on best waits for lock 1.
+fn chained(rules: LockRules) -> Rig {
+    let section =
+        |lock, inner: Vec<Op>| [vec![Op::Lock(LockId(lock))], inner, vec![Op::Unlock(LockId(lock))]].concat();
+    let later = |ms, ops: Vec<Op>| [vec![sleep(ms * MS)], ops].concat();
+    let low = section(0, vec![compute(10 * MS)]);
+    let better = section(1, section(0, vec![compute(MS)]));
+    let tasks = [
+        (1, low),
+        (2, later(1, better)),
+        (3, later(2, vec![compute(50 * MS)])),
+        (4, later(3, section(1, vec![compute(MS)]))),
+    ];
+    let mut rig = Rig::of(1);
+    for (priority, ops) in tasks {
+        let scheduling = Scheduling::Fifo(priority);
+        rig = rig.app(AppSpec { scheduling, named_locks: true, ..one(0, WaitMode::Spin, ops) });
+    }
+    rig.model.discipline = Discipline::Eevdf(EevdfParams::scaled(1));
+    rig.model.real_time = Some(REAL_TIME);
+    rig.objects.locks = vec![lock("first", rules), lock("second", rules)];
+    rig
+}
+
+#[test]
+fn a_priority_is_inherited_along_a_chain_of_locks() {
+    let ends = |rules| {
+        let report = chained(rules).run().0;
+        [0, 1, 2, 3].map(|app| end(&report, app).div_euclid(MS))
+    };
+    // Middle runs for 50 ms before low goes on, and better and best wait for low.
+    assert_eq!(ends(LockRules::MUTEX), [60, 61, 52, 62]);
+    // From 3 ms on low has the priority of best, through better: it preempts middle, which comes last.
+    assert_eq!(ends(LockRules::INHERIT), [11, 12, 62, 13]);
+    // Low is above middle all the time, and nobody else takes a lock before it has given it back.
+    assert_eq!(ends(LockRules::protecting(Protocol::Ceiling(4))), [10, 62, 61, 11]);
+}
+
+#[test]
+fn locks_that_cannot_change_priorities_are_refused() {
+    let refused = |rig: Rig| {
+        let Rig { machine, model, apps, objects, options, .. } = rig;
+        Simulation::with_objects(Arc::new(machine), Arc::new(model), apps, objects, options).err()
+    };
+    let with = |protocol| refused(chained(LockRules::protecting(protocol)));
+    assert_eq!(
+        [Protocol::Inherits, Protocol::Ceiling(4), Protocol::Ceiling(99)].map(with),
+        [None, None, None]
+    );
+    let barges = LockRules { protocol: Protocol::Inherits, ..LockRules::MUTEX };
+    assert!(refused(chained(barges)).expect("it barges").contains("is handed over"));
+    let said = [0, 3, 100].map(|ceiling| with(Protocol::Ceiling(ceiling)).expect("a wrong ceiling"));
+    assert!(said[0].contains("1 to 99") && said[2].contains("1 to 99"), "{said:?}");
+    assert!(said[1].contains("may have the priority 4 and takes a lock with the ceiling 3"), "{said:?}");
 }
