@@ -26,6 +26,7 @@ pub const ALL: &[Entry] = &[
     crate::ordering::SJF,
     crate::ordering::SRTF,
     crate::ordering::RUSTY,
+    crate::ordering::GUARANTEED,
 ];
 
 /// The policy of this name, upper or lower case.

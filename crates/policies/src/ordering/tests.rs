@@ -126,6 +126,48 @@ fn a_sleeper_under_vtime_keeps_one_slice_of_credit() {
 }
 
 #[test]
+fn the_guarantee_counts_from_the_creation_of_a_task() {
+    let long = || vec![compute(90_000)];
+    let near = |found: &[u64], wanted: &[u64]| {
+        assert!(found.iter().zip(wanted).all(|(a, b)| a.abs_diff(*b) <= 21), "{found:?}, not {wanted:?}");
+    };
+    // x of 5 s for the one that comes at 5 s: x / 5 = (10 - x) / 10.
+    let apps = vec![("a", 0, 1024, 1, long()), ("b", 5_000, 1024, 1, long())];
+    near(&shares(&run(&super::GUARANTEED, &[], ONE, apps, 10_000)), &[6_667, 3_333]);
+    // The one that slept is owed 5 s, and computes for 3 s only.
+    let returns = vec![sleep(5_000), compute(3_000)];
+    let apps = vec![("steady", 0, 1024, 1, vec![compute(6_000)]), ("returns", 0, 1024, 1, returns)];
+    near(&ends(&run(&super::GUARANTEED, &[], ONE, apps, 20_000)), &[9_000, 8_000]);
+    // Of three on two cpus each gets two thirds of a cpu.
+    let apps = vec![("a", 0, 1024, 3, long())];
+    near(&shares(&run(&super::GUARANTEED, &[], TWO, apps, 3_000)), &[2_000; 3]);
+}
+
+#[test]
+fn no_task_is_a_quantum_ahead_of_its_guarantee() {
+    // Of equals none is one behind either. Ticks of 1 ms end the slices of 20 ms.
+    for (weights, equal) in [([1024; 4], true), ([4096, 1024, 2048, 512], false), ([15, 88_761, 1024, 70], false)]
+    {
+        for horizon in [7, 60, 333, 1_000, 4_321] {
+            let app = |weight: u32| ("a", 0, weight, 1, vec![compute(90_000)]);
+            let shares = shares(&run(
+                &super::GUARANTEED,
+                &[],
+                ONE,
+                weights.into_iter().map(app).collect(),
+                horizon,
+            ));
+            let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+            for (had, weight) in shares.iter().zip(weights) {
+                let owed = horizon * u64::from(weight) / total;
+                assert!(*had <= owed + 21, "{weights:?} at {horizon}: {shares:?}");
+                assert!(!equal || *had + 21 >= owed, "{weights:?} at {horizon}: {shares:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn lottery_shares_by_tickets_within_chance() {
     let apps = vec![("a", 0, 3072, 1, vec![compute(90_000)]), ("b", 0, 1024, 1, vec![compute(90_000)])];
     let shares = shares(&run(&super::LOTTERY, &[], ONE, apps, 10_000));

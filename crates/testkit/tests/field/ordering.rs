@@ -279,7 +279,7 @@ fn a_preempted_task_takes_a_cpu_that_becomes_idle_at_the_same_instant() {
 #[test]
 fn jobs_of_one_instant_fill_all_cpus() {
     let jobs = together(&[40, 40, 40, 40]);
-    for policy in ["FIFO", "STRIDE", "VTIME", "LOTTERY", "MLFQ", "EDF", "RUSTY"] {
+    for policy in ["FIFO", "STRIDE", "VTIME", "LOTTERY", "MLFQ", "EDF", "RUSTY", "GUARANTEED"] {
         assert_eq!(ms(simulated(&jobs, 4, built_in(policy, &[]))), [40, 40, 40, 40], "{policy}");
     }
 }

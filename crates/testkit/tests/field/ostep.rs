@@ -102,3 +102,35 @@ fn queues_of_their_own_leave_an_imbalance_and_one_queue_does_not() {
     let ends = ["a", "b", "d"].map(|app| mean(&cpus, "", "VTIME", app, "turnaround"));
     assert!(ends.iter().all(|end| (24.0..25.3).contains(end)), "{ends:?}");
 }
+
+/// The last end, in seconds, of each configuration of a scenario with one policy.
+fn makespans(name: &str) -> Vec<f64> {
+    let plan = experiment(name, &[]);
+    let reports = simulate(&plan, 1, &|_, _| {}).unwrap();
+    reports.iter().map(|report| report.makespan.ns() as f64 / 1e9).collect()
+}
+
+/// What multi.py computes, in units of 0.1 s; ticks and switches change it by less than this part.
+#[track_caller]
+fn are(found: &[f64], units: &[f64]) {
+    let near = |(found, units): (&f64, &f64)| (found * 10.0 - units).abs() <= 0.005 * units;
+    assert!(found.len() == units.len() && found.iter().zip(units).all(near), "{found:?}, there {units:?}");
+}
+
+#[test]
+fn caches_that_hold_a_job_make_three_cpus_more_than_three_times_as_fast() {
+    // -L a:100:100,b:100:100,c:100:100 with -n 1, 2 and 3; -M 50, then -M 100.
+    are(&makespans("multi_cache"), &[300.0, 150.0, 100.0, 300.0, 150.0, 55.0]);
+}
+
+#[test]
+fn affinity_keeps_caches_warm() {
+    // -n 2 -L a:100:100,b:100:50,c:100:50; then with -A a:0,b:1,c:1.
+    are(&makespans("multi_affinity"), &[150.0, 110.0]);
+}
+
+#[test]
+fn an_idle_cpu_that_steals_gives_both_jobs_a_cache() {
+    // The same with -p -P 0; then with -P 55.
+    are(&makespans("multi_steal"), &[200.0, 95.0]);
+}
