@@ -334,6 +334,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "short_and_long",
             "urgent_and_bulk",
             "job_lengths",
+            "share_since_the_start",
             "fixed_priorities",
             "periodic_tasks",
             "dining_philosophers",

@@ -86,6 +86,7 @@ pub const BUILT_IN: &[BuiltIn] = built_in! {
         "one_queue_or_many",
         "one_thread_per_core",
         "polling_in_order",
+        "share_since_the_start",
         "short_and_long",
         "short_waits",
         "sleepers_and_gangs",

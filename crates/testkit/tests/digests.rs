@@ -187,10 +187,14 @@ fn jobs(lines: &mut Vec<Line>) {
     }
 }
 
+/// Policies that are drawn: the first ones of the list. A new policy comes behind them, so that it moves none
+/// of these digests.
+const DRAWN: usize = 22;
+
 /// A random scenario under a policy that does nothing, one that does everything, or a built-in one.
 fn drawn(seed: u64) -> u64 {
     let small = random(seed);
-    let entry = &ALL[(seed / 3) as usize % ALL.len()];
+    let entry = &ALL[(seed / 3) as usize % DRAWN];
     let mut policy: Box<dyn Policy> = match seed % 3 {
         0 => Box::new(Fixed),
         1 => Box::new(Restless::new(seed, Span::from_us(1 + seed % 300))),

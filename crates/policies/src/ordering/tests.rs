@@ -146,17 +146,13 @@ fn the_guarantee_counts_from_the_creation_of_a_task() {
 #[test]
 fn no_task_is_a_quantum_ahead_of_its_guarantee() {
     // Of equals none is one behind either. Ticks of 1 ms end the slices of 20 ms.
-    for (weights, equal) in [([1024; 4], true), ([4096, 1024, 2048, 512], false), ([15, 88_761, 1024, 70], false)]
+    for (weights, equal) in
+        [([1024; 4], true), ([4096, 1024, 2048, 512], false), ([15, 88_761, 1024, 70], false)]
     {
         for horizon in [7, 60, 333, 1_000, 4_321] {
             let app = |weight: u32| ("a", 0, weight, 1, vec![compute(90_000)]);
-            let shares = shares(&run(
-                &super::GUARANTEED,
-                &[],
-                ONE,
-                weights.into_iter().map(app).collect(),
-                horizon,
-            ));
+            let shares =
+                shares(&run(&super::GUARANTEED, &[], ONE, weights.into_iter().map(app).collect(), horizon));
             let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
             for (had, weight) in shares.iter().zip(weights) {
                 let owed = horizon * u64::from(weight) / total;
