@@ -195,6 +195,7 @@ const fn unknown(op: &Op) -> Option<&'static str> {
         Op::Until { .. } => Some("sleeps until an instant"),
         Op::Io { .. } => Some("work of devices"),
         Op::Branch { .. } | Op::Jump(_) => Some("branches"),
+        Op::Lead(_) => Some("parallel regions"),
         Op::Set(_) => Some("changes of a task's own scheduling"),
         Op::Done => Some("requests"),
         Op::Work(_) => Some("pools of jobs"),

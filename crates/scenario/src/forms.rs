@@ -253,7 +253,7 @@ impl Value for Machine {
 }
 
 /// An entry of a registry with its parameters.
-fn entries<T>(registry: &Registry<T>) -> Json {
+pub(crate) fn entries<T>(registry: &Registry<T>) -> Json {
     choice("", registry.entries.iter().map(|e| (e.name, e.summary, e.parameters)))
 }
 

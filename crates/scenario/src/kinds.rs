@@ -133,13 +133,19 @@ pub(crate) fn spec(reader: &mut Reader, common: &Common<'_>, at: usize, kind: &K
     let by_default = Node::scalar(program.place, RUNTIME);
     let chosen = own.runtime.node().or(written.runtime.node()).unwrap_or(&by_default);
     let chosen = Runtime::read(reader, chosen, "`runtime`")?;
-    if chosen.of_threads.is_some() {
-        reader.wrong_with_hint(chosen.place, "the tasks of a program have one runtime", "name one runtime");
+    if chosen.of_threads.is_some() && kind.threads == 1 {
+        let message = "tasks that have no threads have one runtime";
+        reader.wrong_with_hint(chosen.place, message, "name one runtime, or add `threads: 4` to the kind");
         return None;
     }
-    let counts = counts(kind.count, cpus.as_ref(), common.machine);
+    let processes = if chosen.of_threads.is_some() { kind.count / kind.threads } else { 1 };
+    let counts = counts((kind, processes), cpus.as_ref(), common.machine);
     let mut runtime = runtimes::build_for(chosen.first.entry, &chosen.first.values, counts);
     runtime.startup = StartUp { forks: Forks::Together, barrier: false, sleeps: false, touch: Touch::Work };
+    let of_threads = chosen.of_threads.as_ref();
+    let team_runtime = of_threads.map(|of| runtimes::build_for(of.entry, &of.values, counts));
+    let own = kind.runtimes().iter().map(|(_, form)| form.build(counts));
+    let own_runtimes = own.collect::<Option<Vec<_>>>()?;
     let program = match kind.program(workloads::program::Bases::default()) {
         Ok(program) => Arc::new(program),
         Err(message) => {
@@ -162,6 +168,10 @@ pub(crate) fn spec(reader: &mut Reader, common: &Common<'_>, at: usize, kind: &K
         slice,
         allowed: cpus,
         rebinds: common.rebinds.clone(),
+        team: if kind.threads > 1 { kind.threads } else { 0 },
+        teams_share: !runtime.processes && kind.threads > 1,
+        team_runtime,
+        own_runtimes,
         ..AppSpec::new(name.as_str(), kind.count, program, runtime)
     };
     ranks::apply(&mut spec, &weights?, &scheduling?);
@@ -183,8 +193,12 @@ fn period(program: &Program) -> Option<Span> {
     periods.all(|other| other == first).then_some(first)
 }
 
-/// What a runtime counts as the kind starts.
-fn counts(tasks: u32, allowed: Option<&CpuSet>, machine: Option<&Machine>) -> Counts {
+/// What a runtime counts as a kind of so many processes starts.
+fn counts(
+    (kind, processes): (&Kind, u32),
+    allowed: Option<&CpuSet>,
+    machine: Option<&Machine>,
+) -> Counts {
     let (cpus, cores) = match (allowed, machine) {
         (_, None) => (u32::MAX, u32::MAX),
         (None, Some(machine)) => (machine.cpus(), machine.topology.count(Level::Core)),
@@ -196,5 +210,5 @@ fn counts(tasks: u32, allowed: Option<&CpuSet>, machine: Option<&Machine>) -> Co
             (here.len() as u32, cores.len() as u32)
         }
     };
-    Counts { threads: tasks, processes: tasks, cpus, cores }
+    Counts { threads: kind.count / processes.max(1), processes: kind.count / kind.threads, cpus, cores }
 }

@@ -7,8 +7,9 @@ use serde_json::{Value as Json, json};
 use sim_core::limits::MAX_TASKS;
 use workloads::LOCK_KINDS;
 use workloads::program::{MOST_NAMES, PROFILE};
+use workloads::runtimes::RUNTIMES;
 
-use crate::forms::{Count, Cpus, Duration, Flag, Nice, Runtime, SchedulingPolicy};
+use crate::forms::{Count, Cpus, Duration, Flag, Nice, Runtime, SchedulingPolicy, entries};
 use crate::graph_keys::Graphs;
 use crate::json::{WORD, parameters};
 use crate::key::{Form, Inside, Key, keys, names, properties};
@@ -29,6 +30,9 @@ keys! {
 
     /// Tasks of the only kind (default 1).
     count: Count<1, MAX_TASKS> {}
+
+    /// Threads of each task of the only kind, for parallel regions (default 1).
+    threads: Count<1, MAX_TASKS> {}
 
     /// What each task of the only kind does.
     code: Code {}
@@ -69,6 +73,9 @@ keys! {
     /// Memory profiles by name, with the parameters of `spmd`, for `run 5ms with NAME`.
     profiles: Named<Profiles> {}
 
+    /// Runtimes by name, for single statements: `receive jobs by NAME`.
+    runtimes: Named<OwnRuntimes> {}
+
     /// Blocks by name, for `call NAME`.
     sections: Named<Code> {}
 
@@ -82,6 +89,9 @@ keys! {
 
     /// Its tasks (default 1). Of a kind that others fork: how many run at most at the same time.
     count: Count<1, MAX_TASKS> {}
+
+    /// Threads of each of them, which do the parallel regions of the code together (default 1).
+    threads: Count<1, MAX_TASKS> {}
 
     /// What each of them does: statements, as a text or as a list.
     code: Code {}
@@ -98,7 +108,8 @@ keys! {
     /// Slice of each of its tasks. Default: that of the application.
     slice: Duration<100_000, 100_000_000> {}
 
-    /// How its tasks wait. Default: that of the application, else `block`.
+    /// How its tasks wait. Default: that of the application, else `block`. With `threads` it can be two: `mpi`
+    /// for the first threads of teams among each other, `openmp` for the threads of a team.
     runtime: Runtime {}
 
     /// How long after it came a request should be answered. Default: that of the application, else the
@@ -274,6 +285,9 @@ forms! {
 
     /// A value.
     Values: |_policies| json!({ "type": ["string", "number"] });
+
+    /// A runtime.
+    OwnRuntimes: |_policies| entries(&RUNTIMES);
 
     /// A memory profile.
     Profiles: |_policies| parameters(PROFILE, false);

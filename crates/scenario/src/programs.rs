@@ -13,7 +13,9 @@ use sim_core::time::Span;
 use workloads::LOCK_KINDS;
 use workloads::program::{
     self, Block, Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, Name, QueueForm,
+    RuntimeForm,
 };
+use workloads::runtimes::RUNTIMES;
 
 use crate::Reader;
 use crate::graphs::graph;
@@ -21,6 +23,7 @@ use crate::key::names;
 use crate::labels::name;
 use crate::limits::MAX_HORIZON_NS;
 use crate::program_files::is_file;
+use crate::registries::{self, Selected};
 use crate::program_keys::{
     BurstKeys, FeedKeys, KindKeys, LockKeys, MOST_SERVERS, MOST_UNITS, PROGRAM, ProgramKeys, QueueKeys, SORTS,
 };
@@ -78,6 +81,7 @@ pub(crate) fn draft(
     });
     let tables = named(reader, written.tables.node(), "`tables`", spans);
     let arrivals = named(reader, written.arrivals.node(), "`arrivals`", feed);
+    let runtimes = named(reader, written.runtimes.node(), "`runtimes`", runtime);
     let profiles = named(reader, written.profiles.node(), "`profiles`", profile);
     let sections = named(reader, written.sections.node(), "`sections`", |reader, _, node| code(reader, node));
     let shared = shared(reader, written.shared.node());
@@ -99,6 +103,7 @@ pub(crate) fn draft(
         graphs: graphs?,
         arrivals: arrivals?,
         profiles: profiles?,
+        runtimes: runtimes?,
         sections: sections?,
         shared: shared?,
         kinds: kinds?,
@@ -140,13 +145,13 @@ fn kinds(
             return None;
         };
         let name = Name { text: app.to_owned(), place: node.start() };
-        let count = written.count.given(reader);
+        let (count, threads) = (written.count.given(reader), written.threads.given(reader));
         let requests = written.requests.given(reader);
         let code = code(reader, text);
-        let count = count?.unwrap_or(1) as u32;
-        return Some(vec![KindDraft { name, count, code: code?, requests: requests? }]);
+        let (count, threads) = tasks(reader, &name, count?, threads?)?;
+        return Some(vec![KindDraft { name, count, threads, code: code?, requests: requests? }]);
     };
-    let beside = [written.count.place(), written.code.place(), written.requests.place()];
+    let beside = [written.count.place(), written.threads.place(), written.code.place(), written.requests.place()];
     if let Some(place) = beside.into_iter().flatten().next() {
         reader.wrong_with_hint(place, "this stands in one of the `kinds`", "move it there");
         return None;
@@ -168,7 +173,7 @@ fn kind(reader: &mut Reader, entry: &Entry, code: &Code<'_>) -> Option<KindDraft
     let name = name(reader, entry)?;
     reader.mapping(&entry.value, "a kind of tasks", &names(KindKeys::KEYS))?;
     let written = KindKeys::of(&entry.value);
-    let count = written.count.given(reader);
+    let (count, threads) = (written.count.given(reader), written.threads.given(reader));
     let requests = written.requests.given(reader);
     let Some(text) = written.code.node() else {
         reader.wrong_with_hint(
@@ -179,9 +184,26 @@ fn kind(reader: &mut Reader, entry: &Entry, code: &Code<'_>) -> Option<KindDraft
         return None;
     };
     let code = code(reader, text);
-    let count = count?.unwrap_or(1);
-    debug_assert!(count <= MAX_TASKS, "the key has this range");
-    Some(KindDraft { name, count: count as u32, code: code?, requests: requests? })
+    let (count, threads) = tasks(reader, &name, count?, threads?)?;
+    Some(KindDraft { name, count, threads, code: code?, requests: requests? })
+}
+
+/// The tasks of a kind, and the threads of each.
+fn tasks(reader: &mut Reader, of: &Name, count: Option<u64>, threads: Option<u64>) -> Option<(u32, u32)> {
+    let (count, threads) = (count.unwrap_or(1), threads.unwrap_or(1));
+    if count.saturating_mul(threads) > MAX_TASKS {
+        let message = format!("`{}` has {count} times {threads} tasks; at most {MAX_TASKS} are simulated", of.text);
+        reader.wrong(of.place, message);
+        return None;
+    }
+    Some((count as u32, threads as u32))
+}
+
+/// A runtime of single statements.
+fn runtime(reader: &mut Reader, name: &str, node: &Node) -> Option<RuntimeForm> {
+    let chosen = reader.chosen(node, &format!("the runtime `{name}`"), &[])?;
+    let Selected { entry, values } = registries::entry(reader, &RUNTIMES, &chosen)?;
+    Some(RuntimeForm { name: entry.name, values })
 }
 
 /// A mapping of names.

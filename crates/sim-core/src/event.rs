@@ -222,7 +222,7 @@ pub(crate) enum Timer {
     /// An application changes the affinity mask of its tasks; which change.
     Bind(AppId, u16),
     /// The runtime of an application switches the yields of its waiters.
-    Yields(AppId, bool),
+    Yields(AppId, u8),
     /// The operating system updates the priorities of all tasks.
     Update,
     /// A period begins for a task group of limited cpu time.

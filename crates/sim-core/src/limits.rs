@@ -22,6 +22,9 @@ pub const MAX_APPS: usize = 1 << 12;
 pub const MAX_GROUPS: usize = 1_000;
 /// Ways to poll of all applications of a run: a task has the number of one of them in a byte.
 pub const MAX_LOOKS: usize = 254;
+
+/// Most runtimes of single operations of an application.
+pub const MAX_OWN_RUNTIMES: usize = 64;
 /// The longest poll before a yield: the end of a time slice does not interrupt it.
 pub const MAX_POLL: Span = Span::from_ms(10);
 /// Decisions of one instant per cpu before the run ends as a livelock: far above what any policy needs.

@@ -3,6 +3,7 @@
 mod added;
 mod pools;
 pub mod programs;
+mod waits;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 pub use added::{with_commands, with_locks, with_real_time};
 pub use pools::with_pools;
 pub use programs::{with_classes, with_programs};
+pub use waits::with_own_runtimes;
 
 /// A scenario small enough to simulate poll by poll.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use sim_core::outcome::{Outcome, RunReport};
 use sim_core::policy::{
     Awaited, CpuChoice, Placement, Policy, System, THROTTLED, TaskState, Timer, View, Watches, Why,
 };
-use sim_core::program::{Forks, Op, Program, Spread};
+use sim_core::program::{AppSpec, Forks, Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
 use testkit::differences::differences;
@@ -20,7 +20,8 @@ use testkit::policies::{Fixed, Restless};
 use testkit::reference;
 use testkit::scenarios::programs::{OPERATIONS, operation};
 use testkit::scenarios::{
-    Small, random, with_classes, with_commands, with_locks, with_pools, with_programs, with_real_time,
+    Small, random, with_classes, with_commands, with_locks, with_own_runtimes, with_pools, with_programs,
+    with_real_time,
 };
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
@@ -353,6 +354,28 @@ fn engine_and_reference_agree_on_programs() {
         let found = [ended * 20, answered / 10, served / 10, lost];
         assert!(found.iter().all(|found| *found > count), "ended, answered, served, lost: {found:?}");
     }
+}
+
+#[test]
+fn engine_and_reference_agree_on_waits_under_runtimes_of_their_own() {
+    let (mut own, mut led, mut barriers) = (0, 0, 0);
+    for seed in seeds(300) {
+        for (how, small) in [("", random(seed)), (" with programs", with_programs(scenario(seed), seed))] {
+            let small = with_own_runtimes(small, seed);
+            let ops = |app: &AppSpec| app.program.ops().iter().any(|op| matches!(op, Op::Lead(_)));
+            led += small.apps.iter().filter(|app| ops(app)).count();
+            own += small.apps.iter().filter(|app| app.program.own_runtimes() > 0).count();
+            let report = compare(&format!("runtimes{how}, seed {seed}"), &small, || policy(seed));
+            barriers += report.apps.iter().map(|app| app.counters.barriers).sum::<u64>();
+        }
+        let small = with_own_runtimes(with_pools(in_lock_step(seed), seed), seed);
+        compare(&format!("runtimes, pools in lock step, seed {seed}"), &small, || {
+            Box::new(Clockwork(seed as u32))
+        });
+    }
+    let count = (seeds(300).end - seeds(300).start) as usize;
+    let found = [own, led, barriers as usize / 10];
+    assert!(count < 300 || found.iter().all(|found| *found > count / 2), "own, led, barriers: {found:?}");
 }
 
 #[test]

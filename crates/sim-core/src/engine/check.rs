@@ -2,7 +2,7 @@
 
 use crate::engine::commands;
 use crate::engine::setup::limited;
-use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_POLL, MAX_PROFILES, MAX_TASKS};
+use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_OWN_RUNTIMES, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine};
 use crate::os::{Limit, NumaBalancing, OsModel};
 use crate::outcome::Admission;
@@ -240,6 +240,13 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     let narrow = |of: &Runtime| matches!(of.barrier, BarrierKind::Tree { arity } if arity < 2);
     if app.runtimes().any(narrow) {
         return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
+    }
+    let (own, used) = (app.own_runtimes.len(), app.program.own_runtimes());
+    if own > MAX_OWN_RUNTIMES || usize::from(used) > own {
+        return Err(format!(
+            "application `{name}` has {own} runtimes of single operations, of at most {MAX_OWN_RUNTIMES}, and \
+             uses number {used}"
+        ));
     }
     let none = |cpus: &CpuSet| !cpus.iter().any(|cpu| cpu.0 < machine.cpus());
     if app.rebinds.iter().any(|(_, cpus)| none(cpus)) || app.rebinds.len() > usize::from(u16::MAX) {

@@ -42,6 +42,12 @@ impl Engine<'_> {
                 task.pc = if task.draw() < share { to } else { task.pc + 1 };
             }
             Op::Jump(to) => self.shared.tasks[id].pc = to,
+            Op::Lead(to) => {
+                let app = &self.shared.apps[self.shared.tasks[id].app()];
+                let leads = app.rank(id).is_multiple_of(app.team);
+                let task = &mut self.shared.tasks[id];
+                task.pc = if leads { task.pc + 1 } else { to };
+            }
             Op::Set(change) => return self.change_self(cpu, change),
             Op::Work(pool) => return self.work_in(cpu, pool),
             Op::Done => {

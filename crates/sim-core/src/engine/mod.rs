@@ -544,7 +544,7 @@ impl Engine<'_> {
             Timer::Wake(task, waker) => self.wake(task, waker, policy),
             Timer::Source(number) => self.request_comes(number, policy),
             Timer::Bind(app, change) => self.rebind(app, change, policy),
-            Timer::Yields(app, of_team) => self.switch_yields(app, of_team),
+            Timer::Yields(app, handler) => self.switch_yields(app, handler),
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
             Timer::Refill => self.refill_real_time(),

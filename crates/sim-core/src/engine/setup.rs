@@ -17,7 +17,7 @@ use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
-use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, Own, ProcessId, RunObjects, Task};
+use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, Own, OwnRuntime, ProcessId, RunObjects, Task};
 use crate::engine::ticks::Ticks;
 use crate::engine::watch::Watch;
 use crate::engine::{Engine, Simulation};
@@ -60,7 +60,7 @@ fn barriers(spec: &AppSpec) -> Vec<Barrier> {
 fn process_of(spec: &AppSpec, app: AppId, first: u32, rank: u32) -> ProcessId {
     let of_task = |rank: u32| ProcessId::of_task(TaskId(first + rank));
     match spec.team {
-        team if team > 1 => of_task(rank / team * team),
+        team if team > 1 && !spec.teams_share => of_task(rank / team * team),
         _ if spec.runtime.processes => of_task(rank),
         _ => ProcessId::of_app(app),
     }
@@ -71,6 +71,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let affinity = |(at, cpus): (Span, CpuSet)| (at, Affinity::Set(Arc::new(cpus)));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     let of_team = spec.team_runtime.as_ref();
+    let several = of_team.is_some() || spec.program.own_runtimes() > 0;
     let yields = [spec.runtime.wait.yields(), of_team.is_some_and(|runtime| runtime.wait.yields())];
     let by_team = spec.team > 1 && spec.runtime.startup.forks == Forks::Launcher;
     let team_forked = if by_team { vec![0; spec.tasks.div_ceil(spec.team) as usize] } else { Vec::new() };
@@ -100,7 +101,9 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         responses: spec.requests.then(Box::default),
         deadline: spec.deadline,
         runtime: spec.runtime,
+        several,
         team_runtime: spec.team_runtime,
+        own_runtimes: Vec::new(),
         program: spec.program,
         first: TaskId(first),
         tasks: spec.tasks,
@@ -319,8 +322,15 @@ impl Population {
         } else {
             0
         };
+        let own = spec.own_runtimes.iter().map(|runtime| OwnRuntime {
+            yields: runtime.wait.yields(),
+            looks: [runtime.polling.looks, runtime.polling.message_looks]
+                .map(|of| numbered(looks, Look::of(&machine.costs, of))),
+            runtime: runtime.clone(),
+        });
+        let own_runtimes = own.collect();
         let looks = [of[0], of[1], of[2], of_locks];
-        apps.push(App { looks, first_lock, ..build_app(spec, first, base, fork_noise, delay) })
+        apps.push(App { looks, first_lock, own_runtimes, ..build_app(spec, first, base, fork_noise, delay) })
     }
 }
 

@@ -328,8 +328,8 @@ impl Shared<'_> {
         let task = &self.tasks[record.current];
         let (id, scope) = (task.app(), task.scope());
         let app = &self.apps[id];
-        let of_team = app.team_runtime.is_some() && app.is_of_team(waiting, scope);
-        let runtime = app.runtime_of(of_team);
+        let handler = app.handler(task, waiting);
+        let runtime = app.runtime_of(handler);
         let starts = matches!(task.stage, Stage::LeadersBarrier | Stage::StartBarrier);
         let barrier = runtime.startup.sleeps && starts;
         let lock = (waiting == Waiting::Lock).then(|| self.locks.rules(app.lock_of(task)));
@@ -350,7 +350,7 @@ impl Shared<'_> {
         task.polls = match lock {
             Some(rules) if rules.yields() => self.apps[id].looks[3],
             Some(_) => 0,
-            None => self.apps[id].polls(waiting, of_team),
+            None => self.apps[id].polls(waiting, handler),
         };
         record.activity = if task.polls != 0 { Activity::Poll } else { Activity::Spin };
         if waiting == Waiting::Lock {

@@ -4,6 +4,7 @@ mod change;
 mod objects;
 mod ops;
 mod pools;
+mod validated;
 
 use std::sync::Arc;
 
@@ -18,8 +19,9 @@ use crate::wait::{BarrierKind, Polling, WaitMode};
 pub use change::Change;
 pub(crate) use objects::pools_of;
 pub use objects::{Arrivals, Device, Event, NamedLock, Objects, Source, Stream};
-pub use ops::{MemoryProfile, Op, Pages, Program, TransferOrder};
+pub use ops::{MemoryProfile, Op, Pages, TransferOrder};
 pub use pools::{Job, JobEnd, JobQueues, Pool, PoolRules, Roots, Victims};
+pub use validated::Program;
 
 /// Who creates the tasks of an application. Creating rank r costs the machine's `fork`, varied by
 /// `fork_spread`.
@@ -212,6 +214,11 @@ pub struct AppSpec {
     /// business of `runtime`: an OpenMP runtime beside an MPI library. It has no say in who creates the
     /// tasks.
     pub team_runtime: Option<Runtime>,
+    /// The teams are threads of one process, as in nested parallel regions; otherwise each is a process.
+    pub teams_share: bool,
+    /// Runtimes under which single operations of the program wait ([`Program::waiting`]): they say how
+    /// tasks wait there, not by which algorithm they meet or how they start.
+    pub own_runtimes: Vec<Runtime>,
     /// Work of each rank in thousandths of the program's, at least 1; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,
     /// Cpus its tasks may use (inherited affinity); `None` = all.
@@ -302,6 +309,8 @@ impl AppSpec {
             slice: None,
             team: 0,
             team_runtime: None,
+            teams_share: false,
+            own_runtimes: Vec::new(),
             rank_scale: Vec::new(),
             allowed: None,
             rebinds: Vec::new(),
@@ -317,15 +326,15 @@ impl AppSpec {
         self.commands.iter().map(|command| &command.act).any(Act::starts)
     }
 
-    /// Its runtimes: one, or two where teams have their own.
+    /// Its runtimes: one, that of its teams if they have their own, and those of single operations.
     pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
-        std::iter::once(&self.runtime).chain(&self.team_runtime)
+        std::iter::once(&self.runtime).chain(&self.team_runtime).chain(&self.own_runtimes)
     }
 
     /// Tasks of one process: a team, a single rank where ranks are processes, else all.
     #[must_use]
     pub const fn process(&self) -> u32 {
-        if self.team > 1 {
+        if self.team > 1 && !self.teams_share {
             self.team
         } else if self.runtime.processes {
             1

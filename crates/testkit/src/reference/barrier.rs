@@ -32,20 +32,27 @@ impl Reference<'_> {
         self.apps[app].spec.team.max(1)
     }
 
-    /// Whether a wait of a task is that of a thread for its team, which has a runtime of its own.
-    pub(super) fn waits_in_team(&self, t: usize, waiting: Waiting) -> bool {
-        let own = self.apps[self.tasks[t].app].spec.team_runtime.is_some();
-        own && match waiting {
-            Waiting::Exchange | Waiting::Lock | Waiting::Event | Waiting::Job => false,
-            _ => self.tasks[t].scope == Scope::Team,
+    /// Who handles a wait of a task: 0 the runtime of its application, 1 that of its team, from 2 on those of
+    /// single operations.
+    pub(super) fn handler(&self, t: usize, waiting: Waiting) -> usize {
+        let task = &self.tasks[t];
+        let spec = &self.apps[task.app].spec;
+        if waiting == Waiting::Lock {
+            return 0;
         }
+        if task.up && spec.program.by(task.pc) > 0 {
+            return usize::from(spec.program.by(task.pc)) + 1;
+        }
+        let message = matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job);
+        usize::from(spec.team_runtime.is_some() && !message && task.scope == Scope::Team)
     }
 
-    /// The runtime of teams, if it is another one, or of everything else.
-    pub(super) fn runtime(&self, app: usize, of_team: bool) -> &Runtime {
+    /// The runtime with a number.
+    pub(super) fn runtime(&self, app: usize, which: usize) -> &Runtime {
         let spec = &self.apps[app].spec;
-        match &spec.team_runtime {
-            Some(runtime) if of_team => runtime,
+        match (which, &spec.team_runtime) {
+            (2.., _) => &spec.own_runtimes[which - 2],
+            (1, Some(runtime)) => runtime,
             _ => &spec.runtime,
         }
     }
@@ -82,7 +89,7 @@ impl Reference<'_> {
         let (app, episode) = (self.tasks[t].app, self.tasks[t].episode());
         self.tasks[t].arrived = self.now;
         self.observe(Observation::Arrived { task: TaskId(t as u32), scope, episode });
-        match self.runtime(app, scope == Scope::Team).barrier {
+        match self.runtime(app, usize::from(scope == Scope::Team)).barrier {
             BarrierKind::Central => {
                 let (members, number, present_episode) = self.present_episode(t);
                 let holder = members[std::mem::replace(&mut present_episode.line_holder, number)];
@@ -118,7 +125,7 @@ impl Reference<'_> {
     /// All below the current task in the tree have arrived.
     fn gathered(&mut self, c: usize, t: usize, mut overhead: Overhead) {
         let (app, scope) = (self.tasks[t].app, self.tasks[t].scope);
-        let BarrierKind::Tree { arity } = self.runtime(app, scope == Scope::Team).barrier else { return };
+        let BarrierKind::Tree { arity } = self.runtime(app, usize::from(scope == Scope::Team)).barrier else { return };
         let (members, number, present_episode) = self.present_episode(t);
         present_episode.gathered.remove(&number);
         if number == 0 {

@@ -72,7 +72,7 @@ impl Reference<'_> {
         if waiting == Waiting::Lock {
             return (1, self.machine.costs.poll.ns());
         }
-        let polling = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting)).polling;
+        let polling = self.runtime(self.tasks[t].app, self.handler(t, waiting)).polling;
         let message = matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job);
         let looks = if message { polling.message_looks } else { polling.looks };
         let each = if looks.each == Span::ZERO { self.machine.costs.poll } else { looks.each };
@@ -310,7 +310,7 @@ impl Reference<'_> {
             return None;
         }
         let me = &self.tasks[t];
-        let runtime = self.runtime(me.app, self.waits_in_team(t, me.waiting));
+        let runtime = self.runtime(me.app, self.handler(t, me.waiting));
         if runtime.wait != WaitMode::YieldTo || matches!(me.waiting, Waiting::No | Waiting::Lock) {
             return None;
         }

@@ -32,7 +32,10 @@ impl RefApp {
             episodes: std::collections::BTreeMap::new(),
             passes: std::collections::BTreeMap::new(),
             yields: [&spec.runtime, spec.team_runtime.as_ref().unwrap_or(&spec.runtime)]
-                .map(|runtime| runtime.wait.yields()),
+                .into_iter()
+                .chain(&spec.own_runtimes)
+                .map(|runtime| runtime.wait.yields())
+                .collect(),
             spec,
             first,
             arrived: 0,

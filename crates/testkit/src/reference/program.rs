@@ -61,7 +61,7 @@ impl Reference<'_> {
                     self.shared_op(c, t, *op, &mut overhead)
                 }
                 Op::Work(pool) => self.work_in(c, t, pool, &mut overhead),
-                Op::Branch { .. } | Op::Jump(_) | Op::Done => {
+                Op::Branch { .. } | Op::Jump(_) | Op::Lead(_) | Op::Done => {
                     self.pass(t, *op);
                     true
                 }
@@ -135,6 +135,11 @@ impl Reference<'_> {
                 self.tasks[t].pc = if draw < share { usize::from(to) } else { next };
             }
             Op::Jump(to) => self.tasks[t].pc = usize::from(to),
+            Op::Lead(to) => {
+                let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
+                let leads = rank % self.team(app) == 0;
+                self.tasks[t].pc = if leads { self.tasks[t].pc + 1 } else { usize::from(to) };
+            }
             _ => {
                 self.tasks[t].pc += 1;
                 self.responded(t);
@@ -294,7 +299,7 @@ impl Reference<'_> {
         }
         let Some(t) = self.cpus[c].current else { return };
         self.tasks[t].waiting = waiting;
-        let runtime = self.runtime(self.tasks[t].app, self.waits_in_team(t, waiting));
+        let runtime = self.runtime(self.tasks[t].app, self.handler(t, waiting));
         let present_episode = runtime.startup.sleeps && !self.tasks[t].up;
         let limit = if present_episode {
             Some(0)
@@ -323,8 +328,8 @@ impl Reference<'_> {
     /// The current task polls from now on, after `overhead`.
     pub(super) fn poll(&mut self, c: usize, overhead: Overhead) {
         let Some(t) = self.cpus[c].current else { return };
-        let of_team = self.waits_in_team(t, self.tasks[t].waiting);
-        let mut yields = self.apps[self.tasks[t].app].yields[usize::from(of_team)];
+        let handler = self.handler(t, self.tasks[t].waiting);
+        let mut yields = self.apps[self.tasks[t].app].yields[handler];
         if self.tasks[t].waiting == Waiting::Lock {
             yields = self.lock_yields(t);
             self.renew_patience(t, self.now + overhead.total());

@@ -224,7 +224,7 @@ impl Reference<'_> {
         if startup.touch == Touch::Each && self.touches(c, t, overhead) {
             return true;
         }
-        let barrier = self.runtime(app, by_team).startup.barrier;
+        let barrier = self.runtime(app, usize::from(by_team)).startup.barrier;
         if barrier {
             self.arrive(c, t, if by_team { Scope::Team } else { Scope::All }, overhead);
         } else {

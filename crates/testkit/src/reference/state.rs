@@ -359,7 +359,7 @@ pub(super) struct RefTask {
 /// The rank of the first task of the process that a task of this rank begins in.
 fn leader(spec: &AppSpec, rank: u32) -> u32 {
     match spec.team {
-        team if team > 1 => rank - rank % team,
+        team if team > 1 && !spec.teams_share => rank - rank % team,
         _ if spec.runtime.processes => rank,
         _ => 0,
     }
@@ -480,8 +480,9 @@ pub(super) struct RefApp {
     /// When the program started its own clock.
     pub(super) clock: Option<u64>,
     pub(super) started: bool,
-    /// Each waiting task yields now: under the runtime of all, and under that of teams.
-    pub(super) yields: [bool; 2],
+    /// Each waiting task yields now: under the runtime of all, under that of teams, and under those of single
+    /// operations.
+    pub(super) yields: Vec<bool>,
     /// Where its shell or launcher is.
     pub(super) shell: usize,
     pub(super) forked: u32,

@@ -123,6 +123,7 @@ fn operation(op: &Op, program: &Program) -> &'static str {
         },
         Op::Done => 28,
         Op::Work(_) => 29,
+        Op::Lead(_) => 30,
     };
     OPERATIONS[at]
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notation::diagnostics::Place;
-use notation::parameter::Kind as Unit;
 use notation::reader::Reader;
 use notation::suggest::advice;
 use sim_core::ids::{EventId, ProfileId};
@@ -13,12 +12,12 @@ use sim_core::os::NICE_WEIGHTS;
 use sim_core::program::{Change, Job, MemoryProfile, Op, Quantiles, Spread};
 use sim_core::time::{Span, Work};
 
-use super::draft::{Draft, of};
+use super::draft::{Draft, RuntimeForm, of};
 use super::graphs::GraphDraft;
-use super::lengths;
 use super::loops::passes_at_once;
 use super::objects::{ALL, All, Number};
-use super::tree::{Action, Length, Name, Run, Statement, Vary};
+use super::teams::Team;
+use super::tree::{Action, Length, Name, Run, Statement};
 use super::uses::{self, Sort};
 
 /// Most clocks of a task.
@@ -31,6 +30,10 @@ pub(super) struct Code {
     pub(super) profiles: Vec<MemoryProfile>,
     pub(super) tables: Vec<Quantiles>,
     pub(super) changes: Vec<Change>,
+    /// Under which of `runtimes` each operation waits ([`sim_core::program::Program::waiting`]).
+    pub(super) by: Vec<u8>,
+    /// The runtimes of single statements, with their names.
+    pub(super) runtimes: Vec<(String, RuntimeForm)>,
 }
 
 /// Compiles a kind of a program; what is wrong goes to the reader.
@@ -46,12 +49,19 @@ pub(super) fn kind<C>(
     let mut compiler = Compiler::new(reader, (drafts, app), objects, begun.clone());
     compiler.depth = usize::from(forked.is_some());
     compiler.forked = forked.is_some();
+    compiler.team = Team::of(kind.threads, kind.count);
+    if compiler.forked && kind.threads > 1 {
+        let message = format!("the kind `{}` is forked, so it has no teams of threads", kind.name.text);
+        reader.wrong_with_hint(kind.name.place, message, "leave out `threads`, and fork more tasks");
+        return None;
+    }
     if let Some((start, _)) = forked {
         let take = Op::Take { event: start, count: 1 };
         compiler.code.ops.extend([Op::Repeat(0), take, Op::Respawn]);
     }
     let before = compiler.code.ops.len();
     compiler.block(&kind.code)?;
+    compiler.end_of_first();
     if compiler.code.ops.len() == before {
         let message = format!("the kind `{}` does nothing", kind.name.text);
         reader.wrong_with_hint(kind.name.place, message, "write `run 1ms`, for instance");
@@ -60,7 +70,11 @@ pub(super) fn kind<C>(
     if let Some((_, end)) = forked {
         compiler.code.ops.extend([Op::Post { event: end, count: 1, kept: true }, Op::End]);
     }
-    Some(compiler.code)
+    let mut code = compiler.code;
+    if !code.by.is_empty() {
+        code.by.resize(code.ops.len(), 0);
+    }
+    Some(code)
 }
 
 /// Compiles a section that nobody calls, for its errors alone; false if there are any.
@@ -119,20 +133,21 @@ pub(super) fn graphs<C>(
 
 /// What has a number of its own in a program.
 #[derive(Clone, Default)]
-struct Named {
-    profiles: BTreeMap<String, u32>,
-    tables: BTreeMap<String, (Span, u16)>,
-    lognormal: BTreeMap<u64, u16>,
+pub(super) struct Named {
+    pub(super) profiles: BTreeMap<String, u32>,
+    pub(super) tables: BTreeMap<String, (Span, u16)>,
+    pub(super) lognormal: BTreeMap<u64, u16>,
     clocks: BTreeMap<String, u8>,
 }
 
-struct Compiler<'a, C> {
-    reader: &'a mut Reader<C>,
+pub(super) struct Compiler<'a, C> {
+    pub(super) reader: &'a mut Reader<C>,
     drafts: &'a [Draft],
     app: usize,
     objects: &'a All,
-    code: Code,
-    named: Named,
+    pub(super) code: Code,
+    pub(super) named: Named,
+    pub(super) team: Team,
     /// Sections around the present statement.
     sections: Vec<&'a str>,
     /// Locks that the task may hold.
@@ -142,7 +157,7 @@ struct Compiler<'a, C> {
     /// Loops around the present statement.
     depth: usize,
     /// Choices around it.
-    choices: usize,
+    pub(super) choices: usize,
     visited: usize,
     forked: bool,
 }
@@ -165,6 +180,7 @@ impl<'a, C> Compiler<'a, C> {
             objects,
             code: Code { profiles, tables, ..Code::default() },
             named,
+            team: Team::default(),
             sections: Vec::new(),
             held: BTreeSet::new(),
             certain: BTreeSet::new(),
@@ -212,17 +228,17 @@ impl<'a, C> Compiler<'a, C> {
         Some((self.work(span, spread, place)?, spread, profile))
     }
 
-    fn draft(&self) -> &'a Draft {
+    pub(super) fn draft(&self) -> &'a Draft {
         &self.drafts[self.app]
     }
 
-    fn refuse<T>(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) -> Option<T> {
+    pub(super) fn refuse<T>(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) -> Option<T> {
         self.reader.wrong_with_hint(place, message, hint);
         None
     }
 
     /// All statements of a block, so that each error is shown; nothing after one.
-    fn block(&mut self, block: &'a [Statement]) -> Option<()> {
+    pub(super) fn block(&mut self, block: &'a [Statement]) -> Option<()> {
         let mut sound = true;
         let mut endless = false;
         for statement in block {
@@ -236,7 +252,9 @@ impl<'a, C> Compiler<'a, C> {
                 let message = format!("a program has at most {MAX_OPS} operations, sections written out");
                 return self.refuse(statement.place, message, "use loops");
             }
-            sound &= self.statement(statement).is_some();
+            self.part(statement);
+            let before = self.code.ops.len();
+            sound &= self.statement(statement).is_some() && self.waits_by(statement, before).is_some();
         }
         sound.then_some(())
     }
@@ -253,7 +271,7 @@ impl<'a, C> Compiler<'a, C> {
         }
     }
 
-    fn push(&mut self, op: Op) {
+    pub(super) fn push(&mut self, op: Op) {
         self.code.ops.push(op);
     }
 
@@ -311,6 +329,9 @@ impl<'a, C> Compiler<'a, C> {
                 self.post(event, *count, true);
             }
             Action::Send(_) | Action::Receive(_) => self.queue(&statement.action)?,
+            Action::Barrier(None) | Action::Exchange(_) if self.team.threads > 1 => {
+                self.meet_in_teams(&statement.action, place)?;
+            }
             Action::Barrier(_) | Action::Exchange(_) => self.meet(&statement.action, place)?,
             Action::Fork(name, count) | Action::Join(name, count) => {
                 let starts = matches!(statement.action, Action::Fork(..));
@@ -322,6 +343,7 @@ impl<'a, C> Compiler<'a, C> {
                 self.repeat(&statement.action, place)?;
             }
             Action::Choose(cases) => self.choose(cases)?,
+            Action::Parallel(block) => self.parallel(block, place)?,
             Action::Call(name) => self.call(name)?,
             Action::Nice(nice) => {
                 let weight = NICE_WEIGHTS[(i16::from(*nice) + 20).clamp(0, 39) as usize];
@@ -389,6 +411,10 @@ impl<'a, C> Compiler<'a, C> {
 
     fn meet(&mut self, action: &Action, place: Place) -> Option<()> {
         match action {
+            Action::Barrier(Some(name)) if self.team.inside => {
+                let message = "a barrier with a name is for the first threads of teams";
+                return self.refuse(name.place, message, "write `barrier`: the threads of the team meet");
+            }
             Action::Barrier(Some(name)) => {
                 if let Number::Barrier(event, parties) = self.number(Sort::Barrier, name)? {
                     self.push(Op::Meet { event, parties });
@@ -442,6 +468,10 @@ impl<'a, C> Compiler<'a, C> {
             _ => return None,
         };
         let shares = matches!(op, Op::RepeatShared(_));
+        if shares && self.team.inside && self.team.tasks > 1 {
+            let message = "the threads of one team cannot share passes that those of the others do not";
+            return self.refuse(place, message, "use `repeat`, or `count: 1`");
+        }
         if shares && self.forked {
             let message = "tasks that are forked do not all run at the same time, so they share no passes";
             return self.refuse(place, message, "use `repeat`, or a semaphore with so many units");
@@ -471,12 +501,18 @@ impl<'a, C> Compiler<'a, C> {
             self.certain.retain(|name| before.contains(name));
         }
         inside?;
+        if self.is_wide(block) {
+            self.end_of_first();
+        }
         let body = self.code.ops.get(start + 1..).unwrap_or_default();
         if passes_at_once(body, start + 1) {
             let hint = "add `run 1us` or `yield`: a queue or a semaphore may have units for ever";
             return self.refuse(place, "the body of this loop can pass without taking time", hint);
         }
-        let together = |op: &Op| matches!(op, Op::Barrier | Op::Exchange { .. } | Op::RepeatShared(_));
+        let together = |op: &Op| {
+            let meets = matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier);
+            meets || matches!(op, Op::Exchange { .. } | Op::RepeatShared(_))
+        };
         if shares && body.iter().any(together) {
             let message =
                 "tasks that share the passes of a loop cannot meet in it or share another one there";
@@ -570,90 +606,4 @@ impl<'a, C> Compiler<'a, C> {
         Some(*self.named.clocks.entry(text.to_owned()).or_insert(next as u8))
     }
 
-    fn profile(&mut self, name: &Name) -> Option<ProfileId> {
-        if let Some(known) = self.named.profiles.get(&name.text) {
-            return Some(ProfileId(*known));
-        }
-        let draft = self.draft();
-        let Some(profile) = of(&draft.profiles, &name.text) else {
-            let known: Vec<&str> = draft.profiles.iter().map(|(name, _)| name.text.as_str()).collect();
-            let hint = advice(&name.text, &known);
-            return self.refuse(name.place, format!("unknown profile `{}`", name.text), hint);
-        };
-        let number = self.code.profiles.len() as u32;
-        self.code.profiles.push(*profile);
-        self.named.profiles.insert(name.text.clone(), number);
-        Some(ProfileId(number))
-    }
-
-    /// The mean and the variation of a length.
-    fn length(&mut self, length: &Length, place: Place) -> Option<(Span, Spread)> {
-        match length {
-            Length::Mean(span, Vary::Fixed) => Some((*span, Spread::NONE)),
-            Length::Mean(span, Vary::Exponential) => Some((*span, Spread::EXPONENTIAL)),
-            Length::Mean(span, Vary::Uniform(width)) => {
-                Some((*span, Spread((width * u64::from(Spread::MAX) / 10_000) as u32)))
-            }
-            Length::Mean(span, Vary::Lognormal(deviation)) => {
-                let number = match self.named.lognormal.get(deviation) {
-                    Some(known) => *known,
-                    None => {
-                        let table = lengths::lognormal(*deviation);
-                        let number = self.table(table, place)?;
-                        self.named.lognormal.insert(*deviation, number);
-                        number
-                    }
-                };
-                Some((*span, Spread::table(number)))
-            }
-            Length::Table(name) => self.named_table(name),
-        }
-    }
-
-    fn table(&mut self, table: Result<Quantiles, String>, place: Place) -> Option<u16> {
-        match table {
-            Ok(table) if self.code.tables.len() < usize::from(u16::MAX) => {
-                self.code.tables.push(table);
-                Some((self.code.tables.len() - 1) as u16)
-            }
-            Ok(_) => self.refuse(place, "too many different variations", ""),
-            Err(message) => self.refuse(place, message, ""),
-        }
-    }
-
-    fn named_table(&mut self, name: &Name) -> Option<(Span, Spread)> {
-        if let Some((mean, number)) = self.named.tables.get(&name.text) {
-            return Some((*mean, Spread::table(*number)));
-        }
-        let draft = self.draft();
-        let Some(values) = of(&draft.tables, &name.text) else {
-            let known: Vec<&str> = draft.tables.iter().map(|(name, _)| name.text.as_str()).collect();
-            let hint = advice(&name.text, &known);
-            return self.refuse(name.place, format!("unknown table `{}`", name.text), hint);
-        };
-        match lengths::table(values) {
-            Ok((mean, table)) => {
-                let number = self.table(Ok(table), name.place)?;
-                self.named.tables.insert(name.text.clone(), (mean, number));
-                Some((mean, Spread::table(number)))
-            }
-            Err(message) => self.refuse(name.place, format!("the table `{}`: {message}", name.text), ""),
-        }
-    }
-
-    /// Work that is in the range of clocks, however long an execution is.
-    fn work(&mut self, span: Span, spread: Spread, place: Place) -> Option<Work> {
-        let table = spread.table_number().and_then(|at| self.code.tables.get(at));
-        let times = match table {
-            Some(table) => u64::from(table.greatest() >> 16) + 1,
-            None if spread == Spread::EXPONENTIAL => Spread::LONGEST,
-            None => 2,
-        };
-        let most = Work::MAX.raw() / times / Work::from_span(Span::from_ns(1)).raw();
-        if span.ns() > most {
-            let message = format!("a piece of such work is at most {}", Unit::Duration.show(most));
-            return self.refuse(place, message, "divide it: `repeat 10 { run ... }`");
-        }
-        Some(Work::from_span(span))
-    }
 }

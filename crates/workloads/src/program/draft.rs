@@ -1,12 +1,14 @@
 //! The program of an application as written: its objects, tables, sections and kinds of tasks.
 
 use notation::diagnostics::Place;
+use notation::parameter::Values;
 use sim_core::lock::{LockRules, Protocol};
 use sim_core::machine::CpuSet;
-use sim_core::program::{Arrivals, MemoryProfile};
+use sim_core::program::{Arrivals, MemoryProfile, Runtime};
 use sim_core::time::Span;
 
 use crate::locks::LOCK_KINDS;
+use crate::runtimes::{Counts, RUNTIMES, build_for};
 
 use super::graphs::GraphDraft;
 use super::tree::{Action, Block, Name};
@@ -44,10 +46,30 @@ pub struct KindDraft {
     pub name: Name,
     /// Its tasks, at least 1.
     pub count: u32,
+    /// Threads of each: more than 1 where its code has parallel regions. Each task is then the first thread
+    /// of its team.
+    pub threads: u32,
     /// What each of them does.
     pub code: Block,
     /// Whether it answers requests, if the program says so.
     pub requests: Option<bool>,
+}
+
+/// A runtime under which single statements wait.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RuntimeForm {
+    /// Its name in [`RUNTIMES`].
+    pub name: &'static str,
+    /// The values of its parameters.
+    pub values: Values,
+}
+
+impl RuntimeForm {
+    /// How tasks wait under it, in an application of this size; `None` for a name that no runtime has.
+    #[must_use]
+    pub fn build(&self, counts: Counts) -> Option<Runtime> {
+        RUNTIMES.find(self.name).map(|entry| build_for(entry, &self.values, counts))
+    }
 }
 
 /// The program of an application.
@@ -81,6 +103,8 @@ pub struct Draft {
     pub arrivals: Vec<(Name, Feed)>,
     /// Memory profiles.
     pub profiles: Vec<(Name, MemoryProfile)>,
+    /// Runtimes under which single statements wait.
+    pub runtimes: Vec<(Name, RuntimeForm)>,
     /// Blocks with names.
     pub sections: Vec<(Name, Block)>,
     /// Names that mean the same in all programs that share them.
@@ -130,15 +154,16 @@ impl Draft {
             graphs: Vec::new(),
             arrivals: Vec::new(),
             profiles: Vec::new(),
+            runtimes: Vec::new(),
             sections: Vec::new(),
             shared: Vec::new(),
             kinds: Vec::new(),
         }
     }
 
-    /// Tasks of all kinds.
+    /// Tasks of all kinds, each thread counted.
     pub(super) fn tasks(&self) -> u64 {
-        self.kinds.iter().map(|kind| u64::from(kind.count)).sum()
+        self.kinds.iter().map(|kind| u64::from(kind.count) * u64::from(kind.threads)).sum()
     }
 
     /// True for a name that means the same in other programs.

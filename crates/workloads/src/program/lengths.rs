@@ -2,8 +2,16 @@
 
 use std::sync::OnceLock;
 
-use sim_core::program::Quantiles;
-use sim_core::time::Span;
+use notation::diagnostics::Place;
+use notation::parameter::Kind as Unit;
+use notation::suggest::advice;
+use sim_core::ids::ProfileId;
+use sim_core::program::{Quantiles, Spread};
+use sim_core::time::{Span, Work};
+
+use super::compile::Compiler;
+use super::draft::of;
+use super::tree::{Length, Name, Vary};
 
 /// Parts of a log-normal table.
 const PARTS: usize = 1_024;
@@ -78,6 +86,95 @@ fn normal_quantiles() -> &'static [f64] {
         };
         (1..PARTS).map(of).collect()
     })
+}
+
+impl<C> Compiler<'_, C> {
+    pub(super) fn profile(&mut self, name: &Name) -> Option<ProfileId> {
+        if let Some(known) = self.named.profiles.get(&name.text) {
+            return Some(ProfileId(*known));
+        }
+        let draft = self.draft();
+        let Some(profile) = of(&draft.profiles, &name.text) else {
+            let known: Vec<&str> = draft.profiles.iter().map(|(name, _)| name.text.as_str()).collect();
+            let hint = advice(&name.text, &known);
+            return self.refuse(name.place, format!("unknown profile `{}`", name.text), hint);
+        };
+        let number = self.code.profiles.len() as u32;
+        self.code.profiles.push(*profile);
+        self.named.profiles.insert(name.text.clone(), number);
+        Some(ProfileId(number))
+    }
+
+    /// The mean and the variation of a length.
+    pub(super) fn length(&mut self, length: &Length, place: Place) -> Option<(Span, Spread)> {
+        match length {
+            Length::Mean(span, Vary::Fixed) => Some((*span, Spread::NONE)),
+            Length::Mean(span, Vary::Exponential) => Some((*span, Spread::EXPONENTIAL)),
+            Length::Mean(span, Vary::Uniform(width)) => {
+                Some((*span, Spread((width * u64::from(Spread::MAX) / 10_000) as u32)))
+            }
+            Length::Mean(span, Vary::Lognormal(deviation)) => {
+                let number = match self.named.lognormal.get(deviation) {
+                    Some(known) => *known,
+                    None => {
+                        let table = lognormal(*deviation);
+                        let number = self.table(table, place)?;
+                        self.named.lognormal.insert(*deviation, number);
+                        number
+                    }
+                };
+                Some((*span, Spread::table(number)))
+            }
+            Length::Table(name) => self.named_table(name),
+        }
+    }
+
+    fn table(&mut self, table: Result<Quantiles, String>, place: Place) -> Option<u16> {
+        match table {
+            Ok(table) if self.code.tables.len() < usize::from(u16::MAX) => {
+                self.code.tables.push(table);
+                Some((self.code.tables.len() - 1) as u16)
+            }
+            Ok(_) => self.refuse(place, "too many different variations", ""),
+            Err(message) => self.refuse(place, message, ""),
+        }
+    }
+
+    fn named_table(&mut self, name: &Name) -> Option<(Span, Spread)> {
+        if let Some((mean, number)) = self.named.tables.get(&name.text) {
+            return Some((*mean, Spread::table(*number)));
+        }
+        let draft = self.draft();
+        let Some(values) = of(&draft.tables, &name.text) else {
+            let known: Vec<&str> = draft.tables.iter().map(|(name, _)| name.text.as_str()).collect();
+            let hint = advice(&name.text, &known);
+            return self.refuse(name.place, format!("unknown table `{}`", name.text), hint);
+        };
+        match table(values) {
+            Ok((mean, table)) => {
+                let number = self.table(Ok(table), name.place)?;
+                self.named.tables.insert(name.text.clone(), (mean, number));
+                Some((mean, Spread::table(number)))
+            }
+            Err(message) => self.refuse(name.place, format!("the table `{}`: {message}", name.text), ""),
+        }
+    }
+
+    /// Work that is in the range of clocks, however long an execution is.
+    pub(super) fn work(&mut self, span: Span, spread: Spread, place: Place) -> Option<Work> {
+        let table = spread.table_number().and_then(|at| self.code.tables.get(at));
+        let times = match table {
+            Some(table) => u64::from(table.greatest() >> 16) + 1,
+            None if spread == Spread::EXPONENTIAL => Spread::LONGEST,
+            None => 2,
+        };
+        let most = Work::MAX.raw() / times / Work::from_span(Span::from_ns(1)).raw();
+        if span.ns() > most {
+            let message = format!("a piece of such work is at most {}", Unit::Duration.show(most));
+            return self.refuse(place, message, "divide it: `repeat 10 { run ... }`");
+        }
+        Some(Work::from_span(span))
+    }
 }
 
 #[cfg(test)]

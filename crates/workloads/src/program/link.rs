@@ -13,7 +13,7 @@ use sim_core::program::{Change, MemoryProfile, Objects, Op, Program, Quantiles, 
 use sim_core::time::Time;
 
 use super::compile::{self, Code};
-use super::draft::{Draft, of};
+use super::draft::{Draft, RuntimeForm, of};
 use super::objects::{self, All, Number, SHARED};
 use super::tree::{Action, Length, Name};
 use super::uses::{self, Sort};
@@ -23,8 +23,10 @@ use super::uses::{self, Sort};
 pub struct Kind {
     /// Its name in the program.
     pub name: String,
-    /// Its tasks.
+    /// Its tasks: all threads of its teams.
     pub count: u32,
+    /// Threads of a team; 1: there are no teams.
+    pub threads: u32,
     /// Its tasks answer requests: they wait for a clock, or for a queue that arrivals feed.
     pub requests: bool,
     /// Its code has no end.
@@ -91,7 +93,14 @@ impl Kind {
     /// As [`Program::with`].
     pub fn program(&self, bases: Bases) -> Result<Program, String> {
         let ops = self.code.ops.iter().map(|op| bases.op(op)).collect();
-        Program::with(ops, self.code.profiles.clone(), self.code.tables.clone(), self.code.changes.clone())
+        let Code { profiles, tables, changes, by, .. } = &*self.code;
+        Program::with(ops, profiles.clone(), tables.clone(), changes.clone())?.waiting(by.clone())
+    }
+
+    /// The runtimes under which single operations wait, with their names.
+    #[must_use]
+    pub fn runtimes(&self) -> &[(String, RuntimeForm)] {
+        &self.code.runtimes
     }
 
     /// Bytes of one program of it.
@@ -100,7 +109,7 @@ impl Kind {
         let lists = self.code.profiles.len() * size_of::<MemoryProfile>()
             + self.code.tables.len() * size_of::<Quantiles>()
             + self.code.changes.len() * size_of::<Change>();
-        (self.code.ops.len() * (size_of::<Op>() + 9) + lists) as u64 + 256
+        (self.code.ops.len() * (size_of::<Op>() + 10) + lists) as u64 + 256
     }
 }
 
@@ -182,6 +191,13 @@ pub fn link<C>(reader: &mut Reader<C>, drafts: &[Draft]) -> Option<Linked> {
             }
         }
         sound &= unused(reader, (drafts, app), &uses, &all);
+        for (name, _) in &draft.runtimes {
+            let named = |kind: &Kind| kind.runtimes().iter().any(|(known, _)| *known == name.text);
+            if !of_app.iter().any(named) {
+                let of = &draft.name;
+                reader.remark(format!("the runtime `{}` of `{of}` is declared and not used", name.text));
+            }
+        }
         kinds.push(of_app);
     }
     sound.then_some(Linked { kinds, all })
@@ -249,7 +265,8 @@ fn kind<C>(
         cpus,
         classes,
         raising,
-        count: written.count,
+        count: written.count.saturating_mul(written.threads),
+        threads: written.threads,
         requests: written.requests.unwrap_or_else(|| code.ops.iter().any(answers)),
         endless: code.ops.contains(&Op::Repeat(0)),
         forked: forked.is_some(),

@@ -16,15 +16,16 @@ mod parse;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod teams;
 mod tree;
 mod uses;
 mod words;
 
-pub use draft::{Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, QueueForm};
+pub use draft::{Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, QueueForm, RuntimeForm};
 pub use graphs::{GraphDraft, JobDraft, Shape};
 pub use link::{Bases, Kind, Linked, Placed, link};
 pub use parse::{is_name, parse, run};
-pub use statements::{STATEMENTS, StatementForm, VARIATIONS};
+pub use statements::{BY, STATEMENTS, StatementForm, VARIATIONS};
 pub use tree::{Action, Block, Length, Name, Run, Statement, Vary};
 
 use notation::parameter::{Parameter, Values};

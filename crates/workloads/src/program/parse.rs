@@ -13,7 +13,7 @@ use sim_core::machine::CpuSet;
 use sim_core::program::Scheduling;
 use sim_core::time::Span;
 
-use super::statements::STATEMENTS;
+use super::statements::{BY, STATEMENTS};
 use super::tree::{Action, Block, Length, Name, Run, Statement, Vary};
 use super::words::{Token, What, tokens};
 
@@ -100,7 +100,7 @@ impl<C> Parser<'_, C> {
                     self.skip();
                 }
                 What::Word(_) => match self.statement(depth) {
-                    Some(action) => block.push(Statement { action, place: token.place }),
+                    Some((action, by)) => block.push(Statement { action, place: token.place, by }),
                     None => self.skip(),
                 },
             }
@@ -195,7 +195,7 @@ impl<C> Parser<'_, C> {
 
     /// A count if there is one, else 1.
     fn count(&mut self, form: &str) -> Option<u32> {
-        if self.peek().is_none() {
+        if self.peek().is_none_or(|(word, _)| word == BY.word) {
             return Some(1);
         }
         self.value(("the count", form), Kind::Count, (1, MOST)).map(|count| count as u32)
@@ -262,7 +262,7 @@ impl<C> Parser<'_, C> {
     }
 
     /// A statement up to its end.
-    fn statement(&mut self, depth: usize) -> Option<Action> {
+    fn statement(&mut self, depth: usize) -> Option<(Action, Option<Name>)> {
         let (word, place) = self.word("a statement", "run 5ms")?;
         let Some(form) = STATEMENTS.iter().find(|statement| statement.word == word) else {
             let near = nearest(&word, STATEMENTS.iter().map(|statement| statement.word));
@@ -276,8 +276,10 @@ impl<C> Parser<'_, C> {
             return None;
         };
         let action = self.action(&word, form.form, depth)?;
+        let by = self.accept(BY.word).then(|| self.name("the name of a runtime", BY.form));
+        let by = transposed(by)?;
         match self.tokens.get(self.at) {
-            None | Some(Token { what: What::End | What::Close, .. }) => Some(action),
+            None | Some(Token { what: What::End | What::Close, .. }) => Some((action, by)),
             Some(token) => {
                 let what = match &token.what {
                     What::Word(word) => format!("`{word}` does not belong here"),
@@ -306,12 +308,14 @@ impl<C> Parser<'_, C> {
                 if word == "share" { Action::Share(passes, block) } else { Action::Repeat(passes, block) }
             }
             "forever" => Action::Forever(self.braces(depth, form)?),
+            "parallel" => Action::Parallel(self.braces(depth, form)?),
             "choose" => Action::Choose(self.cases(depth, form)?),
             "nice" => Action::Nice(self.nice(form)?),
             "cpus" => Action::Cpus(self.cpus(form)?),
             "scheduling" => Action::Scheduling(self.scheduling()?),
             "barrier" => {
-                let name = self.peek().is_some().then(|| self.name("the name of a barrier", form));
+                let named = self.peek().is_some_and(|(word, _)| word != BY.word);
+                let name = named.then(|| self.name("the name of a barrier", form));
                 Action::Barrier(transposed(name)?)
             }
             "exchange" => {

@@ -42,7 +42,8 @@ pub const STATEMENTS: &[StatementForm] = &[
     row(
         "barrier",
         "barrier [NAME]",
-        "Meets all tasks of the kind; with a name, all tasks of the kinds that use the name.",
+        "Meets all tasks of the kind; with a name, all tasks of the kinds that use the name; in a parallel \
+            region, the threads of the team.",
     ),
     row("exchange", "exchange SHIFT", "Signals the rank so much further on, and waits for the one before."),
     row("fork", "fork KIND [N]", "Starts a task (or N) of a kind."),
@@ -58,6 +59,12 @@ pub const STATEMENTS: &[StatementForm] = &[
         "choose { P% { ... } ... }",
         "Does one of the blocks, drawn with these probabilities; below 100 % together, perhaps none.",
     ),
+    row(
+        "parallel",
+        "parallel { ... }",
+        "A parallel region: all threads of the team do the block. They meet before it, where the others wait \
+            for the first one, and after it, where it waits for them.",
+    ),
     row("call", "call SECTION", "Does a section of the program."),
     row("nice", "nice N", "Changes the nice value of the task."),
     row("cpus", "cpus LIST", "Changes the cpus that the task may use (sched_setaffinity)."),
@@ -69,6 +76,10 @@ pub const STATEMENTS: &[StatementForm] = &[
     row("done", "done", "Ends the response to the present request before the next one is asked for."),
     row("start", "start clock", "The run time of the application counts from here."),
 ];
+
+/// What can follow a statement that waits.
+pub const BY: StatementForm =
+    row("by", "STATEMENT by RUNTIME", "Waits there as this runtime does: one of `runtimes`, or of the list of runtimes.");
 
 /// What can follow a length.
 pub const VARIATIONS: &[StatementForm] = &[

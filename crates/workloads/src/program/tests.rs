@@ -30,6 +30,7 @@ fn draft(kinds: &[(&str, u32, &str)]) -> Draft {
     let kind = |(of, count, code): &(&str, u32, &str)| KindDraft {
         name: name(of),
         count: *count,
+        threads: 1,
         code: parsed(code).unwrap(),
         requests: None,
     };
@@ -552,7 +553,7 @@ fn no_text_makes_the_parser_or_the_compiler_panic() {
             text.push_str(if drawn & 0x8000 == 0 { " " } else { "\n" });
         }
         if let Ok(code) = parsed(&text) {
-            let kind = KindDraft { name: name("k"), count: 2, code, requests: None };
+            let kind = KindDraft { name: name("k"), count: 2, threads: 1, code, requests: None };
             let program = Draft { kinds: vec![kind], ..Draft::empty("app", Place::NONE) };
             let _ = linked(&[program]);
         }

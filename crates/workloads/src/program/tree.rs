@@ -57,6 +57,8 @@ pub struct Statement {
     pub action: Action,
     /// Where it is written.
     pub place: Place,
+    /// The runtime under which it waits, if it names one.
+    pub by: Option<Name>,
 }
 
 /// What a statement does.
@@ -117,6 +119,8 @@ pub enum Action {
     Share(u32, Block),
     /// One of these blocks, each with its probability in hundredths of a per cent; else none.
     Choose(Vec<(u64, Block)>),
+    /// A parallel region: a block by all threads of the team, which meet before and after it.
+    Parallel(Block),
     /// A section.
     Call(Name),
     /// Another nice value for the task itself.
@@ -135,7 +139,10 @@ impl Action {
     /// The blocks inside it.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let (one, several): (Option<&Block>, &[(u64, Block)]) = match self {
-            Self::Repeat(_, block) | Self::Forever(block) | Self::Share(_, block) => (Some(block), &[]),
+            Self::Repeat(_, block)
+            | Self::Forever(block)
+            | Self::Share(_, block)
+            | Self::Parallel(block) => (Some(block), &[]),
             Self::Choose(cases) => (None, cases),
             _ => (None, &[]),
         };

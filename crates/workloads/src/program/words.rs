@@ -193,7 +193,7 @@ fn arguments<C>(
         Content::List(items) => {
             // A list of statements, as in `forever: [yield]`, or of arguments, the last of which may be one.
             let is_block = |item: &Node| matches!(item.content, Content::Map(_));
-            let takes = ["forever", "repeat", "share"].contains(&of);
+            let takes = ["forever", "parallel", "repeat", "share"].contains(&of);
             if takes && (items.first().is_none_or(is_block) || is_statement(items.first())) {
                 return block(reader, node, source, tokens, depth);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::engine::state::{MaybeNode, Task, Waiting};
+use crate::engine::state::{MaybeNode, Stage, Task, Waiting};
 use crate::histogram::Histogram;
 use crate::ids::{AppId, CpuId, LockId, NodeId, TaskId};
 use crate::machine::{Costs, Machine};
@@ -54,6 +54,28 @@ pub(crate) struct Before {
     pub(crate) cpus: Option<Affinity>,
 }
 
+/// The number of the runtime of an application ([`App::handler`]).
+pub(crate) const OF_ALL: u8 = 0;
+
+/// That of the runtime of its teams.
+pub(crate) const OF_TEAM: u8 = 1;
+
+/// A runtime of single operations.
+pub(crate) struct OwnRuntime {
+    pub(crate) runtime: Runtime,
+    /// Its waiters yield: always, never, or as its clock has it now.
+    pub(crate) yields: bool,
+    /// How they poll before each yield: at barriers, and for messages.
+    pub(crate) looks: [u8; 2],
+}
+
+impl OwnRuntime {
+    /// How a waiter polls, if it yields now; second for messages.
+    fn polls(&self, messages: usize) -> u8 {
+        if self.yields { self.looks[messages] } else { 0 }
+    }
+}
+
 /// An application.
 pub(crate) struct App {
     pub(crate) name: String,
@@ -66,6 +88,10 @@ pub(crate) struct App {
     pub(crate) runtime: Runtime,
     /// That of the threads of a team, if it is another one.
     pub(crate) team_runtime: Option<Runtime>,
+    /// Those of single operations of its program, and how their waiters poll.
+    pub(crate) own_runtimes: Vec<OwnRuntime>,
+    /// Not all its waits are under `runtime`.
+    pub(crate) several: bool,
     pub(crate) program: Arc<Program>,
     pub(crate) first: TaskId,
     pub(crate) tasks: u32,
@@ -172,34 +198,66 @@ impl App {
         TaskId(self.first.0 + rank)
     }
 
-    /// Its runtimes: one, or two where teams have their own.
+    /// Its runtimes: one, that of its teams if they have their own, and those of single operations.
     pub(crate) fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
-        std::iter::once(&self.runtime).chain(&self.team_runtime)
+        let own = self.own_runtimes.iter().map(|own| &own.runtime);
+        std::iter::once(&self.runtime).chain(&self.team_runtime).chain(own)
     }
 
-    /// Whether the runtime of teams handles this wait at, or after, a barrier of these.
+    /// Which of its runtimes handles a wait of a task: 0 its own, 1 that of teams, from 2 on those of single
+    /// operations.
     #[inline]
-    pub(crate) fn is_of_team(&self, waiting: Waiting, scope: Scope) -> bool {
-        self.team_runtime.is_some()
-            && !matches!(waiting, Waiting::Exchange | Waiting::Lock | Waiting::Event | Waiting::Job)
-            && scope == Scope::Team
+    pub(crate) fn handler(&self, task: &Task, waiting: Waiting) -> u8 {
+        if self.several { self.handler_among(task, waiting) } else { OF_ALL }
     }
 
-    /// The runtime that handles waits of teams, or of all others.
+    fn handler_among(&self, task: &Task, waiting: Waiting) -> u8 {
+        if matches!(waiting, Waiting::Lock | Waiting::No) {
+            return OF_ALL;
+        }
+        let by = if task.stage == Stage::Program { self.program.by(task.pc.into()) } else { 0 };
+        let messages = matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job);
+        match by {
+            0 if self.team_runtime.is_some() && !messages && task.scope() == Scope::Team => OF_TEAM,
+            0 => OF_ALL,
+            by => OF_TEAM + by,
+        }
+    }
+
+    /// One of its runtimes ([`App::handler`]).
     #[inline]
-    pub(crate) fn runtime_of(&self, of_team: bool) -> &Runtime {
-        self.team_runtime.as_ref().filter(|_| of_team).unwrap_or(&self.runtime)
+    pub(crate) fn runtime_of(&self, handler: u8) -> &Runtime {
+        match handler {
+            OF_ALL => &self.runtime,
+            OF_TEAM => self.team_runtime.as_ref().unwrap_or(&self.runtime),
+            own => &self.own_runtimes[usize::from(own - 2)].runtime,
+        }
+    }
+
+    /// Whether the waiters of one of its runtimes yield now.
+    pub(crate) fn yields_mut(&mut self, handler: u8) -> &mut bool {
+        match handler {
+            OF_ALL | OF_TEAM => &mut self.yields[usize::from(handler)],
+            own => &mut self.own_runtimes[usize::from(own - 2)].yields,
+        }
+    }
+
+    /// The numbers of its runtimes.
+    pub(crate) fn handlers(&self) -> impl Iterator<Item = u8> + use<> {
+        let team = self.team_runtime.as_ref().map(|_| OF_TEAM);
+        let own = (2..).take(self.own_runtimes.len());
+        std::iter::once(OF_ALL).chain(team).chain(own)
     }
 
     /// How a task of it polls that waits for this, but no lock ([`Task::polls`](super::Task::polls)).
     #[inline]
-    pub(crate) fn polls(&self, waiting: Waiting, of_team: bool) -> u8 {
-        if !self.yields[usize::from(of_team)] {
-            0
-        } else if of_team {
-            self.looks[2]
-        } else {
-            self.looks[usize::from(matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job))]
+    pub(crate) fn polls(&self, waiting: Waiting, handler: u8) -> u8 {
+        let messages = usize::from(matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job));
+        match handler {
+            OF_ALL if self.yields[0] => self.looks[messages],
+            OF_TEAM if self.yields[1] => self.looks[2],
+            OF_ALL | OF_TEAM => 0,
+            own => self.own_runtimes[usize::from(own - 2)].polls(messages),
         }
     }
 
@@ -306,9 +364,8 @@ impl App {
 
     /// Whether one of its tasks waits and yields to another one of its tasks.
     pub(crate) fn yields_to(&self, task: &Task) -> bool {
-        let of_team = self.team_runtime.is_some() && self.is_of_team(task.waiting, task.scope());
         !matches!(task.waiting, Waiting::No | Waiting::Lock)
-            && self.runtime_of(of_team).wait == WaitMode::YieldTo
+            && self.runtime_of(self.handler(task, task.waiting)).wait == WaitMode::YieldTo
     }
 
     /// Whether a launcher creates the first rank of each team, and this one the others.
@@ -349,7 +406,7 @@ impl App {
     pub(crate) fn start_barrier(&self) -> Option<Scope> {
         let of_team = self.is_launched_by_team();
         let scope = if of_team { Scope::Team } else { Scope::All };
-        self.runtime_of(of_team).startup.barrier.then_some(scope)
+        self.runtime_of(u8::from(of_team)).startup.barrier.then_some(scope)
     }
 
     /// Whether first ranks of teams meet before they create the others: those of processes of a library.

@@ -11,7 +11,7 @@ mod process;
 mod task;
 
 pub(crate) use apart::{Armed, Boxed, History, LockWaiter, MaybeNode};
-pub(crate) use app::{App, BarrierRank, Before};
+pub(crate) use app::{App, BarrierRank, Before, OwnRuntime};
 pub(crate) use class::Own;
 pub(crate) use cpu::{Activity, Cpu, Lazily, NOWHERE, OnReturn};
 pub(crate) use look::Look;
