@@ -214,7 +214,7 @@ fn the_cases_meet_every_statement_and_key_of_programs() {
         apps.values().filter_map(|app| app.get("program")).for_each(|program| words(program, &mut found));
     }
     let keys = "kinds count code requests locks semaphores queues barriers devices tables arrivals values \
-        profiles sections shared nice cpus scheduling slice runtime deadline background places copy every \
+        profiles runtimes threads by sections shared nice cpus scheduling slice runtime deadline background places copy every \
         mean bursts at start means last fifo rr ceiling";
     let statements = STATEMENTS.iter().chain(VARIATIONS).map(|statement| statement.word);
     let locks = LOCK_KINDS.iter().map(|kind| kind.name);

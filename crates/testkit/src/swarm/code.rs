@@ -25,6 +25,34 @@ pub(super) fn block(words: impl Into<String>, body: Vec<Line>) -> Line {
     Line::Block(words.into(), body)
 }
 
+/// Some of the statements that wait do so under a runtime of their own.
+pub(super) fn by_runtimes(
+    source: &mut Source<'_>,
+    lines: &[Line],
+    keys: &mut Map<String, Value>,
+) -> Vec<Line> {
+    let waits = |words: &str| {
+        let first = words.split(' ').next().unwrap_or_default();
+        ["receive", "acquire", "barrier", "join", "work", "wait", "exchange"].contains(&first)
+    };
+    let mut of = |line: &Line| match line {
+        Line::Plain(words) if waits(words) && source.one_in(6) => {
+            let runtime = *source.pick(&["spin", "yield", "block", "libgomp", "r0"]);
+            if runtime == "r0" {
+                keys.insert("runtimes".into(), json!({ "r0": { "libgomp": { "spin_count": 100 } } }));
+            }
+            plain(format!("{words} by {runtime}"))
+        }
+        Line::Plain(_) => line.clone(),
+        Line::Block(words, body) => block(words.clone(), by_runtimes(source, body, keys)),
+        Line::Choose(cases) => {
+            let each = cases.iter().map(|(share, body)| (*share, by_runtimes(source, body, keys)));
+            Line::Choose(each.collect())
+        }
+    };
+    lines.iter().map(&mut of).collect()
+}
+
 /// The statements in one of the forms that the reader takes.
 pub(super) fn write(source: &mut Source<'_>, lines: &[Line]) -> Value {
     match source.below(4) {

@@ -86,6 +86,7 @@ pub(super) const OPERATIONS: [&str; 30] = [
     "set class",
     "done",
     "work",
+    "lead",
 ];
 
 /// The name of an operation in [`OPERATIONS`].

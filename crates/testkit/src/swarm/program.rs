@@ -34,6 +34,8 @@ pub(super) struct Facts {
 pub(super) struct Kind {
     pub(super) name: &'static str,
     pub(super) count: u64,
+    /// Threads of each of its tasks.
+    pub(super) threads: u64,
     /// Its code has no end.
     pub(super) endless: bool,
     /// Others start its tasks.
@@ -102,12 +104,13 @@ impl<'d, 'a> Program<'d, 'a> {
         let mut body = self.pieces(0);
         let total = if form == 3 { passes } else { passes * count };
         for _ in 0..*self.source.pick(&[0, 1, 1, 2, 2, 3]) {
-            let more = match self.source.below(8) {
+            let more = match self.source.below(9) {
                 0 | 1 => self.queue(total),
                 2 | 3 => self.condition(),
                 4 if meets && form != 4 => self.meeting(passes),
                 4 | 5 => self.helpers(),
                 6 => self.periodic(),
+                7 => self.teams(),
                 _ => self.server(),
             };
             body.extend(more);
@@ -148,13 +151,13 @@ impl<'d, 'a> Program<'d, 'a> {
 
     fn first(&mut self, count: u64, mut begin: Vec<Line>, code: Vec<Line>) {
         begin.extend(code);
-        let main = Kind { name: "main", count, endless: false, forked: false, code: begin };
+        let main = Kind { name: "main", count, threads: 1, endless: false, forked: false, code: begin };
         self.kinds.insert(0, main);
     }
 
     fn add(&mut self, name: &'static str, (endless, forked): (bool, bool), code: Vec<Line>) {
         let count = self.tasks();
-        self.kinds.push(Kind { name, count, endless, forked, code });
+        self.kinds.push(Kind { name, count, threads: 1, endless, forked, code });
     }
 
     fn has(&self, name: &str) -> bool {
@@ -451,6 +454,32 @@ impl<'d, 'a> Program<'d, 'a> {
         vec![self.until()]
     }
 
+    /// Teams of threads with parallel regions, beside the first kind.
+    fn teams(&mut self) -> Vec<Line> {
+        if !self.has("team") {
+            let mut inside = vec![self.run()];
+            if self.source.one_in(3) {
+                inside.extend([plain("barrier"), self.run()]);
+            }
+            if self.source.one_in(3) {
+                inside.extend(self.critical(0));
+            }
+            let mut body = if self.source.one_in(2) { self.pieces(1) } else { Vec::new() };
+            body.push(block("parallel", inside));
+            match self.source.below(4) {
+                0 => body.push(plain(format!("exchange {}", self.source.between(1, 3)))),
+                1 => body.push(plain("barrier")),
+                _ => {}
+            }
+            let passes = self.source.between(1, 12);
+            self.add("team", (false, false), vec![block(format!("repeat {passes}"), body)]);
+            if let Some(team) = self.kinds.last_mut() {
+                team.threads = self.source.between(2, 3);
+            }
+        }
+        vec![self.run()]
+    }
+
     /// Tasks that answer requests from outside.
     fn server(&mut self) -> Vec<Line> {
         if self.has("server") {
@@ -660,7 +689,8 @@ impl<'d, 'a> Program<'d, 'a> {
         }
         let mut kinds = Vec::new();
         for kind in std::mem::take(&mut self.kinds) {
-            let code = code::write(self.source, &kind.code);
+            let code = code::by_runtimes(self.source, &kind.code, &mut self.keys);
+            let code = code::write(self.source, &code);
             kinds.push((kind, code));
         }
         (self.keys, kinds)

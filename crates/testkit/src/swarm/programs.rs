@@ -63,7 +63,7 @@ pub(super) fn add(source: &mut Source<'_>, root: &mut Map<String, Value>, (cpus,
         let program = Program::draw(source, &facts);
         let tied = program.fed || !facts.shared.is_empty();
         let (keys, kinds) = program.written();
-        most = kinds.iter().map(|(kind, _)| kind.count).chain([most]).max().unwrap_or(1);
+        most = kinds.iter().map(|(kind, _)| kind.count * kind.threads).chain([most]).max().unwrap_or(1);
         let names: Vec<String> = kinds.iter().map(|(kind, _)| format!("{name}-{}", kind.name)).collect();
         let Some(app) = root.get_mut("apps").and_then(|apps| apps.get_mut(name)?.as_object_mut()) else {
             continue;
@@ -165,6 +165,9 @@ fn kinds(
     for (kind, code) in kinds {
         let mut of_kind =
             Map::from_iter([("count".to_owned(), json!(kind.count)), ("code".to_owned(), code)]);
+        if kind.threads > 1 {
+            of_kind.insert("threads".into(), json!(kind.threads));
+        }
         if kind.count == 1 && source.one_in(2) {
             of_kind.shift_remove("count");
         }
