@@ -42,6 +42,9 @@ pub struct Setup {
     /// Its tasks wait for each other and poll without giving up the cpu.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polls: bool,
+    /// It is a kind of a program, which states its own tasks: no key of the application does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub states_tasks: bool,
     /// Of a program that polls: other applications that may run on its cpus, background ones included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
@@ -204,6 +207,7 @@ impl Setup {
             bound: smt.then(|| bound(spec, &plan.machine)),
             polls_first,
             polls,
+            states_tasks: spec.named_locks,
             beside,
             beside_tasks,
             weighted: spec.group.is_some() && spec.allowed.is_none() && topology.cpus() > 1 && others(),

@@ -194,11 +194,7 @@ fn period(program: &Program) -> Option<Span> {
 }
 
 /// What a runtime counts as a kind of so many processes starts.
-fn counts(
-    (kind, processes): (&Kind, u32),
-    allowed: Option<&CpuSet>,
-    machine: Option<&Machine>,
-) -> Counts {
+fn counts((kind, processes): (&Kind, u32), allowed: Option<&CpuSet>, machine: Option<&Machine>) -> Counts {
     let (cpus, cores) = match (allowed, machine) {
         (_, None) => (u32::MAX, u32::MAX),
         (None, Some(machine)) => (machine.cpus(), machine.topology.count(Level::Core)),

@@ -12,8 +12,7 @@ use sim_core::program::{Arrivals, MemoryProfile};
 use sim_core::time::Span;
 use workloads::LOCK_KINDS;
 use workloads::program::{
-    self, Block, Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, Name, QueueForm,
-    RuntimeForm,
+    self, Block, Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, Name, QueueForm, RuntimeForm,
 };
 use workloads::runtimes::RUNTIMES;
 
@@ -23,10 +22,10 @@ use crate::key::names;
 use crate::labels::name;
 use crate::limits::MAX_HORIZON_NS;
 use crate::program_files::is_file;
-use crate::registries::{self, Selected};
 use crate::program_keys::{
     BurstKeys, FeedKeys, KindKeys, LockKeys, MOST_SERVERS, MOST_UNITS, PROGRAM, ProgramKeys, QueueKeys, SORTS,
 };
+use crate::registries::{self, Selected};
 
 /// Mean interval of bursts in lengths of their state: beyond it most states pass without a request, and
 /// drawing them would take for ever.
@@ -151,7 +150,8 @@ fn kinds(
         let (count, threads) = tasks(reader, &name, count?, threads?)?;
         return Some(vec![KindDraft { name, count, threads, code: code?, requests: requests? }]);
     };
-    let beside = [written.count.place(), written.threads.place(), written.code.place(), written.requests.place()];
+    let beside =
+        [written.count.place(), written.threads.place(), written.code.place(), written.requests.place()];
     if let Some(place) = beside.into_iter().flatten().next() {
         reader.wrong_with_hint(place, "this stands in one of the `kinds`", "move it there");
         return None;
@@ -192,7 +192,8 @@ fn kind(reader: &mut Reader, entry: &Entry, code: &Code<'_>) -> Option<KindDraft
 fn tasks(reader: &mut Reader, of: &Name, count: Option<u64>, threads: Option<u64>) -> Option<(u32, u32)> {
     let (count, threads) = (count.unwrap_or(1), threads.unwrap_or(1));
     if count.saturating_mul(threads) > MAX_TASKS {
-        let message = format!("`{}` has {count} times {threads} tasks; at most {MAX_TASKS} are simulated", of.text);
+        let message =
+            format!("`{}` has {count} times {threads} tasks; at most {MAX_TASKS} are simulated", of.text);
         reader.wrong(of.place, message);
         return None;
     }

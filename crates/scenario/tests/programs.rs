@@ -11,7 +11,7 @@ use scenario::{Overrides, load, settable};
 use sim_core::engine::Simulation;
 use sim_core::outcome::{Outcome, RunReport};
 use sim_core::program::{Change, Objects, Op, PoolRules};
-use workloads::program::{STATEMENTS, VARIATIONS};
+use workloads::program::{BY, STATEMENTS, VARIATIONS};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -48,7 +48,7 @@ fn example(name: &str) -> String {
 #[test]
 fn the_page_has_every_statement_as_it_is() {
     let page = fs::read_to_string(root().join("docs/programs.md")).unwrap();
-    for row in STATEMENTS.iter().chain(VARIATIONS) {
+    for row in STATEMENTS.iter().chain(VARIATIONS).chain([&BY]) {
         assert!(page.contains(&format!("| `{}` | {} |", row.form, row.about)), "{}", row.form);
     }
 }
@@ -56,7 +56,7 @@ fn the_page_has_every_statement_as_it_is() {
 #[test]
 fn the_examples_of_the_page_run() {
     let all = examples();
-    assert_eq!(all.len(), 9);
+    assert_eq!(all.len(), 10);
     for text in all {
         let experiment = resolved(&text, &[]);
         for plan in &experiment.runs {
@@ -92,6 +92,32 @@ fn kinds_are_applications_with_names_of_their_own() {
     let clash = "name: x\nmachine: core:2\npolicies: [LOAD]\napps:\n  a-b: { workload: hog }\n  \
         a: { program: { kinds: { b: { code: run 1s }, c: { code: run 1s } } } }\n";
     assert!(refused(clash).contains("two applications would be called `a-b`"));
+}
+
+#[test]
+fn teams_have_threads_and_the_runtimes_that_are_stated() {
+    let text = example("nested");
+    let experiment = resolved(&text, &[]);
+    let plan = &experiment.runs[0];
+    let app = &plan.apps[0];
+    assert_eq!((app.tasks, app.team, app.teams_share, app.own_runtimes.len()), (4, 2, true, 1));
+    assert!(app.team_runtime.is_none());
+    // 100 passes of 1 ms alone and 3 ms in the region, on 4 cpus.
+    let ms = simulated(plan).makespan.ns() as f64 / 1e6;
+    assert!((ms - 400.0).abs() < 2.0, "{ms} ms");
+    let crowded = &experiment.runs[1];
+    assert_eq!(crowded.apps[0].tasks, 8);
+    assert!(simulated(crowded).makespan.ns() as f64 / 1e6 > 1.7 * 300.0);
+    let both = text.replace("runtime: libgomp", "runtime: { mpi: openmpi, openmp: libgomp }");
+    let app = &resolved(&both, &[]).runs[0].apps[0];
+    assert_eq!((app.teams_share, app.process()), (false, 2));
+    assert_eq!(app.team_runtime.as_ref().map(|of| of.name.as_str()), Some("libgomp"));
+    let (alone, _) = text.split_once("sweep:").unwrap();
+    let none = alone.replace("runtime: libgomp", "runtime: { mpi: openmpi, openmp: libgomp }");
+    let none = none.replace("threads: 2", "threads: 1").replace("parallel { run 2ms; barrier; run 1ms }", "");
+    assert!(refused(&none).contains("add `threads: 4` to the kind"));
+    let many = alone.replace("count: 2", "count: 1000000").replace("threads: 2", "threads: 1000000");
+    assert!(refused(&many).contains("tasks; at most"), "{}", refused(&many));
 }
 
 #[test]

@@ -148,7 +148,8 @@ fn times(app: &AppSpec) -> Result<(u64, u64), &'static str> {
         return Err("its clock is in a loop within a loop");
     }
     let end = program.partner(start as u32) as usize;
-    let jumps = |op: &Op| matches!(op, Op::Branch { to, .. } | Op::Jump(to) | Op::Lead(to) if usize::from(*to) > at);
+    let jumps =
+        |op: &Op| matches!(op, Op::Branch { to, .. } | Op::Jump(to) | Op::Lead(to) if usize::from(*to) > at);
     if ops[start + 1..at].iter().any(jumps) {
         return Err("not every pass of its loop waits for its clock");
     }

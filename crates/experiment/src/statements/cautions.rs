@@ -93,38 +93,59 @@ fn full_team(case: &Case<'_, '_>) -> Option<Said> {
         all.into_iter().filter(crowded).map(|setup| (setup, case.table.with(worst.configuration)))
     });
     let here = case.setups.iter().copied().filter(crowded).map(|setup| (setup, String::new()));
-    if let Some((Setup { app, tasks, cpus, beside, beside_tasks, .. }, with)) = here.chain(there).next() {
+    if let Some((setup, with)) = here.chain(there).next() {
+        let Setup { app, tasks, cpus, beside, beside_tasks, .. } = setup;
         let others: Vec<&str> = beside.iter().map(String::as_str).collect();
         let most = cpus.saturating_sub(*beside_tasks);
-        let fewer = (most > 0).then(|| format!("--set apps.{app}.tasks={most} and "));
+        let compare = compared(setup, (most > 0).then_some(most));
         return Some(Said {
             text: format!(
                 "{app} polls with {tasks} tasks on {cpus} cpus beside {}{with}: while these run, every \
-                 barrier waits for the task that shares its cpu; compare {}--set apps.{app}.runtime=block.",
+                 barrier waits for the task that shares its cpu; compare {compare}.",
                 some(&others),
-                fewer.unwrap_or_default()
             ),
-            change: Some(format!("apps.{app}.runtime=block")),
+            change: sleeping(setup),
         });
     }
     let full = |setup: &&&Setup| setup.polls && setup.is_full() && is_judged(case, setup);
     let teams: Vec<&&Setup> = case.setups.iter().filter(full).collect();
-    let Setup { app, tasks, cpus, beside, .. } = teams.first()?;
+    let setup = teams.first()?;
+    let Setup { app, tasks, cpus, beside, .. } = setup;
     let also: Vec<&str> = teams[1..].iter().map(|team| team.app.as_str()).collect();
     let also = if also.is_empty() { String::new() } else { format!(" (as does {})", some(&also)) };
     let others: Vec<&str> = beside.iter().map(String::as_str).collect();
     let (with, fewer) = if others.is_empty() {
-        (String::new(), format!("--set apps.{app}.tasks={} and ", tasks - 1))
+        (String::new(), Some(tasks - 1))
     } else {
-        (format!(", which it fills together with {}", some(&others)), String::new())
+        (format!(", which it fills together with {}", some(&others)), None)
     };
+    let compare = compared(setup, fewer);
     Some(Said {
         text: format!(
             "{app} polls with {tasks} tasks on {cpus} cpus{with}{also}: another busy task there would delay \
-             every barrier, often several times over; compare {fewer}--set apps.{app}.runtime=block.",
+             every barrier, often several times over; compare {compare}.",
         ),
-        change: Some(format!("apps.{app}.runtime=block")),
+        change: sleeping(setup),
     })
+}
+
+/// The setting with which the tasks of an application sleep while they wait. The kinds of a program may state
+/// runtimes of their own.
+fn sleeping(setup: &Setup) -> Option<String> {
+    (!setup.states_tasks).then(|| format!("apps.{}.runtime=block", setup.app))
+}
+
+/// What to compare with a team that polls: fewer tasks, if that would help, and waiting asleep.
+fn compared(setup: &Setup, fewer: Option<u32>) -> String {
+    let fewer = match (fewer, setup.states_tasks) {
+        (None, _) => String::new(),
+        (Some(tasks), false) => format!("--set apps.{}.tasks={tasks} and ", setup.app),
+        (Some(tasks), true) => format!("{} and ", plural(tasks as usize, "task", "tasks")),
+    };
+    match sleeping(setup) {
+        Some(setting) => format!("{fewer}--set {setting}"),
+        None => format!("{fewer}the runtime `block`"),
+    }
 }
 
 /// Whether the answer is about this application.

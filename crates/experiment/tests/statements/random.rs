@@ -135,6 +135,7 @@ fn set_up(random: &mut Random, results: &mut Results) {
             smt_compute: random.chance(0.5).then_some(620),
             bound: random.chance(0.8).then(|| random.pick(&[[0, 0], [0, 600], [1_000, 1_000]])),
             polls_first: random.chance(0.5),
+            states_tasks: random.chance(0.2),
             polls: random.chance(0.5),
             beside_tasks: beside.len() as u32 * random.pick(&[1, 3, 12]),
             beside,

@@ -17,7 +17,9 @@ use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
-use crate::engine::state::{App, Boxed, Cpu, History, Look, MaybeNode, Own, OwnRuntime, ProcessId, RunObjects, Task};
+use crate::engine::state::{
+    App, Boxed, Cpu, History, Look, MaybeNode, Own, OwnRuntime, ProcessId, RunObjects, Task,
+};
 use crate::engine::ticks::Ticks;
 use crate::engine::watch::Watch;
 use crate::engine::{Engine, Simulation};

@@ -125,7 +125,9 @@ impl Reference<'_> {
     /// All below the current task in the tree have arrived.
     fn gathered(&mut self, c: usize, t: usize, mut overhead: Overhead) {
         let (app, scope) = (self.tasks[t].app, self.tasks[t].scope);
-        let BarrierKind::Tree { arity } = self.runtime(app, usize::from(scope == Scope::Team)).barrier else { return };
+        let BarrierKind::Tree { arity } = self.runtime(app, usize::from(scope == Scope::Team)).barrier else {
+            return;
+        };
         let (members, number, present_episode) = self.present_episode(t);
         present_episode.gathered.remove(&number);
         if number == 0 {

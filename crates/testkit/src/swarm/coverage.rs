@@ -55,7 +55,7 @@ const SETTINGS: [&str; 15] = [
 ];
 
 /// The operations of programs.
-pub(super) const OPERATIONS: [&str; 30] = [
+pub(super) const OPERATIONS: [&str; 31] = [
     "compute",
     "serial",
     "barrier",

@@ -232,7 +232,12 @@ impl<'a, C> Compiler<'a, C> {
         &self.drafts[self.app]
     }
 
-    pub(super) fn refuse<T>(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) -> Option<T> {
+    pub(super) fn refuse<T>(
+        &mut self,
+        place: Place,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Option<T> {
         self.reader.wrong_with_hint(place, message, hint);
         None
     }
@@ -605,5 +610,4 @@ impl<'a, C> Compiler<'a, C> {
         }
         Some(*self.named.clocks.entry(text.to_owned()).or_insert(next as u8))
     }
-
 }

@@ -32,7 +32,13 @@ pub(super) fn passes_at_once(body: &[Op], first: usize) -> bool {
         match op {
             Op::Compute { work, .. } if work.raw() > 0 => {}
             Op::Sleep { span, .. } if *span > Span::ZERO => {}
-            Op::Barrier | Op::TeamBarrier | Op::Respawn | Op::Yield | Op::Until { .. } | Op::Io { .. } | Op::Work(_) => {}
+            Op::Barrier
+            | Op::TeamBarrier
+            | Op::Respawn
+            | Op::Yield
+            | Op::Until { .. }
+            | Op::Io { .. }
+            | Op::Work(_) => {}
             Op::Jump(to) => set(&mut at_once, usize::from(*to) - first),
             Op::Branch { to, .. } | Op::Lead(to) => {
                 set(&mut at_once, usize::from(*to) - first);

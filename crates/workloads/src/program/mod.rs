@@ -14,9 +14,9 @@ mod loops;
 mod objects;
 mod parse;
 mod statements;
+mod teams;
 #[cfg(test)]
 mod tests;
-mod teams;
 mod tree;
 mod uses;
 mod words;

@@ -78,8 +78,11 @@ pub const STATEMENTS: &[StatementForm] = &[
 ];
 
 /// What can follow a statement that waits.
-pub const BY: StatementForm =
-    row("by", "STATEMENT by RUNTIME", "Waits there as this runtime does: one of `runtimes`, or of the list of runtimes.");
+pub const BY: StatementForm = row(
+    "by",
+    "STATEMENT by RUNTIME",
+    "Waits there as this runtime does: one of `runtimes`, or of the list of runtimes.",
+);
 
 /// What can follow a length.
 pub const VARIATIONS: &[StatementForm] = &[

@@ -45,7 +45,9 @@ impl<'a, C> Compiler<'a, C> {
         let wide = match &statement.action {
             Action::Parallel(_) => true,
             Action::Repeat(_, block) | Action::Forever(block) => self.is_wide(block),
-            Action::Call(name) => of(&self.draft().sections, &name.text).is_some_and(|block| self.is_wide(block)),
+            Action::Call(name) => {
+                of(&self.draft().sections, &name.text).is_some_and(|block| self.is_wide(block))
+            }
             _ => false,
         };
         if wide {
@@ -117,7 +119,8 @@ impl<'a, C> Compiler<'a, C> {
     /// Lets the operations of a statement, those from `before` on, wait under the runtime that it names.
     pub(super) fn waits_by(&mut self, statement: &Statement, before: usize) -> Option<()> {
         let Some(name) = &statement.by else { return Some(()) };
-        let simple = statement.action.blocks().next().is_none() && !matches!(statement.action, Action::Call(_));
+        let simple =
+            statement.action.blocks().next().is_none() && !matches!(statement.action, Action::Call(_));
         let waits: Vec<usize> =
             (before..self.code.ops.len()).filter(|at| simple && self.code.ops[*at].waits()).collect();
         if waits.is_empty() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use notation::diagnostics::Place;
+use notation::parameter::Values;
 use notation::reader::Reader;
 use notation::yaml::{Node, tree};
 use sim_core::ids::{CpuId, EventId, Id as _, LockId, PoolId, ProfileId};
@@ -98,6 +99,10 @@ fork k 4
 join k 4
 work g
 yield
+receive q by spin
+parallel {
+  barrier by block
+}
 io disk 1ms exponential
 repeat 3 {
   run 1us
@@ -275,6 +280,84 @@ fn forked_kinds_wait_for_starts_and_report_ends() {
     let ops = child.program(Bases::default()).unwrap().ops().to_vec();
     assert_eq!(ops[..3], [Op::Repeat(0), Op::Take { event: EventId(0), count: 1 }, Op::Respawn]);
     assert_eq!(ops[4..], [Op::Post { event: EventId(1), count: 1, kept: true }, Op::End]);
+}
+
+/// A program of one kind with teams of threads.
+fn teams(count: u32, threads: u32, code: &str) -> Draft {
+    let mut draft = draft(&[("a", count, code)]);
+    draft.kinds[0].threads = threads;
+    draft
+}
+
+#[test]
+fn parallel_regions_are_for_all_threads_and_the_rest_for_the_first_one() {
+    let code = "run 1ms; repeat 5 { yield; run 2ms; parallel { run 3ms; barrier; run 4ms }; exchange 1 }; \
+                barrier";
+    let drafts = [teams(3, 4, code)];
+    let linked = linked(&drafts).unwrap();
+    let kind = &linked.kinds[0][0];
+    assert_eq!((kind.count, kind.threads), (12, 4));
+    let ops = kind.program(Bases::default()).unwrap().ops().to_vec();
+    let run = |ms| {
+        let work = sim_core::time::Work::from_span(Span::from_ms(ms));
+        Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }
+    };
+    let region = [Op::TeamBarrier, run(3), Op::TeamBarrier, run(4), Op::TeamBarrier];
+    // The others pass over what is for the first thread: to the loop, to the region, to the end of the pass.
+    assert_eq!(ops[..6], [Op::Lead(2), run(1), Op::Repeat(5), Op::Lead(6), Op::Yield, run(2)]);
+    assert_eq!(ops[6..11], region);
+    // The first threads of teams lie 4 ranks apart.
+    let after = [Op::Lead(13), Op::Exchange { shift: 4 }, Op::End, Op::Lead(16), Op::LeadersBarrier];
+    assert_eq!(ops[11..], after[..5]);
+}
+
+#[test]
+fn only_the_statement_that_names_a_runtime_waits_under_it() {
+    let code = "lock l; wait c with l by spin; unlock l; broadcast c; barrier by brief; barrier";
+    let mut draft = draft(&[("a", 2, code)]);
+    let form = |name| {
+        let entry = crate::runtimes::RUNTIMES.find(name).unwrap();
+        RuntimeForm { name: entry.name, values: Values::defaults(entry.parameters) }
+    };
+    draft.runtimes = vec![(name("brief"), form("libgomp")), (name("spare"), form("block"))];
+    let mut reader: Reader = Reader::new(());
+    let linked = link(&mut reader, &[draft]).unwrap();
+    let remarks = reader.remarks().join("; ");
+    assert!(remarks.contains("`spare` of `app` is declared and not used"), "{remarks}");
+    let kind = &linked.kinds[0][0];
+    let program = kind.program(Bases::default()).unwrap();
+    let of = |at: usize| program.by(at).checked_sub(1).map(|n| kind.runtimes()[usize::from(n)].0.as_str());
+    let waits: Vec<_> =
+        (0..program.ops().len()).filter_map(|at| Some((program.ops()[at], of(at)?))).collect();
+    assert_eq!(waits, [(Op::Take { event: EventId(0), count: 1 }, "spin"), (Op::Barrier, "brief")]);
+    assert_eq!((kind.runtimes().len(), kind.runtimes()[1].1.name), (2, "libgomp"));
+}
+
+#[test]
+fn teams_and_runtimes_are_refused_where_they_mean_nothing() {
+    let refused = |count, threads, code| linked(&[teams(count, threads, code)]).unwrap_err();
+    let cases = [
+        (1, 1, "parallel { run 1ms }", "add `threads: 4` to the kind"),
+        (1, 2, "parallel { parallel { run 1ms } }", "a parallel region in a parallel region"),
+        (1, 2, "choose { 50% { parallel { run 1ms } } }", "put `choose` into the region"),
+        (2, 2, "parallel { share 4 { run 1ms } }", "use `repeat`, or `count: 1`"),
+        (2, 2, "parallel { run 1ms; exchange 1 }", "put it outside of `parallel`"),
+        (2, 2, "parallel { run 1ms; barrier b }", "write `barrier`"),
+        (2, 2, "share 3 { parallel { run 1ms } }", "take the barrier out"),
+        (1, 1, "run 1ms by spin", "does not wait for other tasks"),
+        (1, 1, "send q by spin; receive q; run 1ms", "does not wait for other tasks"),
+        (2, 1, "barrier by spni", "did you mean `spin`?"),
+        (2, 1, "repeat 3 { barrier } by spin", "does not wait for other tasks"),
+    ];
+    for (count, threads, code, wanted) in cases {
+        let message = refused(count, threads, code);
+        assert!(message.contains(wanted), "{code}: {message}");
+    }
+    // One team may share the passes of a loop.
+    assert!(linked(&[teams(1, 4, "parallel { share 4 { run 1ms } }")]).is_ok());
+    let mut forked = draft(&[("main", 1, "fork child; join child"), ("child", 1, "parallel { run 1ms }")]);
+    forked.kinds[1].threads = 2;
+    assert!(linked(&[forked]).unwrap_err().contains("leave out `threads`"));
 }
 
 #[test]

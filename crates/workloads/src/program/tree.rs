@@ -139,10 +139,9 @@ impl Action {
     /// The blocks inside it.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let (one, several): (Option<&Block>, &[(u64, Block)]) = match self {
-            Self::Repeat(_, block)
-            | Self::Forever(block)
-            | Self::Share(_, block)
-            | Self::Parallel(block) => (Some(block), &[]),
+            Self::Repeat(_, block) | Self::Forever(block) | Self::Share(_, block) | Self::Parallel(block) => {
+                (Some(block), &[])
+            }
             Self::Choose(cases) => (None, cases),
             _ => (None, &[]),
         };
