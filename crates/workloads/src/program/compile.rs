@@ -16,7 +16,7 @@ use super::draft::{Draft, RuntimeForm, of};
 use super::graphs::GraphDraft;
 use super::loops::passes_at_once;
 use super::objects::{ALL, All, Number};
-use super::teams::Team;
+use super::team::Team;
 use super::tree::{Action, Length, Name, Run, Statement};
 use super::uses::{self, Sort};
 

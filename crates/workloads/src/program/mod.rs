@@ -13,8 +13,9 @@ mod link;
 mod loops;
 mod objects;
 mod parse;
+mod regions;
 mod statements;
-mod teams;
+mod team;
 #[cfg(test)]
 mod tests;
 mod tree;
