@@ -452,6 +452,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{EventId, LockId};
 
     #[test]
     fn shared_loops_hold_nothing_that_ranks_must_do_equally_often() {
