@@ -108,8 +108,8 @@ keys! {
     /// Slice of each of its tasks. Default: that of the application.
     slice: Duration<100_000, 100_000_000> {}
 
-    /// How its tasks wait. Default: that of the application, else `block`. With `threads` it can be two: `mpi`
-    /// for the first threads of teams among each other, `openmp` for the threads of a team.
+    /// How its tasks wait. Default: that of the application, else `block`. With `threads` it can be two:
+    /// `mpi` for the first threads of teams among each other, `openmp` for the threads of a team.
     runtime: Runtime {}
 
     /// How long after it came a request should be answered. Default: that of the application, else the

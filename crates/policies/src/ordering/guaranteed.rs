@@ -42,7 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `GUARANTEED`.
     struct Parameters {
-        /// How long a task runs, up to the next timer tick, before the ratios are compared again (the book
+        /// How long a task runs, up to the next timer tick, before the ratios are compared again (the source
         /// gives none here; 20 to 50 ms is its advice for turns).
         slice: Duration = SCX_SLICE, in LEAST_SLICE..=s(1000);
     }

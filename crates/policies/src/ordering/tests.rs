@@ -134,7 +134,7 @@ fn the_guarantee_counts_from_the_creation_of_a_task() {
     // x of 5 s for the one that comes at 5 s: x / 5 = (10 - x) / 10.
     let apps = vec![("a", 0, 1024, 1, long()), ("b", 5_000, 1024, 1, long())];
     near(&shares(&run(&super::GUARANTEED, &[], ONE, apps, 10_000)), &[6_667, 3_333]);
-    // The one that slept is owed 5 s, and computes for 3 s only.
+    // The one that slept is entitled to 5 s, and computes for 3 s only.
     let returns = vec![sleep(5_000), compute(3_000)];
     let apps = vec![("steady", 0, 1024, 1, vec![compute(6_000)]), ("returns", 0, 1024, 1, returns)];
     near(&ends(&run(&super::GUARANTEED, &[], ONE, apps, 20_000)), &[9_000, 8_000]);
@@ -155,9 +155,9 @@ fn no_task_is_a_quantum_ahead_of_its_guarantee() {
                 shares(&run(&super::GUARANTEED, &[], ONE, weights.into_iter().map(app).collect(), horizon));
             let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
             for (had, weight) in shares.iter().zip(weights) {
-                let owed = horizon * u64::from(weight) / total;
-                assert!(*had <= owed + 21, "{weights:?} at {horizon}: {shares:?}");
-                assert!(!equal || *had + 21 >= owed, "{weights:?} at {horizon}: {shares:?}");
+                let due = horizon * u64::from(weight) / total;
+                assert!(*had <= due + 21, "{weights:?} at {horizon}: {shares:?}");
+                assert!(!equal || *had + 21 >= due, "{weights:?} at {horizon}: {shares:?}");
             }
         }
     }

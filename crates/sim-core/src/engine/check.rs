@@ -244,8 +244,8 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     let (own, used) = (app.own_runtimes.len(), app.program.own_runtimes());
     if own > MAX_OWN_RUNTIMES || usize::from(used) > own {
         return Err(format!(
-            "application `{name}` has {own} runtimes of single operations, of at most {MAX_OWN_RUNTIMES}, and \
-             uses number {used}"
+            "application `{name}` has {own} runtimes of single operations, of at most {MAX_OWN_RUNTIMES}, \
+             and uses number {used}"
         ));
     }
     let none = |cpus: &CpuSet| !cpus.iter().any(|cpu| cpu.0 < machine.cpus());

@@ -193,8 +193,8 @@ pub enum Op {
     Jump(u16),
     /// The task changes how it is scheduled: a number of [`Program::changes`].
     Set(u16),
-    /// A task that is not the first of its team goes on at another operation behind this one, in the same loop
-    /// body ([`super::AppSpec::team`]).
+    /// A task that is not the first of its team goes on at another operation behind this one, in the same
+    /// loop body ([`super::AppSpec::team`]).
     Lead(u16),
     /// The work of the present request is done.
     Done,

@@ -72,8 +72,8 @@ impl Program {
         Ok(Self { ops, profiles, partner, around, locks, per_pass, tables, changes, by: Vec::new() })
     }
 
-    /// The same, where each operation waits under another runtime of its application: 0 under the one that all
-    /// or those of its team have, n under number n - 1 of [`super::AppSpec::own_runtimes`]. As many as
+    /// The same, where each operation waits under another runtime of its application: 0 under the one that
+    /// all or those of its team have, n under number n - 1 of [`super::AppSpec::own_runtimes`]. As many as
     /// operations, or none.
     ///
     /// # Errors

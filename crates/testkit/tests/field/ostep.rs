@@ -126,7 +126,7 @@ fn caches_that_hold_a_job_make_three_cpus_more_than_three_times_as_fast() {
 #[test]
 fn affinity_keeps_caches_warm() {
     // -n 2 -L a:100:100,b:100:50,c:100:50: 150; then with -A a:0,b:1,c:1. Here the last turns of two jobs are
-    // on cpus that still hold their data: one fetch of 5 units less than in the book.
+    // on cpus that still hold their data: one fetch of 5 units less than in the text.
     are(&makespans("multi_affinity"), &[150.0 - 5.0, 110.0]);
 }
 
