@@ -191,7 +191,7 @@ pub enum Op {
     },
     /// Goes on at another operation behind this one, in the same loop body.
     Jump(u16),
-    /// The task changes how it is scheduled: a number of [`Program::changes`].
+    /// The task changes how it is scheduled: a number of [`super::Program::changes`].
     Set(u16),
     /// A task that is not the first of its team goes on at another operation behind this one, in the same
     /// loop body ([`super::AppSpec::team`]).
