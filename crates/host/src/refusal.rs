@@ -187,6 +187,7 @@ const fn unknown(op: &Op) -> Option<&'static str> {
         | Op::End => None,
         Op::TeamBarrier | Op::LeadersBarrier => Some("barriers of teams"),
         Op::Exchange { .. } => Some("exchanges between neighbours"),
+        Op::Message(_) | Op::Apart { .. } => Some("messages between ranks"),
         Op::Transfer { .. } => Some("all-to-all transfers"),
         Op::Lock(_) | Op::Unlock(_) => Some("critical sections"),
         Op::Respawn => Some("new processes"),

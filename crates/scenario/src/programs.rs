@@ -14,7 +14,7 @@ use workloads::LOCK_KINDS;
 use workloads::program::{
     self, Block, Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, Name, QueueForm, RuntimeForm,
 };
-use workloads::runtimes::RUNTIMES;
+use workloads::runtimes::{MessageRules, RUNTIMES};
 
 use crate::Reader;
 use crate::graphs::graph;
@@ -148,7 +148,8 @@ fn kinds(
         let requests = written.requests.given(reader);
         let code = code(reader, text);
         let (count, threads) = tasks(reader, &name, count?, threads?)?;
-        return Some(vec![KindDraft { name, count, threads, code: code?, requests: requests? }]);
+        let messages = MessageRules::PLAIN;
+        return Some(vec![KindDraft { name, count, threads, code: code?, messages, requests: requests? }]);
     };
     let beside =
         [written.count.place(), written.threads.place(), written.code.place(), written.requests.place()];
@@ -185,7 +186,8 @@ fn kind(reader: &mut Reader, entry: &Entry, code: &Code<'_>) -> Option<KindDraft
     };
     let code = code(reader, text);
     let (count, threads) = tasks(reader, &name, count?, threads?)?;
-    Some(KindDraft { name, count, threads, code: code?, requests: requests? })
+    let messages = MessageRules::PLAIN;
+    Some(KindDraft { name, count, threads, code: code?, messages, requests: requests? })
 }
 
 /// The tasks of a kind, and the threads of each.

@@ -56,7 +56,7 @@ fn the_page_has_every_statement_as_it_is() {
 #[test]
 fn the_examples_of_the_page_run() {
     let all = examples();
-    assert_eq!(all.len(), 10);
+    assert_eq!(all.len(), 11);
     for text in all {
         let experiment = resolved(&text, &[]);
         for plan in &experiment.runs {

@@ -1,6 +1,7 @@
 //! Random small scenarios: every feature of the engine, drawn from one seed.
 
 mod added;
+mod messages;
 mod pools;
 pub mod programs;
 mod waits;
@@ -26,6 +27,7 @@ use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
 pub use added::{with_commands, with_locks, with_real_time};
+pub use messages::with_messages;
 pub use pools::with_pools;
 pub use programs::{with_classes, with_programs};
 pub use waits::with_own_runtimes;

@@ -20,8 +20,8 @@ use testkit::policies::{Fixed, Restless};
 use testkit::reference;
 use testkit::scenarios::programs::{OPERATIONS, operation};
 use testkit::scenarios::{
-    Small, random, with_classes, with_commands, with_locks, with_own_runtimes, with_pools, with_programs,
-    with_real_time,
+    Small, random, with_classes, with_commands, with_locks, with_messages, with_own_runtimes, with_pools,
+    with_programs, with_real_time,
 };
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
@@ -329,6 +329,24 @@ fn engine_and_reference_agree_on_pools() {
     let count = seeds(600).end - seeds(600).start;
     let found = [ended * 8, jobs / 10, steals, waits];
     assert!(count < 600 || found.iter().all(|found| *found > count), "ended, jobs, steals, waits: {found:?}");
+}
+
+#[test]
+fn engine_and_reference_agree_on_messages() {
+    let (mut ended, mut polls) = (0, 0);
+    for seed in seeds(600) {
+        let small = with_messages(scenario(seed), seed);
+        let report = compare(&format!("messages, seed {seed}"), &small, || policy(seed));
+        ended += u64::from(matches!(report.outcome, Outcome::Completed));
+        polls += report.apps.iter().map(|app| app.counters.yields).sum::<u64>();
+        let small = with_messages(in_lock_step(seed), seed);
+        compare(&format!("messages in lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
+        compare(&format!("messages in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
+        let small = with_commands(with_messages(scenario(seed), seed), seed);
+        compare(&format!("messages and commands, seed {seed}"), &small, || policy(seed));
+    }
+    let count = seeds(600).end - seeds(600).start;
+    assert!(count < 600 || ended * 8 > count && polls > count, "ended, yields: {ended}, {polls}");
 }
 
 #[test]

@@ -33,8 +33,8 @@ fn files(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
 
 /// The first word to avoid in a text, and what to write instead.
 fn avoided(text: &str) -> Option<(&'static str, &'static str)> {
-    // The name of an option that other programs have, too.
-    let lower = text.to_lowercase().replace("--dry-run", "");
+    // The name of an option that other programs have, too, and that of an algorithm of MPI libraries.
+    let lower = text.to_lowercase().replace("--dry-run", "").replace("ring algorithm", "");
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let occurs = |form: &str| {
         lower.match_indices(form).any(|(at, _)| {

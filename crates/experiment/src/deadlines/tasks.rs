@@ -148,8 +148,13 @@ fn times(app: &AppSpec) -> Result<(u64, u64), &'static str> {
         return Err("its clock is in a loop within a loop");
     }
     let end = program.partner(start as u32) as usize;
-    let jumps =
-        |op: &Op| matches!(op, Op::Branch { to, .. } | Op::Jump(to) | Op::Lead(to) if usize::from(*to) > at);
+    let jumps = |op: &Op| {
+        let to = match op {
+            Op::Branch { to, .. } | Op::Jump(to) | Op::Lead(to) | Op::Apart { to, .. } => usize::from(*to),
+            _ => 0,
+        };
+        to > at
+    };
     if ops[start + 1..at].iter().any(jumps) {
         return Err("not every pass of its loop waits for its clock");
     }
@@ -192,7 +197,7 @@ fn most(program: &Program, from: usize, to: usize) -> Result<u128, &'static str>
                 let longest = longest(program, work.raw(), spread).ok_or("its work has no upper bound")?;
                 reach(at + 1, before + longest);
             }
-            Op::Branch { to: other, .. } | Op::Lead(other) => {
+            Op::Branch { to: other, .. } | Op::Lead(other) | Op::Apart { to: other, .. } => {
                 reach(usize::from(other), before);
                 reach(at + 1, before);
             }

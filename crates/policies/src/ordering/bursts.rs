@@ -96,6 +96,7 @@ impl Walk<'_> {
                 | Op::TeamBarrier
                 | Op::LeadersBarrier
                 | Op::Exchange { .. }
+                | Op::Message(_)
                 | Op::Work(_) => self.ends(),
                 _ => {}
             }

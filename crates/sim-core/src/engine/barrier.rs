@@ -4,8 +4,9 @@ use crate::engine::Engine;
 use crate::engine::invariants::violated;
 use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
 use crate::event::Timer;
-use crate::ids::{CpuId, TaskId};
+use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::TaskState;
+use crate::program::Partners;
 use crate::run_queue::Rules;
 use crate::sync::BarrierStep;
 use crate::time::Time;
@@ -80,6 +81,33 @@ impl Engine<'_> {
         let rank = self.shared.apps[app].rank(id);
         let ranks = u64::from(self.shared.apps[app].tasks);
         let to = ((u64::from(rank) + u64::from(shift)) % ranks) as u32;
+        self.tell_rank(cpu, (app, pc), to);
+        let ready = self.shared.apps[app].exchanges.ready(pc.into(), rank, self.shared.now);
+        self.begin_wait(cpu, Waiting::Exchange, ready);
+    }
+
+    /// Signals one rank if the current task is to, and waits for another one if it is to: then true.
+    pub(crate) fn message(&mut self, cpu: CpuId, with: Partners) -> bool {
+        let id = self.cpus[cpu].current;
+        let (app, pc) = (self.shared.tasks[id].app(), self.shared.tasks[id].pc);
+        let (rank, ranks) = self.shared.apps[app].number(id);
+        let team = self.shared.apps[app].team;
+        if let Some(to) = rank.and_then(|rank| with.to(rank, ranks)) {
+            self.tell_rank(cpu, (app, pc), to * team);
+        }
+        if rank.and_then(|rank| with.from(rank, ranks)).is_none() {
+            self.shared.tasks[id].pc += 1;
+            return false;
+        }
+        let rank = self.shared.apps[app].rank(id);
+        let ready = self.shared.apps[app].exchanges.ready(pc.into(), rank, self.shared.now);
+        self.begin_wait(cpu, Waiting::Exchange, ready);
+        true
+    }
+
+    /// Signals a rank at the operation of the current task. A part of its callers, one of which is frequent.
+    #[inline(always)]
+    fn tell_rank(&mut self, cpu: CpuId, (app, pc): (AppId, u16), to: u32) {
         let other = self.shared.apps[app].task(to);
         let visible = self.shared.visible(&self.cpus[cpu], other);
         self.shared.apps[app].exchanges.notify(pc.into(), to, visible);
@@ -87,8 +115,6 @@ impl Engine<'_> {
         if record.waiting == Waiting::Exchange && record.pc == pc && record.ready().is_never() {
             self.signal(cpu, other, Some(visible));
         }
-        let ready = self.shared.apps[app].exchanges.ready(pc.into(), rank, self.shared.now);
-        self.begin_wait(cpu, Waiting::Exchange, ready);
     }
 
     /// Signals a waiting task. It observes the signal at `visible`, or else when the store reaches its cpu.

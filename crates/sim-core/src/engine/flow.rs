@@ -48,8 +48,17 @@ impl Engine<'_> {
                 let task = &mut self.shared.tasks[id];
                 task.pc = if leads { task.pc + 1 } else { to };
             }
+            Op::Apart { with, tells, to } => {
+                let app = &self.shared.apps[self.shared.tasks[id].app()];
+                let (rank, ranks) = app.number(id);
+                let partner =
+                    rank.and_then(|rank| if tells { with.to(rank, ranks) } else { with.from(rank, ranks) });
+                let task = &mut self.shared.tasks[id];
+                task.pc = if partner.is_some() { task.pc + 1 } else { to };
+            }
             Op::Set(change) => return self.change_self(cpu, change),
             Op::Work(pool) => return self.work_in(cpu, pool),
+            Op::Message(with) => return self.message(cpu, with),
             Op::Done => {
                 self.shared.tasks[id].pc += 1;
                 self.shared.end_response(id);

@@ -69,7 +69,7 @@ fn process_of(spec: &AppSpec, app: AppId, first: u32, rank: u32) -> ProcessId {
 }
 
 fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: Span) -> App {
-    let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
+    let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. } | Op::Message(_)));
     let affinity = |(at, cpus): (Span, CpuSet)| (at, Affinity::Set(Arc::new(cpus)));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     let of_team = spec.team_runtime.as_ref();

@@ -3,6 +3,7 @@
 mod change;
 mod objects;
 mod ops;
+mod partners;
 mod pools;
 mod validated;
 
@@ -20,6 +21,7 @@ pub use change::Change;
 pub(crate) use objects::pools_of;
 pub use objects::{Arrivals, Device, Event, NamedLock, Objects, Source, Stream};
 pub use ops::{MemoryProfile, Op, Pages, TransferOrder};
+pub use partners::Partners;
 pub use pools::{Job, JobEnd, JobQueues, Pool, PoolRules, Roots, Victims};
 pub use validated::Program;
 

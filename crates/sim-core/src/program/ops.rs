@@ -1,6 +1,7 @@
 //! Operations of programs.
 
 use crate::ids::{DeviceId, EventId, LockId, NodeId, PoolId, ProfileId};
+use crate::program::Partners;
 use crate::spread::Spread;
 use crate::time::{Span, Work};
 
@@ -95,6 +96,19 @@ pub enum Op {
     Exchange {
         /// Distance in ranks; taken modulo their number.
         shift: u32,
+    },
+    /// A step of a collective: signal a rank, then wait for one, where the step has them for this rank. The
+    /// ranks are those of the first tasks of teams; others pass over it.
+    Message(Partners),
+    /// A rank that such a step lets signal nobody (`tells`), or wait for nobody, goes on at another operation
+    /// behind this one, in the same loop body; so does a task that is not the first of its team.
+    Apart {
+        /// The step.
+        with: Partners,
+        /// Whether it is about whom the rank signals, or for whom it waits.
+        tells: bool,
+        /// Where the rank goes on.
+        to: u16,
     },
     /// All-to-all: read one block from every other rank, each from the reader's source's home node.
     Transfer {
@@ -213,6 +227,7 @@ impl Op {
                 | Self::TeamBarrier
                 | Self::LeadersBarrier
                 | Self::Exchange { .. }
+                | Self::Message(_)
                 | Self::Take { .. }
                 | Self::Meet { .. }
                 | Self::Work(_)

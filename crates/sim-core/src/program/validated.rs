@@ -143,7 +143,7 @@ impl Program {
                     ends.pop();
                     around = *ends.last().unwrap_or(&ops.len());
                 }
-                Op::Branch { to, .. } | Op::Jump(to) | Op::Lead(to) => {
+                Op::Branch { to, .. } | Op::Jump(to) | Op::Lead(to) | Op::Apart { to, .. } => {
                     let to = usize::from(*to);
                     // A loop that begins between the two is over before the second.
                     let inside = (i + 1..to.min(ops.len())).all(|at| {
@@ -170,7 +170,9 @@ impl Program {
                 continue;
             }
             let behind = match ops[i] {
-                Op::Branch { to, .. } | Op::Lead(to) => [Some(usize::from(to)), Some(i + 1)],
+                Op::Branch { to, .. } | Op::Lead(to) | Op::Apart { to, .. } => {
+                    [Some(usize::from(to)), Some(i + 1)]
+                }
                 Op::Jump(to) => [Some(usize::from(to)), None],
                 // All its passes may be taken.
                 Op::RepeatShared(_) => [Some(partner[i] as usize + 1), Some(i + 1)],
@@ -208,6 +210,9 @@ impl Program {
                 return Err("the work of a device is out of range".into());
             }
             Op::Take { count: 0, .. } => return Err("a task takes at least one unit of an event".into()),
+            Op::Message(with) | Op::Apart { with, .. } if !with.is_legal() => {
+                return Err("a rank has no such bit".into());
+            }
             Op::Meet { parties: 0, .. } => return Err("at least one task meets".into()),
             Op::Until { period: Span::ZERO, .. } => return Err("a clock has a period above 0".into()),
             Op::Set(change) if usize::from(*change) >= changes.len() => {
@@ -272,6 +277,7 @@ impl Program {
             Op::Serial { .. }
             | Op::LeadersBarrier
             | Op::Exchange { .. }
+            | Op::Message(_)
             | Op::Transfer { .. }
             | Op::Lock(_)
             | Op::Unlock(_)
@@ -286,6 +292,7 @@ impl Program {
             | Op::Branch { .. }
             | Op::Jump(_)
             | Op::Lead(_)
+            | Op::Apart { .. }
             | Op::Set(_)
             | Op::Done => false,
         }
@@ -299,6 +306,7 @@ impl Program {
                 | Op::TeamBarrier
                 | Op::LeadersBarrier
                 | Op::Exchange { .. }
+                | Op::Message(_)
                 | Op::Transfer { .. }
                 | Op::RepeatShared(_)
         )
@@ -342,9 +350,9 @@ impl Program {
     /// True when its ranks ever wait for each other, at barriers or in exchanges.
     #[must_use]
     pub fn synchronises(&self) -> bool {
-        let enters =
-            |op: &Op| matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier | Op::Exchange { .. });
-        self.ops.iter().any(enters)
+        let meets = |op: &Op| matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier);
+        let tells = |op: &Op| matches!(op, Op::Exchange { .. } | Op::Message(_));
+        self.ops.iter().any(|op| meets(op) || tells(op))
     }
 
     /// A length varied by a uniform 32-bit draw.
@@ -388,7 +396,8 @@ impl Program {
         self.ops.iter().any(|op| matches!(op, Op::Until { skips: true, .. }))
     }
 
-    /// True when it uses what its run shares, clocks, branches or changes: its loops do not repeat alike.
+    /// True when it uses what its run shares, clocks, branches, changes or messages that only some ranks wait
+    /// for: its loops do not repeat alike.
     #[must_use]
     pub fn is_irregular(&self) -> bool {
         self.ops.iter().any(|op| {
@@ -403,8 +412,10 @@ impl Program {
                     | Op::Branch { .. }
                     | Op::Jump(_)
                     | Op::Lead(_)
+                    | Op::Apart { .. }
                     | Op::Set(_)
                     | Op::Work(_)
+                    | Op::Message(_)
             )
         })
     }

@@ -23,6 +23,7 @@ mod groups;
 mod loads;
 mod locks;
 mod memory;
+mod messages;
 mod numa;
 mod objects;
 mod pools;

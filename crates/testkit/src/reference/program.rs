@@ -61,7 +61,8 @@ impl Reference<'_> {
                     self.shared_op(c, t, *op, &mut overhead)
                 }
                 Op::Work(pool) => self.work_in(c, t, pool, &mut overhead),
-                Op::Branch { .. } | Op::Jump(_) | Op::Lead(_) | Op::Done => {
+                Op::Message(with) => self.message(c, t, with, &mut overhead),
+                Op::Branch { .. } | Op::Jump(_) | Op::Lead(_) | Op::Apart { .. } | Op::Done => {
                     self.pass(t, *op);
                     true
                 }
@@ -139,6 +140,10 @@ impl Reference<'_> {
                 let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
                 let leads = rank % self.team(app) == 0;
                 self.tasks[t].pc = if leads { self.tasks[t].pc + 1 } else { usize::from(to) };
+            }
+            Op::Apart { with, tells, to } => {
+                let stays = self.has_partner(t, with, tells);
+                self.tasks[t].pc = if stays { self.tasks[t].pc + 1 } else { usize::from(to) };
             }
             _ => {
                 self.tasks[t].pc += 1;

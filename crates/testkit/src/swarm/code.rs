@@ -1,6 +1,7 @@
 //! Code of programs: statements, written as a text or as the list that tools write.
 
 use serde_json::{Map, Value, json};
+use workloads::program::COLLECTIVES;
 
 use super::source::Source;
 
@@ -25,6 +26,16 @@ pub(super) fn block(words: impl Into<String>, body: Vec<Line>) -> Line {
     Line::Block(words.into(), body)
 }
 
+/// Messages among the tasks of a kind.
+pub(super) fn messages(source: &mut Source<'_>) -> Line {
+    let size = *source.pick(&["", " 8B", " 4kB", " 300kB"]);
+    if source.one_in(2) {
+        return plain(format!("exchange {}{size}", source.between(1, 3)));
+    }
+    let (word, _) = *source.pick(&COLLECTIVES);
+    plain(format!("{word}{size}"))
+}
+
 /// Some of the statements that wait do so under a runtime of their own.
 pub(super) fn by_runtimes(
     source: &mut Source<'_>,
@@ -33,7 +44,8 @@ pub(super) fn by_runtimes(
 ) -> Vec<Line> {
     let waits = |words: &str| {
         let first = words.split(' ').next().unwrap_or_default();
-        ["receive", "acquire", "barrier", "join", "work", "wait", "exchange"].contains(&first)
+        ["receive", "acquire", "barrier", "join", "work", "wait", "exchange", "bcast", "allreduce"]
+            .contains(&first)
     };
     let mut of = |line: &Line| match line {
         Line::Plain(words) if waits(words) && source.one_in(6) => {

@@ -55,7 +55,7 @@ const SETTINGS: [&str; 15] = [
 ];
 
 /// The operations of programs.
-pub(super) const OPERATIONS: [&str; 31] = [
+pub(super) const OPERATIONS: [&str; 33] = [
     "compute",
     "serial",
     "barrier",
@@ -87,6 +87,8 @@ pub(super) const OPERATIONS: [&str; 31] = [
     "done",
     "work",
     "lead",
+    "message",
+    "apart",
 ];
 
 /// The name of an operation in [`OPERATIONS`].
@@ -125,6 +127,8 @@ fn operation(op: &Op, program: &Program) -> &'static str {
         Op::Done => 28,
         Op::Work(_) => 29,
         Op::Lead(_) => 30,
+        Op::Message(_) => 31,
+        Op::Apart { .. } => 32,
     };
     OPERATIONS[at]
 }

@@ -467,7 +467,7 @@ impl<'d, 'a> Program<'d, 'a> {
             let mut body = if self.source.one_in(2) { self.pieces(1) } else { Vec::new() };
             body.push(block("parallel", inside));
             match self.source.below(4) {
-                0 => body.push(plain(format!("exchange {}", self.source.between(1, 3)))),
+                0 => body.push(code::messages(self.source)),
                 1 => body.push(plain("barrier")),
                 _ => {}
             }
@@ -538,7 +538,7 @@ impl<'d, 'a> Program<'d, 'a> {
     fn together(&mut self) -> Vec<Line> {
         match self.source.below(6) {
             0 => vec![plain("barrier")],
-            1 => vec![plain(format!("exchange {}", self.source.between(1, 3)))],
+            1 => vec![code::messages(self.source)],
             2 if !self.has("mate") => {
                 self.uses("b2");
                 vec![plain("barrier b2")]

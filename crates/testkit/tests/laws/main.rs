@@ -22,6 +22,7 @@ mod latencies;
 mod locks;
 mod looks;
 mod memory;
+mod messages;
 mod modern_balancing;
 mod numa_balancing;
 mod numa_placement;

@@ -19,6 +19,7 @@ use super::objects::{ALL, All, Number};
 use super::team::Team;
 use super::tree::{Action, Length, Name, Run, Statement};
 use super::uses::{self, Sort};
+use crate::runtimes::MessageRules;
 
 /// Most clocks of a task.
 const MOST_CLOCKS: usize = 16;
@@ -50,6 +51,7 @@ pub(super) fn kind<C>(
     compiler.depth = usize::from(forked.is_some());
     compiler.forked = forked.is_some();
     compiler.team = Team::of(kind.threads, kind.count);
+    compiler.messages = kind.messages;
     if compiler.forked && kind.threads > 1 {
         let message = format!("the kind `{}` is forked, so it has no teams of threads", kind.name.text);
         reader.wrong_with_hint(kind.name.place, message, "leave out `threads`, and fork more tasks");
@@ -90,6 +92,7 @@ pub(super) fn section<C>(
     let mut sound = true;
     let mut compiler = Compiler::new(reader, (drafts, app), objects, Begun::default());
     compiler.sections.push(&name.text);
+    compiler.team.tasks = 2;
     // Whoever called it could hold them.
     draft.each(block, &mut |action, _| {
         if let Action::Unlock(name) | Action::Wait(_, name) = action {
@@ -148,6 +151,8 @@ pub(super) struct Compiler<'a, C> {
     pub(super) code: Code,
     pub(super) named: Named,
     pub(super) team: Team,
+    /// How the tasks of the kind move messages.
+    pub(super) messages: MessageRules,
     /// Sections around the present statement.
     sections: Vec<&'a str>,
     /// Locks that the task may hold.
@@ -181,6 +186,7 @@ impl<'a, C> Compiler<'a, C> {
             code: Code { profiles, tables, ..Code::default() },
             named,
             team: Team::default(),
+            messages: MessageRules::PLAIN,
             sections: Vec::new(),
             held: BTreeSet::new(),
             certain: BTreeSet::new(),
@@ -334,10 +340,9 @@ impl<'a, C> Compiler<'a, C> {
                 self.post(event, *count, true);
             }
             Action::Send(_) | Action::Receive(_) => self.queue(&statement.action)?,
-            Action::Barrier(None) | Action::Exchange(_) if self.team.threads > 1 => {
-                self.meet_in_teams(&statement.action, place)?;
-            }
-            Action::Barrier(_) | Action::Exchange(_) => self.meet(&statement.action, place)?,
+            Action::Exchange(shift, data) => self.exchange(*shift, data, place)?,
+            Action::Collective(collective, data) => self.collective(*collective, data, place)?,
+            Action::Barrier(name) => self.meet(name.as_ref(), place)?,
             Action::Fork(name, count) | Action::Join(name, count) => {
                 let starts = matches!(statement.action, Action::Fork(..));
                 self.fork(name, *count, starts)?;
@@ -414,26 +419,33 @@ impl<'a, C> Compiler<'a, C> {
         Some(())
     }
 
-    fn meet(&mut self, action: &Action, place: Place) -> Option<()> {
-        match action {
-            Action::Barrier(Some(name)) if self.team.inside => {
-                let message = "a barrier with a name is for the first threads of teams";
-                return self.refuse(name.place, message, "write `barrier`: the threads of the team meet");
-            }
-            Action::Barrier(Some(name)) => {
-                if let Number::Barrier(event, parties) = self.number(Sort::Barrier, name)? {
-                    self.push(Op::Meet { event, parties });
-                }
-            }
-            _ if self.forked => {
-                let message =
-                    "tasks that are forked do not all run at the same time, so they cannot meet here";
-                return self.refuse(place, message, "write `barrier NAME` with `barriers: { NAME: 2 }`");
-            }
-            Action::Exchange(shift) => self.push(Op::Exchange { shift: *shift }),
-            _ => self.push(Op::Barrier),
+    fn meet(&mut self, name: Option<&Name>, place: Place) -> Option<()> {
+        let Some(name) = name else {
+            self.all_run(place)?;
+            self.push(match (self.team.threads > 1, self.team.inside) {
+                (false, _) => Op::Barrier,
+                (true, true) => Op::TeamBarrier,
+                (true, false) => Op::LeadersBarrier,
+            });
+            return Some(());
+        };
+        if self.team.inside {
+            let message = "a barrier with a name is for the first threads of teams";
+            return self.refuse(name.place, message, "write `barrier`: the threads of the team meet");
+        }
+        if let Number::Barrier(event, parties) = self.number(Sort::Barrier, name)? {
+            self.push(Op::Meet { event, parties });
         }
         Some(())
+    }
+
+    /// Refuses that the tasks of a kind meet that do not all run at the same time.
+    pub(super) fn all_run(&mut self, place: Place) -> Option<()> {
+        if !self.forked {
+            return Some(());
+        }
+        let message = "tasks that are forked do not all run at the same time, so they cannot meet here";
+        self.refuse(place, message, "write `barrier NAME` with `barriers: { NAME: 2 }`")
     }
 
     fn fork(&mut self, name: &Name, count: u32, starts: bool) -> Option<()> {
@@ -516,7 +528,7 @@ impl<'a, C> Compiler<'a, C> {
         }
         let together = |op: &Op| {
             let meets = matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier);
-            meets || matches!(op, Op::Exchange { .. } | Op::RepeatShared(_))
+            meets || matches!(op, Op::Exchange { .. } | Op::Message(_) | Op::RepeatShared(_))
         };
         if shares && body.iter().any(together) {
             let message =

@@ -8,7 +8,7 @@ use sim_core::program::{Arrivals, MemoryProfile, Runtime};
 use sim_core::time::Span;
 
 use crate::locks::LOCK_KINDS;
-use crate::runtimes::{Counts, RUNTIMES, build_for};
+use crate::runtimes::{Counts, MessageRules, RUNTIMES, build_for};
 
 use super::graphs::GraphDraft;
 use super::tree::{Action, Block, Name};
@@ -51,6 +51,8 @@ pub struct KindDraft {
     pub threads: u32,
     /// What each of them does.
     pub code: Block,
+    /// How its tasks move messages.
+    pub messages: MessageRules,
     /// Whether it answers requests, if the program says so.
     pub requests: Option<bool>,
 }

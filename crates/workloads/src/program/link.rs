@@ -383,6 +383,9 @@ fn names_in(action: &Action) -> Vec<(&'static str, &str)> {
     match action {
         Action::Run(length, profile) => names.extend(names_of(length, profile.as_ref())),
         Action::Sleep(length) | Action::Io(_, length) => names.extend(names_of(length, None)),
+        Action::Exchange(_, data) | Action::Collective(_, data) => {
+            names.extend(data.profile.iter().map(|name| ("profile", name.text.as_str())));
+        }
         Action::Call(name) => names.push(("section", name.text.as_str())),
         _ => {}
     }

@@ -40,7 +40,7 @@ pub(super) fn passes_at_once(body: &[Op], first: usize) -> bool {
             | Op::Io { .. }
             | Op::Work(_) => {}
             Op::Jump(to) => set(&mut at_once, usize::from(*to) - first),
-            Op::Branch { to, .. } | Op::Lead(to) => {
+            Op::Branch { to, .. } | Op::Lead(to) | Op::Apart { to, .. } => {
                 set(&mut at_once, usize::from(*to) - first);
                 set(&mut at_once, at + 1);
             }

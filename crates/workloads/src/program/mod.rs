@@ -5,6 +5,7 @@
 //! text or from a list of a YAML or JSON tree, [`link`] checks all programs of a run together and compiles
 //! them, and [`Linked::place`] and [`Kind::program`] make what a run is built from.
 
+mod collectives;
 mod compile;
 mod draft;
 mod graphs;
@@ -14,6 +15,7 @@ mod loops;
 mod objects;
 mod parse;
 mod regions;
+mod sends;
 mod statements;
 mod team;
 #[cfg(test)]
@@ -22,12 +24,13 @@ mod tree;
 mod uses;
 mod words;
 
+pub use collectives::{COLLECTIVES, Collective};
 pub use draft::{Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, QueueForm, RuntimeForm};
 pub use graphs::{GraphDraft, JobDraft, Shape};
 pub use link::{Bases, Kind, Linked, Placed, link};
 pub use parse::{is_name, parse, run};
 pub use statements::{BY, STATEMENTS, StatementForm, VARIATIONS};
-pub use tree::{Action, Block, Length, Name, Run, Statement, Vary};
+pub use tree::{Action, Block, Data, Length, Name, Run, Statement, Vary};
 
 use notation::parameter::{Parameter, Values};
 use sim_core::program::MemoryProfile;

@@ -13,8 +13,9 @@ use sim_core::machine::CpuSet;
 use sim_core::program::Scheduling;
 use sim_core::time::Span;
 
+use super::collectives::COLLECTIVES;
 use super::statements::{BY, STATEMENTS};
-use super::tree::{Action, Block, Length, Name, Run, Statement, Vary};
+use super::tree::{Action, Block, Data, Length, Name, Run, Statement, Vary};
 use super::words::{Token, What, tokens};
 
 /// Deepest nesting of blocks: well above that of the loops of programs.
@@ -25,6 +26,9 @@ pub(super) const LONGEST: u64 = 864_000_000_000_000;
 
 /// Largest count of units, passes or tasks in a statement.
 const MOST: u64 = 1 << 30;
+
+/// Largest message, in bytes.
+const MOST_BYTES: u64 = 1 << 40;
 
 /// Longest name.
 const LONGEST_NAME: usize = 64;
@@ -319,7 +323,8 @@ impl<C> Parser<'_, C> {
                 Action::Barrier(transposed(name)?)
             }
             "exchange" => {
-                Action::Exchange(self.value(("the distance", form), Kind::Count, (1, MOST))? as u32)
+                let shift = self.value(("the distance", form), Kind::Count, (1, MOST))? as u32;
+                Action::Exchange(shift, self.data(form)?)
             }
             "start" => {
                 if !self.accept("clock") {
@@ -331,8 +336,19 @@ impl<C> Parser<'_, C> {
             }
             "yield" => Action::Yield,
             "done" => Action::Done,
-            _ => return self.named(word, form),
+            _ => match COLLECTIVES.iter().find(|(known, _)| *known == word) {
+                Some((_, collective)) => Action::Collective(*collective, self.data(form)?),
+                None => return self.named(word, form),
+            },
         })
+    }
+
+    /// What a message carries, if anything.
+    fn data(&mut self, form: &str) -> Option<Data> {
+        let sized = self.peek().is_some_and(|(word, _)| word != BY.word && word != "with");
+        let bytes = if sized { self.value(("the size", form), Kind::Size, (0, MOST_BYTES))? } else { 0 };
+        let profile = self.accept("with").then(|| self.name("the name of a profile", form));
+        Some(Data { bytes, profile: transposed(profile)? })
     }
 
     /// A statement about an object.

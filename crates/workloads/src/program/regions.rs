@@ -78,24 +78,6 @@ impl<'a, C> Compiler<'a, C> {
         inside
     }
 
-    /// `barrier` without a name, or `exchange`, in a kind with teams.
-    pub(super) fn meet_in_teams(&mut self, action: &Action, place: Place) -> Option<()> {
-        match action {
-            Action::Exchange(_) if self.team.inside => {
-                let message = "an exchange is between the first threads of teams";
-                return self.refuse(place, message, "put it outside of `parallel`");
-            }
-            // Ranks of teams lie so far apart.
-            Action::Exchange(shift) => {
-                let shift = shift % self.team.tasks.max(1) * self.team.threads;
-                self.push(Op::Exchange { shift });
-            }
-            _ if self.team.inside => self.push(Op::TeamBarrier),
-            _ => self.push(Op::LeadersBarrier),
-        }
-        Some(())
-    }
-
     /// Lets the operations of a statement, those from `before` on, wait under the runtime that it names.
     pub(super) fn waits_by(&mut self, statement: &Statement, before: usize) -> Option<()> {
         let Some(name) = &statement.by else { return Some(()) };
@@ -103,7 +85,8 @@ impl<'a, C> Compiler<'a, C> {
             statement.action.blocks().next().is_none() && !matches!(statement.action, Action::Call(_));
         let waits: Vec<usize> =
             (before..self.code.ops.len()).filter(|at| simple && self.code.ops[*at].waits()).collect();
-        if waits.is_empty() {
+        // A collective of one rank has nothing to wait for.
+        if waits.is_empty() && !matches!(statement.action, Action::Collective(..)) {
             let message = "this does not wait for other tasks under a runtime";
             let hint = "locks wait as their kind does; `by` stands behind `barrier`, `receive`, `acquire` \
                 and the like";

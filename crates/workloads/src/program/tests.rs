@@ -8,10 +8,11 @@ use notation::reader::Reader;
 use notation::yaml::{Node, tree};
 use sim_core::ids::{CpuId, EventId, Id as _, LockId, PoolId, ProfileId};
 use sim_core::machine::CpuSet;
-use sim_core::program::{Arrivals, MemoryProfile, Op, PoolRules, Spread};
-use sim_core::time::{Span, Time};
+use sim_core::program::{Arrivals, MemoryProfile, Op, Partners, PoolRules, Spread};
+use sim_core::time::{Span, Time, Work};
 
 use super::*;
+use crate::runtimes::MessageRules;
 
 fn parsed(text: &str) -> Result<Block, String> {
     let mut reader: Reader = Reader::new(());
@@ -33,6 +34,7 @@ fn draft(kinds: &[(&str, u32, &str)]) -> Draft {
         count: *count,
         threads: 1,
         code: parsed(code).unwrap(),
+        messages: MessageRules::PLAIN,
         requests: None,
     };
     Draft { kinds: kinds.iter().map(kind).collect(), ..Draft::empty("app", Place::NONE) }
@@ -95,6 +97,13 @@ receive q
 barrier
 barrier b
 exchange 1
+bcast 8B
+reduce 4KiB with stream
+allreduce by spin
+scatter 1kB
+gather
+allgather 1MB with stream by spin
+alltoall 64B
 fork k 4
 join k 4
 work g
@@ -299,7 +308,7 @@ fn parallel_regions_are_for_all_threads_and_the_rest_for_the_first_one() {
     assert_eq!((kind.count, kind.threads), (12, 4));
     let ops = kind.program(Bases::default()).unwrap().ops().to_vec();
     let run = |ms| {
-        let work = sim_core::time::Work::from_span(Span::from_ms(ms));
+        let work = Work::from_span(Span::from_ms(ms));
         Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }
     };
     let region = [Op::TeamBarrier, run(3), Op::TeamBarrier, run(4), Op::TeamBarrier];
@@ -342,6 +351,7 @@ fn teams_and_runtimes_are_refused_where_they_mean_nothing() {
         (1, 2, "choose { 50% { parallel { run 1ms } } }", "put `choose` into the region"),
         (2, 2, "parallel { share 4 { run 1ms } }", "use `repeat`, or `count: 1`"),
         (2, 2, "parallel { run 1ms; exchange 1 }", "put it outside of `parallel`"),
+        (2, 2, "parallel { allreduce 8B }", "put it outside of `parallel`"),
         (2, 2, "parallel { run 1ms; barrier b }", "write `barrier`"),
         (2, 2, "share 3 { parallel { run 1ms } }", "take the barrier out"),
         (1, 1, "run 1ms by spin", "does not wait for other tasks"),
@@ -636,9 +646,50 @@ fn no_text_makes_the_parser_or_the_compiler_panic() {
             text.push_str(if drawn & 0x8000 == 0 { " " } else { "\n" });
         }
         if let Ok(code) = parsed(&text) {
-            let kind = KindDraft { name: name("k"), count: 2, threads: 1, code, requests: None };
+            let kind = KindDraft {
+                name: name("k"),
+                count: 2,
+                threads: 1,
+                code,
+                messages: MessageRules::PLAIN,
+                requests: None,
+            };
             let program = Draft { kinds: vec![kind], ..Draft::empty("app", Place::NONE) };
             let _ = linked(&[program]);
         }
     }
+}
+
+#[test]
+fn messages_are_copied_before_they_are_announced_or_by_who_receives_them() {
+    let copy = |ns| Op::Compute {
+        work: Work::from_span(Span::from_ns(ns)),
+        spread: Spread::NONE,
+        profile: ProfileId(0),
+    };
+    let ops = |code: &str, single_copy: bool| -> Vec<Op> {
+        let mut draft = draft(&[("r", 4, code)]);
+        draft.kinds[0].messages.single_copy = single_copy;
+        linked(&[draft]).unwrap().kinds[0][0].program(Bases::default()).unwrap().ops().to_vec()
+    };
+    let exchange = |shift| Op::Exchange { shift };
+    // 4 kB at 8 GB/s, below the eager limit; then 800 kB, above it.
+    assert_eq!(ops("exchange 1 4kB", true), [copy(100), copy(500), exchange(1), copy(500)]);
+    assert_eq!(ops("exchange 5 800kB", true), [copy(100), exchange(1), copy(100_000), exchange(3)]);
+    let both = [copy(100), exchange(1), exchange(3), copy(100_000), copy(100_000), exchange(1)];
+    assert_eq!(ops("exchange 1 800kB", false), both);
+    // A leaf of a tree only receives, and what is combined is read twice.
+    let with = Partners::Up(1);
+    let sends = [copy(100), Op::Apart { with, tells: true, to: 9 }, copy(500), Op::Message(with)];
+    let receives = [Op::Apart { with, tells: false, to: 12 }, copy(1_000)];
+    assert_eq!(ops("reduce 4kB", true)[6..], [sends.to_vec(), receives.to_vec()].concat());
+    assert_eq!(ops("reduce", true)[2..], [copy(100), Op::Message(with)]);
+    let steps = [copy(100), exchange(3), copy(100), exchange(2)];
+    assert_eq!(ops("allgather; exchange 1", false), [steps.to_vec(), vec![exchange(1)]].concat());
+    let mut many = draft(&[("r", 1 << 20, "run 1ms; alltoall 8kB; allgather 8kB")]);
+    many.sections = vec![(name("spare"), parsed("repeat 3 { allreduce 8B }").unwrap())];
+    let message = linked(&[many.clone()]).and_then(|linked| linked.kinds[0][0].program(Bases::default()));
+    assert!(message.unwrap_err().contains("at most 16384 operations"));
+    many.kinds[0].count = 2;
+    assert_eq!(linked(&[many]).err(), None);
 }

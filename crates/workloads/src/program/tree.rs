@@ -5,6 +5,8 @@ use sim_core::machine::CpuSet;
 use sim_core::program::Scheduling;
 use sim_core::time::Span;
 
+use super::collectives::Collective;
+
 /// A name with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {
@@ -45,6 +47,15 @@ pub struct Run {
     pub profile: Option<Name>,
     /// Where it is written.
     pub place: Place,
+}
+
+/// What a message carries.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Data {
+    /// Bytes; 0 for a signal alone.
+    pub bytes: u64,
+    /// The memory profile of copying them, if it names one.
+    pub profile: Option<Name>,
 }
 
 /// Statements in their order.
@@ -99,8 +110,10 @@ pub enum Action {
     Receive(Name),
     /// Meets the other tasks of the kind, or at a named barrier.
     Barrier(Option<Name>),
-    /// Exchanges messages with the ranks at this distance.
-    Exchange(u32),
+    /// Sends to the rank at this distance, and receives from the one that has this one at it.
+    Exchange(u32, Data),
+    /// A collective of all tasks of the kind.
+    Collective(Collective, Data),
     /// Starts tasks of a kind.
     Fork(Name, u32),
     /// Waits for the ends of so many.

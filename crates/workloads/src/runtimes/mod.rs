@@ -1,6 +1,7 @@
 //! The registry of parallel runtimes: how the tasks of an application come up, how they wait and which
 //! barrier they use.
 
+mod messages;
 mod presets;
 mod table;
 
@@ -11,6 +12,7 @@ use sim_core::program::{Forks, Runtime, StartUp, Touch};
 use sim_core::time::Span;
 use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
+pub use messages::{Algorithms, MessageRules};
 use presets::ENTRIES;
 use table::{Barrier, Creator, Library, Parameters, Phase, Slots, Touching, Wait, Yielding};
 

@@ -1,6 +1,6 @@
 //! Parameters of runtimes: all that any of them has, and the tables of the single ones.
 
-use notation::declare::Duration;
+use notation::declare::{Duration, Rate, Size};
 use notation::parameter::Parameter;
 use notation::{choices, parameters};
 
@@ -94,6 +94,16 @@ parameters! {
         /// How long one of these polls takes: poll(2) on one socket (0.45 to 0.56 us measured on a current
         /// virtual machine), the receive queue and the fast boxes. Uncertain: 0.5 to 0.8 us.
         message_poll: Option<Duration> = 600, in 0..=1_000;
+        /// Largest message of a program whose sender goes on without waiting for its receiver (eager): 64KiB
+        /// in nemesis (MPID_NEM_CELL_LEN), 4KiB in Open MPI (btl_vader_eager_limit).
+        eager_limit: Option<Size> = 64 << 10, in 0..=1 << 40;
+        /// Whether the receiver of a larger message copies it out of the memory of the sender (CMA:
+        /// process_vm_readv) while that waits. Else both copy at the same time, through shared memory.
+        single_copy: Option<bool> = false;
+        /// Work of a call that sends, receives or does both, beside copying. Uncertain: 50 to 200ns.
+        message_call: Option<Duration> = 100, in 1..=ms(1);
+        /// How fast a core copies a message that is in its caches. Uncertain: 5 to 12GB/s.
+        copy_rate: Option<Rate> = 8_000_000_000, in 1_000_000..=1_000_000_000_000;
         /// For how many periods of the runtime's monitor thread waiting tasks yield before they stop
         /// (`__kmp_yield_on_count`). The monitor wakes 1000 / block time in ms times a second, at least once
         /// (`KMP_WAKEUPS_FROM_BLOCKTIME`): every 200 ms by default, every second with `infinite`.
@@ -178,16 +188,21 @@ pub(super) const fn timed(preset: &Preset) -> [Parameter; 12] {
     [wait, Parameters::block_time.with(preset.block_time), a, b, c, d, e, f, g, h, i, j]
 }
 
-/// The same with the slots of Open MPI.
-pub(super) const fn slots(preset: &Preset) -> [Parameter; 13] {
+/// The same with the slots of Open MPI, and how it moves messages.
+pub(super) const fn slots(preset: &Preset) -> [Parameter; 17] {
     let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
-    [wait, time, a, Parameters::slots, b, c, d, e, f, g, h, i, j]
+    let (eager, single) = (Parameters::eager_limit.with(4 << 10), Parameters::single_copy.with(1));
+    let (call, rate) = (Parameters::message_call, Parameters::copy_rate);
+    [wait, time, a, Parameters::slots, b, c, eager, single, call, rate, d, e, f, g, h, i, j]
 }
 
-/// The same with the polls for messages of MPICH2.
-pub(super) const fn messages(preset: &Preset) -> [Parameter; 14] {
+/// The same with the polls for messages of MPICH2, and how it moves messages.
+pub(super) const fn messages(preset: &Preset) -> [Parameter; 18] {
     let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
-    [wait, time, a, b, c, Parameters::message_polls, Parameters::message_poll, d, e, f, g, h, i, j]
+    let (polls, poll) = (Parameters::message_polls, Parameters::message_poll);
+    let (eager, single) = (Parameters::eager_limit, Parameters::single_copy);
+    let (call, rate) = (Parameters::message_call, Parameters::copy_rate);
+    [wait, time, a, b, c, polls, poll, eager, single, call, rate, d, e, f, g, h, i, j]
 }
 
 /// The same with Intel's library mode and its cycle of yields.

@@ -420,6 +420,14 @@ impl App {
         task.0 - self.first.0
     }
 
+    /// The number of the team that a task is the first one of, and how many teams there are. Ranks of
+    /// messages are these.
+    pub(crate) const fn number(&self, task: TaskId) -> (Option<u32>, u32) {
+        let rank = self.rank(task);
+        let leads = rank.is_multiple_of(self.team);
+        (if leads { Some(rank / self.team) } else { None }, self.tasks.div_ceil(self.team))
+    }
+
     /// The rank at the barrier of a scope of the task with this rank in the application.
     #[inline]
     pub(crate) const fn barrier_rank(&self, scope: Scope, rank: u32) -> BarrierRank {
