@@ -251,7 +251,9 @@ fn a_worker_waits_for_another_one_of_its_shard() {
     assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "s", "--shard", "1/2"]).0, 0);
     kill_process(Pid::from_child(&first), Signal::CONT).unwrap();
     assert!(first.wait().unwrap().success());
-    let before = parts(folder, "s");
+    let mut before = parts(folder, "s");
+    // The third one may have opened the shard by now; it closes it when it ends.
+    before.retain(|name| !name.ends_with(".open"));
     assert!(third.wait().unwrap().success());
     assert_eq!(parts(folder, "s"), before);
     assert_eq!(oversim(folder, &["sweep", "merge", "s"]).0, 0);
