@@ -7,7 +7,7 @@ use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::program::{AppSpec, Forks, Op, Program, StartUp, Touch};
 use sim_core::time::{Span, Time};
 use workloads::program::{Draft, Kind, Linked, link};
-use workloads::runtimes::{self, Counts, MessageRules};
+use workloads::runtimes::{self, Counts};
 
 use crate::Reader;
 use crate::forms::Runtime;
@@ -53,13 +53,8 @@ pub(crate) fn all(reader: &mut Reader, entries: &[Entry], machine: Option<&Machi
             _ => None,
         });
         let cpus = (machine.map_or(1, Machine::cpus), allowed(reader, &written, node));
-        match programs::draft(reader, &entry.key, node, copies.unwrap_or(1), cpus) {
-            Some(mut draft) => {
-                for (at, kind) in draft.kinds.iter_mut().enumerate() {
-                    kind.messages = messages(reader, &written, programs::kind_node(node, at));
-                }
-                drafts.push(draft);
-            }
+        match programs::draft(reader, &entry.key, node, copies.unwrap_or(1), cpus, written.runtime.node()) {
+            Some(draft) => drafts.push(draft),
             None => sound = false,
         }
     }
@@ -68,15 +63,6 @@ pub(crate) fn all(reader: &mut Reader, entries: &[Entry], machine: Option<&Machi
     }
     let linked = if drafts.is_empty() { Linked::default() } else { link(reader, &drafts)? };
     Some(Programs { linked: Arc::new(linked), of_entries })
-}
-
-/// How the tasks of a kind move messages. What is wrong with their runtime is noted elsewhere.
-fn messages(reader: &Reader, written: &Application<'_>, kind: Option<&Node>) -> MessageRules {
-    let mut aside = Reader::new(reader.context.clone());
-    let own = kind.and_then(|kind| KindKeys::of(kind).runtime.node());
-    let chosen = own.or(written.runtime.node());
-    let runtimes = chosen.and_then(|chosen| Runtime::read(&mut aside, chosen, "`runtime`"));
-    runtimes.map_or(MessageRules::PLAIN, |of| MessageRules::of(of.first.entry, &of.first.values))
 }
 
 /// The cpus that the tasks of a program may use; none: all. What is wrong with them is noted elsewhere.

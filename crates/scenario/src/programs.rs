@@ -17,8 +17,9 @@ use workloads::program::{
 use workloads::runtimes::{MessageRules, RUNTIMES};
 
 use crate::Reader;
+use crate::forms::Runtime;
 use crate::graphs::graph;
-use crate::key::names;
+use crate::key::{Value, names};
 use crate::labels::name;
 use crate::limits::MAX_HORIZON_NS;
 use crate::program_files::is_file;
@@ -40,13 +41,14 @@ pub(crate) fn names_of(app: &str, program: &Node) -> Vec<String> {
     }
 }
 
-/// Reads the program of an application. What is wrong goes to the reader.
+/// Reads the program of an application, with its `runtime`. What is wrong goes to the reader.
 pub(crate) fn draft(
     reader: &mut Reader,
     app: &str,
     node: &Node,
     copies: u32,
     (cpus, allowed): (u32, Option<CpuSet>),
+    runtime: Option<&Node>,
 ) -> Option<Draft> {
     if let Content::Scalar(text) = &node.content {
         // A file that cannot be read is an error already.
@@ -80,11 +82,11 @@ pub(crate) fn draft(
     });
     let tables = named(reader, written.tables.node(), "`tables`", spans);
     let arrivals = named(reader, written.arrivals.node(), "`arrivals`", feed);
-    let runtimes = named(reader, written.runtimes.node(), "`runtimes`", runtime);
+    let runtimes = named(reader, written.runtimes.node(), "`runtimes`", own_runtime);
     let profiles = named(reader, written.profiles.node(), "`profiles`", profile);
     let sections = named(reader, written.sections.node(), "`sections`", |reader, _, node| code(reader, node));
     let shared = shared(reader, written.shared.node());
-    let kinds = kinds(reader, (app, node), &written, &code);
+    let kinds = kinds(reader, (app, node), &written, runtime, &code);
     let parts = [written.kinds.node(), written.code.node(), written.sections.node(), written.graphs.node()];
     for name in values.keys().filter(|name| !parts.iter().flatten().any(|part| names_value(part, name))) {
         reader.remark(format!("the value `{name}` of `{app}` is declared and not used"));
@@ -135,6 +137,7 @@ fn kinds(
     reader: &mut Reader,
     (app, node): (&str, &Node),
     written: &ProgramKeys<'_>,
+    runtime: Option<&Node>,
     code: &Code<'_>,
 ) -> Option<Vec<KindDraft>> {
     let Some(kinds) = written.kinds.node() else {
@@ -148,7 +151,7 @@ fn kinds(
         let requests = written.requests.given(reader);
         let code = code(reader, text);
         let (count, threads) = tasks(reader, &name, count?, threads?)?;
-        let messages = MessageRules::PLAIN;
+        let messages = messages(reader, runtime);
         return Some(vec![KindDraft { name, count, threads, code: code?, messages, requests: requests? }]);
     };
     let beside =
@@ -166,11 +169,11 @@ fn kinds(
         reader.wrong_node(kinds, format!("a program has 1 to {MOST_KINDS} kinds of tasks"), "");
         return None;
     }
-    let each: Vec<_> = entries.iter().map(|entry| kind(reader, entry, code)).collect();
+    let each: Vec<_> = entries.iter().map(|entry| kind(reader, entry, runtime, code)).collect();
     each.into_iter().collect()
 }
 
-fn kind(reader: &mut Reader, entry: &Entry, code: &Code<'_>) -> Option<KindDraft> {
+fn kind(reader: &mut Reader, entry: &Entry, runtime: Option<&Node>, code: &Code<'_>) -> Option<KindDraft> {
     let name = name(reader, entry)?;
     reader.mapping(&entry.value, "a kind of tasks", &names(KindKeys::KEYS))?;
     let written = KindKeys::of(&entry.value);
@@ -186,8 +189,15 @@ fn kind(reader: &mut Reader, entry: &Entry, code: &Code<'_>) -> Option<KindDraft
     };
     let code = code(reader, text);
     let (count, threads) = tasks(reader, &name, count?, threads?)?;
-    let messages = MessageRules::PLAIN;
+    let messages = messages(reader, written.runtime.node().or(runtime));
     Some(KindDraft { name, count, threads, code: code?, messages, requests: requests? })
+}
+
+/// How tasks of this runtime move messages. What is wrong with it is noted where the kind is made.
+fn messages(reader: &Reader, runtime: Option<&Node>) -> MessageRules {
+    let mut aside = Reader::new(reader.context.clone());
+    let chosen = runtime.and_then(|runtime| Runtime::read(&mut aside, runtime, "`runtime`"));
+    chosen.map_or(MessageRules::PLAIN, |of| MessageRules::of(&of.first.values))
 }
 
 /// The tasks of a kind, and the threads of each.
@@ -203,7 +213,7 @@ fn tasks(reader: &mut Reader, of: &Name, count: Option<u64>, threads: Option<u64
 }
 
 /// A runtime of single statements.
-fn runtime(reader: &mut Reader, name: &str, node: &Node) -> Option<RuntimeForm> {
+fn own_runtime(reader: &mut Reader, name: &str, node: &Node) -> Option<RuntimeForm> {
     let chosen = reader.chosen(node, &format!("the runtime `{name}`"), &[])?;
     let Selected { entry, values } = registries::entry(reader, &RUNTIMES, &chosen)?;
     Some(RuntimeForm { name: entry.name, values })

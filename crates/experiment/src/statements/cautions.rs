@@ -100,9 +100,14 @@ fn full_team(case: &Case<'_, '_>) -> Option<Said> {
         let compare = compared(setup, (most > 0).then_some(most));
         return Some(Said {
             text: format!(
-                "{app} polls with {tasks} tasks on {cpus} cpus beside {}{with}: while these run, every \
-                 barrier waits for the task that shares its cpu; compare {compare}.",
+                "{app} polls with {tasks} tasks on {cpus} cpus beside {}{with}: while these run, {}; compare \
+                 {compare}.",
                 some(&others),
+                if setup.states_tasks {
+                    "every wait for one of its tasks lasts longer by the turns of what shares its cpu"
+                } else {
+                    "every barrier waits for the task that shares its cpu"
+                },
             ),
             change: sleeping(setup),
         });
@@ -122,8 +127,13 @@ fn full_team(case: &Case<'_, '_>) -> Option<Said> {
     let compare = compared(setup, fewer);
     Some(Said {
         text: format!(
-            "{app} polls with {tasks} tasks on {cpus} cpus{with}{also}: another busy task there would delay \
-             every barrier, often several times over; compare {compare}.",
+            "{app} polls with {tasks} tasks on {cpus} cpus{with}{also}: another busy task there would {}, \
+             often several times over; compare {compare}.",
+            if setup.states_tasks {
+                "prolong every wait for one of its tasks"
+            } else {
+                "delay every barrier"
+            },
         ),
         change: sleeping(setup),
     })

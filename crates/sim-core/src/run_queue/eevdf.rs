@@ -201,8 +201,7 @@ fn preempts(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) -> b
             return false;
         }
     }
-    // Else no protection reaches farther than a slice of the queue. One does after a yield, and after a
-    // change of weight that leaves a request what it was.
+    // Else only a yield or a change of weight lets protection reach farther than a slice of the queue.
     let farther = cpu.rare.own_slices || params.yields == EevdfYield::Deadline || !params.request_scales;
     if farther && tasks[one].priority == tasks[other].priority {
         return preempts_by_slice(params, tasks, cpu, (one, other));

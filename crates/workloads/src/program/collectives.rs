@@ -175,7 +175,7 @@ mod tests {
     fn libraries() -> Vec<MessageRules> {
         let of = |name| {
             let entry = RUNTIMES.resolve(name).unwrap();
-            MessageRules::of(entry, &Values::defaults(entry.parameters))
+            MessageRules::of(&Values::defaults(entry.parameters))
         };
         ["openmpi", "mpich2"].map(of).into()
     }

@@ -92,6 +92,7 @@ pub(super) fn section<C>(
     let mut sound = true;
     let mut compiler = Compiler::new(reader, (drafts, app), objects, Begun::default());
     compiler.sections.push(&name.text);
+    // Whoever calls it may have others to send to.
     compiler.team.tasks = 2;
     // Whoever called it could hold them.
     draft.each(block, &mut |action, _| {
@@ -294,7 +295,8 @@ impl<'a, C> Compiler<'a, C> {
         self.push(Op::Take { event, count });
     }
 
-    fn copy(&mut self, span: Span) {
+    /// Work without a memory profile.
+    pub(super) fn copy(&mut self, span: Span) {
         if span > Span::ZERO {
             let work = Work::from_span(span);
             self.push(Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) });

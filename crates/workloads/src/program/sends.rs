@@ -38,11 +38,9 @@ impl<C> Compiler<'_, C> {
             Some(name) => self.profile(name)?,
             None => ProfileId(0),
         };
-        let (call, no_profile) = (self.messages.call, ProfileId(0));
         steps.iter().try_for_each(|step| {
             if calls {
-                let work = Work::from_span(call);
-                self.push(Op::Compute { work, spread: Spread::NONE, profile: no_profile });
+                self.copy(self.messages.call(step.bytes));
             }
             self.step(*step, profile, place)
         })
@@ -60,7 +58,8 @@ impl<C> Compiler<'_, C> {
             return self.copies((step.hop, false), receive, profile, place);
         }
         self.tells(step.hop);
-        if rules.single_copy {
+        if let Some(single) = rules.single(step.bytes) {
+            let receive = Span::from_ns(single.ns().saturating_add(combine.ns()));
             self.copies((step.hop, false), receive, profile, place)?;
             self.tells(back);
             return Some(());

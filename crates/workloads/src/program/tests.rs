@@ -667,24 +667,24 @@ fn messages_are_copied_before_they_are_announced_or_by_who_receives_them() {
         spread: Spread::NONE,
         profile: ProfileId(0),
     };
-    let ops = |code: &str, single_copy: bool| -> Vec<Op> {
+    let ops = |code: &str, single: bool| -> Vec<Op> {
         let mut draft = draft(&[("r", 4, code)]);
-        draft.kinds[0].messages.single_copy = single_copy;
+        draft.kinds[0].messages.single_copy = single.then_some(16_000_000_000);
         linked(&[draft]).unwrap().kinds[0][0].program(Bases::default()).unwrap().ops().to_vec()
     };
     let exchange = |shift| Op::Exchange { shift };
-    // 4 kB at 8 GB/s, below the eager limit; then 800 kB, above it.
-    assert_eq!(ops("exchange 1 4kB", true), [copy(100), copy(500), exchange(1), copy(500)]);
-    assert_eq!(ops("exchange 5 800kB", true), [copy(100), exchange(1), copy(100_000), exchange(3)]);
-    let both = [copy(100), exchange(1), exchange(3), copy(100_000), copy(100_000), exchange(1)];
+    // 4 kB at 8 GB/s, below the eager limit; then 800 kB, above it, also at 16 GB/s by the receiver alone.
+    assert_eq!(ops("exchange 1 4kB", true), [copy(350), copy(500), exchange(1), copy(500)]);
+    assert_eq!(ops("exchange 5 800kB", true), [copy(2_000), exchange(1), copy(50_000), exchange(3)]);
+    let both = [copy(2_000), exchange(1), exchange(3), copy(100_000), copy(100_000), exchange(1)];
     assert_eq!(ops("exchange 1 800kB", false), both);
     // A leaf of a tree only receives, and what is combined is read twice.
     let with = Partners::Up(1);
-    let sends = [copy(100), Op::Apart { with, tells: true, to: 9 }, copy(500), Op::Message(with)];
+    let sends = [copy(350), Op::Apart { with, tells: true, to: 9 }, copy(500), Op::Message(with)];
     let receives = [Op::Apart { with, tells: false, to: 12 }, copy(1_000)];
     assert_eq!(ops("reduce 4kB", true)[6..], [sends.to_vec(), receives.to_vec()].concat());
-    assert_eq!(ops("reduce", true)[2..], [copy(100), Op::Message(with)]);
-    let steps = [copy(100), exchange(3), copy(100), exchange(2)];
+    assert_eq!(ops("reduce", true)[2..], [copy(350), Op::Message(with)]);
+    let steps = [copy(350), exchange(3), copy(350), exchange(2)];
     assert_eq!(ops("allgather; exchange 1", false), [steps.to_vec(), vec![exchange(1)]].concat());
     let mut many = draft(&[("r", 1 << 20, "run 1ms; alltoall 8kB; allgather 8kB")]);
     many.sections = vec![(name("spare"), parsed("repeat 3 { allreduce 8B }").unwrap())];
