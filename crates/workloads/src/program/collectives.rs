@@ -241,6 +241,9 @@ mod tests {
         // Two more steps with all the data where the ranks are no power of two.
         assert_eq!(sent(Collective::Allreduce, 20, 1 << 20, &mpich), (10, (2 << 20) + 2 * (15 << 16)));
         assert_eq!(sent(Collective::Allreduce, 1, 1 << 20, &mpich), (0, 0));
+        // All blocks but one's own, also where the largest branch has fewer ranks than its bit.
+        assert_eq!(sent(Collective::Gather, 6, 10, &mpich), (3, 50));
+        assert_eq!(sent(Collective::Allgather, 6, 10, &mpich), (3, 50));
     }
 
     #[test]
