@@ -44,6 +44,8 @@ class App:
     #: How long after its release a piece of work should be done: a request after its wake-up, a program after its
     #: arrival.
     deadline: str | None = None
+    #: Run time that its user states, from its start to its end, for `order: easy` of `admission`.
+    estimate: str | None = None
     #: Cpus that it may use: a list, or a text such as `0-3,8`, or `linux:0-3` in the numbers of Linux.
     cpus: Any | None = None
     #: Changes of the cpus that it may use, in the course of the run: a list of times and cpus.
@@ -92,14 +94,14 @@ class Scenario:
     #: ``rhel-10.0``, ``debian-12``, ``ubuntu-22.04``, ``sles-15``, ``ubuntu-24.04``, ``freebsd-7``, ``freebsd-14``,
     #: ``solaris-9``, ``round-robin``.
     kernel: Choice | None = None
-    #: Limit on the foreground applications that run at the same time. The others wait in the order of their arrival.
+    #: Limit on the foreground applications that run at the same time. The others wait in a queue.
     admission: Mapping[str, Any] | None = None
     #: Control groups by path, with their weights (`cpu.weight` of cgroup v2) and limits (`cpu.max`).
     cgroups: Mapping[str, Any] | None = None
     #: Paths and their values. Every combination runs. Paths: `machine`, `kernel`, `admission`, `cgroups`,
     #: `threads_per_core`, `fidelity`, `horizon`, `window`, `warm_up`, `start_jitter`, `admission.jobs`,
-    #: `admission.threads`, `cgroups.NAME.weight`, `cgroups.NAME.quota`, `cgroups.NAME.period`, `cgroups.NAME.burst`,
-    #: `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.program.values.NAME`,
+    #: `admission.threads`, `admission.order`, `cgroups.NAME.weight`, `cgroups.NAME.quota`, `cgroups.NAME.period`,
+    #: `cgroups.NAME.burst`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.program.values.NAME`,
     #: `apps.APP.program.queues.NAME.places`, `apps.APP.program.kinds.KIND.count`, `apps.APP.workload.PARAMETER`,
     #: `apps.APP.runtime.PARAMETER`, `apps.APP.arrival.every`, `apps.APP.arrival.mean`,
     #: `apps.APP.runtime.mpi.PARAMETER`, `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`,

@@ -324,7 +324,15 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Noise: a busy task, daemons, services", &["cpu_hog", "stranger_on_a_core", "services_on_one_core"]),
     (
         "Jobs, containers and today's systems",
-        &["job_queue", "batch_slots", "cpu_limit", "sessions", "hybrid_mpi_openmp", "queue_of_requests"],
+        &[
+            "job_queue",
+            "batch_slots",
+            "backfilling",
+            "cpu_limit",
+            "sessions",
+            "hybrid_mpi_openmp",
+            "queue_of_requests",
+        ],
     ),
     (
         "Classics of the textbook",

@@ -1,8 +1,8 @@
 //! What cannot be made real is refused by name, before anything runs.
 
 use scenario::plan::RunPlan;
+use sim_core::admission::Admission;
 use sim_core::os::Discipline;
-use sim_core::outcome::Admission;
 use sim_core::program::{AppSpec, Op, Scheduling};
 use sim_core::wait::BarrierKind;
 

@@ -123,17 +123,13 @@ impl Reader<'_, '_> {
             self.page.notes.left_out(place, format!("it needs {size} resources of {cores}"));
             return Ok(false);
         }
-        let limit = job.get("walltime").and_then(Value::number).and_then(|text| text.parse::<f64>().ok());
-        // -1: none.
-        if limit.is_some_and(|seconds| seconds >= 0.0) {
-            self.page.notes.left_out(place.clone(), "`walltime`: no job is ended at it");
-        }
+        let estimate = self.estimate(job, &place);
         let Some(name) = job.get("profile").and_then(text_of) else {
             return Err(self.wrong(job.line, "`profile` is the name of a profile"));
         };
         self.size = size;
         if matches!(self.kind(&name), Some("parallel" | "ptask" | "ParallelTaskProfile")) {
-            return self.parallel(job, (&id, &name), names, (start, &place));
+            return self.parallel(job, (&id, &name), names, (start, &place), estimate);
         }
         let mut code = Code::default();
         if !self.profile(&name, job.line, &mut code, 0)? || code.lines.is_empty() {
@@ -143,7 +139,7 @@ impl Reader<'_, '_> {
             return Ok(false);
         }
         self.page.line(2, &format!("{}:", names.unique(&format!("job-{id}"), "job")), &place);
-        self.page.line(4, &format!("start: {}", span(start)), "subtime");
+        self.arrival(start, estimate);
         self.page.line(4, "program:", "");
         self.page.line(6, &format!("count: {size}"), "res");
         self.page.line(6, "code: |", "");
@@ -151,6 +147,27 @@ impl Reader<'_, '_> {
             self.page.line(8 + 2 * depth, text, origin);
         }
         Ok(true)
+    }
+
+    /// The time at which Batsim ends a job; -1: none.
+    fn estimate(&mut self, job: &Value, place: &str) -> Option<u64> {
+        let text = job.get("walltime").and_then(Value::number)?;
+        text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0)?;
+        let limit = ns(text, SECOND).filter(|limit| *limit > 0);
+        if limit.is_some() {
+            self.page.notes.differs(place, "`walltime`: it is the `estimate`, and no job is ended at it");
+        } else {
+            self.page.notes.left_out(place, "a `walltime` below a ns or above 240 h");
+        }
+        limit
+    }
+
+    /// When a job arrives, and how long it takes by its user.
+    fn arrival(&mut self, start: u64, estimate: Option<u64>) {
+        self.page.line(4, &format!("start: {}", span(start)), "subtime");
+        if let Some(limit) = estimate {
+            self.page.line(4, &format!("estimate: {}", span(limit)), "walltime");
+        }
     }
 
     fn kind(&self, name: &str) -> Option<&str> {
@@ -171,6 +188,7 @@ impl Reader<'_, '_> {
         (id, name): (&str, &str),
         names: &mut Names,
         (start, place): (u64, &str),
+        estimate: Option<u64>,
     ) -> Result<bool, Refused> {
         let Some(profile) = self.profiles.get(name) else { return Ok(false) };
         let path = at(profile.line, &format!("profiles.{name}.cpu"));
@@ -201,7 +219,7 @@ impl Reader<'_, '_> {
             self.page.notes.differs(at(job.line, &format!("job {id}")), what);
         }
         self.page.line(2, &format!("{}:", names.unique(&format!("job-{id}"), "job")), place);
-        self.page.line(4, &format!("start: {}", span(start)), "subtime");
+        self.arrival(start, estimate);
         self.page.line(4, "program:", "");
         self.page.line(6, "kinds:", "");
         for (number, (work, count)) in amounts.into_iter().enumerate() {

@@ -21,6 +21,7 @@ const RUN_TIME: usize = 4;
 const ALLOCATED: usize = 5;
 const CPU_TIME: usize = 6;
 const REQUESTED: usize = 8;
+const REQUESTED_TIME: usize = 9;
 const STATUS: usize = 11;
 const PRECEDING: usize = 17;
 const THINK_TIME: usize = 18;
@@ -57,6 +58,11 @@ impl Job<'_> {
     fn size(&self) -> Option<(u64, usize)> {
         let of = |field| self.whole(field).filter(|size| *size > 0).map(|size| (size, field));
         of(ALLOCATED).or_else(|| of(REQUESTED))
+    }
+
+    /// The time that its user asked for.
+    fn estimate(&self) -> Option<u64> {
+        self.time(REQUESTED_TIME).filter(|ns| *ns > 0)
     }
 
     /// A line about a part of the execution of a job that was stopped and went on.
@@ -103,13 +109,22 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
             page.line(0, &format!("kernel: {}", page::KERNEL), "");
         }
     }
-    page.line(0, &format!("admission: {{ threads: {cores} }}"), "a job waits until its processors are free");
+    page.line(0, &format!("admission: {{ threads: {cores} }}"), admitted(&chosen));
     page.line(0, "baseline: none", "");
     page.line(0, "start_jitter: 0s", "");
     page.line(0, "horizon: 240h", "");
     write(&mut page, &chosen);
     page.line(0, "policies: [LOAD]", "");
     Ok(page.done(Form::Swf, source.name, options))
+}
+
+/// How jobs wait.
+fn admitted(jobs: &[Chosen<'_, '_>]) -> &'static str {
+    if jobs.iter().all(|chosen| chosen.job.estimate().is_some()) {
+        "a job waits until its processors are free; with `order: easy` short ones may overtake"
+    } else {
+        "a job waits until its processors are free"
+    }
 }
 
 /// The header, and the lines with 18 fields.
@@ -245,10 +260,16 @@ fn unused(page: &mut Page, jobs: &[Chosen<'_, '_>]) {
             page.notes.left_out(jobs_with(states(&[field])), what);
         }
     }
-    let requested = states(&[9]);
+    let requested = jobs.iter().filter(|c| c.job.estimate().is_some()).count();
     if requested > 0 {
-        let what = "the requested time (field 9): no job is put before another one for it";
-        page.notes.differs(jobs_with(requested), what);
+        let what = "the requested time (field 9) is the `estimate`, for `order: easy` of `admission`; no job \
+                    is stopped at it";
+        page.notes.no_effect(jobs_with(requested), what);
+    }
+    let unusable = states(&[REQUESTED_TIME]) - requested;
+    if unusable > 0 {
+        let what = "a requested time (field 9) below a ns or above 240 h: the job has no `estimate`";
+        page.notes.left_out(jobs_with(unusable), what);
     }
     let waited = jobs.iter().filter(|c| c.job.time(3).is_some_and(|ns| ns > 0)).count();
     if waited > 0 {
@@ -296,12 +317,14 @@ fn write(page: &mut Page, jobs: &[Chosen<'_, '_>]) {
             None => format!("start: {}", span(*start)),
         };
         let fields = if before.is_some() { "17, 18" } else { "2" };
+        let estimate = job.estimate().map(|ns| format!(", estimate: {}", span(ns))).unwrap_or_default();
         let text = format!(
-            "{name}: {{ workload: {{ hog: {{ work: {} }} }}, tasks: {}, {arrives} }}",
+            "{name}: {{ workload: {{ hog: {{ work: {} }} }}, tasks: {}, {arrives}{estimate} }}",
             span(*work),
             size.0
         );
-        page.line(2, &text, &format!("line {}: fields 4, {}, {fields}", job.line, size.1));
+        let requested = if estimate.is_empty() { "" } else { "9, " };
+        page.line(2, &text, &format!("line {}: fields 4, {}, {requested}{fields}", job.line, size.1));
         written.insert(job.number, name);
     }
 }

@@ -210,7 +210,7 @@ fn a_job_log_becomes_applications_that_arrive() {
         &[
             "machine: \"package:1 numa:1 core:8 pu:1\"",
             "admission: { threads: 8 }",
-            "job-1: { workload: { hog: { work: 100s } }, tasks: 4, start: 0s }",
+            "job-1: { workload: { hog: { work: 100s } }, tasks: 4, start: 0s, estimate: 200s }",
             "job-2: { workload: { hog: { work: 30500ms } }, tasks: 2, start: 10s }",
             "job-3: { workload: { hog: { work: 10s } }, tasks: 1, after: job-1, start: 5s }",
             "job-7: { workload: { hog: { work: 15s } }, tasks: 1, start: 60s }",
@@ -219,12 +219,38 @@ fn a_job_log_becomes_applications_that_arrive() {
     listed(&imported, Kind::LeftOut, "line 6: job 4", "without run time");
     listed(&imported, Kind::LeftOut, "line 7: job 5", "more processors than the 8 cores");
     listed(&imported, Kind::NoEffect, "", "1 line about parts of jobs");
+    listed(&imported, Kind::NoEffect, "1 job", "`order: easy`");
+    assert!(!imported.text.contains("may overtake"), "not all jobs have an estimate: {}", imported.text);
     let few = Options { jobs: Some(1), from: 2, cores: Some(2), ..options() };
     let imported = checked(log, &few);
     has(&imported, &["job-2: { workload: { hog: { work: 30500ms } }, tasks: 2, start: 0s }"]);
     listed(&imported, Kind::LeftOut, "", "jobs behind the first 1");
     let wrong = refused("1 2 3\n", &Options { form: Some(Form::Swf), ..options() });
     assert!(wrong.contains("file:1:1") && wrong.contains("18 numbers"), "{wrong}");
+}
+
+#[test]
+fn requested_times_are_estimates_for_backfilling() {
+    let log = "; MaxProcs: 8\n\
+        1 0 -1 100 4 -1 -1 4 200.5 -1 1 1 1 1 1 -1 -1 -1\n\
+        2 1 -1 30 8 -1 -1 8 60 -1 1 1 1 1 1 -1 -1 -1\n";
+    let imported = checked(log, &options());
+    for part in ["estimate: 200500ms }", "estimate: 60s }", "may overtake"] {
+        assert!(imported.text.contains(part), "`{part}` is missing in\n{}", imported.text);
+    }
+    valid(&imported.text.replace("{ threads: 8 }", "{ threads: 8, order: easy }"));
+    let odd = log.replace(" 60 ", " 0 ");
+    let imported = checked(&odd, &options());
+    listed(&imported, Kind::LeftOut, "1 job", "no `estimate`");
+    let text = r#"{"nb_res": 4, "jobs": [
+      {"id": "a", "subtime": 0, "res": 2, "profile": "p", "walltime": 90},
+      {"id": "b", "subtime": 5, "res": 3, "profile": "x", "walltime": 7.5}],
+      "profiles": { "p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0},
+        "x": {"type": "parallel", "cpu": [1e9, 2e9, 2e9], "com": [0, 0, 0]} } }"#;
+    let imported = checked(text, &options());
+    has(&imported, &["estimate: 90s", "estimate: 7500ms"]);
+    valid(&imported.text.replace("{ threads: 4 }", "{ threads: 4, order: easy }"));
+    listed(&imported, Kind::Differs, "job a", "no job is ended at it");
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn a_job_log_goes_out_and_in_with_the_same_numbers() {
     let text = "name: x\nmachine: \"package:1 numa:1 core:8 pu:1\"\n\
         admission: { threads: 8 }\npolicies: [LOAD]\n\
         apps:\n  \
-        a: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s }\n  \
+        a: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s, estimate: 2500ms }\n  \
         b: { workload: { spmd: { work: 8s } }, tasks: 2, start: 10s, copies: 2, arrival: { every: 5s } }\n  \
         c: { workload: { hog: { work: 2s } }, tasks: 1, after: a, start: 3s }\n  \
         d: { workload: hog, tasks: 1 }\n";
@@ -146,7 +146,7 @@ fn a_job_log_goes_out_and_in_with_the_same_numbers() {
     assert!(!exported.is_whole(), "the endless hog is no job");
     let first = imported(&exported.text);
     for line in [
-        "job-1: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s }",
+        "job-1: { workload: { hog: { work: 1500ms } }, tasks: 4, start: 0s, estimate: 2500ms }",
         "job-2: { workload: { hog: { work: 2s } }, tasks: 1, after: job-1, start: 3s }",
         "job-3: { workload: { hog: { work: 4s } }, tasks: 2, start: 10s }",
         "job-4: { workload: { hog: { work: 4s } }, tasks: 2, start: 15s }",

@@ -46,6 +46,7 @@ struct Draft<'a> {
     usable: (u32, u32),
     copies: Copies,
     deadline: Option<Span>,
+    estimate: Option<Span>,
 }
 
 /// How often an application runs, and when.
@@ -345,6 +346,7 @@ fn draft<'a>(
     let rebinds = written.affinity.given(reader);
     let copies = copies(reader, written);
     let deadline = written.deadline.given(reader);
+    let estimate = written.estimate.given(reader);
     let (place, workload) = workload??;
     let allowed = allowed?;
     Some(Draft {
@@ -367,6 +369,7 @@ fn draft<'a>(
         allowed,
         copies: copies?,
         deadline: deadline?,
+        estimate: estimate?,
     })
 }
 
@@ -413,6 +416,7 @@ impl Draft<'_> {
                 Arrival::Every(period) if !built.requests => Some(period),
                 _ => None,
             }),
+            estimate: self.estimate,
             slice: self.slice,
             rank_scale: built.rank_scale,
             team: built.team,

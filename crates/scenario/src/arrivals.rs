@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use notation::diagnostics::Place;
 use notation::yaml::Node;
+use sim_core::admission::{Admission, StartOrder};
 use sim_core::ids::AppId;
-use sim_core::outcome::Admission;
 use sim_core::program::{AppSpec, Objects};
 use sim_core::rng::{Purpose, draw, exponential, key};
 use sim_core::time::{Span, Time};
@@ -18,7 +18,7 @@ use crate::keys::Scenario;
 use crate::limits::MAX_HORIZON_NS;
 use crate::nested::Arrival;
 
-/// Notes applications that would never be admitted.
+/// Notes applications that would never be admitted, or that lack what the order of the queue needs.
 pub(crate) fn check_admission(
     reader: &mut Reader,
     scenario: &Scenario<'_>,
@@ -27,12 +27,21 @@ pub(crate) fn check_admission(
 ) {
     let written = scenario.apps.node().map_or(&[][..], Node::entries);
     let place = |app: &App| written.get(app.entry).map_or(Place::NONE, |entry| entry.place);
+    let mut told = None;
     for app in apps.iter().filter(|app| !app.spec.background) {
         let tasks = u64::from(app.spec.tasks);
         if tasks > admission.tasks {
             let name = &app.spec.name;
             let message = format!("`{name}` has {tasks} tasks; `admission` allows {}", admission.tasks);
             reader.wrong_with_hint(place(app), message, "it would never start");
+        }
+        // The kinds of a program have one estimate.
+        if admission.order == StartOrder::Easy && app.spec.estimate.is_none() && told != Some(app.entry) {
+            told = Some(app.entry);
+            let name = written.get(app.entry).map_or(app.spec.name.as_str(), |entry| &entry.key);
+            let message = format!("`{name}` has no `estimate`; `order: easy` of `admission` plans with it");
+            let hint = "add `estimate: 10min`, the run time that its user states";
+            reader.wrong_with_hint(place(app), message, hint);
         }
     }
 }

@@ -30,6 +30,7 @@ macro_rules! built_in {
 pub const BUILT_IN: &[BuiltIn] = built_in! {
     "scenarios": [
         "all_to_all_lockstep",
+        "backfilling",
         "bandwidth_sharing",
         "barrier_latency",
         "batch_slots",

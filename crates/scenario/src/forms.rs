@@ -8,6 +8,7 @@ use notation::units;
 use notation::yaml::{Content, Entry, Node};
 use policies::{Level, Perturbation, PolicyRegistry};
 use serde_json::{Value as Json, json};
+use sim_core::admission::StartOrder;
 use sim_core::ids::CpuId;
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
@@ -103,6 +104,9 @@ fn nice(reader: &mut Reader, node: &Node, what: &str) -> Option<u32> {
     weight
 }
 
+/// The orders of the admission queue.
+const ORDERS: [&str; 2] = [StartOrder::ALL[0].name(), StartOrder::ALL[1].name()];
+
 /// Declares types of plain values: `/// About. Name -> Type: JSON Schema, how it is read;`.
 macro_rules! plain {
     ($($(#[$about:meta])* $name:ident $(<$($bound:ident),+>)? -> $read:ty:
@@ -170,6 +174,13 @@ plain! {
             let most = Objective::NAMES.len() as u64 - 1;
             let word = reader.value(node, what, Kind::Choice(&Objective::NAMES), 0, most)?;
             Objective::ALL.get(word as usize).copied()
+        };
+
+    /// The order in which applications of the admission queue start.
+    QueueOrder -> StartOrder: |_| json!({ "enum": ORDERS, "default": ORDERS[0] }),
+        |reader, node, what| {
+            let word = reader.value(node, what, Kind::Choice(&ORDERS), 0, ORDERS.len() as u64 - 1)?;
+            StartOrder::ALL.get(word as usize).copied()
         };
 
     /// Whether most of a run is extrapolated.

@@ -1,6 +1,6 @@
 //! The objective of a scenario: the one that it states, or the one of its kind.
 
-use sim_core::outcome::Admission;
+use sim_core::admission::Admission;
 
 use crate::Reader;
 use crate::apps::App;

@@ -64,11 +64,12 @@ keys! {
             \x20 hog: { workload: hog, cpus: [0] }",
     }
 
-    /// Limit on the foreground applications that run at the same time. The others wait in the order of
-    /// their arrival.
+    /// Limit on the foreground applications that run at the same time. The others wait in a queue.
     admission: Admitted {
-        more: "Applications start in the order of their arrival. The time that they wait is \
-            `queue_time`. Default: no limit.",
+        more: "Applications start in the order of their arrival (`order: fcfs`, the default), or by EASY \
+            backfilling (`order: easy`): while the first one waits, a later one starts if it fits and, by \
+            the `estimate` of each, does not delay the first one. The time that they wait is `queue_time`. \
+            Default: no limit.",
         example: "admission: { jobs: 1 }",
     }
 
@@ -327,6 +328,17 @@ keys! {
             the period of copies that arrive at one (`arrival: { every: 20ms }`), otherwise none.",
         example: "job: { workload: { spmd: { work: 5ms } }, tasks: 1, copies: 3, arrival: { every: 20ms }, \
             deadline: 10ms }",
+    }
+
+    /// Run time that its user states, from its start to its end, for `order: easy` of `admission`.
+    estimate: Duration<1, MAX_HORIZON_NS> {
+        more: "A batch system plans with it which job may overtake. Batch systems stop a job at its \
+            estimate; here it runs on, and is expected to end at any moment. Without `order: easy` it has \
+            no effect. Default: none.",
+        example: "admission: { threads: 8, order: easy }\n\
+            apps:\n\
+            \x20 wide: { workload: { spmd: { work: 2s } }, tasks: 8, copies: 2, estimate: 400ms }\n\
+            \x20 narrow: { workload: { spmd: { work: 200ms } }, tasks: 2, estimate: 200ms }",
     }
 
     /// Cpus that it may use: a list, or a text such as `0-3,8`, or `linux:0-3` in the numbers of Linux.

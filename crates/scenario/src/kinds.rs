@@ -129,6 +129,7 @@ pub(crate) fn spec(reader: &mut Reader, common: &Common<'_>, at: usize, kind: &K
     let slice = either(own.slice.given(reader)?, written.slice.given(reader)?);
     let cpus = either(own.cpus.given(reader)?, written.cpus.given(reader)?);
     let deadline = either(own.deadline.given(reader)?, written.deadline.given(reader)?);
+    let estimate = written.estimate.given(reader)?;
     let background = either(own.background.given(reader)?, written.background.given(reader)?);
     let by_default = Node::scalar(program.place, RUNTIME);
     let chosen = own.runtime.node().or(written.runtime.node()).unwrap_or(&by_default);
@@ -165,6 +166,7 @@ pub(crate) fn spec(reader: &mut Reader, common: &Common<'_>, at: usize, kind: &K
         background: background.unwrap_or(kind.forked || (kind.endless && !common.window)),
         requests: kind.requests,
         deadline: deadline.or_else(|| period(&program)).or(arrival),
+        estimate,
         slice,
         allowed: cpus,
         rebinds: common.rebinds.clone(),

@@ -3,13 +3,13 @@
 use notation::yaml::{Content, Node};
 use policies::PolicyRegistry;
 use serde_json::{Value as Json, json};
+use sim_core::admission::Admission;
 use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::CpuSet;
-use sim_core::outcome::Admission;
 use sim_core::time::Span;
 
 use crate::Reader;
-use crate::forms::{Count, Cpus, Duration};
+use crate::forms::{Count, Cpus, Duration, QueueOrder};
 use crate::key::{Form, Inside, Key, Value, keys, names, properties};
 use crate::limits::MAX_HORIZON_NS;
 
@@ -33,6 +33,11 @@ keys! {
 
     /// Largest number of their tasks.
     threads: Count<1, MAX_TASKS> {}
+
+    /// Which of those that wait starts next: `fcfs`, first come, first served (default), or `easy`, in which
+    /// a later one starts first if it does not delay the first one by the estimates of all (EASY
+    /// backfilling).
+    order: QueueOrder {}
 }
 
 keys! {
@@ -111,10 +116,17 @@ impl Value for Admitted {
         reader.mapping(node, what, &names(Limits::KEYS))?;
         let limits = Limits::of(node);
         let (jobs, tasks) = (limits.jobs.given(reader), limits.threads.given(reader));
+        let order = limits.order.given(reader);
+        if let (Some(place), None, None) = (limits.order.place(), limits.jobs.node(), limits.threads.node()) {
+            let message = format!("{what} has an order and no limit, so that nothing waits");
+            reader.wrong_with_hint(place, message, "add `threads: 16` or `jobs: 2`");
+            return None;
+        }
         let unlimited = Admission::UNLIMITED;
         Some(Admission {
             jobs: jobs?.map_or(unlimited.jobs, |jobs| jobs as u32),
             tasks: tasks?.unwrap_or(unlimited.tasks),
+            order: order?.unwrap_or_default(),
         })
     }
 }

@@ -12,9 +12,10 @@ use notation::hash;
 use notation::number;
 use notation::reader::Scope;
 use notation::yaml::{Content, Node};
+use sim_core::admission::Admission;
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
-use sim_core::outcome::{Admission, Options};
+use sim_core::outcome::Options;
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 

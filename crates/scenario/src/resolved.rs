@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use policies::Choice;
+use sim_core::admission::Admission;
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
-use sim_core::outcome::Admission;
 use sim_core::time::{Span, Time};
 
 use workloads::program::Linked;

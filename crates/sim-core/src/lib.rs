@@ -4,6 +4,7 @@
 //! starts no thread, and holds no floating-point state.
 
 pub mod account;
+pub mod admission;
 mod affinity;
 pub mod command;
 mod contention;

@@ -1,6 +1,7 @@
 //! How a run ended and what it measured.
 
 use crate::account::Account;
+use crate::admission::Admission;
 use crate::histogram::Histogram;
 use crate::latency::AppLatencies;
 use crate::time::{Span, Time};
@@ -16,22 +17,6 @@ pub enum Outcome {
     Deadlock(String),
     /// A policy kept an instant from ending; the text names the instant.
     Livelock(String),
-}
-
-/// How many foreground applications may run at the same time. One that has arrived while there is no room
-/// waits in a queue: first come, first served, no task overtakes. Background applications neither wait nor
-/// count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Admission {
-    /// At most this many applications; at least 1.
-    pub jobs: u32,
-    /// At most this many tasks of them (the slots of a batch system); no application may have more.
-    pub tasks: u64,
-}
-
-impl Admission {
-    /// Every task starts on arrival.
-    pub const UNLIMITED: Self = Self { jobs: u32::MAX, tasks: u64::MAX };
 }
 
 /// Options of a run that are neither machine, operating system nor workload.

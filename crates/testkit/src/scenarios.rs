@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
+use sim_core::admission::Admission;
 use sim_core::ids::{AppId, CpuId, LockId, NodeId, ProfileId};
 use sim_core::machine::{Clocks, Costs, CpuSet, Governor, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
@@ -17,7 +18,7 @@ use sim_core::os::{
     NumaBalancing, O1Params, OsModel, Preemption, Protection, RoundRobinParams, StartDebit, TaskGroup,
     TsParams, UleParams, YieldMode,
 };
-use sim_core::outcome::{Admission, Options};
+use sim_core::outcome::Options;
 use sim_core::program::{
     AppSpec, Forks, MemoryProfile, Objects, Op, Pages, Program, Runtime, Scheduling, Spread, StartUp, Touch,
     TransferOrder, WEIGHT_IDLE,
@@ -26,7 +27,7 @@ use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
-pub use added::{with_commands, with_locks, with_real_time};
+pub use added::{with_backfilling, with_commands, with_locks, with_real_time};
 pub use messages::with_messages;
 pub use pools::with_pools;
 pub use programs::{with_classes, with_programs};

@@ -8,7 +8,7 @@ use sim_core::ids::{CpuId, TaskId};
 use sim_core::latency::Latencies;
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
-use sim_core::outcome::{Outcome, RunReport};
+use sim_core::outcome::{AppReport, Outcome, RunReport};
 use sim_core::policy::{
     Awaited, CpuChoice, Placement, Policy, System, THROTTLED, TaskState, Timer, View, Watches, Why,
 };
@@ -20,11 +20,12 @@ use testkit::policies::{Fixed, Restless};
 use testkit::reference;
 use testkit::scenarios::programs::{OPERATIONS, operation};
 use testkit::scenarios::{
-    Small, random, with_classes, with_commands, with_locks, with_messages, with_own_runtimes, with_pools,
-    with_programs, with_real_time,
+    Small, random, with_backfilling, with_classes, with_commands, with_locks, with_messages,
+    with_own_runtimes, with_pools, with_programs, with_real_time,
 };
 
-/// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
+/// Random scenarios per test of the gate; `.ci/nightly` has [`LONG`], `OVERSIM_SWARM=100000` a long campaign,
+/// `OVERSIM_SEED=7` a single one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     number("OVERSIM_SEED").map_or(0..number("OVERSIM_SWARM").unwrap_or(default), |seed| seed..seed + 1)
@@ -306,6 +307,24 @@ fn engine_and_reference_agree_on_locks() {
         compare(&format!("locks in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
     }
     assert!(waits > 0, "no task ever waited for a lock");
+}
+
+#[test]
+fn engine_and_reference_agree_on_backfilling() {
+    let (mut overtook, mut waited) = (0, 0);
+    for seed in seeds(100) {
+        let small = with_backfilling(scenario(seed), seed);
+        let report = compare(&format!("backfilling, seed {seed}"), &small, || policy(seed));
+        let apps = || report.apps.iter().filter(|app| app.start >= app.arrived);
+        waited += apps().filter(|app| app.start > app.arrived).count();
+        let before =
+            |other: &AppReport| apps().any(|app| other.arrived < app.arrived && app.start < other.start);
+        overtook += apps().filter(|app| before(app)).count();
+        let small = with_backfilling(in_lock_step(seed), seed);
+        compare(&format!("backfilling in lock step, seed {seed}"), &small, || Box::new(Fixed));
+    }
+    let count = seeds(100).count();
+    assert!(count < 100 || (overtook > count / 2 && waited > count), "{overtook} of {waited} were overtaken");
 }
 
 #[test]

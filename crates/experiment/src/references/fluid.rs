@@ -7,9 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use sim_core::admission::{Admission, Runs, StartOrder, Waits};
 use sim_core::os::TaskGroup;
-use sim_core::outcome::Admission;
+use sim_core::time::Time;
 
+use super::NS_PER_S;
 use super::grouped::{self, Capacity};
 use super::job::{Alike, Arrival, Job};
 use super::limits::Limits;
@@ -143,8 +145,36 @@ impl<'a> States<'a> {
         }
     }
 
-    /// First come, first served, without overtaking.
     fn admit(&mut self, now: f64, admission: Admission) {
+        match admission.order {
+            StartOrder::Fcfs => self.admit_first(now, admission),
+            StartOrder::Easy => self.backfill(now, admission),
+        }
+    }
+
+    /// Later jobs start that do not delay the first one by the estimates.
+    fn backfill(&mut self, now: f64, admission: Admission) {
+        if self.queue.is_empty() {
+            return;
+        }
+        let at = |seconds: f64| Time::from_ns((seconds * NS_PER_S).round() as u64);
+        let tasks = |job: usize| u64::from(self.jobs[job].tasks);
+        let running = self.kinds.iter().flat_map(|kind| kind.running.iter().map(|Reverse((_, job))| *job));
+        let inside = running.filter(|job| self.jobs[*job].foreground());
+        let ends = |job: usize| at(self.started[job]).saturating_add(self.jobs[job].estimate);
+        let runs = inside.map(|job| Runs { tasks: tasks(job), ends: ends(job) }).collect();
+        let wait = |job: &usize| Waits { tasks: tasks(*job), estimate: self.jobs[*job].estimate };
+        let waits: Vec<Waits> = self.queue.iter().map(wait).collect();
+        for (before, place) in admission.easy(at(now), runs, &waits).into_iter().enumerate() {
+            if let Some(job) = self.queue.remove(place - before) {
+                self.inside = (self.inside.0 + 1, self.inside.1 + u64::from(self.jobs[job].tasks));
+                self.start(job, now);
+            }
+        }
+    }
+
+    /// First come, first served, without overtaking.
+    fn admit_first(&mut self, now: f64, admission: Admission) {
         while let Some(head) = self.queue.front().copied() {
             let (inside, tasks) = self.inside;
             let tasks = tasks + u64::from(self.jobs[head].tasks);
@@ -237,6 +267,8 @@ fn equal_parts((jobs, some): (&[Job], &[Alike]), mut left: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use sim_core::time::Span;
+
     use super::*;
 
     fn job(tasks: u32, demand: f64) -> Job {
@@ -249,6 +281,7 @@ mod tests {
             bytes: 0.0,
             allowed: None,
             group: None,
+            estimate: Span::ZERO,
         }
     }
 
@@ -301,6 +334,22 @@ mod tests {
         let one = Admission { jobs: 1, ..Admission::UNLIMITED };
         let both = stays(&[job(1, 2.0), job(1, 1.0)], &[], &Limits::plain(4.0), one);
         assert_eq!(both[1], Some(Stay { start: 2.0, end: 3.0 }));
+    }
+
+    #[test]
+    fn a_short_job_overtakes_by_its_estimate() {
+        let of = |tasks, demand, seconds: u64| Job {
+            estimate: Span::from_ms(1_000 * seconds),
+            ..job(tasks, demand)
+        };
+        let ends = |order| {
+            let admission = Admission { tasks: 4, order, ..Admission::UNLIMITED };
+            let jobs = [of(2, 20.0, 10), of(4, 20.0, 5), of(2, 16.0, 8)];
+            let stays = stays(&jobs, &[], &Limits::plain(4.0), admission);
+            stays.into_iter().map(|stay| Some(stay?.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(StartOrder::Fcfs), [Some(10.0), Some(15.0), Some(23.0)]);
+        assert_eq!(ends(StartOrder::Easy), [Some(10.0), Some(15.0), Some(8.0)]);
     }
 
     #[test]

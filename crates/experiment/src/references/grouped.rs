@@ -95,6 +95,7 @@ mod tests {
             bytes: 0.0,
             allowed: None,
             group,
+            estimate: Span::ZERO,
         }
     }
 

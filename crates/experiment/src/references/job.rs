@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sim_core::machine::{CpuSet, Machine, Memory};
 use sim_core::outcome::AppReport;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program};
-use sim_core::time::Work;
+use sim_core::time::{Span, Work};
 
 use super::size::Size;
 use super::{Dedicated, NS_PER_S};
@@ -37,6 +37,8 @@ pub(crate) struct Job {
     pub(crate) allowed: Option<CpuSet>,
     /// Its task group.
     pub(crate) group: Option<u16>,
+    /// Run time that its user states; zero if none is.
+    pub(crate) estimate: Span,
 }
 
 /// A job, and how many like it run.
@@ -75,6 +77,7 @@ impl Job {
             bytes: mean.bytes,
             allowed,
             group: spec.group,
+            estimate: spec.estimate.unwrap_or(Span::ZERO),
         }
     }
 

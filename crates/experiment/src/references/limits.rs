@@ -123,6 +123,7 @@ fn unions(masks: &[&CpuSet]) -> Vec<CpuSet> {
 #[cfg(test)]
 mod tests {
     use sim_core::ids::CpuId;
+    use sim_core::time::Span;
 
     use super::super::job::Arrival;
     use super::*;
@@ -137,6 +138,7 @@ mod tests {
             bytes,
             allowed: cpus.map(|cpus| CpuSet::of(cpus.iter().map(|cpu| CpuId(*cpu)))),
             group: None,
+            estimate: Span::ZERO,
         }
     }
 

@@ -3,8 +3,8 @@
 use experiment::result::Results;
 use scenario::plan::{Experiment, RunPlan};
 use scenario::{Overrides, load};
+use sim_core::admission::Admission;
 use sim_core::ids::AppId;
-use sim_core::outcome::Admission;
 
 fn resolved(text: &str, set: &[&str]) -> Experiment {
     let set = set.iter().map(|pair| (*pair).to_owned()).collect();

@@ -46,7 +46,8 @@ pub fn swf(scenario: &Source<'_>) -> Result<Exported, Refused> {
             let submitted = start.saturating_add(copy.saturating_mul(every.unwrap_or(0)));
             let ended = before.and_then(|before: usize| jobs.get(before)).map(|job| job.at + job.work);
             let at = ended.map_or(submitted, |ended| ended.saturating_add(start));
-            jobs.push(Job { at, work, tasks, before: before.map(|before| (before, start)) });
+            let estimate = span(app, "estimate");
+            jobs.push(Job { at, work, tasks, before: before.map(|before| (before, start)), estimate });
         }
         largest = largest.max(tasks);
         if let Some(last) = jobs.len().checked_sub(1) {
@@ -61,7 +62,12 @@ pub fn swf(scenario: &Source<'_>) -> Result<Exported, Refused> {
             notes.left_out(at(scenario.line(entry.place.start), key), "a job log does not state it");
         }
     }
-    let cores = value(&root, "admission").and_then(|admission| whole(admission, "threads"));
+    let admission = value(&root, "admission");
+    if admission.and_then(|limits| text_of(limits, "order")).is_some_and(|order| order != "fcfs") {
+        let place = root.get("admission").map_or(0, |entry| scenario.line(entry.place.start));
+        notes.left_out(at(place, "admission.order"), "a job log does not state it");
+    }
+    let cores = admission.and_then(|limits| whole(limits, "threads"));
     let mut text = String::from("; Version: 2.2\n; Note: written by `oversim export`\n");
     text += &format!("; MaxJobs: {}\n; MaxProcs: {}\n", jobs.len(), cores.unwrap_or(largest));
     text += &lines(&jobs);
@@ -76,6 +82,8 @@ struct Job {
     tasks: u64,
     /// The job before it by its place in the scenario, and the time between both in ns.
     before: Option<(usize, u64)>,
+    /// The run time that its user states, in ns.
+    estimate: Option<u64>,
 }
 
 /// The lines of jobs, sorted by their submit time as the format wants it.
@@ -86,15 +94,16 @@ fn lines(jobs: &[Job]) -> String {
     order.iter().enumerate().for_each(|(at, job)| numbers[*job] = at + 1);
     let mut text = String::new();
     for job in order {
-        let Job { at, work, tasks, before } = &jobs[job];
+        let Job { at, work, tasks, before, estimate } = &jobs[job];
         let (submitted, preceding, think) = match before {
             Some((before, think)) => ("-1".to_owned(), numbers[*before].to_string(), seconds(*think)),
             None => (seconds(*at), "-1".to_owned(), "-1".to_owned()),
         };
         let (number, run) = (numbers[job], seconds(*work));
+        let requested = estimate.map_or_else(|| "-1".to_owned(), seconds);
         text += &format!(
-            "{number} {submitted} -1 {run} {tasks} {run} -1 {tasks} -1 -1 1 -1 -1 -1 -1 -1 {preceding} \
-            {think}\n"
+            "{number} {submitted} -1 {run} {tasks} {run} -1 {tasks} {requested} -1 1 -1 -1 -1 -1 -1 \
+            {preceding} {think}\n"
         );
     }
     text

@@ -1,11 +1,13 @@
 //! Applications come, wait to be admitted, start and end: fixed arrivals, chains, and the admission queue.
 
+use crate::admission::{Runs, StartOrder, Waits};
 use crate::engine::Engine;
 use crate::event::Timer;
 use crate::ids::AppId;
 use crate::observe::Observation;
 use crate::policy::{Affinity, Policy, System, TaskState, Why};
 use crate::program::Forks;
+use crate::time::Span;
 
 impl Engine<'_> {
     /// An application has arrived: a background one starts at once, another one when there is room.
@@ -19,8 +21,16 @@ impl Engine<'_> {
         }
     }
 
-    /// Starts applications from the head of the queue while there is room: no task overtakes.
+    /// Starts applications of the queue that may run beside the others, in their order.
     pub(crate) fn admit(&mut self, policy: &mut dyn Policy) {
+        match self.shared.options.admission.order {
+            StartOrder::Fcfs => self.admit_first(policy),
+            StartOrder::Easy => self.backfill(policy),
+        }
+    }
+
+    /// Starts applications from the head of the queue while there is room: no task overtakes.
+    fn admit_first(&mut self, policy: &mut dyn Policy) {
         let limit = self.shared.options.admission;
         while let Some(head) = self.queue.front().copied() {
             let tasks = self.admitted.1 + u64::from(self.shared.apps[head].tasks);
@@ -28,8 +38,30 @@ impl Engine<'_> {
                 return;
             }
             self.queue.pop_front();
-            self.admitted = (self.admitted.0 + 1, tasks);
+            (self.admitted.0, self.admitted.1) = (self.admitted.0 + 1, tasks);
             self.start_app(head, policy);
+        }
+    }
+
+    /// Starts applications of the queue by EASY backfilling.
+    fn backfill(&mut self, policy: &mut dyn Policy) {
+        let apps = &self.shared.apps;
+        let tasks = |app: AppId| u64::from(apps[app].tasks);
+        // An application without an estimate has been refused.
+        let estimate = |app: AppId| apps[app].estimate.unwrap_or(Span::ZERO);
+        let ends = |app: AppId| apps[app].begun.saturating_add(estimate(app));
+        let runs = self.admitted.2.iter().map(|app| Runs { tasks: tasks(*app), ends: ends(*app) }).collect();
+        let wait = |app: &AppId| Waits { tasks: tasks(*app), estimate: estimate(*app) };
+        let waits: Vec<Waits> = self.queue.iter().map(wait).collect();
+        let chosen = self.shared.options.admission.easy(self.shared.elapsed(), runs, &waits);
+        // Places behind one that has left are one less.
+        for (before, place) in chosen.into_iter().enumerate() {
+            if let Some(app) = self.queue.remove(place - before) {
+                self.admitted.0 += 1;
+                self.admitted.1 += u64::from(self.shared.apps[app].tasks);
+                self.admitted.2.push(app);
+                self.start_app(app, policy);
+            }
         }
     }
 
@@ -91,6 +123,7 @@ impl Engine<'_> {
             self.left -= 1;
             self.admitted.0 -= 1;
             self.admitted.1 -= u64::from(self.shared.apps[app].tasks);
+            self.admitted.2.retain(|other| *other != app);
             if !self.queue.is_empty() {
                 self.timers.arm(self.shared.now, Timer::Admit);
             }

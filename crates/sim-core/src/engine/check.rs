@@ -1,11 +1,11 @@
 //! What cannot be simulated is refused: applications, task groups, runtimes and rules out of range.
 
+use crate::admission::{Admission, StartOrder};
 use crate::engine::commands;
 use crate::engine::setup::limited;
 use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_OWN_RUNTIMES, MAX_POLL, MAX_PROFILES, MAX_TASKS};
 use crate::machine::{CpuSet, Machine};
 use crate::os::{Limit, NumaBalancing, OsModel};
-use crate::outcome::Admission;
 use crate::program::{AppSpec, OWN_SLICE, Runtime, Scheduling};
 use crate::run_queue::Rules as _;
 use crate::time::Span;
@@ -215,6 +215,11 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
         return Err(format!(
             "application `{name}` has {} tasks; {} are admitted at once",
             app.tasks, admission.tasks
+        ));
+    }
+    if !app.background && admission.order == StartOrder::Easy && app.estimate.is_none() {
+        return Err(format!(
+            "application `{name}` waits for backfilling without an estimate of its run time"
         ));
     }
     if let Some(before) = app.after

@@ -348,8 +348,9 @@ pub(crate) struct Engine<'o> {
     governor: Option<Box<Schedutil>>,
     /// Applications that have arrived and are not admitted yet, first come first.
     queue: VecDeque<AppId>,
-    /// Foreground applications that run, and their tasks.
-    admitted: (u32, u64),
+    /// Foreground applications that run, their tasks, and which they are; none where the order of the queue
+    /// does not depend on it.
+    admitted: (u32, u64, Vec<AppId>),
     /// Processes that took the place of others, for their numbers.
     respawned: u32,
     checks: Checks,

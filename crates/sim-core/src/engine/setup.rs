@@ -77,7 +77,6 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let yields = [spec.runtime.wait.yields(), of_team.is_some_and(|runtime| runtime.wait.yields())];
     let by_team = spec.team > 1 && spec.runtime.startup.forks == Forks::Launcher;
     let team_forked = if by_team { vec![0; spec.tasks.div_ceil(spec.team) as usize] } else { Vec::new() };
-    let scanned = spec.program.scanned();
     let mask = |change: &Change| match change {
         Change::Cpus(cpus) => Affinity::Set(Arc::new(cpus.clone())),
         Change::Weight(_) | Change::Class(_) => Affinity::All,
@@ -94,6 +93,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         first_late: None,
         barriers: barriers(&spec),
         process: spec.process(),
+        scanned: spec.program.scanned(),
         team: spec.team.max(1),
         exchanges: Exchanges::new(exchanges, spec.tasks),
         loops: SharedLoops::new(loops, spec.tasks),
@@ -102,6 +102,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         kernel_mode: spec.kernel_mode,
         responses: spec.requests.then(Box::default),
         deadline: spec.deadline,
+        estimate: spec.estimate,
         runtime: spec.runtime,
         several,
         team_runtime: spec.team_runtime,
@@ -126,7 +127,6 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
         team_pages: MaybeNode::NONE,
-        scanned,
         touched: Vec::new(),
         faults_until: Vec::new(),
         forked: 0,
@@ -387,7 +387,7 @@ impl<'o> Engine<'o> {
             pausing: 0,
             governor,
             queue: VecDeque::new(),
-            admitted: (0, 0),
+            admitted: (0, 0, Vec::new()),
             respawned: 0,
             checks: Checks::new(cpus),
             sampling: Sampling::default(),

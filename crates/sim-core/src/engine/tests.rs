@@ -8,12 +8,13 @@ use std::sync::Arc;
 use super::Simulation;
 use super::setup::{test_machine, test_model, test_simulation};
 use crate::account::Category;
+use crate::admission::{Admission, StartOrder};
 use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
 use crate::lock::{LockRules, LockWait};
 use crate::machine::{CpuSet, Level, Machine, Topology};
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::os::{CfsParams, Discipline, EevdfParams, OsModel, TaskGroup};
-use crate::outcome::{Admission, Counters, Options, Outcome, RunReport};
+use crate::outcome::{Counters, Options, Outcome, RunReport};
 use crate::policy::{
     Affinity, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, Timer, View, Watches, Why,
 };
@@ -421,11 +422,60 @@ fn an_application_may_arrive_later_or_after_another_one() {
 fn admission_is_first_come_first_served() {
     let job = || app(1, WaitMode::Spin, vec![compute(2 * MS)]);
     let mut rig = Rig::of(4).app(job()).app(job()).app(job());
-    rig.options.admission = Admission { jobs: 1, tasks: u64::MAX };
+    rig.options.admission = Admission { jobs: 1, ..Admission::UNLIMITED };
     let (report, _) = rig.run();
     let starts: Vec<u64> = report.apps.iter().map(|app| app.start.ns()).collect();
     assert_eq!(starts, [0, 2 * MS, 4 * MS]);
     assert_eq!(report.apps[2].queue_time(), Some(Span::from_ms(4)));
+}
+
+#[test]
+fn a_small_job_overtakes_the_first_one_that_waits_and_does_not_delay_it() {
+    // Two cpus are busy until 10 ms, the next job needs all four, the one behind it only what is free until
+    // then (the example of Mu'alem and Feitelson).
+    let job = |tasks: u32, ms: u64, estimate: u64| {
+        let mut job = app(tasks, WaitMode::Spin, vec![compute(ms * MS)]);
+        job.estimate = Some(Span::from_ms(estimate));
+        job
+    };
+    let starts = |order, third: u64| {
+        let mut rig = Rig::of(4).app(job(2, 10, 10)).app(job(4, 5, 5)).app(job(1, 8, third));
+        rig.apps[2].allowed = Some(CpuSet::of([CpuId(3)]));
+        rig.options.admission = Admission { tasks: 4, order, ..Admission::UNLIMITED };
+        rig.run().0.apps.iter().map(|app| app.start.ns() / MS).collect::<Vec<u64>>()
+    };
+    assert_eq!(starts(StartOrder::Fcfs, 8), [0, 10, 15]);
+    assert_eq!(starts(StartOrder::Easy, 8), [0, 10, 0]);
+    assert_eq!(starts(StartOrder::Easy, 10), [0, 10, 0]);
+    // By its estimate it would delay the second one: it waits.
+    assert_eq!(starts(StartOrder::Easy, 11), [0, 10, 15]);
+}
+
+#[test]
+fn a_job_that_outlives_its_estimate_runs_on() {
+    let job = |tasks: u32, ms: u64, estimate: u64| {
+        let mut job = app(tasks, WaitMode::Spin, vec![compute(ms * MS)]);
+        job.estimate = Some(Span::from_ms(estimate));
+        job
+    };
+    // The first one says 2 ms and takes 10. At 4 ms one arrives that needs 1 ms: it would end after the
+    // first one, which is expected to end at once, and nothing is left over beside the second one.
+    let mut rig = Rig::of(4).app(job(2, 10, 2)).app(job(4, 5, 5)).app(job(1, 1, 1));
+    rig.apps[2].start = Time::from_ns(4 * MS);
+    rig.options.admission = Admission { tasks: 4, order: StartOrder::Easy, ..Admission::UNLIMITED };
+    let report = rig.run().0;
+    let times: Vec<_> =
+        report.apps.iter().map(|app| (app.start.ns() / MS, app.end.unwrap().ns() / MS)).collect();
+    assert_eq!(times, [(0, 10), (10, 15), (15, 16)]);
+}
+
+#[test]
+fn backfilling_without_an_estimate_is_refused() {
+    let mut rig = Rig::of(4).app(app(1, WaitMode::Spin, vec![compute(MS)]));
+    rig.options.admission = Admission { tasks: 4, order: StartOrder::Easy, ..Admission::UNLIMITED };
+    let Rig { machine, model, apps, options, .. } = rig;
+    let refused = Simulation::new(Arc::new(machine), Arc::new(model), apps, options).err().unwrap();
+    assert!(refused.contains("without an estimate"), "{refused}");
 }
 
 #[test]

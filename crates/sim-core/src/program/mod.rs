@@ -197,6 +197,9 @@ pub struct AppSpec {
     /// Time in which a request should be done after its wake-up, or a program without requests after its
     /// arrival.
     pub deadline: Option<Span>,
+    /// From its start to its end as its user states it, for the queue of a batch system
+    /// ([`StartOrder::Easy`](crate::admission::StartOrder::Easy)). It is not stopped then.
+    pub estimate: Option<Span>,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
     /// Load weight of each rank in place of `weight`; empty = `weight` for all.
@@ -304,6 +307,7 @@ impl AppSpec {
             background: false,
             requests: false,
             deadline: None,
+            estimate: None,
             weight: 1024,
             rank_weights: Vec::new(),
             scheduling: Scheduling::Other,

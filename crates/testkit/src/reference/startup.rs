@@ -1,6 +1,7 @@
 //! Applications and tasks that come up on the reference engine: arrival, admission, creation, touch, start-up
 //! barrier.
 
+use sim_core::admission::StartOrder;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::outcome::Options;
@@ -33,20 +34,54 @@ impl Reference<'_> {
         self.admit(policy);
     }
 
-    /// Starts the first of the queue as long as it fits beside the foreground applications that run.
+    /// Starts the first of the queue as long as it fits beside the foreground applications that run. While it
+    /// does not, backfilling starts the first of the others that leaves the time as it is at which it will.
     pub(super) fn admit(&mut self, policy: &mut dyn Policy) {
         while !self.queue.is_empty() {
-            let app = self.queue[0];
-            let running = |app: &&super::RefApp| app.started && app.end.is_none() && !app.spec.background;
-            let jobs = self.apps.iter().filter(running).count() as u32;
-            let tasks: u64 = self.apps.iter().filter(running).map(|app| u64::from(app.spec.tasks)).sum();
-            let limit = self.options.admission;
-            if jobs + 1 > limit.jobs || tasks + u64::from(self.apps[app].spec.tasks) > limit.tasks {
-                break;
-            }
-            self.queue.remove(0);
+            let running: Vec<usize> = (0..self.apps.len()).filter(|app| self.is_inside(*app)).collect();
+            let backfills = self.options.admission.order == StartOrder::Easy;
+            let places = if backfills { self.queue.len() } else { 1 };
+            let head = self.queue[0];
+            let may = |place: &usize| {
+                let app = self.queue[*place];
+                let mut beside = running.clone();
+                beside.push(app);
+                self.fit(&beside)
+                    && (*place == 0 || self.fits_from(head, &beside) <= self.fits_from(head, &running))
+            };
+            let Some(place) = (0..places).find(may) else { break };
+            let app = self.queue.remove(place);
             self.start_app(app, policy);
         }
+    }
+
+    fn is_inside(&self, app: usize) -> bool {
+        let app = &self.apps[app];
+        app.started && app.end.is_none() && !app.spec.background
+    }
+
+    /// Whether these applications may run at the same time.
+    fn fit(&self, apps: &[usize]) -> bool {
+        let tasks: u64 = apps.iter().map(|app| u64::from(self.apps[*app].spec.tasks)).sum();
+        let limit = self.options.admission;
+        apps.len() <= limit.jobs as usize && tasks <= limit.tasks
+    }
+
+    /// From when on an application fits, if these end by their estimates: those that have not ended by then
+    /// now.
+    fn fits_from(&self, head: usize, inside: &[usize]) -> u64 {
+        let end = |app: usize| {
+            let begun = if self.apps[app].started { self.apps[app].begun } else { self.now };
+            begun.saturating_add(self.apps[app].spec.estimate.map_or(0, Span::ns)).max(self.now)
+        };
+        let mut instants: Vec<u64> = inside.iter().map(|app| end(*app)).collect();
+        instants.sort_unstable();
+        let fits = |at: &u64| {
+            let mut later: Vec<usize> = inside.iter().copied().filter(|app| end(*app) > *at).collect();
+            later.push(head);
+            self.fit(&later)
+        };
+        instants.into_iter().find(fits).unwrap_or(u64::MAX)
     }
 
     fn start_app(&mut self, app: usize, policy: &mut dyn Policy) {

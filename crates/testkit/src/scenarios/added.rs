@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
+use sim_core::admission::{Admission, StartOrder};
 use sim_core::command::{Act, Command};
 use sim_core::ids::{AppId, CpuId, LockId, ProfileId};
 use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord, Protocol};
 use sim_core::machine::CpuSet;
 use sim_core::os::{Discipline, OsModel, RealTimeRules, ServerRules, ServerStop};
-use sim_core::program::{Op, Program, Scheduling, Spread};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Scheduling, Spread};
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Time, Work};
 
@@ -50,6 +51,36 @@ pub fn with_locks(mut small: Small, seed: u64) -> Small {
         app.program = Arc::new(Program::new(ops, profiles).expect("the programs are legal"));
         app.lock = lock(&mut rng);
     }
+    small
+}
+
+/// The same scenario with four to eight more jobs that arrive early on, and a queue in which short ones
+/// overtake. Estimates are anything from far too short to far too long.
+#[must_use]
+pub fn with_backfilling(mut small: Small, seed: u64) -> Small {
+    let mut rng = stream(seed, Purpose::Test, 71);
+    let (rng, horizon) = (&mut rng, small.options.horizon.ns());
+    let first = small.apps.len();
+    for number in 0..rng.random_range(4..=8) {
+        let work = Work::from_span(Span::from_ns(rng.random_range(1..horizon / 8)));
+        let ops = vec![Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }];
+        let program = Program::new(ops, vec![MemoryProfile::NONE]).expect("one operation is a program");
+        let runtime = small.apps[0].runtime.clone();
+        let name = format!("job{number}");
+        let mut job = AppSpec::new(name, rng.random_range(1..=4), Arc::new(program), runtime);
+        job.start = Time::from_ns(rng.random_range(0..horizon / 4));
+        small.apps.push(job);
+    }
+    for (number, app) in small.apps.iter_mut().enumerate() {
+        let most = if number < first { horizon } else { horizon / 4 };
+        app.estimate = Some(Span::from_ns(rng.random_range(1..most)));
+    }
+    let most = small.apps.iter().map(|app| u64::from(app.tasks)).max().unwrap_or(1);
+    small.options.admission = Admission {
+        jobs: if rng.random_range(0..3) == 0 { rng.random_range(1..=4) } else { u32::MAX },
+        tasks: rng.random_range(most..=2 * most),
+        order: StartOrder::Easy,
+    };
     small
 }
 

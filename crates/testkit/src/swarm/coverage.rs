@@ -6,6 +6,7 @@ use kernels::KERNELS;
 use notation::parameter::Values;
 use policies::{ALL, Choice, Level};
 use scenario::plan::RunPlan;
+use sim_core::admission::{Admission, StartOrder};
 use sim_core::machine::Level as Part;
 use sim_core::outcome::{Outcome, RunReport};
 use sim_core::policy::Order;
@@ -36,7 +37,7 @@ const RESOURCES: [&str; 13] = [
     "sleep",
     "next touch",
 ];
-const SETTINGS: [&str; 15] = [
+const SETTINGS: [&str; 16] = [
     "stacked",
     "perturbed",
     "background",
@@ -46,6 +47,7 @@ const SETTINGS: [&str; 15] = [
     "affinity",
     "nice",
     "admission",
+    "backfilling",
     "groups",
     "quota",
     "scheduling",
@@ -217,7 +219,8 @@ fn settings(plan: &RunPlan, add: &mut dyn FnMut(&'static str, &str)) {
         any(|app| app.allowed.is_some()),
         any(|app| !app.rebinds.is_empty()),
         any(|app| app.weight != 1024 || !app.rank_weights.is_empty()),
-        plan.options.admission != sim_core::outcome::Admission::UNLIMITED,
+        plan.options.admission != Admission::UNLIMITED,
+        plan.options.admission.order == StartOrder::Easy,
         !plan.kernel.groups.is_empty(),
         plan.kernel.groups.iter().any(|group| group.limit.is_some()),
         any(|app| app.scheduling != Scheduling::Other),

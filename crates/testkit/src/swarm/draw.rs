@@ -79,7 +79,21 @@ pub(super) fn scenario(source: &mut Source<'_>) -> Value {
     }
     options(source, &mut root, (horizon, tick), most);
     programs::add(source, &mut root, (cpus, grain));
+    backfilled(source, &mut root, horizon);
     Value::Object(root)
+}
+
+/// Short applications overtake in half of the queues with a limit of threads.
+fn backfilled(source: &mut Source<'_>, root: &mut Map<String, Value>, horizon: u64) {
+    let Some(Value::Object(admission)) = root.get_mut("admission") else { return };
+    if !admission.contains_key("threads") || !source.one_in(2) {
+        return;
+    }
+    admission.insert("order".into(), json!("easy"));
+    let Some(Value::Object(apps)) = root.get_mut("apps") else { return };
+    for app in apps.values_mut().filter_map(Value::as_object_mut) {
+        app.insert("estimate".into(), time(source.magnitude(1_000, horizon)));
+    }
 }
 
 /// A machine: the value of its key, its shape, and the time of a poll with a yield in nanoseconds.

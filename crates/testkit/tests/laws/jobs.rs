@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use sim_core::admission::{Admission, StartOrder};
 use sim_core::engine::Simulation;
 use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::observe::{LeaveReason, Observation};
-use sim_core::outcome::{Admission, Options, Outcome, RunReport};
+use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Pages, Program, Spread, StartUp, Touch};
 use sim_core::time::{Span, Time, Work};
@@ -53,7 +54,7 @@ fn checked(report: &RunReport, trial: &Trial) {
 fn admission_is_first_come_first_served_and_never_exceeds_its_limits() {
     for (jobs, tasks) in [(1, u64::MAX), (3, u64::MAX), (u32::MAX, 16), (u32::MAX, 20), (2, 17)] {
         let mut trial = stream();
-        trial.options.admission = Admission { jobs, tasks };
+        trial.options.admission = Admission { jobs, tasks, order: StartOrder::Fcfs };
         let report = trial.run();
         checked(&report, &trial);
         let queued: u64 = report.apps.iter().map(|app| app.queue_time().unwrap().ns()).sum();

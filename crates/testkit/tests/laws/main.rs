@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is a failed test")]
 
+mod backfilling;
 mod balance_rows;
 mod balancing;
 mod barriers;

@@ -85,6 +85,7 @@ pub(crate) struct App {
     /// Times to answer requests, if it answers any.
     pub(crate) responses: Option<Box<Histogram>>,
     pub(crate) deadline: Option<Span>,
+    pub(crate) estimate: Option<Span>,
     pub(crate) runtime: Runtime,
     /// That of the threads of a team, if it is another one.
     pub(crate) team_runtime: Option<Runtime>,
