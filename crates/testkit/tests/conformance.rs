@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use notation::parameter::Values;
 use policies::{ALL, Choice, Entry};
@@ -58,63 +58,72 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Runs `check` on all cases, on as many threads as there are; returns all that was found.
-fn of_all(cases: &[Case], check: impl Fn(&Case) -> Vec<String> + Sync) -> Vec<String> {
+/// What `work` makes of each item, in their order, on as many threads as there are.
+fn of_all<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let work = || {
-        let mut found = Vec::new();
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.extend(check(case).into_iter().map(|what| format!("{}: {what}", case.label())));
+    let part = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return done };
+            done.push((at, work(item)));
         }
-        found
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let all: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+    let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(part)).collect();
         all.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    })
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+/// All cases with their runs under seed 1, which several tests look at.
+static FIRST: LazyLock<Vec<(Case, Trial)>> = LazyLock::new(|| {
+    let cases = cases();
+    let trials = of_all(&cases, |case| case.run(1));
+    cases.into_iter().zip(trials).collect()
+});
+
+/// Those that wait in this way.
+fn waiting(name: &str) -> Vec<&'static (Case, Trial)> {
+    FIRST.iter().filter(|(case, _)| case.wait.0 == name).collect()
 }
 
 #[test]
 fn every_policy_keeps_to_the_contract_under_every_kernel_and_way_of_waiting() {
-    let found = of_all(&cases(), |case| case.run(1).found);
-    assert!(found.is_empty(), "{} of {}: {found:#?}", found.len(), cases().len());
+    let said = |(case, trial): &(Case, Trial)| {
+        trial.found.iter().map(|what| format!("{}: {what}", case.label())).collect::<Vec<_>>()
+    };
+    let found: Vec<String> = FIRST.iter().flat_map(said).collect();
+    assert!(found.is_empty(), "{} of {}: {found:#?}", found.len(), FIRST.len());
 }
 
 #[test]
 fn every_policy_repeats_itself_and_listens_to_the_seed() {
-    let mut cases = cases();
-    cases.retain(|case| case.wait.0 == "yield");
-    let found = of_all(&cases, |case| {
-        let (one, again, other) = (case.run(1).report, case.run(1).report, case.run(2).report);
+    let found = of_all(&waiting("yield"), |(case, first)| {
+        let (again, other) = (case.run(1).report, case.run(2).report);
         let mut found = Vec::new();
-        if one != again {
-            found.push("the same seed gives another run".to_owned());
+        if first.report != again {
+            found.push(format!("{}: the same seed gives another run", case.label()));
         }
-        if one.digest == other.digest {
-            found.push("another seed gives the same run".to_owned());
+        if first.report.digest == other.digest {
+            found.push(format!("{}: another seed gives the same run", case.label()));
         }
         found
     });
+    let found = found.concat();
     assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]
 fn every_decision_comes_with_a_reason() {
-    let silent: Vec<(&str, BTreeMap<&str, u64>)> = ALL
-        .iter()
-        .map(|entry| {
-            let mut silent = BTreeMap::new();
-            let own = |case: &&Case| case.entry.name == entry.name;
-            for case in cases().iter().filter(own).filter(|case| case.wait.0 == "block") {
-                for (kind, count) in case.run(1).reasons.silent {
-                    *silent.entry(kind).or_default() += count;
-                }
-            }
-            (entry.name, silent)
-        })
-        .filter(|(_, silent)| !silent.is_empty())
-        .collect();
+    let mut silent: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    for (case, trial) in waiting("block") {
+        for (kind, count) in &trial.reasons.silent {
+            *silent.entry(case.entry.name).or_default().entry(kind).or_default() += count;
+        }
+    }
     assert!(silent.is_empty(), "decisions without a reason, or with one fact named twice: {silent:#?}");
 }
 

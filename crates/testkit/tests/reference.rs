@@ -24,8 +24,8 @@ use testkit::scenarios::{
     with_own_runtimes, with_pools, with_programs, with_real_time,
 };
 
-/// Random scenarios per test of the gate; `.ci/nightly` has [`LONG`], `OVERSIM_SWARM=100000` a long campaign,
-/// `OVERSIM_SEED=7` a single one.
+/// Random scenarios per test of the gate; `.ci/nightly` has 600 (`OVERSIM_SWARM`), a long campaign
+/// `OVERSIM_SWARM=100000`, and `OVERSIM_SEED=7` runs a single one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     number("OVERSIM_SEED").map_or(0..number("OVERSIM_SWARM").unwrap_or(default), |seed| seed..seed + 1)
@@ -277,18 +277,18 @@ impl Policy for Clockwork {
 #[test]
 fn engine_and_reference_agree_on_random_scenarios() {
     let mut ended = 0;
-    for seed in seeds(400) {
+    for seed in seeds(160) {
         let report = compare(&format!("seed {seed}"), &scenario(seed), || policy(seed));
         ended += u64::from(matches!(report.outcome, Outcome::Completed));
     }
-    let wanted = seeds(400);
+    let wanted = seeds(160);
     let count = wanted.end - wanted.start;
     assert!(count < 100 || ended > count / 8, "only {ended} of {count} scenarios ran to their end");
 }
 
 #[test]
 fn engine_and_reference_agree_when_everything_coincides() {
-    for seed in seeds(300) {
+    for seed in seeds(100) {
         let small = in_lock_step(seed);
         compare(&format!("lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
         compare(&format!("lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
@@ -298,7 +298,7 @@ fn engine_and_reference_agree_when_everything_coincides() {
 #[test]
 fn engine_and_reference_agree_on_locks() {
     let mut waits = 0;
-    for seed in seeds(600) {
+    for seed in seeds(150) {
         let small = with_locks(scenario(seed), seed);
         let report = compare(&format!("locks, seed {seed}"), &small, || policy(seed));
         waits += report.apps.iter().map(|app| app.counters.lock_waits).sum::<u64>();
@@ -330,7 +330,7 @@ fn engine_and_reference_agree_on_backfilling() {
 #[test]
 fn engine_and_reference_agree_on_pools() {
     let (mut ended, mut jobs, mut steals, mut waits) = (0, 0, 0, 0);
-    for seed in seeds(600) {
+    for seed in seeds(150) {
         let small = with_pools(scenario(seed), seed);
         let report = compare(&format!("pools, seed {seed}"), &small, || policy(seed));
         ended += u64::from(matches!(report.outcome, Outcome::Completed));
@@ -345,15 +345,15 @@ fn engine_and_reference_agree_on_pools() {
         let small = with_commands(with_pools(scenario(seed), seed), seed);
         compare(&format!("pools and commands, seed {seed}"), &small, || policy(seed));
     }
-    let count = seeds(600).end - seeds(600).start;
+    let count = seeds(150).end - seeds(150).start;
     let found = [ended * 8, jobs / 10, steals, waits];
-    assert!(count < 600 || found.iter().all(|found| *found > count), "ended, jobs, steals, waits: {found:?}");
+    assert!(count < 150 || found.iter().all(|found| *found > count), "ended, jobs, steals, waits: {found:?}");
 }
 
 #[test]
 fn engine_and_reference_agree_on_messages() {
     let (mut ended, mut polls) = (0, 0);
-    for seed in seeds(600) {
+    for seed in seeds(150) {
         let small = with_messages(scenario(seed), seed);
         let report = compare(&format!("messages, seed {seed}"), &small, || policy(seed));
         ended += u64::from(matches!(report.outcome, Outcome::Completed));
@@ -364,15 +364,15 @@ fn engine_and_reference_agree_on_messages() {
         let small = with_commands(with_messages(scenario(seed), seed), seed);
         compare(&format!("messages and commands, seed {seed}"), &small, || policy(seed));
     }
-    let count = seeds(600).end - seeds(600).start;
-    assert!(count < 600 || ended * 8 > count && polls > count, "ended, yields: {ended}, {polls}");
+    let count = seeds(150).end - seeds(150).start;
+    assert!(count < 150 || ended * 8 > count && polls > count, "ended, yields: {ended}, {polls}");
 }
 
 #[test]
 fn engine_and_reference_agree_on_programs() {
     let mut drawn = std::collections::BTreeMap::<_, u64>::new();
     let (mut ended, mut answered, mut served, mut lost) = (0, 0, 0, 0);
-    for seed in seeds(600) {
+    for seed in seeds(150) {
         let small = with_programs(scenario(seed), seed);
         let ops = small.apps.iter().flat_map(|app| app.program.ops().iter().filter_map(operation));
         ops.for_each(|name| *drawn.entry(name).or_default() += 1);
@@ -385,8 +385,8 @@ fn engine_and_reference_agree_on_programs() {
         compare(&format!("programs in lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
         compare(&format!("programs in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
     }
-    let count = seeds(600).end - seeds(600).start;
-    if count >= 600 {
+    let count = seeds(150).end - seeds(150).start;
+    if count >= 150 {
         assert_eq!(drawn.len(), OPERATIONS.len(), "some operations are never drawn: {drawn:?}");
         let found = [ended * 20, answered / 10, served / 10, lost];
         assert!(found.iter().all(|found| *found > count), "ended, answered, served, lost: {found:?}");
@@ -396,7 +396,7 @@ fn engine_and_reference_agree_on_programs() {
 #[test]
 fn engine_and_reference_agree_on_waits_under_runtimes_of_their_own() {
     let (mut own, mut led, mut barriers) = (0, 0, 0);
-    for seed in seeds(300) {
+    for seed in seeds(100) {
         for (how, small) in [("", random(seed)), (" with programs", with_programs(scenario(seed), seed))] {
             let small = with_own_runtimes(small, seed);
             let ops = |app: &AppSpec| app.program.ops().iter().any(|op| matches!(op, Op::Lead(_)));
@@ -410,15 +410,15 @@ fn engine_and_reference_agree_on_waits_under_runtimes_of_their_own() {
             Box::new(Clockwork(seed as u32))
         });
     }
-    let count = (seeds(300).end - seeds(300).start) as usize;
+    let count = (seeds(100).end - seeds(100).start) as usize;
     let found = [own, led, barriers as usize / 10];
-    assert!(count < 300 || found.iter().all(|found| *found > count / 2), "own, led, barriers: {found:?}");
+    assert!(count < 100 || found.iter().all(|found| *found > count / 2), "own, led, barriers: {found:?}");
 }
 
 #[test]
 fn engine_and_reference_agree_on_tasks_that_change_their_class() {
     let (mut compared, mut ran) = (0, 0);
-    for seed in seeds(600) {
+    for seed in seeds(200) {
         for (how, small) in [("", scenario(seed)), (" in lock step", in_lock_step(seed))] {
             let Some(small) = with_classes(small, seed) else { continue };
             let label = format!("classes{how}, seed {seed}");
@@ -440,7 +440,7 @@ fn engine_and_reference_agree_on_tasks_that_change_their_class() {
 #[test]
 fn engine_and_reference_agree_on_commands() {
     let (mut sleeps, mut moves) = (0, 0);
-    for seed in seeds(600) {
+    for seed in seeds(200) {
         let small = with_commands(scenario(seed), seed);
         let report = compare(&format!("commands, seed {seed}"), &small, || policy(seed));
         sleeps += report.apps.iter().map(|app| app.counters.voluntary_switches).sum::<u64>();
@@ -452,7 +452,7 @@ fn engine_and_reference_agree_on_commands() {
 #[test]
 fn engine_and_reference_agree_on_real_time_tasks() {
     let mut ran = 0;
-    for seed in seeds(600) {
+    for seed in seeds(150) {
         let small = with_real_time(scenario(seed), seed);
         let period = Span::from_us([7, 60, 400][(seed / 4 % 3) as usize] + seed % 13);
         let label = format!("real time, seed {seed}");
@@ -505,7 +505,7 @@ fn shelved(entry: &'static policies::Entry, seed: u64, small: &Small) -> Box<dyn
 fn engine_and_reference_agree_under_every_policy() {
     let mut moves = 0;
     for entry in policies::ALL {
-        for seed in seeds(60) {
+        for seed in seeds(20) {
             let mut small = scenario(seed);
             // What scenarios with these policies may not have.
             match entry.name {

@@ -7,11 +7,19 @@ use std::path::Path;
 
 use assert_cmd::Command;
 
+use crate::columns::{COLUMNS, too_long};
+
 /// Number of lessons.
 const LESSONS: usize = 10;
 
 fn oversim(args: &[&str]) -> (Option<i32>, String, String) {
-    let done = Command::cargo_bin("oversim").unwrap().args(args).env("COLUMNS", "100").output().unwrap();
+    oversim_in(100, args)
+}
+
+/// On a terminal of so many columns.
+fn oversim_in(columns: usize, args: &[&str]) -> (Option<i32>, String, String) {
+    let columns = columns.to_string();
+    let done = Command::cargo_bin("oversim").unwrap().args(args).env("COLUMNS", columns).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (done.status.code(), text(done.stdout), text(done.stderr))
 }
@@ -40,15 +48,16 @@ fn the_list_has_every_page_of_the_manual() {
 }
 
 #[test]
-fn every_lesson_runs_without_a_terminal() {
+fn every_lesson_runs_without_a_terminal_and_keeps_to_the_columns() {
     for number in 1..=LESSONS {
-        let (code, text, errors) = oversim(&["lesson", &number.to_string(), "--quiet"]);
+        let (code, text, errors) = oversim_in(COLUMNS, &["lesson", &number.to_string(), "--quiet"]);
         assert_eq!(code, Some(0), "lesson {number}: {errors}");
         // The run and the timeline are those of the moment, and nothing is left of the form of the page.
         for part in [", digest ", "\nAnswer\n", "seed 1", "\nExercise 2\n", "\nLiterature\n"] {
             assert!(text.contains(part), "lesson {number} has no `{part}`: {text}");
         }
         assert!(!text.contains("```") && !text.contains("](") && !text.contains("<details>"), "{text}");
+        assert_eq!(too_long(&text), [""; 0], "lesson {number}");
     }
 }
 
