@@ -149,7 +149,7 @@ impl Provenance {
             generator: sim_core::rng::GENERATOR.into(),
             scenario: experiment.name.clone(),
             about: experiment.about.trim().into(),
-            scenario_sha256: hex(&Hash::hash(experiment.scenario_text.as_bytes())),
+            scenario_sha256: sha256(experiment.scenario_text.as_bytes()),
             overrides: experiment.overrides.clone(),
             machines: experiment.machines.clone(),
             kernels: distinct(experiment.runs.iter().map(|r| r.kernel.name.as_str())),
@@ -222,6 +222,12 @@ fn digest(reports: &[RunReport]) -> String {
         hash.update(report.digest.to_le_bytes());
     }
     hex(&hash.finalize())
+}
+
+/// The SHA-256 of these bytes in hexadecimal.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Hash::hash(bytes))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -11,6 +11,17 @@ use serde::{Deserialize, Serialize};
 /// Nanoseconds of a unit of /proc/stat (USER_HZ is 100 on every architecture of Linux in use).
 pub(crate) const UNIT: u64 = 10_000_000;
 
+/// Other tasks on a cpu.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Others {
+    /// Times that one of them ran instead of a thread that computes, for each second of that thread.
+    pub per_second: f64,
+    /// Mean time that it ran, ns.
+    pub length: f64,
+    /// Time that the thread lost without a switch, for each second: ticks and other interrupts, ns.
+    pub interrupts: f64,
+}
+
 /// The host of a measurement.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
@@ -25,6 +36,9 @@ pub struct Host {
     pub autogroup: bool,
     /// True in a virtual machine.
     pub virtual_machine: bool,
+    /// What other tasks do on each cpu, where it was looked at: predictions have them, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Others>,
 }
 
 impl Host {
@@ -43,6 +57,7 @@ impl Host {
             processor: field("model name").unwrap_or_else(|| "unknown".into()),
             autogroup: autogroup.is_ok_and(|text| text.trim() == "1"),
             virtual_machine: field("flags").is_some_and(|f| f.split(' ').any(|flag| flag == "hypervisor")),
+            others: Vec::new(),
         }
     }
 
@@ -50,7 +65,14 @@ impl Host {
     #[must_use]
     pub fn unknown() -> Self {
         let text = || "unknown".to_owned();
-        Self { cpus: 0, release: text(), processor: text(), autogroup: false, virtual_machine: false }
+        Self {
+            cpus: 0,
+            release: text(),
+            processor: text(),
+            autogroup: false,
+            virtual_machine: false,
+            others: Vec::new(),
+        }
     }
 
     /// The first two numbers of its release.

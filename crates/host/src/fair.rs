@@ -136,7 +136,6 @@ mod tests {
             start: 0,
             speed: 1.0,
             rate: 1.0,
-            stream: 1.0,
             array: 0,
         }
     }

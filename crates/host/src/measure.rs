@@ -1,26 +1,33 @@
 //! From experiments to measured cells: predictions first, then real runs in a shuffled order, disturbed ones
 //! again.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use experiment::provenance::MODEL;
 use scenario::Overrides;
 use scenario::plan::{Experiment, RunPlan};
+use sim_core::outcome::RunReport;
 use sim_core::rng::{Purpose, draw, key};
 
-use crate::facts::{Host, bind, cpus, nice};
+use crate::facts::{Host, Others, bind, cpus, nice};
 use crate::load::{OTHERS, UNITS, Watch};
+use crate::memory::{Arrays, Bandwidth, array, law, room};
 use crate::parent::{Run, Starter, run};
 use crate::plan::{self, Program};
+use crate::predictions::{self, Predicted, Predictions};
 use crate::refusal;
 use crate::result::{Cell, MACHINE, Measurement, SCHEMA, Verdict, error};
 use crate::statistics::{Sample, median};
-use crate::work::{Stream, rate};
+use crate::work::rate;
 
 /// Predictions for each measured run: the spread of a prediction needs more values than its median.
 pub const PREDICTIONS: u32 = 3;
 /// A run is disturbed if the speed before it and after it differ by more than this share.
 const DRIFT: f64 = 0.03;
+/// The same for what cores read alone and together. Half of the probes of a quiet virtual machine differ by 5 %
+/// from the one before.
+const MEMORY_DRIFT: f64 = 0.10;
 /// A cell is uncertain if half the distance of its quartiles is wider than this share of the median, and the
 /// prediction is not.
 const WIDE: f64 = 0.15;
@@ -45,9 +52,65 @@ pub struct Group {
     predicted: Vec<Vec<f64>>,
     fair: Vec<f64>,
     longest: u64,
+    /// The simulated runs, if one of the programs reads memory: they are predicted again with the bandwidth of
+    /// the minute in which they were measured.
+    reading: Vec<RunPlan>,
+    /// What other tasks do on each cpu of the host.
+    others: Vec<Others>,
 }
 
 impl Group {
+    /// What is predicted of its applications in the foreground.
+    fn predictions(&self) -> Vec<Predicted> {
+        let apps = self.runs.first().map_or(&[][..], Vec::as_slice);
+        let one = |(at, app): (usize, &Program)| {
+            Some(Predicted {
+                kind: self.kind.clone(),
+                scenario: self.scenario.clone(),
+                configuration: self.configuration.clone(),
+                policy: self.policy.clone(),
+                app: app.name.clone(),
+                predicted: Sample::of(self.predicted.get(at)?.clone())?,
+                fair_share: self.fair.get(at).copied()?,
+                reads_memory: !self.reading.is_empty(),
+            })
+        };
+        apps.iter().enumerate().filter_map(one).collect()
+    }
+
+    /// Threads of a run that read memory, each its own array.
+    fn arrays(&self) -> u64 {
+        let programs = self.runs.first().into_iter().flatten().filter(|program| program.array > 0);
+        programs.map(|program| program.threads.len() as u64).sum()
+    }
+
+    /// The predicted times if the controllers had the bandwidth that was measured beside the runs. The speed of
+    /// a core alone is the unit of work, so that only the slowdown of cores together counts.
+    fn predict_with(&self, measured: &Bandwidth) -> Result<Vec<Vec<f64>>, String> {
+        let mut predicted = vec![Vec::new(); self.predicted.len()];
+        for run in &self.reading {
+            let mut run = run.clone();
+            let nodes = run.machine.nodes();
+            let memory = &mut Arc::make_mut(&mut run.machine).memory;
+            let exponent = memory.stretch_exponent;
+            let load = measured.load(exponent, nodes);
+            memory.node_bandwidth = (memory.core_bandwidth as f64 / load).max(1.0) as u64;
+            let memory = memory.clone();
+            for app in &mut run.apps {
+                // What a core reads alone was slowed down by its own load, and is the unit of work.
+                let bound = app.program.profiles().iter().map(|profile| profile.bound_on(&memory)).max();
+                let bound = f64::from(bound.unwrap_or(0)) / 65_536.0;
+                let alone = 1.0 - bound + bound * law(load, exponent);
+                let scales = (0..app.tasks as usize).map(|rank| app.rank_scale.get(rank).copied());
+                app.rank_scale = scales
+                    .map(|scale| (f64::from(scale.unwrap_or(1_000)) / alone).round().max(1.0) as u32)
+                    .collect();
+            }
+            add_times(&mut predicted, &plan::simulate(&run, &self.others)?.report);
+        }
+        Ok(predicted)
+    }
+
     /// The longest predicted run, in nanoseconds.
     #[must_use]
     pub const fn longest(&self) -> u64 {
@@ -61,6 +124,17 @@ impl Group {
     }
 }
 
+/// Whether all runs of an experiment can be executed on this host.
+///
+/// # Errors
+/// A sentence: what cannot.
+pub fn check(experiment: &Experiment, host: &Host) -> Result<(), String> {
+    let runs = experiment.runs.iter().filter(|run| run.alone.is_none());
+    runs.into_iter()
+        .try_for_each(|run| refusal::check(run, host))
+        .map_err(|why| format!("{}: {why}", experiment.name))
+}
+
 /// Predicts all configurations and policies of an experiment that was read with [`PREDICTIONS`] x `repeat`
 /// replicates.
 ///
@@ -68,8 +142,8 @@ impl Group {
 /// A sentence: what cannot be executed on this host, or simulated.
 pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) -> Result<Vec<Group>, String> {
     let mut groups: Vec<(usize, usize, Vec<RunPlan>)> = Vec::new();
+    check(experiment, host)?;
     for run in experiment.runs.iter().filter(|run| run.alone.is_none()) {
-        refusal::check(run, host).map_err(|why| format!("{}: {why}", experiment.name))?;
         let at = (run.configuration, run.policy);
         match groups.last_mut().filter(|(configuration, policy, _)| (*configuration, *policy) == at) {
             Some((_, _, runs)) => runs.push(plan::released(run)),
@@ -88,6 +162,8 @@ pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) ->
             predicted: Vec::new(),
             fair: Vec::new(),
             longest: 0,
+            reading: Vec::new(),
+            others: host.others.clone(),
         };
         predict(group, &runs, repeat).map_err(|why| format!("{}: {why}", experiment.name))
     };
@@ -97,7 +173,7 @@ pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) ->
 /// Simulates the runs of a group.
 fn predict(mut group: Group, runs: &[RunPlan], repeat: u32) -> Result<Group, String> {
     for (at, run) in runs.iter().enumerate() {
-        let simulated = plan::simulate(run)?;
+        let simulated = plan::simulate(run, &group.others)?;
         if !plan::stays(run, &simulated) {
             return Err("PIN binds each thread to one cpu here; leave `by` out".into());
         }
@@ -106,17 +182,29 @@ fn predict(mut group: Group, runs: &[RunPlan], repeat: u32) -> Result<Group, Str
             group.fair = crate::fair::times(&programs, run.machine.cpus());
             group.predicted = vec![Vec::new(); programs.len()];
         }
-        for (times, app) in group.predicted.iter_mut().zip(&simulated.report.apps) {
-            if let Some(time) = app.run_time().filter(|_| !app.background) {
-                times.push(time.ns() as f64);
-                group.longest = group.longest.max(simulated.report.makespan.ns());
-            }
+        if add_times(&mut group.predicted, &simulated.report) {
+            group.longest = group.longest.max(simulated.report.makespan.ns());
+        }
+        if programs.iter().any(|program| program.array > 0) {
+            group.reading.push(run.clone());
         }
         if at < repeat as usize {
             group.runs.push(programs);
         }
     }
     Ok(group)
+}
+
+/// Adds the run times of the applications in the foreground; whether there are any.
+fn add_times(predicted: &mut [Vec<f64>], report: &RunReport) -> bool {
+    let mut any = false;
+    for (times, app) in predicted.iter_mut().zip(&report.apps) {
+        if let Some(time) = app.run_time().filter(|_| !app.background) {
+            times.push(time.ns() as f64);
+            any = true;
+        }
+    }
+    any
 }
 
 /// How runs are executed.
@@ -144,6 +232,8 @@ struct Executed {
     disturbed: bool,
     /// Others used the host meanwhile.
     by_others: bool,
+    /// What cores read alone and together: the mean of before and after, for a run that reads memory.
+    memory: Option<Bandwidth>,
 }
 
 /// Executes all groups, if the host is quiet.
@@ -167,7 +257,7 @@ pub fn measure(
     wanted.sort_by_key(|run| (run.replicate, draw(shuffle, (run.group * 1_000 + run.replicate) as u64)));
     let mut executed: Vec<Vec<Executed>> = groups.iter().map(|_| Vec::new()).collect();
     let mut rates = Vec::new();
-    let mut probe = Probe::new(groups);
+    let mut probe = Probe::new(groups)?;
     let (mut done, mut at) = (0, 0);
     while let Some(run) = wanted.get(at).copied() {
         at += 1;
@@ -185,12 +275,15 @@ pub fn measure(
         done += 1;
         (settings.progress)(done, all);
     }
-    let cells = groups.iter().zip(&executed).flat_map(|(group, runs)| cells(group, runs)).collect();
+    let cells: Result<Vec<Vec<Cell>>, String> =
+        groups.iter().zip(&executed).map(|(group, runs)| cells(group, runs)).collect();
+    let cells = cells?.concat();
     let texts = groups.iter().filter(|group| !group.text.is_empty());
     let scenarios = texts.map(|group| (key_of(&group.kind, &group.scenario), group.text.clone())).collect();
     Ok(Measurement {
         schema: SCHEMA.into(),
         version: version(),
+        predictions: Some(predicted(groups, machine, settings.repeat).hash()?),
         date,
         host: settings.host.clone(),
         machine: machine.into(),
@@ -211,6 +304,19 @@ const KEY: &str = " / ";
 /// The key of an archived scenario: names tell the scenarios of a kind apart.
 fn key_of(kind: &str, scenario: &str) -> String {
     format!("{kind}{KEY}{scenario}")
+}
+
+/// The predictions of these groups on a machine of this name. The same groups give the same bytes.
+#[must_use]
+pub fn predicted(groups: &[Group], machine: &str, repeat: u32) -> Predictions {
+    Predictions {
+        schema: predictions::SCHEMA.into(),
+        version: version(),
+        machine: machine.into(),
+        repeat,
+        others: groups.first().map_or_else(Vec::new, |group| group.others.clone()),
+        cells: groups.iter().flat_map(Group::predictions).collect(),
+    }
 }
 
 /// Version of the program and of its model.
@@ -245,10 +351,14 @@ pub fn predict_again(archive: &mut Measurement, machine: &str, progress: &dyn Fn
             .find(|group| (&group.kind, &group.scenario, &group.configuration, &group.policy) == place);
         let apps = |group: &Group| group.runs.first()?.iter().position(|app| app.name == cell.app);
         let found = group.and_then(|group| Some((group, apps(group)?)));
-        let sample =
-            found.and_then(|(group, at)| Some((Sample::of(group.predicted[at].clone())?, group.fair[at])));
-        let (sample, fair) =
-            sample.ok_or_else(|| format!("{} has no scenario in the archive", cell.scenario))?;
+        let (group, at) = found.ok_or_else(|| format!("{} has no scenario in the archive", cell.scenario))?;
+        let times = match &cell.memory {
+            Some(measured) => group.predict_with(measured)?.swap_remove(at),
+            None => group.predicted[at].clone(),
+        };
+        let sample = Sample::of(times);
+        let fair = group.fair[at];
+        let sample = sample.ok_or_else(|| format!("{} ends in no simulated run", cell.scenario))?;
         cell.predict(sample, fair);
     }
     archive.version = version();
@@ -266,7 +376,17 @@ fn protocol(host: &Host) -> Vec<String> {
             programs in the same way (`startup: together`)."
             .to_owned(),
         "Work is a counted loop of dependent integer operations. Its speed is measured on every cpu before \
-            and after each run. A memory-bound share reads an array of 128 MiB for each thread."
+            and after each run."
+            .to_owned(),
+        format!(
+            "A memory-bound share reads an array of {} MiB for each thread, which no cache holds. What one \
+            core reads alone, and all cores together, is measured just before and just after each such run: \
+            the first is the unit of its work, and the prediction has a memory controller that slows cores \
+            down as much together.",
+            array() >> 20
+        ),
+        "Before the predictions, a thread computes on each cpu and looks how often and how long other tasks \
+            interrupt it, and what ticks and other interrupts take. The prediction has the same."
             .to_owned(),
         "All programs are in one session, except those of the kind `sessions`: each of them begins one."
             .to_owned(),
@@ -285,20 +405,21 @@ fn protocol(host: &Host) -> Vec<String> {
 struct Probe {
     cpus: Vec<u32>,
     rate: f64,
-    stream: f64,
+    /// Arrays of the probe of memory, if a program reads it.
+    memory: Option<Arrays>,
 }
 
 impl Probe {
-    fn new(groups: &[Group]) -> Self {
+    fn new(groups: &[Group]) -> Result<Self, String> {
         let cpus = cpus();
-        let largest = groups.iter().flat_map(|group| group.runs.first()).flatten().map(|p| p.array).max();
-        let stream = match largest {
-            Some(bytes) if bytes > 0 => Stream::new(bytes).rate(bytes / 4),
-            _ => 1.0,
-        };
-        let mut probe = Self { cpus, rate: 0.0, stream };
+        let arrays = groups.iter().map(Group::arrays).max().unwrap_or(0);
+        let mut probe = Self { rate: 0.0, memory: None, cpus };
+        if arrays > 0 {
+            room(arrays + probe.cpus.len() as u64, array())?;
+            probe.memory = Some(Arrays::of_this_host()?);
+        }
         probe.again();
-        probe
+        Ok(probe)
     }
 
     /// Measures the speed of the counted loop on each cpu; the mean.
@@ -330,16 +451,26 @@ fn execute(
         let mut programs = group.runs[replicate].clone();
         for program in &mut programs {
             program.rate = before;
-            program.stream = probe.stream;
         }
+        let arrays = probe.memory.as_ref().filter(|_| !group.reading.is_empty());
+        let mut first = None;
+        let mut memory = || {
+            first = arrays.map(Arrays::probe).transpose()?;
+            // In bytes per nanosecond.
+            Ok(first.map_or(0.0, |found| found.alone / 1e9))
+        };
         let phase = u64::from(draw(noise, failures)) % PHASE;
-        match run(settings.starter, &programs, phase, limit, settings.host.cpus) {
+        match run(settings.starter, &programs, phase, limit, settings.host.cpus, &mut memory) {
             Ok(run) => {
+                let last = arrays.map(Arrays::probe).transpose()?;
                 let after = probe.again();
+                let memory = first.zip(last);
                 let whole = (run.elapsed.max(1) * u64::from(settings.host.cpus)) as f64;
                 let others = (run.others + run.steal) * whole > UNITS.max(OTHERS * whole);
-                let drift = (after / before - 1.0).abs() > DRIFT;
-                return Ok(Executed { run, disturbed: others || drift, by_others: others });
+                let drift = (after / before - 1.0).abs() > DRIFT
+                    || memory.is_some_and(|(first, last)| last.drift(&first) > MEMORY_DRIFT);
+                let memory = memory.map(|(first, last)| first.mean(&last));
+                return Ok(Executed { run, disturbed: others || drift, by_others: others, memory });
             }
             Err(_) if failures < 2 => {
                 failures += 1;
@@ -351,7 +482,10 @@ fn execute(
 }
 
 /// The cells of a group: undisturbed runs, filled up with the least disturbed ones where these are too few.
-fn cells(group: &Group, runs: &[Executed]) -> Vec<Cell> {
+///
+/// # Errors
+/// A sentence: the simulation with the measured bandwidth has failed.
+fn cells(group: &Group, runs: &[Executed]) -> Result<Vec<Cell>, String> {
     let wanted = group.runs.len();
     let mut order: Vec<&Executed> = runs.iter().collect();
     order.sort_by(|a, b| {
@@ -362,10 +496,15 @@ fn cells(group: &Group, runs: &[Executed]) -> Vec<Cell> {
     order.truncate(clean.max(wanted));
     let disturbed = u32::try_from(runs.len() - clean).unwrap_or(u32::MAX);
     let apps = group.runs.first().map_or(&[][..], Vec::as_slice);
+    let memory = median_of(order.iter().filter_map(|one| one.memory));
+    let all_predicted = match &memory {
+        Some(measured) => group.predict_with(measured)?,
+        None => group.predicted.clone(),
+    };
     let mut cells = Vec::new();
     for (at, app) in apps.iter().enumerate().filter(|(_, app)| !app.background) {
         let values = order.iter().filter_map(|one| one.run.times.get(at)).map(|time| *time as f64).collect();
-        let predicted = group.predicted.get(at).cloned().unwrap_or_default();
+        let predicted = all_predicted.get(at).cloned().unwrap_or_default();
         let (Some(predicted), Some(measured)) = (Sample::of(predicted), Sample::of(values)) else {
             continue;
         };
@@ -383,9 +522,18 @@ fn cells(group: &Group, runs: &[Executed]) -> Vec<Cell> {
             uncertain: clean < wanted || wide,
             predicted,
             measured,
+            memory,
         });
     }
-    cells
+    Ok(cells)
+}
+
+/// The median rates of some probes; none without any.
+fn median_of(probes: impl Iterator<Item = Bandwidth>) -> Option<Bandwidth> {
+    let probes: Vec<Bandwidth> = probes.collect();
+    let of = |rate: fn(&Bandwidth) -> f64| median(&mut probes.iter().map(rate).collect::<Vec<_>>());
+    let cores = probes.first()?.cores;
+    Some(Bandwidth { alone: of(|probe| probe.alone), together: of(|probe| probe.together), cores })
 }
 
 #[cfg(test)]
@@ -408,7 +556,7 @@ mod tests {
         let done = Done { started: vec![], ended: vec![], cpu: 0 };
         let times = vec![ms * 1_000_000, 0];
         let run = Run { times, programs: vec![done], elapsed: 1, others, steal: 0.0 };
-        Executed { run, disturbed, by_others: disturbed }
+        Executed { run, disturbed, by_others: disturbed, memory: None }
     }
 
     #[test]
@@ -422,13 +570,37 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_reads_memory_is_predicted_with_the_slowdown_that_was_measured_beside_it() {
+        let text = "{ name: t, machine: { xeon-2vcpu: { core_speed: 1, core_bandwidth: 10GB/s, node_bandwidth: \
+            100GB/s } }, \
+            policies: [PIN], apps: { a: { workload: { spmd: { grain: 1ms, intervals: 20, bound: 100%, \
+            demand: 10GB/s, working_set: 4GiB } }, tasks: 2, runtime: spin } } }";
+        let host = Host { cpus: 2, release: "6.18.0".into(), ..Host::unknown() };
+        let group = prepare(&experiment(text), "k", 1, &host).unwrap().swap_remove(0);
+        assert_eq!((group.arrays(), group.reading.len()), (2, 1));
+        let time = |together: f64| {
+            // The speed of a core alone was another one: only the slowdown counts.
+            let measured = Bandwidth { alone: 8e9, together, cores: 2 };
+            group.predict_with(&measured).unwrap()[0][0]
+        };
+        for slowdown in [1.1, 1.5, 1.8] {
+            let ratio = time(16e9 / slowdown) / time(16e9);
+            assert!((ratio / slowdown - 1.0).abs() < 0.02, "{slowdown}: {ratio}");
+        }
+        // Alone on the controllers, the work takes as long as it says.
+        assert!((time(16e9) / 20e6 - 1.0).abs() < 0.02);
+    }
+
+    #[test]
     fn disturbed_runs_fill_up_and_mark() {
         let group = &groups()[0];
-        let clean = cells(group, &[executed(4, 0.0, false), executed(9, 0.5, true), executed(5, 0.0, false)]);
+        let clean = cells(group, &[executed(4, 0.0, false), executed(9, 0.5, true), executed(5, 0.0, false)])
+            .unwrap();
         assert_eq!(clean.len(), 1);
         assert_eq!((clean[0].measured.values.as_slice(), clean[0].disturbed), (&[4e6, 5e6][..], 1));
         assert!(!clean[0].uncertain);
-        let few = cells(group, &[executed(4, 0.0, false), executed(9, 0.5, true), executed(7, 0.1, true)]);
+        let few =
+            cells(group, &[executed(4, 0.0, false), executed(9, 0.5, true), executed(7, 0.1, true)]).unwrap();
         assert_eq!(few[0].measured.values, [4e6, 7e6]);
         assert!(few[0].uncertain);
     }

@@ -91,6 +91,9 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
         measurement.disturbed,
         measurement.repeat
     );
+    if let Some(hash) = &measurement.predictions {
+        let _ = writeln!(text, "SHA-256 of the predictions before the first run: `{hash}`.\n");
+    }
     text.push_str("How it was executed:\n\n");
     for sentence in &measurement.protocol {
         let _ = writeln!(text, "- {sentence}");
@@ -193,6 +196,7 @@ mod tests {
             measured,
             disturbed: 0,
             uncertain: false,
+            memory: None,
         }
     }
 
@@ -201,6 +205,7 @@ mod tests {
         let measurement = Measurement {
             schema: SCHEMA.into(),
             version: "v".into(),
+            predictions: None,
             date: "d".into(),
             host: Host::unknown(),
             machine: "m".into(),

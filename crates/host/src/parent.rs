@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::facts::Usage;
 use crate::plan::Program;
-use crate::process::{Answer, Done, Order, sleep_until};
+use crate::process::{Answer, Done, Order, Release, sleep_until};
 use crate::work::now;
 
 /// The hidden command of the program that executes [`crate::process::serve`].
@@ -138,7 +138,8 @@ pub struct Run {
 }
 
 /// Runs these programs together once: released `phase` nanoseconds after a point that is arbitrary against
-/// the timer tick, and ended after `limit` at the latest.
+/// the timer tick, and ended after `limit` at the latest. `memory` is called just before the release and gives
+/// the bytes that an unloaded cpu reads per nanosecond, for programs that read memory.
 ///
 /// # Errors
 /// A sentence. No process is left.
@@ -148,6 +149,7 @@ pub fn run(
     phase: u64,
     limit: Duration,
     cpus: u32,
+    memory: &mut dyn FnMut() -> Result<f64, String>,
 ) -> Result<Run, String> {
     let mut processes = Vec::with_capacity(programs.len());
     for program in programs {
@@ -158,9 +160,12 @@ pub fn run(
             return Err(format!("`{}` answered out of order", process.name));
         }
     }
+    // All arrays exist, and all threads sleep.
+    let stream = memory()?;
     let release = now() + SETTLING + phase;
     for (process, program) in processes.iter_mut().zip(programs) {
-        process.send(&(release + program.start).to_string())?;
+        let order = Release { at: release + program.start, stream };
+        process.send(&serde_json::to_string(&order).map_err(|e| e.to_string())?)?;
     }
     sleep_until(release - BEFORE);
     let (before, begin) = (Usage::now(), now());

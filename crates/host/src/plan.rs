@@ -17,9 +17,9 @@ use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 use sim_core::wait::{PollsPerYield, WaitMode};
 
 use crate::barrier::{Polls, Wait};
-
-/// Bytes of the array that a memory-bound thread reads: larger than the share of any cache that it can get.
-const STREAM: u64 = 128 << 20;
+use crate::facts::Others;
+use crate::memory;
+use crate::others::beside;
 
 /// One operation of a program, as in [`sim_core::program::Op`].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -90,8 +90,6 @@ pub struct Program {
     pub speed: f64,
     /// Iterations of the counted loop per nanosecond of an unloaded cpu of this host.
     pub rate: f64,
-    /// Bytes that an unloaded cpu reads per nanosecond.
-    pub stream: f64,
     /// Bytes of the array of each thread; 0 without memory-bound work.
     pub array: u64,
 }
@@ -132,14 +130,15 @@ pub fn released(plan: &RunPlan) -> RunPlan {
     plan
 }
 
-/// Simulates a run that [`released`] has prepared.
+/// Simulates a run that [`released`] has prepared, beside other tasks of the host.
 ///
 /// # Errors
 /// A sentence: the simulator refuses it, or it did not complete.
-pub fn simulate(plan: &RunPlan) -> Result<Simulated, String> {
+pub fn simulate(plan: &RunPlan, others: &[Others]) -> Result<Simulated, String> {
     let tasks: u32 = plan.apps.iter().map(|app| app.tasks).sum();
     let mut cpus = Cpus(vec![Vec::new(); tasks as usize]);
-    let report = simulate_one(plan, &mut cpus)?;
+    let mut report = simulate_one(&beside(plan, others), &mut cpus)?;
+    report.apps.truncate(plan.apps.len());
     if report.outcome != Outcome::Completed {
         return Err(format!("the simulated run did not complete: {:?}", report.outcome));
     }
@@ -196,8 +195,7 @@ pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
             start: start - earliest,
             speed: speed(plan),
             rate: 0.0,
-            stream: 0.0,
-            array: if streams { STREAM } else { 0 },
+            array: if streams { memory::array() } else { 0 },
         });
     }
     programs
@@ -216,14 +214,7 @@ pub fn bound(profile: &MemoryProfile, plan: &RunPlan) -> f64 {
     if profile.demand == 0 {
         return 0.0;
     }
-    match profile.bound {
-        Some(share) => f64::from(share) / 65_536.0,
-        None => {
-            let memory = &plan.machine.memory;
-            let full = f64::from(memory.bound_demand) / 1_000.0 * memory.node_bandwidth as f64;
-            if full > 0.0 { (profile.demand as f64 / full).min(1.0) } else { 0.0 }
-        }
-    }
+    f64::from(profile.bound_on(&plan.machine.memory)) / 65_536.0
 }
 
 /// The numbers of cpus of a set.
@@ -308,7 +299,7 @@ mod tests {
             a: { workload: { spmd: { grain: 1ms, intervals: 3, spread: 10% } }, tasks: 3, runtime: spin },\
             h: { workload: hog, cpus: [1], nice: 5 } } }";
         let run = released(&runs(&experiment(text))[0]);
-        let simulated = simulate(&run).unwrap();
+        let simulated = simulate(&run, &[]).unwrap();
         let programs = programs(&run, &simulated);
         assert_eq!(programs.len(), 2);
         let (a, hog) = (&programs[0], &programs[1]);
@@ -332,7 +323,7 @@ mod tests {
                 a: {{ workload: {{ spmd: {{ grain: 1ms, intervals: 3 }} }}, runtime: {runtime} }} }} }}"
             );
             let run = released(&runs(&experiment(&text))[0]);
-            (programs(&run, &simulate(&run).unwrap())[0].polls, run.machine.costs.poll.ns())
+            (programs(&run, &simulate(&run, &[]).unwrap())[0].polls, run.machine.costs.poll.ns())
         };
         assert_eq!(of("yield").0, Polls::ONE);
         let many = |count, each| Polls { count, each };

@@ -31,6 +31,15 @@ pub(crate) struct Order {
     pub(crate) program: Program,
 }
 
+/// The second line that a process reads.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Release {
+    /// When the threads begin, CLOCK_MONOTONIC in nanoseconds.
+    pub(crate) at: u64,
+    /// Bytes that an unloaded cpu reads per nanosecond, as measured just before.
+    pub(crate) stream: f64,
+}
+
 /// What a process answers, a line each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
@@ -57,7 +66,7 @@ pub struct Done {
 struct Shared {
     program: Program,
     barrier: Barrier,
-    release: Mutex<Option<u64>>,
+    release: Mutex<Option<Release>>,
     given: Condvar,
     ready: AtomicU32,
 }
@@ -143,11 +152,11 @@ fn execute(program: Program, input: &mut dyn BufRead, out: &mut dyn Write) -> Re
         Ok(Message::Failed(why)) => return Err(why),
         _ => return Err("the threads ended before their release".into()),
     }
-    let release = line(input)?.trim().parse().map_err(|e| format!("no instant: {e}"))?;
+    let release: Release = serde_json::from_str(&line(input)?).map_err(|e| format!("no instant: {e}"))?;
     let before = nanoseconds(ClockId::ProcessCPUTime);
     *shared.release.lock().unwrap_or_else(PoisonError::into_inner) = Some(release);
     shared.given.notify_all();
-    if now() > release {
+    if now() > release.at {
         return Err("the instant of the release was over when it was read".into());
     }
     if background {
@@ -217,9 +226,10 @@ fn thread(shared: &Shared, rank: usize, send: &mpsc::Sender<Message>) {
         let _ = send.send(Message::Failed(why));
         return;
     }
-    sleep_until(release);
+    sleep_until(release.at);
     let started = now();
-    let mut rank_of = Rank { shared, plan, rank, draws: 0, stream: stream.as_mut() };
+    let mut rank_of =
+        Rank { shared, plan, rank, draws: 0, stream: stream.as_mut(), bytes_per_ns: release.stream };
     rank_of.run();
     let ended = now();
     let _ = send.send(Message::Started(rank, started));
@@ -244,6 +254,7 @@ struct Rank<'a> {
     rank: usize,
     draws: u64,
     stream: Option<&'a mut Stream>,
+    bytes_per_ns: f64,
 }
 
 impl Rank<'_> {
@@ -290,7 +301,7 @@ impl Rank<'_> {
         let raw = self.varied(piece.work, piece.spread) as f64 * f64::from(self.plan.scale) / 1_000.0;
         let unloaded = raw / (1_u64 << WORK_FRACTION_BITS) as f64 / program.speed;
         let iterations = unloaded * (1.0 - piece.bound) * program.rate;
-        let bytes = unloaded * piece.bound * program.stream;
+        let bytes = unloaded * piece.bound * self.bytes_per_ns;
         if bytes < 1.0 {
             work::spin(iterations.round() as u64);
         } else {

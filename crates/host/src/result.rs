@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::facts::Host;
+use crate::memory::Bandwidth;
 use crate::statistics::Sample;
 
 /// Name and version of the form of results.
@@ -25,6 +26,10 @@ pub struct Measurement {
     pub schema: String,
     /// Version of oversim and of its model.
     pub version: String,
+    /// SHA-256 of the predictions that were made before the first run ([`crate::predictions`]); none in files of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictions: Option<String>,
     /// When it began, UTC, as in RFC 3339.
     pub date: String,
     /// The host that executed it.
@@ -79,6 +84,9 @@ pub struct Cell {
     pub disturbed: u32,
     /// Fewer undisturbed runs than wanted, or a wide spread: disturbed runs are among the values.
     pub uncertain: bool,
+    /// What cores read alone and together beside these runs, the medians; none if no program reads memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bandwidth>,
 }
 
 /// How near a prediction is.

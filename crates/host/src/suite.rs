@@ -6,6 +6,7 @@ use scenario::{Overrides, load};
 
 use crate::facts::Host;
 use crate::measure::{Group, PREDICTIONS, prepare};
+use crate::memory::array;
 use crate::plan;
 use crate::refusal;
 use crate::result::MACHINE;
@@ -33,7 +34,7 @@ const HOLE: &str = "INTERVALS";
 pub struct Question {
     /// Kind of its cells.
     pub kind: &'static str,
-    /// Its text; `INTERVALS` and `DEMAND` stand for numbers that [`groups`] derives, [`MACHINE`] for the
+    /// Its text; `INTERVALS`, `DEMAND` and `ARRAY` stand for numbers that [`groups`] derives, [`MACHINE`] for the
     /// machine.
     pub text: String,
 }
@@ -92,7 +93,7 @@ impl List {
     fn add(&mut self, kind: &'static str, name: &str, policy: &str, apps: &str) {
         let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let text = format!(
-            "name: {name}\nmachine: {{ {MACHINE}: {{ core_speed: 1 }} }}\napps:\n{apps}policies: [{policy}]\n\
+            "name: {name}\nmachine: {{ {MACHINE}: {{ work_unit: own }} }}\napps:\n{apps}policies: [{policy}]\n\
                 baseline: none\n"
         );
         self.all.push(Question { kind, text });
@@ -207,7 +208,7 @@ impl List {
         for (wait, runtime) in &WAITS[1..3] {
             for per_core in [1, 2] {
                 for grain in ["1ms", "5ms"] {
-                    let more = ", bound: 100%, demand: DEMAND, working_set: 64MiB";
+                    let more = ", bound: 100%, demand: DEMAND, working_set: ARRAY";
                     let apps = program("p", grain, runtime, per_core * self.cpus, more);
                     self.add("memory-bound", &format!("{wait} {per_core} per core {grain}"), "PIN", &apps);
                 }
@@ -216,9 +217,11 @@ impl List {
     }
 }
 
-/// The text of a scenario with a number of intervals and the traffic of a task.
+/// The text of a scenario with a number of intervals and the traffic of a task. The working set of a
+/// memory-bound task is the array that it reads on this host.
 fn text(question: &Question, intervals: u64, demand: u64) -> String {
     let text = question.text.replace(HOLE, &intervals.to_string());
+    let text = text.replace("ARRAY", &format!("{}MiB", array() >> 20));
     text.replace("DEMAND", &format!("{:.3}GB/s", demand as f64 / 1e9))
 }
 
@@ -252,7 +255,7 @@ pub fn groups(
         let fitting = read(&text(question, TRIAL, demand), &machine, 1)?;
         let Some(run) = fitting.runs.first() else { continue };
         refusal::check(run, host)?;
-        let length = plan::simulate(&plan::released(run))?.report.makespan.ns().max(1);
+        let length = plan::simulate(&plan::released(run), &host.others)?.report.makespan.ns().max(1);
         let length = length.saturating_sub(run.options.start_jitter.ns()).max(1);
         let intervals = (u128::from(TRIAL) * u128::from(target) / u128::from(length)) as u64;
         let intervals = intervals.clamp(INTERVALS.0, INTERVALS.1);

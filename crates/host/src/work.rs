@@ -2,9 +2,11 @@
 //! speeds.
 
 use std::hint::black_box;
+use std::sync::Barrier;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::facts::bind;
 use crate::statistics::median;
 
 /// Iterations of one piece of a speed probe: about a fifth of a millisecond at 2 to 4 GHz, so that most
@@ -52,6 +54,42 @@ pub fn rate() -> f64 {
     median(&mut pieces)
 }
 
+/// What a pass over an array does. Bytes count as STREAM counts them (McCalpin 1995): what the program reads
+/// and writes, without the lines that a cache reads before it writes them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kernel {
+    /// Reads 8 bytes of each element.
+    Read,
+    /// Writes 8 bytes.
+    Write,
+    /// Reads 8 bytes of one half of the array and writes them to the other half.
+    Copy,
+    /// Reads 8 bytes of each of two thirds and writes their weighted sum to the last third.
+    Triad,
+}
+
+impl Kernel {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Copy => "copy",
+            Self::Triad => "triad",
+        }
+    }
+
+    /// Parts of the array that it works on.
+    const fn parts(self) -> usize {
+        match self {
+            Self::Read | Self::Write => 1,
+            Self::Copy => 2,
+            Self::Triad => 3,
+        }
+    }
+}
+
 /// An array that is read from front to back, again and again.
 pub struct Stream {
     words: Vec<u64>,
@@ -80,14 +118,44 @@ impl Stream {
         black_box(sum)
     }
 
-    /// Bytes per nanosecond (GB/s) of reading: the median of nine pieces of this size.
+    /// Passes over so many bytes, at most once over the array; the bytes that count.
+    #[inline(never)]
+    pub fn pass(&mut self, kernel: Kernel, bytes: u64) -> u64 {
+        if kernel == Kernel::Read {
+            self.read(bytes);
+            return bytes;
+        }
+        let parts = kernel.parts();
+        let part = self.words.len() / parts;
+        let count = usize::try_from(bytes / 8).unwrap_or(usize::MAX) / parts;
+        let from = self.at % part.max(1);
+        let count = count.clamp(1, part - from);
+        let (first, rest) = self.words.split_at_mut(part);
+        let (second, third) = rest.split_at_mut(part.min(rest.len()));
+        let here = from..from + count;
+        match kernel {
+            Kernel::Read | Kernel::Write => first[here].fill(count as u64),
+            Kernel::Copy => second[here.clone()].copy_from_slice(&first[here]),
+            Kernel::Triad => {
+                let sources = first[here.clone()].iter().zip(&second[here.clone()]);
+                for (to, (one, other)) in third[here].iter_mut().zip(sources) {
+                    *to = one.wrapping_add(other << 2);
+                }
+            }
+        }
+        self.at = if from + count == part { 0 } else { from + count };
+        black_box(&mut self.words);
+        (8 * parts * count) as u64
+    }
+
+    /// Bytes per nanosecond (GB/s): the median of nine passes over so many bytes each.
     #[must_use]
-    pub fn rate(&mut self, piece: u64) -> f64 {
+    pub fn rate(&mut self, kernel: Kernel, piece: u64) -> f64 {
         let mut pieces: Vec<f64> = (0..PIECES)
             .map(|_| {
                 let begin = now();
-                self.read(piece);
-                piece as f64 / (now() - begin).max(1) as f64
+                let bytes = self.pass(kernel, piece);
+                bytes as f64 / (now() - begin).max(1) as f64
             })
             .collect();
         median(&mut pieces)
@@ -111,6 +179,31 @@ pub fn mixed(iterations: u64, bytes: u64, stream: Option<&mut Stream>) {
     }
 }
 
+/// Runs a thread on each of these cpus (twice the same one gives two threads on it), all released at once;
+/// the answers in order.
+///
+/// # Errors
+/// A sentence: a thread cannot be created or bound.
+pub(crate) fn together<T: Send>(cpus: &[u32], body: &(dyn Fn(usize) -> T + Sync)) -> Result<Vec<T>, String> {
+    let gate = Barrier::new(cpus.len());
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (rank, cpu) in cpus.iter().enumerate() {
+            let gate = &gate;
+            let run = move || {
+                let bound = bind(&[*cpu]);
+                gate.wait();
+                bound.map(|()| body(rank))
+            };
+            threads.push(scope.spawn(run));
+        }
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<T, String>>| {
+            thread.join().map_err(|_| "a thread of a measurement has failed".to_owned())?
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +224,28 @@ mod tests {
 
     #[test]
     fn probes_give_positive_speeds() {
-        assert!(rate() > 0.0 && Stream::new(CHUNK).rate(CHUNK) > 0.0);
+        assert!(rate() > 0.0 && Stream::new(CHUNK).rate(Kernel::Read, CHUNK) > 0.0);
+    }
+
+    #[test]
+    fn passes_count_what_the_program_reads_and_writes() {
+        for kernel in [Kernel::Read, Kernel::Write, Kernel::Copy, Kernel::Triad] {
+            let mut stream = Stream::new(CHUNK);
+            let counted: u64 = (0..8).map(|_| stream.pass(kernel, 9_000)).sum();
+            assert!((60_000..=72_000).contains(&counted), "{kernel:?} {counted}");
+        }
+        let mut stream = Stream::new(CHUNK);
+        let (part, bytes) = (stream.words.len() / 3, 24 * (CHUNK / 24));
+        assert_eq!(stream.pass(Kernel::Triad, CHUNK), bytes);
+        assert_eq!(stream.words[2 * part + 5], 5 + 4 * (part as u64 + 5));
+        let mut stream = Stream::new(CHUNK);
+        stream.pass(Kernel::Copy, CHUNK);
+        assert_eq!(stream.words[stream.words.len() / 2 + 7], 7);
+    }
+
+    #[test]
+    fn threads_answer_in_order() {
+        let cpu = crate::facts::cpus()[0];
+        assert_eq!(together(&[cpu, cpu], &|rank| rank).unwrap(), [0, 1]);
     }
 }

@@ -23,6 +23,11 @@ choices! {
 }
 
 choices! {
+    /// The words of `work_unit`.
+    pub(crate) enum Units { Nominal = "nominal", Own = "own" }
+}
+
+choices! {
     /// The words of `clock_domain`.
     pub(crate) enum Domains { Core = "core", Package = "package" }
 }
@@ -34,6 +39,12 @@ parameters! {
     pub struct Parameters {
         /// Speed of a core relative to the nominal core of the workload catalogue (Opteron 8350, 2.0 GHz).
         core_speed: Factor = 1_000, in 1..=100_000;
+        /// The core in whose seconds work counts where a scenario states it (`grain: 100us`, `run 5ms`), and in
+        /// whose seconds results show it. `nominal`: the nominal core, so that a program has the same work on
+        /// every machine and takes less time on a faster one. `own`: the fastest core of this machine at its
+        /// highest clock, so that work takes as long there as it says. Work of the catalogue (`npb`, `spec-omp`,
+        /// `parbench`) takes the same time with both.
+        work_unit: Units = Units::Nominal;
         /// Bandwidth of the memory controller of each NUMA node. 0 means no limit.
         node_bandwidth: Rate = gb_per_s(150), in 0..=MAX_RATE;
         /// Bandwidth of each package's front-side bus. 0 means that the machine has no such bus.
@@ -158,6 +169,7 @@ parameters! {
 /// on two cores of a virtual Xeon server under Linux 6.18.
 pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("core_speed", "the nominal core, so that times are comparable across machines", true),
+    ("work_unit", "a setting of the simulator", false),
     (
         "node_bandwidth",
         "three quarters of eight channels of DDR4-3200 (205 GB/s), for each package of the node",
@@ -303,6 +315,12 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
     let values = &Parameters::from(values);
     let speeds = core_speeds_of(topology, values, lists);
     let distances = if values.distances { lists.distances.clone() } else { Vec::new() };
+    let turbo = if values.turbo { lists.turbo.clone() } else { Vec::new() };
+    // In billionths, as the speeds.
+    let unit = match values.work_unit {
+        Units::Nominal => 1_000_000_000,
+        Units::Own => fastest(speeds.clone(), &turbo),
+    };
     Machine {
         name: name.to_owned(),
         topology: topology.clone(),
@@ -313,9 +331,10 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
             memory: values.smt_memory.thousandths() as u32,
             poll: values.smt_poll.thousandths() as u32,
         },
-        turbo: if values.turbo { lists.turbo.clone() } else { Vec::new() },
+        turbo,
         clocks: clocks(values),
-        core_speed: speeds.map(|billionths| Speed::ratio(billionths, 1_000_000_000)).collect(),
+        core_speed: speeds.map(|billionths| Speed::ratio(billionths, unit)).collect(),
+        work_unit: Speed::ratio(unit, 1_000_000_000),
     }
 }
 
@@ -329,13 +348,29 @@ pub(crate) fn cores_per_package(topology: &Topology) -> u64 {
     (topology.count(Level::Core) / topology.count(Level::Package)).into()
 }
 
+/// The greatest speed of a core at the highest clock of its kind, in billionths of the nominal one, at least 1.
+fn fastest(speeds: impl Iterator<Item = u64>, turbo: &[Vec<u32>]) -> u64 {
+    let mut kinds: Vec<u64> = Vec::new();
+    let at_best = speeds.map(|speed| {
+        let kind = kinds.iter().position(|known| *known == speed).unwrap_or_else(|| {
+            kinds.push(speed);
+            kinds.len() - 1
+        });
+        // A single row is for all kinds of cores.
+        let row = turbo.get(if turbo.len() > 1 { kind } else { 0 });
+        let factor = row.and_then(|steps| steps.first()).map_or(1_000, |step| u64::from(*step));
+        speed.saturating_mul(factor) / 1_000
+    });
+    at_best.max().unwrap_or(1_000_000_000).max(1)
+}
+
 /// The speed of each core in billionths of the nominal one: `core_speed`, the entry of the list, the factor
 /// of slow cores.
 fn core_speeds_of(
     topology: &Topology,
     values: &Parameters,
     lists: &Lists,
-) -> impl Iterator<Item = u64> + use<> {
+) -> impl Iterator<Item = u64> + Clone + use<> {
     let in_package = cores_per_package(topology);
     let first_slow = in_package.saturating_sub(values.slow_cores);
     let (base, slow) = (values.core_speed.thousandths(), values.slow_speed.thousandths());
@@ -495,6 +530,8 @@ mod tests {
         // `slow_speed` acts where there are slow cores.
         let mut base = Values::defaults(Parameters::TABLE);
         base.set("slow_cores", 1).unwrap();
+        // Work counts in another unit where the fastest core is not the nominal one.
+        base.set("core_speed", 1_500).unwrap();
         let plain = build("m", &tree, &base, &lists);
         for p in Parameters::TABLE {
             let mut values = base.clone();
@@ -527,6 +564,24 @@ mod tests {
         assert_eq!(machine.core_speed, [fast, slow, fast, slow]);
         values.set("core_speed", 60_000).unwrap();
         assert!(check(&tree, &values, &lists).unwrap_err().contains("core 0"));
+    }
+
+    #[test]
+    fn work_can_count_in_seconds_of_the_fastest_core() {
+        let tree = parse_topology("package:1 core:4").unwrap();
+        let turbo = vec![vec![1_200, 1_100], vec![1_500, 1_100]];
+        let lists = Lists { core_speeds: vec![1_000, 500], turbo, ..Lists::default() };
+        let mut values = Values::defaults(Parameters::TABLE);
+        values.set("core_speed", 2_000).unwrap();
+        let nominal = build("m", &tree, &values, &lists);
+        values.set("work_unit", 1).unwrap();
+        let own = build("m", &tree, &values, &lists);
+        // 2 times 1.2 alone, and 1 times 1.5.
+        assert_eq!((nominal.work_unit, own.work_unit), (Speed::NOMINAL, Speed::ratio(24, 10)));
+        assert_eq!(own.core_speed[..2], [Speed::ratio(20, 24), Speed::ratio(10, 24)]);
+        assert_eq!((&own.turbo, own.kinds()), (&nominal.turbo, nominal.kinds()));
+        values.set("turbo", 0).unwrap();
+        assert_eq!(build("m", &tree, &values, &lists).core_speed[0], Speed::NOMINAL);
     }
 
     #[test]

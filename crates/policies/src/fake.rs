@@ -79,6 +79,7 @@ pub(crate) fn machine(levels: &[(sim_core::machine::Level, u32)]) -> Machine {
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        work_unit: sim_core::time::Speed::NOMINAL,
         smt: Smt::NONE,
         turbo: Vec::new(),
         clocks: Clocks::HIGHEST,

@@ -53,6 +53,7 @@ fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        work_unit: sim_core::time::Speed::NOMINAL,
         smt: Smt::NONE,
         turbo: Vec::new(),
         clocks: Clocks::HIGHEST,

@@ -93,6 +93,7 @@ fn two_cpus() -> Arc<Machine> {
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        work_unit: sim_core::time::Speed::NOMINAL,
         smt: Smt::NONE,
         turbo: Vec::new(),
         clocks: Clocks::HIGHEST,

@@ -8,7 +8,7 @@ use notation::yaml::{Content, Entry, Node};
 use sim_core::limits::{MAX_APPS, MAX_PROFILES, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::program::{AppSpec, Forks, Runtime, Scheduling};
-use sim_core::time::{Span, Time};
+use sim_core::time::{Span, Speed, Time};
 use workloads::Context;
 use workloads::program::Linked;
 use workloads::runtimes::{self, Counts};
@@ -28,7 +28,7 @@ use crate::registries::Selected;
 struct Draft<'a> {
     name: &'a str,
     /// Name of the machine it runs on.
-    machine: &'a str,
+    machine: Option<&'a Machine>,
     /// Where its workload is chosen.
     place: Place,
     workload: Selected<workloads::Build>,
@@ -351,7 +351,7 @@ fn draft<'a>(
     let allowed = allowed?;
     Some(Draft {
         name: &entry.key,
-        machine: machine.map_or("", |machine| &machine.name),
+        machine,
         place,
         workload,
         runtimes: runtime?,
@@ -375,7 +375,8 @@ fn draft<'a>(
 
 impl Draft<'_> {
     fn context(&self, tasks: u32) -> Context<'_> {
-        Context { tasks, runtime: self.runtimes.first.entry.own, machine: self.machine }
+        let machine = self.machine.map_or("", |machine| &machine.name);
+        Context { tasks, runtime: self.runtimes.first.entry.own, machine }
     }
 
     fn probe(&self, reader: &mut Reader) -> Option<workloads::Built> {
@@ -383,7 +384,16 @@ impl Draft<'_> {
     }
 
     fn built(&self, reader: &mut Reader, tasks: u32) -> Option<workloads::Built> {
-        match (self.workload.entry.own)(&self.workload.values, &self.context(tasks)) {
+        let in_unit = |built: workloads::Built| -> Result<workloads::Built, String> {
+            match self.machine {
+                Some(machine) if built.nominal && machine.work_unit != Speed::NOMINAL => {
+                    let program = built.program.in_unit(machine.work_unit, &machine.memory)?;
+                    Ok(workloads::Built { program, ..built })
+                }
+                _ => Ok(built),
+            }
+        };
+        match (self.workload.entry.own)(&self.workload.values, &self.context(tasks)).and_then(in_unit) {
             Ok(built) => Some(built),
             Err(message) => {
                 reader.wrong(self.place, format!("application `{}`: {message}", self.name));

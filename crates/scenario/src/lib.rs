@@ -40,6 +40,7 @@ pub mod subject;
 mod sweep;
 mod together;
 mod traps;
+mod units;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

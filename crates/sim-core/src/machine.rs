@@ -148,8 +148,11 @@ pub struct Machine {
     pub costs: Costs,
     /// Its memory.
     pub memory: Memory,
-    /// Speed of each core (by core number) against the nominal core of the workload catalogue.
+    /// Speed of each core (by core number) against the core in whose seconds work counts (`work_unit`).
     pub core_speed: Vec<Speed>,
+    /// Speed of the core in whose seconds work counts, against the nominal core of the workload catalogue.
+    /// Nothing here follows from it: programs are written for it ([`crate::program::Program::in_unit`]).
+    pub work_unit: Speed,
     /// What hardware threads of one core do to each other.
     pub smt: Smt,
     /// Factor on the speed of cores of a package by the number of busy ones, in thousandths: the first entry

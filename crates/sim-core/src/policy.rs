@@ -534,6 +534,7 @@ pub trait System: View {
 ///     costs: Costs::free(),
 ///     memory: Memory::unlimited(),
 ///     core_speed: Vec::new(),
+///     work_unit: sim_core::time::Speed::NOMINAL,
 ///     smt: Smt::NONE,
 ///     turbo: Vec::new(),
 ///     clocks: Clocks::HIGHEST,

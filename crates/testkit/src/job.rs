@@ -113,6 +113,7 @@ impl Job {
             costs: Costs { fork: Span::ZERO, ..base.costs.clone() },
             memory: Memory { node_bandwidth, ..base.memory.clone() },
             core_speed: Vec::new(),
+            work_unit: sim_core::time::Speed::NOMINAL,
             ..base.clone()
         })
     }

@@ -304,7 +304,17 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         _ => Vec::new(),
     };
     let clocks = Clocks::HIGHEST;
-    Machine { name: "random".into(), topology, costs, memory, core_speed, smt, turbo, clocks }
+    Machine {
+        name: "random".into(),
+        topology,
+        costs,
+        memory,
+        core_speed,
+        work_unit: Speed::NOMINAL,
+        smt,
+        turbo,
+        clocks,
+    }
 }
 
 /// Turbo steps for each kind of core, on half of the machines that have steps.

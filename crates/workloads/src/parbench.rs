@@ -195,7 +195,8 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     let spread = half_width(values.variation.hundredths());
     let kernels = cycle(values.kernel)?;
     let (work, count) = first(work, count, kernels.len() as u32, values.scale.hundredths());
-    job(&kernels, context.tasks, work, count, share, spread).map(Built::even)
+    let program = job(&kernels, context.tasks, work, count, share, spread)?;
+    Ok(Built { nominal: true, ..Built::even(program) })
 }
 
 /// Work and kernels of this share (hundredths of a per cent) of a job, in whole rounds of `round` kernels.

@@ -162,7 +162,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     let spmd = problem(program, &profile(program)?, &values, context.tasks)?;
     let most = u64::from(spmd.intervals) * values.scale.hundredths() / 10_000;
     let trial = Trial::of(&spmd, context.tasks, most.max(1) as u32)?;
-    Ok(Built::even(initialised(&trial.program, values.init.ns())?))
+    Ok(Built { nominal: true, ..Built::even(initialised(&trial.program, values.init.ns())?) })
 }
 
 /// The program behind an initialisation of `ns` nanoseconds. Its pages follow the task at no price, as those

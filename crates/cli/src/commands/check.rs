@@ -23,6 +23,9 @@ pub(crate) fn check(args: &Check, policies: &PolicyRegistry) -> Result<ExitCode,
             Ok((name, experiment)) => {
                 let line = format!("{}: ok, {}", neutral::line(&name), experiment.size());
                 to_stdout(|out| write_folded(&line, out))?;
+                for line in experiment.units() {
+                    to_stdout(|out| write_folded(&format!("  {line}"), out))?;
+                }
             }
             Err(failure) => {
                 // The exit code follows when all scenarios have been checked.

@@ -7,11 +7,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use experiment::PolicyRegistry;
+use experiment::provenance::sha256;
 use host::facts::{Host, cpus};
 use host::load::Watch;
-use host::measure::{Group, PREDICTIONS, Settings, prepare};
+use host::measure::{Group, PREDICTIONS, Settings, predicted, prepare};
+use host::others::{self, LOOK};
 use host::page;
 use host::parent::Starter;
+use host::predictions::Predictions;
 use host::result::Measurement;
 use host::{suite, text};
 use scenario::Overrides;
@@ -48,24 +51,82 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyRegistry) -> Result<ExitC
     if let (Some(path), Some(machine)) = (&args.again, &args.machine) {
         return report(args, &again(path, machine)?, target.as_ref());
     }
-    let host = Host::here();
+    let known = args.predicted.as_deref().map(|path| published(path, args.hash.as_deref())).transpose()?;
+    let mut host = Host::here();
     let starter = Starter::of_this_program().map_err(Failure::Output)?;
-    let (groups, machine) =
-        if args.suite { predict_suite(args, &host)? } else { predict(args, policies, &host)? };
+    let mut watch =
+        Watch::new(cpus(), Duration::from_nanos(args.wait), args.force, |text| say::warning(text));
+    let mut look = |host: &mut Host| {
+        host.others = match &known {
+            Some(known) => known.others.clone(),
+            None => {
+                watch.quiet().map_err(Failure::Output)?;
+                others::watch(&cpus(), LOOK).map_err(Failure::Output)?
+            }
+        };
+        Ok(())
+    };
+    let (groups, machine) = if args.suite {
+        predict_suite(args, &mut host, &mut look)?
+    } else {
+        predict(args, policies, &mut host, &mut look)?
+    };
+    let predictions = predicted(&groups, &machine, args.repeat);
+    if args.predict_only {
+        return show(args, &predictions, target.as_ref());
+    }
+    if let Some(known) = &known {
+        let hash = known.hash().map_err(Failure::Output)?;
+        predictions.expect(&hash).map_err(Failure::Input)?;
+    }
     let runs = groups.len() * args.repeat as usize;
     let bar = Bar::new(runs, "runs");
     let progress = |done: usize, all: usize| bar.set(done, all);
     let settings = Settings { starter: &starter, host: &host, repeat: args.repeat, progress: &progress };
-    let mut watch =
-        Watch::new(cpus(), Duration::from_nanos(args.wait), args.force, |text| say::warning(text));
     let measured = host::measure::measure(&groups, &machine, &settings, &mut watch);
     drop(bar);
     let measured = measured.map_err(Failure::Output)?;
     report(args, &measured, target.as_ref())
 }
 
+/// Looks what other tasks do on the host.
+type Look<'a> = &'a mut dyn FnMut(&mut Host) -> Result<(), Failure>;
+
+/// The predictions of a file, if it has this hash.
+fn published(path: &Path, hash: Option<&str>) -> Result<Predictions, Failure> {
+    let (name, text) = input::file(path, MAX_BYTES, "file of predictions")?;
+    let known = Predictions::read(&name, &text).map_err(Failure::Input)?;
+    let found = sha256(text.as_bytes());
+    match hash.map(str::trim) {
+        Some(hash) if !hash.eq_ignore_ascii_case(&found) => Err(Failure::Input(format!(
+            "{name} has the SHA-256 {found}, not {}",
+            experiment::neutral::line(hash)
+        ))),
+        _ => Ok(known),
+    }
+}
+
+/// Prints and writes predictions.
+fn show(args: &Measure, predictions: &Predictions, target: Option<&Target>) -> Result<ExitCode, Failure> {
+    let json = predictions.json().map_err(Failure::Output)?;
+    if let Some(target) = target {
+        target.write(&|out| out.write_all(json.as_bytes()))?;
+    }
+    let shown = match args.format {
+        ListFormat::Text => predictions.report().map_err(Failure::Output)?,
+        ListFormat::Json => json,
+    };
+    output::to_stdout(|out| out.write_all(shown.as_bytes()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// The groups of a scenario.
-fn predict(args: &Measure, policies: &PolicyRegistry, host: &Host) -> Result<(Vec<Group>, String), Failure> {
+fn predict(
+    args: &Measure,
+    policies: &PolicyRegistry,
+    host: &mut Host,
+    look: Look<'_>,
+) -> Result<(Vec<Group>, String), Failure> {
     let Some(file) = &args.file else {
         return Err(Failure::Input("name a scenario, or add --suite".into()));
     };
@@ -79,17 +140,20 @@ fn predict(args: &Measure, policies: &PolicyRegistry, host: &Host) -> Result<(Ve
     let experiment = source::load(policies, &name, &text, &Overrides { ..overrides })?;
     let machine = experiment.machines.first().map_or_else(String::new, |machine| machine.name.clone());
     let title = experiment.name.clone();
+    host::measure::check(&experiment, host).map_err(Failure::Input)?;
+    look(host)?;
     let groups = prepare(&experiment, &title, args.repeat, host).map_err(Failure::Input)?;
     Ok((groups, machine))
 }
 
 /// The groups of the suite.
-fn predict_suite(args: &Measure, host: &Host) -> Result<(Vec<Group>, String), Failure> {
+fn predict_suite(args: &Measure, host: &mut Host, look: Look<'_>) -> Result<(Vec<Group>, String), Failure> {
     let Some(path) = &args.machine else {
         let hint = "--suite needs --machine mine.yaml; `oversim calibrate host -o mine.yaml` writes the file";
         return Err(Failure::Input(hint.into()));
     };
     let machine = whole_name(path)?;
+    look(host)?;
     let questions = suite::questions(host.cpus, args.quick);
     let bar = Bar::new(questions.len(), "predictions");
     let groups = suite::groups(&questions, &machine, (args.repeat, args.quick), host, &|| bar.inc());

@@ -123,6 +123,40 @@ fn what_cannot_be_executed_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn predictions_can_be_published_before_they_are_measured() {
+    if !can_measure() {
+        return;
+    }
+    let (folder, _, scenario) = folder(20);
+    let scenario = scenario.to_str().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (file, measured) = (path("predictions.json"), path("measured.json"));
+    let force = ["--repeat", "1", "--policy", "PIN", "--force", "--wait", "0"];
+    let only = [&["measure", scenario, "--predict-only", "-o", &file][..], &force].concat();
+    let (code, out, err) = oversim(&only, "");
+    assert!(code == 0 && out.contains("small PIN p: "), "{out}{err}");
+    let hash = out.trim_end().rsplit(' ').next().unwrap().to_owned();
+    let given = |hash: &str, set: &[&str]| {
+        let from = ["measure", scenario, "--predicted", &file, "--hash", hash, "-o", &measured];
+        oversim(&[&from[..], &force, set].concat(), "")
+    };
+    for (hash, set, said) in [
+        ("00ff", &[][..], "has the SHA-256"),
+        (hash.as_str(), &["--set", "apps.p.workload.grain=200us"], "nothing was measured"),
+    ] {
+        let (code, out, err) = given(hash, set);
+        assert!(code == 2 && out.is_empty() && err.contains(said), "{err}");
+        assert!(!PathBuf::from(&measured).exists());
+    }
+    let (code, _, err) = given(&hash, &[]);
+    assert_eq!(code, 0, "{err}");
+    let result: Value = serde_json::from_str(&fs::read_to_string(&measured).unwrap()).unwrap();
+    assert_eq!(result["predictions"], hash.as_str());
+    // What other tasks do was looked at on each cpu.
+    assert_eq!(result["host"]["others"].as_array().unwrap().len(), cpus());
+}
+
+#[test]
 fn the_hidden_process_refuses_what_is_no_order() {
     let (code, out, _) = oversim(&["host-process"], "{}\n");
     assert!(code == 1 && out.contains("no order"), "{out}");

@@ -45,6 +45,7 @@ fn machine(case: &Case) -> Result<Machine, String> {
         // The cores of a package share a cache, unless the description names others.
         memory: Memory { shared_cache: 1 << 20, ..Memory::unlimited() },
         core_speed,
+        work_unit: Speed::NOMINAL,
         smt: Smt::NONE,
         turbo: Vec::new(),
         clocks: Clocks::HIGHEST,

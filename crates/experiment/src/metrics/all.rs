@@ -94,7 +94,7 @@ pub const METRICS: &[Metric] = &[
         App,
         "work_rate",
         "ratio",
-        "work done for each second of the window, in seconds of a nominal core",
+        "work done for each second of the window, in seconds of the core that work counts in",
         work_rate,
     )
     .higher(),
@@ -279,16 +279,20 @@ pub const METRICS: &[Metric] = &[
         },
     )
     .higher(),
-    metric(App, "work", "s", "work done, in seconds of a nominal core", |s| {
-        Some(app(s)?.counters.work_done_ns as f64 / NS_PER_S)
-    })
+    metric(
+        App,
+        "work",
+        "s",
+        "work done, in seconds of the core that work counts in (`work_unit` of the machine)",
+        |s| Some(app(s)?.counters.work_done_ns as f64 / NS_PER_S),
+    )
     .neither(),
     metric(
         App,
         "misses_per_1000_instructions",
         "count",
-        "lines of 64 bytes fetched from memory per 1000 instructions of a nominal core (2 GHz, one \
-            instruction per cycle)",
+        "lines of 64 bytes fetched from memory per 1000 instructions of the core that work counts in, at 2 GHz \
+            and one instruction per cycle",
         cpus::misses,
     ),
     metric(

@@ -89,3 +89,28 @@ fn siblings_cost_the_stated_factor_and_turbo_the_stated_steps() {
     // Eight busy cores, four to a package: one step.
     assert!((time("false", 8) / time("true", 8) / 1.056 - 1.0).abs() < 0.01);
 }
+
+#[test]
+fn stated_work_takes_as_long_as_it_says_in_the_own_unit_and_measured_work_as_before() {
+    let times = |unit: &str, workload: &str| -> (f64, f64) {
+        let text = format!(
+            "name: t\nmachine: {{ epyc: {{ work_unit: {unit} }} }}\npolicies: [PIN]\nbaseline: none\n\
+             apps: {{ a: {{ workload: {workload}, tasks: 1, cpus: [0] }} }}\n"
+        );
+        let experiment = load("t.yaml", &text, &Overrides { repeat: Some(1), ..Overrides::default() });
+        let experiment = experiment.unwrap_or_else(|said| panic!("{said}"));
+        let results = run(&experiment, 1, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"));
+        let get = |metric| results.get("", "PIN", "a", metric).unwrap_or_else(|| panic!("no {metric}")).mean;
+        (get("run_time"), get("work"))
+    };
+    // The catalogue: memory-bound work in seconds of the nominal core.
+    let npb = "{ npb: { benchmark: cg, class: A } }";
+    let (nominal, own) = (times("nominal", npb), times("own", npb));
+    assert!((own.0 / nominal.0 - 1.0).abs() < 1e-3, "{nominal:?} {own:?}");
+    // 2.7 times the nominal core, and 1.429 times that at its highest clock.
+    assert!((nominal.1 / own.1 / (2.7 * 1.429) - 1.0).abs() < 1e-3, "{nominal:?} {own:?}");
+    let stated = "{ spmd: { grain: 100us, intervals: 1000 } }";
+    let (nominal, own) = (times("nominal", stated), times("own", stated));
+    assert!((0.1..0.11).contains(&own.0), "{own:?}");
+    assert!(nominal.0 < 0.5 * own.0, "{nominal:?} {own:?}");
+}

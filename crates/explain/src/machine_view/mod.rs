@@ -266,9 +266,10 @@ fn holds(entry: &Entry, level: Level) -> Vec<String> {
 fn speeds(machine: &Machine) -> Vec<SpeedRun> {
     let mut runs: Vec<(u32, u32, u64)> = Vec::new();
     for (core, speed) in (0..).zip(&machine.core_speed) {
+        let against_nominal = (*speed * machine.work_unit).raw();
         match runs.last_mut() {
-            Some((_, cores, raw)) if *raw == speed.raw() => *cores += 1,
-            _ => runs.push((core, 1, speed.raw())),
+            Some((_, cores, raw)) if *raw == against_nominal => *cores += 1,
+            _ => runs.push((core, 1, against_nominal)),
         }
     }
     let nominal = sim_core::time::Speed::NOMINAL.raw();

@@ -150,6 +150,9 @@ fn write_speeds(view: &View, out: &mut dyn Write) -> io::Result<()> {
     if let Some(left) = view.core_speeds.len().checked_sub(MAX_RUNS).filter(|left| *left > 0) {
         writeln!(out, "  ... and {left} more changes of speed from core to core")?;
     }
+    if view.values.iter().any(|row| row.name == "work_unit" && row.value == "own") {
+        writeln!(out, "  work counts in seconds of the fastest core at its highest clock (work_unit: own)")?;
+    }
     for (kind, row) in view.turbo.iter().enumerate() {
         let which = if view.turbo.len() > 1 {
             format!("of kind {kind} (by speed, in the order above) ")

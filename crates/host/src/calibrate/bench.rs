@@ -1,12 +1,11 @@
 //! Runs the measurements in rounds, shuffled, and repeats what others disturbed.
 
 use std::cell::Cell;
-use std::sync::Barrier;
 
 use rustix::time::ClockId;
 use sim_core::rng::{Purpose, draw, key};
 
-use crate::facts::{Usage, bind};
+use crate::facts::Usage;
 use crate::load::{OTHERS, UNITS, Watch};
 use crate::parent::Starter;
 use crate::statistics::Sample;
@@ -130,31 +129,6 @@ pub(super) fn values(
     tasks.iter().zip(clean).zip(disturbed).map(value).collect()
 }
 
-/// Runs a thread on each of these cpus (twice the same one gives two threads on it), all released at once;
-/// the answers in order.
-///
-/// # Errors
-/// A sentence: a thread cannot be created or bound.
-pub(super) fn together<T: Send>(cpus: &[u32], body: &(dyn Fn(usize) -> T + Sync)) -> Result<Vec<T>, String> {
-    let gate = Barrier::new(cpus.len());
-    std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (rank, cpu) in cpus.iter().enumerate() {
-            let gate = &gate;
-            let run = move || {
-                let bound = bind(&[*cpu]);
-                gate.wait();
-                bound.map(|()| body(rank))
-            };
-            threads.push(scope.spawn(run));
-        }
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<T, String>>| {
-            thread.join().map_err(|_| "a thread of a measurement has failed".to_owned())?
-        };
-        threads.into_iter().map(join).collect()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,11 +142,5 @@ mod tests {
         assert!((done[0].sample.median - 2.0).abs() < 1e-9 && done[0].sample.values.len() >= 2);
         let bad = Task { name: "bad".into(), measure: Box::new(|_| Err("no".into())) };
         assert_eq!(values(&bench, &[bad], 1, &mut Watch::off(), &|_, _| {}).err().unwrap(), "bad: no");
-    }
-
-    #[test]
-    fn threads_answer_in_order() {
-        let cpu = crate::facts::cpus()[0];
-        assert_eq!(together(&[cpu, cpu], &|rank| rank).unwrap(), [0, 1]);
     }
 }

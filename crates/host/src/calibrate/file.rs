@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use machines::{DISTURBED, Entry, Parameters};
+use machines::{DISTURBED, Entry, Parameters, parse_topology};
 use notation::diagnostics::Sources;
 use notation::parameter::Kind;
+use sim_core::machine::Level;
 
-use super::Costs;
+use super::{Costs, Reading};
+use crate::memory::{Bandwidth, law};
 
 /// A value has changed if it differs by more than this share.
 const CHANGED: f64 = 0.25;
@@ -18,6 +20,9 @@ const NOMINAL: f64 = 2.0 / 6.0;
 /// Longest time to leave an idle state that is believed: the deepest states of servers take a third of a
 /// millisecond (`latency` of the C-states in sysfs), a virtual machine adds to it.
 const MOST_IDLE: f64 = 1e6;
+/// Cores that are slowed down less by each other do not show the bandwidth of a controller: half of the error of
+/// a probe that is within 5 % moves it by a fifth and more.
+const KNEE: f64 = 1.05;
 /// Nanoseconds of an inter-processor interrupt, a part of the measured latency that is not known alone.
 const IPI: f64 = 1_000.0;
 
@@ -103,8 +108,8 @@ impl Derivation<'_> {
         let Some(readings) = readings else { return };
         let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
         let least: Vec<f64> = readings.iter().map(|reading| reading.sample.min).collect();
-        let parts: Vec<String> =
-            readings.iter().map(|r| format!("{} = {}", r.how, shown(r.value, &r.unit))).collect();
+        let part = |r: &&Reading| format!("{} = {}{}", r.how, shown(r.value, &r.unit), levels(r));
+        let parts: Vec<String> = readings.iter().map(part).collect();
         let disturbed = readings.iter().any(|reading| reading.disturbed);
         let mut quantiles: Vec<&str> = readings.iter().map(|reading| quantile(reading.quantile)).collect();
         quantiles.dedup();
@@ -145,6 +150,12 @@ impl Derivation<'_> {
         self.from("migration", &[&moved, &latency], true, |v| v[0] - v[1]);
     }
 
+    /// The largest number of cores that read together.
+    fn most_cores(&self) -> Option<u32> {
+        let counts = self.costs.readings.iter();
+        counts.filter_map(|reading| reading.name.strip_prefix("stream_")?.parse().ok()).max()
+    }
+
     fn distances(&mut self) {
         let one_group = !self.costs.topology.contains("cache:");
         for (parameter, distance) in [
@@ -163,17 +174,21 @@ impl Derivation<'_> {
     }
 
     fn memory(&mut self) {
-        self.from("core_bandwidth", &["stream_1"], false, |v| v[0]);
-        let last = self.costs.readings.iter().rev().find(|reading| reading.name.starts_with("stream_"));
-        if let Some((name, cores)) = last.and_then(|r| Some((r.name.clone(), r.name.get(7..)?.parse().ok()?)))
-        {
-            let cores: f64 = cores;
-            let one = self.costs.value("stream_1").unwrap_or(0.0);
-            let all = self.costs.value(&name).unwrap_or(0.0);
-            // Cores that do not reach the knee give a lower limit only.
-            let knee = all < 0.9 * cores * one;
-            self.from("node_bandwidth", &[&name], !knee, |v| if knee { v[0] } else { 2.0 * v[0] });
+        if let Some(cores) = self.most_cores() {
+            let nodes =
+                parse_topology(&self.costs.topology).map_or(1, |shape| shape.count(Level::Node).max(1));
+            let exponent = u32::try_from(Parameters::stretch_exponent.default).unwrap_or(4);
+            let read = |v: &[f64]| Bandwidth { alone: v[0], together: *v.last().unwrap_or(&v[0]), cores };
+            // What a core asks for without the slowdown by its own load.
+            let asked = |v: &[f64]| v[0] * law(read(v).load(exponent, nodes), exponent);
+            let names = ["stream_1", &format!("stream_{cores}")];
+            let values: Option<Vec<f64>> = names.iter().map(|name| self.costs.value(name)).collect();
+            // Cores that hardly slow each other down give a lower limit only.
+            let estimate = values.is_none_or(|v| read(&v).slowdown() < KNEE);
+            self.from("core_bandwidth", if cores > 1 { &names } else { &names[..1] }, false, asked);
+            self.from("node_bandwidth", &names, estimate, |v| asked(v) / read(v).load(exponent, nodes));
         }
+        self.from("remote_factor", &["stream_1", "stream_far"], false, |v| (v[0] / v[1]).max(1.0));
         let caches = [("private_cache", self.costs.private_cache), ("shared_cache", self.costs.shared_cache)];
         for (parameter, size) in caches.into_iter().filter(|(_, size)| *size > 0) {
             let virtual_share = parameter == "shared_cache" && self.costs.host.virtual_machine;
@@ -188,6 +203,21 @@ impl Derivation<'_> {
             });
         }
     }
+}
+
+/// The two levels of a bandwidth, in words; empty for one that has none.
+fn levels(reading: &Reading) -> String {
+    let [low, high] = &reading.sample.modes[..] else { return String::new() };
+    if reading.unit != "bytes/s" {
+        return String::new();
+    }
+    let rounds = low.count + high.count;
+    format!(
+        " (two levels: {} in {} of {rounds} rounds, {} in the others; others share this memory or cache)",
+        shown(low.median, &reading.unit),
+        low.count,
+        shown(high.median, &reading.unit)
+    )
 }
 
 /// A quantile in words.
@@ -266,6 +296,10 @@ pub fn text(costs: &Costs, name: &str) -> String {
             quoted(&value.source)
         );
     }
+    text.push_str(
+        "  # A scenario with `grain: 100us` computes for 100 us on this machine, not on the nominal core.\n  \
+         work_unit: { value: own, source: \"a setting of the simulator\" }\n",
+    );
     if !costs.topology.contains("pu:") {
         for parameter in ["smt_compute", "smt_memory", "smt_poll"] {
             let _ = writeln!(text, "  {parameter}: {{ value: \"1\", source: \"one thread per core\" }}");
@@ -409,7 +443,7 @@ pub fn report(costs: &Costs) -> String {
             (_, true) => " (uncertain)",
             _ => "",
         };
-        let how = format!("{}, {}{mark}", reading.how, quantile(reading.quantile));
+        let how = format!("{}, {}{mark}{}", reading.how, quantile(reading.quantile), levels(reading));
         let spread = format!("{} - {}", show(sample.q1), show(sample.q3));
         row(&reading.name, &show(reading.value), &spread, &how);
     }
@@ -526,13 +560,42 @@ mod tests {
         assert_eq!(number("wake_remote"), 2_000);
         assert_eq!(entry.lists.idle_exit, [(20_000, 6_300), (200_000, 6_300), (2_000_000, 33_300)]);
         assert_eq!(entry.lists.cpu_numbers, [0, 2]);
-        assert_eq!((number("line_near"), number("core_bandwidth")), (55, 12_000_000_000));
+        assert_eq!((number("line_near"), number("core_bandwidth")), (55, 12_037_000_000));
         assert_eq!((number("core_speed"), number("private_cache")), (1_500, 1 << 20));
+        // A second of work is a second on this machine.
+        let machine = entry.machine();
+        assert_eq!(machine.core_speed[0], sim_core::time::Speed::NOMINAL);
         assert_eq!(entry.kernel.as_deref(), Some("linux-6.18"));
         let uncertain = |name: &str| entry.notes.iter().any(|note| note.parameter == name && note.uncertain);
         assert!(uncertain("sleep") && uncertain("core_speed") && !uncertain("switch_thread"));
-        // Two cores at full rate: the limit is beyond.
-        assert_eq!((number("node_bandwidth"), uncertain("node_bandwidth")), (46_000_000_000, true));
+        // Two cores at almost full rate: by the law a load of 0.335 for one.
+        assert_eq!((number("node_bandwidth") / 100_000_000, uncertain("node_bandwidth")), (359, true));
+    }
+
+    #[test]
+    fn a_slowdown_gives_the_bandwidth_of_each_node_and_two_levels_are_said() {
+        let mut costs = costs();
+        costs.topology = "package:2 numa:1 core:4".into();
+        costs.cpu_numbers.clear();
+        let mut add = |name: &str, values: &[f64]| {
+            let sample = Sample::of(values.to_vec()).unwrap();
+            let value = sample.median;
+            let like = costs.readings[costs.readings.len() - 1].clone();
+            costs.readings.push(Reading { name: name.into(), sample, value, ..like });
+        };
+        // Four cores of each node slow each other down 1.5 times: as the law has to give back.
+        add("stream_8", &[8.0 * 12e9 / 1.5; 9]);
+        add("stream_far", &[6e9, 6.1e9, 6.0e9, 8e9, 8.1e9, 8e9, 8e9]);
+        let text = text(&costs, "mine");
+        let entry = read("mine.yaml", &text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let number = |name| entry.values.number(name).unwrap();
+        let (core, node) = (number("core_bandwidth") as f64, number("node_bandwidth") as f64);
+        let slowdown = |cores: f64| law(cores * core / node, 4);
+        let together = 4.0 * core / slowdown(4.0);
+        assert!((core / slowdown(1.0) / 12e9 - 1.0).abs() < 0.001, "alone");
+        assert!((together / (4.0 * 12e9 / 1.5) - 1.0).abs() < 0.001, "together");
+        assert_eq!(number("remote_factor"), 1_500);
+        assert!(text.contains("two levels: 6.0 GB/s in 3 of 7 rounds, 8.0 GB/s in the others"), "{text}");
     }
 
     #[test]

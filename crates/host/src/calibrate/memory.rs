@@ -1,15 +1,16 @@
 //! Measures cache lines, polls, pages, caches and memory bandwidth.
 
+use std::cell::OnceCell;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::bench::{Bench, together};
+use super::bench::Bench;
 use crate::facts::bind;
+use crate::memory::Arrays;
+use crate::places::Places;
 use crate::statistics::median;
-use crate::work::{Stream, now, rate, spin};
+use crate::work::{Kernel, Stream, now, rate, spin, together};
 
-/// Bytes that each thread reads for the bandwidth of memory.
-const STREAM: u64 = 128 << 20;
 /// Bytes of the array whose refill is measured: it fits every private cache of the last ten years.
 const REFILL: u64 = 256 << 10;
 /// Size of a page.
@@ -66,11 +67,15 @@ pub(super) fn first_touch(bench: &Bench) -> Result<f64, String> {
     Ok(together(&[bench.first()], &body)?[0])
 }
 
-/// Bytes per second that the first `cores` cpus read together, each from its own array.
-pub(super) fn stream(cores: &[u32]) -> Result<f64, String> {
-    let body = |_: usize| Stream::new(STREAM).rate(STREAM / 4);
-    let rates = together(cores, &body)?;
-    Ok(rates.iter().sum::<f64>() * 1e9)
+/// Arrays for the cores of this host, made when they are first needed and kept for all rounds.
+#[derive(Default)]
+pub(super) struct Kept(OnceCell<Result<Arrays, String>>);
+
+impl Kept {
+    /// The arrays of these cores.
+    pub(super) fn of(&self, cores: &[u32], bytes: u64) -> Result<&Arrays, String> {
+        self.0.get_or_init(|| Arrays::new(cores, bytes)).as_ref().map_err(Clone::clone)
+    }
 }
 
 /// Bytes per second that one cpu reads from an array of this size.
@@ -79,7 +84,7 @@ pub(super) fn read(bench: &Bench, bytes: u64) -> Result<f64, String> {
         let mut stream = Stream::new(bytes);
         let piece = bytes.max(1 << 20);
         stream.read(piece);
-        stream.rate(piece)
+        stream.rate(Kernel::Read, piece)
     };
     Ok(together(&[bench.first()], &body)?[0] * 1e9)
 }
@@ -126,7 +131,6 @@ pub(super) fn beside(bench: &Bench, other: u32) -> Result<f64, String> {
 }
 
 /// Bytes per second of two cpus that read memory together, over twice those of one.
-pub(super) fn beside_reading(bench: &Bench, other: u32) -> Result<f64, String> {
-    let alone = stream(&[bench.first()])?;
-    Ok(stream(&[bench.first(), other])? / (2.0 * alone))
+pub(super) fn beside_reading(bench: &Bench, other: u32, places: &Places) -> Result<f64, String> {
+    Ok(1.0 / Arrays::new(&[bench.first(), other], places.array())?.probe()?.slowdown())
 }

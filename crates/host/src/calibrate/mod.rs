@@ -4,7 +4,6 @@
 mod bench;
 pub mod file;
 mod memory;
-mod places;
 mod switches;
 
 use std::time::SystemTime;
@@ -15,9 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::facts::{Host, cpus};
 use crate::load::Watch;
 use crate::parent::Starter;
+use crate::places::Places;
 use crate::statistics::{self, Sample};
+use crate::work::Kernel;
 use bench::{Bench, Task, Value};
-use places::Places;
+use memory::Kept;
 use switches::{Meeting, WakeUp};
 
 /// Name and version of the form of the values as JSON.
@@ -183,12 +184,12 @@ pub fn measure(
     watch.quiet()?;
     let all = cpus();
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let places = Places::of(&all);
+    let (places, kept) = (Places::of(&all), <[Kept; 2]>::default());
     let bench = Bench::new(starter, all);
     let mut list = List(Vec::new());
     one_cpu(&mut list);
     others(&mut list, &places);
-    memory(&mut list, &places);
+    memory(&mut list, &places, &kept);
     let rounds = if quick { QUICK } else { ROUNDS };
     let (tasks, texts): (Vec<Task<'_>>, Vec<(&str, String)>) =
         list.0.into_iter().map(|entry| (entry.task, (entry.unit, entry.how))).unzip();
@@ -270,7 +271,7 @@ fn one_cpu(list: &mut List<'_>) {
 }
 
 /// Values of two cpus, by their distance.
-fn others(list: &mut List<'_>, places: &Places) {
+fn others<'a>(list: &mut List<'a>, places: &'a Places) {
     for (name, other) in places.others() {
         list.add(format!("futex_leg_{name}"), "ns", format!("one leg of a futex ping-pong, {name}"), {
             move |bench: &Bench<'_>| switches::futex_leg(bench, other)
@@ -298,12 +299,19 @@ fn others(list: &mut List<'_>, places: &Places) {
     }
     if let Some(other) = places.sibling {
         let how = "bandwidth of two hardware threads of a core over twice that of one";
-        list.add("reading_beside_sibling", "", how, move |b: &Bench<'_>| memory::beside_reading(b, other));
+        list.add("reading_beside_sibling", "", how, move |b: &Bench<'_>| {
+            memory::beside_reading(b, other, places)
+        });
     }
 }
 
+/// So many cores in words.
+fn cores(count: usize) -> String {
+    if count == 1 { "one core".into() } else { format!("{count} cores together") }
+}
+
 /// Values of memory and caches.
-fn memory(list: &mut List<'_>, places: &Places) {
+fn memory<'a>(list: &mut List<'a>, places: &'a Places, kept: &'a [Kept; 2]) {
     for kib in SIZES {
         let how = format!("array of {kib} KiB read again and again by one cpu");
         list.add(format!("read_{kib}KiB"), "bytes/s", how, move |bench: &Bench<'_>| {
@@ -314,9 +322,30 @@ fn memory(list: &mut List<'_>, places: &Places) {
     counts.retain(|count| (1..=places.cores.len()).contains(count));
     counts.sort_unstable();
     counts.dedup();
+    let mib = places.array() >> 20;
+    let [own, far] = kept;
     for count in counts {
-        let cores = places.cores[..count].to_vec();
-        let how = format!("128 MiB read by each of {count} cores, together");
-        list.add(format!("stream_{count}"), "bytes/s", how, move |_: &Bench<'_>| memory::stream(&cores));
+        let how = format!("{mib} MiB for each core, read by {}", cores(count));
+        list.add(format!("stream_{count}"), "bytes/s", how, move |_: &Bench<'_>| {
+            own.of(&places.cores, places.array())?.rate(count, Kernel::Read, &|rank| rank)
+        });
+    }
+    for kernel in [Kernel::Write, Kernel::Copy, Kernel::Triad] {
+        for count in [1, places.cores.len()] {
+            let name = format!("{}_{count}", kernel.name());
+            let how = format!("{mib} MiB for each core, {} of STREAM by {}", kernel.name(), cores(count));
+            if list.0.iter().all(|known| known.task.name != name) {
+                list.add(name, "bytes/s", how, move |_: &Bench<'_>| {
+                    own.of(&places.cores, places.array())?.rate(count, kernel, &|rank| rank)
+                });
+            }
+        }
+    }
+    // Where a core of another package first wrote an array, the array is in the memory of that package.
+    if let (Some(other), Some(first)) = (places.far, places.cores.first()) {
+        let how = format!("{mib} MiB of another package read by one core");
+        list.add("stream_far", "bytes/s", how, move |_: &Bench<'_>| {
+            far.of(&[*first, other], places.array())?.rate(1, Kernel::Read, &|_| 1)
+        });
     }
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use rustix::process::setpriority_process;
 use rustix::thread::{futex, sched_yield};
 
-use super::bench::{Bench, together};
+use super::bench::Bench;
 use crate::barrier::{Polls, Wait};
 use crate::parent::run;
 use crate::plan::{Program, Step, Thread};
 use crate::statistics::median;
-use crate::work::now;
+use crate::work::{now, together};
 
 /// An interruption of this length is the run of another thread, no timer interrupt: 0.3 ms.
 const INTERRUPTED: u64 = 300_000;
@@ -108,11 +108,10 @@ pub(super) fn yield_processes(bench: &Bench) -> Result<f64, String> {
         start: 0,
         speed: 1.0,
         rate: 1.0,
-        stream: 1.0,
         array: 0,
     };
     let programs = [program.clone(), program];
-    let done = run(bench.starter, &programs, 0, Duration::from_secs(20), bench.count())?;
+    let done = run(bench.starter, &programs, 0, Duration::from_secs(20), bench.count(), &mut || Ok(0.0))?;
     bench.add_own(done.programs.iter().map(|program| program.cpu).sum());
     let begin = done.programs.iter().flat_map(|program| &program.started).copied().min().unwrap_or(0);
     let end = done.programs.iter().flat_map(|program| &program.ended).copied().max().unwrap_or(0);

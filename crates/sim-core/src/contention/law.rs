@@ -90,17 +90,10 @@ impl Demand {
     }
 
     pub(super) fn new(machine: &Machine, profile: &MemoryProfile) -> Self {
-        let memory = &machine.memory;
-        let full = (u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000) as u64;
-        let derived = if full == 0 {
-            if profile.demand > 0 && memory.node_bandwidth > 0 { ONE } else { 0 }
-        } else {
-            ((u128::from(profile.demand) << 16) / u128::from(full)).min(u128::from(ONE)) as u64
-        };
         let everywhere = profile.pages == Pages::Interleaved;
         Self {
             bytes: profile.demand,
-            bound: profile.bound.map_or(derived, |b| u64::from(b).min(ONE)),
+            bound: u64::from(profile.bound_on(&machine.memory)),
             spread: if everywhere { ONE } else { u64::from(profile.shared).min(ONE) },
             working_set: profile.working_set,
             pages: profile.pages,

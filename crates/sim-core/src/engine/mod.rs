@@ -186,6 +186,7 @@ pub(crate) use setup::test_machine;
 ///     costs: Costs::free(),
 ///     memory: Memory::unlimited(),
 ///     core_speed: Vec::new(),
+///     work_unit: sim_core::time::Speed::NOMINAL,
 ///     smt: Smt::NONE,
 ///     turbo: Vec::new(),
 ///     clocks: Clocks::HIGHEST,

@@ -456,6 +456,7 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
             ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        work_unit: Speed::NOMINAL,
         smt: Smt::NONE,
         turbo: Vec::new(),
         clocks: Clocks::HIGHEST,

@@ -1,6 +1,7 @@
 //! Operations of programs.
 
 use crate::ids::{DeviceId, EventId, LockId, NodeId, PoolId, ProfileId};
+use crate::machine::Memory;
 use crate::program::Partners;
 use crate::spread::Spread;
 use crate::time::{Span, Work};
@@ -45,6 +46,23 @@ impl MemoryProfile {
     /// Works in its registers: no memory traffic.
     pub const NONE: Self =
         Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch, shared: 0 };
+
+    /// Its memory-bound share on this memory, in 1/65,536: the one it states, else the one that its demand means
+    /// there.
+    #[must_use]
+    pub fn bound_on(&self, memory: &Memory) -> u32 {
+        const ONE: u32 = 1 << 16;
+        if let Some(share) = self.bound {
+            return share.min(ONE);
+        }
+        let full = u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000;
+        let demand = u128::from(self.demand);
+        match full {
+            0 if demand > 0 && memory.node_bandwidth > 0 => ONE,
+            0 => 0,
+            full => ((demand << 16) / full).min(u128::from(ONE)) as u32,
+        }
+    }
 
     /// True when automatic NUMA balancing finds its pages in use. Pages whose place a memory policy states
     /// (`mbind`: on one node, interleaved, next touch) are out of its reach (`vma_policy_mof`).

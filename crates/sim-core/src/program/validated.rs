@@ -2,10 +2,11 @@
 
 use crate::ids::ProfileId;
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
+use crate::machine::Memory;
 use crate::program::ops::{MemoryProfile, Op, Pages};
 use crate::program::{Change, Job, Pool};
 use crate::spread::{Quantiles, Spread};
-use crate::time::{Span, Work};
+use crate::time::{Span, Speed, Work};
 
 /// A program: validated operations, shared by all ranks of an application.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,6 +71,32 @@ impl Program {
         let per_pass = ops.iter().map(|op| u32::from(Self::draws(op))).collect();
         let around = Self::around(&ops, &partner);
         Ok(Self { ops, profiles, partner, around, locks, per_pass, tables, changes, by: Vec::new() })
+    }
+
+    /// The same with its work and its demand for memory counted in seconds of another core, whose speed against
+    /// the nominal one is `unit`. It was written in seconds of the nominal core, and has no jobs of a pool. Its
+    /// memory-bound shares stay, so that it runs as before on a machine whose speeds count in this unit.
+    ///
+    /// # Errors
+    /// A sentence: a piece of work is longer than any may be.
+    pub fn in_unit(mut self, unit: Speed, memory: &Memory) -> Result<Self, String> {
+        let (unit, nominal) = (u128::from(unit.raw()), u128::from(Speed::NOMINAL.raw()));
+        for op in &mut self.ops {
+            if let Op::Compute { work, .. } | Op::Serial { work, .. } = op {
+                let raw = u128::from(work.raw()) * nominal / unit;
+                let raw = u64::try_from(raw).unwrap_or(u64::MAX).max(u64::from(work.raw() > 0));
+                *work = Work::from_raw(raw);
+            }
+        }
+        for op in &self.ops {
+            Self::check(op, &self.profiles, &self.tables, &self.changes)?;
+        }
+        for profile in &mut self.profiles {
+            profile.bound = Some(profile.bound_on(memory));
+            let demand = u128::from(profile.demand) * unit / nominal;
+            profile.demand = u64::try_from(demand).unwrap_or(u64::MAX);
+        }
+        Ok(self)
     }
 
     /// The same, where each operation waits under another runtime of its application: 0 under the one that

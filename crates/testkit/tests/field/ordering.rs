@@ -73,6 +73,7 @@ fn machine(cpus: u32) -> Machine {
         costs: Costs::free(),
         memory: Memory::unlimited(),
         core_speed: Vec::new(),
+        work_unit: sim_core::time::Speed::NOMINAL,
         smt: Smt::NONE,
         turbo: Vec::new(),
         clocks: sim_core::machine::Clocks::HIGHEST,

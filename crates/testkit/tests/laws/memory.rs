@@ -114,6 +114,25 @@ fn a_light_stream_slows_as_much_as_the_heavy_ones() {
 }
 
 #[test]
+fn unequal_streams_lose_by_one_factor_what_each_waits_for_memory() {
+    let (limit, demands) = (9_000_000_000, [1_000_000_000, 2_000_000_000, 10_000_000_000]);
+    let factor = stretch(13.0 / 9.0);
+    for (measured, demand) in demands.into_iter().enumerate() {
+        let mut trial = barcelona();
+        trial.machine.memory.node_bandwidth = limit;
+        let full = f64::from(trial.machine.memory.bound_demand) / 1e3 * limit as f64;
+        for (at, demand) in demands.into_iter().enumerate() {
+            let mut app = second(at as u32, MemoryProfile { bound: None, demand, ..MemoryProfile::NONE });
+            // The others read until it has ended.
+            app.rank_scale = vec![if at == measured { 1_000 } else { 10_000 }];
+            trial = trial.app(app);
+        }
+        let bound = (demand as f64 / full).min(1.0);
+        close(seconds(&trial.run(), measured), 1.0 - bound + bound * factor, "time");
+    }
+}
+
+#[test]
 fn what_memory_adds_is_booked_as_stall() {
     let trial = barcelona().app(stream(0, CONTROLLER, 0)).app(stream(1, CONTROLLER, 0));
     let report = trial.run();

@@ -120,7 +120,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     }
     let part = first(&whole, u64::from(code.size.iterations()), values.scale.hundredths());
     let init = if model == "upc" { 0 } else { filling(code.size.working_set(context.tasks)) };
-    Ok(Built::even(initialised(&part.program(context.tasks)?, init)?))
+    Ok(Built { nominal: true, ..Built::even(initialised(&part.program(context.tasks)?, init)?) })
 }
 
 /// Length of an operation that fills arrays.

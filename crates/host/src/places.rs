@@ -8,25 +8,25 @@ use machines::import::{Description, import};
 const ROOT: &str = "/sys/devices/system/cpu";
 
 /// The cpus of this host by their distance from the first one.
-pub(super) struct Places {
+pub(crate) struct Places {
     /// Another hardware thread of its core.
-    pub(super) sibling: Option<u32>,
+    pub(crate) sibling: Option<u32>,
     /// A core that shares its last-level cache.
     cache: Option<u32>,
     /// A core of its package, beyond that.
     near: Option<u32>,
     /// A cpu of another package.
-    far: Option<u32>,
+    pub(crate) far: Option<u32>,
     /// One cpu of each core.
-    pub(super) cores: Vec<u32>,
+    pub(crate) cores: Vec<u32>,
     /// Its shape as a description of machine files.
-    pub(super) topology: String,
+    pub(crate) topology: String,
     /// The Linux number of each cpu in the order of the simulator; empty where both are the same.
-    pub(super) cpu_numbers: Vec<u32>,
+    pub(crate) cpu_numbers: Vec<u32>,
     /// Bytes of the level-2 cache; 0 if unknown.
-    pub(super) private_cache: u64,
+    pub(crate) private_cache: u64,
     /// Bytes of the last-level cache; 0 if unknown.
-    pub(super) shared_cache: u64,
+    pub(crate) shared_cache: u64,
 }
 
 /// What sysfs lists of one cpu.
@@ -38,7 +38,7 @@ struct Cpu {
 
 impl Places {
     /// The distances of these cpus from the first of them.
-    pub(super) fn of(all: &[u32]) -> Self {
+    pub(crate) fn of(all: &[u32]) -> Self {
         let first = all.first().copied().unwrap_or(0);
         let own = cpu(first);
         let among = |list: &[u32], not: &[&[u32]]| {
@@ -68,7 +68,7 @@ impl Places {
     }
 
     /// The other cpus to measure with their distances.
-    pub(super) fn others(&self) -> impl Iterator<Item = (&'static str, u32)> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = (&'static str, u32)> {
         [("sibling", self.sibling), ("cache", self.cache), ("near", self.near), ("far", self.far)]
             .into_iter()
             .filter_map(|(name, cpu)| Some((name, cpu?)))
