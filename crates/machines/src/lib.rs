@@ -1,11 +1,13 @@
 //! The built-in machines: data files, synthetic descriptions, parameter tables; and machines imported from
-//! descriptions of hwloc and Linux.
+//! descriptions of hwloc and Linux, or with values that benchmarks measured.
 //!
 //! [`resolve`] turns a machine's name or a synthetic description into an [`Entry`]; [`build`] turns its
 //! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`import`] makes
-//! a machine file of what hwloc or Linux states.
+//! a machine file of what hwloc or Linux states, [`benchmarks`] one with measured values.
 
+pub mod benchmarks;
 mod built_in;
+mod datum;
 mod entry;
 mod file;
 pub mod import;

@@ -9,6 +9,7 @@ use notation::parameter::Kind;
 use super::cores::{Core, Held};
 use super::found::{Found, NONE, Sourced};
 use super::regular::Regular;
+use crate::datum::Datum;
 use crate::file::DISTANCES;
 use crate::parameters::Parameters;
 
@@ -20,16 +21,6 @@ const MODULE_SPEED: &str = "0.9";
 
 /// Most groups of cpus that a remark names.
 const SHOWN: usize = 4;
-
-/// A value of a machine file, as it is written there.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Datum {
-    pub(super) name: &'static str,
-    /// In the syntax of YAML.
-    pub(super) value: String,
-    pub(super) source: String,
-    pub(super) uncertain: bool,
-}
 
 /// The kernel that is closest to the one that runs.
 pub(super) fn kernel(release: &Sourced<String>) -> Option<Datum> {

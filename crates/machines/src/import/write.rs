@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use notation::{lists, neutral};
+use notation::lists;
 
 use super::found::{Found, named};
 use super::regular::Regular;
-use super::values::{self, Datum};
-
-/// Longest source, summary and text about a machine, in characters: those of the reader of machine files.
-const MAX_LINE: usize = 500;
-const MAX_ABOUT: usize = 4_000;
+use super::values;
+use crate::datum::{Datum, MAX_ABOUT, MAX_LINE, line, quoted};
 
 /// The text, and remarks on what has no place in it.
 pub(super) fn machine_file(
@@ -39,7 +36,7 @@ pub(super) fn machine_file(
     text += &format!("summary: {}\n", quoted(&summary, MAX_LINE));
     text += &format!("about: {}\n", quoted(&about(found, regular, remarks, &unused), MAX_ABOUT));
     if let Some(kernel) = found.release.as_ref().and_then(values::kernel) {
-        text += &line("", &kernel);
+        text += &line("", &kernel, None);
     }
     let cut = regular.why.as_ref().map_or_else(String::new, |why| format!("; cut down: {why}"));
     let topology = Datum {
@@ -48,11 +45,11 @@ pub(super) fn machine_file(
         source: format!("{}{cut}", found.places.shape),
         uncertain: found.guessed || regular.why.is_some(),
     };
-    text += &line("", &topology);
+    text += &line("", &topology, None);
     for (heading, data) in [("values", &values), ("lists", &lists)] {
         if !data.is_empty() {
             text += &format!("{heading}:\n");
-            data.iter().for_each(|datum| text += &line("  ", datum));
+            data.iter().for_each(|datum| text += &line("  ", datum, None));
         }
     }
     text
@@ -107,21 +104,4 @@ fn about(found: &Found, regular: &Regular, remarks: &[String], unused: &BTreeSet
             &format!(" Stated and left out, as a machine file has no place for it: {}.", unused.join(", "));
     }
     about
-}
-
-fn line(indent: &str, datum: &Datum) -> String {
-    let uncertain = if datum.uncertain { ", uncertain: true" } else { "" };
-    let source = quoted(&datum.source, MAX_LINE);
-    let value = &datum.value;
-    format!("{indent}{}: {{ value: {value}, source: {source}{uncertain} }}\n", datum.name)
-}
-
-/// A text of limited length in quotes, without invisible characters.
-fn quoted(text: &str, most: usize) -> String {
-    let text = neutral::line(text.trim());
-    let mut short: String = text.chars().take(most).collect();
-    if short.len() < text.len() {
-        short = short.chars().take(most - 3).chain("...".chars()).collect();
-    }
-    format!("\"{}\"", short.replace('\\', "\\\\").replace('"', "\\\""))
 }
