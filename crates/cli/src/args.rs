@@ -34,7 +34,7 @@ pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use lesson::Lesson;
-pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
+pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineSet, MachineShow};
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use reproduce::Reproduce;
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
@@ -137,7 +137,8 @@ pub(crate) enum Command {
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),
-    /// Show a machine, import one from hwloc or Linux to a machine file, or export one to hwloc.
+    /// Show a machine, import one from hwloc or Linux to a machine file, set measured values, or export one to
+    /// hwloc.
     #[command(after_help = help::MACHINE)]
     Machine {
         #[command(subcommand)]

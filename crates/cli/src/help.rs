@@ -258,6 +258,7 @@ pub(crate) const MACHINE: &str = "\
 Examples:
   oversim machine show barcelona
   oversim machine import --host
+  oversim machine set epyc --from stream.txt
   oversim machine export epyc --synthetic
 
 Exit status: 0 done; 1 output failed; 2 wrong usage or file, an unknown machine or kernel.";
@@ -276,6 +277,19 @@ box.yaml` in a scenario.
 Exit status: 0 done; 1 output failed; 2 wrong usage, a file that cannot be read, or a machine that the \
 simulator cannot have, and \
 nothing was written.";
+
+pub(crate) const MACHINE_SET: &str = "\
+Examples:
+  oversim machine set epyc --from stream.txt -o measured.yaml
+  oversim machine set epyc --from one.txt --from stream.txt
+  oversim machine set epyc --value core_bandwidth=21GB/s --source 'likwid-bench of 3 May'
+
+The form of an output is recognised by what it holds. It gives core_bandwidth (one thread), node_bandwidth \
+(all cores of NUMA nodes), link_bandwidth, remote_factor and the list of distances (tables of mlc). \
+Each value has its source with file and line, and is uncertain where a judgement is needed. What is not taken is listed.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage, an output of no form that is read, or one that \
+does not fit the machine, and nothing was written.";
 
 pub(crate) const MACHINE_EXPORT: &str = "\
 Examples:

@@ -111,6 +111,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
         Command::Machine { command: Machine::Import(import) } => commands::machine::import(import),
+        Command::Machine { command: Machine::Set(set) } => commands::machine::set(set),
         Command::Machine { command: Machine::Export(export) } => commands::machine::export(export),
         Command::Kernel { command: Kernel::List(list) } => commands::kernel::list(list),
         Command::Kernel { command: Kernel::Show(show) } => commands::kernel::show(show),

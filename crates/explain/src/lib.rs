@@ -8,6 +8,7 @@ mod key;
 mod link;
 mod machine;
 pub mod machine_import;
+pub mod machine_set;
 pub mod machine_view;
 mod markdown;
 mod metric;

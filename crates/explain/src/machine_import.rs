@@ -11,9 +11,7 @@ pub use machines::import::{Exported, Imported, MAX_XML_BYTES};
 
 /// The name in messages of a description on the command line.
 const SYNTHETIC: &str = "--synthetic";
-/// The name of an imported machine whose own one is that of a built-in machine gets this end.
-const IMPORTED: &str = "-imported";
-/// Longest name of a machine before that.
+/// Longest name of a machine before the end that one of a built-in machine gets.
 const MAX_NAME: usize = 48;
 
 /// Where a machine is described; see [`Description`].
@@ -38,18 +36,22 @@ pub fn import(from: From<'_>, title: &str, largest: bool) -> Result<Imported, Re
         From::Synthetic(text) => (Description::Synthetic(text), SYNTHETIC, text),
         From::Host(root) => (Description::Host(root), "", ""),
     };
-    import::import(description, &name_of(title), largest).map_err(|refused| match refused {
+    import::import(description, &name_of(title, "imported"), largest).map_err(|refused| match refused {
         Refused::Sentence(sentence) => Refusal::Sentence(sentence),
         Refused::Problems(problems) => Refusal::Rendered(Sources::new(name, text).render(&problems)),
     })
 }
 
-/// A legal name of a machine that is not that of a built-in one.
-fn name_of(title: &str) -> String {
+/// A legal name of a machine that is not that of a built-in one; what became of the machine is its end then,
+/// and the name of one without title.
+pub(crate) fn name_of(title: &str, became: &str) -> String {
     let good = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '-' };
     let name: String = title.chars().take(MAX_NAME).map(good).collect();
-    let name = if name.is_empty() { "imported".to_owned() } else { name };
-    if machines::names().any(|built_in| built_in == name) { name + IMPORTED } else { name }
+    match name.as_str() {
+        "" => became.to_owned(),
+        name if machines::names().any(|built_in| built_in == name) => format!("{name}-{became}"),
+        _ => name,
+    }
 }
 
 /// The synthetic description of a machine: of a name, a file's path or a description.
@@ -66,8 +68,11 @@ mod tests {
 
     #[test]
     fn names_are_legal_and_no_built_in_ones() {
-        assert_eq!(name_of("my box/é"), "my-box--");
-        assert_eq!((name_of(""), name_of("epyc")), ("imported".into(), "epyc-imported".into()));
+        assert_eq!(name_of("my box/é", "imported"), "my-box--");
+        assert_eq!(
+            (name_of("", "imported"), name_of("epyc", "imported")),
+            ("imported".into(), "epyc-imported".into())
+        );
     }
 
     #[test]

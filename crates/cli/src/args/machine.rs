@@ -18,6 +18,10 @@ pub(crate) enum Machine {
     /// synthetic description of hwloc.
     #[command(after_help = help::MACHINE_IMPORT)]
     Import(MachineImport),
+    /// Set values of a machine to those that STREAM, likwid-bench or Intel Memory Latency Checker measured,
+    /// or to others with their sources, and write the new machine file.
+    #[command(after_help = help::MACHINE_SET)]
+    Set(MachineSet),
     /// Print a machine as one line for hwloc.
     #[command(after_help = help::MACHINE_EXPORT)]
     Export(MachineExport),
@@ -43,6 +47,31 @@ pub(crate) struct MachineImport {
     /// Without this flag it is refused with what differs. Hybrid processors are imported whole without it.
     #[arg(long)]
     pub(crate) largest_regular: bool,
+    /// Write the machine file to this file instead of standard output. The machine gets its name.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(group(ArgGroup::new("values").required(true).multiple(true).args(["from", "value"])))]
+pub(crate) struct MachineSet {
+    /// A name (`oversim list machines`), a machine file, or a description such as "package:2 numa:1 core:8".
+    #[arg(value_name = "MACHINE", add = Completer::new(complete::machines))]
+    pub(crate) machine: String,
+    /// Output of STREAM, likwid-bench or Intel Memory Latency Checker (mlc) on this machine, in any number
+    /// of files: for example, a run with one thread and one with a thread on each core. `-` reads standard
+    /// input.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) from: Vec<PathBuf>,
+    /// Set a value by hand, such as core_bandwidth=12GB/s. It counts before a measured one.
+    #[arg(long, value_name = "NAME=VALUE", requires = "source")]
+    pub(crate) value: Vec<String>,
+    /// The source of each --value in the same order, or one for all.
+    #[arg(long, value_name = "TEXT", requires = "value")]
+    pub(crate) source: Vec<String>,
     /// Write the machine file to this file instead of standard output. The machine gets its name.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -1,12 +1,13 @@
-//! `oversim machine`: shows, imports and exports machines.
+//! `oversim machine`: shows, imports, changes and exports machines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use explain::machine_import::{self, From, MAX_XML_BYTES};
+use explain::machine_set::{self, Given, MAX_BYTES};
 use explain::machine_view::{self, Refusal};
 
-use crate::args::{ListFormat, MachineExport, MachineImport, MachineShow};
+use crate::args::{ListFormat, MachineExport, MachineImport, MachineSet, MachineShow};
 use crate::failure::Failure;
 use crate::output::{Target, distinct, to_stdout, write_folded};
 use crate::{input, say};
@@ -56,6 +57,48 @@ pub(crate) fn import(args: &MachineImport) -> Result<ExitCode, Failure> {
         say::written(&file, format_args!("machine `{what}`; next: oversim machine show {file}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the machine file of a machine with measured values.
+pub(crate) fn set(args: &MachineSet) -> Result<ExitCode, Failure> {
+    let target = args.output.as_deref().map(|path| Target::check(path, args.force)).transpose()?;
+    let machine = Path::new(&args.machine);
+    let inputs: Vec<&Path> = args.from.iter().map(PathBuf::as_path).chain([machine]).collect();
+    distinct(&target.iter().collect::<Vec<_>>(), &inputs)?;
+    let given = given(&args.value, &args.source)?;
+    let read = |path: &PathBuf| input::file(path, MAX_BYTES, "output of a benchmark");
+    let logs = args.from.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let title = args.output.as_deref().map(|path| stem(Some(path)));
+    let changed = machine_set::set(&args.machine, title.as_deref(), &logs, &given).map_err(refused)?;
+    match &target {
+        None => to_stdout(|out| out.write_all(changed.text.as_bytes()))?,
+        Some(target) => target.write(&|out| out.write_all(changed.text.as_bytes()))?,
+    }
+    changed.remarks.iter().for_each(say::warning);
+    if let Some(target) = &target {
+        let file = target.named().display();
+        say::written(&file, format_args!("{}; next: oversim machine show {file}", changed.set.join(", ")));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The values that are given, each with its source.
+fn given<'a>(values: &'a [String], sources: &'a [String]) -> Result<Vec<Given<'a>>, Failure> {
+    if sources.len() > 1 && sources.len() != values.len() {
+        return Err(Failure::Input(format!(
+            "there are {} --value and {} --source: give each value its source, or one source for all",
+            values.len(),
+            sources.len()
+        )));
+    }
+    let one = |(at, value): (usize, &'a String)| {
+        let (name, value) = value.split_once('=').ok_or_else(|| {
+            Failure::Input(format!("`{value}` is no value: write `--value core_bandwidth=12GB/s`"))
+        })?;
+        let source = sources.get(at).or_else(|| sources.first()).map_or("", String::as_str);
+        Ok(Given { name: name.trim(), value, source })
+    };
+    values.iter().enumerate().map(one).collect()
 }
 
 /// The name of a file without folder and ending.

@@ -272,6 +272,10 @@ pub(crate) const CASES: &[Case] = &[
         "machine import",
         &["machine", "import", "--synthetic", "pack:2 [numa] core:4 pu:2", "-o", "b.yaml"],
     ),
+    case(
+        "machine set",
+        &["machine", "set", "epyc", "--value", "poll=80ns", "--source", "mine", "-o", "b.yaml"],
+    ),
     Case { weight: 3, ..case("new policy", &["new", "policy", "MY_POLICY", "--path", "ROOT"]) },
     case("new policy", &["new", "policy", "MINE", "--path", "ROOT", "--directory", "a/b"]),
     case("lesson --slides", &["lesson", "1", "--slides", "S"]),

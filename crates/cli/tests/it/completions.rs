@@ -28,7 +28,7 @@ fn commands_flags_and_words_are_completed() {
     assert_eq!(offered(&["r"]), ["run", "report", "reproduce"]);
     assert_eq!(offered(&["run", "x", "--pol"]), ["--policy"]);
     assert_eq!(offered(&["run", "x", "--format", "js"]), ["json"]);
-    assert_eq!(offered(&["machine", "s"]), ["show"]);
+    assert_eq!(offered(&["machine", "s"]), ["show", "set"]);
     assert_eq!(offered(&["new", "p"]), ["policy"]);
     assert_eq!(offered(&["new", "policy", "MINE", "--d"]), ["--directory"]);
     assert_eq!(offered(&["completions", "z"]), ["zsh"]);

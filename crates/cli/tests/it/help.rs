@@ -77,6 +77,10 @@ fn folder() -> tempfile::TempDir {
     }
     let topology = fs::read_to_string(root().join("crates/machines/tests/data/vm-2cpu.xml")).unwrap();
     fs::write(folder.path().join("box.xml"), topology).unwrap();
+    for (file, log) in [("one.txt", "stream-1.txt"), ("stream.txt", "stream-16.txt")] {
+        let text = fs::read_to_string(root().join("crates/machines/tests/logs").join(log)).unwrap();
+        fs::write(folder.path().join(file), text.replace("= 16\n", "= 128\n")).unwrap();
+    }
     let claims = fs::read_to_string(root().join("crates/validation/data/claims.yaml")).unwrap();
     let (head, rest) = claims.split_once("\n- ").unwrap();
     let one = rest.split("\n- ").find(|claim| claim.contains("group: imbalanced")).unwrap();

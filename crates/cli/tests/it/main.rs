@@ -13,6 +13,7 @@ mod import;
 mod kernel;
 mod lesson;
 mod machine;
+mod machine_set;
 mod measure;
 mod neutral;
 mod new;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use machines::Entry;
+use machines::benchmarks::Log;
 use machines::import::{Description, Imported, Refused, export_synthetic, import};
 use notation::diagnostics::{Diagnostic, Sources};
 use notation::encoding::decode;
@@ -115,6 +116,24 @@ pub(crate) fn sysfs(bytes: &[u8]) {
     archive::write(folder.path(), files);
     for largest in [false, true] {
         imported(import(Description::Host(folder.path()), "m", largest), "", "");
+    }
+}
+
+/// The output of benchmarks: what is taken is in the text that is written.
+pub(crate) fn benchmarks(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for machine in ["package:2 numa:1 core:8 pu:2", "core:1"] {
+        let entry = machines::resolve(machine).unwrap();
+        match machines::benchmarks::set(&entry, "m", &[Log { name: "b.txt", text }], &[]) {
+            Ok(changed) => {
+                promise::visible(&changed.text);
+                assert!(!changed.set.is_empty());
+                assert_eq!(machines::read_file(0, &changed.text).as_ref(), Ok(&changed.entry));
+                accepted(&changed.entry);
+            }
+            Err(Refused::Sentence(why)) => assert!(!why.trim().is_empty()),
+            Err(Refused::Problems(problems)) => refused(&problems, "b.txt", text),
+        }
     }
 }
 

@@ -56,6 +56,7 @@ targets! {
     topology machine::topology, 2_000;
     machine_xml machine::xml, 300;
     machine_sysfs machine::sysfs, 100;
+    benchmark_logs machine::benchmarks, 500;
     result_text result::text, 150;
     result_tree result::tree, 60;
     schedule schedule::text, 300;
