@@ -286,7 +286,8 @@ Examples:
 
 The form of an output is recognised by what it holds. It gives core_bandwidth (one thread), node_bandwidth \
 (all cores of NUMA nodes), link_bandwidth, remote_factor and the list of distances (tables of mlc). \
-Each value has its source with file and line, and is uncertain where a judgement is needed. What is not taken is listed.
+Each value has its source with file and line, and is uncertain where a judgement is needed. What is \
+not taken is listed.
 
 Exit status: 0 done; 1 output failed; 2 wrong usage, an output of no form that is read, or one that \
 does not fit the machine, and nothing was written.";

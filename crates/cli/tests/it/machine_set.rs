@@ -20,7 +20,7 @@ fn log(name: &str) -> String {
 fn time(folder: &Path, tasks: u32) -> f64 {
     let scenario = format!(
         "name: reading\nmachine: ./box.yaml\napps:\n  a:\n    tasks: {tasks}\n    cpus: 0-15:2\n    workload: \
-         {{ spmd: {{ grain: 100ms, intervals: 20, spread: 0%, demand: 900GB/s, bound: 100%, working_set: 256MiB }} }}\n\
+         {{ spmd: {{ grain: 100ms, intervals: 20, spread: 0%, demand: 900GB/s, bound: 100% }} }}\n\
          policies: [PIN]\n"
     );
     let path = folder.join("s.yaml");
@@ -46,7 +46,7 @@ fn a_measured_machine_is_shown_and_gives_its_rates_back() {
     // Eight cores read 51,210.62 MB/s together, one 14,479.33 MB/s.
     let slower = time(folder.path(), 8) / time(folder.path(), 1);
     let wanted = 8.0 * 14_479.33 / 51_210.62;
-    assert!((slower / wanted - 1.0).abs() < 0.01, "{slower} is not {wanted}");
+    assert!((slower / wanted - 1.0).abs() < 0.002, "{slower} is not {wanted}");
     // A second one adds to the first.
     let more = folder.path().join("more.yaml");
     let more = more.to_str().unwrap();

@@ -85,7 +85,11 @@ fn others(candidates: &[Candidate<'_>], chosen: Option<Candidate<'_>>, logs: &[L
     for other in candidates.iter().filter(|other| !std::ptr::eq(other.run, chosen.run)) {
         let reads = chosen.run.reads && !other.run.reads;
         let why = if reads { "which only reads" } else { "which is no slower" };
-        taken.remark(format!("not taken: {}: {} counts, {why}", source_of(other.run, logs), chosen.run.what));
+        taken.remark(format!(
+            "not taken: {}, because {} counts, {why}",
+            source_of(other.run, logs),
+            chosen.run.what
+        ));
     }
 }
 

@@ -15,7 +15,7 @@ const PEAKS: [&str; 2] =
 const UNUSED: [(&str, &str); 3] = [
     (
         "Measuring Loaded Latencies",
-        "Memory Latency Checker, loaded latencies: the law of contention has no list",
+        "Memory Latency Checker, loaded latencies: no value of a machine is a latency under load",
     ),
     (
         "Measuring cache-to-cache transfer latency",

@@ -170,9 +170,9 @@ fn changed(entry: &Entry, name: &str, taken: Taken) -> Result<Changed, Refused> 
     new.check()?;
     let values = set.join(", ");
     let mut comment = vec![
-        format!("Written by `oversim machine set` from the machine `{}`, with these values: {values}.", entry.name),
-        "Values that are not listed are the defaults of a present-day server. `oversim machine show` has sources."
-            .to_owned(),
+        format!("Written by `oversim machine set` from the machine `{}`: {values}.", entry.name),
+        "Values that are not listed are the defaults of a present-day server, see `oversim machine show`."
+            .into(),
     ];
     comment.extend(taken.remarks.iter().take(MAX_REMARKS).cloned());
     if taken.remarks.len() > MAX_REMARKS {

@@ -44,7 +44,10 @@ fn note<'a>(entry: &'a Entry, name: &str) -> Option<&'a Note> {
 /// A line without range.
 fn plain(entry: &Entry, indent: &str, name: &'static str, noted: &str, value: String) -> String {
     let note = note(entry, noted);
-    let source = note.map_or_else(|| "a description without source".to_owned(), |note| note.source.clone());
+    let source = note.map_or_else(
+        || "a description, given to `oversim machine set`".to_owned(),
+        |note| note.source.clone(),
+    );
     line(indent, &Datum { name, value, source, uncertain: note.is_some_and(|note| note.uncertain) }, None)
 }
 
