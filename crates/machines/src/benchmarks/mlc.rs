@@ -20,8 +20,7 @@ const UNUSED: [(&str, &str); 3] = [
     (
         "Measuring cache-to-cache transfer latency",
         "Memory Latency Checker, transfers between caches: the costs `line_*` are times until a store \
-            is seen by a \
-            thread that polls; `oversim calibrate host` measures them",
+            is seen by a thread that polls; `oversim calibrate host` measures them",
     ),
     (
         "Each iteration took",
