@@ -137,8 +137,8 @@ pub(crate) enum Command {
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),
-    /// Show a machine, import one from hwloc or Linux to a machine file, set measured values, or export one to
-    /// hwloc.
+    /// Show a machine, import one from hwloc or Linux to a machine file, set measured values, or export one
+    /// to hwloc.
     #[command(after_help = help::MACHINE)]
     Machine {
         #[command(subcommand)]
