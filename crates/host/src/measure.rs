@@ -25,8 +25,8 @@ use crate::work::rate;
 pub const PREDICTIONS: u32 = 3;
 /// A run is disturbed if the speed before it and after it differ by more than this share.
 const DRIFT: f64 = 0.03;
-/// The same for what cores read alone and together. Half of the probes of a quiet virtual machine differ by 5 %
-/// from the one before.
+/// The same for what cores read alone and together. Half of the probes of a quiet virtual machine differ by 5
+/// % from the one before.
 const MEMORY_DRIFT: f64 = 0.10;
 /// A cell is uncertain if half the distance of its quartiles is wider than this share of the median, and the
 /// prediction is not.
@@ -52,8 +52,8 @@ pub struct Group {
     predicted: Vec<Vec<f64>>,
     fair: Vec<f64>,
     longest: u64,
-    /// The simulated runs, if one of the programs reads memory: they are predicted again with the bandwidth of
-    /// the minute in which they were measured.
+    /// The simulated runs, if one of the programs reads memory: they are predicted again with the bandwidth
+    /// of the minute in which they were measured.
     reading: Vec<RunPlan>,
     /// What other tasks do on each cpu of the host.
     others: Vec<Others>,
@@ -84,8 +84,8 @@ impl Group {
         programs.map(|program| program.threads.len() as u64).sum()
     }
 
-    /// The predicted times if the controllers had the bandwidth that was measured beside the runs. The speed of
-    /// a core alone is the unit of work, so that only the slowdown of cores together counts.
+    /// The predicted times if the controllers had the bandwidth that was measured beside the runs. The speed
+    /// of a core alone is the unit of work, so that only the slowdown of cores together counts.
     fn predict_with(&self, measured: &Bandwidth) -> Result<Vec<Vec<f64>>, String> {
         let mut predicted = vec![Vec::new(); self.predicted.len()];
         for run in &self.reading {
@@ -571,8 +571,8 @@ mod tests {
 
     #[test]
     fn a_run_that_reads_memory_is_predicted_with_the_slowdown_that_was_measured_beside_it() {
-        let text = "{ name: t, machine: { xeon-2vcpu: { core_speed: 1, core_bandwidth: 10GB/s, node_bandwidth: \
-            100GB/s } }, \
+        let text = "{ name: t, machine: { xeon-2vcpu: { core_speed: 1, core_bandwidth: 10GB/s, \
+            node_bandwidth: 100GB/s } }, \
             policies: [PIN], apps: { a: { workload: { spmd: { grain: 1ms, intervals: 20, bound: 100%, \
             demand: 10GB/s, working_set: 4GiB } }, tasks: 2, runtime: spin } } }";
         let host = Host { cpus: 2, release: "6.18.0".into(), ..Host::unknown() };

@@ -12,8 +12,8 @@ use crate::work::{Kernel, Stream, together};
 
 /// Bytes of an array at least.
 const LEAST: u64 = 128 << 20;
-/// An array is this many times larger than the last-level cache: who reads twice what a cache holds from front
-/// to back, again and again, finds nothing of the last pass in it, whatever the cache replaces first.
+/// An array is this many times larger than the last-level cache: who reads twice what a cache holds from
+/// front to back, again and again, finds nothing of the last pass in it, whatever the cache replaces first.
 const CACHES: u64 = 2;
 /// Bytes of a piece of a probe: about a millisecond on one core.
 const PIECE: u64 = 16 << 20;
@@ -22,8 +22,8 @@ const ROOM: u64 = 2;
 /// The least slowdown of cores together that a probe tells from none. A bandwidth that follows from less is a
 /// lower limit.
 const LEAST_SLOWDOWN: f64 = 1.01;
-/// The largest load of one core that a probe tells from more: from here on n cores together are slower by n, within
-/// 5 %.
+/// The largest load of one core that a probe tells from more: from here on n cores together are slower by n,
+/// within 5 %.
 const MOST_LOAD: f64 = 1.5;
 
 /// Bytes of the array that a memory-bound thread reads on this host.
@@ -47,8 +47,8 @@ pub fn room(arrays: u64, bytes: u64) -> Result<(), String> {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     match available(&text) {
         Some(free) if arrays.saturating_mul(bytes) > free / ROOM => Err(format!(
-            "memory-bound tasks read {arrays} arrays of {} MiB here, each larger than the caches, and at most \
-             half of the {} MiB of memory that are available may be used: write fewer `tasks`",
+            "memory-bound tasks read {arrays} arrays of {} MiB here, each larger than the caches, and at \
+             most half of the {} MiB of memory that are available may be used: write fewer `tasks`",
             bytes >> 20,
             free >> 20
         )),
@@ -88,9 +88,10 @@ impl Bandwidth {
         if slowdown.is_finite() { slowdown.max(1.0) } else { 1.0 }
     }
 
-    /// The load of a controller while one core reads, on a machine of so many nodes with a controller each, with which the law of contention (the slowdown h = (1 +
-    /// rho^p)^(1/p) of a load rho; `docs/model.md`, Bandwidth) has this slowdown: h of all cores of a node together
-    /// over h of one. At least that of a slowdown of a hundredth, and at most 1.5.
+    /// The load of a controller while one core reads, on a machine of so many nodes with a controller each,
+    /// with which the law of contention (the slowdown h = (1 + rho^p)^(1/p) of a load rho; `docs/model.md`,
+    /// Bandwidth) has this slowdown: h of all cores of a node together over h of one. At least that of a
+    /// slowdown of a hundredth, and at most 1.5.
     #[must_use]
     pub fn load(&self, exponent: u32, nodes: u32) -> f64 {
         let wanted = self.slowdown().max(LEAST_SLOWDOWN);

@@ -1,9 +1,9 @@
-//! What else runs on this host: how often other tasks interrupt a thread that computes, for how long, and what
-//! it loses to ticks. A run of the host meets them, so its prediction does.
+//! What else runs on this host: how often other tasks interrupt a thread that computes, for how long, and
+//! what it loses to ticks. A run of the host meets them, so its prediction does.
 //!
 //! Two programs that spin stay in step on all cpus until one of these tasks makes one cpu decide alone
-//! (Petrini, Kerbyson, Pakin, The case of the missing supercomputer performance, SC 2003, have the same effect
-//! on barriers).
+//! (Petrini, Kerbyson, Pakin, The case of the missing supercomputer performance, SC 2003, have the same
+//! effect on barriers).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +66,8 @@ pub fn watch(cpus: &[u32], length: Duration) -> Result<Vec<Others>, String> {
     together(cpus, &body)
 }
 
-/// The run beside these tasks and with ticks that take what was seen, one application in the background for each cpu that has any. They come last.
+/// The run beside these tasks and with ticks that take what was seen, one application in the background for
+/// each cpu that has any. They come last.
 #[must_use]
 pub fn beside(plan: &RunPlan, others: &[Others]) -> RunPlan {
     let mut plan = plan.clone();
@@ -120,11 +121,13 @@ mod tests {
 
     /// The run time in ms of two programs that spin on two cpus, beside such tasks; the median of nine seeds.
     fn spinning(others: &[Others]) -> f64 {
-        let text = "{ name: t, machine: { xeon-2vcpu: { work_unit: own } }, policies: [PIN], repeat: 9, apps: { \
-                    a: { workload: { spmd: { grain: 1ms, intervals: 100 } }, runtime: spin, tasks: 2 }, \
-                    b: { workload: { spmd: { grain: 1ms, intervals: 100 } }, runtime: spin, tasks: 2 } } }";
+        let program = "{ workload: { spmd: { grain: 1ms, intervals: 100 } }, runtime: spin, tasks: 2 }";
+        let text = format!(
+            "{{ name: t, machine: {{ xeon-2vcpu: {{ work_unit: own }} }}, policies: [PIN], repeat: 9, \
+             apps: {{ a: {program}, b: {program} }} }}"
+        );
         let mut times = Vec::new();
-        for run in runs(&experiment(text)) {
+        for run in runs(&experiment(&text)) {
             let run = plan::released(&run);
             let simulated = plan::simulate(&run, others).unwrap();
             assert_eq!((simulated.report.apps.len(), simulated.cpus.len()), (2, 4));

@@ -138,8 +138,8 @@ pub struct Run {
 }
 
 /// Runs these programs together once: released `phase` nanoseconds after a point that is arbitrary against
-/// the timer tick, and ended after `limit` at the latest. `memory` is called just before the release and gives
-/// the bytes that an unloaded cpu reads per nanosecond, for programs that read memory.
+/// the timer tick, and ended after `limit` at the latest. `memory` is called just before the release and
+/// gives the bytes that an unloaded cpu reads per nanosecond, for programs that read memory.
 ///
 /// # Errors
 /// A sentence. No process is left.

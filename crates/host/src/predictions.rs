@@ -138,9 +138,9 @@ mod tests {
 
     fn predictions(grain: &str) -> Predictions {
         let text = format!(
-            "{{ name: t, machine: 'core:2', kernel: linux-6.18, policies: [PIN], repeat: 3, apps: {{ a: {{ \
-             workload: {{ spmd: {{ grain: {grain}, intervals: 3 }} }}, runtime: block }}, h: {{ workload: hog, \
-             cpus: [0] }} }} }}"
+            "{{ name: t, machine: 'core:2', kernel: linux-6.18, policies: [PIN], repeat: 3, apps: {{ \
+             a: {{ workload: {{ spmd: {{ grain: {grain}, intervals: 3 }} }}, runtime: block }}, \
+             h: {{ workload: hog, cpus: [0] }} }} }}"
         );
         let host = Host { cpus: 2, release: "6.18.0".into(), ..Host::unknown() };
         let groups = prepare(&experiment(&text), "k", 1, &host).unwrap();

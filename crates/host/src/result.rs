@@ -26,8 +26,8 @@ pub struct Measurement {
     pub schema: String,
     /// Version of oversim and of its model.
     pub version: String,
-    /// SHA-256 of the predictions that were made before the first run ([`crate::predictions`]); none in files of
-    /// earlier versions.
+    /// SHA-256 of the predictions that were made before the first run ([`crate::predictions`]); none in files
+    /// of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predictions: Option<String>,
     /// When it began, UTC, as in RFC 3339.

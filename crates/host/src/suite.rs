@@ -34,8 +34,8 @@ const HOLE: &str = "INTERVALS";
 pub struct Question {
     /// Kind of its cells.
     pub kind: &'static str,
-    /// Its text; `INTERVALS`, `DEMAND` and `ARRAY` stand for numbers that [`groups`] derives, [`MACHINE`] for the
-    /// machine.
+    /// Its text; `INTERVALS`, `DEMAND` and `ARRAY` stand for numbers that [`groups`] derives, [`MACHINE`] for
+    /// the machine.
     pub text: String,
 }
 
@@ -93,7 +93,8 @@ impl List {
     fn add(&mut self, kind: &'static str, name: &str, policy: &str, apps: &str) {
         let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let text = format!(
-            "name: {name}\nmachine: {{ {MACHINE}: {{ work_unit: own }} }}\napps:\n{apps}policies: [{policy}]\n\
+            "name: {name}\nmachine: {{ {MACHINE}: {{ work_unit: own }} }}\napps:\n{apps}policies: \
+                [{policy}]\n\
                 baseline: none\n"
         );
         self.all.push(Question { kind, text });

@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn machines_of_the_literature_give_every_number_themselves() {
-        const SWITCHES: [&str; 9] = [
+        const SWITCHES: [&str; 10] = [
+            "work_unit",
             "distances",
             "turbo",
             "governor",

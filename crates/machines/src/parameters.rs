@@ -39,11 +39,11 @@ parameters! {
     pub struct Parameters {
         /// Speed of a core relative to the nominal core of the workload catalogue (Opteron 8350, 2.0 GHz).
         core_speed: Factor = 1_000, in 1..=100_000;
-        /// The core in whose seconds work counts where a scenario states it (`grain: 100us`, `run 5ms`), and in
-        /// whose seconds results show it. `nominal`: the nominal core, so that a program has the same work on
-        /// every machine and takes less time on a faster one. `own`: the fastest core of this machine at its
-        /// highest clock, so that work takes as long there as it says. Work of the catalogue (`npb`, `spec-omp`,
-        /// `parbench`) takes the same time with both.
+        /// The core in whose seconds work counts where a scenario states it (`grain: 100us`, `run 5ms`), and
+        /// in whose seconds results show it. `nominal`: the nominal core, so that a program has the same work
+        /// on every machine and takes less time on a faster one. `own`: the fastest core of this machine at
+        /// its highest clock, so that work takes as long there as it says. Work of the catalogue (`npb`,
+        /// `spec-omp`, `parbench`) takes the same time with both.
         work_unit: Units = Units::Nominal;
         /// Bandwidth of the memory controller of each NUMA node. 0 means no limit.
         node_bandwidth: Rate = gb_per_s(150), in 0..=MAX_RATE;
@@ -348,7 +348,8 @@ pub(crate) fn cores_per_package(topology: &Topology) -> u64 {
     (topology.count(Level::Core) / topology.count(Level::Package)).into()
 }
 
-/// The greatest speed of a core at the highest clock of its kind, in billionths of the nominal one, at least 1.
+/// The greatest speed of a core at the highest clock of its kind, in billionths of the nominal one, at least
+/// 1.
 fn fastest(speeds: impl Iterator<Item = u64>, turbo: &[Vec<u32>]) -> u64 {
     let mut kinds: Vec<u64> = Vec::new();
     let at_best = speeds.map(|speed| {

@@ -21,9 +21,9 @@ impl Experiment {
             }
             let name = neutral::line(&machine.name);
             let line = format!(
-                "work counts in seconds of the nominal core, and the fastest core of {name} does {times:.3} of them in \
-             a second: 100 us of work take {:.1} us there. `work_unit: own` among the parameters of the machine \
-             counts in seconds of its own",
+                "work counts in seconds of the nominal core, and the fastest core of {name} does {times:.3} \
+                 of them in a second: 100 us of work take {:.1} us there. `work_unit: own` among the \
+                 parameters of the machine counts in seconds of its own",
                 100.0 / times
             );
             if !said.contains(&line) {
@@ -40,7 +40,8 @@ mod tests {
 
     fn said(machine: &str) -> Vec<String> {
         let text = format!(
-            "{{ name: t, machine: {machine}, apps: {{ h: {{ workload: {{ hog: {{ work: 1s }} }} }} }}, policies: [PIN] }}"
+            "{{ name: t, machine: {machine}, apps: {{ h: {{ workload: {{ hog: {{ work: 1s }} }} }} }}, \
+             policies: [PIN] }}"
         );
         load("t.yaml", &text, &Overrides::default()).unwrap_or_else(|e| panic!("{e}")).units()
     }

@@ -25,8 +25,8 @@ pub struct Built {
     pub background: bool,
     /// Each of its wake-ups after a timed sleep is a request, and somebody waits for its end.
     pub requests: bool,
-    /// Its work was measured, and counts in seconds of the nominal core on every machine. Other work counts in
-    /// the unit of the machine (`work_unit`).
+    /// Its work was measured, and counts in seconds of the nominal core on every machine. Other work counts
+    /// in the unit of the machine (`work_unit`).
     pub nominal: bool,
     /// Work of each rank in thousandths of the program's; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,

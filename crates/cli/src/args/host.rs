@@ -46,8 +46,8 @@ pub(crate) struct Measure {
     /// Measure the built-in suite of more than two hundred cells instead of a scenario, in about 10 minutes.
     #[arg(long, requires = "machine", conflicts_with_all = ["file", "policies", "set", "sweep", "seed"])]
     pub(crate) suite: bool,
-    /// Measure nothing: print the predictions and the SHA-256 of their JSON, which --output writes. Publish the
-    /// hash before you measure.
+    /// Measure nothing: print the predictions and the SHA-256 of their JSON, which --output writes. Publish
+    /// the hash before you measure.
     #[arg(long, conflicts_with_all = ["again", "write", "tolerance"])]
     pub(crate) predict_only: bool,
     /// Measure only if the predictions are those of this file, which --predict-only has written. What other

@@ -291,8 +291,8 @@ pub const METRICS: &[Metric] = &[
         App,
         "misses_per_1000_instructions",
         "count",
-        "lines of 64 bytes fetched from memory per 1000 instructions of the core that work counts in, at 2 GHz \
-            and one instruction per cycle",
+        "lines of 64 bytes fetched from memory per 1000 instructions of the core that work counts in, at \
+            2 GHz and one instruction per cycle",
         cpus::misses,
     ),
     metric(

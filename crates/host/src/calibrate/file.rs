@@ -20,8 +20,8 @@ const NOMINAL: f64 = 2.0 / 6.0;
 /// Longest time to leave an idle state that is believed: the deepest states of servers take a third of a
 /// millisecond (`latency` of the C-states in sysfs), a virtual machine adds to it.
 const MOST_IDLE: f64 = 1e6;
-/// Cores that are slowed down less by each other do not show the bandwidth of a controller: half of the error of
-/// a probe that is within 5 % moves it by a fifth and more.
+/// Cores that are slowed down less by each other do not show the bandwidth of a controller: half of the error
+/// of a probe that is within 5 % moves it by a fifth and more.
 const KNEE: f64 = 1.05;
 /// Nanoseconds of an inter-processor interrupt, a part of the measured latency that is not known alone.
 const IPI: f64 = 1_000.0;

@@ -47,8 +47,8 @@ impl MemoryProfile {
     pub const NONE: Self =
         Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch, shared: 0 };
 
-    /// Its memory-bound share on this memory, in 1/65,536: the one it states, else the one that its demand means
-    /// there.
+    /// Its memory-bound share on this memory, in 1/65,536: the one it states, else the one that its demand
+    /// means there.
     #[must_use]
     pub fn bound_on(&self, memory: &Memory) -> u32 {
         const ONE: u32 = 1 << 16;

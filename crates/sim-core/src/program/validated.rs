@@ -73,9 +73,10 @@ impl Program {
         Ok(Self { ops, profiles, partner, around, locks, per_pass, tables, changes, by: Vec::new() })
     }
 
-    /// The same with its work and its demand for memory counted in seconds of another core, whose speed against
-    /// the nominal one is `unit`. It was written in seconds of the nominal core, and has no jobs of a pool. Its
-    /// memory-bound shares stay, so that it runs as before on a machine whose speeds count in this unit.
+    /// The same with its work and its demand for memory counted in seconds of another core, whose speed
+    /// against the nominal one is `unit`. It was written in seconds of the nominal core, and has no jobs of a
+    /// pool. Its memory-bound shares stay, so that it runs as before on a machine whose speeds count in this
+    /// unit.
     ///
     /// # Errors
     /// A sentence: a piece of work is longer than any may be.
