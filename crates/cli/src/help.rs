@@ -202,8 +202,6 @@ Examples:
   oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block
   oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10
   oversim measure --suite --machine mine.yaml -o suite.json
-  oversim measure small.yaml --predict-only -o predictions.json
-  oversim measure small.yaml --predicted predictions.json
 
 Each application becomes a process and its tasks become threads, which do counted work and wait as the \
 runtime defines. PIN \
