@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use experiment::provenance::MODEL;
+use machines::contention;
 use scenario::Overrides;
 use scenario::plan::{Experiment, RunPlan};
 use sim_core::outcome::RunReport;
@@ -12,12 +13,12 @@ use sim_core::rng::{Purpose, draw, key};
 
 use crate::facts::{Host, Others, bind, cpus, nice};
 use crate::load::{OTHERS, UNITS, Watch};
-use crate::memory::{Arrays, Bandwidth, array, law, room};
+use crate::memory::{Arrays, Bandwidth, array, room};
 use crate::parent::{Run, Starter, run};
 use crate::plan::{self, Program};
 use crate::predictions::{self, Predicted, Predictions};
 use crate::refusal;
-use crate::result::{Cell, MACHINE, Measurement, SCHEMA, Verdict, error};
+use crate::result::{Cell, MACHINE, Measurement, Place, SCHEMA, Verdict, error};
 use crate::statistics::{Sample, median};
 use crate::work::rate;
 
@@ -60,16 +61,23 @@ pub struct Group {
 }
 
 impl Group {
+    /// The place of one of its programs.
+    fn place(&self, app: &Program) -> Place {
+        Place {
+            kind: self.kind.clone(),
+            scenario: self.scenario.clone(),
+            configuration: self.configuration.clone(),
+            policy: self.policy.clone(),
+            app: app.name.clone(),
+        }
+    }
+
     /// What is predicted of its applications in the foreground.
     fn predictions(&self) -> Vec<Predicted> {
         let apps = self.runs.first().map_or(&[][..], Vec::as_slice);
         let one = |(at, app): (usize, &Program)| {
             Some(Predicted {
-                kind: self.kind.clone(),
-                scenario: self.scenario.clone(),
-                configuration: self.configuration.clone(),
-                policy: self.policy.clone(),
-                app: app.name.clone(),
+                place: self.place(app),
                 predicted: Sample::of(self.predicted.get(at)?.clone())?,
                 fair_share: self.fair.get(at).copied()?,
                 reads_memory: !self.reading.is_empty(),
@@ -100,7 +108,7 @@ impl Group {
                 // What a core reads alone was slowed down by its own load, and is the unit of work.
                 let bound = app.program.profiles().iter().map(|profile| profile.bound_on(&memory)).max();
                 let bound = f64::from(bound.unwrap_or(0)) / 65_536.0;
-                let alone = 1.0 - bound + bound * law(load, exponent);
+                let alone = 1.0 - bound + bound * contention::slowdown(load, exponent.into());
                 let scales = (0..app.tasks as usize).map(|rank| app.rank_scale.get(rank).copied());
                 app.rank_scale = scales
                     .map(|scale| (f64::from(scale.unwrap_or(1_000)) / alone).round().max(1.0) as u32)
@@ -345,20 +353,17 @@ pub fn predict_again(archive: &mut Measurement, machine: &str, progress: &dyn Fn
         progress();
     }
     for cell in &mut archive.cells {
-        let place = (&cell.kind, &cell.scenario, &cell.configuration, &cell.policy);
-        let group = predicted
-            .iter()
-            .find(|group| (&group.kind, &group.scenario, &group.configuration, &group.policy) == place);
-        let apps = |group: &Group| group.runs.first()?.iter().position(|app| app.name == cell.app);
-        let found = group.and_then(|group| Some((group, apps(group)?)));
-        let (group, at) = found.ok_or_else(|| format!("{} has no scenario in the archive", cell.scenario))?;
+        let apps = |group: &Group| group.runs.first()?.iter().position(|app| group.place(app) == cell.place);
+        let found = predicted.iter().find_map(|group| Some((group, apps(group)?)));
+        let scenario = &cell.place.scenario;
+        let (group, at) = found.ok_or_else(|| format!("{scenario} has no scenario in the archive"))?;
         let times = match &cell.memory {
             Some(measured) => group.predict_with(measured)?.swap_remove(at),
             None => group.predicted[at].clone(),
         };
         let sample = Sample::of(times);
         let fair = group.fair[at];
-        let sample = sample.ok_or_else(|| format!("{} ends in no simulated run", cell.scenario))?;
+        let sample = sample.ok_or_else(|| format!("{scenario} ends in no simulated run"))?;
         cell.predict(sample, fair);
     }
     archive.version = version();
@@ -510,11 +515,7 @@ fn cells(group: &Group, runs: &[Executed]) -> Result<Vec<Cell>, String> {
         };
         let wide = measured.modes.is_empty() && measured.width() > WIDE && predicted.width() < WIDE / 2.0;
         cells.push(Cell {
-            kind: group.kind.clone(),
-            scenario: group.scenario.clone(),
-            configuration: group.configuration.clone(),
-            policy: group.policy.clone(),
-            app: app.name.clone(),
+            place: group.place(app),
             fair_share: group.fair.get(at).copied().unwrap_or(0.0),
             error: error(&predicted, &measured),
             verdict: Verdict::of(&predicted, &measured),

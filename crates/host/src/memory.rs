@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
+use machines::contention;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,13 +20,6 @@ const CACHES: u64 = 2;
 const PIECE: u64 = 16 << 20;
 /// Share of the available memory that arrays may have.
 const ROOM: u64 = 2;
-/// The least slowdown of cores together that a probe tells from none. A bandwidth that follows from less is a
-/// lower limit.
-const LEAST_SLOWDOWN: f64 = 1.01;
-/// The largest load of one core that a probe tells from more: from here on n cores together are slower by n,
-/// within 5 %.
-const MOST_LOAD: f64 = 1.5;
-
 /// Bytes of the array that a memory-bound thread reads on this host.
 #[must_use]
 pub fn array() -> u64 {
@@ -62,13 +56,6 @@ fn available(text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
 }
 
-/// The slowdown of a load.
-#[must_use]
-pub fn law(load: f64, exponent: u32) -> f64 {
-    let p = f64::from(exponent.max(1));
-    (1.0 + load.powf(p)).powf(1.0 / p)
-}
-
 /// What cores read in one minute, in bytes per second.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bandwidth {
@@ -88,25 +75,12 @@ impl Bandwidth {
         if slowdown.is_finite() { slowdown.max(1.0) } else { 1.0 }
     }
 
-    /// The load of a controller while one core reads, on a machine of so many nodes with a controller each,
-    /// with which the law of contention (the slowdown h = (1 + rho^p)^(1/p) of a load rho; `docs/model.md`,
-    /// Bandwidth) has this slowdown: h of all cores of a node together over h of one. At least that of a
-    /// slowdown of a hundredth, and at most 1.5.
+    /// The load of a controller while one core reads, on a machine of so many nodes with a controller each
+    /// ([`machines::contention::load`]).
     #[must_use]
     pub fn load(&self, exponent: u32, nodes: u32) -> f64 {
-        let wanted = self.slowdown().max(LEAST_SLOWDOWN);
-        let cores = (f64::from(self.cores) / f64::from(nodes.max(1))).max(2.0);
-        let (mut low, mut high) = (0.0, MOST_LOAD);
-        // The ratio grows with the load.
-        for _ in 0..50 {
-            let middle = f64::midpoint(low, high);
-            if law(cores * middle, exponent) / law(middle, exponent) < wanted {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        high
+        let nodes = f64::from(nodes.max(1));
+        contention::load(self.alone, self.together / nodes, f64::from(self.cores) / nodes, exponent.into())
     }
 
     /// The largest share by which one of both rates differs from that of another probe.
@@ -195,26 +169,29 @@ mod tests {
 
     #[test]
     fn the_load_gives_the_slowdown_back() {
-        for (p, cores, load) in [(4, 2, 0.7), (4, 8, 0.4), (1, 2, 1.0), (16, 4, 0.3), (4, 2, 1.4)] {
-            let slowdown = law(f64::from(cores) * load, p) / law(load, p);
+        for (p, cores, load) in [(4, 2, 0.7), (4, 8, 0.4), (1, 2, 0.9), (16, 4, 0.3), (4, 2, 1.4)] {
+            let law = |load| contention::slowdown(load, p.into());
+            let slowdown = law(f64::from(cores) * load) / law(load);
             let together = f64::from(cores) * 10e9 / slowdown;
             let found = Bandwidth { alone: 10e9, together, cores };
             // Two nodes with as many cores each have the same load.
             let two = Bandwidth { together: 2.0 * together, cores: 2 * cores, ..found };
-            assert!(near(two.load(p, 2), load));
-            assert!(near(found.slowdown(), slowdown) && near(found.load(p, 1), load), "{p} {load}");
+            assert!(near(found.slowdown(), slowdown), "{p} {load}");
+            assert!(near(found.load(p, 1), load) && near(two.load(p, 2), load), "{p} {load}");
         }
     }
 
     #[test]
     fn a_load_that_a_probe_does_not_show_has_limits() {
+        let ratio = |found: &Bandwidth| {
+            let law = |load| contention::slowdown(load, 4.0);
+            law(2.0 * found.load(4, 1)) / law(found.load(4, 1))
+        };
         let of = |together| Bandwidth { alone: 10e9, together, cores: 2 };
         // No slowdown, and one by the number of cores.
         let (free, full) = (of(20.5e9), of(10e9));
-        assert!(
-            near(free.slowdown(), 1.0) && near(law(2.0 * free.load(4, 1), 4) / law(free.load(4, 1), 4), 1.01)
-        );
-        assert!(near(full.load(4, 1), MOST_LOAD) && law(2.0 * MOST_LOAD, 4) / law(MOST_LOAD, 4) > 0.95 * 2.0);
+        assert!(near(free.slowdown(), 1.0) && ratio(&free) < 1.01);
+        assert!(near(full.slowdown(), 2.0) && ratio(&full) > 0.95 * 2.0);
         assert!(near(of(0.0).slowdown(), 1.0));
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::result::{Cell, Measurement, NEAR, Verdict};
 use crate::suite::KINDS;
-use crate::text::{measured, median_error, percent, place, predicted, time};
+use crate::text::{measured, median_error, percent, predicted, time};
 
 /// The page below the root of the sources.
 pub const PATH: &str = "docs/validation-host.md";
@@ -20,10 +20,11 @@ const REASONS: &[(&str, &str)] = &[
     ("variation", "As for the same way to wait without variation."),
     (
         "two programs",
-        "Two spinning programs advance only while both threads of one program run at the same time. In the \
-            model all cpus decide alike, so the programs stay in step. On the host a cpu may serve the other \
-            program first, and both then lose whole ticks; the spread of the measured times shows it. A \
-            yielding beside a blocking program depends on the lag with which the sleeper returns.",
+        "Two spinning programs advance only while both threads of one program run at the same time. \
+            They stay in step until one cpu serves another task and then decides alone, and both lose \
+            whole ticks from there on. A measurement that did not look at other tasks has none in its \
+            predictions, and the spread of its measured times shows what is lost. A yielding beside a \
+            blocking program depends on the lag with which the sleeper returns.",
     ),
     ("beside a hog", "The lag with which a thread returns from a sleep or a yield decides."),
     ("nice", "Ticks quantise the shares of unequal weights within a short run, and the spread is wide."),
@@ -42,8 +43,9 @@ const REASONS: &[(&str, &str)] = &[
     ),
     (
         "memory-bound",
-        "The bandwidth of a virtual machine depends on other machines of the same host. The calibration and \
-            each run may meet another one, and several cells have two different measured times.",
+        "The bandwidth of a virtual machine depends on other machines of the same host. A measurement \
+            without probes beside its runs is predicted with the bandwidth of its calibration, which may \
+            have met another level than the runs.",
     ),
 ];
 const BLOCK: &str = "A wake-up of a thread on the other cpu takes several microseconds on this virtual \
@@ -104,7 +106,7 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
     text.push_str("|---|---:|---:|---:|---:|---:|---:|\n");
     let kinds = kinds(measurement);
     for kind in &kinds {
-        let cells: Vec<&Cell> = measurement.cells.iter().filter(|cell| cell.kind == *kind).collect();
+        let cells: Vec<&Cell> = measurement.cells.iter().filter(|cell| cell.place.kind == *kind).collect();
         row(text, kind, &cells);
     }
     row(text, "all", &measurement.cells.iter().collect::<Vec<_>>());
@@ -117,11 +119,11 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
 fn kinds(measurement: &Measurement) -> Vec<&str> {
     let mut kinds: Vec<&str> = KINDS.to_vec();
     for cell in &measurement.cells {
-        if !kinds.contains(&cell.kind.as_str()) {
-            kinds.push(&cell.kind);
+        if !kinds.contains(&cell.place.kind.as_str()) {
+            kinds.push(&cell.place.kind);
         }
     }
-    kinds.retain(|kind| measurement.cells.iter().any(|cell| cell.kind == *kind));
+    kinds.retain(|kind| measurement.cells.iter().any(|cell| cell.place.kind == *kind));
     kinds
 }
 
@@ -147,8 +149,11 @@ fn row(text: &mut String, kind: &str, cells: &[&Cell]) {
 
 /// Every miss of a kind.
 fn misses(text: &mut String, kind: &str, measurement: &Measurement) {
-    let missed: Vec<&Cell> =
-        measurement.cells.iter().filter(|cell| cell.kind == kind && cell.verdict == Verdict::Off).collect();
+    let missed: Vec<&Cell> = measurement
+        .cells
+        .iter()
+        .filter(|cell| cell.place.kind == kind && cell.verdict == Verdict::Off)
+        .collect();
     if missed.is_empty() {
         return;
     }
@@ -164,7 +169,7 @@ fn misses(text: &mut String, kind: &str, measurement: &Measurement) {
         let _ = writeln!(
             text,
             "| {}{mark} | {} | {} | {} | {} |",
-            place(cell),
+            cell.place,
             predicted(&cell.predicted),
             measured(&cell.measured),
             time(cell.fair_share),
@@ -177,18 +182,20 @@ fn misses(text: &mut String, kind: &str, measurement: &Measurement) {
 mod tests {
     use super::*;
     use crate::facts::Host;
-    use crate::result::{SCHEMA, error};
+    use crate::result::{Place, SCHEMA, error};
     use crate::statistics::Sample;
 
     fn cell(kind: &str, predicted: f64, measured: f64) -> Cell {
         let sample = |value: f64| Sample::of(vec![value; 4]).unwrap();
         let (predicted, measured) = (sample(predicted), sample(measured));
         Cell {
-            kind: kind.into(),
-            scenario: "s".into(),
-            configuration: String::new(),
-            policy: "PIN".into(),
-            app: "p".into(),
+            place: Place {
+                kind: kind.into(),
+                scenario: "s".into(),
+                configuration: String::new(),
+                policy: "PIN".into(),
+                app: "p".into(),
+            },
             fair_share: 1e6,
             error: error(&predicted, &measured),
             verdict: Verdict::of(&predicted, &measured),

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Others;
+use crate::result::Place;
 use crate::statistics::Sample;
 use crate::text;
 
@@ -35,16 +36,9 @@ pub struct Predictions {
 /// The predicted run times of one application.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Predicted {
-    /// Kind of cell in the suite; the name of the scenario otherwise.
-    pub kind: String,
-    /// Name of the scenario.
-    pub scenario: String,
-    /// Configuration of the sweep; empty without one.
-    pub configuration: String,
-    /// Label of the policy.
-    pub policy: String,
-    /// Name of the application.
-    pub app: String,
+    /// Where it belongs.
+    #[serde(flatten)]
+    pub place: Place,
     /// Simulated run times, over seeds.
     pub predicted: Sample,
     /// Run time in nanoseconds if all runnable threads got their fair share of the cpus at no cost.
@@ -112,14 +106,11 @@ impl Predictions {
     pub fn report(&self) -> Result<String, String> {
         let mut text = String::new();
         for cell in &self.cells {
-            let parts = [&cell.scenario, &cell.configuration, &cell.policy, &cell.app];
-            let place: Vec<&str> =
-                parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
             // Writing to a string does not fail.
             let _ = writeln!(
                 text,
                 "{}: {}, fair share {}",
-                place.join(" "),
+                cell.place,
                 text::predicted(&cell.predicted),
                 text::time(cell.fair_share)
             );
@@ -150,7 +141,7 @@ mod tests {
     #[test]
     fn the_hash_is_that_of_the_file_and_changes_with_a_prediction() {
         let (one, same, other) = (predictions("1ms"), predictions("1ms"), predictions("2ms"));
-        assert_eq!((one.cells.len(), one.cells[0].app.as_str()), (1, "a"));
+        assert_eq!((one.cells.len(), one.cells[0].place.app.as_str()), (1, "a"));
         let hash = one.hash().unwrap();
         assert_eq!((hash.len(), &hash), (64, &same.hash().unwrap()));
         assert_eq!(one.expect(&hash.to_uppercase()), Ok(()));

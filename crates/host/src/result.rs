@@ -1,6 +1,7 @@
 //! The result of a measurement: predicted beside measured, as JSON.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use notation::neutral;
 use schemars::JsonSchema;
@@ -57,9 +58,9 @@ pub struct Measurement {
     pub cells: Vec<Cell>,
 }
 
-/// Predicted and measured run times of one application.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Cell {
+/// An application of a run under a policy.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
     /// Kind of cell in the suite; the name of the scenario otherwise.
     pub kind: String,
     /// Name of the scenario.
@@ -70,6 +71,24 @@ pub struct Cell {
     pub policy: String,
     /// Name of the application.
     pub app: String,
+}
+
+impl fmt::Display for Place {
+    /// Scenario, configuration, policy and application, in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [&self.scenario, &self.configuration, &self.policy, &self.app];
+        let parts: Vec<&str> =
+            parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        f.write_str(&parts.join(" "))
+    }
+}
+
+/// Predicted and measured run times of one application.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// Where it belongs.
+    #[serde(flatten)]
+    pub place: Place,
     /// Simulated run times, over seeds.
     pub predicted: Sample,
     /// Measured run times, over undisturbed runs.

@@ -42,13 +42,6 @@ pub fn measured(sample: &Sample) -> String {
     }
 }
 
-/// Where a cell belongs: scenario, configuration, policy and application.
-#[must_use]
-pub fn place(cell: &Cell) -> String {
-    let parts = [&cell.scenario, &cell.configuration, &cell.policy, &cell.app];
-    parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
-}
-
 /// The report.
 #[must_use]
 pub fn report(measurement: &Measurement) -> String {
@@ -69,7 +62,7 @@ pub fn report(measurement: &Measurement) -> String {
     for cell in &measurement.cells {
         let mark = if cell.uncertain { " (uncertain)" } else { "" };
         table.add_row([
-            place(cell),
+            cell.place.to_string(),
             predicted(&cell.predicted),
             measured(&cell.measured),
             time(cell.fair_share),

@@ -7,6 +7,7 @@
 
 pub mod benchmarks;
 mod built_in;
+pub mod contention;
 mod datum;
 mod entry;
 mod file;

@@ -315,13 +315,7 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
     let values = &Parameters::from(values);
     let speeds = core_speeds_of(topology, values, lists);
     let distances = if values.distances { lists.distances.clone() } else { Vec::new() };
-    let turbo = if values.turbo { lists.turbo.clone() } else { Vec::new() };
-    // In billionths, as the speeds.
-    let unit = match values.work_unit {
-        Units::Nominal => 1_000_000_000,
-        Units::Own => fastest(speeds.clone(), &turbo),
-    };
-    Machine {
+    let nominal = Machine {
         name: name.to_owned(),
         topology: topology.clone(),
         costs: Costs { idle_exits: idle_exits(values, lists), ..costs(values) },
@@ -331,10 +325,18 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
             memory: values.smt_memory.thousandths() as u32,
             poll: values.smt_poll.thousandths() as u32,
         },
-        turbo,
+        turbo: if values.turbo { lists.turbo.clone() } else { Vec::new() },
         clocks: clocks(values),
-        core_speed: speeds.map(|billionths| Speed::ratio(billionths, unit)).collect(),
-        work_unit: Speed::ratio(unit, 1_000_000_000),
+        core_speed: speeds.map(|billionths| Speed::ratio(billionths, 1_000_000_000)).collect(),
+        work_unit: Speed::NOMINAL,
+    };
+    match values.work_unit {
+        Units::Nominal => nominal,
+        Units::Own => {
+            let work_unit = nominal.top_speed();
+            let own = |speed: &Speed| Speed::ratio(speed.raw(), work_unit.raw());
+            Machine { core_speed: nominal.core_speed.iter().map(own).collect(), work_unit, ..nominal }
+        }
     }
 }
 
@@ -348,30 +350,13 @@ pub(crate) fn cores_per_package(topology: &Topology) -> u64 {
     (topology.count(Level::Core) / topology.count(Level::Package)).into()
 }
 
-/// The greatest speed of a core at the highest clock of its kind, in billionths of the nominal one, at least
-/// 1.
-fn fastest(speeds: impl Iterator<Item = u64>, turbo: &[Vec<u32>]) -> u64 {
-    let mut kinds: Vec<u64> = Vec::new();
-    let at_best = speeds.map(|speed| {
-        let kind = kinds.iter().position(|known| *known == speed).unwrap_or_else(|| {
-            kinds.push(speed);
-            kinds.len() - 1
-        });
-        // A single row is for all kinds of cores.
-        let row = turbo.get(if turbo.len() > 1 { kind } else { 0 });
-        let factor = row.and_then(|steps| steps.first()).map_or(1_000, |step| u64::from(*step));
-        speed.saturating_mul(factor) / 1_000
-    });
-    at_best.max().unwrap_or(1_000_000_000).max(1)
-}
-
 /// The speed of each core in billionths of the nominal one: `core_speed`, the entry of the list, the factor
 /// of slow cores.
 fn core_speeds_of(
     topology: &Topology,
     values: &Parameters,
     lists: &Lists,
-) -> impl Iterator<Item = u64> + Clone + use<> {
+) -> impl Iterator<Item = u64> + use<> {
     let in_package = cores_per_package(topology);
     let first_slow = in_package.saturating_sub(values.slow_cores);
     let (base, slow) = (values.core_speed.thousandths(), values.slow_speed.thousandths());

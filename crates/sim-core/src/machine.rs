@@ -281,6 +281,20 @@ impl Machine {
         (0..self.topology.count(Level::Core)).map(&mut kind).collect()
     }
 
+    /// The greatest speed of a core at the highest clock of its kind.
+    #[must_use]
+    pub fn top_speed(&self) -> Speed {
+        let at_best = (0_u32..).zip(self.kinds()).take(self.topology.count(Level::Core) as usize);
+        let speeds = at_best.map(|(core, kind)| {
+            let speed = self.core_speed.get(core as usize).copied().unwrap_or(Speed::NOMINAL);
+            // A single row is for all kinds of cores.
+            let row = self.turbo.get(if self.turbo.len() > 1 { kind as usize } else { 0 });
+            let step = row.and_then(|steps| steps.first()).map_or(1_000, |step| u64::from(*step));
+            Speed::from_raw(speed.raw().saturating_mul(step) / 1_000)
+        });
+        speeds.max().unwrap_or(Speed::NOMINAL)
+    }
+
     /// Time until a store on one cpu is seen on another.
     #[must_use]
     #[inline]

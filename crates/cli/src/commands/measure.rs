@@ -46,7 +46,7 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyRegistry) -> Result<ExitC
     }
     let target = args.output.as_ref().map(|path| Target::check(path, args.force)).transpose()?;
     let inputs: Vec<&Path> =
-        [&args.file, &args.machine].into_iter().flatten().map(PathBuf::as_path).collect();
+        [&args.file, &args.machine, &args.predicted].into_iter().flatten().map(PathBuf::as_path).collect();
     output::distinct(&target.iter().collect::<Vec<_>>(), &inputs)?;
     if let (Some(path), Some(machine)) = (&args.again, &args.machine) {
         return report(args, &again(path, machine)?, target.as_ref());

@@ -33,22 +33,10 @@ pub(crate) fn stays(jobs: &[Job], capacity: f64) -> (Vec<Option<Stay>>, f64) {
 
 #[cfg(test)]
 mod tests {
-    use sim_core::time::Span;
-
     use super::*;
 
     fn job(arrival: Arrival, tasks: u32, demand: f64) -> Job {
-        Job {
-            arrival,
-            tasks,
-            weight: 1.0,
-            want: 1.0,
-            demand,
-            bytes: 0.0,
-            allowed: None,
-            group: None,
-            estimate: Span::ZERO,
-        }
+        Job { arrival, ..Job::plain(tasks, demand) }
     }
 
     #[test]

@@ -272,17 +272,7 @@ mod tests {
     use super::*;
 
     fn job(tasks: u32, demand: f64) -> Job {
-        Job {
-            arrival: Arrival::At(0.0),
-            tasks,
-            weight: 1.0,
-            want: 1.0,
-            demand,
-            bytes: 0.0,
-            allowed: None,
-            group: None,
-            estimate: Span::ZERO,
-        }
+        Job::plain(tasks, demand)
     }
 
     fn ends(jobs: &[Job], capacity: f64) -> Vec<Option<f64>> {

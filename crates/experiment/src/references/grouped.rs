@@ -83,20 +83,9 @@ mod tests {
     use sim_core::time::Span;
 
     use super::*;
-    use crate::references::job::Arrival;
 
     fn job(tasks: u32, group: Option<u16>) -> Job {
-        Job {
-            arrival: Arrival::At(0.0),
-            tasks,
-            weight: 1024.0,
-            want: 1.0,
-            demand: 1.0,
-            bytes: 0.0,
-            allowed: None,
-            group,
-            estimate: Span::ZERO,
-        }
+        Job { weight: 1024.0, group, ..Job::plain(tasks, 1.0) }
     }
 
     fn group(parent: Option<u16>, weight: u32) -> TaskGroup {

@@ -246,6 +246,24 @@ fn bound(profile: &MemoryProfile, memory: &Memory) -> f64 {
 }
 
 #[cfg(test)]
+impl Job {
+    /// A job of tests, there from the start: so many tasks that want a cpu each, for this work in seconds.
+    pub(crate) const fn plain(tasks: u32, demand: f64) -> Self {
+        Self {
+            arrival: Arrival::At(0.0),
+            tasks,
+            weight: 1.0,
+            want: 1.0,
+            demand,
+            bytes: 0.0,
+            allowed: None,
+            group: None,
+            estimate: Span::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use sim_core::ids::LockId;
     use sim_core::ids::ProfileId;

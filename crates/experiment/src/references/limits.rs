@@ -123,23 +123,12 @@ fn unions(masks: &[&CpuSet]) -> Vec<CpuSet> {
 #[cfg(test)]
 mod tests {
     use sim_core::ids::CpuId;
-    use sim_core::time::Span;
 
-    use super::super::job::Arrival;
     use super::*;
 
     fn job(tasks: u32, cpus: Option<&[u32]>, bytes: f64) -> Job {
-        Job {
-            arrival: Arrival::At(0.0),
-            tasks,
-            weight: 1.0,
-            want: 1.0,
-            demand: 1.0,
-            bytes,
-            allowed: cpus.map(|cpus| CpuSet::of(cpus.iter().map(|cpu| CpuId(*cpu)))),
-            group: None,
-            estimate: Span::ZERO,
-        }
+        let allowed = cpus.map(|cpus| CpuSet::of(cpus.iter().map(|cpu| CpuId(*cpu))));
+        Job { allowed, bytes, ..Job::plain(tasks, 1.0) }
     }
 
     fn rates(jobs: &[Job], bandwidth: f64) -> Vec<f64> {

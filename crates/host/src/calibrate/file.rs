@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use machines::{DISTURBED, Entry, Parameters, parse_topology};
+use machines::{DISTURBED, Entry, Parameters, contention, parse_topology};
 use notation::diagnostics::Sources;
 use notation::parameter::Kind;
 use sim_core::machine::Level;
 
 use super::{Costs, Reading};
-use crate::memory::{Bandwidth, law};
+use crate::memory::Bandwidth;
 
 /// A value has changed if it differs by more than this share.
 const CHANGED: f64 = 0.25;
@@ -180,7 +180,8 @@ impl Derivation<'_> {
             let exponent = u32::try_from(Parameters::stretch_exponent.default).unwrap_or(4);
             let read = |v: &[f64]| Bandwidth { alone: v[0], together: *v.last().unwrap_or(&v[0]), cores };
             // What a core asks for without the slowdown by its own load.
-            let asked = |v: &[f64]| v[0] * law(read(v).load(exponent, nodes), exponent);
+            let asked =
+                |v: &[f64]| v[0] * contention::slowdown(read(v).load(exponent, nodes), exponent.into());
             let names = ["stream_1", &format!("stream_{cores}")];
             let values: Option<Vec<f64>> = names.iter().map(|name| self.costs.value(name)).collect();
             // Cores that hardly slow each other down give a lower limit only.
@@ -590,7 +591,7 @@ mod tests {
         let entry = read("mine.yaml", &text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         let number = |name| entry.values.number(name).unwrap();
         let (core, node) = (number("core_bandwidth") as f64, number("node_bandwidth") as f64);
-        let slowdown = |cores: f64| law(cores * core / node, 4);
+        let slowdown = |cores: f64| contention::slowdown(cores * core / node, 4.0);
         let together = 4.0 * core / slowdown(4.0);
         assert!((core / slowdown(1.0) / 12e9 - 1.0).abs() < 0.001, "alone");
         assert!((together / (4.0 * 12e9 / 1.5) - 1.0).abs() < 0.001, "together");

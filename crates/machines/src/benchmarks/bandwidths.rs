@@ -5,10 +5,10 @@
 
 use super::Log;
 use super::fit::{Fit, caches, cores_of_node, fit};
-use super::law::{self, Solved};
 use super::lines::Found;
 use super::measured::{Measured, Run};
 use super::taken::{Taken, source_of};
+use crate::contention::{self, Solved};
 use crate::entry::Entry;
 
 /// Fewer threads than cores saturate a NUMA node if they read less than this share of what they read alone:
@@ -116,7 +116,7 @@ fn take(
     let exponent = entry.values.number("stretch_exponent").unwrap_or(4) as f64;
     let solved = match (one, many) {
         (Some(one), Some(many)) if many.cores >= 2.0 => {
-            Some(law::both(one.rate, many.rate, many.cores, exponent))
+            Some(contention::both(one.rate, many.rate, many.cores, exponent))
         }
         _ => None,
     };
@@ -153,7 +153,7 @@ fn take(
         Some(Solved::Open(limit)) => {
             source += &format!(
                 "; cores read together what they read alone, so {} times that is assumed",
-                law::OPEN
+                contention::OPEN
             );
             (limit, many.rate)
         }

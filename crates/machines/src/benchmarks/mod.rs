@@ -6,7 +6,6 @@
 
 mod bandwidths;
 mod fit;
-mod law;
 mod likwid;
 mod lines;
 mod measured;

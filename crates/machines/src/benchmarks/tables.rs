@@ -1,5 +1,6 @@
 //! Distances and bandwidths of NUMA nodes from tables of all pairs of them.
 
+use crate::contention;
 use std::collections::BTreeSet;
 
 use sim_core::ids::CpuId;
@@ -7,7 +8,6 @@ use sim_core::machine::Level;
 
 use super::Log;
 use super::fit::cores_of_node;
-use super::law;
 use super::lines::{At, Found};
 use super::measured::{Matrix, Run};
 use super::taken::{Distances, Taken, Value, megabytes, place};
@@ -186,8 +186,8 @@ pub(super) fn link(
     if let (Some(asked), Some(distance)) = (asked, distance) {
         let exponent = entry.values.number("stretch_exponent").unwrap_or(4) as f64;
         let cores = f64::from(cores_of_node(entry));
-        let limit = law::limit(asked * cores * 1_000.0 / f64::from(*distance), best.rate, exponent);
-        rate = limit.unwrap_or(law::OPEN * best.rate);
+        let limit = contention::limit(asked * cores * 1_000.0 / f64::from(*distance), best.rate, exponent);
+        rate = limit.unwrap_or(contention::OPEN * best.rate);
         source += if limit.is_some() {
             "; the law of contention gives this rate back"
         } else {

@@ -33,12 +33,13 @@ impl Engine<'_> {
     fn admit_first(&mut self, policy: &mut dyn Policy) {
         let limit = self.shared.options.admission;
         while let Some(head) = self.queue.front().copied() {
-            let tasks = self.admitted.1 + u64::from(self.shared.apps[head].tasks);
-            if self.admitted.0 >= limit.jobs || tasks > limit.tasks {
+            let tasks = self.admitted.tasks + u64::from(self.shared.apps[head].tasks);
+            if self.admitted.jobs >= limit.jobs || tasks > limit.tasks {
                 return;
             }
             self.queue.pop_front();
-            (self.admitted.0, self.admitted.1) = (self.admitted.0 + 1, tasks);
+            self.admitted.jobs += 1;
+            self.admitted.tasks = tasks;
             self.start_app(head, policy);
         }
     }
@@ -50,16 +51,17 @@ impl Engine<'_> {
         // An application without an estimate has been refused.
         let estimate = |app: AppId| apps[app].estimate.unwrap_or(Span::ZERO);
         let ends = |app: AppId| apps[app].begun.saturating_add(estimate(app));
-        let runs = self.admitted.2.iter().map(|app| Runs { tasks: tasks(*app), ends: ends(*app) }).collect();
+        let runs =
+            self.admitted.apps.iter().map(|app| Runs { tasks: tasks(*app), ends: ends(*app) }).collect();
         let wait = |app: &AppId| Waits { tasks: tasks(*app), estimate: estimate(*app) };
         let waits: Vec<Waits> = self.queue.iter().map(wait).collect();
         let chosen = self.shared.options.admission.easy(self.shared.elapsed(), runs, &waits);
         // Places behind one that has left are one less.
         for (before, place) in chosen.into_iter().enumerate() {
             if let Some(app) = self.queue.remove(place - before) {
-                self.admitted.0 += 1;
-                self.admitted.1 += u64::from(self.shared.apps[app].tasks);
-                self.admitted.2.push(app);
+                self.admitted.jobs += 1;
+                self.admitted.tasks += u64::from(self.shared.apps[app].tasks);
+                self.admitted.apps.push(app);
                 self.start_app(app, policy);
             }
         }
@@ -119,11 +121,11 @@ impl Engine<'_> {
             }
         }
         if !self.shared.apps[app].background {
-            assert!(self.left > 0 && self.admitted.0 > 0, "{app} ends, and none was running");
+            assert!(self.left > 0 && self.admitted.jobs > 0, "{app} ends, and none was running");
             self.left -= 1;
-            self.admitted.0 -= 1;
-            self.admitted.1 -= u64::from(self.shared.apps[app].tasks);
-            self.admitted.2.retain(|other| *other != app);
+            self.admitted.jobs -= 1;
+            self.admitted.tasks -= u64::from(self.shared.apps[app].tasks);
+            self.admitted.apps.retain(|other| *other != app);
             if !self.queue.is_empty() {
                 self.timers.arm(self.shared.now, Timer::Admit);
             }

@@ -312,6 +312,15 @@ enum Change {
     Lowered(i64),
 }
 
+/// The foreground applications that run.
+#[derive(Default)]
+pub(crate) struct Admitted {
+    jobs: u32,
+    tasks: u64,
+    /// Which they are; none where the order of the queue does not depend on it.
+    apps: Vec<AppId>,
+}
+
 /// The state of a run.
 pub(crate) struct Engine<'o> {
     cpus: PerCpu<Cpu>,
@@ -349,9 +358,7 @@ pub(crate) struct Engine<'o> {
     governor: Option<Box<Schedutil>>,
     /// Applications that have arrived and are not admitted yet, first come first.
     queue: VecDeque<AppId>,
-    /// Foreground applications that run, their tasks, and which they are; none where the order of the queue
-    /// does not depend on it.
-    admitted: (u32, u64, Vec<AppId>),
+    admitted: Admitted,
     /// Processes that took the place of others, for their numbers.
     respawned: u32,
     checks: Checks,

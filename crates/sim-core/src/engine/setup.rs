@@ -22,7 +22,7 @@ use crate::engine::state::{
 };
 use crate::engine::ticks::Ticks;
 use crate::engine::watch::Watch;
-use crate::engine::{Engine, Simulation};
+use crate::engine::{Admitted, Engine, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, CpuId, Id as _, IdVec, LockId, TaskId};
 use crate::machine::{CpuSet, Machine, PerCpu};
@@ -387,7 +387,7 @@ impl<'o> Engine<'o> {
             pausing: 0,
             governor,
             queue: VecDeque::new(),
-            admitted: (0, 0, Vec::new()),
+            admitted: Admitted::default(),
             respawned: 0,
             checks: Checks::new(cpus),
             sampling: Sampling::default(),

@@ -5,14 +5,14 @@
 
 /// A limit beyond so many times the rate that is read does not show: the rate is 1 % less than asked at most
 /// (p = 4).
-pub(super) const OPEN: f64 = 2.5;
+pub(crate) const OPEN: f64 = 2.5;
 /// One core asks for at most so many times what it reads alone. Beyond, the two rates say too little: one
 /// core reads as much as all.
 const LARGEST: f64 = 2.0;
 
 /// What the rates of one core and of all say.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Solved {
+pub(crate) enum Solved {
     /// What a core asks for, and the bandwidth.
     Both(f64, f64),
     /// Cores read together what they read alone: the limit is beyond this.
@@ -22,7 +22,7 @@ pub(super) enum Solved {
 }
 
 /// Solves for the rate that `one` core reads alone, and that `all` of `cores` read together.
-pub(super) fn both(one: f64, all: f64, cores: f64, exponent: f64) -> Solved {
+pub(crate) fn both(one: f64, all: f64, cores: f64, exponent: f64) -> Solved {
     // Relative to `one`, so that no power overflows.
     let ratio = all / one;
     if cores < 2.0 || ratio <= 1.0 {
@@ -43,11 +43,31 @@ pub(super) fn both(one: f64, all: f64, cores: f64, exponent: f64) -> Solved {
 }
 
 /// The bandwidth at which cores that ask for a rate together read at another one; none if it does not show.
-pub(super) fn limit(asked: f64, read: f64, exponent: f64) -> Option<f64> {
+pub(crate) fn limit(asked: f64, read: f64, exponent: f64) -> Option<f64> {
     let ratio = read / asked;
     let rest = 1.0 - ratio.powf(exponent);
     let limit = read / rest.powf(1.0 / exponent);
     (ratio < 1.0 && limit.is_finite() && limit <= OPEN * read).then_some(limit)
+}
+
+/// The load of a controller while one core reads: its rate as the core asks for it, over the bandwidth. `one`
+/// is the rate of one core alone, `all` that of all `cores` of the controller together, in one unit. Where
+/// the rates show no limit, it is that of a limit beyond what shows; where one core reads nearly as much as
+/// all, that of a core that asks for twice what it reads.
+#[must_use]
+pub fn load(one: f64, all: f64, cores: f64, exponent: f64) -> f64 {
+    match both(one, all, cores, exponent) {
+        Solved::Both(asked, limit) => asked / limit,
+        Solved::Open(limit) => one / limit,
+        Solved::None if cores < 2.0 => 1.0 / OPEN,
+        Solved::None => (LARGEST.powf(exponent) - 1.0).powf(1.0 / exponent),
+    }
+}
+
+/// By how much the accesses to a controller of this load are slower.
+#[must_use]
+pub fn slowdown(load: f64, exponent: f64) -> f64 {
+    (1.0 + load.powf(exponent)).powf(1.0 / exponent)
 }
 
 #[cfg(test)]
