@@ -23,6 +23,7 @@ use crate::nested::Arrival;
 use crate::programs;
 use crate::ranks;
 use crate::registries::Selected;
+use crate::written::Written;
 
 /// An application before the number of its tasks is fixed.
 struct Draft<'a> {
@@ -73,6 +74,8 @@ pub(crate) struct App {
     pub(crate) entry: usize,
     /// The kind of a program that it is, if it is one.
     pub(crate) kind: Option<KindOf>,
+    /// How it was written.
+    pub(crate) written: Written,
 }
 
 /// What applications are read for.
@@ -210,9 +213,9 @@ fn of_program(
     };
     let after = after?;
     let of = |(which, kind): (usize, &workloads::program::Kind)| {
-        let spec = kinds::spec(reader, &common, which, kind)?;
+        let (spec, written) = kinds::spec(reader, &common, which, kind)?;
         let kind = Some(KindOf { program, kind: kind.clone() });
-        Some(App { spec, copies, after, alone: None, scale: None, entry: at, kind })
+        Some(App { spec, copies, after, alone: None, scale: None, entry: at, kind, written })
     };
     kinds.iter().enumerate().map(of).collect()
 }
@@ -274,7 +277,8 @@ fn app(
     };
     // Percentages are held in hundredths of a per cent.
     let scale = draft.workload.values.number("scale").map(|share| share as f64 / 1e4);
-    Some(App { spec, copies: draft.copies, after: after?, alone, scale, entry: at, kind: None })
+    let (copies, written) = (draft.copies, draft.runtimes.written(Vec::new()));
+    Some(App { spec, copies, after: after?, alone, scale, entry: at, kind: None, written })
 }
 
 /// Copies of one application must not be called like another one.

@@ -24,6 +24,7 @@ use crate::key::{Form, Inside, Key, Value};
 use crate::labels::is_word;
 use crate::objective::Objective;
 use crate::registries::{self, ChosenMachine, Selected};
+use crate::written::{Call, Chosen, Written};
 
 /// A value for all ranks, or a list of them for the ranks in turn.
 fn for_ranks<T>(
@@ -310,6 +311,14 @@ pub(crate) struct Runtimes {
     pub(crate) of_threads: Option<Selected<&'static str>>,
     /// Where they are chosen.
     pub(crate) place: Place,
+}
+
+impl Runtimes {
+    /// Their names and values, with the calls of a program.
+    pub(crate) fn written(&self, calls: Vec<Call>) -> Written {
+        let of = |of: &Selected<&'static str>| Chosen::of(of.entry.name, &of.values);
+        Written { runtime: of(&self.first), of_threads: self.of_threads.as_ref().map(of), calls }
+    }
 }
 
 /// Whether a value names a runtime for each role.

@@ -15,6 +15,7 @@ use crate::key::Value;
 use crate::keys::Application;
 use crate::nested::Arrival;
 use crate::program_keys::KindKeys;
+use crate::written::Written;
 use crate::{programs, ranks};
 
 /// The runtime of programs that state none: their tasks sleep at once while they wait.
@@ -116,7 +117,12 @@ pub(crate) fn suits(reader: &mut Reader, entry: &Entry, written: &Application<'_
 }
 
 /// The application that a kind is.
-pub(crate) fn spec(reader: &mut Reader, common: &Common<'_>, at: usize, kind: &Kind) -> Option<AppSpec> {
+pub(crate) fn spec(
+    reader: &mut Reader,
+    common: &Common<'_>,
+    at: usize,
+    kind: &Kind,
+) -> Option<(AppSpec, Written)> {
     let written = Application::of(&common.entry.value);
     let program = written.program.node()?;
     let nothing = Node::empty_map(program.place);
@@ -177,7 +183,7 @@ pub(crate) fn spec(reader: &mut Reader, common: &Common<'_>, at: usize, kind: &K
         ..AppSpec::new(name.as_str(), kind.count, program, runtime)
     };
     ranks::apply(&mut spec, &weights?, &scheduling?);
-    Some(spec)
+    Some((spec, chosen.written(kind.calls().to_vec())))
 }
 
 /// The first value that there is.

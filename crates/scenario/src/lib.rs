@@ -41,6 +41,7 @@ mod sweep;
 mod together;
 mod traps;
 mod units;
+pub mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

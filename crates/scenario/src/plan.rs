@@ -15,6 +15,7 @@ use sim_core::time::Time;
 
 use crate::configuration::{Axis, Configuration};
 use crate::objective::Objective;
+use crate::written::Written;
 
 /// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the
 /// scenario.
@@ -182,6 +183,8 @@ pub struct RunPlan {
     pub apps: Vec<AppSpec>,
     /// For each of them its position in [`Experiment::apps`].
     pub entries: Vec<usize>,
+    /// How the applications of the scenario were written, by their positions there; empty in a baseline run.
+    pub written: Arc<[Written]>,
     /// What their programs share: events, devices, named locks, sources of requests.
     pub objects: Arc<Objects>,
     /// The policy with its parameters.

@@ -35,6 +35,7 @@ use crate::overrides::Overrides;
 use crate::plan::{Experiment, MachineOrigin, NO_POLICY, RunPlan, Shortened};
 use crate::resolved::Resolved;
 use crate::sweep::Sweep;
+use crate::written::Written;
 use crate::{policies, registries, together, traps};
 
 /// What holds for all configurations.
@@ -397,6 +398,11 @@ fn shortened(resolved: &[Resolved]) -> Vec<Shortened> {
 /// Options of a replicate of a configuration.
 type OptionsOf<'a> = dyn Fn(u32, &Resolved) -> Options + 'a;
 
+/// How the applications of a configuration were written.
+fn written(configuration: &Resolved) -> Arc<[Written]> {
+    configuration.apps.iter().map(|app| app.written.clone()).collect()
+}
+
 /// The runs of all applications together, by configuration, policy and replicate.
 fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_>) -> Vec<RunPlan> {
     let mut runs = Vec::new();
@@ -407,6 +413,7 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
             (options, arrivals::expand(&configuration.apps, &configuration.programs, options.seed))
         };
         let each: Vec<_> = replicates.clone().map(arrivals).collect();
+        let written = written(configuration);
         for (policy, (_, choice)) in configuration.policies.iter().enumerate() {
             runs.extend(each.iter().zip(replicates.clone()).map(
                 |((options, (specs, entries, objects)), replicate)| RunPlan {
@@ -419,6 +426,7 @@ fn shared(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf<'_
                     kernel: Arc::clone(&configuration.kernel),
                     apps: specs.clone(),
                     entries: entries.clone(),
+                    written: Arc::clone(&written),
                     objects: Arc::clone(objects),
                     policy_choice: choice.clone(),
                     options: *options,
@@ -475,6 +483,7 @@ fn baselines(resolved: &[Resolved], replicates: &Range<u32>, options: &OptionsOf
                 kernel: Arc::clone(&configuration.kernel),
                 apps: vec![alone.clone()],
                 entries: vec![index],
+                written: Arc::default(),
                 objects: Arc::default(),
                 policy_choice: Choice::new(pin),
                 options,

@@ -12,6 +12,7 @@ use sim_core::os::NICE_WEIGHTS;
 use sim_core::program::{Change, Job, MemoryProfile, Op, Quantiles, Spread};
 use sim_core::time::{Span, Work};
 
+use super::calls::Call;
 use super::draft::{Draft, RuntimeForm, of};
 use super::graphs::GraphDraft;
 use super::loops::passes_at_once;
@@ -35,6 +36,8 @@ pub(super) struct Code {
     pub(super) by: Vec<u8>,
     /// The runtimes of single statements, with their names.
     pub(super) runtimes: Vec<(String, RuntimeForm)>,
+    /// Operations that are one call of a runtime.
+    pub(super) calls: Vec<Call>,
 }
 
 /// Compiles a kind of a program; what is wrong goes to the reader.
@@ -267,6 +270,7 @@ impl<'a, C> Compiler<'a, C> {
             self.part(statement);
             let before = self.code.ops.len();
             sound &= self.statement(statement).is_some() && self.waits_by(statement, before).is_some();
+            self.code.calls.extend(Call::of(statement, before, self.code.ops.len()));
         }
         sound.then_some(())
     }

@@ -12,6 +12,7 @@ use sim_core::machine::CpuSet;
 use sim_core::program::{Change, MemoryProfile, Objects, Op, Program, Quantiles, Scheduling};
 use sim_core::time::Time;
 
+use super::calls::Call;
 use super::compile::{self, Code};
 use super::draft::{Draft, RuntimeForm, of};
 use super::objects::{self, All, Number, SHARED};
@@ -101,6 +102,12 @@ impl Kind {
     #[must_use]
     pub fn runtimes(&self) -> &[(String, RuntimeForm)] {
         &self.code.runtimes
+    }
+
+    /// Its operations that are one call of a runtime.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        &self.code.calls
     }
 
     /// Bytes of one program of it.

@@ -5,6 +5,7 @@
 //! text or from a list of a YAML or JSON tree, [`link`] checks all programs of a run together and compiles
 //! them, and [`Linked::place`] and [`Kind::program`] make what a run is built from.
 
+mod calls;
 mod collectives;
 mod compile;
 mod draft;
@@ -24,6 +25,7 @@ mod tree;
 mod uses;
 mod words;
 
+pub use calls::{Call, CallOf};
 pub use collectives::{COLLECTIVES, Collective};
 pub use draft::{Draft, Feed, KindDraft, LockForm, MOST_KINDS, MOST_NAMES, QueueForm, RuntimeForm};
 pub use graphs::{GraphDraft, JobDraft, Shape};
