@@ -30,7 +30,7 @@ use crate::{complete, help};
 
 pub(crate) use conformance::Conformance;
 pub(crate) use deadlines::Deadlines;
-pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
+pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure, Suite};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use lesson::Lesson;

@@ -202,12 +202,15 @@ Examples:
   oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block
   oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10
   oversim measure --suite --machine mine.yaml -o suite.json
+  oversim measure my_scenario.yaml --machine mine.yaml --real
+  oversim measure --suite real --machine mine.yaml --kind libgomp
 
 Each application becomes a process and its tasks become threads, which do counted work and wait as the \
 runtime defines. PIN \
 binds the threads, LOAD leaves them to the kernel. Everything that has no counterpart on this host is \
 refused by name: other \
-policies, kernels and sizes, workloads with exchanges, transfers or locks.
+policies, kernels and sizes, workloads with exchanges, transfers or locks. With --real, applications of the \
+runtimes libgomp, libomp and openmpi are executed by these.
 
 Exit status: 0 done; 1 the host is busy, an error is larger than --tolerance, or a run failed; 2 wrong \
 usage or scenario, or \

@@ -137,6 +137,7 @@ mod tests {
             speed: 1.0,
             rate: 1.0,
             array: 0,
+            real: None,
         }
     }
 

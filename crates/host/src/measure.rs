@@ -12,11 +12,15 @@ use sim_core::outcome::RunReport;
 use sim_core::rng::{Purpose, draw, key};
 
 use crate::facts::{Host, Others, bind, cpus, nice};
+use crate::job::Library;
 use crate::load::{OTHERS, UNITS, Watch};
 use crate::memory::{Arrays, Bandwidth, array, room};
 use crate::parent::{Run, Starter, run};
 use crate::plan::{self, Program};
 use crate::predictions::{self, Predicted, Predictions};
+use crate::real::attach;
+use crate::real::build::Built;
+use crate::real::kinds::is_kind;
 use crate::refusal;
 use crate::result::{Cell, MACHINE, Measurement, Place, SCHEMA, Verdict, error};
 use crate::statistics::{Sample, median};
@@ -119,6 +123,11 @@ impl Group {
         Ok(predicted)
     }
 
+    /// The real runtimes that execute its programs.
+    pub fn libraries(&self) -> impl Iterator<Item = Library> + '_ {
+        self.runs.first().into_iter().flatten().filter_map(|program| Some(program.real.as_ref()?.library))
+    }
+
     /// The longest predicted run, in nanoseconds.
     #[must_use]
     pub const fn longest(&self) -> u64 {
@@ -132,14 +141,15 @@ impl Group {
     }
 }
 
-/// Whether all runs of an experiment can be executed on this host.
+/// Whether all runs of an experiment can be executed on this host; if `real`, applications whose runtime is a
+/// real one by that.
 ///
 /// # Errors
 /// A sentence: what cannot.
-pub fn check(experiment: &Experiment, host: &Host) -> Result<(), String> {
+pub fn check(experiment: &Experiment, host: &Host, real: bool) -> Result<(), String> {
     let runs = experiment.runs.iter().filter(|run| run.alone.is_none());
     runs.into_iter()
-        .try_for_each(|run| refusal::check(run, host))
+        .try_for_each(|run| refusal::check_by(run, host, real))
         .map_err(|why| format!("{}: {why}", experiment.name))
 }
 
@@ -149,8 +159,22 @@ pub fn check(experiment: &Experiment, host: &Host) -> Result<(), String> {
 /// # Errors
 /// A sentence: what cannot be executed on this host, or simulated.
 pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) -> Result<Vec<Group>, String> {
+    prepare_by(experiment, kind, repeat, host, is_kind(kind))
+}
+
+/// The same; if `real`, applications whose runtime is a real one are executed by it.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_by(
+    experiment: &Experiment,
+    kind: &str,
+    repeat: u32,
+    host: &Host,
+    real: bool,
+) -> Result<Vec<Group>, String> {
     let mut groups: Vec<(usize, usize, Vec<RunPlan>)> = Vec::new();
-    check(experiment, host)?;
+    check(experiment, host, real)?;
     for run in experiment.runs.iter().filter(|run| run.alone.is_none()) {
         let at = (run.configuration, run.policy);
         match groups.last_mut().filter(|(configuration, policy, _)| (*configuration, *policy) == at) {
@@ -173,19 +197,22 @@ pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) ->
             reading: Vec::new(),
             others: host.others.clone(),
         };
-        predict(group, &runs, repeat).map_err(|why| format!("{}: {why}", experiment.name))
+        predict(group, &runs, repeat, real).map_err(|why| format!("{}: {why}", experiment.name))
     };
     groups.into_iter().map(group).collect()
 }
 
 /// Simulates the runs of a group.
-fn predict(mut group: Group, runs: &[RunPlan], repeat: u32) -> Result<Group, String> {
+fn predict(mut group: Group, runs: &[RunPlan], repeat: u32, real: bool) -> Result<Group, String> {
     for (at, run) in runs.iter().enumerate() {
         let simulated = plan::simulate(run, &group.others)?;
         if !plan::stays(run, &simulated) {
             return Err("PIN binds each thread to one cpu here; leave `by` out".into());
         }
-        let programs = plan::programs(run, &simulated);
+        let mut programs = plan::programs(run, &simulated);
+        if real {
+            attach(run, &mut programs)?;
+        }
         if at == 0 {
             group.fair = crate::fair::times(&programs, run.machine.cpus());
             group.predicted = vec![Vec::new(); programs.len()];
@@ -221,6 +248,8 @@ pub struct Settings<'a> {
     pub starter: &'a Starter,
     /// The host.
     pub host: &'a Host,
+    /// Programs of real runtimes.
+    pub built: &'a Built,
     /// Runs of each cell.
     pub repeat: u32,
     /// Called after each run with the number of finished and of planned runs.
@@ -295,7 +324,7 @@ pub fn measure(
         date,
         host: settings.host.clone(),
         machine: machine.into(),
-        protocol: protocol(settings.host),
+        protocol: protocol(settings.host, groups.iter().any(|group| group.libraries().next().is_some())),
         repeat: settings.repeat,
         rate: median(&mut rates),
         runs: executed.iter().map(Vec::len).sum(),
@@ -371,7 +400,7 @@ pub fn predict_again(archive: &mut Measurement, machine: &str, progress: &dyn Fn
 }
 
 /// How everything was executed, in sentences.
-fn protocol(host: &Host) -> Vec<String> {
+fn protocol(host: &Host, real: bool) -> Vec<String> {
     let mut protocol = vec![
         "Each application is one process, and its tasks are its threads. All threads exist and sleep before \
             the run, each on the cpu on which the task sleeps in the simulation. A timer releases those of \
@@ -396,6 +425,14 @@ fn protocol(host: &Host) -> Vec<String> {
         "All programs are in one session, except those of the kind `sessions`: each of them begins one."
             .to_owned(),
     ];
+    if real {
+        protocol.push(
+            "Applications of the runtimes libgomp, libomp and openmpi are executed by these: a program in C \
+                with the counted loop, started with the settings of the scenario. Processes of MPI meet once \
+                before the release."
+                .into(),
+        );
+    }
     let nice = nice();
     if nice != 0 {
         protocol.push(format!("Nice values are relative to {nice}, the one of the measurement."));
@@ -456,6 +493,9 @@ fn execute(
         let mut programs = group.runs[replicate].clone();
         for program in &mut programs {
             program.rate = before;
+            if let Some(job) = &mut program.real {
+                settings.built.complete(job);
+            }
         }
         let arrays = probe.memory.as_ref().filter(|_| !group.reading.is_empty());
         let mut first = None;

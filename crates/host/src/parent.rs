@@ -9,12 +9,15 @@ use std::time::Duration;
 use crate::facts::Usage;
 use crate::plan::Program;
 use crate::process::{Answer, Done, Order, Release, sleep_until};
+use crate::real::order::order;
 use crate::work::now;
 
 /// The hidden command of the program that executes [`crate::process::serve`].
 pub const COMMAND: &str = "host-process";
 /// Time for a process to come up.
 const COMING_UP: Duration = Duration::from_secs(20);
+/// Time for a process that ends by itself, in nanoseconds.
+const ENDING: u64 = 5_000_000_000;
 /// From the last message to the release: all threads sleep by then.
 const SETTLING: u64 = 4_000_000;
 /// From the release of a run to the reading of /proc/stat before it.
@@ -43,6 +46,12 @@ impl Starter {
     pub const fn with(program: PathBuf, arguments: Vec<String>) -> Self {
         Self { program, arguments }
     }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        command
+    }
 }
 
 /// A process with a program. Dropping it ends and reaps it.
@@ -51,10 +60,17 @@ struct Process {
     input: Option<ChildStdin>,
     answers: Receiver<String>,
     name: String,
+    /// It ends by itself when its input is closed.
+    ends_itself: bool,
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
+        self.input = None;
+        let begin = now();
+        while self.ends_itself && now() - begin < ENDING && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -64,8 +80,8 @@ impl Drop for Process {
 impl Process {
     fn start(starter: &Starter, program: &Program) -> Result<Self, String> {
         let name = program.name.clone();
-        let mut child = Command::new(&starter.program)
-            .args(&starter.arguments)
+        let mut command = program.real.as_ref().map_or_else(|| starter.command(), |job| job.command());
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -73,7 +89,8 @@ impl Process {
             .map_err(|e| format!("cannot start a process for `{name}`: {e}"))?;
         let (send, answers) = mpsc::channel();
         let (input, output) = (child.stdin.take(), child.stdout.take());
-        let mut process = Self { child, input, answers, name };
+        let ends_itself = program.real.as_ref().is_some_and(|job| job.ends_itself());
+        let mut process = Self { child, input, answers, name, ends_itself };
         if let Some(output) = output {
             let read = move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -86,8 +103,13 @@ impl Process {
             thread.map_err(|e| format!("cannot create a thread: {e}"))?;
         }
         let parent = i32::try_from(std::process::id()).unwrap_or(0);
-        let order = Order { parent, program: program.clone() };
-        let text = serde_json::to_string(&order).map_err(|e| e.to_string())?;
+        let text = match &program.real {
+            Some(job) => order(job, program, parent),
+            None => {
+                let order = Order { parent, program: program.clone() };
+                serde_json::to_string(&order).map_err(|e| e.to_string())?
+            }
+        };
         process.send(&text)?;
         Ok(process)
     }
@@ -164,8 +186,7 @@ pub fn run(
     let stream = memory()?;
     let release = now() + SETTLING + phase;
     for (process, program) in processes.iter_mut().zip(programs) {
-        let order = Release { at: release + program.start, stream };
-        process.send(&serde_json::to_string(&order).map_err(|e| e.to_string())?)?;
+        process.send(&Release { at: release + program.start, stream }.line())?;
     }
     sleep_until(release - BEFORE);
     let (before, begin) = (Usage::now(), now());

@@ -18,6 +18,7 @@ use sim_core::wait::{PollsPerYield, WaitMode};
 
 use crate::barrier::{Polls, Wait};
 use crate::facts::Others;
+use crate::job::Job;
 use crate::memory;
 use crate::others::beside;
 
@@ -92,6 +93,9 @@ pub struct Program {
     pub rate: f64,
     /// Bytes of the array of each thread; 0 without memory-bound work.
     pub array: u64,
+    /// It is executed by a real runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real: Option<Box<Job>>,
 }
 
 /// A simulated run: its report and the cpus on which each task ran.
@@ -196,6 +200,7 @@ pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
             speed: speed(plan),
             rate: 0.0,
             array: if streams { memory::array() } else { 0 },
+            real: None,
         });
     }
     programs

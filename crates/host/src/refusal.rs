@@ -7,7 +7,9 @@ use sim_core::program::{AppSpec, Op, Scheduling};
 use sim_core::wait::BarrierKind;
 
 use crate::facts::Host;
+use crate::operations::unknown;
 use crate::plan::{bound, speed, wait};
+use crate::real;
 
 /// Most threads of a run.
 const MOST_THREADS: u32 = 1_024;
@@ -19,6 +21,14 @@ const DEMAND: f64 = 0.15;
 /// # Errors
 /// The first reason.
 pub fn check(plan: &RunPlan, host: &Host) -> Result<(), String> {
+    check_by(plan, host, false)
+}
+
+/// The same; if `real`, applications whose runtime is a real one are executed by it.
+///
+/// # Errors
+/// The first reason.
+pub fn check_by(plan: &RunPlan, host: &Host, real: bool) -> Result<(), String> {
     machine(plan, host)?;
     kernel(plan, host)?;
     policy(plan)?;
@@ -34,7 +44,18 @@ pub fn check(plan: &RunPlan, host: &Host) -> Result<(), String> {
     }
     groups(plan, host)?;
     plan.apps.iter().try_for_each(scheduling)?;
-    plan.apps.iter().try_for_each(|app| application(app, plan))
+    let library = |at| if real { real::library(plan, at) } else { None };
+    if real && (0..plan.apps.len()).all(|at| library(at).is_none()) {
+        return Err("no application has a runtime that is executed: write `runtime: libgomp`, `libomp` or \
+            `openmpi`"
+            .into());
+    }
+    plan.apps.iter().enumerate().try_for_each(|(at, app)| match library(at) {
+        Some(library) => starts(app)
+            .and_then(|()| real::check(plan, at, library))
+            .map_err(|(what, right)| format!("application `{}`: {what}: {right}", app.name)),
+        None => application(app, plan),
+    })
 }
 
 /// Sessions are executed if each application has its own: a process can begin a session, not join one.
@@ -119,15 +140,21 @@ fn scheduling(app: &AppSpec) -> Result<(), String> {
     Err(format!("`{}`: only SCHED_OTHER is executed: leave out `scheduling`", app.name))
 }
 
+/// What keeps an application from starting at an instant on stated cpus.
+fn starts(app: &AppSpec) -> Result<(), real::Refused> {
+    if !app.rebinds.is_empty() {
+        return Err(("`affinity` is not executed".into(), "write `cpus`".into()));
+    }
+    if app.after.is_some() {
+        return Err(("`after` is not executed".into(), "write `start`".into()));
+    }
+    Ok(())
+}
+
 fn application(app: &AppSpec, plan: &RunPlan) -> Result<(), String> {
     let name = &app.name;
     let refused = |what: &str, right: &str| Err(format!("application `{name}`: {what}: {right}"));
-    if !app.rebinds.is_empty() {
-        return refused("`affinity` is not executed", "write `cpus`");
-    }
-    if app.after.is_some() {
-        return refused("`after` is not executed", "write `start`");
-    }
+    starts(app).or_else(|(what, right)| refused(&what, &right))?;
     let synchronises = app.program.ops().contains(&Op::Barrier);
     if app.team > 1 {
         return refused("hybrid programs are not executed", "write a workload without teams");
@@ -172,35 +199,6 @@ fn application(app: &AppSpec, plan: &RunPlan) -> Result<(), String> {
             "write a `demand` and a `bound` that fit the `core_bandwidth` of the machine, or neither",
         )
     })
-}
-
-/// The name of an operation that is not executed.
-const fn unknown(op: &Op) -> Option<&'static str> {
-    match op {
-        Op::Compute { .. }
-        | Op::Serial { .. }
-        | Op::Barrier
-        | Op::Sleep { .. }
-        | Op::Yield
-        | Op::StartClock
-        | Op::Repeat(_)
-        | Op::End => None,
-        Op::TeamBarrier | Op::LeadersBarrier => Some("barriers of teams"),
-        Op::Exchange { .. } => Some("exchanges between neighbours"),
-        Op::Message(_) | Op::Apart { .. } => Some("messages between ranks"),
-        Op::Transfer { .. } => Some("all-to-all transfers"),
-        Op::Lock(_) | Op::Unlock(_) => Some("critical sections"),
-        Op::Respawn => Some("new processes"),
-        Op::RepeatShared(_) => Some("shared loops"),
-        Op::Post { .. } | Op::Take { .. } | Op::Arm(_) | Op::Meet { .. } => Some("counted events"),
-        Op::Until { .. } => Some("sleeps until an instant"),
-        Op::Io { .. } => Some("work of devices"),
-        Op::Branch { .. } | Op::Jump(_) => Some("branches"),
-        Op::Lead(_) => Some("parallel regions"),
-        Op::Set(_) => Some("changes of a task's own scheduling"),
-        Op::Done => Some("requests"),
-        Op::Work(_) => Some("pools of jobs"),
-    }
 }
 
 #[cfg(test)]

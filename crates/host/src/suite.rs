@@ -8,6 +8,7 @@ use crate::facts::Host;
 use crate::measure::{Group, PREDICTIONS, prepare};
 use crate::memory::array;
 use crate::plan;
+use crate::real::kinds::is_kind;
 use crate::refusal;
 use crate::result::MACHINE;
 
@@ -27,7 +28,7 @@ const WAITS: [(&str, &str); 4] = [
     ("spin-then-block", "{ spin: { wait: spin-then-block, block_time: 500us, yielding: never } }"),
 ];
 /// Stands for the number of intervals in a scenario.
-const HOLE: &str = "INTERVALS";
+pub(crate) const HOLE: &str = "INTERVALS";
 
 /// A scenario of the suite.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -220,14 +221,14 @@ impl List {
 
 /// The text of a scenario with a number of intervals and the traffic of a task. The working set of a
 /// memory-bound task is the array that it reads on this host.
-fn text(question: &Question, intervals: u64, demand: u64) -> String {
+pub(crate) fn text(question: &Question, intervals: u64, demand: u64) -> String {
     let text = question.text.replace(HOLE, &intervals.to_string());
     let text = text.replace("ARRAY", &format!("{}MiB", array() >> 20));
     text.replace("DEMAND", &format!("{:.3}GB/s", demand as f64 / 1e9))
 }
 
 /// Reads a scenario of the suite for a machine, a name or a path in quotes.
-fn read(text: &str, machine: &str, repeat: u32) -> Result<Experiment, String> {
+pub(crate) fn read(text: &str, machine: &str, repeat: u32) -> Result<Experiment, String> {
     let overrides = Overrides { repeat: Some(repeat), ..Overrides::default() };
     load("suite", &text.replace(MACHINE, machine), &overrides)
 }
@@ -255,7 +256,7 @@ pub fn groups(
         let demand = run.machine.memory.core_bandwidth;
         let fitting = read(&text(question, TRIAL, demand), &machine, 1)?;
         let Some(run) = fitting.runs.first() else { continue };
-        refusal::check(run, host)?;
+        refusal::check_by(run, host, is_kind(question.kind))?;
         let length = plan::simulate(&plan::released(run), &host.others)?.report.makespan.ns().max(1);
         let length = length.saturating_sub(run.options.start_jitter.ns()).max(1);
         let intervals = (u128::from(TRIAL) * u128::from(target) / u128::from(length)) as u64;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter as Completer;
 
 use super::{Edits, ListFormat, percent};
@@ -11,6 +11,15 @@ use crate::{complete, help};
 /// Nanoseconds of `30s` or `0`.
 fn wait(text: &str) -> Result<u64, String> {
     pictures::timeline::instant(text)
+}
+
+/// A built-in suite.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Suite {
+    /// Threads of our own.
+    Own,
+    /// Real runtimes.
+    Real,
 }
 
 #[derive(Args, Debug)]
@@ -43,9 +52,19 @@ pub(crate) struct Measure {
     /// Longest time to wait for a host that other programs use.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = wait)]
     pub(crate) wait: u64,
-    /// Measure the built-in suite of more than two hundred cells instead of a scenario, in about 10 minutes.
-    #[arg(long, requires = "machine", conflicts_with_all = ["file", "policies", "set", "sweep", "seed"])]
-    pub(crate) suite: bool,
+    /// Execute applications by the real runtime that the scenario names: libgomp (gcc), libomp (clang) and
+    /// openmpi (mpicc, mpirun). Other applications are threads of our own.
+    #[arg(long, conflicts_with_all = ["suite", "again", "write"])]
+    pub(crate) real: bool,
+    /// Measure a built-in suite instead of a scenario, in about 10 minutes: `own` has more than two hundred
+    /// cells with threads of our own, `real` more than four hundred with the real runtimes that this host
+    /// has.
+    #[arg(long, value_name = "SUITE", num_args = 0..=1, default_missing_value = "own")]
+    #[arg(requires = "machine", conflicts_with_all = ["file", "policies", "set", "sweep", "seed"])]
+    pub(crate) suite: Option<Suite>,
+    /// Only the cells of the suite whose kind contains this text, such as `libgomp`.
+    #[arg(long, value_name = "TEXT", requires = "suite")]
+    pub(crate) kind: Option<String>,
     /// Measure nothing: print the predictions and the SHA-256 of their JSON, which --output writes. Publish
     /// the hash before you measure.
     #[arg(long, conflicts_with_all = ["again", "write", "tolerance"])]

@@ -9,18 +9,21 @@ use std::time::Duration;
 use experiment::PolicyRegistry;
 use experiment::provenance::sha256;
 use host::facts::{Host, cpus};
+use host::job::Library;
 use host::load::Watch;
-use host::measure::{Group, PREDICTIONS, Settings, predicted, prepare};
+use host::measure::{Group, PREDICTIONS, Settings, check, predicted, prepare_by};
 use host::others::{self, LOOK};
 use host::page;
 use host::parent::Starter;
 use host::predictions::Predictions;
+use host::real::build::Built;
 use host::result::Measurement;
-use host::{suite, text};
+use host::suite::Question;
+use host::{real_suite, suite, text};
 use scenario::Overrides;
 
 use super::source;
-use crate::args::{ListFormat, Measure};
+use crate::args::{ListFormat, Measure, Suite};
 use crate::bar::Bar;
 use crate::failure::{BAD_END, Failure};
 use crate::output::{self, Folder, Target};
@@ -66,10 +69,10 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyRegistry) -> Result<ExitC
         };
         Ok(())
     };
-    let (groups, machine) = if args.suite {
-        predict_suite(args, &mut host, &mut look)?
-    } else {
-        predict(args, policies, &mut host, &mut look)?
+    let mut built = Built::default();
+    let (groups, machine) = match args.suite {
+        Some(suite) => predict_suite(args, suite, (&mut host, &mut look), &mut built)?,
+        None => predict(args, policies, &mut host, &mut look)?,
     };
     let predictions = predicted(&groups, &machine, args.repeat);
     if args.predict_only {
@@ -79,11 +82,13 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyRegistry) -> Result<ExitC
         let hash = known.hash().map_err(Failure::Output)?;
         predictions.expect(&hash).map_err(Failure::Input)?;
     }
+    built.add(groups.iter().flat_map(Group::libraries)).map_err(Failure::Input)?;
     let runs = groups.len() * args.repeat as usize;
     let bar = Bar::new(runs, "runs");
     let progress = |done: usize, all: usize| bar.set(done, all);
-    let settings = Settings { starter: &starter, host: &host, repeat: args.repeat, progress: &progress };
-    let measured = host::measure::measure(&groups, &machine, &settings, &mut watch);
+    let (starter, host, built) = (&starter, &host, &built);
+    let settings = Settings { starter, host, built, repeat: args.repeat, progress: &progress };
+    let measured = ::host::measure::measure(&groups, &machine, &settings, &mut watch);
     drop(bar);
     let measured = measured.map_err(Failure::Output)?;
     report(args, &measured, target.as_ref())
@@ -140,21 +145,48 @@ fn predict(
     let experiment = source::load(policies, &name, &text, &Overrides { ..overrides })?;
     let machine = experiment.machines.first().map_or_else(String::new, |machine| machine.name.clone());
     let title = experiment.name.clone();
-    host::measure::check(&experiment, host).map_err(Failure::Input)?;
+    check(&experiment, host, args.real).map_err(Failure::Input)?;
     look(host)?;
-    let groups = prepare(&experiment, &title, args.repeat, host).map_err(Failure::Input)?;
+    let groups = prepare_by(&experiment, &title, args.repeat, host, args.real).map_err(Failure::Input)?;
     Ok((groups, machine))
 }
 
-/// The groups of the suite.
-fn predict_suite(args: &Measure, host: &mut Host, look: Look<'_>) -> Result<(Vec<Group>, String), Failure> {
+/// The scenarios of a suite that this host can execute; what it cannot is named.
+fn questions(args: &Measure, which: Suite, host: &Host, built: &mut Built) -> Result<Vec<Question>, Failure> {
+    let mut questions = match which {
+        Suite::Own => suite::questions(host.cpus, args.quick),
+        Suite::Real => {
+            let mut here = Vec::new();
+            for library in Library::ALL {
+                match built.add([library]) {
+                    Ok(()) => here.push(library),
+                    Err(why) => say::warning(&why),
+                }
+            }
+            real_suite::all(host.cpus, args.quick, &here)
+        }
+    };
+    questions.retain(|question| args.kind.as_ref().is_none_or(|kind| question.kind.contains(kind)));
+    if questions.is_empty() {
+        return Err(Failure::Input("no cell of the suite can be executed on this host".into()));
+    }
+    Ok(questions)
+}
+
+/// The groups of a suite.
+fn predict_suite(
+    args: &Measure,
+    which: Suite,
+    (host, look): (&mut Host, Look<'_>),
+    built: &mut Built,
+) -> Result<(Vec<Group>, String), Failure> {
     let Some(path) = &args.machine else {
         let hint = "--suite needs --machine mine.yaml; `oversim calibrate host -o mine.yaml` writes the file";
         return Err(Failure::Input(hint.into()));
     };
     let machine = whole_name(path)?;
     look(host)?;
-    let questions = suite::questions(host.cpus, args.quick);
+    let questions = questions(args, which, host, built)?;
     let bar = Bar::new(questions.len(), "predictions");
     let groups = suite::groups(&questions, &machine, (args.repeat, args.quick), host, &|| bar.inc());
     drop(bar);

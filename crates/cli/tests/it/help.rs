@@ -10,7 +10,7 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 13] = [
+const LONG: [&str; 15] = [
     "oversim kernel diff linux-2.6.28 linux-2.6.30",
     "oversim kernel diff linux-2.6.28 linux-2.6.30 --format csv > effects.csv",
     "oversim run cg_ft_share --repeat 1",
@@ -24,6 +24,8 @@ const LONG: [&str; 13] = [
     "oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block",
     "oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10",
     "oversim measure --suite --machine mine.yaml -o suite.json",
+    "oversim measure my_scenario.yaml --machine mine.yaml --real",
+    "oversim measure --suite real --machine mine.yaml --kind libgomp",
 ];
 
 fn help(command: &[String]) -> String {

@@ -164,16 +164,23 @@ fn the_hidden_process_refuses_what_is_no_order() {
 
 /// Processes with this mark in their environment, which processes inherit.
 fn marked(mark: &str) -> usize {
+    marked_as(mark, "")
+}
+
+/// Those of them whose command has this text.
+fn marked_as(mark: &str, command: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let has = |path: PathBuf| {
-        fs::read(path.join("environ")).is_ok_and(|text| {
-            text.split(|byte| *byte == 0).any(|line| line == format!("OVERSIM_TEST={mark}").as_bytes())
-        })
+        let named = fs::read(path.join("cmdline"));
+        named.is_ok_and(|text| String::from_utf8_lossy(&text).contains(command))
+            && fs::read(path.join("environ")).is_ok_and(|text| {
+                text.split(|byte| *byte == 0).any(|line| line == format!("OVERSIM_TEST={mark}").as_bytes())
+            })
     };
     entries.filter(|entry| has(entry.path())).count()
 }
 
-fn eventually(what: &str, done: impl Fn() -> bool) {
+fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !done() {
         assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
@@ -202,4 +209,112 @@ fn no_process_is_left_when_the_parent_is_killed() {
         child.wait().unwrap();
         eventually("no process", || marked(&mark) == 0);
     }
+}
+
+/// A scenario with a real runtime for the machine of a folder; true if this host has the commands for it.
+fn real(folder: &std::path::Path, runtime: &str, intervals: u32, commands: &[&str]) -> Option<PathBuf> {
+    let here = |command: &&str| Command::new(command).arg("--version").output().is_ok();
+    if let Some(missing) = commands.iter().find(|command| !here(command)) {
+        eprintln!("left out: this host has no {missing}");
+        return None;
+    }
+    let code = format!("repeat {intervals} {{ run 100us uniform 10%; barrier }}");
+    let text = format!(
+        "name: real\nmachine: here.yaml\nkernel: linux-6.18\napps:\n  p: {{ runtime: {runtime}, program: {{ \
+            count: 2, code: '{code}' }} }}\n  h: {{ workload: hog, cpus: [0] }}\npolicies: [PIN]\n"
+    );
+    let scenario = folder.join("real.yaml");
+    fs::write(&scenario, text).unwrap();
+    Some(scenario)
+}
+
+const RUNTIMES: [(&str, &[&str]); 3] =
+    [("libgomp", &["gcc"]), ("libomp", &["clang"]), ("openmpi", &["mpicc", "mpirun"])];
+
+#[test]
+fn real_runtimes_are_measured_beside_our_own_processes() {
+    if !can_measure() {
+        return;
+    }
+    let (folder, ..) = folder(20);
+    for (runtime, commands) in RUNTIMES {
+        let Some(scenario) = real(folder.path(), runtime, 20, commands) else { continue };
+        let args = ["measure", scenario.to_str().unwrap(), "--real", "--repeat", "1", "--format", "json"];
+        let (code, out, err) = oversim(&[&args[..], &["--force", "--wait", "0"]].concat(), "");
+        if code == 2 && err.contains("on Debian it is in") {
+            eprintln!("left out: {err}");
+            continue;
+        }
+        assert_eq!(code, 0, "{runtime}: {err}");
+        let result: Value = serde_json::from_str(&out).unwrap();
+        let measured = result["cells"][0]["measured"]["median"].as_f64().unwrap();
+        // 20 pieces of at least 90 us. A loop that is not optimised here is up to five times as fast there.
+        assert!(measured > 300_000.0, "{runtime}: {measured} ns");
+        let protocol = result["protocol"].as_array().unwrap();
+        assert!(protocol.iter().any(|sentence| sentence.as_str().unwrap().contains("a program in C")));
+    }
+}
+
+#[test]
+fn no_process_and_no_file_of_a_real_runtime_is_left_when_the_parent_is_killed() {
+    if !can_measure() {
+        return;
+    }
+    let (folder, ..) = folder(20);
+    for (runtime, commands) in RUNTIMES {
+        let Some(scenario) = real(folder.path(), runtime, 100_000, commands) else { continue };
+        let mark = format!("{}-real-{runtime}", std::process::id());
+        let files = folder.path().join(runtime);
+        fs::create_dir(&files).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_oversim"))
+            .args([
+                "measure",
+                scenario.to_str().unwrap(),
+                "--real",
+                "--repeat",
+                "1",
+                "--force",
+                "--wait",
+                "0",
+            ])
+            .env("OVERSIM_TEST", &mark)
+            .env("TMPDIR", &files)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The process of the program appears in the order of the applications, that of the hog behind it.
+        eventually("both programs, or the end", || {
+            marked_as(&mark, "host-process") == 1 || child.try_wait().unwrap().is_some()
+        });
+        if child.try_wait().unwrap().is_some() {
+            eprintln!("left out: this host cannot compile for {runtime}");
+            continue;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        eventually("no process", || marked(&mark) == 0);
+        let left: Vec<_> = fs::read_dir(&files).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{runtime}: {left:?}");
+    }
+}
+
+#[test]
+fn what_a_real_runtime_cannot_do_is_refused_by_name() {
+    let (folder, _, scenario) = folder(20);
+    let scenario = scenario.to_str().unwrap();
+    let tree = "apps.p.runtime={ libgomp: { barrier: tree } }";
+    let cases: [(&[&str], &str); 6] = [
+        (&["measure", scenario, "--real"], "write `runtime: libgomp`"),
+        (&["measure", scenario, "--real", "--set", tree], "`barrier` of `libgomp` is no setting"),
+        (&["measure", scenario, "--real", "--suite"], "cannot be used with"),
+        (&["measure", "--suite", "real"], "--machine"),
+        (&["measure", "--suite", "other", "--machine", "here.yaml"], "possible values: own, real"),
+        (&["measure", scenario, "--kind", "x"], "--suite"),
+    ];
+    for (args, said) in cases {
+        let (code, out, err) = oversim(args, "");
+        assert!(code == 2 && out.is_empty() && err.contains(said), "{args:?}: {err}");
+    }
+    drop(folder);
 }

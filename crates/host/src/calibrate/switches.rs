@@ -109,6 +109,7 @@ pub(super) fn yield_processes(bench: &Bench) -> Result<f64, String> {
         speed: 1.0,
         rate: 1.0,
         array: 0,
+        real: None,
     };
     let programs = [program.clone(), program];
     let done = run(bench.starter, &programs, 0, Duration::from_secs(20), bench.count(), &mut || Ok(0.0))?;
