@@ -16,7 +16,7 @@ use scenario::plan::Experiment;
 pub use scenario::plan::{MachineOrigin, Shortened};
 
 /// Version of the model: a change that moves any simulated number moves this name.
-pub const MODEL: &str = "oversim-model/12";
+pub const MODEL: &str = "oversim-model/13";
 
 /// The header of every result. It names no host, clock or number of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -15,7 +15,7 @@ use crate::topology::parse_topology;
 
 const KEYS: [&str; 7] = ["name", "summary", "about", "kernel", "topology", "values", "lists"];
 const DATUM_KEYS: [&str; 4] = ["value", "source", "uncertain", "range"];
-const LIST_KEYS: [&str; 5] = ["distances", "turbo", "core_speeds", "cpu_numbers", "idle_exit"];
+const LIST_KEYS: [&str; 6] = ["distances", "turbo", "core_speeds", "cpu_numbers", "idle_exit", "wake_remote"];
 /// Longest name, and longest summary or source, in characters: they stand in tables.
 const MAX_NAME: usize = 64;
 const MAX_LINE: usize = 500;
@@ -138,9 +138,14 @@ impl Reading {
         self.0.mapping(given, "`lists`", &LIST_KEYS);
         for entry in given.entries() {
             let Some(datum) = self.datum(&entry.value, &entry.key) else { continue };
-            if entry.key == "idle_exit" {
-                lists.idle_exit = self.idle_exit(datum.value).unwrap_or_default();
-                notes.push(Note { parameter: "lists.idle_exit".to_owned(), ..datum.note });
+            let rows = match entry.key.as_str() {
+                "idle_exit" => Some(&mut lists.idle_exit),
+                "wake_remote" => Some(&mut lists.wake_remote),
+                _ => None,
+            };
+            if let Some(rows) = rows {
+                *rows = self.by_idle_time(datum.value, &entry.key).unwrap_or_default();
+                notes.push(Note { parameter: format!("lists.{}", entry.key), ..datum.note });
                 continue;
             }
             if entry.key == "turbo" {
@@ -208,9 +213,9 @@ impl Reading {
             .collect()
     }
 
-    /// Rows of an idle time and the time to leave it, both ascending.
-    fn idle_exit(&mut self, node: &Node) -> Option<Vec<(u64, u64)>> {
-        let what = "`idle_exit`";
+    /// Rows of an idle time, ascending, and the cost after it.
+    fn by_idle_time(&mut self, node: &Node, key: &str) -> Option<Vec<(u64, u64)>> {
+        let what = &format!("`{key}`");
         let hint = "write a row for each idle time, as `[[20us, 6us], [200us, 14us]]`";
         let Content::List(rows) = &node.content else {
             self.0.wrong_node(node, format!("{what} must be a list of rows, not {}", node.what()), hint);
@@ -223,20 +228,20 @@ impl Reading {
                 _ => {
                     self.0.wrong_node(
                         row,
-                        format!("a row of {what} must have an idle and an exit time"),
+                        format!("a row of {what} must have an idle time and the cost after it"),
                         hint,
                     );
                     return None;
                 }
             };
             let mut time = |node| self.0.value(node, what, Kind::Duration, 0, MAX_IDLE);
-            let (idle, exit) = (time(&pair[0])?, time(&pair[1])?);
-            if read.last().is_some_and(|(before, least)| idle <= *before || exit < *least) {
+            let (idle, cost) = (time(&pair[0])?, time(&pair[1])?);
+            if read.last().is_some_and(|(before, _)| idle <= *before) {
                 let message = format!("the rows of {what} must be in the order of growing idle times");
-                self.0.wrong_node(row, message, "a longer idle time does not have a shorter exit time");
+                self.0.wrong_node(row, message, hint);
                 return None;
             }
-            read.push((idle, exit));
+            read.push((idle, cost));
         }
         Some(read)
     }

@@ -133,8 +133,8 @@ parameters! {
         ipi: Duration = us(1), in 0..=MAX_COST;
         /// Leaving the idle state.
         idle_exit: Duration = us(6), in 0..=MAX_COST;
-        /// Use the machine's list of idle-exit times by the length of the idle time, if it has one. `false`
-        /// applies `idle_exit` after any idle time.
+        /// Use the machine's lists of `idle_exit` and `wake_remote` by the length of the idle time, if it has
+        /// them. `false` applies these two after any idle time.
         deep_idle: bool = true;
         /// Moving a task to another cpu's queue. The refill of its caches is extra.
         migration: Duration = us(3), in 0..=MAX_COST;
@@ -303,8 +303,10 @@ pub struct Lists {
     pub turbo: Vec<Vec<u32>>,
     /// Factor on `core_speed` by core number, repeated to the last core.
     pub core_speeds: Vec<u32>,
-    /// Time to leave the idle state (second) after so long an idle time (first), in ns, both ascending.
+    /// Time to leave the idle state (second) after so long an idle time (first, ascending), in ns.
     pub idle_exit: Vec<(u64, u64)>,
+    /// `wake_remote` (second) of a cpu after so long an idle time (first, ascending), in ns.
+    pub wake_remote: Vec<(u64, u64)>,
     /// Number of each cpu under Linux, in the order of the simulator's cpus; empty = the simulator's numbers.
     pub cpu_numbers: Vec<u32>,
 }
@@ -318,7 +320,11 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
     let nominal = Machine {
         name: name.to_owned(),
         topology: topology.clone(),
-        costs: Costs { idle_exits: idle_exits(values, lists), ..costs(values) },
+        costs: Costs {
+            idle_exits: by_idle_time(values, &lists.idle_exit),
+            wake_remotes: by_idle_time(values, &lists.wake_remote),
+            ..costs(values)
+        },
         memory: Memory { distances, ..memory_of(values) },
         smt: Smt {
             compute: values.smt_compute.thousandths() as u32,
@@ -340,9 +346,9 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
     }
 }
 
-fn idle_exits(values: &Parameters, lists: &Lists) -> Vec<(Span, Span)> {
-    let rows = if values.deep_idle { &lists.idle_exit[..] } else { &[] };
-    rows.iter().map(|(idle, exit)| (Span::from_ns(*idle), Span::from_ns(*exit))).collect()
+fn by_idle_time(values: &Parameters, rows: &[(u64, u64)]) -> Vec<(Span, Span)> {
+    let rows = if values.deep_idle { rows } else { &[] };
+    rows.iter().map(|(idle, cost)| (Span::from_ns(*idle), Span::from_ns(*cost))).collect()
 }
 
 /// Cores of a package.
@@ -452,6 +458,7 @@ fn costs(values: &Parameters) -> Costs {
         ipi: Span::from_ns(values.ipi.ns()),
         idle_exit: Span::from_ns(values.idle_exit.ns()),
         idle_exits: Vec::new(),
+        wake_remotes: Vec::new(),
         migration: Span::from_ns(values.migration.ns()),
         tick: Span::from_ns(values.tick.ns()),
         fork: Span::from_ns(values.fork.ns()),
@@ -511,6 +518,7 @@ mod tests {
             distances: vec![1_000, 1_400, 1_400, 1_000],
             turbo: vec![vec![1_200]],
             idle_exit: vec![(1, 1)],
+            wake_remote: vec![(1, 1)],
             ..Lists::default()
         };
         // `slow_speed` acts where there are slow cores.

@@ -105,6 +105,7 @@ impl Entry {
             "slow_speed" => self.values.number("slow_cores").is_some_and(|cores| cores > 0),
             "lowest_clock" | "clock_rate_limit" => flag("governor"),
             "idle_exit" => self.lists.idle_exit.is_empty() || !flag("deep_idle"),
+            "wake_remote" => self.lists.wake_remote.is_empty() || !flag("deep_idle"),
             _ => true,
         }
     }

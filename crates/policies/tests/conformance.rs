@@ -29,6 +29,7 @@ fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
         ipi: Span::from_us(1),
         idle_exit: Span::from_us(1),
         idle_exits: vec![(Span::from_us(20), Span::from_us(1)), (Span::from_us(200), Span::from_us(9))],
+        wake_remotes: vec![(Span::from_us(20), Span::from_us(2)), (Span::from_us(200), Span::from_us(4))],
         migration: Span::from_us(2),
         tick: Span::from_us(1),
         fork: Span::from_us(30),

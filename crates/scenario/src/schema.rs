@@ -70,6 +70,7 @@ pub fn machine() -> Value {
                     "turbo": sourced(&json!({ "anyOf": [factors, rows] })),
                     "core_speeds": sourced(&factors),
                     "idle_exit": sourced(&rows),
+                    "wake_remote": sourced(&rows),
                     "cpu_numbers": sourced(&json!({ "type": ["string", "array", "integer"] })),
                 },
             },

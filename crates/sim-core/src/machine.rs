@@ -30,9 +30,11 @@ pub struct Costs {
     pub ipi: Span,
     /// Leaving the idle state.
     pub idle_exit: Span,
-    /// The same by the time for which the cpu has been idle: rows of idle time and exit time, both ascending.
+    /// The same by the time for which the cpu has been idle: rows of idle time, ascending, and exit time.
     /// Exit times are linear between rows and constant outside. Empty: `idle_exit` always.
     pub idle_exits: Vec<(Span, Span)>,
+    /// `wake_remote` by the time for which the other cpu has been idle, likewise.
+    pub wake_remotes: Vec<(Span, Span)>,
     /// Moving a queued or running task to another cpu's queue (paid by the cpu that receives it).
     pub migration: Span,
     /// One timer tick.
@@ -66,6 +68,7 @@ impl Costs {
             ipi: none,
             idle_exit: none,
             idle_exits: Vec::new(),
+            wake_remotes: Vec::new(),
             migration: none,
             tick: none,
             fork: none,
@@ -88,14 +91,26 @@ impl Costs {
     /// ```
     #[must_use]
     pub fn idle_exit_after(&self, idle: Span) -> Span {
-        let above = self.idle_exits.partition_point(|(from, _)| *from <= idle);
-        let Some((until, longest)) = self.idle_exits.get(above).copied() else {
-            return self.idle_exits.last().map_or(self.idle_exit, |(_, exit)| *exit);
-        };
-        let Some((from, exit)) = above.checked_sub(1).map(|at| self.idle_exits[at]) else { return longest };
-        let (gone, span) = (u128::from((idle - from).ns()), u128::from((until - from).ns()));
-        exit + Span::from_ns((u128::from((longest - exit).ns()) * gone / span) as u64)
+        by_idle_time(&self.idle_exits, idle).unwrap_or(self.idle_exit)
     }
+
+    /// What a waker pays for a sleeper of another cpu that has been idle for so long.
+    #[must_use]
+    pub fn wake_remote_after(&self, idle: Span) -> Span {
+        by_idle_time(&self.wake_remotes, idle).unwrap_or(self.wake_remote)
+    }
+}
+
+/// The cost after this idle time: linear between the rows, constant outside. None without rows.
+fn by_idle_time(rows: &[(Span, Span)], idle: Span) -> Option<Span> {
+    let above = rows.partition_point(|(from, _)| *from <= idle);
+    let Some((until, next)) = rows.get(above).copied() else {
+        return rows.last().map(|(_, cost)| *cost);
+    };
+    let Some((from, cost)) = above.checked_sub(1).map(|at| rows[at]) else { return Some(next) };
+    let (gone, span) = (i128::from((idle - from).ns()), i128::from((until - from).ns()));
+    let change = (i128::from(next.ns()) - i128::from(cost.ns())) * gone / span;
+    Some(Span::from_ns((i128::from(cost.ns()) + change) as u64))
 }
 
 /// Memory of a machine: controllers, buses, links, caches.

@@ -38,6 +38,8 @@ pub(crate) struct Barrier {
     kind: BarrierKind,
     ranks: u32,
     rounds: u32,
+    /// A tree that nobody releases: a rank that has signalled its parent is past it.
+    gathers: bool,
     /// Central: arrivals of the present episode.
     arrived: u32,
     /// Central: until when the counter's line is taken.
@@ -61,12 +63,24 @@ impl Barrier {
             kind,
             ranks,
             rounds,
+            gathers: false,
             arrived: 0,
             line_free: Time::ZERO,
             line_holder: 0,
             gathered: vec![(0, Time::ZERO); parents as usize],
             flags: vec![UNSET; flags],
         }
+    }
+
+    /// One at the end of parallel regions, where a tree only gathers: its release is that of the next region
+    /// (`__kmp_join_barrier` of the OpenMP runtime of Intel and LLVM).
+    pub(crate) fn that_joins(kind: BarrierKind, ranks: u32) -> Self {
+        Self { gathers: matches!(kind, BarrierKind::Tree { .. }), ..Self::new(kind, ranks) }
+    }
+
+    /// Whether a rank that has signalled its parent is past it.
+    pub(crate) const fn gathers(&self) -> bool {
+        self.gathers
     }
 
     /// The number of ranks.
@@ -144,7 +158,11 @@ impl Barrier {
         if let Some(gathered) = self.gathered.get_mut(rank as usize) {
             *gathered = (0, Time::ZERO);
         }
-        if rank == 0 { BarrierStep::ReleaseAll } else { BarrierStep::NotifyParent((rank - 1) / arity) }
+        match rank {
+            0 if self.gathers => BarrierStep::Done,
+            0 => BarrierStep::ReleaseAll,
+            rank => BarrierStep::NotifyParent((rank - 1) / arity),
+        }
     }
 
     /// The step of a rank that enters a round of the dissemination barrier.

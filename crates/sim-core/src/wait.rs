@@ -103,11 +103,20 @@ pub enum Scope {
     Team,
     /// The first task of each team.
     Leaders,
+    /// The tasks of one team at the end of a parallel region. At a tree barrier a task has signalled its
+    /// parent and goes on to where the next region begins; the first one waits for all.
+    Join,
 }
 
 impl Scope {
     /// Number of kinds.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
+
+    /// Whether all who meet are of one team.
+    #[must_use]
+    pub const fn is_of_team(self) -> bool {
+        matches!(self, Self::Team | Self::Join)
+    }
 }
 
 /// Algorithm of a barrier: which rank signals which, in which order.

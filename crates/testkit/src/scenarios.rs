@@ -223,10 +223,10 @@ fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {
     Span::from_ns(rng.random_range(0..below))
 }
 
-/// None, or two rows of growing idle and exit times; they follow from the exit after any idle time.
-fn idle_exits(exit: Span) -> Vec<(Span, Span)> {
-    let rows = [(Span::from_us(20), exit), (Span::from_us(200), exit * 3)];
-    if exit.ns().is_multiple_of(2) { rows.to_vec() } else { Vec::new() }
+/// None, or three rows of growing idle times and of costs; they follow from the cost after any idle time.
+fn by_idle_time(cost: Span) -> Vec<(Span, Span)> {
+    let rows = [(5, cost * 2), (20, cost), (200, cost * 3)].map(|(idle, cost)| (Span::from_us(idle), cost));
+    if cost.ns().is_multiple_of(2) { rows.to_vec() } else { Vec::new() }
 }
 
 fn topology(rng: &mut ChaCha8Rng) -> Topology {
@@ -272,6 +272,7 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         wake_remote: Span::ZERO,
         idle_exit: ns(rng, 900),
         idle_exits: Vec::new(),
+        wake_remotes: Vec::new(),
         migration: ns(rng, 3_000),
         tick: ns(rng, 1_500),
         fork: ns(rng, 3_000),
@@ -281,7 +282,8 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         line: std::array::from_fn(|i| Span::from_ns(1 + i as u64 * rng.random_range(0..60))),
     };
     costs.wake_remote = costs.wake * 2;
-    costs.idle_exits = idle_exits(costs.idle_exit);
+    costs.idle_exits = by_idle_time(costs.idle_exit);
+    costs.wake_remotes = by_idle_time(costs.wake);
     if free {
         let poll = costs.poll;
         costs = Costs { poll, ..Costs::free() };
@@ -619,7 +621,7 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
             8 => ops.push(Op::Respawn),
             13 => ops.push(Op::StartClock),
             9 => shared_loop(rng, &mut ops),
-            10 => ops.push(Op::TeamBarrier),
+            10 => ops.extend(&[Op::TeamBarrier, Op::Join][..=ops.len() % 2]),
             11 => ops.push(Op::LeadersBarrier),
             12 => {
                 let work = Work::from_span(ns(rng, 20_000));

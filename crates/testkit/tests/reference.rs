@@ -149,6 +149,7 @@ fn in_lock_step(seed: u64) -> Small {
         ipi: round(old.ipi),
         idle_exit: round(old.idle_exit),
         idle_exits: Vec::new(),
+        wake_remotes: Vec::new(),
         migration: round(old.migration),
         tick: Span::ZERO,
         fork: round(old.fork),

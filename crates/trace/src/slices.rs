@@ -395,8 +395,12 @@ impl<S: Sink> Slices<S> {
         }
     }
 
-    /// The first of a barrier to go on tells of it.
+    /// The first of a barrier to go on tells of it. At the end of a parallel region not all have to have
+    /// arrived, so nothing is told of it.
     fn released(&mut self, at: Time, task: TaskId, scope: Scope, episode: u32) {
+        if scope == Scope::Join {
+            return;
+        }
         let app = self.owners.app(task);
         let Some(next) = self.episodes.get_mut(app.index()).map(|next| &mut next[scope as usize]) else {
             return;

@@ -110,10 +110,15 @@ fn all_lists(entry: &Entry) -> String {
         let numbers = lists::ranges(lists.cpu_numbers.iter().copied());
         add("cpu_numbers", "lists.cpu_numbers", format!("\"{numbers}\""));
     }
-    if !lists.idle_exit.is_empty() {
-        let show = |time: &u64| Kind::Duration.show(*time);
-        let pair = |(idle, exit): &(u64, u64)| format!("[{}, {}]", show(idle), show(exit));
-        add("idle_exit", "lists.idle_exit", rows(lists.idle_exit.iter().map(pair).collect()));
+    let show = |time: &u64| Kind::Duration.show(*time);
+    let pair = |(idle, cost): &(u64, u64)| format!("[{}, {}]", show(idle), show(cost));
+    for (key, note, list) in [
+        ("idle_exit", "lists.idle_exit", &lists.idle_exit),
+        ("wake_remote", "lists.wake_remote", &lists.wake_remote),
+    ] {
+        if !list.is_empty() {
+            add(key, note, rows(list.iter().map(pair).collect()));
+        }
     }
     text
 }

@@ -94,6 +94,7 @@ impl Walk<'_> {
                 | Op::Meet { .. }
                 | Op::Barrier
                 | Op::TeamBarrier
+                | Op::Join
                 | Op::LeadersBarrier
                 | Op::Exchange { .. }
                 | Op::Message(_)

@@ -118,7 +118,7 @@ impl Members {
             return false;
         }
         match what {
-            Awaited::Barrier(Scope::Team) => {
+            Awaited::Barrier(Scope::Team | Scope::Join) => {
                 self.rank(task) / self.process == self.rank(other) / self.process
             }
             Awaited::Barrier(Scope::Leaders) => self.rank(other).is_multiple_of(self.process),

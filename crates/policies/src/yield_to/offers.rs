@@ -24,7 +24,7 @@ impl Party {
     /// The tasks for which `task` waits.
     pub(super) fn awaited(members: &Members, task: TaskId, what: Awaited) -> Self {
         match what {
-            Awaited::Barrier(Scope::Team) => Self::Team(members.rank(task) / members.process),
+            Awaited::Barrier(Scope::Team | Scope::Join) => Self::Team(members.rank(task) / members.process),
             Awaited::Barrier(Scope::Leaders) => Self::Leaders,
             Awaited::Barrier(Scope::All) | Awaited::Neighbour | Awaited::Lock | Awaited::Event => Self::All,
         }

@@ -9,7 +9,7 @@ use crate::policy::TaskState;
 use crate::program::Partners;
 use crate::run_queue::Rules;
 use crate::sync::BarrierStep;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 impl Engine<'_> {
     /// The current task of `cpu` arrives at its barrier.
@@ -46,7 +46,8 @@ impl Engine<'_> {
                 if other.waiting == Waiting::Gather && other.scope() == scope && !ready.is_never() {
                     self.signal(cpu, task, Some(ready));
                 }
-                (Waiting::Release, Time::NEVER)
+                let past = self.shared.apps[app].barriers[at].gathers();
+                (Waiting::Release, if past { self.cpus[cpu].cursor(self.shared.now) } else { Time::NEVER })
             }
             BarrierStep::ReleaseAll => {
                 let ranks = self.shared.apps[app].barriers[at].ranks();
@@ -68,7 +69,7 @@ impl Engine<'_> {
                 }
                 (Waiting::Round(round as u8), ready)
             }
-            // A rank that is alone waits for no task, but polls the flag once.
+            // A rank that is alone, or whose team has joined it, waits for no task, but polls the flag once.
             BarrierStep::Done => (Waiting::Release, self.cpus[cpu].cursor(self.shared.now)),
         };
         self.begin_wait(cpu, waiting, ready);
@@ -117,6 +118,16 @@ impl Engine<'_> {
         }
     }
 
+    /// What a cpu pays that wakes a task of another one and sends an interrupt there. It does so if that cpu
+    /// is idle and no wake-up is on its way to it. A busy cpu finds the task in its queue, and an interrupt
+    /// in flight wakes all that have been put on its list by then (kernel/sched/core.c, `ttwu_queue_cond`,
+    /// `__ttwu_queue_wakelist`, `resched_curr`; before 5.8 `try_to_wake_up` and `resched_task` likewise).
+    fn sends_interrupt(&self, cpu: CpuId, there: CpuId) -> Option<Span> {
+        let (record, now) = (&self.cpus[there], self.shared.now);
+        let interrupts = there != cpu && record.current.is_none() && now >= record.rare.woken;
+        interrupts.then(|| self.shared.machine.costs.wake_remote_after(now.since(record.picked)))
+    }
+
     /// Signals a waiting task. It observes the signal at `visible`, or else when the store reaches its cpu.
     /// The signaller pays to wake a sleeper.
     pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>) {
@@ -128,11 +139,16 @@ impl Engine<'_> {
         self.shared.watch.note(other.cpu);
         match other.state {
             TaskState::Sleeping => {
-                let costs = &self.shared.machine.costs;
-                let price = if other.cpu == cpu { costs.wake } else { costs.wake_remote };
-                let until_effect = price.min(costs.wake);
+                let there = other.cpu;
+                let wake = self.shared.machine.costs.wake;
+                let price = self.sends_interrupt(cpu, there).unwrap_or(wake);
+                let until_effect = price.min(wake);
                 self.cpus[cpu].pend(Part::Kernel, until_effect);
                 let at = self.cpus[cpu].cursor(self.shared.now);
+                if there != cpu {
+                    let woken = &mut self.cpus[there].rare.woken;
+                    *woken = at.max(*woken);
+                }
                 self.cpus[cpu].pend(Part::Kernel, price - until_effect);
                 self.shared.tasks[task].set_ready(ready.min(at));
                 self.timers.arm(at, Timer::Wake(task, cpu));

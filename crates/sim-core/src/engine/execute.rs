@@ -15,6 +15,7 @@ use crate::wait::Scope;
 const fn scope_of(op: &Op) -> Scope {
     match op {
         Op::TeamBarrier => Scope::Team,
+        Op::Join => Scope::Join,
         Op::LeadersBarrier => Scope::Leaders,
         _ => Scope::All,
     }
@@ -121,7 +122,7 @@ impl Shared<'_> {
                     }
                 }
                 Op::LeadersBarrier if !rank.is_multiple_of(app.team) => task.pc += 1,
-                Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
+                Op::Barrier | Op::TeamBarrier | Op::Join | Op::LeadersBarrier => {
                     task.enters(scope_of(op));
                     return Ahead::Barrier;
                 }
@@ -231,6 +232,7 @@ impl Engine<'_> {
             | Op::Serial { .. }
             | Op::Barrier
             | Op::TeamBarrier
+            | Op::Join
             | Op::LeadersBarrier
             | Op::Repeat(_)
             | Op::End => violated(id, cpu, "performs an operation that is begun elsewhere"),

@@ -44,16 +44,20 @@ fn positions(program: &Program, is: fn(&Op) -> bool) -> Vec<u32> {
     each.filter_map(|(pc, op)| is(op).then_some(pc as u32)).collect()
 }
 
-/// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each team.
+/// The barrier of all tasks; if the program has barriers of teams, also that of the leaders, and for each
+/// team its own and that at the end of its regions.
 fn barriers(spec: &AppSpec) -> Vec<Barrier> {
     let (kind, team) = (spec.runtime.barrier, spec.team.max(1));
     let mut barriers = vec![Barrier::new(kind, spec.tasks)];
-    let of_teams = |op: &Op| matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
+    let of_teams = |op: &Op| matches!(op, Op::TeamBarrier | Op::Join | Op::LeadersBarrier);
     if spec.team > 1 || spec.program.ops().iter().any(of_teams) {
         barriers.push(Barrier::new(kind, spec.tasks.div_ceil(team)));
         let kind = spec.team_runtime.as_ref().map_or(kind, |runtime| runtime.barrier);
         let firsts = (0..spec.tasks).step_by(team as usize);
-        barriers.extend(firsts.map(|first| Barrier::new(kind, team.min(spec.tasks - first))));
+        barriers.extend(firsts.flat_map(|first| {
+            let tasks = team.min(spec.tasks - first);
+            [Barrier::new(kind, tasks), Barrier::that_joins(kind, tasks)]
+        }));
     }
     barriers
 }
@@ -204,7 +208,7 @@ fn sleeps(runtime: &Runtime) -> bool {
 fn history(discipline: &Discipline, spec: &AppSpec) -> Boxed<History> {
     let program = &spec.program;
     let apart = |op: &Op| {
-        let teams = matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
+        let teams = matches!(op, Op::TeamBarrier | Op::Join | Op::LeadersBarrier);
         let events = matches!(op, Op::Take { .. } | Op::Arm(_) | Op::Until { .. });
         teams || events || matches!(op, Op::Sleep { .. } | Op::Transfer { .. } | Op::Lock(_))
     };

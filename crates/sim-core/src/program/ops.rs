@@ -108,6 +108,8 @@ pub enum Op {
     Barrier,
     /// Meet the tasks of the same team ([`super::AppSpec::team`]).
     TeamBarrier,
+    /// The end of a parallel region of a team ([`Scope::Join`](crate::wait::Scope::Join)).
+    Join,
     /// The first task of each team meets those of the other teams; all others pass at once.
     LeadersBarrier,
     /// Signal rank + shift, then wait for the signal of rank - shift (modulo the number of ranks).
@@ -243,6 +245,7 @@ impl Op {
             self,
             Self::Barrier
                 | Self::TeamBarrier
+                | Self::Join
                 | Self::LeadersBarrier
                 | Self::Exchange { .. }
                 | Self::Message(_)

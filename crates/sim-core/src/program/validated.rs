@@ -38,7 +38,8 @@ impl Program {
     ///
     /// # Errors
     /// A sentence: loops that do not nest, too deep or endless without consuming time, unknown profiles,
-    /// tables or changes, jumps out of a loop or back, too many operations.
+    /// tables or changes, jumps out of a loop or back, ends of regions that did not begin, too many
+    /// operations.
     pub fn with(
         ops: Vec<Op>,
         profiles: Vec<MemoryProfile>,
@@ -49,6 +50,7 @@ impl Program {
             return Err(format!("a program has at most {MAX_OPS} operations, this one has {}", ops.len()));
         }
         let partner = Self::loops(&ops)?;
+        Self::regions(&ops)?;
         let mut locks = 0;
         for (i, op) in ops.iter().enumerate() {
             Self::check(op, &profiles, &tables, &changes)?;
@@ -278,6 +280,24 @@ impl Program {
         pool.jobs.iter().try_for_each(|job| Self::computes(computes(job), &self.profiles, &self.tables))
     }
 
+    /// Each end of a parallel region stands behind a barrier of the team that began it, in the same loop: at
+    /// a tree, who has signalled the end waits at the next beginning.
+    fn regions(ops: &[Op]) -> Result<(), String> {
+        let mut begun = vec![false];
+        for op in ops {
+            match op {
+                Op::Repeat(_) | Op::RepeatShared(_) => begun.push(false),
+                Op::End => drop(begun.pop()),
+                Op::TeamBarrier => begun.last_mut().into_iter().for_each(|begun| *begun = true),
+                Op::Join if !begun.last_mut().is_some_and(std::mem::take) => {
+                    return Err("a parallel region ends and has not begun in the same loop".into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// How many loops begun by `Repeat` are around each operation: their `End` is inside.
     fn around(ops: &[Op], partner: &[u32]) -> Vec<u8> {
         let mut depth = 0;
@@ -304,6 +324,7 @@ impl Program {
             // Serial work takes no time of the other ranks. Units of an event may be there.
             Op::Serial { .. }
             | Op::LeadersBarrier
+            | Op::Join
             | Op::Exchange { .. }
             | Op::Message(_)
             | Op::Transfer { .. }
@@ -332,6 +353,7 @@ impl Program {
             op,
             Op::Barrier
                 | Op::TeamBarrier
+                | Op::Join
                 | Op::LeadersBarrier
                 | Op::Exchange { .. }
                 | Op::Message(_)
@@ -378,7 +400,7 @@ impl Program {
     /// True when its ranks ever wait for each other, at barriers or in exchanges.
     #[must_use]
     pub fn synchronises(&self) -> bool {
-        let meets = |op: &Op| matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier);
+        let meets = |op: &Op| matches!(op, Op::Barrier | Op::TeamBarrier | Op::Join | Op::LeadersBarrier);
         let tells = |op: &Op| matches!(op, Op::Exchange { .. } | Op::Message(_));
         self.ops.iter().any(|op| meets(op) || tells(op))
     }
@@ -501,6 +523,15 @@ mod tests {
         assert!(new(vec![Op::RepeatShared(0), nap, Op::End]).is_err());
         for op in [Op::Barrier, Op::TeamBarrier, Op::LeadersBarrier, Op::Exchange { shift: 1 }] {
             assert!(new(vec![Op::RepeatShared(3), nap, op, Op::End]).is_err());
+        }
+        let begin = Op::TeamBarrier;
+        assert!(new(vec![Op::Repeat(3), begin, nap, begin, Op::Join, Op::End]).is_ok());
+        for ops in [
+            vec![Op::Join],
+            vec![begin, Op::Join, Op::Join],
+            vec![begin, Op::Repeat(3), nap, Op::Join, Op::End],
+        ] {
+            assert!(new(ops).unwrap_err().contains("has not begun"));
         }
         assert!(new(vec![Op::RepeatShared(3), Op::RepeatShared(3), nap, Op::End, nap, Op::End]).is_err());
         assert!(

@@ -44,7 +44,7 @@ impl Reference<'_> {
             return usize::from(spec.program.by(task.pc)) + 1;
         }
         let message = matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job);
-        usize::from(spec.team_runtime.is_some() && !message && task.scope == Scope::Team)
+        usize::from(spec.team_runtime.is_some() && !message && task.scope.is_of_team())
     }
 
     /// The runtime with a number.
@@ -63,7 +63,7 @@ impl Reference<'_> {
         let team = self.team(app);
         let belongs = |other: &u32| match scope {
             Scope::All => true,
-            Scope::Team => other / team == rank / team,
+            Scope::Team | Scope::Join => other / team == rank / team,
             Scope::Leaders => other.is_multiple_of(team),
         };
         (0..self.apps[app].spec.tasks).filter(belongs).map(|rank| self.task(app, rank)).collect()
@@ -89,7 +89,7 @@ impl Reference<'_> {
         let (app, episode) = (self.tasks[t].app, self.tasks[t].episode());
         self.tasks[t].arrived = self.now;
         self.observe(Observation::Arrived { task: TaskId(t as u32), scope, episode });
-        match self.runtime(app, usize::from(scope == Scope::Team)).barrier {
+        match self.runtime(app, usize::from(scope.is_of_team())).barrier {
             BarrierKind::Central => {
                 let (members, number, present_episode) = self.present_episode(t);
                 let holder = members[std::mem::replace(&mut present_episode.line_holder, number)];
@@ -125,13 +125,18 @@ impl Reference<'_> {
     /// All below the current task in the tree have arrived.
     fn gathered(&mut self, c: usize, t: usize, mut overhead: Overhead) {
         let (app, scope) = (self.tasks[t].app, self.tasks[t].scope);
-        let BarrierKind::Tree { arity } = self.runtime(app, usize::from(scope == Scope::Team)).barrier else {
+        let BarrierKind::Tree { arity } = self.runtime(app, usize::from(scope.is_of_team())).barrier else {
             return;
         };
         let (members, number, present_episode) = self.present_episode(t);
         present_episode.gathered.remove(&number);
+        let joins = scope == Scope::Join;
         if number == 0 {
-            self.release_all(c, t, overhead);
+            if joins {
+                self.wait(c, Waiting::Release, self.now + overhead.total(), overhead);
+            } else {
+                self.release_all(c, t, overhead);
+            }
             return;
         }
         let parent = (number - 1) / arity as usize;
@@ -144,7 +149,8 @@ impl Reference<'_> {
         if waits && ready != NEVER {
             self.signal(c, boss, ready, &mut overhead);
         }
-        self.wait(c, Waiting::Release, NEVER, overhead);
+        let past = if joins { self.now + overhead.total() } else { NEVER };
+        self.wait(c, Waiting::Release, past, overhead);
     }
 
     fn release_all(&mut self, c: usize, t: usize, mut overhead: Overhead) {
@@ -202,13 +208,18 @@ impl Reference<'_> {
         self.tasks[other].ready = seen;
         match self.tasks[other].state {
             TaskState::Sleeping => {
-                let (wake, remote) = (self.machine.costs.wake.ns(), self.machine.costs.wake_remote.ns());
-                let price = if self.tasks[other].cpu == c { wake } else { remote };
+                // An interrupt goes to an idle cpu to which none is on its way.
+                let (wake, there) = (self.machine.costs.wake.ns(), self.tasks[other].cpu);
+                let idle = self.cpus[there].current.is_none() && self.now >= self.cpus[there].woken;
+                let price = if idle && there != c { self.wake_remote(there) } else { wake };
                 // The interrupt is sent after a local wake's work.
                 let effect = wake.min(price);
                 overhead.0[KERNEL] += effect;
                 let at = self.now + overhead.total();
                 overhead.0[KERNEL] += price - effect;
+                if there != c {
+                    self.cpus[there].woken = self.cpus[there].woken.max(at);
+                }
                 self.tasks[other].ready = seen.min(at);
                 self.arm(at, Timer::Wake { task: other, by: c });
                 if let Some(waker) = self.cpus[c].current {

@@ -85,6 +85,7 @@ impl Reference<'_> {
         match op {
             Op::Barrier => self.arrive(c, t, Scope::All, overhead),
             Op::TeamBarrier => self.arrive(c, t, Scope::Team, overhead),
+            Op::Join => self.arrive(c, t, Scope::Join, overhead),
             Op::LeadersBarrier => self.arrive(c, t, Scope::Leaders, overhead),
             Op::Respawn => {
                 self.responded(t);

@@ -91,6 +91,8 @@ pub(super) enum Later {
 
 /// A cpu.
 pub(super) struct RefCpu {
+    /// Until when a wake-up is on its way to it.
+    pub(super) woken: u64,
     pub(super) current: Option<usize>,
     /// Waiting tasks by (priority, virtual runtime), first come first among equals.
     pub(super) queue: Vec<usize>,
@@ -171,6 +173,7 @@ impl RefCpu {
     pub(super) fn new(own: u64) -> Self {
         Self {
             current: None,
+            woken: 0,
             queue: Vec::new(),
             minimum: 0,
             class: RefClass::default(),

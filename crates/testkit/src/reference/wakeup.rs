@@ -5,6 +5,7 @@ use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::os::Discipline;
 use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskState, View};
+use sim_core::time::Span;
 
 use super::queue::Entry;
 use super::state::{KERNEL, Later, MIGRATION};
@@ -220,18 +221,29 @@ impl Reference<'_> {
     /// What it costs a cpu without a current task to leave the idle state.
     pub(super) fn idle_exit(&self, c: usize) -> u64 {
         let costs = &self.machine.costs;
+        self.by_idle_time(c, &costs.idle_exits, costs.idle_exit)
+    }
+
+    /// What it costs to wake a task of a cpu without a current task from another cpu.
+    pub(super) fn wake_remote(&self, c: usize) -> u64 {
+        let costs = &self.machine.costs;
+        self.by_idle_time(c, &costs.wake_remotes, costs.wake_remote)
+    }
+
+    fn by_idle_time(&self, c: usize, rows: &[(Span, Span)], otherwise: Span) -> u64 {
         let idle = self.now - self.cpus[c].idle_from;
         let mut before: Option<(u64, u64)> = None;
-        for (from, exit) in costs.idle_exits.iter().map(|(from, exit)| (from.ns(), exit.ns())) {
+        for (from, cost) in rows.iter().map(|(from, cost)| (from.ns(), cost.ns())) {
             if idle < from {
-                return before.map_or(exit, |(start, least)| {
-                    let gone = u128::from(exit - least) * u128::from(idle - start);
-                    least + (gone / u128::from(from - start)) as u64
-                });
+                let Some((start, first)) = before else { return cost };
+                let part = |change: u64| {
+                    (u128::from(change) * u128::from(idle - start) / u128::from(from - start)) as u64
+                };
+                return if cost >= first { first + part(cost - first) } else { first - part(first - cost) };
             }
-            before = Some((from, exit));
+            before = Some((from, cost));
         }
-        before.map_or(costs.idle_exit.ns(), |(_, exit)| exit)
+        before.map_or(otherwise.ns(), |(_, cost)| cost)
     }
 
     /// A sleeping task that still competes on its cpu stops competing.

@@ -57,7 +57,7 @@ const SETTINGS: [&str; 16] = [
 ];
 
 /// The operations of programs.
-pub(super) const OPERATIONS: [&str; 33] = [
+pub(super) const OPERATIONS: [&str; 34] = [
     "compute",
     "serial",
     "barrier",
@@ -91,6 +91,7 @@ pub(super) const OPERATIONS: [&str; 33] = [
     "lead",
     "message",
     "apart",
+    "join",
 ];
 
 /// The name of an operation in [`OPERATIONS`].
@@ -131,6 +132,7 @@ fn operation(op: &Op, program: &Program) -> &'static str {
         Op::Lead(_) => 30,
         Op::Message(_) => 31,
         Op::Apart { .. } => 32,
+        Op::Join => 33,
     };
     OPERATIONS[at]
 }

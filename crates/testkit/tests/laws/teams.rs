@@ -4,7 +4,7 @@ use sim_core::ids::TaskId;
 use sim_core::observe::Observation;
 use sim_core::program::{AppSpec, Forks, Op, Runtime, StartUp};
 use sim_core::time::{Span, Time};
-use sim_core::wait::WaitMode;
+use sim_core::wait::{BarrierKind, WaitMode};
 
 use crate::support::{SIXTEEN, Trial, WAITER, app, compute, waits};
 
@@ -61,4 +61,39 @@ fn a_launcher_creates_processes_and_these_their_threads() {
     assert_eq!(of(true, false), [1, 2, 3, 2, 3, 4]);
     // In MPI_Init the first process waits for the second one.
     assert_eq!(of(true, true), [1, 3, 4, 2, 3, 4]);
+}
+
+#[test]
+fn a_parallel_region_takes_two_wake_ups_in_a_row_whatever_the_barrier() {
+    for kind in [BarrierKind::Central, BarrierKind::Tree { arity: 4 }] {
+        let Op::Compute { work, spread, profile } = compute(Span::from_us(50)) else { return };
+        let first = Op::Serial { work, spread, profile };
+        let region = [Op::TeamBarrier, compute(Span::from_us(10)), Op::Join];
+        let ops = [Op::Repeat(100), first].into_iter().chain(region).chain([Op::End]);
+        let mut team = app(2, ops.collect(), WaitMode::Block);
+        team.team = 2;
+        team.runtime.barrier = kind;
+        let mut trial = Trial::on(SIXTEEN).free().placed([0, 1]).app(team);
+        trial.machine.costs.idle_exit = Span::from_us(100);
+        // The first thread works for 50 us, wakes the other one, and that wakes it in turn at the end.
+        let each = trial.seconds() * 1e6 / 100.0;
+        assert!((each / 260.0 - 1.0).abs() < 0.03, "{kind:?}: {each} us");
+    }
+}
+
+#[test]
+fn only_an_idle_cpu_that_nothing_wakes_yet_is_interrupted() {
+    // The first task computes for 1 ms and then wakes those that sleep at the barrier.
+    let wakes = |cpus: &[u32]| {
+        let Op::Compute { work, spread, profile } = compute(Span::from_ms(1)) else { return 0 };
+        let ops = vec![Op::Serial { work, spread, profile }, Op::Barrier];
+        let team = app(cpus.len() as u32 + 1, ops, WaitMode::Block);
+        let mut trial =
+            Trial::on(SIXTEEN).free().placed([0].into_iter().chain(cpus.iter().copied())).app(team);
+        trial.machine.costs.wake = Span::from_us(1);
+        trial.machine.costs.wake_remote = Span::from_us(20);
+        (trial.run().apps[0].task_cpu[0].ns() + 500) / 1_000 - 1_000
+    };
+    assert_eq!(wakes(&[1, 2, 3]), 60, "three idle cpus");
+    assert_eq!(wakes(&[1, 1, 1]), 22, "one idle cpu");
 }

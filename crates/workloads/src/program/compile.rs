@@ -533,7 +533,7 @@ impl<'a, C> Compiler<'a, C> {
             return self.refuse(place, "the body of this loop can pass without taking time", hint);
         }
         let together = |op: &Op| {
-            let meets = matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier);
+            let meets = matches!(op, Op::Barrier | Op::TeamBarrier | Op::Join | Op::LeadersBarrier);
             meets || matches!(op, Op::Exchange { .. } | Op::Message(_) | Op::RepeatShared(_))
         };
         if shares && body.iter().any(together) {

@@ -74,7 +74,7 @@ impl<'a, C> Compiler<'a, C> {
         self.team.inside = true;
         let inside = self.block(block);
         self.team.inside = false;
-        self.push(Op::TeamBarrier);
+        self.push(Op::Join);
         inside
     }
 

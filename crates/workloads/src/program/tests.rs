@@ -311,7 +311,7 @@ fn parallel_regions_are_for_all_threads_and_the_rest_for_the_first_one() {
         let work = Work::from_span(Span::from_ms(ms));
         Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }
     };
-    let region = [Op::TeamBarrier, run(3), Op::TeamBarrier, run(4), Op::TeamBarrier];
+    let region = [Op::TeamBarrier, run(3), Op::TeamBarrier, run(4), Op::Join];
     // The others pass over what is for the first thread: to the loop, to the region, to the end of the pass.
     assert_eq!(ops[..6], [Op::Lead(2), run(1), Op::Repeat(5), Op::Lead(6), Op::Yield, run(2)]);
     assert_eq!(ops[6..11], region);

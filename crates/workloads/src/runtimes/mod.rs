@@ -63,6 +63,10 @@ pub fn serves_threads(entry: &Entry) -> bool {
     entry.own != Role::Mpi.name() || entry.name == entry.own
 }
 
+/// Least number of processes that meet at a linear barrier (coll_tuned_decision_fixed.c,
+/// `ompi_coll_tuned_barrier_intra_dec_fixed`, since 4.1).
+const LINEAR_FROM: u32 = 4;
+
 /// What a runtime can count when it starts. A copy of an application is an application of its own: a library
 /// knows neither other processes nor other jobs of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,6 +122,10 @@ pub fn build_for(entry: &Entry, values: &Values, counts: Counts) -> Runtime {
         barrier: match values.barrier {
             Barrier::Central => BarrierKind::Central,
             Barrier::Tree => BarrierKind::Tree { arity: values.arity },
+            // A flat tree.
+            Barrier::Dissemination if is_linear(&values, counts.processes) => {
+                BarrierKind::Tree { arity: counts.processes }
+            }
             Barrier::Dissemination => BarrierKind::Dissemination,
         },
         wait: wait(&values, oversubscribed),
@@ -125,6 +133,11 @@ pub fn build_for(entry: &Entry, values: &Values, counts: Counts) -> Runtime {
         processes: values.processes,
         startup,
     }
+}
+
+/// Whether so many processes meet at a linear barrier.
+fn is_linear(values: &Parameters, processes: u32) -> bool {
+    values.linear_barrier.is_some_and(|below| (LINEAR_FROM..below).contains(&processes))
 }
 
 /// Whether the runtime finds that there are too many of what it counts. A library of processes compares the

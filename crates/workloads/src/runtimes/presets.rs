@@ -133,8 +133,9 @@ in a read until the answer comes (simple_pmi.c, simple_pmiutil.c)",
             has slots (instance.c, ompi_mpi_oversubscribed; ompi_rte.c, PMIX_NODE_OVERSUBSCRIBED). Without \
             a hostfile or a batch system a slot is a core, with --use-hwthread-cpus a hardware thread \
             (`slots`). The threads of the processes are not counted, nor are other jobs. opal_progress \
-            yields when it finds no events. Uncertain: its barrier (tuned: recursive doubling) is modelled \
-            as dissemination",
+            yields when it finds no events. Its barrier (coll_tuned_decision_fixed.c) is linear for 4 to 7 \
+            processes since 4.1 (`linear_barrier`). Uncertain: recursive doubling, for more processes, is \
+            modelled as dissemination",
         example: "{ openmpi: { yielding: never } }",
         own: "mpi",
         parameters: OPENMPI,

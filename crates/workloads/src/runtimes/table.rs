@@ -133,6 +133,10 @@ parameters! {
         barrier: Barrier = Barrier::Central;
         /// Children per inner rank of a tree barrier (4 in the Intel OpenMP runtime).
         arity: u32 = 4, in 2..=1 << 16;
+        /// Jobs of 4 processes and more, but fewer than this, meet at a linear barrier in place of the
+        /// dissemination barrier: all tell rank 0, and it tells all. 0: none do, as before Open MPI 4.1
+        /// (2020).
+        linear_barrier: Option<u32> = 8, in 0..=1 << 16;
         /// Tasks are processes instead of threads of one process. Switches between processes cost more.
         processes: bool = false;
         /// Creator of the tasks, which are created one after another: rank 0 (`master`), or a launcher on cpu
@@ -217,10 +221,11 @@ const fn moves(eager: u64, single_copy: bool, collectives: Collectives) -> [Para
 }
 
 /// The same with the slots of Open MPI, and how it moves messages.
-pub(super) const fn slots(preset: &Preset) -> [Parameter; 20] {
+pub(super) const fn slots(preset: &Preset) -> [Parameter; 21] {
     let [wait, time, a, b, c, d, e, f, g, h, i, j] = timed(preset);
     let [m, n, o, p, q, r, s] = moves(4 << 10, true, Collectives::OpenMpi);
-    [wait, time, a, Parameters::slots, b, c, m, n, o, p, q, r, s, d, e, f, g, h, i, j]
+    let linear = Parameters::linear_barrier;
+    [wait, time, a, Parameters::slots, b, c, m, n, o, p, q, r, s, d, e, linear, f, g, h, i, j]
 }
 
 /// The same with the polls for messages of MPICH2, and how it moves messages.

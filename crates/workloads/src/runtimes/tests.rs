@@ -210,3 +210,18 @@ fn threads_are_created_by_rank_0_and_processes_by_a_launcher() {
     assert_eq!(with("upc", &[("touch", 2)], false).startup.touch, Touch::Master);
     assert_eq!(preset("sun-openmp").wait, WaitMode::Spin);
 }
+
+#[test]
+fn open_mpi_meets_at_a_linear_barrier_with_four_to_seven_processes() {
+    let barrier = |processes, changed: &[(&str, u64)]| {
+        let entry = RUNTIMES.find("openmpi").unwrap();
+        let mut values = Values::defaults(entry.parameters);
+        changed.iter().for_each(|(name, value)| values.set(name, *value).unwrap());
+        build_for(entry, &values, Counts { processes, ..Counts::ONE }).barrier
+    };
+    let flat = |arity| BarrierKind::Tree { arity };
+    let kinds = [2, 3, 4, 7, 8].map(|processes| barrier(processes, &[]));
+    let rounds = BarrierKind::Dissemination;
+    assert_eq!(kinds, [rounds, rounds, flat(4), flat(7), rounds]);
+    assert_eq!(barrier(4, &[("linear_barrier", 0)]), rounds);
+}

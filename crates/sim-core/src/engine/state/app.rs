@@ -219,7 +219,7 @@ impl App {
         let by = if task.stage == Stage::Program { self.program.by(task.pc.into()) } else { 0 };
         let messages = matches!(waiting, Waiting::Exchange | Waiting::Event | Waiting::Job);
         match by {
-            0 if self.team_runtime.is_some() && !messages && task.scope() == Scope::Team => OF_TEAM,
+            0 if self.team_runtime.is_some() && !messages && task.scope().is_of_team() => OF_TEAM,
             0 => OF_ALL,
             by => OF_TEAM + by,
         }
@@ -436,8 +436,8 @@ impl App {
         match scope {
             Scope::All => BarrierRank { barrier: 0, number: rank, first, step: 1 },
             Scope::Leaders => BarrierRank { barrier: 1, number: rank / team, first, step: team },
-            Scope::Team => {
-                let barrier = 2 + (rank / team) as usize;
+            Scope::Team | Scope::Join => {
+                let barrier = 2 + 2 * (rank / team) as usize + matches!(scope, Scope::Join) as usize;
                 BarrierRank { barrier, number: rank % team, first: first + rank / team * team, step: 1 }
             }
         }

@@ -151,6 +151,8 @@ pub(crate) struct Rare {
     pub(crate) own_slices: bool,
     /// Asked to pick again when it next returns to user mode.
     pub(crate) lazily: Lazily,
+    /// Until when a wake-up is on its way to it.
+    pub(crate) woken: Time,
     /// Its real-time class.
     pub(crate) class: ClassState,
 }
@@ -174,6 +176,7 @@ impl Unwritten for Rare {
         group_count: 0,
         own_slices: false,
         lazily: Lazily::No,
+        woken: Time::ZERO,
         class: ClassState::NEW,
     };
 }
