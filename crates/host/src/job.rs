@@ -75,7 +75,7 @@ pub struct Job {
     pub library: Library,
     /// The compiled program; empty until it is.
     pub path: String,
-    /// Cpus that the process may use; empty for all.
+    /// Cpus that the process may use.
     pub mask: Vec<u32>,
     /// Variables of its environment.
     pub variables: Vec<(String, String)>,
@@ -100,7 +100,7 @@ impl Job {
             }
         }
         let cpus: Vec<String> = self.mask.iter().map(u32::to_string).collect();
-        command.arg("start").arg(if cpus.is_empty() { "-".to_owned() } else { cpus.join(",") });
+        command.arg("start").arg(cpus.join(","));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if !self.launcher.is_empty() {
             command.args(&self.launcher).arg(&self.path);

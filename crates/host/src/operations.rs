@@ -14,7 +14,7 @@ pub const fn unknown(op: &Op) -> Option<&'static str> {
         | Op::StartClock
         | Op::Repeat(_)
         | Op::End => None,
-        Op::TeamBarrier | Op::LeadersBarrier => Some("barriers of teams"),
+        Op::TeamBarrier | Op::Join | Op::LeadersBarrier => Some("barriers of teams"),
         Op::Exchange { .. } => Some("exchanges between neighbours"),
         Op::Message(_) | Op::Apart { .. } => Some("messages between ranks"),
         Op::Transfer { .. } => Some("all-to-all transfers"),

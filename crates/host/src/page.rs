@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use crate::job::Library;
+use crate::real::kinds::{is_kind, library};
 use crate::result::{Cell, Measurement, NEAR, Verdict};
-use crate::suite::KINDS;
+use crate::suite::{KINDS, MEMORY_BOUND};
 use crate::text::{measured, median_error, percent, predicted, time};
 
 /// The page below the root of the sources.
@@ -48,8 +50,95 @@ const REASONS: &[(&str, &str)] = &[
             have met another level than the runs.",
     ),
 ];
+const REAL: &str = "Under real runtimes as with threads of our own: two programs that poll without yielding \
+    lose whole slices once their threads are out of step, so their times are widely spread. Beside a hog, a \
+    thread that has slept takes the cpu from it at once or after up to some ms; a recording of the \
+    scheduler's events (sched_switch) on a Xeon shows that the hog caught up about every 9 regions, \
+    and in the model every 20. With three tasks that sleep at once on two cpus, the model finds an \
+    order in which one of them hardly waits.";
 const BLOCK: &str = "A wake-up of a thread on the other cpu takes several microseconds on this virtual \
     machine, and its cost depends on how deeply that cpu sleeps.";
+
+/// A part of the cells of all hosts: its name, and whether a kind of cell belongs to it.
+type Part = (&'static str, fn(&str) -> bool);
+
+/// The parts that the head of the page tells apart.
+const PARTS: [Part; 5] = [
+    ("compute-bound programs", |kind| !is_kind(kind) && kind != MEMORY_BOUND),
+    ("memory-bound programs", |kind| kind == MEMORY_BOUND),
+    ("programs under libgomp", |kind| library(kind) == Some(Library::Libgomp)),
+    ("programs under libomp", |kind| library(kind) == Some(Library::Libomp)),
+    ("programs under Open MPI", |kind| library(kind) == Some(Library::OpenMpi)),
+];
+
+/// The cells of a part in these measurements.
+fn part<'a>(measurements: &[&'a Measurement], (_, belongs): &Part) -> Vec<&'a Cell> {
+    let all = measurements.iter().flat_map(|measurement| &measurement.cells);
+    all.filter(|cell| belongs(&cell.place.kind)).collect()
+}
+
+/// How many of these cells are near, in per cent, and how many there are.
+fn shares(cells: &[&Cell]) -> String {
+    let near = cells.iter().filter(|cell| near(cell)).count();
+    format!("{:.0} % of {}", 100.0 * near as f64 / cells.len().max(1) as f64, cells.len())
+}
+
+/// The hosts of these files, in the order of the files, with their measurements.
+fn hosts(archived: &[(String, Measurement)]) -> Vec<(&str, Vec<&Measurement>)> {
+    let mut hosts: Vec<(&str, Vec<&Measurement>)> = Vec::new();
+    for (_, measurement) in archived {
+        match hosts.iter_mut().find(|(machine, _)| *machine == measurement.machine) {
+            Some((_, measurements)) => measurements.push(measurement),
+            None => hosts.push((&measurement.machine, vec![measurement])),
+        }
+    }
+    hosts
+}
+
+/// The measurements in a sentence, which the README repeats.
+#[must_use]
+pub fn sentence(archived: &[(String, Measurement)]) -> String {
+    let all: Vec<&Measurement> = archived.iter().map(|(_, measurement)| measurement).collect();
+    let parts = PARTS.iter().map(|which| (which, part(&all, which)));
+    let parts: Vec<String> = parts
+        .filter(|(_, cells)| !cells.is_empty())
+        .map(|((name, _), cells)| format!("{} run times of {name}", shares(&cells)))
+        .collect();
+    let hosts = hosts(archived).len();
+    let hosts = if hosts == 1 { "one host".to_owned() } else { format!("{hosts} hosts") };
+    let list = match &parts[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        parts => parts.join(""),
+    };
+    format!("On {hosts}, predictions are within 10 % of the measured value for {list}.")
+}
+
+/// The share of near predictions by part and host.
+fn head(text: &mut String, archived: &[(String, Measurement)]) {
+    let hosts = hosts(archived);
+    let columns: Vec<String> = hosts
+        .iter()
+        .map(|(machine, measurements)| {
+            let host = measurements.first().map(|measurement| &measurement.host);
+            let known =
+                host.map(|host| format!("{}, {} cpus, Linux {}", host.processor, host.cpus, host.release));
+            format!("`{machine}`: {}", known.unwrap_or_default())
+        })
+        .collect();
+    let _ = writeln!(text, "\n{}\n", sentence(archived));
+    let _ = writeln!(text, "| predictions within 10 % | {} |", columns.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---:|".repeat(hosts.len()));
+    for which in &PARTS {
+        let cells: Vec<String> = hosts
+            .iter()
+            .map(|(_, measurements)| match &part(measurements, which)[..] {
+                [] => "not measured".to_owned(),
+                cells => shares(cells),
+            })
+            .collect();
+        let _ = writeln!(text, "| {} | {} |", which.0, cells.join(" | "));
+    }
+}
 
 /// The page of these files, each with its name.
 #[must_use]
@@ -67,8 +156,10 @@ pub fn page(archived: &[(String, Measurement)]) -> String {
          - **miss**: the error is larger than 10 % and the measured median is not inside.\n\
          - **fair share**: the run time if all runnable threads got their fair share of the cpus at no \
          cost.\n\n\
-         The text above a list of misses is a hypothesis about their cause. No experiment has tested it.\n",
+         The text above a list of misses is a hypothesis about their cause. No experiment has tested it, \
+         unless it says so.\n",
     );
+    head(&mut text, archived);
     for (file, measurement) in archived {
         one(&mut text, file, measurement);
     }
@@ -127,6 +218,12 @@ fn kinds(measurement: &Measurement) -> Vec<&str> {
     kinds
 }
 
+/// Why cells of a kind miss.
+fn reason(kind: &str) -> &'static str {
+    let known = REASONS.iter().find(|(known, _)| *known == kind).map(|(_, reason)| *reason);
+    known.or_else(|| is_kind(kind).then_some(REAL)).unwrap_or_default()
+}
+
 fn near(cell: &Cell) -> bool {
     cell.error.abs() <= NEAR
 }
@@ -157,7 +254,7 @@ fn misses(text: &mut String, kind: &str, measurement: &Measurement) {
     if missed.is_empty() {
         return;
     }
-    let reason = REASONS.iter().find(|(known, _)| *known == kind).map_or("", |(_, reason)| *reason);
+    let reason = reason(kind);
     let _ = write!(
         text,
         "\n### Misses: {kind}\n\n{reason}\n\n\

@@ -40,6 +40,8 @@ pub struct Question {
     pub text: String,
 }
 
+/// Kind of the cells whose programs read memory.
+pub const MEMORY_BOUND: &str = "memory-bound";
 /// Kind of the cells whose programs begin sessions.
 const SESSIONS: &str = "sessions";
 /// What kinds of cells there are, in the order of the page.
@@ -54,7 +56,7 @@ pub const KINDS: &[&str] = &[
     "nice",
     SESSIONS,
     "unpinned",
-    "memory-bound",
+    MEMORY_BOUND,
 ];
 
 /// All scenarios of the suite for a machine of so many cpus, or a few of them.
@@ -212,7 +214,7 @@ impl List {
                 for grain in ["1ms", "5ms"] {
                     let more = ", bound: 100%, demand: DEMAND, working_set: ARRAY";
                     let apps = program("p", grain, runtime, per_core * self.cpus, more);
-                    self.add("memory-bound", &format!("{wait} {per_core} per core {grain}"), "PIN", &apps);
+                    self.add(MEMORY_BOUND, &format!("{wait} {per_core} per core {grain}"), "PIN", &apps);
                 }
             }
         }

@@ -85,10 +85,13 @@ pub(crate) struct Measure {
     #[arg(conflicts_with_all = ["file", "suite", "policies", "set", "sweep", "seed", "repeat"])]
     pub(crate) again: Option<PathBuf>,
     /// Measure nothing: write docs/validation-host.md from the measurements in docs/validation-host below
-    /// this directory, the root of the sources. Each is predicted again on the machine file of its name.
+    /// this directory, the root of the sources. Each is predicted again on the machine that it names.
     #[arg(long, value_name = "DIR")]
-    #[arg(conflicts_with_all = ["file", "suite", "again", "machine", "output", "tolerance"])]
+    #[arg(conflicts_with_all = ["file", "suite", "again", "output", "tolerance"])]
     pub(crate) write: Option<PathBuf>,
+    /// With --write: add this measurement of a suite, of this or another host, and its --machine.
+    #[arg(long, value_name = "FILE", requires_all = ["write", "machine"])]
+    pub(crate) add: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) edits: Edits,
 }

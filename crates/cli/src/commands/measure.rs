@@ -42,7 +42,13 @@ pub(crate) fn process() -> ExitCode {
 /// Predicts, executes and reports.
 pub(crate) fn measure(args: &Measure, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     if let Some(root) = &args.write {
-        return write_page(root);
+        let new = args.add.as_deref().zip(args.machine.as_deref());
+        if new.is_none() && args.machine.is_some() {
+            return Err(Failure::Input(
+                "--write has the machine of each measurement: leave out --machine".into(),
+            ));
+        }
+        return write_page(root, new, args.force);
     }
     if args.repeat == 0 || args.repeat > MAX_REPEAT {
         return Err(Failure::Input(format!("--repeat is a number from 1 to {MAX_REPEAT}")));
@@ -251,8 +257,29 @@ fn report(args: &Measure, measured: &Measurement, target: Option<&Target>) -> Re
     Ok(if within { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
 }
 
-/// Writes the page from the archived measurements below the root of the sources.
-fn write_page(root: &Path) -> Result<ExitCode, Failure> {
+/// A file for the archive: its name below the root of the sources, and its bytes.
+type New = (PathBuf, Vec<u8>);
+
+/// A measurement to add and its machine, as files of the archive.
+fn added(path: &Path, machine: &Path) -> Result<(Measurement, [New; 2]), Failure> {
+    let measurement = again(path, machine)?;
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let (Some(name), Some(of)) = (stem(path), stem(machine)) else {
+        return Err(Failure::Input(format!("{} has no name", path.display())));
+    };
+    let (_, text) = input::file(machine, MAX_BYTES, "machine file")?;
+    let archive = Path::new(page::ARCHIVE);
+    let json = measurement.json().map_err(Failure::Output)?;
+    let files = [
+        (archive.join(format!("{name}.json")), json.into_bytes()),
+        (archive.join(format!("{of}.yaml")), text.into_bytes()),
+    ];
+    Ok((measurement, files))
+}
+
+/// Writes the page from the archived measurements below the root of the sources and a new one, which it
+/// archives.
+fn write_page(root: &Path, new: Option<(&Path, &Path)>, force: bool) -> Result<ExitCode, Failure> {
     let folder = root.join(page::ARCHIVE);
     let unreadable = |e: &io::Error| {
         Failure::Input(format!("{}: {e}; --write needs the root directory of the sources", folder.display()))
@@ -263,16 +290,38 @@ fn write_page(root: &Path) -> Result<ExitCode, Failure> {
         .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
         .collect();
     files.sort();
+    let file =
+        |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut archived = Vec::new();
     for path in &files {
-        let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        archived.push((file, again(path, &path.with_extension("yaml"))?));
+        let (name, text) = input::file(path, MAX_BYTES, "measurement")?;
+        let machine = Measurement::read(&name, &text).map_err(Failure::Input)?.machine;
+        archived.push((file(path), again(path, &folder.join(format!("{machine}.yaml")))?));
+    }
+    let mut written: Vec<New> = Vec::new();
+    if let Some((path, machine)) = new {
+        let (measurement, both) = added(path, machine)?;
+        for (path, bytes) in both {
+            // A machine that has been archived with another measurement stays.
+            let whole = root.join(&path);
+            if fs::read(&whole).is_ok_and(|known| known == bytes) {
+                continue;
+            }
+            if whole.exists() && !force {
+                return Err(Failure::Input(format!("{} exists: --force replaces it", whole.display())));
+            }
+            written.push((path, bytes));
+        }
+        archived.retain(|(known, _)| *known != file(path));
+        archived.push((file(path), measurement));
+        archived.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
     if archived.is_empty() {
         return Err(Failure::Input(format!("{}: no measurement (*.json)", folder.display())));
     }
-    let page = page::page(&archived);
+    written.push((PathBuf::from(page::PATH), page::page(&archived).into_bytes()));
     let (folder, _) = Folder::check(root, true, std::iter::empty())?;
-    folder.write(&[(PathBuf::from(page::PATH), output::bytes(page.as_bytes()))])?;
+    let written: Vec<_> = written.iter().map(|(path, bytes)| (path, output::bytes(bytes))).collect();
+    folder.write(&written)?;
     Ok(ExitCode::SUCCESS)
 }

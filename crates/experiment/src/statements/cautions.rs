@@ -213,7 +213,7 @@ fn memory_bound(case: &Case<'_, '_>) -> Option<Said> {
     (stalls + remote >= MEMORY_BOUND).then(|| {
         Said::text(format!(
             "Memory stalls are {} % of the busy cpu time: predictions of memory-bound programs were off by \
-             {MEMORY_BOUND_ERROR} % (median) on the measured host.",
+             {MEMORY_BOUND_ERROR} % (median) on a measured host.",
             number::variation((stalls + remote) * 100.0)
         ))
     })

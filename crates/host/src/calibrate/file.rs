@@ -141,7 +141,8 @@ impl Derivation<'_> {
         self.from("sleep", &barrier, true, |v| v[0] - v[1] - v[2] * (v[3] - v[4]));
         self.from("fork", &["fork"], false, |v| v[0]);
         let Some(nearest) = nearest(self.costs) else { return };
-        let (latency, remote) = (format!("wake_latency_20us_{nearest}"), format!("wake_remote_{nearest}"));
+        let (latency, remote) =
+            (format!("wake_latency_20us_{nearest}"), format!("wake_remote_20us_{nearest}"));
         if Parameters::TABLE.iter().any(|parameter| parameter.name == "wake_remote") {
             self.from("wake_remote", &[&remote], false, |v| v[0]);
         }
@@ -225,7 +226,6 @@ fn levels(reading: &Reading) -> String {
 fn quantile(share: f64) -> &'static str {
     match share {
         share if share < 0.2 => "lowest decile",
-        share if share < 0.4 => "first quartile",
         share if share > 0.8 => "highest decile",
         _ => "median",
     }
@@ -306,7 +306,7 @@ pub fn text(costs: &Costs, name: &str) -> String {
             let _ = writeln!(text, "  {parameter}: {{ value: \"1\", source: \"one thread per core\" }}");
         }
     }
-    let lists = [idle_exits(costs), cpu_numbers(costs)].concat();
+    let lists = [idle_exits(costs), wake_remotes(costs), cpu_numbers(costs)].concat();
     match lists.lines().any(|line| !line.trim_start().starts_with('#')) {
         true => format!("{text}lists:\n{lists}"),
         false => text + &lists,
@@ -329,18 +329,32 @@ fn busy(costs: &Costs) -> String {
     format!("# Measured with --force on a busy host: {who}.\n")
 }
 
-/// The list of idle-exit times by idle time, where several were measured. A longer idle time has no shorter
-/// exit.
+/// The list of idle-exit times by idle time, where several were measured.
 fn idle_exits(costs: &Costs) -> String {
-    let (Some(nearest), Some(wake)) = (nearest(costs), costs.value("wake_call_same")) else {
-        return String::new();
-    };
+    let wake = costs.value("wake_call_same").unwrap_or(0.0);
+    let from = format!(
+        "from FUTEX_WAKE to the sleeper after each idle time, minus the wake-up and {} us for the interrupt",
+        IPI / 1e3
+    );
+    by_idle_time(costs, ("idle_exit", "wake_latency"), &from, |latency| latency - wake - IPI)
+}
+
+/// The list of the costs of wakers by idle time of the other cpu, likewise.
+fn wake_remotes(costs: &Costs) -> String {
+    let from = "FUTEX_WAKE of a thread on a cpu after each idle time";
+    by_idle_time(costs, ("wake_remote", "wake_remote"), from, |call| call)
+}
+
+/// A list of costs by idle time, from the readings whose names begin like this.
+fn by_idle_time(costs: &Costs, (list, name): (&str, &str), from: &str, value: impl Fn(f64) -> f64) -> String {
+    let Some(nearest) = nearest(costs) else { return String::new() };
     let mut rows: Vec<String> = Vec::new();
     let mut longest = 0.0_f64;
     for (idle, _) in super::SLEEPS {
-        if let Some(latency) = costs.value(&format!("wake_latency_{idle}_{nearest}")) {
-            longest = longest.max(latency - wake - IPI).round();
-            rows.push(format!("[{idle}, {longest}ns]"));
+        if let Some(reading) = costs.value(&format!("{name}_{idle}_{nearest}")) {
+            let cost = value(reading).max(0.0).round();
+            longest = longest.max(cost);
+            rows.push(format!("[{idle}, {cost}ns]"));
         }
     }
     if rows.len() < 2 {
@@ -349,21 +363,19 @@ fn idle_exits(costs: &Costs) -> String {
     // A list has no range that `--uncertainty` could draw from.
     let disturbed =
         costs.readings.iter().any(|reading| reading.disturbed && reading.name.starts_with("wake_"));
+    let rows = rows.join(", ");
     if disturbed || longest > MOST_IDLE {
         let why = if disturbed {
             "others disturbed its times"
         } else {
             "a time is longer than those of processors"
         };
-        return format!("  # idle_exit has no list, because {why}: {}\n", rows.join(", "));
+        return format!("  # {list} has no list, because {why}: {rows}\n");
     }
     let day = costs.date.get(..10).unwrap_or_default();
     format!(
-        "  idle_exit: {{ value: [{}], source: \"derived from measurements on {day}: from FUTEX_WAKE \
-         to the sleeper after each idle time, minus the wake-up and {} us for the interrupt\", uncertain: \
-         true }}\n",
-        rows.join(", "),
-        IPI / 1e3
+        "  {list}: {{ value: [{rows}], source: \"derived from measurements on {day}: {from}\", \
+         uncertain: true }}\n"
     )
 }
 
@@ -483,7 +495,8 @@ mod tests {
             ("fork", "ns", 20_000.0),
             ("speed", "iterations/ns", 0.5),
             ("futex_leg_cache", "ns", 5_000.0),
-            ("wake_remote_cache", "ns", 2_000.0),
+            ("wake_remote_6us_cache", "ns", 900.0),
+            ("wake_remote_20us_cache", "ns", 2_000.0),
             ("wake_latency_20us_cache", "ns", 8_000.0),
             ("wake_latency_200us_cache", "ns", 7_000.0),
             ("wake_latency_2ms_cache", "ns", 35_000.0),
@@ -559,7 +572,8 @@ mod tests {
         assert_eq!((number("switch_thread"), number("switch_process")), (800, 1_000));
         assert_eq!((number("sleep"), number("idle_exit"), number("migration")), (800, 6_300, 3_000));
         assert_eq!(number("wake_remote"), 2_000);
-        assert_eq!(entry.lists.idle_exit, [(20_000, 6_300), (200_000, 6_300), (2_000_000, 33_300)]);
+        assert_eq!(entry.lists.idle_exit, [(20_000, 6_300), (200_000, 5_300), (2_000_000, 33_300)]);
+        assert_eq!(entry.lists.wake_remote, [(6_000, 900), (20_000, 2_000)]);
         assert_eq!(entry.lists.cpu_numbers, [0, 2]);
         assert_eq!((number("line_near"), number("core_bandwidth")), (55, 12_037_000_000));
         assert_eq!((number("core_speed"), number("private_cache")), (1_500, 1 << 20));

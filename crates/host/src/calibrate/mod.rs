@@ -27,8 +27,8 @@ pub const SCHEMA: &str = "oversim.host/1";
 const ROUNDS: usize = 9;
 /// Rounds of a quick one.
 const QUICK: usize = 2;
-/// Sleeps after which the latency of a wake-up is measured: name and length in nanoseconds.
-const SLEEPS: [(&str, u64); 4] = [("7us", 7_000), ("20us", 20_000), ("200us", 200_000), ("2ms", 2_000_000)];
+/// Sleeps after which the cost and latency of a wake-up are measured: name and length in nanoseconds.
+const SLEEPS: [(&str, u64); 4] = [("6us", 6_000), ("20us", 20_000), ("200us", 200_000), ("2ms", 2_000_000)];
 /// Sizes of the arrays that are read, in KiB.
 const SIZES: [u64; 9] = [16, 32, 256, 512, 1_024, 4_096, 16_384, 32_768, 131_072];
 
@@ -113,12 +113,10 @@ enum Quantile {
     /// A cost of one cpu. Other programs and interrupts can only lengthen it, so the low values are those of
     /// the operation alone. A decile, since the smallest of all is that of a lucky clock.
     Low,
-    /// A cost that crosses cpus. Others only lengthen it, but idle states and the hypervisor vary it on a
-    /// quiet host, too: the first quartile.
-    LowQuartile,
     /// A rate, which others can only lower.
     High,
-    /// A difference, ratio or count, which others move both ways.
+    /// A difference, ratio or count, which others move both ways, or a cost that crosses cpus: idle states
+    /// and the hypervisor vary it on a quiet host, too.
     Median,
 }
 
@@ -126,7 +124,6 @@ impl Quantile {
     const fn share(self) -> f64 {
         match self {
             Self::Low => 0.1,
-            Self::LowQuartile => 0.25,
             Self::High => 0.9,
             Self::Median => 0.5,
         }
@@ -134,12 +131,11 @@ impl Quantile {
 
     /// That of a value by its name and unit.
     fn of(name: &str, unit: &str) -> Self {
-        let across = ["futex_leg_", "wake_", "migration_"];
+        let across = ["futex_leg_", "wake_", "migration_", "refill_"];
         match unit {
             "bytes/s" | "iterations/ns" => Self::High,
-            "ns" if name.starts_with("refill") => Self::Median,
             "ns" if name != "wake_call_same" && across.iter().any(|way| name.starts_with(way)) => {
-                Self::LowQuartile
+                Self::Median
             }
             "ns" => Self::Low,
             _ => Self::Median,
@@ -276,11 +272,11 @@ fn others<'a>(list: &mut List<'a>, places: &'a Places) {
         list.add(format!("futex_leg_{name}"), "ns", format!("one leg of a futex ping-pong, {name}"), {
             move |bench: &Bench<'_>| switches::futex_leg(bench, other)
         });
-        let how = format!("FUTEX_WAKE of a thread that has slept for 20 us on a cpu, {name}");
-        list.add(format!("wake_remote_{name}"), "ns", how, move |bench: &Bench<'_>| {
-            switches::wake_up(bench, other, 20_000, WakeUp::Call)
-        });
         for (sleep, length) in SLEEPS {
+            let how = format!("FUTEX_WAKE of a thread that has slept for {sleep} on a cpu, {name}");
+            list.add(format!("wake_remote_{sleep}_{name}"), "ns", how, move |bench: &Bench<'_>| {
+                switches::wake_up(bench, other, length, WakeUp::Call)
+            });
             let how = format!("from FUTEX_WAKE to the sleeper, idle for {sleep}, {name}");
             list.add(format!("wake_latency_{sleep}_{name}"), "ns", how, move |bench: &Bench<'_>| {
                 switches::wake_up(bench, other, length, WakeUp::Latency)

@@ -1,6 +1,7 @@
 //! Compiles the program in C, once for each runtime.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -51,8 +52,8 @@ impl Built {
     /// A sentence: a compiler or launcher is missing, or refuses the program.
     pub fn add(&mut self, libraries: impl IntoIterator<Item = Library>) -> Result<(), String> {
         for library in libraries {
-            if !self.files.contains_key(&library) {
-                self.files.insert(library, compile(library)?);
+            if let Entry::Vacant(place) = self.files.entry(library) {
+                place.insert(compile(library)?);
             }
         }
         Ok(())

@@ -17,8 +17,15 @@ pub(crate) const RUNTIMES: [(&str, Library, &str); 8] = [
     ("real: openmpi polling", Library::OpenMpi, "{ openmpi: { yielding: never } }"),
     ("real: openmpi yielding", Library::OpenMpi, "{ openmpi: { yielding: always } }"),
 ];
+
+/// The library of cells of this kind.
+#[must_use]
+pub fn library(kind: &str) -> Option<Library> {
+    RUNTIMES.iter().find(|(known, ..)| *known == kind).map(|(_, library, _)| *library)
+}
+
 /// Whether cells of this kind are those of real runtimes.
 #[must_use]
 pub fn is_kind(kind: &str) -> bool {
-    RUNTIMES.iter().any(|(known, ..)| *known == kind)
+    library(kind).is_some()
 }

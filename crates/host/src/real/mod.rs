@@ -83,7 +83,7 @@ fn job(
     let mask = app.allowed.as_ref().map(|set| set.iter().map(|cpu| cpu.0).collect());
     let mut job = Job {
         library,
-        mask: mask.unwrap_or_default(),
+        mask: mask.unwrap_or_else(crate::facts::cpus),
         variables: settings.variables,
         launcher: settings.launcher,
         steps: steps.steps,

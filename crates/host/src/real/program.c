@@ -4,12 +4,13 @@
  *
  *     PROGRAM start MASK [LAUNCHER ARGUMENTS...]
  *
- * MASK are the cpus that it may use ("0,1"), or "-". The first line of standard input is the order (read()
+ * MASK are the cpus that it may use ("0,1"). The first line of standard input is the order (read()
  * below), the answer `"Ready"` follows, then comes the instant of the release in nanoseconds of
  * CLOCK_MONOTONIC, then the answer with the times. The end of the process that gives the order is the end of
  * this one.
  *
- * An OpenMP program then executes itself as `PROGRAM run`, because a runtime counts the cpus as it is loaded.
+ * An OpenMP program then executes itself as `PROGRAM run CPUS`, because a runtime counts the cpus as it is loaded;
+ * that of the first program has bound its first thread by then, so the mask is set in any case.
  * One of MPI starts its launcher, which starts `PROGRAM rank FILE`: the file is a page of memory that all
  * ranks and the first process share, so that no message of the library is needed before the release.
  */
@@ -129,16 +130,20 @@ static void compute(struct task *task, const struct step *step) {
 #ifdef MESSAGES
 static char *out, *in;
 
+/* Reductions are of numbers of 8 bytes where the size allows: a library chooses its algorithm by their number,
+ * too. */
 static void collective(uint64_t what, int bytes) {
+    MPI_Datatype type = bytes % 8 == 0 ? MPI_UINT64_T : MPI_BYTE;
+    int count = bytes % 8 == 0 ? bytes / 8 : bytes;
     switch (what) {
     case BCAST:
         MPI_Bcast(out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
         break;
     case REDUCE:
-        MPI_Reduce(out, in, bytes, MPI_BYTE, MPI_BXOR, 0, MPI_COMM_WORLD);
+        MPI_Reduce(out, in, count, type, MPI_BXOR, 0, MPI_COMM_WORLD);
         break;
     case ALLREDUCE:
-        MPI_Allreduce(out, in, bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
+        MPI_Allreduce(out, in, count, type, MPI_BXOR, MPI_COMM_WORLD);
         break;
     case SCATTER:
         MPI_Scatter(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -324,15 +329,14 @@ static void end_with(long process, int sign) {
         _exit(1);
 }
 
-static void set_mask(char *list) {
+static int set_mask(char *list) {
     cpu_set_t mask;
     CPU_ZERO(&mask);
-    if (strcmp(list, "-") == 0)
-        return;
     char *rest = NULL;
     for (char *one = strtok_r(list, ",", &rest); one != NULL; one = strtok_r(NULL, ",", &rest))
         CPU_SET((size_t)strtol(one, NULL, 10), &mask);
     check(sched_setaffinity(0, sizeof mask, &mask) == 0, "the cpus of the program cannot be set");
+    return CPU_COUNT(&mask);
 }
 
 #ifdef MESSAGES
@@ -568,12 +572,13 @@ static void thread(int rank) {
     sleep_for_ever();
 }
 
-static int execute(void) {
+static int execute(int cpus) {
     char *line = line_of_input();
     check(line != NULL, "standard input ended: `oversim measure --real` starts this");
     order(line);
     end_with(parent, SIGKILL);
     check(!session || setsid() >= 0, "the program cannot begin a session");
+    check(omp_get_num_procs() == cpus, "the runtime does not count the cpus of the program");
 #pragma omp parallel num_threads((int)tasks)
     {
         check(omp_get_num_threads() == tasks, "the runtime gives fewer threads than the program has");
@@ -591,13 +596,14 @@ static int execute(void) {
 
 int main(int count, char **arguments) {
     if (count == 3 && strcmp(arguments[1], "start") == 0) {
-        set_mask(arguments[2]);
-        char *again[] = {arguments[0], "run", NULL};
+        char cpus[16];
+        snprintf(cpus, sizeof cpus, "%d", set_mask(arguments[2]));
+        char *again[] = {arguments[0], "run", cpus, NULL};
         execv("/proc/self/exe", again);
         fail("the program cannot execute itself", "");
     }
-    check(count == 2 && strcmp(arguments[1], "run") == 0, "`oversim measure --real` starts this");
-    return execute();
+    check(count == 3 && strcmp(arguments[1], "run") == 0, "`oversim measure --real` starts this");
+    return execute(atoi(arguments[2]));
 }
 
 #endif

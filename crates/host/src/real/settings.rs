@@ -61,13 +61,13 @@ pub fn of(library: Library, app: &AppSpec, written: &Written) -> Result<Settings
     }
 }
 
-fn variable(name: &str, value: impl ToString) -> (String, String) {
-    (name.to_owned(), value.to_string())
+fn variable(name: &str, value: impl Into<String>) -> (String, String) {
+    (name.to_owned(), value.into())
 }
 
 /// What all runtimes of OpenMP are told.
 fn openmp(app: &AppSpec) -> Vec<(String, String)> {
-    vec![variable("OMP_NUM_THREADS", app.tasks), variable("OMP_DYNAMIC", "false")]
+    vec![variable("OMP_NUM_THREADS", app.tasks.to_string()), variable("OMP_DYNAMIC", "false")]
 }
 
 /// GCC 12, libgomp/env.c: OMP_WAIT_POLICY decides how often a thread polls that is throttled (1,000 times if
@@ -75,7 +75,7 @@ fn openmp(app: &AppSpec) -> Vec<(String, String)> {
 fn libgomp(app: &AppSpec, chosen: &Chosen) -> Result<Vec<(String, String)>, Refused> {
     let number = |name| chosen.number(name).unwrap_or(0);
     let mut variables = openmp(app);
-    variables.push(variable("GOMP_SPINCOUNT", number("spin_count")));
+    variables.push(variable("GOMP_SPINCOUNT", number("spin_count").to_string()));
     match number("throttled_spin_count") {
         0 => variables.push(variable("OMP_WAIT_POLICY", "passive")),
         100 => {}

@@ -356,18 +356,15 @@ fn memory_bound_answers_state_the_error_of_such_predictions() {
 }
 
 #[test]
-fn the_error_of_memory_bound_programs_is_that_of_the_measured_host() {
+fn the_error_of_memory_bound_programs_is_that_of_the_worst_measured_host() {
     let root = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-    let page = read("docs/validation-host.md");
-    let row = page.lines().find(|line| line.starts_with("| memory-bound |")).unwrap();
-    let fields: Vec<&str> = row.split('|').map(str::trim).collect();
-    let median: f64 = fields[3].trim_end_matches(" %").parse().unwrap();
-    assert_eq!(median.round() as u32, experiment::statements::cautions::MEMORY_BOUND_ERROR);
-    let readme = read("README.md").replace('\n', " ");
-    let said = format!("Of the {} cells of memory-bound programs among them none is", fields[2]);
-    assert!(fields[4] == "0 %" && readme.contains(&said), "{row}");
-    assert!(readme.contains(&format!("their median error is {}", fields[3])), "{row}");
+    let page = std::fs::read_to_string(root.join("docs/validation-host.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| memory-bound |"));
+    let median = |row: &str| {
+        let field = row.split('|').nth(3).unwrap().trim();
+        field.trim_end_matches(" %").parse::<f64>().unwrap().round() as u32
+    };
+    assert_eq!(rows.map(median).max(), Some(experiment::statements::cautions::MEMORY_BOUND_ERROR));
 }
 
 #[test]
