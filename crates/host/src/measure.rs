@@ -378,7 +378,7 @@ pub fn predict_again(archive: &mut Measurement, machine: &str, progress: &dyn Fn
         let kind = key.split_once(KEY).map_or("", |(kind, _)| kind);
         let overrides = Overrides { repeat, ..Overrides::default() };
         let experiment = scenario::load(key, &text.replace(MACHINE, &machine), &overrides)?;
-        predicted.extend(prepare_by(&experiment, kind, archive.repeat, &archive.host, is_kind(kind))?);
+        predicted.extend(prepare(&experiment, kind, archive.repeat, &archive.host)?);
         progress();
     }
     for cell in &mut archive.cells {

@@ -50,12 +50,14 @@ const REASONS: &[(&str, &str)] = &[
             have met another level than the runs.",
     ),
 ];
-const REAL: &str = "Under real runtimes as with threads of our own: two programs that poll without yielding \
-    lose whole slices once their threads are out of step, so their times are widely spread. Beside a hog, a \
-    thread that has slept takes the cpu from it at once or after up to some ms; a recording of the \
-    scheduler's events (sched_switch) on a Xeon shows that the hog caught up about every 9 regions, \
-    and in the model every 20. With three tasks that sleep at once on two cpus, the model finds an \
-    order in which one of them hardly waits.";
+/// The same of real runtimes.
+const REAL: &str = "Under real runtimes as with threads of our own: two programs that poll without \
+    yielding lose whole slices once their threads are out of step, so their times are \
+    widely spread. Beside a hog, a thread that has slept takes the cpu from it at once or \
+    after up to some ms; a recording of the scheduler's events (sched_switch) on a Xeon \
+    shows that beside four threads with regions of 100 us the hog caught up about every 9 \
+    regions, and in the model every 20. With three tasks that sleep at once on two cpus, \
+    the model finds an order in which one of them hardly waits.";
 const BLOCK: &str = "A wake-up of a thread on the other cpu takes several microseconds on this virtual \
     machine, and its cost depends on how deeply that cpu sleeps.";
 

@@ -425,6 +425,27 @@ uncertain: true }
     }
 
     #[test]
+    fn costs_by_idle_time_may_fall_and_idle_times_grow() {
+        for (key, of) in [
+            ("idle_exit", (|lists| &lists.idle_exit) as fn(&Lists) -> &Vec<(u64, u64)>),
+            ("wake_remote", |lists| &lists.wake_remote),
+        ] {
+            let text = |rows: &str| format!("{GOOD}  {key}: {{ value: {rows}, source: test }}\n");
+            let entry = read(0, &text("[[6us, 28us], [20us, 18us]]")).unwrap();
+            assert_eq!(of(&entry.lists), &[(6_000, 28_000), (20_000, 18_000)]);
+            assert!(entry.notes.iter().any(|note| note.parameter == format!("lists.{key}")));
+            for rows in ["[[20us, 6us], [20us, 8us]]", "[[20us, 6us], [6us, 8us]]"] {
+                let said = refused(&text(rows));
+                assert!(
+                    said.contains(&format!("the rows of `{key}` must be in the order of growing")),
+                    "{said}"
+                );
+            }
+            assert!(refused(&text("[[20us]]")).contains("an idle time and the cost after it"));
+        }
+    }
+
+    #[test]
     fn broken_files_are_refused_with_line_and_advice() {
         for (from, to, said) in [
             ("name: mine", "name: 'a:b'", "not a valid machine name"),

@@ -124,8 +124,9 @@ parameters! {
         /// Waking one sleeping task on the same cpu, paid by the waker. On any cpu, a wake-up takes effect
         /// after this time.
         wake: Duration = 700, in 0..=MAX_COST;
-        /// Waking one sleeping task on another cpu, paid by the waker. The inter-processor interrupt is sent
-        /// within this call.
+        /// Waking one sleeping task on another cpu that is idle, paid by the waker. The inter-processor
+        /// interrupt is sent within this call. On a busy cpu, or one to which an interrupt is on its way, it
+        /// is `wake`.
         wake_remote: Duration = us(2), in 0..=MAX_COST;
         /// Going to sleep, paid by the sleeper.
         sleep: Duration = 1_200, in 0..=MAX_COST;

@@ -21,8 +21,8 @@ pub struct Costs {
     /// Waking one sleeper of the same cpu (paid by the waker). A wake-up takes effect after this time, also
     /// on another cpu.
     pub wake: Span,
-    /// Waking one sleeper of another cpu (paid by the waker): the inter-processor interrupt is sent within
-    /// the call.
+    /// Waking one sleeper of another cpu that is idle (paid by the waker): the inter-processor interrupt is
+    /// sent within the call.
     pub wake_remote: Span,
     /// Going to sleep (paid by the sleeper).
     pub sleep: Span,
@@ -88,6 +88,9 @@ impl Costs {
     /// let us = Span::from_us;
     /// let costs = Costs { idle_exits: vec![(us(20), us(6)), (us(200), us(15))], ..Costs::free() };
     /// assert_eq!([us(1), us(40), us(999)].map(|idle| costs.idle_exit_after(idle)), [us(6), us(7), us(15)]);
+    /// // A cpu that has only begun to halt may take longer to come back.
+    /// let costs = Costs { idle_exits: vec![(us(2), us(28)), (us(12), us(18))], ..costs };
+    /// assert_eq!(costs.idle_exit_after(us(7)), us(23));
     /// ```
     #[must_use]
     pub fn idle_exit_after(&self, idle: Span) -> Span {

@@ -56,9 +56,9 @@ pub(crate) struct Measure {
     /// openmpi (mpicc, mpirun). Other applications are threads of our own.
     #[arg(long, conflicts_with_all = ["suite", "again", "write"])]
     pub(crate) real: bool,
-    /// Measure a built-in suite instead of a scenario, in about 10 minutes: `own` has more than two hundred
-    /// cells with threads of our own, `real` more than four hundred with the real runtimes that this host
-    /// has.
+    /// Measure a built-in suite instead of a scenario: `own` has more than two hundred cells with threads of
+    /// our own, in about 10 minutes, `real` more than four hundred with the real runtimes that this host has,
+    /// in about half an hour.
     #[arg(long, value_name = "SUITE", num_args = 0..=1, default_missing_value = "own")]
     #[arg(requires = "machine", conflicts_with_all = ["file", "policies", "set", "sweep", "seed"])]
     pub(crate) suite: Option<Suite>,

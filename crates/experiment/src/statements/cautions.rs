@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::number::{self, listed, plural};
 use crate::setups::Setup;
 
-/// Median error, in per cent, of the predictions of memory-bound programs on the measured host:
+/// Median error, in per cent, of the predictions of memory-bound programs on the worst measured host:
 /// `docs/validation-host.md`, row `memory-bound`. A test compares the two.
 pub const MEMORY_BOUND_ERROR: u32 = 60;
 

@@ -315,3 +315,25 @@ pub(super) fn migration(bench: &Bench, other: u32) -> Result<f64, String> {
     };
     Ok(together(&[here], &body)?[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wake_ups_count_by_their_mean_without_the_longest_tenth() {
+        let mut values: Vec<f64> = (0..20).map(|at| if at < 9 { 1.0 } else { 13.0 }).collect();
+        (values[18], values[19]) = (4_000.0, 5_000.0);
+        assert!((typical(&mut values) - 7.0).abs() < 1e-9);
+        assert!((typical(&mut [3.0]) - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn every_other_sleep_is_of_the_length_that_is_measured() {
+        let lengths: Vec<u64> = (0..400).map(|wake| length(wake, 6_000)).collect();
+        assert!(lengths.iter().step_by(2).all(|length| *length == 6_000));
+        let others = || lengths.iter().skip(1).step_by(2).copied();
+        assert!(others().all(|length| (1_000..128_000).contains(&length)));
+        assert!(others().any(|length| length < 3_000) && others().any(|length| length > 60_000));
+    }
+}

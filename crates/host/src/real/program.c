@@ -4,7 +4,7 @@
  *
  *     PROGRAM start MASK [LAUNCHER ARGUMENTS...]
  *
- * MASK are the cpus that it may use ("0,1"). The first line of standard input is the order (read()
+ * MASK are the cpus that it may use ("0,1"). The first line of standard input is the order (order()
  * below), the answer `"Ready"` follows, then comes the instant of the release in nanoseconds of
  * CLOCK_MONOTONIC, then the answer with the times. The end of the process that gives the order is the end of
  * this one.
@@ -38,7 +38,7 @@
 #endif
 
 enum { MOST = 1024, DEPTH = 64, SECOND = 1000000000 };
-/* Operations; the numbers are those of order.rs. */
+/* Operations; the numbers are those of steps.rs. */
 enum { COMPUTE = 1, SERIAL, BARRIER, SLEEP, YIELD, REPEAT, END, REGION, REGION_END, EXCHANGE, COLLECTIVE };
 /* Collectives, in the order of COLLECTIVES of the simulator. */
 enum { BCAST, REDUCE, ALLREDUCE, SCATTER, GATHER, ALLGATHER, ALLTOALL };

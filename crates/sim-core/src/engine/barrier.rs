@@ -69,7 +69,7 @@ impl Engine<'_> {
                 }
                 (Waiting::Round(round as u8), ready)
             }
-            // A rank that is alone, or whose team has joined it, waits for no task, but polls the flag once.
+            // A rank that is alone, or that all of its team have joined, polls the flag once.
             BarrierStep::Done => (Waiting::Release, self.cpus[cpu].cursor(self.shared.now)),
         };
         self.begin_wait(cpu, waiting, ready);
@@ -118,11 +118,11 @@ impl Engine<'_> {
         }
     }
 
-    /// What a cpu pays that wakes a task of another one and sends an interrupt there. It does so if that cpu
-    /// is idle and no wake-up is on its way to it. A busy cpu finds the task in its queue, and an interrupt
-    /// in flight wakes all that have been put on its list by then (kernel/sched/core.c, `ttwu_queue_cond`,
+    /// What a cpu pays to wake a task of another one, if it sends an interrupt there: that cpu is idle, and
+    /// no wake-up is on its way to it. A busy cpu finds the task in its queue, and an interrupt in flight
+    /// wakes all that have been put on its list by then (kernel/sched/core.c, `ttwu_queue_cond`,
     /// `__ttwu_queue_wakelist`, `resched_curr`; before 5.8 `try_to_wake_up` and `resched_task` likewise).
-    fn sends_interrupt(&self, cpu: CpuId, there: CpuId) -> Option<Span> {
+    fn price_of_interrupt(&self, cpu: CpuId, there: CpuId) -> Option<Span> {
         let (record, now) = (&self.cpus[there], self.shared.now);
         let interrupts = there != cpu && record.current.is_none() && now >= record.rare.woken;
         interrupts.then(|| self.shared.machine.costs.wake_remote_after(now.since(record.picked)))
@@ -141,7 +141,7 @@ impl Engine<'_> {
             TaskState::Sleeping => {
                 let there = other.cpu;
                 let wake = self.shared.machine.costs.wake;
-                let price = self.sends_interrupt(cpu, there).unwrap_or(wake);
+                let price = self.price_of_interrupt(cpu, there).unwrap_or(wake);
                 let until_effect = price.min(wake);
                 self.cpus[cpu].pend(Part::Kernel, until_effect);
                 let at = self.cpus[cpu].cursor(self.shared.now);
