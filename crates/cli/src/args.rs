@@ -10,6 +10,9 @@ mod machine;
 mod new;
 mod reproduce;
 mod sweep;
+mod twin;
+mod twin_import;
+mod twin_record;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -38,6 +41,11 @@ pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineSet, Mach
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use reproduce::Reproduce;
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
+pub(crate) use twin::{
+    LatencyOrder, Lines, Recorded, SplitBy, Twin, TwinIdle, TwinLatency, TwinSplit, TwinTimehist,
+};
+pub(crate) use twin_import::{Check as TwinCheck, Import as TwinImport, Part};
+pub(crate) use twin_record::Record as TwinRecord;
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -149,6 +157,13 @@ pub(crate) enum Command {
     Kernel {
         #[command(subcommand)]
         command: Kernel,
+    },
+    /// Report on a recording of Linux's scheduler, or on a simulated run in the same columns: delays, stints,
+    /// who had the cpu meanwhile, cpus that idled.
+    #[command(after_help = help::TWIN)]
+    Twin {
+        #[command(subcommand)]
+        command: Twin,
     },
     /// Hold a kernel against a real one tick by tick: against a trace of a kernel under a stepped clock, or a
     /// table worked out by hand.

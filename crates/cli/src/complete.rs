@@ -121,6 +121,11 @@ pub(crate) fn scenario_or_result(current: &OsStr) -> Vec<CompletionCandidate> {
     joined(scenario_names(current), files(current, &["yaml", "yml", "json"]))
 }
 
+/// Recordings, files of scenarios and built-in scenarios.
+pub(crate) fn recording(current: &OsStr) -> Vec<CompletionCandidate> {
+    joined(scenario(current), files(current, &["txt", "gz", "data", "dat", "ftrace", "pftrace"]))
+}
+
 /// Policies; after a slash the kernel-level ones, as in `SPEED/ULE`.
 pub(crate) fn policies(current: &OsStr) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy().into_owned();

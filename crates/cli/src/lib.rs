@@ -26,9 +26,11 @@ use failure::Failure;
 /// The commands that run programs on this host.
 mod on_this_host {
     #[cfg(not(target_os = "linux"))]
-    pub(crate) use crate::commands::elsewhere::{calibrate, measure, process};
+    pub(crate) use crate::commands::elsewhere::{calibrate, measure, process, record};
     #[cfg(target_os = "linux")]
-    pub(crate) use crate::commands::{host_costs::calibrate, measure::measure, measure::process};
+    pub(crate) use crate::commands::{
+        host_costs::calibrate, measure::measure, measure::process, twin::record::record,
+    };
 }
 
 /// The program: reads the command line of this process, executes it, and returns the exit code (0 done, 1 a
@@ -116,6 +118,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Kernel { command: Kernel::List(list) } => commands::kernel::list(list),
         Command::Kernel { command: Kernel::Show(show) } => commands::kernel::show(show),
         Command::Kernel { command: Kernel::Diff(diff) } => commands::kernel::diff(diff),
+        Command::Twin { command } => commands::twin::twin(command, policies),
         Command::Conformance(conformance) => commands::conformance::conformance(conformance),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),

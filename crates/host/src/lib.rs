@@ -23,6 +23,7 @@ pub mod predictions;
 pub mod process;
 pub mod real;
 pub mod real_suite;
+pub mod recorder;
 pub mod refusal;
 pub mod result;
 pub mod statistics;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use experiment::PolicyRegistry;
 
-use crate::args::{CalibrateHost, Measure};
+use crate::args::{CalibrateHost, Measure, TwinRecord};
 use crate::failure::Failure;
 
 fn needs_linux(command: &str) -> Failure {
@@ -21,6 +21,11 @@ pub(crate) fn measure(_: &Measure, _: &PolicyRegistry) -> Result<ExitCode, Failu
 /// Refused.
 pub(crate) fn calibrate(_: &CalibrateHost) -> Result<ExitCode, Failure> {
     Err(needs_linux("calibrate host"))
+}
+
+/// Refused.
+pub(crate) fn record(_: &TwinRecord) -> Result<ExitCode, Failure> {
+    Err(needs_linux("twin record"))
 }
 
 /// Refused.

@@ -105,7 +105,7 @@ fn deliver(target: Option<&Target>, text: &str) -> Result<(), Failure> {
 }
 
 /// The list of differences: warnings about what is missing, remarks about the rest.
-fn list(notes: &[Note]) {
+pub(super) fn list(notes: &[Note]) {
     for note in notes {
         match note.kind {
             import::Kind::LeftOut => say::warning(note),

@@ -32,3 +32,4 @@ pub(crate) mod source;
 pub(crate) mod sweep;
 pub(crate) mod timeline;
 mod trace;
+pub(crate) mod twin;

@@ -67,43 +67,73 @@ pub(super) fn write_requests(target: &Target, run: usize, experiment: &Experimen
 
 /// The number of the run that is written: the requested one, or the only one under a policy.
 pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failure> {
-    let runs = &experiment.runs;
     if let Some(run) = args.trace_run {
-        return if run < runs.len() {
-            Ok(run)
-        } else {
-            Err(Failure::Input(format!(
-                "there is no run {run}: runs are numbered from 0 to {}",
-                runs.len().saturating_sub(1)
-            )))
-        };
+        return numbered(run, experiment);
     }
-    let shared: Vec<usize> = (0..runs.len()).filter(|run| runs[*run].alone.is_none()).collect();
+    let shared = shared(experiment);
     if let [only] = shared[..] {
         return Ok(only);
     }
-    let named = shared.iter().take(NAMED).map(|run| format!("{run} ({})", label(experiment, &runs[*run])));
-    let more = if shared.len() > NAMED { ", ..." } else { "" };
+    let what = if args.trace.is_some() { "a trace shows" } else { "--requests writes" };
+    Err(several(what, &shared, experiment, " --repeat 1"))
+}
+
+/// The number of the run that a report shows: the requested one, or the first replicate of the only
+/// configuration under a policy.
+pub(super) fn first(asked: Option<usize>, experiment: &Experiment) -> Result<usize, Failure> {
+    if let Some(run) = asked {
+        return numbered(run, experiment);
+    }
+    let mut firsts = shared(experiment);
+    firsts.retain(|run| experiment.runs.get(*run).is_some_and(|plan| plan.replicate == 0));
+    match firsts[..] {
+        [only] => Ok(only),
+        _ => Err(several("a report shows", &firsts, experiment, "")),
+    }
+}
+
+/// The number of a run that is requested.
+fn numbered(run: usize, experiment: &Experiment) -> Result<usize, Failure> {
+    let count = experiment.runs.len();
+    if run < count {
+        return Ok(run);
+    }
     Err(Failure::Input(format!(
-        "{} one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the \
-            scenario with {}",
-        if args.trace.is_some() { "a trace shows" } else { "--requests writes" },
-        shared.len(),
-        named.collect::<Vec<_>>().join(", "),
-        reduced(experiment)
+        "there is no run {run}: runs are numbered from 0 to {}",
+        count.saturating_sub(1)
     )))
 }
 
-/// The flags that leave one run of an experiment: `--policy LOAD --set threads_per_core=1 --repeat 1`.
+/// The numbers of the runs under a policy.
+fn shared(experiment: &Experiment) -> Vec<usize> {
+    let runs = experiment.runs.iter().enumerate().filter(|(_, plan)| plan.alone.is_none());
+    runs.map(|(run, _)| run).collect()
+}
+
+/// The error about several runs where one is needed.
+fn several(what: &str, shared: &[usize], experiment: &Experiment, more_flags: &str) -> Failure {
+    let runs = &experiment.runs;
+    let named = shared.iter().take(NAMED).map(|run| format!("{run} ({})", label(experiment, &runs[*run])));
+    let more = if shared.len() > NAMED { ", ..." } else { "" };
+    Failure::Input(format!(
+        "{what} one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the \
+            scenario with{}{more_flags}",
+        shared.len(),
+        named.collect::<Vec<_>>().join(", "),
+        reduced(experiment)
+    ))
+}
+
+/// The flags that leave one configuration of an experiment: ` --policy LOAD --set threads_per_core=1`.
 fn reduced(experiment: &Experiment) -> String {
-    let policy = experiment.policies.first().map(|policy| format!("--policy {policy} "));
+    let policy = experiment.policies.first().map(|policy| format!(" --policy {policy}"));
     let swept = experiment.axes.iter().filter(|axis| axis.values.len() > 1);
-    let sets = swept.filter_map(|axis| Some(format!("--set {}={} ", axis.path, axis.values.first()?)));
-    format!("{}{}--repeat 1", policy.unwrap_or_default(), sets.collect::<String>())
+    let sets = swept.filter_map(|axis| Some(format!(" --set {}={}", axis.path, axis.values.first()?)));
+    format!("{}{}", policy.unwrap_or_default(), sets.collect::<String>())
 }
 
 /// `LOAD, threads_per_core=2, replicate 0`
-fn label(experiment: &Experiment, plan: &RunPlan) -> String {
+pub(super) fn label(experiment: &Experiment, plan: &RunPlan) -> String {
     let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
     let configuration = experiment
         .configurations

@@ -32,6 +32,8 @@ fn commands_flags_and_words_are_completed() {
     assert_eq!(offered(&["new", "p"]), ["policy"]);
     assert_eq!(offered(&["new", "policy", "MINE", "--d"]), ["--directory"]);
     assert_eq!(offered(&["completions", "z"]), ["zsh"]);
+    assert_eq!(offered(&["twin", "ti"]), ["timehist"]);
+    assert_eq!(offered(&["twin", "split", "x", "--by", "th"]), ["thread"]);
 }
 
 #[test]

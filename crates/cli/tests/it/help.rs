@@ -10,7 +10,11 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 15] = [
+const LONG: [&str; 18] = [
+    // Needs root.
+    "oversim twin record -o run.trace.gz -- ./program",
+    "oversim twin record --marks --cpus 0-3 -- mpirun -np 4 ./program",
+    "oversim twin record --for 5s -- ./server",
     "oversim kernel diff linux-2.6.28 linux-2.6.30",
     "oversim kernel diff linux-2.6.28 linux-2.6.30 --format csv > effects.csv",
     "oversim run cg_ft_share --repeat 1",
@@ -95,6 +99,7 @@ fn folder() -> tempfile::TempDir {
              resources: { limits: { cpu: 2 } }\n",
         ),
         ("groups/a/cpu.weight", "50\n"),
+        ("run.txt", crate::twin_reports::RECORDING),
     ] {
         fs::create_dir_all(folder.path().join(file).parent().unwrap()).unwrap();
         fs::write(folder.path().join(file), text).unwrap();

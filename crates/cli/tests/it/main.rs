@@ -31,3 +31,5 @@ mod support;
 mod sweep;
 mod timeline;
 mod trace;
+mod twin_record;
+mod twin_reports;

@@ -23,7 +23,7 @@ const MAX_INTERVALS: u64 = u32::MAX as u64;
 
 choices! {
     /// The words of `shape`.
-    enum Shape { Linear = "linear", OneSlow = "one-slow", Random = "random" }
+    enum Shape { Linear = "linear", OneSlow = "one-slow", Random = "random", Gradient = "gradient" }
 }
 
 choices! {
@@ -71,7 +71,8 @@ parameters! {
         imbalance: Percent = 0, in 0..=percent(100);
         /// Distribution of the imbalance: the work rises linearly from rank 0 to the last rank (`linear`),
         /// only the last rank has more (`one-slow`), or the work is drawn at random, the same in every run
-        /// (`random`).
+        /// (`random`). With `gradient` it rises linearly over the problem, by `imbalance` from the middle to
+        /// either end, and each rank has one of equal parts: n ranks differ by n - 1 n-ths of that.
         shape: Shape = Shape::Linear;
         /// Variation of the pieces of work: uniform with the half-width `spread`, or exponential.
         variation: Varies = Varies::Uniform;
@@ -207,6 +208,8 @@ fn imbalanced(imbalance: u64, shape: Shape, tasks: u32) -> Vec<u32> {
     let ranks = 0..i64::from(tasks);
     let offsets: Vec<i64> = match shape {
         Shape::Linear => ranks.map(|rank| half * (2 * rank - last) / last).collect(),
+        // The middle of part r of n lies at (2 r - (n - 1)) / n between -1 and 1.
+        Shape::Gradient => ranks.map(|rank| half * (2 * rank - last) / (last + 1)).collect(),
         Shape::OneSlow => ranks.map(|rank| if rank == last { half } else { -half / last }).collect(),
         Shape::Random => {
             // Uniform; half the width on either side of their own mean.
@@ -256,6 +259,9 @@ mod tests {
     #[test]
     fn shapes_of_imbalance() {
         assert_eq!(built(&[("imbalance", 3_000), ("shape", 1)], 4).rank_scale, [900, 900, 900, 1_300]);
+        // Halves and quarters of one problem, whose density rises from 700 to 1,300.
+        assert_eq!(built(&[("imbalance", 3_000), ("shape", 3)], 2).rank_scale, [850, 1_150]);
+        assert_eq!(built(&[("imbalance", 3_000), ("shape", 3)], 4).rank_scale, [775, 925, 1_075, 1_225]);
         let random = built(&[("imbalance", 3_000), ("shape", 2)], 16).rank_scale;
         assert_eq!(random, built(&[("imbalance", 3_000), ("shape", 2)], 16).rank_scale);
         let sum = random.iter().sum::<u32>();

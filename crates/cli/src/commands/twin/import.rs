@@ -1,0 +1,210 @@
+//! `oversim twin import` and `oversim twin check`: recordings to scenarios, and both side by side.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use experiment::PolicyRegistry;
+use import::Refused;
+use scenario::Overrides;
+use scenario::plan::{Experiment, RunPlan};
+use twin::check::{Compared, Followed, Measured};
+use twin::course::Chosen;
+use twin::make::{Form, Options, Recording};
+use twin::read::Input;
+use twin::write::Costs;
+
+use super::super::source;
+use crate::args::{Part, TwinCheck, TwinImport};
+use crate::failure::{BAD_END, Failure};
+use crate::output::{Target, distinct, to_stdout};
+use crate::{input, say};
+
+/// A replay that misses the recording by more than this share is no ground for an answer.
+const TRUSTED: f64 = 0.1;
+/// Rows of threads that are shown.
+const ROWS: usize = 12;
+
+fn refused(refused: Refused) -> Failure {
+    match refused {
+        Refused::Sentence(text) => Failure::Input(text),
+        Refused::Rendered(text) => Failure::Rendered(text),
+    }
+}
+
+/// Reads and follows a recording.
+pub(super) fn follow(path: &Path, part: &Part) -> Result<Followed, Failure> {
+    let name = path.display().to_string();
+    let mut from: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(path).map_err(|error| Failure::Input(format!("{name}: {error}")))?)
+    };
+    let input = Input { name: &name, from: &mut from, after: part.from, before: part.to };
+    twin::check::follow(input, &mut |_| {}).map_err(refused)
+}
+
+fn chosen(part: &Part) -> Chosen {
+    match (&part.tasks[..], part.all) {
+        ([], true) => Chosen::All,
+        ([], false) => Chosen::First,
+        (names, _) => Chosen::Named(names.to_vec()),
+    }
+}
+
+/// Makes a scenario of a recording, runs it, and says how far it is off.
+pub(crate) fn import(args: &TwinImport, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
+    let target = args.output.as_deref().map(|path| Target::check(path, args.force)).transpose()?;
+    distinct(&target.iter().collect::<Vec<_>>(), &[&args.file])?;
+    let followed = follow(&args.file, &args.part)?;
+    let name = args.file.display().to_string();
+    let recording = Recording {
+        name: &name,
+        form: followed.form,
+        follower: &followed.follower,
+        courses: &followed.courses,
+    };
+    let title = args.output.as_deref().unwrap_or(&args.file).file_name().unwrap_or_default().to_string_lossy();
+    let title = title.split('.').next().unwrap_or("twin").to_owned();
+    let options = Options {
+        name: twin::write::plain(&title),
+        machine: args.machine.clone(),
+        kernel: args.kernel.clone(),
+        chosen: chosen(&args.part),
+        runtime: args.runtime.clone(),
+        form: if args.edges { Form::Edges } else { Form::Any },
+        quota: args.quota.clone(),
+    };
+    let costs = costs(policies, &recording, &options)?;
+    let made = twin::make::make(&recording, &options, costs).map_err(refused)?;
+    let experiment = load(policies, "the twin", &made.text, &Overrides::default())?;
+    let compared = compared(&followed, &options.chosen, &name, (&experiment, None))?;
+    let text = twin::make::with_error(&made.text, &compared);
+    match &target {
+        None => to_stdout(|out| out.write_all(text.as_bytes()))?,
+        Some(target) => target.write(&|out| out.write_all(text.as_bytes()))?,
+    }
+    for finding in &made.findings {
+        say::note(finding);
+    }
+    super::super::import::list(&made.notes);
+    say::note(twin::make::sentence(&compared));
+    if let Some(target) = &target {
+        let file = target.named().display();
+        say::written(&file, format_args!("a twin; next: oversim run {file}"));
+    }
+    Ok(ended(&compared))
+}
+
+fn ended(compared: &Compared) -> ExitCode {
+    if compared.error().abs() <= TRUSTED {
+        return ExitCode::SUCCESS;
+    }
+    say::warning(format!(
+        "the replay misses the recording by more than {:.0} %: what the twin says of changes is not to be trusted",
+        100.0 * TRUSTED
+    ));
+    ExitCode::from(BAD_END)
+}
+
+fn load(policies: &PolicyRegistry, name: &str, text: &str, overrides: &Overrides) -> Result<Experiment, Failure> {
+    scenario::load_with(policies, name, text, overrides).map_err(Failure::Rendered)
+}
+
+/// What the machine charges for what threads do.
+fn costs(policies: &PolicyRegistry, recording: &Recording<'_>, options: &Options) -> Result<Costs, Failure> {
+    let machine = options.machine.clone().unwrap_or_else(|| twin::make::default_machine(recording));
+    let text = format!("name: costs\nmachine: {machine}\napps: {{ a: {{ workload: {{ hog: {{ work: 1s }} }}, tasks: 1 }} }}\npolicies: [LOAD]\n");
+    let experiment = load(policies, "the machine", &text, &Overrides::default())?;
+    let Some(costs) = experiment.runs.first().map(|run| &run.machine.costs) else { return Ok(Costs::default()) };
+    Ok(Costs {
+        wake: costs.wake.ns(),
+        wake_idle: costs.wake_remotes.first().map_or(costs.wake_remote, |row| row.1).ns().max(costs.wake.ns()),
+        sleep: costs.sleep.ns(),
+        switch: costs.switch_process.ns(),
+        fork: costs.fork.ns(),
+    })
+}
+
+/// The first run of a twin beside a recording.
+fn compared(
+    followed: &Followed,
+    chosen: &Chosen,
+    name: &str,
+    (experiment, app): (&Experiment, Option<&str>),
+) -> Result<Compared, Failure> {
+    let recording = Recording { name, form: followed.form, follower: &followed.follower, courses: &followed.courses };
+    let program = twin::make::program(&recording, chosen).map_err(refused)?;
+    let kinds = twin::make::names(&recording, &program);
+    let plan: &RunPlan = experiment
+        .runs
+        .iter()
+        .find(|run| run.alone.is_none())
+        .ok_or_else(|| Failure::Input("the twin has no run under a policy".into()))?;
+    let (run, names) = twin::check::simulate(plan).map_err(refused)?;
+    let app = app.map_or_else(|| twin::make::app(&recording, &program), str::to_owned);
+    Ok(twin::check::compare(followed, &program.threads, &kinds, (&run, &names), &app))
+}
+
+/// Shows a twin beside a recording.
+pub(crate) fn check(args: &TwinCheck, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
+    let (name, text) = input::scenario(&args.twin)?;
+    let experiment = source::load(policies, &name, &text, &source::edited(&args.edits))?;
+    let followed = follow(&args.file, &args.part)?;
+    let recorded = args.file.display().to_string();
+    let (chosen, app) = ours(&followed, chosen(&args.part), &experiment);
+    let compared = compared(&followed, &chosen, &recorded, (&experiment, app.as_deref()))?;
+    to_stdout(|out| table(&compared, out))?;
+    Ok(ended(&compared))
+}
+
+/// The program of a recording, and the application of a twin that stands for it: a recording of a change can
+/// begin with another program (a shell, a competitor).
+fn ours(followed: &Followed, chosen: Chosen, experiment: &Experiment) -> (Chosen, Option<String>) {
+    let Some(first) = experiment.apps.first().filter(|_| chosen == Chosen::First) else { return (chosen, None) };
+    let names = followed.follower.threads.iter().map(|(_, thread)| thread.name.clone());
+    let is_app = |name: &String| {
+        let plain = twin::write::plain(name);
+        first.strip_prefix(plain.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let longest = names.filter(is_app).max_by_key(String::len);
+    match longest {
+        Some(name) => (Chosen::Named(vec![name.clone()]), Some(twin::write::plain(&name))),
+        None => (chosen, None),
+    }
+}
+
+fn table(compared: &Compared, out: &mut dyn Write) -> io::Result<()> {
+    let ms = |ns: u64| format!("{:.3}", ns as f64 / 1e6);
+    writeln!(out, "{:<28} {:>14} {:>14} {:>9}", "", "recorded, ms", "replayed, ms", "error")?;
+    let mut row = |name: &str, recorded: Option<u64>, replayed: Option<u64>| match (recorded, replayed) {
+        (Some(one), Some(other)) => {
+            let error = 100.0 * twin::check::share(other, one);
+            writeln!(out, "{name:<28} {:>14} {:>14} {error:>+7.1} %", ms(one), ms(other))
+        }
+        _ => Ok(()),
+    };
+    let Compared { recorded, replayed, each } = compared;
+    let quantile = Measured::quantile;
+    row("from first to last instant", Some(recorded.lasted), Some(replayed.lasted))?;
+    row("cpu time", Some(recorded.cpu), Some(replayed.cpu))?;
+    row("time in queues", Some(recorded.queued), Some(replayed.queued))?;
+    for (share, name) in [(0.5, "wake-up latency, median"), (0.99, "wake-up latency, 99 %")] {
+        row(name, quantile(&recorded.latencies, share), quantile(&replayed.latencies, share))?;
+    }
+    for (share, name) in [(0.5, "time on a cpu, median"), (0.99, "time on a cpu, 99 %")] {
+        row(name, quantile(&recorded.runs, share), quantile(&replayed.runs, share))?;
+    }
+    for (name, recorded, replayed) in each.iter().take(ROWS) {
+        row(&format!("cpu time of {name}"), Some(recorded.cpu), Some(replayed.cpu))?;
+    }
+    let counts = [
+        ("runs on a cpu", recorded.runs.len() as u64, replayed.runs.len() as u64),
+        ("migrations", recorded.migrations, replayed.migrations),
+    ];
+    for (name, one, other) in counts {
+        writeln!(out, "{name:<28} {one:>14} {other:>14}")?;
+    }
+    writeln!(out, "{}", twin::make::sentence(compared))
+}

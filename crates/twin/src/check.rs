@@ -1,0 +1,223 @@
+//! A recording beside the run of its twin, or of any other recording: how long it took, who had how much cpu
+//! time, who waited how long.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+
+use import::Refused;
+use scenario::plan::RunPlan;
+use trace::{About, Form};
+
+use crate::course::{Courses, of_the_kernel};
+use crate::follow::{Follower, Start, Stint};
+use crate::read::{Input, read};
+use crate::threads::{Id, Threads};
+
+/// What threads did, in a few numbers.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Measured {
+    /// Threads.
+    pub threads: usize,
+    /// From the first to the last instant, in ns.
+    pub lasted: u64,
+    /// Cpu time, in ns.
+    pub cpu: u64,
+    /// Time in queues, in ns.
+    pub queued: u64,
+    /// Times in which a thread had a cpu, in ns, ascending.
+    pub runs: Vec<u64>,
+    /// From wake-ups until the thread had a cpu, in ns, ascending.
+    pub latencies: Vec<u64>,
+    /// A thread came to another cpu than it had before.
+    pub migrations: u64,
+}
+
+impl Measured {
+    /// A quantile of sorted lengths, in ns.
+    #[must_use]
+    pub fn quantile(sorted: &[u64], share: f64) -> Option<u64> {
+        let place = (share * sorted.len().saturating_sub(1) as f64).round() as usize;
+        sorted.get(place).copied()
+    }
+}
+
+/// Gathers what is compared, thread by thread.
+#[derive(Default, Debug)]
+pub struct Gather {
+    each: BTreeMap<Id, (Measured, u64, u64, Option<u32>)>,
+}
+
+impl Gather {
+    /// Takes a stint.
+    pub fn stint(&mut self, stint: &Stint<'_>) {
+        let begin = stint.start.runnable().unwrap_or(stint.from).min(stint.from);
+        let (measured, first, last, cpu) = self
+            .each
+            .entry(stint.thread)
+            .or_insert_with(|| (Measured { threads: 1, ..Measured::default() }, begin, begin, None));
+        *first = (*first).min(begin);
+        *last = (*last).max(stint.to);
+        measured.cpu += stint.to - stint.from;
+        measured.queued += stint.from - begin;
+        measured.runs.push(stint.to - stint.from);
+        if matches!(stint.start, Start::Woken { .. }) && !stint.mended {
+            measured.latencies.push(stint.from - begin);
+        }
+        measured.migrations += u64::from(cpu.is_some_and(|cpu| cpu != stint.cpu));
+        *cpu = Some(stint.cpu);
+    }
+
+    /// The last instant of some threads, in ns.
+    fn last(&self, of: &dyn Fn(Id) -> bool) -> u64 {
+        self.each.iter().filter(|(id, _)| of(**id)).map(|(_, (_, _, last, _))| *last).max().unwrap_or(0)
+    }
+
+    /// The sums of some threads.
+    #[must_use]
+    pub fn sum(&self, of: &dyn Fn(Id) -> bool) -> Measured {
+        let mut sum = Measured::default();
+        let (mut begin, mut end) = (u64::MAX, 0);
+        for (_, (one, first, last, _)) in self.each.iter().filter(|(id, _)| of(**id)) {
+            sum.threads += 1;
+            (begin, end) = (begin.min(*first), end.max(*last));
+            (sum.cpu, sum.queued) = (sum.cpu + one.cpu, sum.queued + one.queued);
+            sum.runs.extend(&one.runs);
+            sum.latencies.extend(&one.latencies);
+            sum.migrations += one.migrations;
+        }
+        sum.lasted = end.saturating_sub(begin);
+        sum.runs.sort_unstable();
+        sum.latencies.sort_unstable();
+        sum
+    }
+}
+
+/// A recording or a run, followed to its end.
+#[derive(Default, Debug)]
+pub struct Followed {
+    /// Who ran when.
+    pub follower: Follower,
+    /// What each thread did.
+    pub courses: Courses,
+    /// What is compared.
+    pub gather: Gather,
+    /// The spelling.
+    pub form: &'static str,
+}
+
+/// Reads and follows a recording.
+///
+/// # Errors
+/// What [`read`] refuses.
+pub fn follow(input: Input<'_>, progress: &mut dyn FnMut(u64)) -> Result<Followed, Refused> {
+    let mut followed = Followed::default();
+    let Followed { follower, courses, gather, .. } = &mut followed;
+    let mut sink = |_: &Threads, stint: &Stint<'_>| {
+        courses.stint(stint);
+        gather.stint(stint);
+    };
+    let seen = read(input, progress, &mut |event| follower.event(event, &mut sink))?;
+    follower.done(&mut sink);
+    followed.form = seen.form;
+    Ok(followed)
+}
+
+/// Simulates a run and follows it. For each thread the name of its application.
+///
+/// # Errors
+/// The simulator refuses the run.
+pub fn simulate(plan: &RunPlan) -> Result<(Followed, BTreeMap<Id, String>), Refused> {
+    let mut text = Vec::new();
+    let said = |why: String| Refused::Sentence(why);
+    trace::run(plan, &About::default(), Form::Ftrace, &mut text).map_err(|failure| match failure {
+        trace::Failure::Refused(why) => said(why),
+        trace::Failure::Write(error) => said(error.to_string()),
+    })?;
+    text.flush().map_err(|error| said(error.to_string()))?;
+    let mut from = text.as_slice();
+    let input = Input { name: "the run", from: &mut from, after: None, before: None };
+    let followed = follow(input, &mut |_| {})?;
+    // Threads are numbered application by application, from 1, and again behind them for each task that came
+    // after another one under its rank; those behind all of them stand for tasks that poll, or for the kernel.
+    let mut apps = Vec::new();
+    for app in &plan.apps {
+        apps.extend(std::iter::repeat_n(app.name.clone(), app.tasks as usize));
+    }
+    let names = followed.follower.threads.iter().filter_map(|(id, thread)| {
+        if thread.name.contains('/') {
+            let app = thread.name.split(" polling/").next().filter(|_| !thread.name.starts_with("kernel/"))?;
+            return Some((id, app.to_owned()));
+        }
+        let place = (thread.tid as usize).checked_sub(1)?.checked_rem(apps.len())?;
+        Some((id, apps.get(place)?.clone()))
+    });
+    let names = names.collect();
+    Ok((followed, names))
+}
+
+/// A recording beside a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Compared {
+    /// Of the recording.
+    pub recorded: Measured,
+    /// Of the run.
+    pub replayed: Measured,
+    /// By the names of threads: recorded and replayed, those with the most cpu time first.
+    pub each: Vec<(String, Measured, Measured)>,
+}
+
+impl Compared {
+    /// How much longer the run took than the recording, as a share of it.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        share(self.replayed.lasted, self.recorded.lasted)
+    }
+
+    /// The same for the cpu time.
+    #[must_use]
+    pub fn cpu_error(&self) -> f64 {
+        share(self.replayed.cpu, self.recorded.cpu)
+    }
+}
+
+/// How much more a value is than another, as a share of that.
+#[must_use]
+pub fn share(value: u64, of: u64) -> f64 {
+    value as f64 / of.max(1) as f64 - 1.0
+}
+
+/// Compares the program of a recording with the run of its twin. `kinds`: the name that each thread of the
+/// program has in the twin; `app` the name of the application there.
+#[must_use]
+pub fn compare(
+    recorded: &Followed,
+    program: &BTreeSet<Id>,
+    kinds: &BTreeMap<Id, String>,
+    (run, names): (&Followed, &BTreeMap<Id, String>),
+    app: &str,
+) -> Compared {
+    let ours = |name: &str| name == app || name.strip_prefix(app).is_some_and(|rest| rest.starts_with('-'));
+    let mut replayed = run.gather.sum(&|id| names.get(&id).is_some_and(|name| ours(name)));
+    // A run begins with the program, also where its first thread comes later.
+    replayed.lasted = run.gather.last(&|id| names.get(&id).is_some_and(|name| ours(name)));
+    let all = recorded.gather.sum(&|id| program.contains(&id));
+    // Threads with one name, without the numbers behind it, are one row.
+    let stem = |name: &str| name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches(['_', '-']).to_owned();
+    let mut rows: BTreeMap<String, (BTreeSet<Id>, BTreeSet<Id>)> = BTreeMap::new();
+    for (id, kind) in kinds {
+        rows.entry(stem(kind)).or_default().0.insert(*id);
+    }
+    for (id, name) in names.iter().filter(|(_, name)| ours(name)) {
+        let kind = name.strip_prefix(app).map_or("", |rest| rest.trim_start_matches('-'));
+        rows.entry(stem(if kind.is_empty() { app } else { kind })).or_default().1.insert(*id);
+    }
+    let mut each: Vec<(String, Measured, Measured)> = rows
+        .into_iter()
+        .filter(|(name, _)| !of_the_kernel(name))
+        .map(|(name, (one, other))| {
+            (name, recorded.gather.sum(&|id| one.contains(&id)), run.gather.sum(&|id| other.contains(&id)))
+        })
+        .collect();
+    each.sort_by_key(|(_, recorded, _)| std::cmp::Reverse(recorded.cpu));
+    Compared { recorded: all, replayed, each }
+}
