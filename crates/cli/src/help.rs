@@ -263,29 +263,29 @@ Examples:
 
 Needs root for tracefs; how to do without, and what a recording costs, is in docs/how-to/record.md.
 
-Exit status: 0 the recording was written, whatever the status of the command; 1 it could not be written or lost \
-too many events; 2 wrong usage, or this host cannot record.";
+Exit status: 0 the recording was written, whatever the status of the command; 1 it could not be written or \
+lost too many events; 2 wrong usage, or this host cannot record.";
 
 pub(crate) const TWIN_IMPORT: &str = "\
 Examples:
-  oversim twin import run.txt.gz -o twin.yaml
-  oversim twin import run.txt.gz -o twin.yaml --machine mine.yaml --kernel debian-12
-  oversim twin import run.txt.gz -o twin.yaml --runtime '{ libgomp: { spin_count: 0 } }'
-  oversim run twin.yaml --set apps.NAME.cpus=0
+  oversim twin import run.txt -o twin.yaml
+  oversim twin import run.txt --task make --machine core:2 --kernel debian-12
+  oversim twin import run.txt --runtime '{ libgomp: { spin_count: 0 } }'
 
-The first line of the scenario says what was read, the comments where each number comes from, and its `about` how \
-far its replay is off.
+The comments of the scenario say what was read and where each number comes from, and its `about` how far its \
+replay is off.
 
 Exit status: 0 done; 1 output failed, or the replay is off by more than 10 %; 2 wrong usage or recording.";
 
 pub(crate) const TWIN_CHECK: &str = "\
 Examples:
-  oversim twin check twin.yaml run.txt.gz
-  oversim twin check twin.yaml one-cpu.txt.gz --set apps.NAME.cpus=0
+  oversim twin check twin.yaml run.txt
+  oversim twin check twin.yaml run.txt --set kernel=linux-6.6
 
 The second form compares a change of the twin with a recording under that change.
 
-Exit status: 0 done; 1 output failed, or the replay is off by more than 10 %; 2 wrong usage, recording or scenario.";
+Exit status: 0 done; 1 output failed, or the replay is off by more than 10 %; 2 wrong usage, recording or \
+scenario.";
 
 pub(crate) const TWIN_LATENCY: &str = "\
 Examples:

@@ -1,7 +1,8 @@
 //! Dotted paths into a scenario, as `sweep:` and `--set` use them.
 //!
 //! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
-//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.arrival.<interval>`,
+//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>` (`--set` alone), `apps.<app>.<key>`,
+//! `apps.<app>.arrival.<interval>`,
 //! `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>`, `apps.<app>.runtime.<role>`,
 //! `apps.<app>.runtime.<role>.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
 //! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
@@ -41,6 +42,11 @@ fn set_known(
 ) -> Result<(), Option<Diagnostic>> {
     let parts: Vec<&str> = path.split('.').collect();
     match parts.as_slice() {
+        // A whole application: another one, or one in place of another.
+        ["apps", app] if edit == Edit::Set && matches!(value.content, Content::Map(_)) => {
+            existing(root, "apps").ok_or(None)?.set(app, at, value);
+            Ok(())
+        }
         ["apps", app, rest @ ..] => {
             let app = existing(root, "apps").and_then(|apps| existing(apps, app));
             let app = app.ok_or(None)?;

@@ -329,3 +329,17 @@ fn baselines_are_shared_only_between_runs_with_equal_options() {
     // The program alone is the same under each limit of admission, which has no effect on one program.
     assert_eq!(dedicated("admission: [{ jobs: 1 }, { jobs: 2 }]"), 1);
 }
+
+#[test]
+fn an_application_can_be_added_and_replaced() {
+    let text = "name: x\nmachine: core:2\napps: { a: { workload: { hog: { work: 10ms } }, tasks: 2 } }\n\
+        policies: [LOAD]\n";
+    let loaded = |pair: &str| load("x.yaml", text, &set(&[pair]));
+    let added = loaded("apps.b={ workload: hog, tasks: 1, background: true }").unwrap();
+    assert_eq!((added.apps, added.background), (vec!["a".into(), "b".into()], vec![false, true]));
+    let replaced = loaded("apps.a={ workload: { hog: { work: 1ms } }, tasks: 1 }").unwrap();
+    assert_eq!((replaced.apps.len(), replaced.runs[0].apps[0].tasks), (1, 1));
+    // A number is no application, and an application has a name of its own.
+    assert!(loaded("apps.b=5").err().unwrap().contains("unknown path"));
+    assert!(loaded("apps.b={ workload: nothing }").is_err());
+}

@@ -23,6 +23,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("pictures", 7),
     ("explain", 6),
     ("trace", 6),
+    ("twin", 7),
     ("import", 5),
     ("experiment", 5),
     ("scenario", 4),
@@ -161,7 +162,18 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["scenario", "experiment", "explain", "import", "trace", "pictures", "sweep", "validation", "host"],
+        [
+            "scenario",
+            "experiment",
+            "explain",
+            "import",
+            "trace",
+            "twin",
+            "pictures",
+            "sweep",
+            "validation",
+            "host"
+        ],
         "the command line uses nothing of what lies below these"
     );
     assert!(arrows["sim-core"].is_empty() && arrows["notation"].is_empty());

@@ -1,6 +1,9 @@
 //! A recording beside the run of its twin, or of any other recording: how long it took, who had how much cpu
 //! time, who waited how long.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
@@ -12,6 +15,9 @@ use crate::course::{Courses, of_the_kernel};
 use crate::follow::{Follower, Start, Stint};
 use crate::read::{Input, read};
 use crate::threads::{Id, Threads};
+
+/// The longest recording, in ns: a day and some hours. Sums over all cpus fit in 64 bits.
+const LONGEST: u64 = 100_000_000_000_000;
 
 /// What threads did, in a few numbers.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -68,19 +74,19 @@ impl Gather {
     }
 
     /// The last instant of some threads, in ns.
-    fn last(&self, of: &dyn Fn(Id) -> bool) -> u64 {
-        self.each.iter().filter(|(id, _)| of(**id)).map(|(_, (_, _, last, _))| *last).max().unwrap_or(0)
+    fn last<'a>(&self, of: impl IntoIterator<Item = &'a Id>) -> u64 {
+        of.into_iter().filter_map(|id| self.each.get(id)).map(|(_, _, last, _)| *last).max().unwrap_or(0)
     }
 
     /// The sums of some threads.
     #[must_use]
-    pub fn sum(&self, of: &dyn Fn(Id) -> bool) -> Measured {
+    pub fn sum<'a>(&self, of: impl IntoIterator<Item = &'a Id>) -> Measured {
         let mut sum = Measured::default();
         let (mut begin, mut end) = (u64::MAX, 0);
-        for (_, (one, first, last, _)) in self.each.iter().filter(|(id, _)| of(**id)) {
+        for (one, first, last, _) in of.into_iter().filter_map(|id| self.each.get(id)) {
             sum.threads += 1;
             (begin, end) = (begin.min(*first), end.max(*last));
-            (sum.cpu, sum.queued) = (sum.cpu + one.cpu, sum.queued + one.queued);
+            (sum.cpu, sum.queued) = (sum.cpu + one.cpu, sum.queued.saturating_add(one.queued));
             sum.runs.extend(&one.runs);
             sum.latencies.extend(&one.latencies);
             sum.migrations += one.migrations;
@@ -108,8 +114,9 @@ pub struct Followed {
 /// Reads and follows a recording.
 ///
 /// # Errors
-/// What [`read`] refuses.
+/// What [`read`] refuses, and what is longer than a day.
 pub fn follow(input: Input<'_>, progress: &mut dyn FnMut(u64)) -> Result<Followed, Refused> {
+    let name = input.name;
     let mut followed = Followed::default();
     let Followed { follower, courses, gather, .. } = &mut followed;
     let mut sink = |_: &Threads, stint: &Stint<'_>| {
@@ -119,6 +126,15 @@ pub fn follow(input: Input<'_>, progress: &mut dyn FnMut(u64)) -> Result<Followe
     let seen = read(input, progress, &mut |event| follower.event(event, &mut sink))?;
     follower.done(&mut sink);
     followed.form = seen.form;
+    let lasted = followed.follower.last - followed.follower.first.unwrap_or(followed.follower.last);
+    if lasted > LONGEST {
+        return Err(Refused::Sentence(format!(
+            "{name}: from its first to its last event are {} hours, and at most {} are of use: keep a part \
+             of it with `--from` and `--to`, for example 10s",
+            lasted / 3_600_000_000_000,
+            LONGEST / 3_600_000_000_000
+        )));
+    }
     Ok(followed)
 }
 
@@ -138,18 +154,23 @@ pub fn simulate(plan: &RunPlan) -> Result<(Followed, BTreeMap<Id, String>), Refu
     let input = Input { name: "the run", from: &mut from, after: None, before: None };
     let followed = follow(input, &mut |_| {})?;
     // Threads are numbered application by application, from 1, and again behind them for each task that came
-    // after another one under its rank; those behind all of them stand for tasks that poll, or for the kernel.
-    let mut apps = Vec::new();
+    // after another one under its rank; those behind all of them stand for tasks that poll, or for the
+    // kernel.
+    let mut apps: Vec<(u64, &str)> = Vec::new();
+    let mut all = 0;
     for app in &plan.apps {
-        apps.extend(std::iter::repeat_n(app.name.clone(), app.tasks as usize));
+        all += u64::from(app.tasks);
+        apps.push((all, &app.name));
     }
     let names = followed.follower.threads.iter().filter_map(|(id, thread)| {
         if thread.name.contains('/') {
-            let app = thread.name.split(" polling/").next().filter(|_| !thread.name.starts_with("kernel/"))?;
+            let app =
+                thread.name.split(" polling/").next().filter(|_| !thread.name.starts_with("kernel/"))?;
             return Some((id, app.to_owned()));
         }
-        let place = (thread.tid as usize).checked_sub(1)?.checked_rem(apps.len())?;
-        Some((id, apps.get(place)?.clone()))
+        let place = u64::from(thread.tid).checked_sub(1)?.checked_rem(all)?;
+        let (_, app) = apps.get(apps.partition_point(|(behind, _)| *behind <= place))?;
+        Some((id, (*app).to_owned()))
     });
     let names = names.collect();
     Ok((followed, names))
@@ -197,12 +218,15 @@ pub fn compare(
     app: &str,
 ) -> Compared {
     let ours = |name: &str| name == app || name.strip_prefix(app).is_some_and(|rest| rest.starts_with('-'));
-    let mut replayed = run.gather.sum(&|id| names.get(&id).is_some_and(|name| ours(name)));
+    let own = || names.iter().filter(|(_, name)| ours(name)).map(|(id, _)| id);
+    let mut replayed = run.gather.sum(own());
     // A run begins with the program, also where its first thread comes later.
-    replayed.lasted = run.gather.last(&|id| names.get(&id).is_some_and(|name| ours(name)));
-    let all = recorded.gather.sum(&|id| program.contains(&id));
+    replayed.lasted = run.gather.last(own());
+    let all = recorded.gather.sum(program);
     // Threads with one name, without the numbers behind it, are one row.
-    let stem = |name: &str| name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches(['_', '-']).to_owned();
+    let stem = |name: &str| {
+        name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches(['_', '-']).to_owned()
+    };
     let mut rows: BTreeMap<String, (BTreeSet<Id>, BTreeSet<Id>)> = BTreeMap::new();
     for (id, kind) in kinds {
         rows.entry(stem(kind)).or_default().0.insert(*id);
@@ -214,9 +238,7 @@ pub fn compare(
     let mut each: Vec<(String, Measured, Measured)> = rows
         .into_iter()
         .filter(|(name, _)| !of_the_kernel(name))
-        .map(|(name, (one, other))| {
-            (name, recorded.gather.sum(&|id| one.contains(&id)), run.gather.sum(&|id| other.contains(&id)))
-        })
+        .map(|(name, (one, other))| (name, recorded.gather.sum(&one), run.gather.sum(&other)))
         .collect();
     each.sort_by_key(|(_, recorded, _)| std::cmp::Reverse(recorded.cpu));
     Compared { recorded: all, replayed, each }

@@ -1,5 +1,8 @@
 //! What the recorded host charges for wake-ups, as far as the recording shows it.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use crate::course::{Course, Courses, Step};
@@ -17,10 +20,10 @@ const SHORTEST: f64 = 0.05;
 pub struct Estimated {
     /// From the wake-up until the thread has the cpu: the mean of the middle half, and of how many cases.
     pub idle_exit: Option<(u64, usize)>,
-    /// What such a wake-up costs in cpu time, and of how many cases: how much longer the shortest run behind one
-    /// is than the shortest run behind a wait. Where a program does little but wake and wait, all that its runs
-    /// take beyond the shortest ones. The simulator charges it to the waker as a whole, and the sleeper waits as
-    /// much longer.
+    /// What such a wake-up costs in cpu time, and of how many cases: how much longer the shortest run behind
+    /// one is than the shortest run behind a wait. Where a program does little but wake and wait, all that
+    /// its runs take beyond the shortest ones. The simulator charges it to the waker as a whole, and the
+    /// sleeper waits as much longer.
     pub wake_remote: Option<(u64, usize)>,
     /// The program does little but wake and wait: what each of its threads computes between these, at least.
     pub dense: Option<BTreeMap<Id, Shortest>>,
@@ -52,11 +55,12 @@ impl Estimated {
         let exit = Some((mean(middle), exits.len())).filter(|_| exits.len() >= FEWEST);
         let Some((wake, wait)) = sum.shortest() else { return Self { idle_exit: exit, ..Self::default() } };
         let (extra, cases) = (wake.saturating_sub(wait), sum.behind_wake.len());
-        if cases as u64 * DENSE < cpu {
+        if (cases as u64).saturating_mul(DENSE) < cpu {
             return Self { idle_exit: exit, wake_remote: Some((extra, cases)), dense: None };
         }
         // What runs take beyond the shortest ones, on both sides, is what the wake-ups cost, and no work.
-        let [waker, sleeper] = [mean(&sum.behind_wake).saturating_sub(wake), mean(&sum.behind_wait).saturating_sub(wait)];
+        let [waker, sleeper] =
+            [mean(&sum.behind_wake).saturating_sub(wake), mean(&sum.behind_wait).saturating_sub(wait)];
         let each = all.into_iter().filter_map(|(id, mut runs)| {
             let (wake, wait) = runs.shortest()?;
             Some((id, Shortest { behind_wake: wake.saturating_sub(extra), behind_wait: wait }))
@@ -95,7 +99,8 @@ impl Runs {
 }
 
 fn mean(lengths: &[u64]) -> u64 {
-    lengths.iter().sum::<u64>() / (lengths.len() as u64).max(1)
+    let sum: u128 = lengths.iter().map(|length| u128::from(*length)).sum();
+    (sum / (lengths.len() as u128).max(1)) as u64
 }
 
 fn quantile(lengths: &mut [u64], share: f64) -> Option<u64> {

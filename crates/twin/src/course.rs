@@ -1,6 +1,9 @@
 //! What each thread of a program did, as a list of steps: it computed, waited, woke, slept, forked. Cpu time
 //! is conserved: the runs of a thread add up to its stints.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::follow::{Did, End, Source, Start, Stint};
@@ -8,8 +11,18 @@ use crate::threads::{Id, Threads};
 
 /// Names of threads of the kernel begin with one of these: they belong to no program.
 const KERNEL: [&str; 12] = [
-    "kworker", "ksoftirqd/", "migration/", "rcu_", "rcuop/", "rcuos/", "rcuog/", "kswapd", "kcompactd", "khugepaged",
-    "irq/", "cpuhp/",
+    "kworker",
+    "ksoftirqd/",
+    "migration/",
+    "rcu_",
+    "rcuop/",
+    "rcuos/",
+    "rcuog/",
+    "kswapd",
+    "kcompactd",
+    "khugepaged",
+    "irq/",
+    "cpuhp/",
 ];
 
 /// A step of a thread.
@@ -201,8 +214,8 @@ impl Course {
     }
 }
 
-/// A sleep: until an instant if the timer's was one, also where a length was asked for again and again for the
-/// same instant.
+/// A sleep: until an instant if the timer's was one, also where a length was asked for again and again for
+/// the same instant.
 fn timed(timer: crate::follow::Timer, blocked: u64, at: u64) -> Step {
     // The timer is on the clock of the recording if it expired when it should.
     let length = timer.expires.saturating_sub(timer.asked.max(blocked.saturating_sub(1_000_000)));
@@ -230,12 +243,16 @@ pub enum Chosen {
 #[must_use]
 pub fn choose(threads: &Threads, courses: &Courses, chosen: &Chosen) -> BTreeSet<Id> {
     let roots: BTreeSet<Id> = match chosen {
-        Chosen::All => threads.iter().filter(|(_, thread)| !of_the_kernel(&thread.name)).map(|(id, _)| id).collect(),
+        Chosen::All => {
+            threads.iter().filter(|(_, thread)| !of_the_kernel(&thread.name)).map(|(id, _)| id).collect()
+        }
         Chosen::Named(names) => threads
             .iter()
             .filter(|(_, thread)| {
                 names.iter().any(|name| *name == thread.name || name.parse() == Ok(thread.tid))
-                    || names.iter().any(|name| thread.file.as_deref().is_some_and(|file| file.ends_with(name.as_str())))
+                    || names
+                        .iter()
+                        .any(|name| thread.file.as_deref().is_some_and(|file| file.ends_with(name.as_str())))
             })
             .map(|(id, _)| id)
             .collect(),
@@ -252,9 +269,8 @@ pub fn choose(threads: &Threads, courses: &Courses, chosen: &Chosen) -> BTreeSet
 }
 
 fn first(threads: &Threads, courses: &Courses) -> BTreeSet<Id> {
-    let executed = |course: &Course| {
-        course.steps.iter().find(|timed| timed.step == Step::Exec).map(|timed| timed.at)
-    };
+    let executed =
+        |course: &Course| course.steps.iter().find(|timed| timed.step == Step::Exec).map(|timed| timed.at);
     let first = courses.list.iter().filter_map(|(id, course)| Some((executed(course)?, *id))).min();
     if let Some((_, id)) = first {
         return [id].into();

@@ -106,8 +106,8 @@ pub enum Kind<'a> {
         /// To which one.
         to: u32,
     },
-    /// `hrtimer_start` of a timer that may wake the thread that starts it: its function is `hrtimer_wakeup`, or
-    /// the file has only the address of the function.
+    /// `hrtimer_start` of a timer that may wake the thread that starts it: its function is `hrtimer_wakeup`,
+    /// or the file has only the address of the function.
     TimerStart {
         /// Its address.
         timer: u64,

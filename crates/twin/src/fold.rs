@@ -1,6 +1,9 @@
 //! Loops: steps that a thread does again and again become a block with a count, and the lengths in it become
 //! means or quantiles.
 
+#[cfg(test)]
+mod tests;
+
 /// Most steps of a block.
 const LONGEST: usize = 64;
 /// Fewest passes of a loop.
@@ -32,7 +35,7 @@ pub enum Part<T> {
 /// Finds the loops of steps, from the first step on, each as long as possible.
 ///
 /// A loop draws its lengths at random, so that their sum is not that of the steps; it is one only where their
-/// standard deviation is at most [`KEPT`] of all lengths.
+/// standard deviation is at most 1 % of all lengths.
 #[must_use]
 pub fn fold<T: Token>(steps: &[T]) -> Vec<Part<T>> {
     let mut parts = Vec::new();
@@ -51,7 +54,9 @@ pub fn fold<T: Token>(steps: &[T]) -> Vec<Part<T>> {
             });
             (covered, period, block.collect::<Vec<_>>())
         });
-        let kept = |block: &[(T, Vec<u64>)]| block.iter().map(|(_, lengths)| scatter(lengths)).sum::<f64>().sqrt() <= KEPT * all;
+        let kept = |block: &[(T, Vec<u64>)]| {
+            block.iter().map(|(_, lengths)| scatter(lengths)).sum::<f64>().sqrt() <= KEPT * all
+        };
         match block {
             Some((covered, period, block)) if kept(&block) => {
                 parts.push(Part::Loop(covered / period, block));

@@ -1,6 +1,9 @@
 //! Ranks of a message-passing program, from marks of its calls: what a rank does between the return of a call
 //! and the entry of the next one is work, and the call waits as the library does.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::course::{Courses, Step};
@@ -44,6 +47,9 @@ pub struct Ranks {
     pub parts: Vec<Part<Called>>,
     /// Work of a rank before its first call, in ns, and behind its last one.
     pub edges: (u64, u64),
+    /// How long a rank slept before its first call, in ns, and behind its last one: it was connected to the
+    /// launcher and the others.
+    pub slept: (u64, u64),
     /// From the first instant of the program to that of the first rank, in ns.
     pub before: u64,
     /// From the last instant of the ranks to the end of the program, in ns.
@@ -77,6 +83,8 @@ struct Rank {
     calls: Vec<Called>,
     inside: u64,
     last: u64,
+    /// Sleep before the first call, and behind the last one.
+    slept: (u64, u64),
 }
 
 /// The ranks among the threads of a program.
@@ -90,7 +98,8 @@ pub fn find(
 ) -> Option<Ranks> {
     let known: BTreeMap<u32, &'static str> =
         (0..).zip(marks).filter_map(|(mark, name)| Some((mark, statement(name)?))).collect();
-    let all: Vec<(Id, Rank)> = program.iter().filter_map(|id| Some((*id, rank(courses, *id, &known)?))).collect();
+    let all: Vec<(Id, Rank)> =
+        program.iter().filter_map(|id| Some((*id, rank(courses, *id, &known)?))).collect();
     let (members, ranks): (Vec<Id>, Vec<Rank>) = all.into_iter().unzip();
     let calls = ranks.iter().map(|rank| rank.calls.len()).min()?;
     let first = ranks.first()?;
@@ -104,17 +113,26 @@ pub fn find(
     let ends: Vec<u64> = ranks.iter().map(|rank| rank.last).collect();
     let tokens: Vec<Called> = (0..calls)
         .map(|call| {
-            let works: Vec<u64> = ranks.iter().filter_map(|rank| rank.calls.get(call)).map(|called| called.work).collect();
+            let works: Vec<u64> =
+                ranks.iter().filter_map(|rank| rank.calls.get(call)).map(|called| called.work).collect();
             let statement = first.calls.get(call).map_or("barrier", |called| called.statement);
             Called { statement, work: if call == 0 { 0 } else { mean(&works) } }
         })
         .collect();
-    let parts = pooled(fold::fold(&tokens), &ranks);
+    // The first call has no work before it, and would make the passes of a loop unequal.
+    let (start, rest) = tokens.split_at(1);
+    let mut parts: Vec<Part<Called>> = start.iter().map(|call| Part::One(*call)).collect();
+    parts.extend(fold::fold(rest));
+    let parts = pooled(parts, &ranks);
     let spans = || members.iter().filter_map(|id| courses.list.get(id));
     Some(Ranks {
         calls,
         parts,
         edges: (mean(&starts), mean(&ends)),
+        slept: (
+            mean(&ranks.iter().map(|rank| rank.slept.0).collect::<Vec<_>>()),
+            mean(&ranks.iter().map(|rank| rank.slept.1).collect::<Vec<_>>()),
+        ),
         before: spans().map(|course| course.first).min()?.saturating_sub(begin),
         after: end.saturating_sub(spans().map(|course| course.last).max()?),
         inside: ranks.iter().map(|rank| rank.inside).sum(),
@@ -154,12 +172,24 @@ fn rank(courses: &Courses, id: Id, known: &BTreeMap<u32, &'static str>) -> Optio
         match timed.step {
             Step::Run(ran) if inside.is_some() => rank.inside += ran,
             Step::Run(ran) => rank.last += ran,
+            Step::Wait { slept: Some(time), .. } | Step::Outside(time) | Step::Sleep(time)
+                if inside.is_none() =>
+            {
+                rank.slept.1 += time;
+            }
+            Step::Until { length, .. } if inside.is_none() => rank.slept.1 += length,
             Step::Mark(mark, false) if inside.is_none() => {
                 let Some(statement) = known.get(&mark) else { continue };
                 rank.calls.push(Called { statement, work: std::mem::take(&mut rank.last) });
                 inside = Some(mark);
+                if rank.calls.len() == 1 {
+                    rank.slept.0 = rank.slept.1;
+                }
+                rank.slept.1 = 0;
             }
-            Step::Mark(mark, true) if inside.is_some_and(|entered| same(known, entered, mark)) => inside = None,
+            Step::Mark(mark, true) if inside.is_some_and(|entered| same(known, entered, mark)) => {
+                inside = None;
+            }
             _ => {}
         }
     }

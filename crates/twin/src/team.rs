@@ -1,6 +1,9 @@
 //! Teams of threads: threads of one process that compute together and meet. Found from marks of the function
 //! that they compute in, or else from bursts of wake-ups that reach most of them.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::course::{Courses, Step};
@@ -61,8 +64,14 @@ pub(crate) fn members(threads: &Threads, courses: &Courses, process: &BTreeSet<I
 }
 
 /// A team by a mark: a function that each of the threads enters equally often.
-pub(crate) fn marked(courses: &Courses, marks: &[String], members: &[Id], ours: &dyn Fn(&str) -> bool) -> Option<Team> {
-    let (mark, name) = (0..).zip(marks).find(|(mark, name)| ours(name) && entered(courses, members, *mark) >= FEWEST)?;
+pub(crate) fn marked(
+    courses: &Courses,
+    marks: &[String],
+    members: &[Id],
+    ours: &dyn Fn(&str) -> bool,
+) -> Option<Team> {
+    let entered = entered(courses, members);
+    let (mark, name) = (0..).zip(marks).find(|(mark, name)| entered.contains(mark) && ours(name))?;
     // Every thread's stays in the function: from, to, cpu time between, and before it.
     let stays: Vec<Vec<Stay>> = members.iter().map(|id| stays(courses, *id, marks, mark)).collect();
     let regions = stays.iter().map(Vec::len).min().filter(|regions| *regions >= FEWEST)?;
@@ -70,7 +79,12 @@ pub(crate) fn marked(courses: &Courses, marks: &[String], members: &[Id], ours: 
     let mut team = Team {
         members: members.to_vec(),
         regions: Vec::new(),
-        before: stays.iter().filter_map(|stays| stays.first()).map(|stay| stay.from).min()?.saturating_sub(first.first),
+        before: stays
+            .iter()
+            .filter_map(|stays| stays.first())
+            .map(|stay| stay.from)
+            .min()?
+            .saturating_sub(first.first),
         after: 0,
         mark: Some(name.clone()),
         explained: 1.0,
@@ -78,7 +92,9 @@ pub(crate) fn marked(courses: &Courses, marks: &[String], members: &[Id], ours: 
     };
     let mut end = 0;
     for number in 0..regions {
-        let of = |thread: usize| stays.get(thread).and_then(|stays| stays.get(number)).copied().unwrap_or_default();
+        let of = |thread: usize| {
+            stays.get(thread).and_then(|stays| stays.get(number)).copied().unwrap_or_default()
+        };
         let lead = of(0);
         // What the first thread does after the last one has left the region before.
         let serial = if number == 0 { 0 } else { lead.from.saturating_sub(end).min(lead.idle_for) };
@@ -103,14 +119,21 @@ struct Stay {
     idle_for: u64,
 }
 
-/// How often the thread that did it least entered a marked function.
-fn entered(courses: &Courses, members: &[Id], mark: u32) -> usize {
-    let times = |id: &Id| {
-        courses.list.get(id).map_or(0, |course| {
-            course.steps.iter().filter(|timed| timed.step == Step::Mark(mark, false)).count()
-        })
-    };
-    members.iter().map(times).min().unwrap_or(0)
+/// The marked functions that each of the threads entered often enough.
+fn entered(courses: &Courses, members: &[Id]) -> BTreeSet<u32> {
+    let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
+    for course in members.iter().filter_map(|id| courses.list.get(id)) {
+        let mut times: BTreeMap<u32, usize> = BTreeMap::new();
+        for timed in &course.steps {
+            if let Step::Mark(mark, false) = timed.step {
+                *times.entry(mark).or_default() += 1;
+            }
+        }
+        for (mark, _) in times.into_iter().filter(|(_, times)| *times >= FEWEST) {
+            *threads.entry(mark).or_default() += 1;
+        }
+    }
+    threads.into_iter().filter(|(_, threads)| *threads == members.len()).map(|(mark, _)| mark).collect()
 }
 
 /// The mark of a return: that of the entry, or one whose name begins alike (`w_in`, `w_out`).
@@ -174,11 +197,12 @@ pub(crate) fn released(courses: &Courses, members: &[Id]) -> Option<Team> {
 }
 
 fn releases(courses: &Courses, members: &[Id]) -> Vec<Release> {
+    let ours: BTreeSet<Id> = members.iter().copied().collect();
     let mut wakes: Vec<(u64, Id, Id)> = Vec::new();
     for id in members {
         for timed in courses.list.get(id).into_iter().flat_map(|course| &course.steps) {
             if let Step::Wake { whom, .. } = timed.step
-                && members.contains(&whom)
+                && ours.contains(&whom)
             {
                 wakes.push((timed.at, *id, whom));
             }
@@ -188,7 +212,8 @@ fn releases(courses: &Courses, members: &[Id]) -> Vec<Release> {
     // Bursts: wakes of one thread, each soon after the one before.
     let mut bursts: BTreeMap<Id, (u64, u64, BTreeSet<Id>)> = BTreeMap::new();
     let mut found = Vec::new();
-    let enough = members.len() / 2;
+    // Of three threads two: a lock is handed to one.
+    let enough = members.len().div_ceil(2);
     let mut close = |burst: (u64, u64, BTreeSet<Id>)| {
         if burst.2.len() >= enough.max(1) {
             found.push(Release { at: burst.0 });
@@ -216,7 +241,8 @@ fn releases(courses: &Courses, members: &[Id]) -> Vec<Release> {
 fn phases(courses: &Courses, members: &[Id], releases: &[Release]) -> Vec<(u64, Vec<u64>)> {
     let mut phases: Vec<(u64, Vec<u64>)> =
         releases.iter().map(|release| (release.at, vec![0; members.len()])).collect();
-    let end = members.iter().filter_map(|id| courses.list.get(id)).map(|course| course.last).max().unwrap_or(0);
+    let end =
+        members.iter().filter_map(|id| courses.list.get(id)).map(|course| course.last).max().unwrap_or(0);
     phases.push((end, vec![0; members.len()]));
     for (thread, id) in members.iter().enumerate() {
         for timed in courses.list.get(id).into_iter().flat_map(|course| &course.steps) {
@@ -225,8 +251,11 @@ fn phases(courses: &Courses, members: &[Id], releases: &[Release]) -> Vec<(u64, 
             let mut at = timed.at;
             while ran > 0 {
                 let phase = releases.partition_point(|release| release.at < at);
-                let begin = phase.checked_sub(1).and_then(|before| releases.get(before)).map_or(0, |before| before.at);
-                let part = ran.min(at.saturating_sub(begin)).max(1).min(ran);
+                let begin = phase
+                    .checked_sub(1)
+                    .and_then(|before| releases.get(before))
+                    .map_or(0, |before| before.at);
+                let part = if at > begin { ran.min(at - begin) } else { ran };
                 if let Some(cpu) = phases.get_mut(phase).and_then(|(_, cpu)| cpu.get_mut(thread)) {
                     *cpu += part;
                 }
@@ -263,17 +292,20 @@ fn regions(phases: &[(u64, Vec<u64>)]) -> (Vec<Region>, u64) {
 
 /// The share of the waits of the threads for each other that end at a release.
 fn explained(courses: &Courses, members: &[Id], releases: &[Release]) -> f64 {
+    let ours: BTreeSet<Id> = members.iter().copied().collect();
     let (mut all, mut some) = (0_u64, 0_u64);
     for timed in members.iter().filter_map(|id| courses.list.get(id)).flat_map(|course| &course.steps) {
         let of_team = match timed.step {
-            Step::Wait { whom, slept: Some(_) } => members.contains(&whom),
+            Step::Wait { whom, slept: Some(_) } => ours.contains(&whom),
             Step::Outside(length) => length > BURST,
             _ => continue,
         };
         all += 1;
         let after = releases.partition_point(|release| release.at <= timed.at);
         let near = after.checked_sub(1).and_then(|place| releases.get(place));
-        some += u64::from(of_team && near.is_some_and(|release| timed.at - release.at <= BURST * members.len() as u64));
+        some += u64::from(
+            of_team && near.is_some_and(|release| timed.at - release.at <= BURST * members.len() as u64),
+        );
     }
     if all == 0 { 1.0 } else { some as f64 / all as f64 }
 }

@@ -29,6 +29,17 @@ pub struct Thread {
     pub file: Option<String>,
 }
 
+impl Thread {
+    /// Its nice value; 0 for a real-time thread.
+    #[must_use]
+    pub const fn nice(&self) -> i32 {
+        match self.prio {
+            100..140 => self.prio - 120,
+            _ => 0,
+        }
+    }
+}
+
 /// All threads that events have named, without the idle ones.
 #[derive(Default, Debug)]
 pub struct Threads {

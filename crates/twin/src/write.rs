@@ -1,13 +1,20 @@
 //! Writes the programs of threads as the code of a scenario.
 
+mod names;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use crate::costs::Shortest;
 use crate::course::{Course, Courses, Step};
 use crate::fold::{self, Lengths, Part, Token};
 use crate::jobs::Jobs;
-use crate::threads::{Id, Threads};
+use crate::threads::{Id, Thread, Threads};
+use names::distinct;
+
+pub use names::plain;
+pub(crate) use names::time;
 
 /// Fewest turns of a thread that goes on until it is stopped.
 const TURNS: usize = 8;
@@ -23,8 +30,8 @@ const INTERRUPTED: u64 = 1_000_000;
 /// What is left of a run at least, in ns, so that it stays a step.
 const LEAST: u64 = 100;
 
-/// What the simulator charges for what a thread does, in ns: it is taken out of the recorded cpu time, and the
-/// run puts it back where the thread then is.
+/// What the simulator charges for what a thread does, in ns: it is taken out of the recorded cpu time, and
+/// the run puts it back where the thread then is.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Costs {
     /// A wake-up of a thread whose cpu is busy.
@@ -39,14 +46,33 @@ pub struct Costs {
     pub fork: u64,
 }
 
+impl Costs {
+    /// Those of a machine.
+    #[must_use]
+    pub fn of(machine: &sim_core::machine::Costs) -> Self {
+        let remote = machine.wake_remotes.first().map_or(machine.wake_remote, |row| row.1);
+        Self {
+            wake: machine.wake.ns(),
+            wake_idle: remote.ns().max(machine.wake.ns()),
+            sleep: machine.sleep.ns(),
+            switch: machine.switch_process.ns(),
+            fork: machine.fork.ns(),
+        }
+    }
+}
+
 /// A statement of code, without its length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Say {
     Run(u64),
-    Acquire(Id, Id),
+    /// From whom, who waits, and how long it slept, in ns.
+    Acquire(Id, Id, u64),
     Release(Id, Id),
     Sleep(u64),
-    Until { period: u64, first: u64 },
+    Until {
+        period: u64,
+        first: u64,
+    },
     Outside(u64),
     Fork(Id),
     Join(Id),
@@ -64,7 +90,12 @@ impl Token for Say {
 
     fn alike(self, other: Self) -> bool {
         match (self, other) {
-            (Self::Run(_), Self::Run(_)) | (Self::Sleep(_), Self::Sleep(_)) | (Self::Outside(_), Self::Outside(_)) => true,
+            (Self::Run(_), Self::Run(_))
+            | (Self::Sleep(_), Self::Sleep(_))
+            | (Self::Outside(_), Self::Outside(_)) => true,
+            (Self::Acquire(from, to, _), Self::Acquire(from_other, to_other, _)) => {
+                (from, to) == (from_other, to_other)
+            }
             _ => self == other,
         }
     }
@@ -81,8 +112,8 @@ struct Endless {
     turns: usize,
 }
 
-/// Lengths of so many turns, which together are the cpu time of those that were recorded: some had no length of
-/// their own because the thread was late.
+/// Lengths of so many turns, which together are the cpu time of those that were recorded: some had no length
+/// of their own because the thread was late.
 fn turn(runs: &[u64], turns: usize) -> Vec<u64> {
     let mut runs: Vec<u64> = runs.iter().copied().filter(|ran| *ran > 0).collect();
     let kept = runs.len().max(1) as f64 / turns.max(1) as f64;
@@ -110,6 +141,8 @@ pub(crate) struct Written {
 /// A kind of tasks.
 #[derive(Debug)]
 pub(crate) struct Kind {
+    /// It goes on until it is stopped.
+    pub(crate) endless: bool,
     pub(crate) name: String,
     pub(crate) code: Vec<String>,
     pub(crate) origin: String,
@@ -130,6 +163,8 @@ pub(crate) struct Writer<'a> {
     /// Its end.
     pub(crate) end: u64,
     names: BTreeMap<Id, String>,
+    /// When the threads of jobs executed their programs, in ns of the recording.
+    executed: BTreeMap<Id, u64>,
 }
 
 impl<'a> Writer<'a> {
@@ -142,12 +177,16 @@ impl<'a> Writer<'a> {
         (begin, end): (u64, u64),
     ) -> Self {
         let mut names = BTreeMap::new();
-        let mut taken = BTreeSet::new();
+        let mut taken = BTreeMap::new();
         for id in program {
             let name = threads.get(*id).map_or("", |thread| thread.name.as_str());
             names.insert(*id, distinct(&plain(name), &mut taken));
         }
-        Self { threads, courses, program, jobs, costs, dense: None, begin, end, names }
+        let steps = |id: &Id| courses.list.get(id).map(|course| &course.steps);
+        let executed = |id: &Id| Some(steps(id)?.iter().find(|timed| timed.step == Step::Exec)?.at);
+        let of_jobs = jobs.into_iter().flat_map(|jobs| jobs.of.keys());
+        let executed = of_jobs.filter_map(|id| Some((*id, executed(id)?))).collect();
+        Self { threads, courses, program, jobs, costs, dense: None, begin, end, names, executed }
     }
 
     pub(crate) fn name(&self, id: Id) -> &str {
@@ -166,7 +205,7 @@ impl<'a> Writer<'a> {
         let mut sides: BTreeMap<(Id, Id), (bool, bool)> = BTreeMap::new();
         for step in said.values().flatten() {
             match step {
-                Say::Acquire(from, to) => sides.entry((*from, *to)).or_default().0 = true,
+                Say::Acquire(from, to, _) => sides.entry((*from, *to)).or_default().0 = true,
                 Say::Release(from, to) => sides.entry((*from, *to)).or_default().1 = true,
                 _ => {}
             }
@@ -182,18 +221,23 @@ impl<'a> Writer<'a> {
                 Some((*id, self.endless(*id, &steps)?))
             })
             .collect();
-        // Who goes on for ever ends no wait of others.
+        // Who goes on for ever ends no wait of others: these last as long as in the recording.
         let ends = |id: &Id| !endless.contains_key(id);
         let whole = |step: &Say| match step {
-            Say::Acquire(from, to) | Say::Release(from, to) => {
+            Say::Acquire(from, to, _) | Say::Release(from, to) => {
                 sides.get(&(*from, *to)) == Some(&(true, true)) && ends(from) && ends(to)
             }
-            Say::Fork(id) | Say::Join(id) => said.contains_key(id),
+            Say::Fork(id) => said.contains_key(id),
+            Say::Join(id) => said.contains_key(id) && ends(id),
             _ => true,
         };
         let all: u64 = said.keys().filter_map(|id| self.courses.list.get(id)).map(|course| course.cpu).sum();
         for (id, steps) in &said {
-            let mut steps: Vec<Say> = steps.iter().copied().filter(whole).collect();
+            let lasts = |step: Say| match step {
+                Say::Acquire(from, _, slept) if !ends(&from) => Say::Outside(slept),
+                step => step,
+            };
+            let mut steps: Vec<Say> = steps.iter().copied().map(lasts).filter(whole).collect();
             merge(&mut steps);
             clock(&mut steps);
             written.steps.0 += steps.len();
@@ -217,13 +261,16 @@ impl<'a> Writer<'a> {
     fn say(&self, id: Id, course: &Course) -> Vec<Say> {
         let mut said = Vec::new();
         let mut debt = self.costs.switch;
-        let forked = self.threads.get(id).and_then(|thread| thread.parent).is_some_and(|parent| self.program.contains(&parent));
-        if !forked && course.first > self.begin + 1_000_000 {
+        let parent = self.threads.get(id).and_then(|thread| thread.parent);
+        if parent.is_none_or(|parent| !self.program.contains(&parent))
+            && course.first > self.begin + 1_000_000
+        {
             said.push(Say::Sleep(course.first - self.begin));
         }
         let starts = self.jobs.filter(|jobs| jobs.starter == id);
-        let mut joined = 0;
-        let last_wait = starts.and_then(|jobs| course.steps.iter().rposition(|timed| self.ends(jobs, timed.step, timed.at)));
+        let mut starter = Starter::default();
+        let last_wait = starts
+            .and_then(|jobs| course.steps.iter().rposition(|timed| self.ends(jobs, timed.step, timed.at)));
         for (place, timed) in course.steps.iter().enumerate() {
             match timed.step {
                 Step::Run(ran) if ran < INTERRUPTED && self.short(id, course, place).is_some() => {
@@ -237,27 +284,27 @@ impl<'a> Writer<'a> {
                     said.push(Say::Run(ran - paid));
                 }
                 Step::Fork(child) if self.program.contains(&child) => {
-                    if let Some(job) = starts.and_then(|jobs| jobs.of.get(&child).filter(|_| jobs.jobs.contains(&child))) {
-                        if starts.is_some_and(|jobs| jobs.after_all.contains(job)) {
-                            joined = self.join(starts, joined, *job, &mut said);
-                        }
-                        said.push(Say::Slot);
+                    if let Some((jobs, job)) = starts.and_then(|jobs| Some((jobs, jobs.place(child)?))) {
+                        starter.forks(jobs, job, &mut said);
                     }
                     said.push(Say::Fork(child));
                     debt += self.costs.fork;
                 }
                 Step::Wait { .. } if starts.is_some_and(|jobs| self.ends(jobs, timed.step, timed.at)) => {
-                    if last_wait == Some(place) {
-                        joined = self.join(starts, joined, usize::MAX, &mut said);
+                    if let (Some(jobs), Step::Wait { whom, .. }) = (starts, timed.step) {
+                        let alive = self.alive(jobs, starter.forked, whom, timed.at);
+                        starter.waits(jobs, alive, last_wait == Some(place), &mut said);
                     }
                 }
                 step => debt += self.other(id, step, &mut said),
             }
         }
-        if starts.is_some() {
-            self.join(starts, joined, usize::MAX, &mut said);
+        if let Some(jobs) = starts {
+            starter.joins(jobs, starter.forked, &mut said);
+        } else {
+            self.outlived(course, &mut said);
         }
-        if self.jobs.is_some_and(|jobs| jobs.jobs.contains(&id)) {
+        if self.jobs.is_some_and(|jobs| jobs.place(id).is_some()) {
             said.push(Say::Free);
         }
         said
@@ -268,30 +315,38 @@ impl<'a> Writer<'a> {
         let shortest = self.dense?.get(&id)?;
         match course.steps.get(place.checked_sub(1)?)?.step {
             Step::Wake { idle: true, .. } => Some(shortest.behind_wake),
-            Step::Wait { slept: Some(_), .. } => Some(shortest.behind_wait + self.costs.sleep + self.costs.switch),
+            Step::Wait { slept: Some(_), .. } => {
+                Some(shortest.behind_wait + self.costs.sleep + self.costs.switch)
+            }
             _ => None,
         }
-    }
-
-    /// Joins the jobs up to one of them. How many have been joined.
-    fn join(&self, starts: Option<&Jobs>, joined: usize, to: usize, said: &mut Vec<Say>) -> usize {
-        let jobs = starts.map_or(&[] as &[Id], |jobs| &jobs.jobs);
-        let to = to.min(jobs.len());
-        said.extend(jobs.get(joined..to).unwrap_or_default().iter().map(|job| Say::Join(*job)));
-        to.max(joined)
     }
 
     /// The starter of jobs waited for the end of one: its first thread had executed its program by then.
     fn ends(&self, jobs: &Jobs, step: Step, at: u64) -> bool {
         let Step::Wait { whom, .. } = step else { return false };
-        let executed = |id: Id| {
-            let steps = self.courses.list.get(&id).map(|course| &course.steps);
-            steps.and_then(|steps| steps.iter().find(|timed| timed.step == Step::Exec)).map_or(0, |timed| timed.at)
-        };
-        jobs.of.contains_key(&whom) && at > executed(whom)
+        jobs.of.contains_key(&whom) && at > self.executed.get(&whom).copied().unwrap_or(0)
     }
 
-    /// Edges between threads of different jobs are chance: locks of the kernel, or the order in which they ran.
+    /// A run is over with the threads that nobody forked: whoever forked one that goes on behind it waits for
+    /// it.
+    fn outlived(&self, course: &Course, said: &mut Vec<Say>) {
+        let outlives = |id: &Id| self.courses.list.get(id).is_some_and(|child| child.last > course.last);
+        let forked = said.iter().filter_map(|step| if let Say::Fork(id) = step { Some(*id) } else { None });
+        let outliving: Vec<Say> = forked.filter(outlives).map(Say::Join).collect();
+        said.extend(outliving);
+    }
+
+    /// How many of the first jobs had not ended at an instant, beside the one of a thread.
+    fn alive(&self, jobs: &Jobs, first: usize, of: Id, at: u64) -> usize {
+        let own = jobs.of.get(&of);
+        let ended = |id: &Id| self.courses.list.get(id).is_none_or(|course| course.last <= at);
+        let forked = jobs.jobs.iter().take(first).enumerate();
+        forked.filter(|(place, id)| own != Some(place) && !ended(id)).count()
+    }
+
+    /// Edges between threads of different jobs are chance: locks of the kernel, or the order in which they
+    /// ran.
     fn between_jobs(&self, one: Id, other: Id) -> bool {
         let Some(jobs) = self.jobs else { return false };
         match (jobs.of.get(&one), jobs.of.get(&other)) {
@@ -314,7 +369,7 @@ impl<'a> Writer<'a> {
             }
             Step::Wait { whom, slept: time } if self.program.contains(&whom) => {
                 if !self.between_jobs(whom, id) {
-                    said.push(Say::Acquire(whom, id));
+                    said.push(Say::Acquire(whom, id, time.unwrap_or(0)));
                 }
                 if time.is_some() { slept } else { 0 }
             }
@@ -343,7 +398,8 @@ impl<'a> Writer<'a> {
         }
         let edges = steps.iter().filter(|step| matches!(step, Say::Acquire(..) | Say::Release(..))).count();
         let timers = |step: &&Say| matches!(step, Say::Until { .. } | Say::Sleep(_));
-        let by_timer = 2 * steps.iter().filter(timers).count() > steps.iter().filter(|step| matches!(step, Say::Outside(_))).count();
+        let by_timer = 2 * steps.iter().filter(timers).count()
+            > steps.iter().filter(|step| matches!(step, Say::Outside(_))).count();
         let (mut runs, mut sleeps, mut clock, mut ran) = (Vec::new(), Vec::new(), None, 0);
         for step in steps {
             match step {
@@ -390,7 +446,12 @@ impl<'a> Writer<'a> {
         let run = lasts(&turn(runs, turns), "runs");
         let code = match clock {
             Some((period, first)) => {
-                vec!["forever {".into(), format!("  until {} from {}", time(period), time(first)), format!("  run {run}"), "}".into()]
+                vec![
+                    "forever {".into(),
+                    format!("  until {} from {}", time(period), time(first)),
+                    format!("  run {run}"),
+                    "}".into(),
+                ]
             }
             _ => {
                 let sleep = lasts(sleeps, "sleeps");
@@ -398,16 +459,29 @@ impl<'a> Writer<'a> {
             }
         };
         let Kind { origin, nice, .. } = self.about(id);
-        Kind { name, code, origin: format!("{origin}; {turns} turns until the program was over"), nice }
+        let origin = format!("{origin}; {turns} turns until the program was over");
+        Kind { endless: true, name, code, origin, nice }
     }
 
     /// The kind of a thread without its code.
     fn about(&self, id: Id) -> Kind {
         let thread = self.threads.get(id);
         let origin = thread.zip(self.courses.list.get(&id)).map_or_else(String::new, |(thread, course)| {
-            format!("thread {} `{}`: {} of cpu time, {} waits", thread.tid, thread.name, time(course.cpu), course.blocked)
+            format!(
+                "thread {} `{}`: {} of cpu time, {} waits",
+                thread.tid,
+                thread.name,
+                time(course.cpu),
+                course.blocked
+            )
         });
-        Kind { name: self.name(id).to_owned(), code: Vec::new(), origin, nice: thread.map_or(0, |thread| thread.prio - 120) }
+        Kind {
+            endless: false,
+            name: self.name(id).to_owned(),
+            code: Vec::new(),
+            origin,
+            nice: thread.map_or(0, Thread::nice),
+        }
     }
 
     /// The kind of a thread.
@@ -431,7 +505,7 @@ impl<'a> Writer<'a> {
                             }
                         };
                         let table = step.length().map(|_| table);
-                        self.line(*step, table, written, &mut code, 2);
+                        self.line(*step, table.as_ref(), written, &mut code, 2);
                     }
                     code.push("}".into());
                 }
@@ -443,15 +517,22 @@ impl<'a> Writer<'a> {
         Kind { code, ..self.about(id) }
     }
 
-    fn line(&self, step: Say, length: Option<Result<String, u64>>, written: &mut Written, code: &mut Vec<String>, indent: usize) {
-        let lasts = |own: u64| match &length {
+    fn line(
+        &self,
+        step: Say,
+        length: Option<&Result<String, u64>>,
+        written: &mut Written,
+        code: &mut Vec<String>,
+        indent: usize,
+    ) {
+        let lasts = |own: u64| match length {
             Some(Ok(table)) => format!("table {table}"),
             Some(Err(mean)) => time(*mean),
             None => time(own),
         };
         let text = match step {
             Say::Run(own) => format!("run {}", lasts(own)),
-            Say::Acquire(from, to) => format!("acquire {}", self.edge(from, to)),
+            Say::Acquire(from, to, _) => format!("acquire {}", self.edge(from, to)),
             Say::Release(from, to) => format!("release {}", self.edge(from, to)),
             Say::Sleep(own) => format!("sleep {}", lasts(own)),
             Say::Until { period, first } => format!("until {} from {}", time(period), time(first)),
@@ -474,6 +555,48 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// How far a thread that starts jobs has come.
+#[derive(Default)]
+struct Starter {
+    /// Jobs that it has forked.
+    forked: usize,
+    /// Jobs of whose end it knows.
+    joined: usize,
+    /// It has a slot for the next one.
+    slot: bool,
+}
+
+impl Starter {
+    fn joins(&mut self, jobs: &Jobs, to: usize, said: &mut Vec<Say>) {
+        said.extend(jobs.jobs.get(self.joined..to).unwrap_or_default().iter().map(|job| Say::Join(*job)));
+        self.joined = self.joined.max(to);
+    }
+
+    /// It forks a job.
+    fn forks(&mut self, jobs: &Jobs, job: usize, said: &mut Vec<Say>) {
+        if jobs.after_all.contains(&job) {
+            self.joins(jobs, job, said);
+        }
+        if !std::mem::take(&mut self.slot) {
+            said.push(Say::Slot);
+        }
+        self.forked = job + 1;
+    }
+
+    /// It has waited for the end of a job; so many others are alive. It may start others behind its last
+    /// wait.
+    fn waits(&mut self, jobs: &Jobs, alive: usize, last: bool, said: &mut Vec<Say>) {
+        let all = self.forked == jobs.jobs.len();
+        if last && all || alive == 0 && jobs.after_all.contains(&self.forked) {
+            self.joins(jobs, self.forked, said);
+        } else if !all && alive + 1 >= jobs.slots && !self.slot {
+            // It waited until it could start the next one.
+            said.push(Say::Slot);
+            self.slot = true;
+        }
+    }
+}
+
 /// Runs next to each other become one; what lasts for no time is left out.
 fn merge(steps: &mut Vec<Say>) {
     let mut merged: Vec<Say> = Vec::with_capacity(steps.len());
@@ -487,12 +610,14 @@ fn merge(steps: &mut Vec<Say>) {
     *steps = merged;
 }
 
-/// Sleeps until instants become those of a clock, if most of the instants are a period apart; otherwise sleeps
-/// for as long as they lasted. An instant that had passed when the thread came to it, so that it did not sleep,
-/// divides what the thread computed meanwhile.
+/// Sleeps until instants become those of a clock, if most of the instants are a period apart; otherwise
+/// sleeps for as long as they lasted. An instant that had passed when the thread came to it, so that it did
+/// not sleep, divides what the thread computed meanwhile.
 fn clock(steps: &mut Vec<Say>) {
-    let instants: Vec<u64> =
-        steps.iter().filter_map(|step| if let Say::Until { first, .. } = step { Some(*first) } else { None }).collect();
+    let instants: Vec<u64> = steps
+        .iter()
+        .filter_map(|step| if let Say::Until { first, .. } = step { Some(*first) } else { None })
+        .collect();
     let mut apart: Vec<u64> = instants.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     apart.sort_unstable();
     let period = apart.get(apart.len() / 2).copied().unwrap_or(0);
@@ -527,50 +652,13 @@ fn clock(steps: &mut Vec<Say>) {
 /// Divides the longest run behind a place into so many parts, with instants of a clock between them.
 fn divide(steps: &mut Vec<Say>, begin: usize, parts: u64, every: Say) {
     let runs = steps.iter().enumerate().skip(begin);
-    let longest = runs.filter_map(|(place, step)| if let Say::Run(ran) = step { Some((*ran, place)) } else { None }).max();
+    let longest = runs
+        .filter_map(|(place, step)| if let Say::Run(ran) = step { Some((*ran, place)) } else { None })
+        .max();
     let Some((ran, place)) = longest.filter(|_| parts > 1 && parts < MOST_MISSED) else { return };
     let mut pieces = vec![Say::Run(ran / parts)];
     for _ in 1..parts {
         pieces.extend([every, Say::Run(ran / parts)]);
     }
     steps.splice(place..=place, pieces);
-}
-
-/// A name that scenarios accept.
-#[must_use]
-pub fn plain(name: &str) -> String {
-    let mut plain: String = name
-        .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() || letter == '_' || letter == '-' { letter } else { '-' })
-        .collect();
-    plain.truncate(24);
-    let plain = plain.trim_matches('-').to_owned();
-    if plain.starts_with(|first: char| first.is_ascii_alphabetic()) { plain } else { format!("t{plain}") }
-}
-
-fn distinct(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut wanted = name.to_owned();
-    let mut number = 1;
-    while !taken.insert(wanted.clone()) {
-        number += 1;
-        wanted = format!("{name}_{number}");
-    }
-    wanted
-}
-
-/// A length as scenarios write it, exact to the ns.
-pub(crate) fn time(ns: u64) -> String {
-    let (unit, digits): (&str, u32) = match ns {
-        0..1_000 => ("ns", 0),
-        1_000..1_000_000 => ("us", 3),
-        1_000_000..10_000_000_000 => ("ms", 6),
-        _ => ("s", 9),
-    };
-    let scale = 10_u64.pow(digits);
-    let mut text = (ns / scale).to_string();
-    if ns % scale != 0 {
-        let _ = write!(text, ".{:0width$}", ns % scale, width = digits as usize);
-        text.truncate(text.trim_end_matches('0').len());
-    }
-    text + unit
 }

@@ -16,8 +16,8 @@ pub(crate) enum Twin {
     /// Record what the scheduler of this host does while a command runs (Linux, root).
     #[command(after_help = help::TWIN_RECORD)]
     Record(TwinRecord),
-    /// Make a scenario of a recording: a team of threads, jobs, or who woke whom. Run it, and say how far it is
-    /// off.
+    /// Make a scenario of a recording: a team of threads, jobs, or who woke whom. Run it, and say how far it
+    /// is off.
     #[command(after_help = help::TWIN_IMPORT)]
     Import(TwinImport),
     /// Show the run of a twin beside a recording: time, cpu time, delays.

@@ -30,14 +30,14 @@ pub(crate) struct Part {
 
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Recording: text of `perf script`, of tracefs or of `trace-cmd report`, perf.data, trace.dat, or a trace
-    /// of oversim, each perhaps compressed by gzip; `-` reads standard input.
+    /// Recording: text of `perf script`, of tracefs or of `trace-cmd report`, perf.data, trace.dat, or a
+    /// trace of oversim, each perhaps compressed by gzip; `-` reads standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) part: Part,
-    /// Machine of the twin: a name (`oversim list machines`), a machine file of `oversim calibrate host`, or a
-    /// description. Default: as many equal cores as the recording has cpus.
+    /// Machine of the twin: a name (`oversim list machines`), a machine file of `oversim calibrate host`, or
+    /// a description. Default: as many equal cores as the recording has cpus.
     #[arg(long, value_name = "MACHINE", add = Completer::new(complete::machines))]
     pub(crate) machine: Option<String>,
     /// Kernel of the twin, as a scenario writes it. Default: linux-6.18.

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use notation::lists;
-use notation::parameter::Kind;
+use experiment::lists;
+use experiment::parameter::Kind;
 
 use super::size;
 
@@ -66,7 +66,7 @@ fn cpus(text: &str) -> Result<Cpus, String> {
 
 /// A time above 0, in ns.
 fn time(text: &str) -> Result<u64, String> {
-    match notation::units::parse(Kind::Duration, text)? {
+    match experiment::units::parse(Kind::Duration, text)? {
         0 => Err("a recording takes longer than 0".to_owned()),
         time => Ok(time),
     }

@@ -31,5 +31,6 @@ mod support;
 mod sweep;
 mod timeline;
 mod trace;
+mod twin_import;
 mod twin_record;
 mod twin_reports;

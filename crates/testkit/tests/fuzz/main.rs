@@ -16,6 +16,7 @@ mod machine;
 mod mutation;
 mod output;
 mod promise;
+mod recording;
 mod request;
 mod result;
 mod scenarios;
@@ -67,6 +68,7 @@ targets! {
     sweep_row store::row, 1_000;
     #[cfg(target_os = "linux")]
     measurement store::measurement, 300;
+    recording recording::read, 2_000;
     engine engine::case, 60;
 }
 

@@ -363,7 +363,8 @@ struct Reader<'a> {
     names: Names,
     /// The latest time before the last pass of the recorder began.
     pass: u64,
-    /// Events that were lost: the sum of what buffers tell, and of what events tell; both count the same ones.
+    /// Events that were lost: the sum of what buffers tell, and of what events tell; both count the same
+    /// ones.
     lost: [u64; 2],
     /// How many of them have been told.
     told: u64,

@@ -20,7 +20,7 @@ pub(super) const MOST_CPU: u64 = 65_535;
 const MOST_SHOWN: usize = 1_000;
 /// Up to this line, a diagnostic shows it.
 const MOST_RENDERED: u64 = 1 << 20;
-/// After so many lines that are not understood, half of all, reading on is in vain.
+/// After so many lines that are not understood, half of all, the rest is not read.
 const IN_VAIN: u64 = 10_000;
 
 /// A line that is in the way.

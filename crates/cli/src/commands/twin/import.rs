@@ -6,11 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyRegistry;
+use explain::kernel_view;
 use import::Refused;
 use scenario::Overrides;
 use scenario::plan::{Experiment, RunPlan};
 use twin::check::{Compared, Followed, Measured};
 use twin::course::Chosen;
+use twin::facts::Facts;
 use twin::make::{Form, Options, Recording};
 use twin::read::Input;
 use twin::write::Costs;
@@ -45,18 +47,33 @@ pub(super) fn follow(path: &Path, part: &Part) -> Result<Followed, Failure> {
     twin::check::follow(input, &mut |_| {}).map_err(refused)
 }
 
-fn chosen(part: &Part) -> Chosen {
+/// What the head of a recording says.
+fn facts(path: &Path) -> Facts {
+    let file = Some(path).filter(|path| path.as_os_str() != "-").map(File::open);
+    file.and_then(Result::ok).map(|mut file| Facts::read(&mut file)).unwrap_or_default()
+}
+
+fn chosen(part: &Part, facts: &Facts) -> Chosen {
     match (&part.tasks[..], part.all) {
+        ([], false) if facts.pid().is_some() => Chosen::Named(facts.all("pid").map(str::to_owned).collect()),
         ([], true) => Chosen::All,
         ([], false) => Chosen::First,
         (names, _) => Chosen::Named(names.to_vec()),
     }
 }
 
+/// The kernel of the list that is nearest to the recorded one.
+fn recorded_under(facts: &Facts) -> Option<String> {
+    let (entry, remark) = kernel_view::find(facts.get("kernel")?).ok()?;
+    remark.iter().for_each(say::note);
+    Some(entry.name.to_owned())
+}
+
 /// Makes a scenario of a recording, runs it, and says how far it is off.
 pub(crate) fn import(args: &TwinImport, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let target = args.output.as_deref().map(|path| Target::check(path, args.force)).transpose()?;
     distinct(&target.iter().collect::<Vec<_>>(), &[&args.file])?;
+    let facts = facts(&args.file);
     let followed = follow(&args.file, &args.part)?;
     let name = args.file.display().to_string();
     let recording = Recording {
@@ -65,16 +82,18 @@ pub(crate) fn import(args: &TwinImport, policies: &PolicyRegistry) -> Result<Exi
         follower: &followed.follower,
         courses: &followed.courses,
     };
-    let title = args.output.as_deref().unwrap_or(&args.file).file_name().unwrap_or_default().to_string_lossy();
+    let title =
+        args.output.as_deref().unwrap_or(&args.file).file_name().unwrap_or_default().to_string_lossy();
     let title = title.split('.').next().unwrap_or("twin").to_owned();
     let options = Options {
         name: twin::write::plain(&title),
         machine: args.machine.clone(),
-        kernel: args.kernel.clone(),
-        chosen: chosen(&args.part),
+        kernel: args.kernel.clone().or_else(|| recorded_under(&facts)),
+        chosen: chosen(&args.part, &facts),
         runtime: args.runtime.clone(),
         form: if args.edges { Form::Edges } else { Form::Any },
         quota: args.quota.clone(),
+        facts,
     };
     let costs = costs(policies, &recording, &options)?;
     let made = twin::make::make(&recording, &options, costs).map_err(refused)?;
@@ -102,29 +121,34 @@ fn ended(compared: &Compared) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     say::warning(format!(
-        "the replay misses the recording by more than {:.0} %: what the twin says of changes is not to be trusted",
+        "the run is off from the recording by more than {:.0} %: what the twin says of changes is not to be \
+            trusted",
         100.0 * TRUSTED
     ));
     ExitCode::from(BAD_END)
 }
 
-fn load(policies: &PolicyRegistry, name: &str, text: &str, overrides: &Overrides) -> Result<Experiment, Failure> {
+fn load(
+    policies: &PolicyRegistry,
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Experiment, Failure> {
     scenario::load_with(policies, name, text, overrides).map_err(Failure::Rendered)
 }
 
 /// What the machine charges for what threads do.
 fn costs(policies: &PolicyRegistry, recording: &Recording<'_>, options: &Options) -> Result<Costs, Failure> {
     let machine = options.machine.clone().unwrap_or_else(|| twin::make::default_machine(recording));
-    let text = format!("name: costs\nmachine: {machine}\napps: {{ a: {{ workload: {{ hog: {{ work: 1s }} }}, tasks: 1 }} }}\npolicies: [LOAD]\n");
+    let text = format!(
+        "name: costs\nmachine: {machine}\napps: {{ a: {{ workload: {{ hog: {{ work: 1s }} }}, tasks: 1 }} \
+            }}\npolicies: [LOAD]\n"
+    );
     let experiment = load(policies, "the machine", &text, &Overrides::default())?;
-    let Some(costs) = experiment.runs.first().map(|run| &run.machine.costs) else { return Ok(Costs::default()) };
-    Ok(Costs {
-        wake: costs.wake.ns(),
-        wake_idle: costs.wake_remotes.first().map_or(costs.wake_remote, |row| row.1).ns().max(costs.wake.ns()),
-        sleep: costs.sleep.ns(),
-        switch: costs.switch_process.ns(),
-        fork: costs.fork.ns(),
-    })
+    let Some(costs) = experiment.runs.first().map(|run| &run.machine.costs) else {
+        return Ok(Costs::default());
+    };
+    Ok(Costs::of(costs))
 }
 
 /// The first run of a twin beside a recording.
@@ -134,7 +158,8 @@ fn compared(
     name: &str,
     (experiment, app): (&Experiment, Option<&str>),
 ) -> Result<Compared, Failure> {
-    let recording = Recording { name, form: followed.form, follower: &followed.follower, courses: &followed.courses };
+    let recording =
+        Recording { name, form: followed.form, follower: &followed.follower, courses: &followed.courses };
     let program = twin::make::program(&recording, chosen).map_err(refused)?;
     let kinds = twin::make::names(&recording, &program);
     let plan: &RunPlan = experiment
@@ -153,7 +178,7 @@ pub(crate) fn check(args: &TwinCheck, policies: &PolicyRegistry) -> Result<ExitC
     let experiment = source::load(policies, &name, &text, &source::edited(&args.edits))?;
     let followed = follow(&args.file, &args.part)?;
     let recorded = args.file.display().to_string();
-    let (chosen, app) = ours(&followed, chosen(&args.part), &experiment);
+    let (chosen, app) = ours(&followed, chosen(&args.part, &facts(&args.file)), &experiment);
     let compared = compared(&followed, &chosen, &recorded, (&experiment, app.as_deref()))?;
     to_stdout(|out| table(&compared, out))?;
     Ok(ended(&compared))
@@ -162,12 +187,20 @@ pub(crate) fn check(args: &TwinCheck, policies: &PolicyRegistry) -> Result<ExitC
 /// The program of a recording, and the application of a twin that stands for it: a recording of a change can
 /// begin with another program (a shell, a competitor).
 fn ours(followed: &Followed, chosen: Chosen, experiment: &Experiment) -> (Chosen, Option<String>) {
-    let Some(first) = experiment.apps.first().filter(|_| chosen == Chosen::First) else { return (chosen, None) };
-    let names = followed.follower.threads.iter().map(|(_, thread)| thread.name.clone());
-    let is_app = |name: &String| {
-        let plain = twin::write::plain(name);
-        first.strip_prefix(plain.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    let Some(first) = experiment.apps.first().filter(|_| chosen == Chosen::First) else {
+        return (chosen, None);
     };
+    let begins =
+        |plain: &str| first.strip_prefix(plain).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    // The process that an import takes, if the twin has its name.
+    let recording =
+        Recording { name: "", form: followed.form, follower: &followed.follower, courses: &followed.courses };
+    let own = twin::make::program(&recording, &chosen).ok().map(|own| twin::make::app(&recording, &own));
+    if let Some(own) = own.filter(|own| begins(own)) {
+        return (chosen, Some(own));
+    }
+    let names = followed.follower.threads.iter().map(|(_, thread)| thread.name.clone());
+    let is_app = |name: &String| begins(&twin::write::plain(name));
     let longest = names.filter(is_app).max_by_key(String::len);
     match longest {
         Some(name) => (Chosen::Named(vec![name.clone()]), Some(twin::write::plain(&name))),
@@ -179,6 +212,8 @@ fn table(compared: &Compared, out: &mut dyn Write) -> io::Result<()> {
     let ms = |ns: u64| format!("{:.3}", ns as f64 / 1e6);
     writeln!(out, "{:<28} {:>14} {:>14} {:>9}", "", "recorded, ms", "replayed, ms", "error")?;
     let mut row = |name: &str, recorded: Option<u64>, replayed: Option<u64>| match (recorded, replayed) {
+        // Nothing is no measure of something.
+        (Some(0), Some(other)) => writeln!(out, "{name:<28} {:>14} {:>14} {:>9}", ms(0), ms(other), "-"),
         (Some(one), Some(other)) => {
             let error = 100.0 * twin::check::share(other, one);
             writeln!(out, "{name:<28} {:>14} {:>14} {error:>+7.1} %", ms(one), ms(other))

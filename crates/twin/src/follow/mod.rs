@@ -1,257 +1,34 @@
 //! Who ran when. A recording misses events (most switches from the idle thread on some hosts), and wakes can
 //! precede the switch of the sleeper; here each is mended and counted.
 
+mod state;
+mod stint;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use crate::event::{Event, Kind, Named, State, Tid, UNKNOWN};
 use crate::threads::{Id, Threads};
+use state::{ARMED, Cpu, Follow, Now};
+
+pub use stint::{Counts, Did, End, Point, Source, Start, Stint, Timer};
 
 /// A wake-up so soon after a timer expired on the same cpu is the timer's, where the file does not say which
 /// events are in interrupts, in ns.
 const TIMER_LASTS: u64 = 10_000;
-/// A thread that is woken on its way to wait gives up its cpu within this time of its own, in ns; otherwise it
-/// did not wait.
+/// A thread that is woken on its way to wait gives up its cpu within this time of its own, in ns; otherwise
+/// it did not wait.
 const ON_ITS_WAY: u64 = 50_000;
-/// From the start of a timer until its sleeper gives up its cpu, and from its end until it wakes, at most, in ns.
-const ARMED: u64 = 1_000_000;
 /// Most points of one stint that are kept.
 const MOST_POINTS: usize = 1 << 20;
 /// NET_RX and NET_TX: a message over the loopback is delivered there by its sender (`net/core/dev.c`).
 const NET: [u32; 2] = [2, 3];
-
-/// One uninterrupted run of a thread on a cpu.
-#[derive(Clone, Copy, Debug)]
-pub struct Stint<'a> {
-    /// Whose.
-    pub thread: Id,
-    /// Where.
-    pub cpu: u32,
-    /// From when, in ns.
-    pub from: u64,
-    /// To when, in ns.
-    pub to: u64,
-    /// How it began.
-    pub start: Start,
-    /// How it ended.
-    pub end: End,
-    /// The cpu was idle before.
-    pub idle: bool,
-    /// Its beginning was not recorded, and no cpu time says when it was.
-    pub mended: bool,
-    /// What it did meanwhile, in order.
-    pub points: &'a [Point],
-}
-
-/// How a stint began.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Start {
-    /// Nothing before it is known.
-    First,
-    /// It was forked.
-    Forked {
-        /// When it could run, in ns.
-        at: u64,
-    },
-    /// It had been pre-empted, or had yielded.
-    Resumed {
-        /// When, in ns.
-        since: u64,
-    },
-    /// It had waited.
-    Woken {
-        /// Since when it had waited, in ns.
-        blocked: u64,
-        /// When it could run again, in ns.
-        at: u64,
-        /// By what.
-        by: Source,
-    },
-}
-
-impl Start {
-    /// When the thread could have run, in ns.
-    #[must_use]
-    pub const fn runnable(self) -> Option<u64> {
-        match self {
-            Self::First => None,
-            Self::Forked { at } | Self::Woken { at, .. } => Some(at),
-            Self::Resumed { since } => Some(since),
-        }
-    }
-}
-
-/// What ended a wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
-    /// Another thread, on this cpu.
-    Thread(Id),
-    /// A timer that the sleeper had started itself.
-    Timer(Timer),
-    /// An interrupt, or the idle thread: a device, or a message from elsewhere.
-    Interrupt,
-    /// The wake-up was not recorded.
-    Unseen,
-    /// A wake-up that came before the thread had given up its cpu: [`Point::Raced`] says whose.
-    Raced,
-}
-
-/// What a sleeper asked its timer for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Timer {
-    /// When it asked, in ns.
-    pub asked: u64,
-    /// For which instant, in ns.
-    pub expires: u64,
-    /// It asked for a length. Nothing where the file does not say it.
-    pub relative: Option<bool>,
-}
-
-/// How a stint ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// It was pre-empted.
-    Preempted,
-    /// It called `sched_yield`.
-    Yielded,
-    /// It waits, in the state of this letter.
-    Blocked(u8),
-    /// It has ended.
-    Exited,
-    /// The recording ended.
-    Cut,
-}
-
-/// Something that a thread did while it ran.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Point {
-    /// When, in ns.
-    pub at: u64,
-    /// What.
-    pub did: Did,
-}
-
-/// What a thread did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Did {
-    /// It woke a thread that waited, or was about to.
-    Woke {
-        /// Whom.
-        whom: Id,
-        /// That thread had waited; otherwise it was still on its way.
-        waited: bool,
-    },
-    /// It was on its way to wait when a thread woke it.
-    Raced(Id),
-    /// It was on its way to wait when an interrupt woke it.
-    RacedInterrupt,
-    /// It forked a thread.
-    Forked(Id),
-    /// It executed another program.
-    Executed,
-    /// It entered (`false`) or left (`true`) a marked function.
-    Marked(u32, bool),
-}
-
-/// What was mended and counted.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Counts {
-    /// Events.
-    pub events: u64,
-    /// Switches that were recorded.
-    pub switches: u64,
-    /// Switches that were not.
-    pub missing: u64,
-    /// Wake-ups that were recorded.
-    pub wakes: u64,
-    /// Waits that ended without one.
-    pub unseen: u64,
-    /// Wake-ups that preceded the switch of the sleeper.
-    pub early: u64,
-    /// Events that the recorder lost.
-    pub lost: u64,
-    /// The file has `sched_waking`, otherwise `sched_wakeup` stands for it.
-    pub waking: bool,
-    /// The file has `sched_stat_runtime`.
-    pub runtime: bool,
-}
-
-/// What a thread does at present.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Now {
-    Unknown,
-    Runs { cpu: u32 },
-    Queued { start: Start },
-    Waits { since: u64 },
-    /// Its cpu went to another thread unseen: it was pre-empted, or it waits.
-    Gone { since: u64 },
-}
-
-#[derive(Debug)]
-struct Follow {
-    now: Now,
-    /// Beginning of the stint.
-    from: u64,
-    start: Start,
-    mended: bool,
-    idle: bool,
-    /// A `sched_stat_runtime` of this stint has come.
-    measured: bool,
-    points: Vec<Point>,
-    timer: Option<(u64, Timer)>,
-    /// The last timer that expired for it, and when.
-    fired: Option<(u64, Timer)>,
-    /// When it was woken before it gave up its cpu, in ns.
-    early: Option<u64>,
-    /// When it last called `sched_yield`, in ns.
-    yielded: Option<u64>,
-    /// `sched_process_exit` has come.
-    leaving: bool,
-}
-
-impl Follow {
-    const fn new() -> Self {
-        Self {
-            now: Now::Unknown,
-            from: 0,
-            start: Start::First,
-            mended: false,
-            idle: false,
-            measured: false,
-            points: Vec::new(),
-            timer: None,
-            fired: None,
-            early: None,
-            yielded: None,
-            leaving: false,
-        }
-    }
-
-    /// The timer that the thread had started before it waited and that expired in the meantime: one that is on
-    /// the clock of the recording.
-    fn armed(&self, since: u64, now: u64) -> Option<Timer> {
-        let (_, timer) = self.timer?;
-        let asked = timer.asked <= since && since - timer.asked <= ARMED;
-        Some(timer).filter(|timer| asked && (since..=now).contains(&timer.expires))
-    }
-}
-
-#[derive(Clone, Copy, Default, Debug)]
-struct Cpu {
-    /// Who runs: nobody known, the idle thread, or a thread.
-    runs: Option<Option<Id>>,
-    /// The last event.
-    last: u64,
-    /// The last switch.
-    switched: u64,
-    seen: bool,
-    interrupts: u32,
-    softirq: Option<u32>,
-    /// The last timer that expired.
-    expired: Option<u64>,
-}
+/// The largest number of a cpu that is told apart; Linux has at most 8,192 (`NR_CPUS`).
+const MOST_CPU: usize = 65_535;
 
 /// Follows the events of a recording.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct Follower {
     /// The threads.
     pub threads: Threads,
@@ -273,22 +50,6 @@ pub struct Follower {
 /// What a recording tells of, one after the other.
 pub type Sink<'a> = &'a mut dyn FnMut(&Threads, &Stint<'_>);
 
-impl Default for Follower {
-    fn default() -> Self {
-        Self {
-            threads: Threads::default(),
-            counts: Counts::default(),
-            marks: Vec::new(),
-            numbers: BTreeMap::new(),
-            follows: Vec::new(),
-            cpus: Vec::new(),
-            timers: BTreeMap::new(),
-            first: None,
-            last: 0,
-        }
-    }
-}
-
 impl Follower {
     /// Takes an event.
     pub fn event(&mut self, event: &Event<'_>, sink: Sink<'_>) {
@@ -296,7 +57,7 @@ impl Follower {
         self.first.get_or_insert(event.at);
         self.last = self.last.max(event.at);
         if let Kind::Lost(lost) = event.kind {
-            self.counts.lost += lost;
+            self.counts.lost = self.counts.lost.saturating_add(lost);
             return;
         }
         if let Kind::Exec { tid, old, .. } = event.kind
@@ -392,7 +153,10 @@ impl Follower {
             }
             Kind::SoftirqEntry(which) => self.cpu(event.cpu).softirq = Some(which),
             Kind::SoftirqExit => self.cpu(event.cpu).softirq = None,
-            Kind::IrqEntry => self.cpu(event.cpu).interrupts += 1,
+            Kind::IrqEntry => {
+                let cpu = self.cpu(event.cpu);
+                cpu.interrupts = cpu.interrupts.saturating_add(1);
+            }
             Kind::IrqExit => {
                 let cpu = self.cpu(event.cpu);
                 cpu.interrupts = cpu.interrupts.saturating_sub(1);
@@ -412,7 +176,7 @@ impl Follower {
     }
 
     fn cpu(&mut self, number: u32) -> &mut Cpu {
-        let place = number as usize;
+        let place = (number as usize).min(MOST_CPU);
         if place >= self.cpus.len() {
             self.cpus.resize(place + 1, Cpu::default());
         }
@@ -474,7 +238,7 @@ impl Follower {
         if known.runs == Some(here) {
             return;
         }
-        let mut from = if known.seen { known.last } else { first };
+        let mut from = if known.seen { known.last.max(known.busy) } else { first };
         if let Some(follow) = here.and_then(|id| self.follow(id)) {
             let runnable = match follow.now {
                 Now::Queued { start } => start.runnable(),
@@ -547,7 +311,9 @@ impl Follower {
                     Start::Resumed { since }
                 }
                 Now::Waits { since } => match follow.armed(since, from) {
-                    Some(timer) => Start::Woken { blocked: since, at: timer.expires, by: Source::Timer(timer) },
+                    Some(timer) => {
+                        Start::Woken { blocked: since, at: timer.expires, by: Source::Timer(timer) }
+                    }
                     None => {
                         unseen = 1;
                         Start::Woken { blocked: since, at: from, by: Source::Unseen }
@@ -558,9 +324,6 @@ impl Follower {
             follow.now = Now::Runs { cpu };
             (follow.from, follow.idle, follow.mended) = (from, idle, mended);
             (follow.measured, follow.yielded) = (false, None);
-            for point in &mut follow.points {
-                point.at = point.at.max(from);
-            }
         }
         self.counts.unseen += unseen;
     }
@@ -570,12 +333,15 @@ impl Follower {
         let Some(follow) = self.follow(id) else { return };
         let Now::Runs { cpu } = follow.now else { return };
         let end = match end {
-            End::Preempted if follow.yielded.is_some_and(|yielded| at.saturating_sub(yielded) < ON_ITS_WAY) => {
+            End::Preempted
+                if follow.yielded.is_some_and(|yielded| at.saturating_sub(yielded) < ON_ITS_WAY) =>
+            {
                 End::Yielded
             }
             other => other,
         };
-        let raced = follow.early.take().is_some_and(|early| at.saturating_sub(early.max(follow.from)) < ON_ITS_WAY);
+        let raced =
+            follow.early.take().is_some_and(|early| at.saturating_sub(early.max(follow.from)) < ON_ITS_WAY);
         follow.now = match end {
             End::Blocked(_) if raced => {
                 Now::Queued { start: Start::Woken { blocked: at, at, by: Source::Raced } }
@@ -583,11 +349,14 @@ impl Follower {
             End::Blocked(_) => Now::Waits { since: at },
             _ => Now::Queued { start: Start::Resumed { since: at } },
         };
-        let points = std::mem::take(&mut follow.points);
+        let mut points = std::mem::take(&mut follow.points);
+        let from = follow.from.min(at);
+        // It can be woken before its stint is known to have begun, and behind its unseen end.
+        points.iter_mut().for_each(|point| point.at = point.at.clamp(from, at));
         let stint = Stint {
             thread: id,
             cpu,
-            from: follow.from.min(at),
+            from,
             to: at,
             start: follow.start,
             end,
@@ -599,7 +368,7 @@ impl Follower {
         if end == End::Exited {
             self.threads.ended(id, at);
         }
-        let mut points = points;
+        self.cpu(cpu).busy = at;
         points.clear();
         if let Some(follow) = self.follow(id) {
             follow.points = points;
@@ -647,8 +416,9 @@ impl Follower {
             Now::Queued { start: Start::Woken { blocked, by: Source::Raced, .. } } if sure => blocked,
             Now::Queued { .. } | Now::Runs { .. } if sure => {
                 follow.early = Some(at);
-                let raced = if let Source::Thread(waker) = by { Did::Raced(waker) } else { Did::RacedInterrupt };
-                follow.points.push(Point { at, did: raced });
+                let raced =
+                    if let Source::Thread(waker) = by { Did::Raced(waker) } else { Did::RacedInterrupt };
+                self.point(Some(id), at, raced);
                 self.counts.early += 1;
                 if let Source::Thread(waker) = by {
                     self.point(Some(waker), at, Did::Woke { whom: id, waited: false });
@@ -707,13 +477,13 @@ impl Follower {
         }
         let begin = follow.points.first().map_or(at, |point| point.at);
         let from = at.saturating_sub(ran).min(begin);
-        let switched = self.cpu(cpu).switched;
+        let Cpu { switched, busy, .. } = *self.cpu(cpu);
         if let Some(follow) = self.threads.alive(tid).and_then(|id| self.follow(id)) {
             let runnable = match follow.start {
                 Start::Woken { blocked, by: Source::Unseen, .. } => blocked,
                 start => start.runnable().unwrap_or(0),
             };
-            follow.from = from.max(switched).max(runnable).min(at);
+            follow.from = from.max(switched).max(busy).max(runnable).min(at);
             if let Start::Woken { at, by: Source::Unseen, .. } = &mut follow.start {
                 *at = follow.from;
             }
