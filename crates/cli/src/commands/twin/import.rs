@@ -13,7 +13,7 @@ use scenario::plan::{Experiment, RunPlan};
 use twin::check::{Compared, Followed, Measured};
 use twin::course::Chosen;
 use twin::facts::Facts;
-use twin::make::{Form, Options, Recording};
+use twin::make::{Form, Found, Made, Options, Recording};
 use twin::read::Input;
 use twin::write::Costs;
 
@@ -69,6 +69,38 @@ fn recorded_under(facts: &Facts) -> Option<String> {
     Some(entry.name.to_owned())
 }
 
+/// The twin with the structure that is found; where its run misses the recording, the one that keeps who woke
+/// whom, if that is nearer.
+fn best(
+    policies: &PolicyRegistry,
+    followed: &Followed,
+    recording: &Recording<'_>,
+    options: &Options,
+) -> Result<(Made, Compared), Failure> {
+    let costs = costs(policies, recording, options)?;
+    let attempt = |options: &Options| -> Result<(Made, Compared), Failure> {
+        let made = twin::make::make(recording, options, costs).map_err(refused)?;
+        let experiment = load(policies, "the twin", &made.text, &Overrides::default())?;
+        let compared = compared(followed, &options.chosen, recording.name, (&experiment, None))?;
+        Ok((made, compared))
+    };
+    let first = attempt(options)?;
+    let missed = first.1.error().abs();
+    if missed <= TRUSTED || first.0.found == Found::Edges || options.runtime.is_some() {
+        return Ok(first);
+    }
+    match attempt(&Options { form: Form::Edges, ..options.clone() }) {
+        Ok(edges) if edges.1.error().abs() < missed => {
+            say::note(format!(
+                "the structure that was found misses the recording by {:.0} %: the twin keeps who woke whom",
+                100.0 * missed
+            ));
+            Ok(edges)
+        }
+        _ => Ok(first),
+    }
+}
+
 /// Makes a scenario of a recording, runs it, and says how far it is off.
 pub(crate) fn import(args: &TwinImport, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let target = args.output.as_deref().map(|path| Target::check(path, args.force)).transpose()?;
@@ -95,10 +127,7 @@ pub(crate) fn import(args: &TwinImport, policies: &PolicyRegistry) -> Result<Exi
         quota: args.quota.clone(),
         facts,
     };
-    let costs = costs(policies, &recording, &options)?;
-    let made = twin::make::make(&recording, &options, costs).map_err(refused)?;
-    let experiment = load(policies, "the twin", &made.text, &Overrides::default())?;
-    let compared = compared(&followed, &options.chosen, &name, (&experiment, None))?;
+    let (made, compared) = best(policies, &followed, &recording, &options)?;
     let text = twin::make::with_error(&made.text, &compared);
     match &target {
         None => to_stdout(|out| out.write_all(text.as_bytes()))?,
