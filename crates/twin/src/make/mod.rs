@@ -163,6 +163,7 @@ pub fn make(recording: &Recording<'_>, options: &Options, costs: Costs) -> Resul
         apps: String::new(),
         window: None,
         cpus: None,
+        parts: false,
     };
     making.read();
     making.mask();
@@ -195,6 +196,8 @@ struct Making<'a> {
     window: Option<u64>,
     /// The cpus that the program may use.
     cpus: Option<String>,
+    /// The program is several applications, one after the other.
+    parts: bool,
 }
 
 impl Making<'_> {

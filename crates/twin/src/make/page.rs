@@ -123,6 +123,9 @@ impl Making<'_> {
         if let Some(window) = self.window {
             let _ = writeln!(text, "window: {}", time(window));
         }
+        if self.parts {
+            text.push_str("objective: makespan  # the parts of the program, one after the other\n");
+        }
         let _ = writeln!(text, "apps:");
         text += &self.apps;
         let _ = writeln!(text, "policies: [LOAD]");

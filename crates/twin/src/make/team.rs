@@ -140,6 +140,7 @@ impl Making<'_> {
 
     /// A part of a program that one thread does alone.
     fn hog(&mut self, name: &str, work: u64, after: &str, when: &str) {
+        self.parts = true;
         let keys = self.keys();
         let text = &mut self.apps;
         let _ = writeln!(text, "  {name}:  # what the first thread of the team does {when}");
