@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
 use experiment::neutral;
+use import::Refused;
 use sweep::store::StoreError;
 
 /// As the parser of the command line shows it.
@@ -29,6 +30,15 @@ pub(crate) enum Failure {
     Output(String),
     /// A signal ended the work: a sentence and the exit code.
     Stopped(String, u8),
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Sentence(text) => Self::Input(text),
+            Refused::Rendered(text) => Self::Rendered(text),
+        }
+    }
 }
 
 impl Failure {

@@ -13,7 +13,7 @@ use trace::{About, Form};
 
 use crate::course::{Courses, of_the_kernel};
 use crate::follow::{Follower, Start, Stint};
-use crate::read::{Input, read};
+use crate::read::{Input, Seen, Sink, read};
 use crate::threads::{Id, Threads};
 
 /// The longest recording, in ns: a day and some hours. Sums over all cpus fit in 64 bits.
@@ -111,29 +111,31 @@ pub struct Followed {
     pub form: &'static str,
 }
 
-/// Reads and follows a recording.
+/// Follows a recording; `read` gives each event to what it is given.
 ///
 /// # Errors
-/// What [`read`] refuses, and what is longer than a day.
-pub fn follow(input: Input<'_>, progress: &mut dyn FnMut(u64)) -> Result<Followed, Refused> {
-    let name = input.name;
+/// What `read` refuses, and what is longer than a day.
+pub fn follow<E: From<Refused>>(
+    name: &str,
+    read: impl FnOnce(Sink<'_>) -> Result<Seen, E>,
+) -> Result<Followed, E> {
     let mut followed = Followed::default();
     let Followed { follower, courses, gather, .. } = &mut followed;
     let mut sink = |_: &Threads, stint: &Stint<'_>| {
         courses.stint(stint);
         gather.stint(stint);
     };
-    let seen = read(input, progress, &mut |event| follower.event(event, &mut sink))?;
+    let seen = read(&mut |event| follower.event(event, &mut sink))?;
     follower.done(&mut sink);
     followed.form = seen.form;
     let lasted = followed.follower.last - followed.follower.first.unwrap_or(followed.follower.last);
     if lasted > LONGEST {
-        return Err(Refused::Sentence(format!(
+        return Err(E::from(Refused::Sentence(format!(
             "{name}: from its first to its last event are {} hours, and at most {} are of use: keep a part \
              of it with `--from` and `--to`, for example 10s",
             lasted / 3_600_000_000_000,
             LONGEST / 3_600_000_000_000
-        )));
+        ))));
     }
     Ok(followed)
 }
@@ -152,7 +154,7 @@ pub fn simulate(plan: &RunPlan) -> Result<(Followed, BTreeMap<Id, String>), Refu
     text.flush().map_err(|error| said(error.to_string()))?;
     let mut from = text.as_slice();
     let input = Input { name: "the run", from: &mut from, after: None, before: None };
-    let followed = follow(input, &mut |_| {})?;
+    let followed = follow(input.name, |sink| read(input, &mut |_| {}, sink))?;
     // Threads are numbered application by application, from 1, and again behind them for each task that came
     // after another one under its rank; those behind all of them stand for tasks that poll, or for the
     // kernel.

@@ -32,8 +32,9 @@ pub struct Team {
     pub after: u64,
     /// It was found by marks of this name.
     pub mark: Option<String>,
-    /// The share of the waits of its threads that regions explain.
-    pub explained: f64,
+    /// The share of the waits of its threads that end at a burst of wake-ups; nothing where marks say what is a
+    /// region.
+    pub explained: Option<f64>,
     /// Threads poll while they wait, as far as the marks show: cpu time outside of regions, in ns.
     pub polled: u64,
 }
@@ -87,7 +88,7 @@ pub(crate) fn marked(
             .saturating_sub(first.first),
         after: 0,
         mark: Some(name.clone()),
-        explained: 1.0,
+        explained: None,
         polled: 0,
     };
     let mut end = 0;
@@ -191,7 +192,7 @@ pub(crate) fn released(courses: &Courses, members: &[Id]) -> Option<Team> {
         before: begin.saturating_sub(first.first),
         after: first.last.saturating_sub(last),
         mark: None,
-        explained,
+        explained: Some(explained),
         polled: 0,
     })
 }

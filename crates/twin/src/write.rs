@@ -124,7 +124,7 @@ fn turn(runs: &[u64], turns: usize) -> Vec<u64> {
 /// Kinds of tasks with their code.
 #[derive(Default, Debug)]
 pub(crate) struct Written {
-    /// Name, how many lines of which code, and where it comes from.
+    /// One for each thread.
     pub(crate) kinds: Vec<Kind>,
     /// Tables of lengths, in ns.
     pub(crate) tables: BTreeMap<String, Vec<u64>>,

@@ -33,7 +33,7 @@ fn read(name: &str) -> Read {
     let facts = Facts::read(&mut File::open(&path).unwrap());
     let mut from = File::open(&path).unwrap();
     let input = Input { name, from: &mut from, after: None, before: None };
-    let followed = twin::check::follow(input, &mut |_| {}).unwrap();
+    let followed = twin::check::follow(name, |sink| twin::read::read(input, &mut |_| {}, sink)).unwrap();
     Read { followed, facts, name: name.to_owned() }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyRegistry;
-use import::{Form, Formula, Note, Options, Refused, Source};
+use import::{Form, Formula, Note, Options, Source};
 use scenario::Overrides;
 
 use super::source;
@@ -12,13 +12,6 @@ use crate::args::{CpuManager, Export, Import, Weights, Written};
 use crate::failure::{Failure, LEFT_OUT};
 use crate::output::{Target, distinct, to_stdout};
 use crate::{input, say};
-
-fn refused(refused: Refused) -> Failure {
-    match refused {
-        Refused::Sentence(text) => Failure::Input(text),
-        Refused::Rendered(text) => Failure::Rendered(text),
-    }
-}
 
 /// Writes the scenario that a file of another program becomes.
 pub(crate) fn import(args: &Import) -> Result<ExitCode, Failure> {
@@ -30,7 +23,7 @@ pub(crate) fn import(args: &Import) -> Result<ExitCode, Failure> {
     for path in &inputs {
         read.push(if path.is_dir() {
             form = form.or(Some(Form::Cgroup));
-            (path.display().to_string(), import::read_directory(path).map_err(refused)?)
+            (path.display().to_string(), import::read_directory(path)?)
         } else {
             input::file(path, import::MAX_BYTES, "file to import")?
         });
@@ -53,7 +46,7 @@ pub(crate) fn import(args: &Import) -> Result<ExitCode, Failure> {
         exclusive: args.cpu_manager == CpuManager::Static,
         ..Options::named(&title)
     };
-    let imported = import::import(&sources, &options).map_err(refused)?;
+    let imported = import::import(&sources, &options)?;
     let whole = imported.is_whole();
     loads(
         &target.as_ref().map_or_else(|| "the scenario".into(), |to| to.named().display().to_string()),
@@ -90,8 +83,7 @@ pub(crate) fn export(args: &Export, policies: &PolicyRegistry) -> Result<ExitCod
     let exported = match args.form {
         Written::RtApp => import::export::rt_app(&scenario),
         Written::Swf => import::export::swf(&scenario),
-    }
-    .map_err(refused)?;
+    }?;
     deliver(target.as_ref(), &exported.text)?;
     list(&exported.notes);
     Ok(ended(exported.is_whole()))

@@ -98,9 +98,11 @@ pub(crate) fn run(args: &Run, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         folder.room(experiment::size::on_disk(&experiment))?;
     }
     let traced = outputs.trace.as_ref();
-    let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
+    let traced =
+        traced.map(|wanted| trace::chosen(args, &experiment).map(|run| (wanted, run))).transpose()?;
     let answered = outputs.requests.as_ref();
-    let answered = answered.map(|target| Ok((target, trace::answering(args, &experiment)?))).transpose()?;
+    let answered =
+        answered.map(|target| trace::answering(args, &experiment).map(|run| (target, run))).transpose()?;
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let bar = Bar::new(experiment.runs.len() * (1 + draws.len()), "runs");

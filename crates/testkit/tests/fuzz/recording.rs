@@ -14,7 +14,7 @@ use crate::promise;
 pub(crate) fn read(bytes: &[u8]) {
     let mut from = bytes;
     let input = Input { name: "r.txt", from: &mut from, after: None, before: None };
-    match follow(input, &mut |_| {}) {
+    match follow(input.name, |sink| twin::read::read(input, &mut |_| {}, sink)) {
         Ok(followed) => made(&followed, Facts::read(&mut &*bytes)),
         Err(why) => refused(&why),
     }

@@ -54,7 +54,7 @@ fn a_recording_of_days_is_refused() {
         ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
     let mut from = text.as_bytes();
     let input = Input { name: "long.txt", from: &mut from, after: None, before: None };
-    let refused = follow(input, &mut |_| {}).unwrap_err();
+    let refused = follow(input.name, |sink| read(input, &mut |_| {}, sink)).unwrap_err();
     assert!(
         matches!(&refused, Refused::Sentence(text) if text.contains("249 hours, and at most 27")),
         "{refused:?}"

@@ -30,6 +30,8 @@ pub use page::default_machine;
 const EXPLAINED: f64 = 0.6;
 /// Threads of a process that are no members of its team are left out below this share of its cpu time.
 const BESIDE: f64 = 0.02;
+/// A team is looked for in a process with at least this share of the cpu time of the program.
+const MAIN: f64 = 0.9;
 /// A program uses a cpu on which it has at least this share of its cpu time.
 const USED: f64 = 0.02;
 /// Threads that have or want a cpu for this share of the time may poll.
@@ -273,7 +275,7 @@ impl Making<'_> {
         let most = processes.values().max_by_key(|ids| cpu(ids));
         if let Some(ids) = most
             && ids.len() > 1
-            && cpu(ids) as f64 >= (1.0 - 0.1) * self.program.cpu as f64
+            && cpu(ids) as f64 >= MAIN * self.program.cpu as f64
         {
             let members = teams::members(self.threads(), courses, ids);
             let beside: u64 = cpu(ids) - cpu(&members.iter().copied().collect());
@@ -281,7 +283,7 @@ impl Making<'_> {
             let team = marked.or_else(|| teams::released(courses, &members));
             if let Some(team) = team
                 && members.len() > 1
-                && team.explained >= EXPLAINED
+                && team.explained.is_none_or(|share| share >= EXPLAINED)
                 && (beside as f64) < BESIDE * cpu(ids) as f64
             {
                 return Found::Team(team);
@@ -319,7 +321,7 @@ impl Making<'_> {
     /// others.
     fn mask(&mut self) {
         if let Some(mask) = self.options.facts.mask() {
-            self.findings.push(format!("the program could use the cpus {mask} alone"));
+            self.findings.push(format!("the program could not use other cpus than {mask}"));
             self.cpus = Some(format!("'linux:{mask}'"));
             return;
         }
@@ -345,8 +347,8 @@ impl Making<'_> {
             self.note(
                 Matters::Assumed,
                 format!(
-                    "the program may use the cpus {list} alone: its threads \
-                waited while others idled (`cpus`)"
+                    "the program may not use other cpus than {list}: its threads \
+                    waited while others idled (`cpus`)"
                 ),
             );
             self.cpus = Some(format!("[{list}]"));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use import::Kind as Matters;
 
-use super::{Making, Program, Recording};
+use super::{Making, Recording};
 use crate::costs::Estimated;
 use crate::course::{self, Course, Step};
 use crate::threads::Id;
@@ -13,14 +13,19 @@ use crate::write::{plain, time};
 
 /// Other programs with less than this share of the cpu time of the recording are left out.
 const OTHERS: f64 = 0.03;
+/// What is left out together is named from this share on.
+const LITTLE: f64 = 0.005;
+/// The kernel of a twin where nothing says which was recorded, as of imported scenarios: it has groups, slices and
+/// all scheduling policies.
+const KERNEL: &str = "linux-6.18";
 /// Another program that computes so long between its waits is one that computes all the time, in ns.
 const HOG: u64 = 10_000_000;
 
 impl Making<'_> {
     /// Other programs, if they had much of the cpus.
     pub(super) fn others(&mut self) {
-        let Program { threads, begin, end, .. } = &self.program;
-        let lasted = (end - begin).max(1) as f64;
+        let threads = &self.program.threads;
+        let lasted = self.lasted().max(1) as f64;
         let courses = self.recording.courses;
         let many: BTreeSet<Id> = courses
             .list
@@ -37,7 +42,7 @@ impl Making<'_> {
             .filter(|(id, _)| !threads.contains(id) && !many.contains(id))
             .map(|(_, course)| course.cpu)
             .sum();
-        if little as f64 >= 0.005 * lasted {
+        if little as f64 >= LITTLE * lasted {
             let share = 100.0 * little as f64 / lasted;
             self.note(
                 Matters::LeftOut,
@@ -69,9 +74,15 @@ impl Making<'_> {
         }
     }
 
+    /// How long the recording lasted, in ns.
+    fn lasted(&self) -> u64 {
+        let follower = self.recording.follower;
+        follower.last - follower.first.unwrap_or(follower.last)
+    }
+
     /// An application that stands for another program: it computes all the time, or in turns.
     fn stands_for(&mut self, name: &str, nice: i32, course: &Course, times: u64) {
-        let Program { begin, end, .. } = self.program;
+        let (begin, lasted) = (self.program.begin, self.lasted());
         let text = &mut self.apps;
         let burst = course.cpu / times;
         if burst >= HOG {
@@ -83,7 +94,7 @@ impl Making<'_> {
                     nice: {nice}, start: {start} }}",
             );
         } else {
-            let gap = (end - begin).saturating_sub(course.cpu + course.queued) / times;
+            let gap = lasted.saturating_sub(course.cpu + course.queued) / times;
             let _ = writeln!(text, "  {name}:");
             let _ = writeln!(text, "    background: true");
             let _ = writeln!(text, "    nice: {nice}");
@@ -99,7 +110,7 @@ impl Making<'_> {
     /// The whole scenario.
     pub(super) fn page(&mut self) -> String {
         if self.options.kernel.is_none() {
-            self.note(Matters::Assumed, "the kernel is linux-6.18 (`--kernel`)");
+            self.note(Matters::Assumed, format!("the kernel is {KERNEL} (`--kernel`)"));
         }
         let mut text = String::from("# Made by `oversim twin import`.\n");
         for finding in &self.findings {
@@ -109,7 +120,7 @@ impl Making<'_> {
             let _ = writeln!(text, "# {note}");
         }
         let _ = writeln!(text, "name: {}", self.options.name);
-        let kernel = self.options.kernel.as_deref().unwrap_or("linux-6.18");
+        let kernel = self.options.kernel.as_deref().unwrap_or(KERNEL);
         let _ = writeln!(
             text,
             "machine: {}",

@@ -21,11 +21,12 @@ impl Making<'_> {
             || "bursts of wake-ups that reach at least half of the threads".to_owned(),
             |mark| format!("the mark `{}`", notation::neutral::line(mark)),
         );
+        let explains = team.explained.map_or_else(String::new, |share| {
+            format!(": {:.0} % of the waits of its threads", 100.0 * share)
+        });
         self.findings.push(format!(
-            "found a team of {members} threads with {} parallel regions, by {how}: {:.0} % of the waits of \
-                its threads",
+            "found a team of {members} threads with {} parallel regions, by {how}{explains}",
             team.regions.len(),
-            100.0 * team.explained
         ));
         let runtime = self.waits(team);
         let name = self.name();
@@ -110,13 +111,11 @@ impl Making<'_> {
         }
         let left = self.program.threads.len() - members;
         if left > 0 {
-            self.note(
-                Matters::Differs,
-                format!(
-                    "{left} other threads of the program have under a tenth of \
-                its cpu time and are left out; the team starts when its first region began"
-                ),
-            );
+            let courses = team.members.iter().filter_map(|id| self.recording.courses.list.get(id));
+            let own: u64 = courses.map(|course| course.cpu).sum();
+            let share = 100.0 * (self.program.cpu - own) as f64 / self.program.cpu.max(1) as f64;
+            let who = if left == 1 { "another thread" } else { "the other threads" };
+            self.note(Matters::LeftOut, format!("{who} of the program: {share:.1} % of its cpu time"));
         }
     }
 

@@ -1,23 +1,22 @@
 //! `oversim twin import` and `oversim twin check`: recordings to scenarios, and both side by side.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyRegistry;
 use explain::kernel_view;
-use import::Refused;
 use scenario::Overrides;
 use scenario::plan::{Experiment, RunPlan};
 use twin::check::{Compared, Followed, Measured};
 use twin::course::Chosen;
 use twin::facts::Facts;
 use twin::make::{Form, Found, Made, Options, Recording};
-use twin::read::Input;
 use twin::write::Costs;
 
 use super::super::source;
+use super::recorded::{file_name, real};
 use crate::args::{Part, TwinCheck, TwinImport};
 use crate::failure::{BAD_END, Failure};
 use crate::output::{Target, distinct, to_stdout};
@@ -28,23 +27,9 @@ const TRUSTED: f64 = 0.1;
 /// Rows of threads that are shown.
 const ROWS: usize = 12;
 
-fn refused(refused: Refused) -> Failure {
-    match refused {
-        Refused::Sentence(text) => Failure::Input(text),
-        Refused::Rendered(text) => Failure::Rendered(text),
-    }
-}
-
 /// Reads and follows a recording.
-pub(super) fn follow(path: &Path, part: &Part) -> Result<Followed, Failure> {
-    let name = path.display().to_string();
-    let mut from: Box<dyn Read> = if path.as_os_str() == "-" {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(path).map_err(|error| Failure::Input(format!("{name}: {error}")))?)
-    };
-    let input = Input { name: &name, from: &mut from, after: part.from, before: part.to };
-    twin::check::follow(input, &mut |_| {}).map_err(refused)
+fn follow(path: &Path, part: &Part) -> Result<Followed, Failure> {
+    twin::check::follow(&file_name(path), |sink| real(path, (part.from, part.to), sink))
 }
 
 /// What the head of a recording says.
@@ -79,7 +64,7 @@ fn best(
 ) -> Result<(Made, Compared), Failure> {
     let costs = costs(policies, recording, options)?;
     let attempt = |options: &Options| -> Result<(Made, Compared), Failure> {
-        let made = twin::make::make(recording, options, costs).map_err(refused)?;
+        let made = twin::make::make(recording, options, costs)?;
         let experiment = load(policies, "the twin", &made.text, &Overrides::default())?;
         let compared = compared(followed, &options.chosen, recording.name, (&experiment, None))?;
         Ok((made, compared))
@@ -107,7 +92,7 @@ pub(crate) fn import(args: &TwinImport, policies: &PolicyRegistry) -> Result<Exi
     distinct(&target.iter().collect::<Vec<_>>(), &[&args.file])?;
     let facts = facts(&args.file);
     let followed = follow(&args.file, &args.part)?;
-    let name = args.file.display().to_string();
+    let name = file_name(&args.file);
     let recording = Recording {
         name: &name,
         form: followed.form,
@@ -189,14 +174,14 @@ fn compared(
 ) -> Result<Compared, Failure> {
     let recording =
         Recording { name, form: followed.form, follower: &followed.follower, courses: &followed.courses };
-    let program = twin::make::program(&recording, chosen).map_err(refused)?;
+    let program = twin::make::program(&recording, chosen)?;
     let kinds = twin::make::names(&recording, &program);
     let plan: &RunPlan = experiment
         .runs
         .iter()
         .find(|run| run.alone.is_none())
         .ok_or_else(|| Failure::Input("the twin has no run under a policy".into()))?;
-    let (run, names) = twin::check::simulate(plan).map_err(refused)?;
+    let (run, names) = twin::check::simulate(plan)?;
     let app = app.map_or_else(|| twin::make::app(&recording, &program), str::to_owned);
     Ok(twin::check::compare(followed, &program.threads, &kinds, (&run, &names), &app))
 }
@@ -206,7 +191,7 @@ pub(crate) fn check(args: &TwinCheck, policies: &PolicyRegistry) -> Result<ExitC
     let (name, text) = input::scenario(&args.twin)?;
     let experiment = source::load(policies, &name, &text, &source::edited(&args.edits))?;
     let followed = follow(&args.file, &args.part)?;
-    let recorded = args.file.display().to_string();
+    let recorded = file_name(&args.file);
     let (chosen, app) = ours(&followed, chosen(&args.part, &facts(&args.file)), &experiment);
     let compared = compared(&followed, &chosen, &recorded, (&experiment, app.as_deref()))?;
     to_stdout(|out| table(&compared, out))?;

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::thread;
 
 use experiment::PolicyRegistry;
-use import::Refused;
 use scenario::built_in;
 use trace::{About, Form};
 use twin::event::Event;
@@ -46,7 +45,15 @@ pub(super) fn read(
     let (name, seen, cpus) = if is_scenario(&recorded.file) {
         simulated(recorded, before, policies, &mut each)?
     } else {
-        let (name, seen) = real(recorded, before, &mut each)?;
+        let name = file_name(&recorded.file);
+        let flags = given(recorded);
+        if !flags.is_empty() {
+            let (these, belong) = (flags.join(" and "), if flags.len() == 1 { "applies" } else { "apply" });
+            return Err(Failure::Input(format!(
+                "{these} {belong} to scenarios only, and {name} is a recording"
+            )));
+        }
+        let seen = real(&recorded.file, (None, before), &mut each)?;
         (name, seen, None)
     };
     let head = Head::of(&name, &seen, &follower);
@@ -60,13 +67,6 @@ fn is_scenario(path: &Path) -> bool {
     let missing = || fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
     let named = || path.to_str().and_then(built_in::find).is_some();
     path.as_os_str() != "-" && (yaml || missing() || (path.is_dir() && named()))
-}
-
-fn refused(refused: Refused) -> Failure {
-    match refused {
-        Refused::Sentence(text) => Failure::Input(text),
-        Refused::Rendered(text) => Failure::Rendered(text),
-    }
 }
 
 /// Flags that were given and change a scenario.
@@ -83,16 +83,18 @@ fn given(recorded: &Recorded) -> Vec<&'static str> {
     flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag).collect()
 }
 
-/// Reads a file or standard input.
-fn real(recorded: &Recorded, before: Option<u64>, sink: read::Sink<'_>) -> Result<(String, Seen), Failure> {
-    let path = &recorded.file;
-    let standard = path.as_os_str() == "-";
-    let name = if standard { "<stdin>".to_owned() } else { path.display().to_string() };
-    let flags = given(recorded);
-    if !flags.is_empty() {
-        let (these, belong) = (flags.join(" and "), if flags.len() == 1 { "applies" } else { "apply" });
-        return Err(Failure::Input(format!("{these} {belong} to scenarios only, and {name} is a recording")));
-    }
+/// How messages name a recording.
+pub(super) fn file_name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+/// Reads a file or standard input, from and up to times after the first event, in ns.
+pub(super) fn real(
+    path: &Path,
+    (after, before): (Option<u64>, Option<u64>),
+    sink: read::Sink<'_>,
+) -> Result<Seen, Failure> {
+    let (name, standard) = (file_name(path), path.as_os_str() == "-");
     let unreadable = |error: io::Error| Failure::Input(format!("cannot read {name}: {error}"));
     let mut stdin = io::stdin().lock();
     let mut file = if standard { None } else { Some(File::open(path).map_err(unreadable)?) };
@@ -101,15 +103,15 @@ fn real(recorded: &Recorded, before: Option<u64>, sink: read::Sink<'_>) -> Resul
     let seekable = about.is_some_and(|about| about.is_file());
     let bar = Bar::new((size / MEGABYTE) as usize, "MB");
     let mut progress = |bytes: u64| bar.set((bytes / MEGABYTE) as usize, (size / MEGABYTE) as usize);
-    let input = |from| Input { name: &name, from, after: None, before };
+    let input = |from| Input { name: &name, from, after, before };
     let seen = match &mut file {
         None => read::read(input(&mut stdin), &mut progress, sink),
-        Some(file) if seekable => read::read_file(&name, file, (None, before), &mut progress, sink),
+        Some(file) if seekable => read::read_file(&name, file, (after, before), &mut progress, sink),
         Some(file) => read::read(input(file), &mut progress, sink),
     };
     drop(bar);
     say::clear_bar();
-    Ok((name, seen.map_err(refused)?))
+    Ok(seen?)
 }
 
 /// Simulates a run and reads its trace as it is written.
@@ -151,6 +153,6 @@ fn simulated(
             Ok(_) => {}
             Err(_) => return Err(Failure::Output("the simulation of the run ended early".into())),
         }
-        Ok((name.clone(), seen.map_err(refused)?, Some(plan.machine.cpus())))
+        Ok((name.clone(), seen?, Some(plan.machine.cpus())))
     })
 }
