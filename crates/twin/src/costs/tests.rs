@@ -1,6 +1,7 @@
 //! Costs of wake-ups that are known.
 
 use super::*;
+use crate::course::Timed;
 use crate::samples::{ping_pong, team_of_pollers};
 use crate::stream::US;
 
@@ -14,6 +15,27 @@ fn wakes_cost_what_runs_behind_them_take_more_than_runs_behind_waits() {
     assert!(cases >= 190, "{cases}");
     let shortest = &costs.dense.unwrap()[&Id(1)];
     assert_eq!((shortest.behind_wake, shortest.behind_wait), (3 * US, 3 * US));
+}
+
+#[test]
+fn what_runs_behind_waits_take_beyond_the_shortest_is_a_cost_too() {
+    // 3 or 9 us behind a wait, 7 us behind a wake-up: 3 us of the former are the sleeper's way out of idle.
+    let mut courses = Courses::default();
+    let course = courses.list.entry(Id(0)).or_default();
+    for turn in 0..80_u64 {
+        for step in [
+            Step::Wait { whom: Id(1), slept: Some(US) },
+            Step::Run((3 + 6 * (turn % 2)) * US),
+            Step::Wake { whom: Id(1), idle: true },
+            Step::Run(7 * US),
+        ] {
+            course.steps.push(Timed { at: 0, step });
+        }
+    }
+    course.cpu = 80 * 13 * US;
+    courses.exits = vec![5 * US; 80];
+    let Estimated { idle_exit, wake_remote, .. } = Estimated::of(&courses);
+    assert_eq!((idle_exit, wake_remote), (Some((8 * US, 80)), Some((7 * US, 80))));
 }
 
 #[test]

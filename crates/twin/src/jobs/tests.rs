@@ -22,3 +22,15 @@ fn jobs_have_as_many_slots_as_were_alive_at_once() {
 fn threads_that_execute_nothing_are_no_jobs() {
     assert!(found(&team_of_sleepers()).is_none());
 }
+
+#[test]
+fn processes_that_wait_for_each_other_are_a_pipeline() {
+    let (mut followed, _) = jobs().follow();
+    let program = followed.follower.threads.iter().map(|(id, _)| id).collect();
+    for id in 1..=5 {
+        let course = followed.courses.list.get_mut(&Id(id)).unwrap();
+        let step = Step::Wait { whom: Id(id % 5 + 1), slept: Some(1) };
+        course.steps.extend([crate::course::Timed { at: course.last, step }; 2]);
+    }
+    assert!(find(&followed.follower.threads, &followed.courses, &program).is_none());
+}

@@ -151,6 +151,28 @@ fn a_periodic_thread_is_stopped_with_the_recording() {
 }
 
 #[test]
+fn a_wait_for_a_periodic_thread_lasts_as_long_as_it_did() {
+    let mut stream = periodic();
+    stream.begin(0, 1, 51).wait(2 * MS, 1, 51).wake(400 * MS + 500 * US, 0, 50, 51);
+    stream.begin(400 * MS + 500 * US, 1, 51).end(400 * MS + 900 * US, 1, 51).sort();
+    let made = near(&stream, &options(Chosen::All), (0.03, 0.03));
+    assert!(made.text.contains("io outside 398.5ms"), "{}", made.text);
+}
+
+#[test]
+fn a_quota_holds_for_every_form() {
+    let quota = Some("{ quota: 100ms, period: 100ms }".to_owned());
+    for (stream, chosen) in
+        [(team_of_sleepers(), Chosen::First), (ranks(), Chosen::All), (jobs(), Chosen::First)]
+    {
+        let options = Options { quota: quota.clone(), ..options(chosen) };
+        // It loads, which it would not if the group had no application.
+        let text = made(&stream.follow().0, &options).unwrap().0.text;
+        assert!(text.contains("cgroup: twin"), "{text}");
+    }
+}
+
+#[test]
 fn edges_are_kept_where_no_structure_is_wanted() {
     let edges = Options { form: Form::Edges, ..options(Chosen::First) };
     assert_eq!(near(&team_of_sleepers(), &edges, (0.03, 0.02)).found, Found::Edges);
