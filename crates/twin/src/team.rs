@@ -32,8 +32,8 @@ pub struct Team {
     pub after: u64,
     /// It was found by marks of this name.
     pub mark: Option<String>,
-    /// The share of the waits of its threads that end at a burst of wake-ups; nothing where marks say what is a
-    /// region.
+    /// The share of the waits of its threads that end at a burst of wake-ups; nothing where marks say what
+    /// is a region.
     pub explained: Option<f64>,
     /// Threads poll while they wait, as far as the marks show: cpu time outside of regions, in ns.
     pub polled: u64,

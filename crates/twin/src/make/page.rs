@@ -15,8 +15,8 @@ use crate::write::{plain, time};
 const OTHERS: f64 = 0.03;
 /// What is left out together is named from this share on.
 const LITTLE: f64 = 0.005;
-/// The kernel of a twin where nothing says which was recorded, as of imported scenarios: it has groups, slices and
-/// all scheduling policies.
+/// The kernel of a twin where nothing says which was recorded, as of imported scenarios: it has groups,
+/// slices and all scheduling policies.
 const KERNEL: &str = "linux-6.18";
 /// Another program that computes so long between its waits is one that computes all the time, in ns.
 const HOG: u64 = 10_000_000;
