@@ -218,13 +218,17 @@ impl Store {
                 let run = Row::read(line).map_err(|_| wrong(line))?.run;
                 Ok((run, line.clone()))
             });
-            self.seal(&numbered.collect::<Done<_>>()?)?;
+            self.seal(&numbered.collect::<Done<_>>()?, &Unnamed::new)?;
         }
         Ok(())
     }
 
-    /// Writes runs as a part.
-    fn seal(&self, lines: &BTreeMap<u64, String>) -> Done<()> {
+    /// Writes runs as a part; `make` begins a file.
+    fn seal(
+        &self,
+        lines: &BTreeMap<u64, String>,
+        make: &dyn Fn(&Path) -> io::Result<Unnamed>,
+    ) -> Done<()> {
         let Some(first) = lines.keys().next() else { return Ok(()) };
         let mut body = String::new();
         for line in lines.values() {
@@ -240,7 +244,7 @@ impl Store {
         };
         let name = format!("{first:010}-{}.part", &head.sha256[..8]);
         let path = self.parts().join(name);
-        let written = Unnamed::new(&path).and_then(|mut file| {
+        let written = make(&path).and_then(|mut file| {
             writeln!(file, "{}", serde_json::to_string(&head)?)?;
             file.write_all(body.as_bytes())?;
             file.finish()
@@ -316,6 +320,9 @@ impl Store {
         // The process that had the lock may have removed the file.
         if known && !is_named(&file, path) {
             return Ok(Lock::Elsewhere);
+        }
+        if known {
+            unfinished::clear(&self.parts(), &owner(path));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| StoreError::failed("read", path, &error))?;
@@ -401,6 +408,11 @@ impl Store {
     }
 }
 
+/// Whose files are made under the lock of a journal: its shard's.
+fn owner(journal: &Path) -> String {
+    journal.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// Who has the lock of a journal.
 enum Lock<'a> {
     /// This process.
@@ -434,7 +446,8 @@ impl Journal<'_> {
 
     /// Turns the runs so far into a part.
     pub(crate) fn seal(&mut self) -> Done<()> {
-        self.store.seal(&self.lines)?;
+        let owner = owner(&self.path);
+        self.store.seal(&self.lines, &|path| Unnamed::of(path, &owner))?;
         self.lines.clear();
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
         emptied.map(drop).map_err(|error| StoreError::failed("write", &self.path, &error))

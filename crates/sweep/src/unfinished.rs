@@ -82,7 +82,7 @@ impl Drop for Listed {
 
 /// What makes them, with the permissions of an ordinary file or directory: the umask of the process removes
 /// those that the user does not want.
-fn builder(mode: u32) -> Builder<'static, 'static> {
+fn builder(mode: u32, prefix: &str) -> Builder<'_, 'static> {
     let mut builder = Builder::new();
     #[cfg(unix)]
     {
@@ -91,8 +91,23 @@ fn builder(mode: u32) -> Builder<'static, 'static> {
     }
     #[cfg(not(unix))]
     let _ = mode;
-    builder.prefix(PREFIX);
+    builder.prefix(prefix);
     builder
+}
+
+fn prefix_of(owner: &str) -> String {
+    format!("{PREFIX}{owner}-")
+}
+
+/// Removes what an owner had in the making when it was killed: nothing else could. A file that cannot be
+/// removed stays, and does no harm.
+pub(crate) fn clear(directory: &Path, owner: &str) {
+    let prefix = prefix_of(owner);
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) {
+            What::File.remove(&entry.path());
+        }
+    }
 }
 
 /// A file that has no name yet.
@@ -108,8 +123,20 @@ impl Unfinished {
     /// # Errors
     /// That of the system.
     pub fn new(directory: &Path) -> io::Result<Self> {
+        Self::prefixed(directory, PREFIX)
+    }
+
+    /// Makes one in a directory for an owner, who alone may make files under this name.
+    ///
+    /// # Errors
+    /// That of the system.
+    pub(crate) fn of(directory: &Path, owner: &str) -> io::Result<Self> {
+        Self::prefixed(directory, &prefix_of(owner))
+    }
+
+    fn prefixed(directory: &Path, prefix: &str) -> io::Result<Self> {
         let mut all = all();
-        let file = builder(0o666).tempfile_in(directory).map_err(bare)?;
+        let file = builder(0o666, prefix).tempfile_in(directory).map_err(bare)?;
         let listed = Listed::new(&mut all, file.path(), What::File);
         Ok(Self { out: BufWriter::new(file), listed })
     }
@@ -209,7 +236,7 @@ impl UnfinishedDirectory {
     /// That of the system.
     pub fn new(above: &Path) -> io::Result<Self> {
         let mut all = all();
-        let directory = builder(0o777).tempdir_in(above).map_err(bare)?;
+        let directory = builder(0o777, PREFIX).tempdir_in(above).map_err(bare)?;
         let listed = Listed::new(&mut all, directory.path(), What::Whole);
         Ok(Self { directory, _listed: listed })
     }

@@ -18,6 +18,13 @@ impl Unnamed {
         Ok(Self { out, path: path.to_owned() })
     }
 
+    /// As [`Self::new`], for an owner, whose files are removed when it has been killed
+    /// ([`crate::unfinished::clear`]).
+    pub(crate) fn of(path: &Path, owner: &str) -> io::Result<Self> {
+        let out = Unfinished::of(path.parent().unwrap_or(Path::new(".")), owner)?;
+        Ok(Self { out, path: path.to_owned() })
+    }
+
     /// Gives it its name, in place of a file that is there.
     pub(crate) fn finish(self) -> io::Result<()> {
         self.named(true)

@@ -190,9 +190,14 @@ fn twenty_kills_lose_only_the_runs_in_hand() {
         assert!(now > there || ended, "{now} runs after {there}");
         there = now;
     }
+    // What a worker leaves that is killed between a file and its name; another owner's file stays.
+    let left = folder.join("killed/parts");
+    fs::write(left.join(".oversim-0-of-1-left"), "half").unwrap();
+    fs::write(left.join(".oversim-1-of-2-theirs"), "half").unwrap();
     assert_eq!(oversim(folder, &run).0, 0);
     assert_eq!(oversim(folder, &["sweep", "long.yaml", "-o", "whole", "--jobs", "1"]).0, 0);
     assert!(merged(folder, "killed") == merged(folder, "whole"));
+    fs::remove_file(left.join(".oversim-1-of-2-theirs")).unwrap();
     let rest = parts(folder, "killed");
     assert!(rest.iter().all(|name| name.ends_with(".part")), "{rest:?}");
 }
