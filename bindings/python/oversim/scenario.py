@@ -107,6 +107,8 @@ class Scenario:
     #: `apps.APP.runtime.mpi.PARAMETER`, `apps.APP.runtime.openmp.PARAMETER`, `policies.LABEL.PARAMETER`,
     #: `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.
     sweep: Mapping[str, Any] | None = None
+    #: Paths whose values are known only within a range, each with the smallest and the largest value.
+    uncertain: Mapping[str, Any] | None = None
     #: Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default 1).
     threads_per_core: int | None = None
     #: `dedicated`: each application also runs alone, pinned, with one thread per core, or with all its tasks where

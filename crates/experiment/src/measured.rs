@@ -191,6 +191,7 @@ fn described(provenance: &Provenance) -> Experiment {
         configurations: from.configurations,
         policies: from.policies,
         machines: from.machines,
+        uncertain: Vec::new(),
         shortened: from.shortened,
         objective: from.objective.unwrap_or(Objective::Makespan),
         background: from.apps.iter().map(|app| from.background.contains(app)).collect(),

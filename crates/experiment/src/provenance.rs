@@ -12,7 +12,7 @@ use crate::setups::{self, Setup, Unused};
 use crate::statistics::rounded;
 use scenario::configuration::{Axis, Configuration};
 use scenario::objective::Objective;
-use scenario::plan::Experiment;
+use scenario::plan::{Experiment, Input};
 pub use scenario::plan::{MachineOrigin, Shortened};
 
 /// Version of the model: a change that moves any simulated number moves this name.
@@ -39,6 +39,9 @@ pub struct Provenance {
     pub overrides: Vec<String>,
     /// The machines simulated.
     pub machines: Vec<MachineOrigin>,
+    /// Values that the scenario itself states as uncertain, with their paths as names; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncertain: Vec<Input>,
     /// Names of the kernels simulated.
     pub kernels: Vec<String>,
     /// The swept paths with their values; empty without a sweep.
@@ -152,6 +155,7 @@ impl Provenance {
             scenario_sha256: sha256(experiment.scenario_text.as_bytes()),
             overrides: experiment.overrides.clone(),
             machines: experiment.machines.clone(),
+            uncertain: experiment.uncertain.iter().map(Input::stated).collect(),
             kernels: distinct(experiment.runs.iter().map(|r| r.kernel.name.as_str())),
             sweep: experiment.axes.clone(),
             configurations: experiment.configurations.clone(),

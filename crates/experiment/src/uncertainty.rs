@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use scenario::Draw;
-use scenario::plan::Experiment;
+use scenario::plan::{Experiment, UncertainValue};
 
 use crate::result::{Cell, DrawnInput, InputError, Results, Uncertainty};
 use crate::run::{self, RunError};
@@ -27,12 +27,13 @@ pub fn run(
         let draw = Experiment { best_partition: false, ..draw.clone() };
         drawn.push(run::run(&draw, jobs, progress)?);
     }
-    add(&mut results, &drawn);
+    add(&mut results, &experiment.uncertain, &drawn);
     Ok(results)
 }
 
-/// Adds to each value of a result what the draws say about it.
-fn add(results: &mut Results, drawn: &[Results]) {
+/// Adds to each value of a result what the draws say about it; `stated`: what the scenario itself states as
+/// uncertain.
+fn add(results: &mut Results, stated: &[UncertainValue], drawn: &[Results]) {
     let cells: Vec<BTreeMap<_, &Cell>> =
         drawn.iter().map(|one| one.cells.iter().map(|cell| (key(cell), cell)).collect()).collect();
     let errors: Vec<Option<InputError>> = results
@@ -46,7 +47,7 @@ fn add(results: &mut Results, drawn: &[Results]) {
     results.uncertainty = Some(Uncertainty {
         draws: drawn.len() as u32,
         runs: drawn.iter().map(|one| one.provenance.runs).sum(),
-        inputs: inputs(results, drawn.len() as u32),
+        inputs: inputs(results, stated, drawn.len() as u32),
     });
 }
 
@@ -55,22 +56,29 @@ fn key(cell: &Cell) -> (&str, &str, &str, &str) {
     (&cell.configuration, &cell.policy, &cell.app, &cell.metric)
 }
 
-/// The inputs of all machines with their places in each draw.
-fn inputs(results: &Results, draws: u32) -> Vec<DrawnInput> {
+/// The inputs of all machines with their places in each draw, and before them those of the scenario.
+fn inputs(results: &Results, stated: &[UncertainValue], draws: u32) -> Vec<DrawnInput> {
     /// Steps into which a range is divided to state a place in it.
     const STEPS: u64 = 1_000_000;
-    let each = results.provenance.machines.iter().flat_map(|machine| {
+    let each = || (0..draws).map(|number| Draw { number, of: draws });
+    let of_scenario = stated.iter().map(|value| DrawnInput {
+        machine: String::new(),
+        name: value.path.clone(),
+        range: [value.low.clone(), value.high.clone()],
+        places: each().map(|draw| rounded(value.place(draw))).collect(),
+    });
+    let of_machines = results.provenance.machines.iter().flat_map(|machine| {
         machine.inputs.iter().map(|input| DrawnInput {
             machine: machine.name.clone(),
             name: input.name.clone(),
             range: [input.low.clone(), input.high.clone()],
-            places: (0..draws)
-                .map(|number| Draw { number, of: draws }.value(&input.name, 0, STEPS))
+            places: each()
+                .map(|draw| draw.value(&input.name, 0, STEPS))
                 .map(|place| rounded(place as f64 / STEPS as f64))
                 .collect(),
         })
     });
-    each.collect()
+    of_scenario.chain(of_machines).collect()
 }
 
 /// What the cells of the draws say about a value; none where it has no values by seed, or fewer than two

@@ -21,11 +21,7 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
         return Some(form);
     }
     if first().next().is_some_and(|line| line.starts_with("JobID")) {
-        return Some(
-            "it is a table of sacct. Write one application for each job: `tasks` is AllocCPUS, the work of a \
-             task \
-                TotalCPU divided by it, `start` the time since the first Start; see `oversim explain Slurm`",
-        );
+        return Some("it is a table of sacct: `oversim profile` makes a scenario of it");
     }
     if head().any(|line| line.starts_with("#SBATCH")) {
         return Some(

@@ -13,7 +13,7 @@ use crate::plan::{Experiment, RunPlan};
 use crate::resolve::{Frame, Held, assemble, frame, resolve_configuration, runs};
 use crate::resolved::Resolved;
 use crate::sweep::Sweep;
-use crate::{Known, Opened, Reader};
+use crate::{Known, Opened, Reader, uncertain_paths};
 
 /// Longest message of a configuration with an error, in bytes.
 const MESSAGE: usize = 500;
@@ -79,7 +79,7 @@ impl Grid {
         text: &str,
         overrides: &Overrides,
     ) -> Result<Self, Problems> {
-        let Opened { sources, root, mut reader, applied, text } =
+        let Opened { sources, root, mut reader, applied, uncertain, text } =
             Opened::read(policies, name, text, overrides)?;
         let known = reader.context.clone();
         let mut frame_read = None;
@@ -109,6 +109,9 @@ impl Grid {
                 }
             }
         }
+        if reader.is_clean() && overrides.draw.is_none() {
+            uncertain_paths::try_ends(&root, &uncertain, &mut reader);
+        }
         let (Some(frame), true) = (frame_read, reader.is_clean()) else {
             return Err(Problems::new(sources, reader.problems()));
         };
@@ -121,7 +124,12 @@ impl Grid {
             sweep,
             frame,
             stepwise: overrides.stepwise,
-            trial: Experiment { scenario_text: text, overrides: applied, ..trial },
+            trial: Experiment {
+                scenario_text: text,
+                overrides: applied,
+                uncertain: uncertain.into_iter().map(|found| found.value).collect(),
+                ..trial
+            },
         })
     }
 

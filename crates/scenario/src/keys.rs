@@ -19,7 +19,7 @@ use workloads::runtimes::Role;
 
 keys! {
     /// A scenario as written.
-    #[expect(dead_code, reason = "nothing reads `templates`, which are a place for anchors")]
+    #[expect(dead_code, reason = "`templates` are for anchors, and `uncertain` is read before the others")]
     struct Scenario
 
     /// Name in reports.
@@ -109,6 +109,19 @@ keys! {
             from a `seed` (default 1). `when` has conditions: only configurations that fulfil all of them \
             run.",
         example: "sweep: { threads_per_core: [1, 2], kernel.tick: 1ms..4ms:*2 }",
+    }
+
+    /// Paths whose values are known only within a range, each with the smallest and the largest value.
+    uncertain: Uncertain {
+        edit: Edit::Fixed,
+        more: "An ordinary run has the single values of the scenario, which must lie in their ranges. \
+            `oversim run --uncertainty=N` also runs the scenario N times with values drawn from these \
+            ranges and from those of the machine's estimates; a range of a value of the machine replaces \
+            that of its file. If the ends differ by more than a factor of 10, the logarithm is drawn \
+            evenly, otherwise the value (a range from 0 too). What `--set` or `--sweep` states is not \
+            drawn. Paths as in `sweep`, without those that it sweeps. Default: none.",
+        example: "uncertain: { apps.code.workload.intervals: 10..1000, machine.switch_thread: 300ns..2us }\n\
+            apps: { code: { workload: { spmd: { work: 1s, intervals: 50 } } } }",
     }
 
     /// Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default
@@ -454,6 +467,12 @@ const WORDS: [&str; 3] = ["zip", "sample", "when"];
 pub(crate) struct Sweep;
 
 impl Sweep {
+    /// The regular expression of all paths, without anchors.
+    fn pattern() -> String {
+        let forms: Vec<String> = Self::paths().into_iter().map(|(form, _)| form).collect();
+        forms.join("|")
+    }
+
     /// What the regular expression of a path and its description have for each form.
     fn paths() -> Vec<(String, Vec<String>)> {
         let swept = || SCENARIO.iter().filter(|key| key.allows(Edit::Sweep));
@@ -504,10 +523,23 @@ impl Sweep {
     }
 }
 
+/// Paths and the range of each.
+pub(crate) struct Uncertain;
+
+impl Form for Uncertain {
+    fn schema(key: &Key, _: &PolicyRegistry) -> Json {
+        json!({
+            "type": "object",
+            "description": key.about(),
+            "propertyNames": { "pattern": format!("^({})$", Sweep::pattern()) },
+            "additionalProperties": { "type": "string", "pattern": r"^[0-9][^:]*\.\.\s*[0-9][^:]*$" },
+        })
+    }
+}
+
 impl Form for Sweep {
     fn schema(key: &Key, _: &PolicyRegistry) -> Json {
-        let forms: Vec<String> = Self::paths().into_iter().map(|(form, _)| form).collect();
-        let path = forms.join("|");
+        let path = Self::pattern();
         let values = json!({
             "anyOf": [
                 { "type": "array", "minItems": 1 },

@@ -30,6 +30,7 @@ mod policies;
 mod program_files;
 mod program_keys;
 mod programs;
+mod range;
 mod ranks;
 mod registries;
 mod resolve;
@@ -40,10 +41,12 @@ pub mod subject;
 mod sweep;
 mod together;
 mod traps;
+mod uncertain;
+mod uncertain_paths;
 mod units;
 pub mod written;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notation::diagnostics::{Diagnostic, Place, Problems, Sources};
@@ -57,6 +60,8 @@ pub use machines::Draw;
 pub use overrides::{Overrides, alike};
 use plan::Experiment;
 pub use settable::{SettablePath, settable};
+pub use uncertain::UncertainValue;
+use uncertain_paths::Found;
 
 /// What a scenario is read with.
 pub(crate) type Reader = notation::reader::Reader<Known>;
@@ -70,6 +75,8 @@ pub(crate) struct Known {
     pub(crate) policies: PolicyRegistry,
     /// The draw that replaces the uncertain values of machines.
     pub(crate) draw: Option<Draw>,
+    /// Values of the machine that the scenario itself states as uncertain.
+    pub(crate) stated: Arc<BTreeSet<String>>,
     /// The texts that places refer to.
     pub(crate) sources: Arc<Sources>,
 }
@@ -107,11 +114,19 @@ pub fn examine(
 ) -> Result<Experiment, Problems> {
     let mut opened = Opened::read(policies, name, text, overrides)?;
     let resolved = resolve::experiment(&opened.root, &mut opened.reader, overrides);
+    opened.try_ends();
     match resolved {
         Some(experiment) if opened.reader.is_clean() => {
             let best_partition = experiment.best_partition || overrides.best_partition;
-            let (scenario_text, applied) = (opened.text, opened.applied);
-            let mut done = Experiment { scenario_text, overrides: applied, best_partition, ..experiment };
+            let uncertain = opened.uncertain.iter().map(|found| found.value.clone()).collect();
+            let (scenario_text, overrides_applied) = (opened.text, opened.applied);
+            let mut done = Experiment {
+                scenario_text,
+                overrides: overrides_applied,
+                uncertain,
+                best_partition,
+                ..experiment
+            };
             if overrides.warn {
                 let remarks = opened.reader.remarks().to_vec();
                 let load = |other: &Overrides| load_with(policies, name, text, other).ok();
@@ -130,6 +145,8 @@ pub(crate) struct Opened {
     reader: Reader,
     /// The overrides as `path=value`.
     applied: Vec<String>,
+    /// What the scenario states as uncertain; the tree has the values of the draw, if there is one.
+    uncertain: Vec<Found>,
     /// The file, and behind it the machine files.
     text: String,
 }
@@ -150,6 +167,7 @@ impl Opened {
             machines: Arc::default(),
             policies: policies.clone(),
             draw: overrides.draw,
+            stated: Arc::default(),
             sources: Arc::new(Sources::new(name, "")),
         };
         let mut reader = Reader::new(known);
@@ -160,7 +178,18 @@ impl Opened {
         text.push_str(&program_files::read_all(&mut root, name, &mut sources, &mut reader));
         text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
         reader.context.sources = Arc::new(sources.clone());
-        Ok(Self { sources, root, reader, applied, text })
+        let uncertain = uncertain_paths::read(&root, &mut reader);
+        if let Some(draw) = overrides.draw {
+            uncertain_paths::set_drawn(&mut root, &uncertain, draw);
+        }
+        Ok(Self { sources, root, reader, applied, uncertain, text })
+    }
+
+    /// Tries the ends of uncertain values in a scenario that is right so far. A draw has values of its own.
+    fn try_ends(&mut self) {
+        if self.reader.is_clean() && self.reader.context.draw.is_none() {
+            uncertain_paths::try_ends(&self.root, &self.uncertain, &mut self.reader);
+        }
     }
 }
 

@@ -16,3 +16,6 @@ pub(crate) const MAX_CONFIGURATIONS: usize = 10_000;
 pub(crate) const MAX_GRID: usize = 10_000_000;
 /// Most configurations of a `sample`, which are held in memory.
 pub(crate) const MAX_SAMPLES: u64 = 100_000;
+/// Most uncertain values of a scenario: each end is tried by reading the scenario with it, and each value is
+/// part of the results.
+pub(crate) const MAX_UNCERTAIN: usize = 200;

@@ -72,6 +72,7 @@ impl Overrides {
             if let Err(problem) = set_pair(root, option, &pair, sources) {
                 reader.add(problem);
             }
+            settle(root, path_of(&pair));
             applied.push(pair);
         }
         for (at, pair) in self.sweep.iter().enumerate() {
@@ -80,17 +81,24 @@ impl Overrides {
             if let Err(problem) = sweep_pair(root, "--sweep", pair, twice, sources) {
                 reader.add(problem);
             }
+            settle(root, path);
             applied.push(format!("sweep.{pair}"));
         }
         if let Some(axis) = &self.vary {
             if let Err(problem) = self.varied(root, axis, sources) {
                 reader.add(problem);
             }
+            settle(root, path_of(axis));
             applied.push(format!("sweep.{axis}"));
         }
         if !self.policies.is_empty() {
+            let before: Vec<String> = paths::policy_labels(root).into_iter().map(str::to_owned).collect();
             if let Err(problem) = choose_policies(root, &self.policies, sources) {
                 reader.add(problem);
+            }
+            let left: Vec<String> = paths::policy_labels(root).into_iter().map(str::to_owned).collect();
+            for label in before.iter().filter(|label| !left.contains(label)) {
+                settle(root, &format!("policies.{label}"));
             }
             applied.push(format!("policies={}", self.policies.join(",")));
         }
@@ -158,6 +166,16 @@ impl Overrides {
 
 fn path_of(pair: &str) -> &str {
     pair.split('=').next().unwrap_or_default().trim()
+}
+
+/// The command line states what is at this path, or leaves it out: nothing in it is uncertain any more.
+fn settle(root: &mut Node, path: &str) {
+    let found = root.get("uncertain").map_or(&[][..], |uncertain| uncertain.value.entries());
+    let settled = found.iter().filter(|entry| paths::replaces(path, &entry.key));
+    let settled: Vec<String> = settled.map(|entry| entry.key.clone()).collect();
+    if let Some(uncertain) = (!settled.is_empty()).then(|| root.child("uncertain", Place::NONE)).flatten() {
+        settled.iter().for_each(|path| uncertain.remove(path));
+    }
 }
 
 /// Whether two experiments have the same runs.

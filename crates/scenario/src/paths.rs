@@ -109,6 +109,46 @@ fn set_key(
     Ok(())
 }
 
+/// The value at a path as written; none where the scenario leaves it to its default.
+pub(crate) fn get<'a>(root: &'a Node, path: &str) -> Option<&'a Node> {
+    let parts: Vec<&str> = path.split('.').collect();
+    match parts.as_slice() {
+        ["policies", label, rest @ ..] => {
+            let Content::List(items) = &root.get("policies")?.value.content else { return None };
+            let of_label = |item: &&Node| label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(label));
+            within(items.iter().find(of_label)?, rest)
+        }
+        rest => within(root, rest),
+    }
+}
+
+/// What a path names within a node: a key of a mapping, or a parameter of the name that was chosen there.
+fn within<'a>(node: &'a Node, path: &[&str]) -> Option<&'a Node> {
+    let Some((first, rest)) = path.split_first() else { return Some(node) };
+    if let Some(entry) = node.get(first) {
+        return within(&entry.value, rest);
+    }
+    let chosen = node.entries().iter().find(|entry| !BESIDE.contains(&entry.key.as_str()))?;
+    within(&chosen.value.get(first)?.value, rest)
+}
+
+/// Whether a value at the path `outer` replaces the one at `path`: it is the same path, or names what
+/// contains it. Labels of policies are alike in upper and lower case, and the number of tasks of an
+/// application has two paths.
+pub(crate) fn replaces(outer: &str, path: &str) -> bool {
+    let parts = |path: &str| -> Vec<String> {
+        let parts = path.split('.').map(str::to_owned);
+        let mut parts: Vec<String> = parts.collect();
+        match parts.as_mut_slice() {
+            [first, label, ..] if first == "policies" => label.make_ascii_lowercase(),
+            [first, _, key] if first == "apps" && key == "threads_per_core" => "tasks".clone_into(key),
+            _ => {}
+        }
+        parts
+    };
+    parts(path).starts_with(&parts(outer))
+}
+
 /// Deepest path within the names of a program: `kinds.worker.runtime.block.parameter`.
 const MOST_DEEP: usize = 4;
 
@@ -233,7 +273,7 @@ fn same_end(path: &str, known: &[String]) -> Option<String> {
 }
 
 /// An unknown path, with the nearest one that is known.
-fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
+pub(crate) fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
     let known = settable::paths(&PolicyRegistry::default(), Some(root), edit);
     let known: Vec<String> = known.into_iter().map(|known| known.path).collect();
     let parts: Vec<&str> = path.split('.').collect();
@@ -255,7 +295,7 @@ fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
 }
 
 /// The labels of the policies of a scenario.
-fn policy_labels(root: &Node) -> Vec<&str> {
+pub(crate) fn policy_labels(root: &Node) -> Vec<&str> {
     match root.get("policies").map(|policies| &policies.value.content) {
         Some(Content::List(items)) => items.iter().filter_map(label_of).collect(),
         _ => Vec::new(),

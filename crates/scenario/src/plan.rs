@@ -15,6 +15,7 @@ use sim_core::time::Time;
 
 use crate::configuration::{Axis, Configuration};
 use crate::objective::Objective;
+pub use crate::uncertain::UncertainValue;
 use crate::written::Written;
 
 /// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the
@@ -39,6 +40,10 @@ pub struct Experiment {
     pub policies: Vec<String>,
     /// The machines of all configurations, each once.
     pub machines: Vec<MachineOrigin>,
+    /// Values that the author of the scenario knows only within a range, in the order written; those that
+    /// the command line sets are not among them. Under [`crate::Overrides::draw`] the runs have the values
+    /// of the draw.
+    pub uncertain: Vec<UncertainValue>,
     /// Applications of which only a part is simulated.
     pub shortened: Vec<Shortened>,
     /// Names of the applications in the order written, background ones included.
@@ -120,14 +125,15 @@ pub struct MachineOrigin {
     pub cpu_numbers: Vec<u32>,
 }
 
-/// An uncertain value of a machine, as a scenario would write it.
+/// An uncertain value of a machine or of a scenario, as a scenario would write it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
-    /// The parameter.
+    /// The parameter of the machine; of a value of the scenario its path.
     pub name: String,
     /// Its value.
     pub value: String,
-    /// The smallest value of its range: as the machine's file states it, else a fifth below the value.
+    /// The smallest value of its range: as the scenario or the machine's file states it, else a fifth below
+    /// the value.
     pub low: String,
     /// The largest one: as stated, else a fifth above the value.
     pub high: String,
@@ -138,6 +144,13 @@ pub struct Input {
 }
 
 impl Input {
+    /// A value that the scenario itself states as uncertain.
+    #[must_use]
+    pub fn stated(value: &UncertainValue) -> Self {
+        let UncertainValue { path, value: held, low, high, .. } = value.clone();
+        Self { name: path, value: held, low, high, numbers: value.in_results() }
+    }
+
     pub(crate) fn of(input: &machines::Input) -> Self {
         let machines::Input { parameter, kind, value, low, high } = *input;
         Self {

@@ -32,7 +32,9 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Chosen
         reader.wrong(chosen.place, message);
         return None;
     }
-    let set: Vec<&str> = chosen.parameters.iter().map(|entry| entry.key.as_str()).collect();
+    let stated = Arc::clone(&reader.context.stated);
+    let mut set: Vec<&str> = chosen.parameters.iter().map(|entry| entry.key.as_str()).collect();
+    set.extend(stated.iter().map(String::as_str));
     let disturbed = entry.notes.iter().filter(|note| note.disturbed()).count();
     if disturbed > 0 {
         reader.remark(format!(

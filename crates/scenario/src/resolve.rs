@@ -336,6 +336,7 @@ pub(crate) fn assemble(
         configurations,
         policies: labels,
         machines: machines(resolved),
+        uncertain: Vec::new(),
         shortened: shortened(resolved),
         apps: specs().map(|spec| spec.name.clone()).collect(),
         background: specs().map(|spec| spec.background).collect(),

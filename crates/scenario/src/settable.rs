@@ -23,6 +23,8 @@ pub struct SettablePath {
     pub about: String,
     /// The values, if only some words are valid.
     pub words: Vec<String>,
+    /// The parameter that it names, with its default, if it names one.
+    pub(crate) parameter: Option<Parameter>,
 }
 
 /// The paths that `--set` accepts, or `--sweep` if `swept`. Without the text of a scenario, or with an
@@ -35,6 +37,22 @@ pub fn settable(policies: &PolicyRegistry, text: Option<&str>, swept: bool) -> V
 
 /// The same for a scenario that has been read.
 pub(crate) fn paths(policies: &PolicyRegistry, root: Option<&Node>, edit: Edit) -> Vec<SettablePath> {
+    let machine = root.and_then(machine_name).and_then(|name| machines::resolve(name).ok());
+    paths_on(policies, root, edit, machine.as_ref())
+}
+
+/// The name of the machine of a scenario.
+pub(crate) fn machine_name(root: &Node) -> Option<&str> {
+    name_of(&root.get("machine")?.value)
+}
+
+/// The same with its machine, which a file may describe.
+pub(crate) fn paths_on(
+    policies: &PolicyRegistry,
+    root: Option<&Node>,
+    edit: Edit,
+    machine: Option<&machines::Entry>,
+) -> Vec<SettablePath> {
     let mut paths = Paths::default();
     let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
     for key in allowed() {
@@ -54,10 +72,8 @@ pub(crate) fn paths(policies: &PolicyRegistry, root: Option<&Node>, edit: Edit) 
             Inside::Nothing | Inside::Parameters | Inside::Either(_) | Inside::Tree(_) => {}
         }
     }
-    let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
-    paths
-        .table("machine", machine.as_ref().map_or(machines::Parameters::TABLE, |entry| entry.values.table()));
-    let own = machine.as_ref().and_then(|entry| entry.kernel.as_deref());
+    paths.table("machine", machine.map_or(machines::Parameters::TABLE, |entry| entry.values.table()));
+    let own = machine.and_then(|entry| entry.kernel.as_deref());
     let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
     paths.table("kernel", kernels::KERNELS.resolve(kernel).map_or(&[], |entry| entry.parameters));
     for app in node("apps").map_or(&[][..], Node::entries) {
@@ -89,7 +105,7 @@ struct Paths(Vec<SettablePath>);
 impl Paths {
     fn add(&mut self, path: String, about: &str, words: &[&str]) {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        self.0.push(SettablePath { path, about: about.to_owned(), words });
+        self.0.push(SettablePath { path, about: about.to_owned(), words, parameter: None });
     }
 
     fn table(&mut self, prefix: &str, table: &[Parameter]) {
@@ -100,6 +116,9 @@ impl Paths {
                 _ => &[],
             };
             self.add(format!("{prefix}.{}", parameter.name), parameter.about, words);
+            if let Some(added) = self.0.last_mut() {
+                added.parameter = Some(*parameter);
+            }
         }
     }
 
@@ -163,6 +182,8 @@ impl Paths {
         let prefix = format!("policies.{label}");
         self.table(&prefix, entry.parameters);
         self.add(format!("{prefix}.over"), "The kernel-level policy under this one.", &[]);
+        let over = item.get("over").and_then(|over| policies.find(name_of(&over.value)?));
+        self.table(&format!("{prefix}.over"), over.map_or(&[], |entry| entry.parameters));
         self.table(&format!("{prefix}.perturb"), Perturbation::TABLE);
     }
 }

@@ -224,11 +224,7 @@ impl Store {
     }
 
     /// Writes runs as a part; `make` begins a file.
-    fn seal(
-        &self,
-        lines: &BTreeMap<u64, String>,
-        make: &dyn Fn(&Path) -> io::Result<Unnamed>,
-    ) -> Done<()> {
+    fn seal(&self, lines: &BTreeMap<u64, String>, make: &dyn Fn(&Path) -> io::Result<Unnamed>) -> Done<()> {
         let Some(first) = lines.keys().next() else { return Ok(()) };
         let mut body = String::new();
         for line in lines.values() {

@@ -145,7 +145,8 @@ fn draws(
     (name, text): (&str, &str),
 ) -> Result<Vec<Experiment>, Failure> {
     let Some(of) = args.uncertainty else { return Ok(Vec::new()) };
-    if experiment.machines.iter().all(|machine| machine.inputs.is_empty()) {
+    let machines = experiment.machines.iter().all(|machine| machine.inputs.is_empty());
+    if experiment.uncertain.is_empty() && machines {
         let why = "the scenario sets every estimated value that can act, or there is none";
         return Err(Failure::Input(format!("--uncertainty has nothing to draw: {why}")));
     }

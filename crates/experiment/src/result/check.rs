@@ -3,6 +3,7 @@
 
 use notation::neutral::{first_invisible, is_invisible};
 use scenario::configuration::{Setting, Settings};
+use scenario::plan::Input;
 
 use super::Results;
 use crate::provenance::Provenance;
@@ -79,6 +80,12 @@ pub fn texts(results: &Results) -> Result<(), String> {
     Ok(())
 }
 
+/// Uncertain values of the header.
+fn inputs(inputs: &[Input], field: &str) -> Result<(), String> {
+    let texts = inputs.iter().flat_map(|input| [&input.name, &input.value, &input.low, &input.high]);
+    texts.into_iter().try_for_each(|text| check(Form::Line, text, || format!("provenance.{field}")))
+}
+
 /// The header of the result.
 fn provenance(results: &Results) -> Result<(), String> {
     let p = &results.provenance;
@@ -111,12 +118,9 @@ fn provenance(results: &Results) -> Result<(), String> {
             .topology
             .iter()
             .try_for_each(|text| one(Form::Line, &format!("machines[{at}].topology"), text))?;
-        for input in &machine.inputs {
-            let texts = [&input.name, &input.value, &input.low, &input.high];
-            let place = format!("machines[{at}].inputs");
-            texts.into_iter().try_for_each(|text| one(Form::Line, &place, text))?;
-        }
+        inputs(&machine.inputs, &format!("machines[{at}].inputs"))?;
     }
+    inputs(&p.uncertain, "uncertain")?;
     for (at, setup) in p.setups.iter().enumerate() {
         one(Form::Name, &format!("setups[{at}].app"), &setup.app)?;
         one(Form::Line, &format!("setups[{at}].machine"), &setup.machine)?;

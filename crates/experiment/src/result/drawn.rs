@@ -28,12 +28,13 @@ pub struct Uncertainty {
 /// An uncertain input and its values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DrawnInput {
-    /// The machine.
+    /// The machine; empty for a value that the scenario itself states as uncertain.
     pub machine: String,
-    /// The parameter.
+    /// The parameter of the machine, or the path of the value of the scenario.
     pub name: String,
     /// The smallest and the largest value of its range, as a scenario would write them.
     pub range: [String; 2],
-    /// Where the value of each draw lies in the range, from 0 to 1.
+    /// Where the value of each draw lies in the range, from 0 to 1: for a value of the scenario on a
+    /// logarithmic scale if the ends of its range differ by more than a factor of 10.
     pub places: Vec<f64>,
 }

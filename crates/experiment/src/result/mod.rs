@@ -357,6 +357,7 @@ pub(crate) mod fixture {
                     inputs: Vec::new(),
                     cpu_numbers: Vec::new(),
                 }],
+                uncertain: Vec::new(),
                 kernels: strings(&["linux-2.6.28"]),
                 sweep: vec![Axis::new("threads_per_core", strings(&["1"]))],
                 configurations: vec![Configuration {

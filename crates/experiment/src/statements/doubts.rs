@@ -1,5 +1,6 @@
-//! What limits the trust in a result: seeds, runs that did not complete, the estimated input that moves it
-//! most, shortened programs, and what the model is known to be weak in.
+//! What limits the trust in a result: seeds, runs that did not complete, values that are known only within
+//! ranges, the estimated input that moves it most, shortened programs, and what the model is known to be weak
+//! in.
 
 use std::collections::BTreeSet;
 
@@ -54,6 +55,7 @@ pub fn doubts(table: &Table<'_>, extremes: Option<&Extremes<'_>>) -> Vec<String>
 /// not be read without, and the estimate that moves it.
 fn of_best(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<String> {
     let mut doubts = cautions::all(table, &extremes.best, extremes.worst.as_ref());
+    doubts.extend(stated(table));
     doubts.extend(inputs(table, extremes));
     doubts
 }
@@ -193,6 +195,34 @@ fn sampled(table: &Table<'_>) -> Option<String> {
         plural(table.results.provenance.runs, "run", "runs"),
         number::variation(sampled.error * 100.0)
     ))
+}
+
+/// What the scenario itself states as uncertain. Where the values were drawn, a line of the answer is about
+/// them.
+fn stated(table: &Table<'_>) -> Option<String> {
+    let uncertain = &table.results.provenance.uncertain;
+    if table.results.uncertainty.is_some() {
+        return None;
+    }
+    match uncertain.as_slice() {
+        [] => None,
+        [Input { name, value, low, high, .. }] => Some(format!(
+            "{name} is known only within {low} to {high}, and this is the answer for {value}: try \
+             --uncertainty."
+        )),
+        all => {
+            let names: Vec<&str> = all.iter().take(NAMED).map(|input| input.name.as_str()).collect();
+            let (such, names) = match names.as_slice() {
+                [some @ .., _] if all.len() > NAMED => ("such as ", listed(some)),
+                names => ("", listed(names)),
+            };
+            Some(format!(
+                "{} values are known only within ranges ({such}{names}), and this is the answer for one \
+                 value of each: try --uncertainty.",
+                all.len()
+            ))
+        }
+    }
 }
 
 /// The estimated value of the machine that moves the best value most, where it can move it by more than the

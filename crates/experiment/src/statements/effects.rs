@@ -111,13 +111,14 @@ pub fn largest<'a>(table: &Table<'a>, standing: &Standing<'_>) -> Option<Effect<
     let least = here().filter_map(|s| Some(s.bound?[0])).min().unwrap_or(0);
     let most_bound = here().filter_map(|s| Some(s.bound?[1])).max().unwrap_or(1_000);
     let idle = of_all(table, standing, "idle time").unwrap_or(0.0) > 0.0;
-    let acts = |input: &&Input| match input.name.as_str() {
+    let acts = |input: &&Input| match parameter(input) {
         "wake_remote" | "ipi" => setup.cpus > 1,
         "idle_exit" => setup.cpus > 1 && idle,
         "smt_poll" => here().any(|s| s.polls_first || s.bound.is_none()),
         _ => true,
     };
-    let inputs: Vec<&Input> = machines.flat_map(|machine| &machine.inputs).filter(acts).collect();
+    let estimates = machines.flat_map(|machine| &machine.inputs).chain(&provenance.uncertain);
+    let inputs: Vec<&Input> = estimates.filter(acts).collect();
     let part = |name: &str| match name {
         "smt_compute" => f64::from(1_000 - least.min(1_000)) / 1e3,
         "smt_memory" => f64::from(most_bound) / 1e3,
@@ -125,14 +126,14 @@ pub fn largest<'a>(table: &Table<'a>, standing: &Standing<'_>) -> Option<Effect<
     };
     let sized = |input: &&'a Input| {
         let effect = of(table, standing, input)?;
-        let size = effect.size * part(&input.name);
+        let size = effect.size * part(parameter(input));
         (size > 0.0).then_some(Effect { size, ..effect })
     };
     let all = inputs.iter().rev().filter_map(sized);
     let mut most = all.max_by(|a, b| a.size.total_cmp(&b.size))?;
     let kind = |input: &Input| acts_on(input).map(Acts::kind);
     let alike =
-        inputs.iter().filter(|input| kind(input) == kind(most.input) && part(&input.name) > 0.0).count();
+        inputs.iter().filter(|input| kind(input) == kind(most.input) && part(parameter(input)) > 0.0).count();
     most.others = alike > 1;
     Some(most)
 }
@@ -150,9 +151,14 @@ impl Acts {
     }
 }
 
+/// The parameter of the machine that an input is; the path of another value of a scenario names none.
+fn parameter(input: &Input) -> &str {
+    input.name.strip_prefix("machine.").unwrap_or(&input.name)
+}
+
 /// What an input acts on.
 fn acts_on(input: &Input) -> Option<Acts> {
-    INPUTS.iter().find(|(name, _)| *name == input.name).map(|(_, acts)| *acts)
+    INPUTS.iter().find(|(name, _)| *name == parameter(input)).map(|(_, acts)| *acts)
 }
 
 /// The effect of an input on a standing.

@@ -35,9 +35,11 @@ pub fn inputs<'a>(
         rank_correlation,
     });
     let values = uncertainty.inputs.len();
+    let stated = uncertainty.inputs.iter().filter(|input| input.machine.is_empty()).count();
     (stays_best.is_some() || change.is_some()).then_some(Inputs {
         draws,
         values,
+        stated: (stated > 0).then_some(stated),
         machine,
         best,
         stays_best,

@@ -149,6 +149,9 @@ pub struct Inputs<'a> {
     pub draws: usize,
     /// Number of the uncertain inputs.
     pub values: usize,
+    /// Number of those among them that the scenario itself states as uncertain; none without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated: Option<usize>,
     /// The machine, if there is only one.
     pub machine: Option<&'a str>,
     /// The best.
@@ -164,9 +167,9 @@ pub struct Inputs<'a> {
 /// The input that a value follows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Followed<'a> {
-    /// Its machine.
+    /// Its machine; empty for a value that the scenario states.
     pub machine: &'a str,
-    /// Its name.
+    /// Its name, or its path in the scenario.
     pub input: &'a str,
     /// Spearman's rank correlation, from -1 to 1.
     pub rank_correlation: f64,

@@ -269,10 +269,19 @@ impl ByValue<'_> {
 impl Inputs<'_> {
     fn text(&self, table: &Table<'_>) -> String {
         let of = self.machine.map(|machine| format!(" of {machine}")).unwrap_or_default();
+        let stated = self.stated.unwrap_or(0);
+        let estimated = self.values.saturating_sub(stated);
+        let mut sorts = Vec::new();
+        if estimated > 0 || stated == 0 {
+            sorts.push(format!("{}{of}", plural(estimated, "estimated value", "estimated values")));
+        }
+        if stated > 0 {
+            sorts.push(format!("{} of the scenario", plural(stated, "uncertain value", "uncertain values")));
+        }
         let mut text = format!(
-            "{} of {}{of}: {}",
+            "{} of {}: {}",
             plural(self.draws, "draw", "draws"),
-            plural(self.values, "estimated value", "estimated values"),
+            sorts.join(" and "),
             self.best.name(table)
         );
         text.push_str(
@@ -284,7 +293,8 @@ impl Inputs<'_> {
             text.push_str(&format!("{subject} changes by ±{change} % of itself."));
         }
         if let Some(input) = &self.follows {
-            let of = if self.machine.is_none() { format!(" of {}", input.machine) } else { String::new() };
+            let several = self.machine.is_none() && !input.machine.is_empty();
+            let of = if several { format!(" of {}", input.machine) } else { String::new() };
             let rho = input.rank_correlation;
             text.push_str(&format!(" It follows {}{of} (rank correlation {rho:.2}).", input.input));
         }

@@ -62,8 +62,8 @@ fn a_planned_pair_beats_the_balancer_and_a_random_layout() {
 
 /// n streams of 3 GB/s on a controller of 4.5 GB/s take h = (1 + (3 n / 4.5)^4)^(1/4) times their 200 ms: two
 /// 1.43, three 2.03, four 2.68, five 3.34, six 4.00. The fullest controller decides, as all meet at barriers.
-/// LOAD's layouts are luck: fork counts tasks and knows nothing of controllers. At least three streams meet on
-/// one, in most runs four.
+/// LOAD's layouts are luck: fork counts tasks and knows nothing of controllers. At least three streams meet
+/// on one, in most runs four.
 #[test]
 fn scattered_streams_take_the_time_of_two_on_a_controller() {
     let pair = results("policies/streams_and_compute", &[], 8);
@@ -156,4 +156,24 @@ fn a_queue_gains_from_binding_once_and_more_from_planning_for_all() {
     let gain = |policy| 1.0 - sum(policy) / sum("LOAD");
     assert!((0.11..0.30).contains(&gain("SWOMPS")), "{}", gain("SWOMPS"));
     assert!(gain("self") > 0.05 && gain("self") < gain("SWOMPS"), "{} {}", gain("self"), gain("SWOMPS"));
+}
+
+/// With `layout: none` for the service, it runs as under the kernel's balancer, while the job beside it is
+/// bound; with `none` for both, all is as under the balancer.
+#[test]
+fn one_program_is_bound_beside_another_that_is_not() {
+    let text = "name: beside\nmachine: \"package:2 core:2\"\nkernel: linux-2.6.28\nbaseline: none\n\
+        apps:\n  job: { workload: { spmd: { work: 200ms, intervals: 100 } }, tasks: 4, runtime: block }\n  \
+        service: { workload: { spmd: { work: 200ms, intervals: 20 } }, tasks: 3, runtime: block }\n\
+        policies:\n  - LOAD\n  - { PIN: { layout: none }, as: neither }\n  \
+        - { PIN: { layout: { job: scatter, service: none } }, as: job }\n";
+    let experiment = scenario::load("beside.yaml", text, &scenario::Overrides::default())
+        .unwrap_or_else(|said| panic!("{said}"));
+    let results = experiment::run::run(&experiment, 1, &|_, _| {}).unwrap();
+    for app in ["job", "service"] {
+        let of = |policy| results.get("", policy, app, "run_time");
+        assert!(of("neither").is_some() && of("neither") == of("LOAD"), "{app}");
+    }
+    let moved = |policy, app| mean(&results, policy, app, "migrations") > 0.0;
+    assert_eq!([moved("LOAD", "job"), moved("job", "job"), moved("job", "service")], [true, false, true]);
 }

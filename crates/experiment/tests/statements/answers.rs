@@ -237,6 +237,8 @@ fn inputs(oracle: &Oracle<'_>, said: &Inputs<'_>) -> Verdict {
     let (app, metric, higher) = goal(oracle);
     let uncertainty = oracle.results.uncertainty.as_ref().ok_or("nothing was drawn")?;
     ensure(said.values == uncertainty.inputs.len(), || "another number of values".into())?;
+    let stated = oracle.results.provenance.uncertain.len();
+    ensure(said.stated.unwrap_or(0) == stated, || "another number of values of the scenario".into())?;
     ensure(said.machine == Some("box"), || "another machine".into())?;
     oracle.is(&said.best, &app, metric)?;
     let all = oracle.cases(&app, metric);
@@ -266,7 +268,8 @@ fn inputs(oracle: &Oracle<'_>, said: &Inputs<'_>) -> Verdict {
         experiment::statistics::spearman(&pairs.collect::<Vec<_>>()).unwrap_or(0.0)
     };
     let most = uncertainty.inputs.iter().map(|input| of(input).abs()).fold(0.0, f64::max);
-    let chance = |rho| experiment::statistics::correlation_p(rho, said.draws).unwrap_or(1.0) * 3.0;
+    let chance =
+        |rho| experiment::statistics::correlation_p(rho, said.draws).unwrap_or(1.0) * said.values as f64;
     let Some(followed) = &said.follows else {
         return ensure(most < 1e-12 || chance(most) > 0.05 - 1e-9, || format!("it follows one by {most}"));
     };

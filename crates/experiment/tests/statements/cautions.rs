@@ -25,7 +25,9 @@ pub(crate) fn input(oracle: &Oracle<'_>, extremes: &Extremes<'_>, text: &str) ->
     let p = &oracle.results.provenance;
     ensure(oracle.results.uncertainty.is_none(), || "inputs were drawn".into())?;
     let (name, rest) = text.split_once(" (").ok_or("no range")?;
-    let input = p.machines[0].inputs.iter().find(|input| input.name == name).ok_or("no such input")?;
+    let mut inputs = p.machines[0].inputs.iter().chain(&p.uncertain);
+    let input = inputs.find(|input| input.name == name).ok_or("no such input")?;
+    let name = name.strip_prefix("machine.").unwrap_or(name);
     let setups = || p.setups.iter().filter(|s| s.configurations.contains(&extremes.best.configuration));
     let bound = |at: usize| setups().filter_map(move |setup| Some(setup.bound?[at]));
     let acts = match name {
@@ -64,8 +66,23 @@ pub(crate) fn input(oracle: &Oracle<'_>, extremes: &Extremes<'_>, text: &str) ->
     let own = busy(oracle, extremes, parts);
     ensure((own - share).abs() <= tolerance + 1e-9, || format!("it is {own} % of the busy time"))?;
     // Of a cost that is between half and one and a half of its value.
-    let effect = if name == "switch_thread" { Some(own * 0.5) } else { None };
+    let effect = if ["switch_thread", "switch_process"].contains(&name) { Some(own * 0.5) } else { None };
     ensure(effect.is_none_or(|effect| (effect - stated).abs() < 0.51), || format!("{effect:?}"))
+}
+
+/// `a, b and c are known only within ranges`: as many as there are, each of them or the first ones.
+pub(crate) fn stated(oracle: &Oracle<'_>, text: &str) -> Verdict {
+    let p = &oracle.results.provenance;
+    ensure(oracle.results.uncertainty.is_none(), || "inputs were drawn".into())?;
+    let named = p.uncertain.iter().filter(|input| text.contains(&input.name)).count();
+    if let [only] = p.uncertain.as_slice() {
+        let said = format!(" is known only within {} to {}, ", only.low, only.high);
+        return ensure(named == 1 && text.contains(&said) && text.contains(" for 2: "), || only.name.clone());
+    }
+    let all = p.uncertain.len();
+    ensure(text.starts_with(&format!("{all} values are ")), || format!("there are {all}"))?;
+    ensure(named == if all > 4 { 3 } else { all }, || format!("{named} are named"))?;
+    ensure(text.contains("such as") == (all > 4), || "all or some".into())
 }
 
 /// A doubt that belongs to a kind of answer; none for other texts.

@@ -33,6 +33,14 @@ const INPUTS: [&str; 9] = [
     "smt_memory",
     "smt_poll",
 ];
+const STATED: [&str; 6] = [
+    "apps.cg.workload.demand",
+    "machine.switch_process",
+    "apps.cg.workload.intervals",
+    "machine.line_far",
+    "policies.PIN.offset",
+    "kernel.tick",
+];
 const PARTS: [&str; 14] = [
     "compute",
     "memory_stall",
@@ -89,7 +97,33 @@ pub(crate) fn result(random: &mut Random) -> Results {
     if random.chance(0.3) {
         draw_inputs(random, &mut results);
     }
+    if random.chance(0.3) {
+        state_inputs(random, &mut results);
+    }
     results
+}
+
+/// Values that the scenario itself states as uncertain; they are drawn where others are.
+fn state_inputs(random: &mut Random, results: &mut Results) {
+    for name in STATED.iter().take(1 + random.below(STATED.len())) {
+        results.provenance.uncertain.push(Input {
+            name: (*name).into(),
+            value: "2".into(),
+            low: "1".into(),
+            high: "3".into(),
+            numbers: [2_000, 1_000, 3_000],
+        });
+        if let Some(uncertainty) = &mut results.uncertainty {
+            let places = (0..uncertainty.draws).map(|_| random.unit()).collect();
+            let range = ["1".into(), "3".into()];
+            uncertainty.inputs.push(DrawnInput {
+                machine: String::new(),
+                name: (*name).into(),
+                range,
+                places,
+            });
+        }
+    }
 }
 
 /// Draws of uncertain inputs: some move all values alike, others each by itself; a draw may lack a run.
@@ -245,6 +279,7 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
             scenario_sha256: "00".into(),
             overrides: Vec::new(),
             machines: vec![machine],
+            uncertain: Vec::new(),
             kernels: strings(&["linux-2.6.28"]),
             sweep,
             configurations,

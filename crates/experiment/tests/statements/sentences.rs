@@ -18,6 +18,9 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
     if let Some(rest) = text.strip_prefix("With one seed") {
         return causes::chance(oracle, extremes.ok_or("nothing is best")?, rest);
     }
+    if text.contains(" known only within ") {
+        return cautions::stated(oracle, text);
+    }
     if text.contains(" did not complete ") {
         let (count, _, _) = number(text).ok_or("no number")?;
         return ensure(count as usize == oracle.results.notes.len(), || "another number of notes".into());

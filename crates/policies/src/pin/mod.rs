@@ -46,6 +46,7 @@ choices! {
         Scatter = "scatter",
         Gather = "gather",
         List = "list",
+        None = "none",
     }
 }
 
@@ -64,7 +65,7 @@ parameters! {
     struct Parameters {
         /// The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the
         /// seed (`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them
-        /// (`list`).
+        /// (`list`). `none` leaves an application to the kernel.
         layout: PerApp<Layout> = Layout::Even;
         /// What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that
         /// contains it.
@@ -109,6 +110,7 @@ impl Layout {
             Self::Scatter => "bound far apart: the next package",
             Self::Gather => "bound close together: the next cpu of the package",
             Self::List => "bound as listed: the next cpu of the list",
+            Self::None => "not bound: left to the kernel",
         }
     }
 }
@@ -147,7 +149,7 @@ impl Wish {
             cpus.retain(|cpu| seen.insert(*cpu));
         }
         match self.layout {
-            Layout::List => {}
+            Layout::List | Layout::None => {}
             Layout::Gather => cpus.sort_unstable(),
             Layout::Scatter => far_apart(topology, &mut cpus),
             Layout::Even => {
@@ -229,8 +231,8 @@ impl Pin {
 impl Policy for Pin {
     fn app_started(&mut self, system: &mut dyn System, app: AppId) {
         let view = system.app(app);
-        let Some(wish) = self.wishes.get(app.0 as usize).filter(|_| self.background || !view.background)
-        else {
+        let bound = |wish: &&Wish| wish.layout != Layout::None && (self.background || !view.background);
+        let Some(wish) = self.wishes.get(app.0 as usize).filter(bound) else {
             return;
         };
         let allowed = CpuSet::of(allowed_cpus(system, TaskId(view.tasks.start)));

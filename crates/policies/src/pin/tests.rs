@@ -169,3 +169,23 @@ fn wishes_are_read_by_application_and_every_binding_has_a_reason() {
     assert_eq!(reasons[1].facts[..2], [("rank", 1), ("cpu", 4)]);
     assert!(reasons[4].rule.starts_with("bound as listed"));
 }
+
+#[test]
+fn an_application_without_layout_is_left_to_the_kernel() {
+    let none = |even_start| Wish { by: Tree::Node, even_start, ..wish(Layout::None) };
+    for even_start in [false, true] {
+        let mut system = FakeSystem::new(&BARCELONA);
+        let (job, service) = (system.add_app(4, false), system.add_app(3, false));
+        let hog = system.add_app(1, true);
+        let wishes = vec![wish(Layout::Scatter), none(even_start), none(even_start)];
+        let mut pin = Pin { background: true, ..policy(wishes) };
+        for app in [job, service, hog] {
+            pin.app_started(&mut system, app);
+            pin.app_ready(&mut system, app);
+        }
+        assert_eq!(system.homes(job), [0, 4, 8, 12].map(Some));
+        assert_eq!((system.homes(service), system.homes(hog)), (vec![None; 3], vec![None]));
+        assert_eq!(system.reasons.len(), 4, "nothing is said about tasks that are not bound");
+        assert!(pin.bound.is_empty());
+    }
+}

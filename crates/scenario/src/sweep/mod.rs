@@ -1,7 +1,6 @@
 //! The configurations of a sweep: every combination of the rows of its factors that its conditions admit.
 
 mod condition;
-mod range;
 mod sample;
 
 use std::collections::BTreeSet;
@@ -15,6 +14,7 @@ use crate::configuration::{Axis, Configuration, Settings, written};
 use crate::key::Edit;
 use crate::limits::MAX_SAMPLES;
 use crate::paths;
+use crate::range;
 use condition::{Condition, Type, Value};
 use sample::{Method, Source};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use notation::hash;
 use sim_core::rng::{self, Purpose};
 
-use super::range::{self, Ends, Measure};
+use crate::range::{self, Ends};
 
 /// What a path is drawn from.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,16 +46,7 @@ impl Source {
             Self::Listed(texts) => {
                 texts[((place * texts.len() as f64) as usize).min(texts.len() - 1)].clone()
             }
-            Self::Between(ends, logarithmic) => {
-                let (low, high) = (ends.low as f64, ends.high as f64);
-                let number = match (logarithmic, ends.measure) {
-                    (true, _) => low * libm::pow(high / low, place),
-                    // Each whole number has the same share of the range.
-                    (false, Measure::Whole) => libm::floor(low + (high - low + 1.0) * place),
-                    (false, _) => low + (high - low) * place,
-                };
-                ends.measure.show(ends.measure.rounded(number).clamp(ends.low, ends.high))
-            }
+            Self::Between(ends, logarithmic) => ends.at(place, *logarithmic),
         }
     }
 }

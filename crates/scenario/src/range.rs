@@ -6,7 +6,7 @@ use notation::units;
 use crate::limits::MAX_CONFIGURATIONS;
 
 /// How a range is written, as the end of a sentence.
-pub(super) const HOW: &str = "write `1..10`, `0%..20%:5%` (a step), `1..64:*2` (a factor), `1ms..1s:log7` \
+pub(crate) const HOW: &str = "write `1..10`, `0%..20%:5%` (a step), `1..64:*2` (a factor), `1ms..1s:log7` \
     (7 values at equal ratios) or `0%..20%:lin5` (5 at equal distances)";
 
 /// Computed values are rounded to this number of significant digits, so that they can be read.
@@ -16,7 +16,7 @@ const MILLIONTHS: f64 = 1e6;
 
 /// What the numbers of a range are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Measure {
+pub(crate) enum Measure {
     /// Whole numbers without unit.
     Whole,
     /// Numbers with decimals and without unit, in millionths.
@@ -27,10 +27,10 @@ pub(super) enum Measure {
 
 /// Two ends of the same measure, the first below the second.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Ends {
-    pub(super) measure: Measure,
-    pub(super) low: u64,
-    pub(super) high: u64,
+pub(crate) struct Ends {
+    pub(crate) measure: Measure,
+    pub(crate) low: u64,
+    pub(crate) high: u64,
 }
 
 /// Which values of a range count.
@@ -43,7 +43,7 @@ enum Which {
 }
 
 /// Whether a text is written like a range: it begins with a digit and has `..`.
-pub(super) fn is_range(text: &str) -> bool {
+pub(crate) fn is_range(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.contains("..")
 }
 
@@ -51,7 +51,7 @@ pub(super) fn is_range(text: &str) -> bool {
 ///
 /// # Errors
 /// A sentence, and how a range is written.
-pub(super) fn values(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn values(text: &str) -> Result<Vec<String>, String> {
     let (ends, rest) = Ends::read(text)?;
     let which = which(&ends, rest)?;
     let numbers = ends.numbers(which)?;
@@ -63,7 +63,7 @@ impl Ends {
     ///
     /// # Errors
     /// A sentence.
-    pub(super) fn read(text: &str) -> Result<(Self, Option<&str>), String> {
+    pub(crate) fn read(text: &str) -> Result<(Self, Option<&str>), String> {
         let (range, rest) = match text.split_once(':') {
             Some((range, rest)) => (range, Some(rest.trim())),
             None => (text, None),
@@ -87,6 +87,19 @@ impl Ends {
             return Err(format!("`{low}` must be smaller than `{high}`"));
         }
         Ok((Self { measure, low: low_number, high: high_number }, rest))
+    }
+
+    /// The value at a place between 0 and 1 of the range, as a scenario would write it; `logarithmic`: equal
+    /// steps of the place are equal ratios, else equal distances.
+    pub(crate) fn at(&self, place: f64, logarithmic: bool) -> String {
+        let (low, high) = (self.low as f64, self.high as f64);
+        let number = match (logarithmic, self.measure) {
+            (true, _) => low * libm::pow(high / low, place),
+            // Each whole number has the same share of the range.
+            (false, Measure::Whole) => libm::floor(low + (high - low + 1.0) * place),
+            (false, _) => low + (high - low) * place,
+        };
+        self.measure.show(self.measure.rounded(number).clamp(self.low, self.high))
     }
 
     fn numbers(&self, which: Which) -> Result<Vec<u64>, String> {
@@ -128,7 +141,7 @@ impl Ends {
 
 impl Measure {
     /// A computed number of this measure.
-    pub(super) fn rounded(self, number: f64) -> u64 {
+    pub(crate) fn rounded(self, number: f64) -> u64 {
         if self == Self::Whole {
             return libm::round(number) as u64;
         }
@@ -138,7 +151,7 @@ impl Measure {
     }
 
     /// A number as a scenario would write it.
-    pub(super) fn show(self, number: u64) -> String {
+    pub(crate) fn show(self, number: u64) -> String {
         match self {
             Self::Whole => number.to_string(),
             Self::Decimal => (number as f64 / MILLIONTHS).to_string(),
@@ -148,7 +161,7 @@ impl Measure {
 }
 
 /// The number that a text is.
-fn number(text: &str) -> Option<(Measure, u64)> {
+pub(crate) fn number(text: &str) -> Option<(Measure, u64)> {
     if text.is_empty() || !text.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
@@ -205,7 +218,7 @@ fn which(ends: &Ends, rest: Option<&str>) -> Result<Which, String> {
 }
 
 /// Refuses a range from 0 where ratios count.
-pub(super) fn above_zero(ends: &Ends) -> Result<(), String> {
+pub(crate) fn above_zero(ends: &Ends) -> Result<(), String> {
     if ends.low > 0 { Ok(()) } else { Err("a range of equal ratios must begin above 0".into()) }
 }
 
