@@ -1,18 +1,23 @@
 //! The command line: commands, flags and their help.
 
+mod advise;
 mod conformance;
 mod deadlines;
+mod duel;
 mod host;
 mod import;
 mod kernel;
 mod lesson;
 mod machine;
+mod matrix;
 mod new;
+mod profile;
 mod reproduce;
 mod sweep;
 mod twin;
 mod twin_import;
 mod twin_record;
+mod why;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -31,14 +36,20 @@ use scenario::objective::Objective;
 
 use crate::{complete, help};
 
+pub(crate) use advise::{
+    Advise, AdviseGeneral, AdvisePod, AdvisePools, AdviseShape, AdviseShare, AdviseWait, AnswerFormat,
+};
 pub(crate) use conformance::Conformance;
 pub(crate) use deadlines::Deadlines;
+pub(crate) use duel::Duel;
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure, Suite};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use lesson::Lesson;
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineSet, MachineShow};
+pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
+pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 pub(crate) use twin::{
@@ -46,6 +57,7 @@ pub(crate) use twin::{
 };
 pub(crate) use twin_import::{Check as TwinCheck, Import as TwinImport, Part};
 pub(crate) use twin_record::Record as TwinRecord;
+pub(crate) use why::Why;
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -165,6 +177,21 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Twin,
     },
+    /// Describe a job by what other programs measured of it: an application with the range of each number.
+    #[command(after_help = help::profile::PROFILE)]
+    Profile(Box<Profile>),
+    /// Search what a user can set, and say what to type, how sure that is, and what would change it.
+    #[command(after_help = help::advise::ADVISE)]
+    Advise(Box<Advise>),
+    /// Run programs together, each with each: slowdowns, which go together, which to keep apart, and why.
+    #[command(after_help = help::matrix::MATRIX)]
+    Matrix(Box<Matrix>),
+    /// Show which mechanism makes the difference between two runs.
+    #[command(after_help = help::why::WHY)]
+    Why(Box<Why>),
+    /// Search the smallest scenario in which one policy loses most to another one.
+    #[command(after_help = help::duel::DUEL)]
+    Duel(Box<Duel>),
     /// Hold a kernel against a real one tick by tick: against a trace of a kernel under a stepped clock, or a
     /// table worked out by hand.
     #[command(after_help = help::CONFORMANCE)]
@@ -246,9 +273,10 @@ pub(crate) struct Run {
     /// partitions for each configuration.
     #[arg(long)]
     pub(crate) best_partition: bool,
-    /// Also run the scenario with this number of draws of the values that are only estimated, from their
-    /// ranges and with the same seeds. This states the error that the estimates add, and which
-    /// conclusions it changes. Each draw takes as long as the scenario itself.
+    /// Also run the scenario with this number of draws of the values that are only estimated, and of those
+    /// that the scenario states as `uncertain`, from their ranges and with the same seeds. This states the
+    /// error that the estimates add, and which conclusions it changes. Each draw takes as long as the
+    /// scenario itself.
     #[arg(long, value_name = "DRAWS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = DRAWS, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     #[arg(conflicts_with_all = ["record_schedule", "replay_schedule", "explain_decisions", "keep_finished"])]

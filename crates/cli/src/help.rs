@@ -1,5 +1,11 @@
 //! Examples and exit statuses in the help of each command; a test runs every example.
 
+pub(crate) mod advise;
+pub(crate) mod duel;
+pub(crate) mod matrix;
+pub(crate) mod profile;
+pub(crate) mod why;
+
 pub(crate) const OVERSIM: &str = "\
 Examples:
   oversim list scenarios

@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
+pub(crate) mod advise;
 pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod conformance;
 pub(crate) mod deadlines;
+pub(crate) mod duel;
 #[cfg(not(target_os = "linux"))]
 pub(crate) mod elsewhere;
 pub(crate) mod explain;
@@ -19,10 +21,12 @@ pub(crate) mod lesson;
 pub(crate) mod list;
 pub(crate) mod machine;
 pub(crate) mod man;
+pub(crate) mod matrix;
 #[cfg(target_os = "linux")]
 pub(crate) mod measure;
 pub(crate) mod new;
 pub(crate) mod plot;
+pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
@@ -33,3 +37,4 @@ pub(crate) mod sweep;
 pub(crate) mod timeline;
 mod trace;
 pub(crate) mod twin;
+pub(crate) mod why;

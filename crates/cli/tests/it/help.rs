@@ -10,7 +10,9 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 18] = [
+const LONG: [&str; 19] = [
+    // Needs a process.
+    "oversim profile --pid 4711 --for 10s -o job.yaml",
     // Needs root.
     "oversim twin record -o run.trace.gz -- ./program",
     "oversim twin record --marks --cpus 0-3 -- mpirun -np 4 ./program",
@@ -75,6 +77,18 @@ fn root() -> PathBuf {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(root().join("scenarios"), folder.path().join("scenarios")).unwrap();
+    let measured = [
+        ("perf.csv", "3600.10,msec,task-clock,1,100.00,1.999,CPUs utilized\n"),
+        (
+            "time.txt",
+            "Command being timed: \"./a\"\nUser time (seconds): 3.6\n\
+             Elapsed (wall clock) time (h:mm:ss or m:ss): 0:01.82\n",
+        ),
+        ("jobs.txt", "JobID|JobName|Elapsed|TotalCPU|AllocCPUS\n1|a|00:01:00|00:08:00|8\n"),
+    ];
+    for (file, text) in measured {
+        fs::write(folder.path().join(file), text).unwrap();
+    }
     for (file, seed) in [("old.json", "1"), ("new.json", "1")] {
         let args =
             ["run", "scenarios/two_hogs_one_core.yaml", "--repeat", "2", "--seed", seed, "--format", "json"];

@@ -2,11 +2,13 @@
 //! each.
 
 mod advice;
+mod advise_shapes;
 mod columns;
 mod commands;
 mod compare;
 mod completions;
 mod decisions;
+mod duel;
 mod files;
 mod help;
 mod import;
@@ -14,11 +16,13 @@ mod kernel;
 mod lesson;
 mod machine;
 mod machine_set;
+mod matrix;
 mod measure;
 mod neutral;
 mod new;
 mod next;
 mod plot;
+mod profile;
 mod report;
 mod reproduce;
 mod requests;
@@ -34,3 +38,4 @@ mod trace;
 mod twin_import;
 mod twin_record;
 mod twin_reports;
+mod why;

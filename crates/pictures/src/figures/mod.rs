@@ -14,7 +14,9 @@ mod origin;
 pub mod phase;
 pub(crate) mod plane;
 mod ranges;
+pub mod slowdowns;
 mod tiles;
+pub mod tornado;
 pub(crate) mod words;
 
 pub use figure::{Figure, Omitted, Table};

@@ -1,0 +1,84 @@
+//! `oversim advise SCENARIO`: searches what a user can set.
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use decide::advise::levers::Allowed;
+use decide::advise::{Advised, Effort, advise};
+use decide::join::join;
+use decide::trial::{Failed, Means, Subject};
+use experiment::PolicyRegistry;
+use scenario::{Overrides, memory};
+
+use crate::args::{AdviseGeneral, AnswerFormat};
+use crate::bar::Bar;
+use crate::failure::Failure;
+use crate::output::{to_stdout, width};
+use crate::{input, say};
+
+/// Runs of a search, without another number.
+const RUNS: usize = 1_000;
+/// Events of all these runs: a search of long runs has fewer. A core simulates some million events in a
+/// second.
+const EVENTS: u64 = 1_000_000_000;
+
+/// Signals end the process; nothing sets this.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// A failure of trials as the program reports it.
+pub(crate) fn failure(failed: Failed) -> Failure {
+    match failed {
+        Failed::Refused(text) if text.contains('\n') => Failure::Rendered(text),
+        Failed::Refused(text) => Failure::Input(text),
+        Failed::Stopped => Failure::Input("interrupted".to_owned()),
+    }
+}
+
+pub(crate) fn general(args: &AdviseGeneral, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
+    let base = overrides(args);
+    let files = args.files.iter().map(|file| input::scenario(file)).collect::<Result<Vec<_>, _>>()?;
+    let (name, text) = join(policies, &files, &base).map_err(Failed::Refused).map_err(failure)?;
+    let subject = Subject { policies, name: &name, text: &text, base };
+    let began = Instant::now();
+    let bar = Bar::new(args.runs.map_or(RUNS, |runs| runs as usize), "runs");
+    let progress = || bar.inc();
+    let means = Means { jobs: args.jobs.map_or(0, NonZeroUsize::get), progress: &progress, stop: &NEVER };
+    let (runs, events) = match args.runs {
+        Some(runs) => (runs as usize, u64::MAX),
+        None => (RUNS, EVENTS),
+    };
+    let effort = Effort { runs, events, replicates: args.repeat, draws: args.draws };
+    let allowed = Allowed { kinds: args.allow.clone(), apps: args.programs.clone(), vary: args.vary.clone() };
+    let advised = advise(&subject, &allowed, effort, means).map_err(failure)?;
+    drop(bar);
+    say::took(began, advised.found.runs + advised.sure.runs, "runs");
+    print(args, &advised)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn overrides(args: &AdviseGeneral) -> Overrides {
+    let machine = args.machine.iter().map(|machine| format!("machine={machine}"));
+    Overrides {
+        set: machine.chain(args.set.iter().cloned()).collect(),
+        policies: args.policy.iter().cloned().collect(),
+        seed: args.seed,
+        objective: args.objective.clone(),
+        limit: memory::limit(args.memory),
+        ..Overrides::default()
+    }
+}
+
+/// The answer on standard output.
+fn print(args: &AdviseGeneral, advised: &Advised) -> Result<(), Failure> {
+    // Of several files no command of one scenario can be named.
+    let only = args.files.first().filter(|_| args.files.len() == 1);
+    let subject = only.and_then(|file| file.to_str()).filter(|file| *file != "-");
+    let answer = advised.answer(subject, advised.typed(&args.syntax));
+    to_stdout(|out| match args.format {
+        AnswerFormat::Text => answer.write_text(out, width()),
+        AnswerFormat::Json => answer.write_json(out),
+        AnswerFormat::Markdown => answer.write_markdown(out),
+    })
+}

@@ -1,0 +1,116 @@
+//! Which setting to type: what a user can set is searched under common random numbers.
+
+pub mod answer;
+pub mod known;
+pub mod levers;
+pub mod search;
+pub mod sure;
+mod typing;
+pub mod words;
+
+use scenario::plan::Experiment;
+
+use crate::trial::{Failed, Means, Setting, Subject, Wanted};
+use answer::Answer;
+use levers::{Allowed, Program, levers, programs};
+use search::{Found, search};
+use sure::{Sure, sure};
+
+/// How much is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Runs of the search, about; as many of them as `events` allows.
+    pub runs: usize,
+    /// Events of all runs of the search, about; each of the looks at how sure the advice is has as many.
+    pub events: u64,
+    /// Seeds of the last comparison.
+    pub replicates: u32,
+    /// Draws of uncertain values; 0: it is not looked how sure the advice is.
+    pub draws: u32,
+}
+
+/// Runs that every search may have, however long they are.
+const LEAST: usize = 24;
+
+impl Effort {
+    /// The effort where a run has so many events: fewer runs, and then fewer seeds and draws.
+    #[must_use]
+    pub fn within(self, events: u64) -> Self {
+        let most = usize::try_from(self.events / events.max(1)).unwrap_or(usize::MAX).max(LEAST);
+        if most >= self.runs {
+            return self;
+        }
+        let seeds = u32::try_from(most / LEAST).unwrap_or(u32::MAX).max(2);
+        Self { runs: most, replicates: self.replicates.min(seeds), ..self }
+    }
+}
+
+/// What was found of a scenario.
+pub struct Advised {
+    /// The scenario as it is.
+    pub experiment: Experiment,
+    /// Its programs that may be changed.
+    pub programs: Vec<Program>,
+    /// Runs that were asked for.
+    pub asked: usize,
+    /// The search.
+    pub found: Found,
+    /// How sure it is.
+    pub sure: Sure,
+}
+
+/// Searches what a user can set for a scenario.
+///
+/// # Errors
+/// The scenario is wrong, does not complete as it is, or nothing can be set; the user interrupted.
+pub fn advise(
+    subject: &Subject<'_>,
+    allowed: &Allowed,
+    effort: Effort,
+    means: Means<'_>,
+) -> Result<Advised, Failed> {
+    let base = Wanted {
+        setting: Setting::default(),
+        replicates: 0..effort.replicates.max(1),
+        draw: None,
+        at_most: None,
+    };
+    let experiment = subject.experiment(&base).map_err(Failed::Refused)?;
+    for name in &allowed.apps {
+        if !experiment.apps.contains(name) {
+            let known = notation::number::listed(&experiment.apps);
+            return Err(Failed::Refused(format!("there is no application `{name}`: there are {known}")));
+        }
+    }
+    let programs = programs(&experiment, &allowed.apps);
+    if programs.is_empty() {
+        return Err(Failed::Refused(format!(
+            "{}: no program can be advised: all applications run in the background",
+            subject.name
+        )));
+    }
+    let levers = levers((subject.policies, subject.text), &experiment, allowed);
+    if levers.is_empty() {
+        let why = "nothing that may be set has another value: allow more, or name values by --vary";
+        return Err(Failed::Refused(format!("{}: {why}", subject.name)));
+    }
+    let found = search(subject, &experiment, levers, effort, means)?;
+    let sure = if effort.draws > 0 {
+        sure(subject, &experiment, (&programs, &found), found.effort, means)?
+    } else {
+        Sure::default()
+    };
+    Ok(Advised { experiment, programs, asked: effort.runs, found, sure })
+}
+
+impl Advised {
+    /// The answer. `subject`: what a command calls the scenario, if it can.
+    #[must_use]
+    pub fn answer(&self, subject: Option<&str>, typed: Vec<String>) -> Answer {
+        let cpus = self.experiment.cpus();
+        let known = known::nearest(&self.programs, self.found.memory >= known::MEMORY_BOUND);
+        let answer =
+            Answer::of((&self.experiment.name, subject), (&self.found, &self.sure), typed, (known, cpus));
+        Answer { cut_to: Some(self.found.effort.runs).filter(|runs| *runs < self.asked), ..answer }
+    }
+}

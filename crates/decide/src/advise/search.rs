@@ -1,0 +1,628 @@
+//! The search: every setting once where there are few, else a first look and a climb; then successive halving
+//! (Jamieson and Talwalkar, AISTATS 2016): a third of the settings goes on, with three times as many seeds,
+//! until a few are left. All settings meet the same seeds, so differences are paired.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use experiment::measured::Values;
+use experiment::metrics::ALL_APPS;
+use experiment::statistics::summarise;
+use scenario::objective::Objective;
+use scenario::plan::Experiment;
+use sim_core::account::Category;
+use sim_core::time::Span;
+
+use super::Effort;
+use super::levers::{Choice, Effect, Kind, Layout, Lever, one_per_core, programs, setting, shared};
+use crate::goal::Goal;
+use crate::trial::{self, Dedicated, Failed, Means, Setting, Subject, Wanted};
+
+/// A third of the settings goes on with three times as many seeds.
+const ETA: usize = 3;
+/// So many settings are left for the last comparison.
+const LAST: usize = 8;
+/// Settings in one batch: the next batch is cut off by what this one found. It must not depend on the number
+/// of threads.
+const BATCH: usize = 16;
+/// A first look is cut off at this multiple of the best time so far: such a setting is out of the question.
+const HOPELESS: f64 = 8.0;
+/// Other seeds are cut off only at this multiple: a setting that is good with most seeds and bad with a few
+/// may have the best mean.
+const ENDLESS: f64 = 100.0;
+/// Two amounts of work within this part of each other are the same problem; as in the ranking of
+/// `oversim run`, more threads communicate and start a little more.
+const SAME_WORK: f64 = 0.1;
+/// Up to so many changes all subsets of them are tried: 32 settings.
+const SUBSETS: usize = 5;
+/// A neighbour of the best setting gets all seeds if its first one is within this factor.
+const NEAR: f64 = 1.02;
+/// Seeds of settings that are close, as a multiple of the others' seeds.
+const MORE: u32 = 4;
+/// Seeds of the settings that an answer shows, if there are runs for them: with these an event of one seed in
+/// twenty is missed with a probability of 13 % (0.95^40).
+const CONFIRMED: usize = 40;
+/// Settings that differ by less than this are not worth a change: half a per cent.
+pub const WORTH: f64 = 0.005;
+
+/// A setting that was tried.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tried {
+    /// A value of each lever.
+    pub choice: Choice,
+    /// Its settings.
+    pub setting: Setting,
+    /// What each seed reached; none where the run did not complete or was cut off.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Tried {
+    /// The mean of all seeds; none where one is missing.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let all: Option<Vec<f64>> = self.values.iter().copied().collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// How many values differ from leaving everything as it is.
+    #[must_use]
+    pub fn changes(&self) -> usize {
+        self.choice.iter().filter(|at| **at > 0).count()
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What is judged.
+    pub goal: Goal,
+    /// The levers that were searched.
+    pub levers: Vec<Lever>,
+    /// The dedicated runs that `throughput` and slowdowns refer to, where the goal needs them.
+    pub dedicated: Option<Dedicated>,
+    /// Share of the busy cpu time, as it is, in which memory makes programs wait.
+    pub memory: f64,
+    /// Everything as it is.
+    pub as_it_is: Tried,
+    /// The usual habit, where it is another setting ([`habit`]).
+    pub habit: Option<Tried>,
+    /// The settings of the last comparison, all with the same seeds: the advised one first, then by mean.
+    pub last: Vec<Tried>,
+    /// Settings that exist.
+    pub size: usize,
+    /// Settings that were tried.
+    pub tried: usize,
+    /// Runs.
+    pub runs: usize,
+    /// How much was searched.
+    pub effort: Effort,
+    /// Levers that were left out, each with the reason.
+    pub left_out: Vec<String>,
+}
+
+/// A search in progress.
+struct Search<'a> {
+    subject: &'a Subject<'a>,
+    means: Means<'a>,
+    goal: Goal,
+    dedicated: Option<Dedicated>,
+    levers: Vec<Lever>,
+    seen: BTreeMap<Choice, Vec<Option<f64>>>,
+    memory: f64,
+    /// The work of each program as it is.
+    work: BTreeMap<String, f64>,
+    /// Best value so far of a time that can be cut off, in s.
+    best: Option<f64>,
+    runs: usize,
+    /// Events so far.
+    events: u64,
+}
+
+/// Searches the settings of levers.
+///
+/// # Errors
+/// The scenario as it is does not complete or does not measure its objective; the user interrupted.
+pub fn search(
+    subject: &Subject<'_>,
+    experiment: &Experiment,
+    levers: Vec<Lever>,
+    budget: Effort,
+    means: Means<'_>,
+) -> Result<Found, Failed> {
+    let base = Wanted {
+        setting: Setting::default(),
+        replicates: 0..budget.replicates.max(1),
+        draw: None,
+        at_most: None,
+    };
+    let first = Wanted { replicates: 0..1, ..base.clone() };
+    let dedicated = if experiment.baseline && needs_dedicated(experiment.objective) {
+        Some(trial::dedicated(subject, &base, means)?)
+    } else {
+        None
+    };
+    let trials = trial::run(subject, &[first], dedicated.as_ref(), means)?;
+    let budget = budget.within(trials.first().map_or(0, |trial| trial.events));
+    let values = trials.first().and_then(|trial| trial.values.first().cloned().flatten());
+    let Some(values) = values else {
+        let why = trials.first().map_or("", |trial| trial.ended.as_str());
+        return Err(Failed::Refused(format!("the scenario as it is does not complete: {why}")));
+    };
+    let goal = Goal::of(experiment, &values).map_err(Failed::Refused)?;
+    let best = goal.value(&values);
+    let mut search = Search {
+        subject,
+        means,
+        memory: memory(&values),
+        work: work(&values),
+        best: best.filter(|_| goal.is_end()),
+        goal,
+        dedicated,
+        levers: Vec::new(),
+        seen: BTreeMap::new(),
+        runs: 1,
+        events: trials.first().map_or(0, |trial| trial.events),
+    };
+    let left_out = search.begin(levers)?;
+    let habit = habit(experiment, &search.levers);
+    search.explore(budget)?;
+    if let Some(habit) = &habit {
+        search.try_all(std::slice::from_ref(habit), budget.replicates, budget)?;
+    }
+    search.halve(budget)?;
+    search.level(habit.as_ref(), budget)?;
+    Ok(search.finish(left_out, habit, budget))
+}
+
+/// The usual habit, where it is another setting than what is there: one task for each core that a program may
+/// use, bound far apart, as manuals of computing centres and of OpenMP recommend; all else as it is.
+fn habit(experiment: &Experiment, levers: &[Lever]) -> Option<Choice> {
+    let machine = &shared(experiment)?.machine;
+    let programs = programs(experiment, &[]);
+    let mut choice = vec![0; levers.len()];
+    for (lever, at) in levers.iter().zip(&mut choice) {
+        let own = programs.iter().find(|program| lever.app.as_ref() == Some(&program.name));
+        let cores = own.map(|program| one_per_core(machine, &program.cpus).len() as u32);
+        let usual = |effect: &Effect| match effect {
+            Effect::Threads(count) => Some(*count) == cores,
+            Effect::Ranks(count, threads) => {
+                let now = own.map_or(1, |program| program.team.max(1));
+                Some(count * threads) == cores && *threads == now
+            }
+            Effect::Bound(layout) => *layout == Layout::Spread,
+            _ => false,
+        };
+        *at = lever.values.iter().position(|value| usual(&value.effect)).unwrap_or(0);
+    }
+    choice.iter().any(|at| *at > 0).then_some(choice)
+}
+
+/// Whether an objective refers to dedicated runs.
+const fn needs_dedicated(objective: Objective) -> bool {
+    matches!(objective, Objective::Throughput | Objective::WorstSlowdown)
+}
+
+/// The share of the busy cpu time in which memory makes programs wait.
+fn memory(values: &Values) -> f64 {
+    let Some(all) = values.get(ALL_APPS) else { return 0.0 };
+    let share =
+        |category: Category| all.get(&format!("breakdown_{}", category.name())).copied().unwrap_or(0.0);
+    let waits = [Category::Idle, Category::Spin, Category::LockWait, Category::Yield];
+    let busy = 1.0 - waits.into_iter().map(share).sum::<f64>();
+    if busy > 1e-9 { (share(Category::MemoryStall) + share(Category::Remote)) / busy } else { 0.0 }
+}
+
+/// A choice without some of its changes; of a choice with many changes, without one of them.
+fn simpler(choice: &Choice) -> Vec<Choice> {
+    let changed: Vec<usize> = (0..choice.len()).filter(|at| choice[*at] > 0).collect();
+    let without = |left_out: &dyn Fn(usize) -> bool| {
+        let mut simpler = choice.clone();
+        for (number, at) in changed.iter().enumerate() {
+            if left_out(number) {
+                simpler[*at] = 0;
+            }
+        }
+        simpler
+    };
+    if changed.len() <= SUBSETS {
+        (1..1_usize << changed.len()).map(|set| without(&|number| set >> number & 1 == 1)).collect()
+    } else {
+        (0..changed.len()).map(|one| without(&|number| number == one)).collect()
+    }
+}
+
+/// The work of each application of a run.
+fn work(values: &Values) -> BTreeMap<String, f64> {
+    values.iter().filter_map(|(app, of)| Some((app.clone(), *of.get("work")?))).collect()
+}
+
+impl Search<'_> {
+    fn as_it_is(&self) -> Choice {
+        vec![0; self.levers.len()]
+    }
+
+    /// Tries each value of each lever alone, and leaves out those that cannot be set or change the amount of
+    /// work. Returns sentences about them.
+    fn begin(&mut self, levers: Vec<Lever>) -> Result<Vec<String>, Failed> {
+        let mut left_out = Vec::new();
+        for mut lever in levers {
+            let mut refused = 0;
+            let mut kept = Vec::new();
+            for (at, value) in lever.values.drain(..).enumerate() {
+                let setting = Setting { set: value.set.clone(), policy: value.policy.clone() };
+                let wanted = Wanted { setting, replicates: 0..1, draw: None, at_most: None };
+                if at == 0 || self.subject.experiment(&wanted).is_ok() {
+                    kept.push(value);
+                } else {
+                    refused += 1;
+                }
+            }
+            if refused > 0 {
+                left_out.push(format!(
+                    "{} cannot be set for {}",
+                    notation::number::plural(refused, "value", "values"),
+                    lever.app.as_deref().unwrap_or("these programs")
+                ));
+            }
+            lever.values = kept;
+            if lever.values.len() > 1 {
+                self.levers.push(lever);
+            }
+        }
+        left_out.extend(self.same_problem()?);
+        Ok(left_out)
+    }
+
+    /// Leaves out sizes of programs of which more tasks have more work: their times are of other problems.
+    fn same_problem(&mut self) -> Result<Vec<String>, Failed> {
+        let mut left_out = Vec::new();
+        let mut kept = Vec::new();
+        for lever in std::mem::take(&mut self.levers) {
+            let size = matches!(lever.kind, Kind::Threads | Kind::Ranks);
+            let (Some(app), true) = (&lever.app, size) else {
+                kept.push(lever);
+                continue;
+            };
+            let two: Vec<Wanted> = lever
+                .values
+                .iter()
+                .skip(1)
+                .take(1)
+                .map(|value| Wanted {
+                    setting: Setting { set: value.set.clone(), policy: None },
+                    replicates: 0..1,
+                    draw: None,
+                    at_most: None,
+                })
+                .collect();
+            let trials = trial::run(self.subject, &two, None, self.means)?;
+            self.runs += two.len();
+            let now = trials.first().and_then(|trial| trial.values.first()?.as_ref()).map(work);
+            let ratio = now.and_then(|now| Some(now.get(app)? / self.work.get(app)?));
+            if ratio.is_some_and(|ratio| (ratio - 1.0).abs() > SAME_WORK) {
+                left_out.push(format!("the number of tasks of {app} is its amount of work, so it stays"));
+            } else {
+                kept.push(lever);
+            }
+        }
+        self.levers = kept;
+        Ok(left_out)
+    }
+
+    /// Tries choices with the first `seeds` seeds, those that were tried already only with the others.
+    fn try_all(&mut self, choices: &[Choice], seeds: u32, budget: Effort) -> Result<(), Failed> {
+        let mut once = BTreeSet::new();
+        let choices: Vec<&Choice> = choices.iter().filter(|choice| once.insert(*choice)).collect();
+        for batch in choices.chunks(BATCH) {
+            if seeds == 1 && self.events > budget.events / 2 {
+                break;
+            }
+            let most = if seeds == 1 { HOPELESS } else { ENDLESS };
+            let at_most = self.best.map(|best| Span::from_ns((best * most * 1e9) as u64));
+            let mut wanted = Vec::new();
+            let mut of = Vec::new();
+            for choice in batch.iter().copied() {
+                let done = self.seen.get(choice).map_or(0, Vec::len) as u32;
+                let hopeless = self.seen.get(choice).is_some_and(|values| values.contains(&None));
+                let Some(setting) = setting(&self.levers, choice).filter(|_| done < seeds && !hopeless)
+                else {
+                    continue;
+                };
+                let at_most = at_most.filter(|_| choice.iter().any(|at| *at > 0));
+                wanted.push(Wanted { setting, replicates: done..seeds, draw: None, at_most });
+                of.push(choice.clone());
+            }
+            // Combinations that the scenario refuses count as those that do not complete.
+            let valid: Vec<bool> = wanted.iter().map(|one| self.subject.experiment(one).is_ok()).collect();
+            let mut run: Vec<Wanted> = Vec::new();
+            for (one, valid) in wanted.iter().zip(&valid) {
+                run.extend(valid.then(|| one.clone()));
+            }
+            self.runs += run.iter().map(|one| one.replicates.len()).sum::<usize>();
+            let trials = trial::run(self.subject, &run, self.dedicated.as_ref(), self.means)?;
+            self.events += trials.iter().map(|trial| trial.events).sum::<u64>();
+            let mut trials = trials.into_iter();
+            for ((choice, one), valid) in of.into_iter().zip(&wanted).zip(valid) {
+                let trial = if valid { trials.next() } else { None };
+                let values: Vec<Option<f64>> = match trial {
+                    Some(trial) => trial.values.iter().map(|v| self.goal.value(v.as_ref()?)).collect(),
+                    None => vec![None; one.replicates.len()],
+                };
+                self.seen.entry(choice).or_default().extend(values);
+            }
+            self.note_best();
+        }
+        Ok(())
+    }
+
+    fn note_best(&mut self) {
+        if self.best.is_none() {
+            return;
+        }
+        let slowest = |values: &Vec<Option<f64>>| {
+            values.iter().copied().collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
+        };
+        let best = self.seen.values().filter_map(slowest).reduce(f64::min);
+        self.best = best.or(self.best);
+    }
+
+    /// The mean ratio to what is as it is, over the seeds that both have; infinite where a run is missing.
+    fn score(&self, choice: &Choice) -> f64 {
+        let (Some(own), Some(base)) = (self.seen.get(choice), self.seen.get(&self.as_it_is())) else {
+            return f64::INFINITY;
+        };
+        let ratios: Option<Vec<f64>> =
+            own.iter().zip(base).map(|(own, base)| Some(self.goal.ratio((*own)?, (*base)?))).collect();
+        match ratios {
+            Some(ratios) if !ratios.is_empty() => ratios.iter().sum::<f64>() / ratios.len() as f64,
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// The better one first; of equals the one with fewer changes.
+    fn order(&self, a: &Choice, b: &Choice) -> Ordering {
+        let changes = |choice: &Choice| choice.iter().filter(|at| **at > 0).count();
+        let scores = self.score(a).total_cmp(&self.score(b));
+        scores.then(changes(a).cmp(&changes(b))).then(a.cmp(b))
+    }
+
+    /// A first look with one seed: all choices where the budget allows it, else each value alone, then all
+    /// pairs of the best values, then steps from the best one while they help.
+    fn explore(&mut self, budget: Effort) -> Result<(), Failed> {
+        let base = self.as_it_is();
+        self.try_all(std::slice::from_ref(&base), budget.replicates, budget)?;
+        // Half of the budget is for the seeds that follow.
+        if self.size() <= budget.runs / 2 {
+            let all = self.all();
+            return self.try_all(&all, 1, budget);
+        }
+        let alone: Vec<Choice> = self.neighbours(&base);
+        self.try_all(&alone, 1, budget)?;
+        let pairs = self.pairs(budget.runs / 4);
+        self.try_all(&pairs, 1, budget)?;
+        while self.runs < budget.runs / 2 {
+            let Some(best) = self.ranked().into_iter().next() else { break };
+            let before = self.seen.len();
+            let next: Vec<Choice> =
+                self.neighbours(&best).into_iter().filter(|c| !self.seen.contains_key(c)).collect();
+            let room = (budget.runs / 2).saturating_sub(self.runs).max(1);
+            self.try_all(&next[..next.len().min(room)], 1, budget)?;
+            if self.seen.len() == before || self.ranked().first() == Some(&best) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Settings that exist.
+    fn size(&self) -> usize {
+        self.levers.iter().fold(1_usize, |size, lever| size.saturating_mul(lever.values.len()))
+    }
+
+    /// All choices, in order.
+    fn all(&self) -> Vec<Choice> {
+        let mut all = vec![Vec::new()];
+        for lever in &self.levers {
+            all = all
+                .into_iter()
+                .flat_map(|choice: Choice| {
+                    (0..lever.values.len()).map(move |at| [choice.as_slice(), &[at]].concat())
+                })
+                .collect();
+        }
+        all
+    }
+
+    /// All choices that differ in one value.
+    fn neighbours(&self, from: &Choice) -> Vec<Choice> {
+        let mut near = Vec::new();
+        for (at, lever) in self.levers.iter().enumerate() {
+            for value in (0..lever.values.len()).filter(|value| from.get(at) != Some(value)) {
+                let mut choice = from.clone();
+                choice[at] = value;
+                near.push(choice);
+            }
+        }
+        near
+    }
+
+    /// Pairs of values of two levers, those first that were best alone; at most so many.
+    fn pairs(&self, most: usize) -> Vec<Choice> {
+        let base = self.as_it_is();
+        let mut pairs = BTreeSet::new();
+        for (a, first) in self.levers.iter().enumerate() {
+            for (b, second) in self.levers.iter().enumerate().skip(a + 1) {
+                for x in 1..first.values.len() {
+                    for y in 1..second.values.len() {
+                        let mut choice = base.clone();
+                        (choice[a], choice[b]) = (x, y);
+                        pairs.insert(choice);
+                    }
+                }
+            }
+        }
+        let alone = |choice: &Choice| {
+            choice.iter().enumerate().filter(|(_, at)| **at > 0).fold(1.0, |product, (lever, at)| {
+                let mut one = base.clone();
+                one[lever] = *at;
+                product * self.score(&one)
+            })
+        };
+        let mut pairs: Vec<(f64, Choice)> =
+            pairs.into_iter().map(|choice| (alone(&choice), choice)).collect();
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        pairs.truncate(most);
+        pairs.into_iter().map(|(_, choice)| choice).collect()
+    }
+
+    /// What was tried and completed, the best first.
+    fn ranked(&self) -> Vec<Choice> {
+        let mut ranked: Vec<Choice> =
+            self.seen.keys().filter(|choice| self.score(choice).is_finite()).cloned().collect();
+        ranked.sort_by(|a, b| self.order(a, b));
+        ranked
+    }
+
+    /// Successive halving, then the neighbours of the best one.
+    fn halve(&mut self, budget: Effort) -> Result<(), Failed> {
+        let mut seeds = 1_u32;
+        let mut left = self.ranked();
+        while left.len() > LAST || seeds < budget.replicates {
+            left.truncate((left.len() / ETA).max(LAST));
+            seeds = (seeds * ETA as u32).min(budget.replicates);
+            self.try_all(&left, seeds, budget)?;
+            left.sort_by(|a, b| self.order(a, b));
+            if seeds == budget.replicates && left.len() <= LAST {
+                break;
+            }
+        }
+        let Some(best) = left.first().cloned() else { return Ok(()) };
+        let next: Vec<Choice> =
+            self.neighbours(&best).into_iter().filter(|c| !self.seen.contains_key(c)).collect();
+        self.try_all(&next, 1, budget)?;
+        let best_score = self.score(&best);
+        let near: Vec<Choice> =
+            next.into_iter().filter(|choice| self.score(choice) < best_score * NEAR).collect();
+        self.try_all(&near, budget.replicates, budget)?;
+        self.race(budget)
+    }
+
+    /// More seeds for the settings whose order the seeds do not show yet, twice as many each time, together
+    /// with what is as it is.
+    fn race(&mut self, budget: Effort) -> Result<(), Failed> {
+        let mut seeds = budget.replicates;
+        while seeds < budget.replicates * MORE && self.events < budget.events {
+            let ranked = self.ranked();
+            let Some(best) = ranked.first().map(|choice| self.tried(choice)) else { break };
+            let open = |choice: &&Choice| {
+                paired(&self.goal, &self.tried(choice), &best)
+                    .is_some_and(|(mean, half)| mean - half <= 1.0 && half > WORTH)
+            };
+            let whole = |choice: &&Choice| self.seen.get(*choice).is_some_and(|v| v.len() == seeds as usize);
+            let mut left: Vec<Choice> =
+                ranked.iter().filter(whole).skip(1).filter(open).take(LAST).cloned().collect();
+            if left.is_empty() {
+                break;
+            }
+            left.insert(0, best.choice);
+            left.push(self.as_it_is());
+            seeds *= 2;
+            self.try_all(&left, seeds, budget)?;
+        }
+        Ok(())
+    }
+
+    /// The same seeds for all that an answer shows: the first settings, what is as it is, and the habit; and
+    /// for the best setting without some of its changes, which may all do without.
+    fn level(&mut self, habit: Option<&Choice>, budget: Effort) -> Result<(), Failed> {
+        let mut shown: Vec<Choice> = self.ranked().into_iter().take(LAST).collect();
+        let simpler = shown.first().map(simpler).unwrap_or_default();
+        self.try_all(&simpler, 1, budget)?;
+        let best = shown.first().map_or(f64::INFINITY, |choice| self.score(choice));
+        shown.extend(simpler.into_iter().filter(|choice| self.score(choice) < best * NEAR));
+        shown.push(self.as_it_is());
+        shown.extend(habit.cloned());
+        let most = shown.iter().filter_map(|choice| self.seen.get(choice)).map(Vec::len).max().unwrap_or(1);
+        // As many seeds again as the search had runs: one seed in twenty may be many times as long as the
+        // others.
+        let affordable = budget.runs / shown.len().max(1);
+        let most = if self.events < budget.events { most.max(affordable.min(CONFIRMED)) } else { most };
+        self.try_all(&shown, most as u32, budget)
+    }
+
+    fn tried(&self, choice: &Choice) -> Tried {
+        Tried {
+            setting: setting(&self.levers, choice).unwrap_or_default(),
+            values: self.seen.get(choice).cloned().unwrap_or_default(),
+            choice: choice.clone(),
+        }
+    }
+
+    fn finish(self, left_out: Vec<String>, habit: Option<Choice>, effort: Effort) -> Found {
+        let most = self.seen.values().map(Vec::len).max().unwrap_or(0);
+        let whole = |choice: &Choice| self.seen.get(choice).is_some_and(|values| values.len() == most);
+        let mut last: Vec<Tried> =
+            self.ranked().iter().filter(|choice| whole(choice)).map(|c| self.tried(c)).collect();
+        let at = advised(&self.goal, &last);
+        if at > 0 && at < last.len() {
+            let chosen = last.remove(at);
+            last.insert(0, chosen);
+        }
+        Found {
+            as_it_is: self.tried(&self.as_it_is()),
+            habit: habit.map(|habit| self.tried(&habit)),
+            last,
+            size: self.size(),
+            tried: self.seen.len(),
+            runs: self.runs,
+            left_out,
+            effort,
+            goal: self.goal,
+            levers: self.levers,
+            memory: self.memory,
+            dedicated: self.dedicated,
+        }
+    }
+}
+
+/// Which of some settings to advise, ordered by their means: of those that are no worse than the best one by
+/// more than half a per cent, or whose difference the seeds do not show, the one with the fewest changes.
+#[must_use]
+pub fn advised(goal: &Goal, last: &[Tried]) -> usize {
+    let Some(best) = last.first() else { return 0 };
+    let level = last.iter().enumerate().filter(|(_, other)| {
+        let Some((mean, half)) = paired(goal, other, best) else { return false };
+        mean - 1.0 <= WORTH || mean - half <= 1.0 && mean - 1.0 <= 2.0 * WORTH
+    });
+    level.min_by_key(|(at, other)| (other.changes(), *at)).map_or(0, |(at, _)| at)
+}
+
+/// How many times as long one setting takes as another one, over the seeds that both have: the ratio of the
+/// means, and half of its 95 % interval by the residuals of each seed (the ratio estimator; Cochran, Sampling
+/// Techniques, 1977, section 6.4), infinite with one seed. None where a run is missing. Of a goal without
+/// ratios: the mean of [`Goal::ratio`].
+#[must_use]
+pub fn paired(goal: &Goal, one: &Tried, other: &Tried) -> Option<(f64, f64)> {
+    let both: Option<Vec<(f64, f64)>> =
+        one.values.iter().zip(&other.values).map(|(one, other)| Some(((*one)?, (*other)?))).collect();
+    let both = both.filter(|both| !both.is_empty())?;
+    // Numerator and denominator of the ratio of each seed.
+    let parts: Vec<(f64, f64)> = both
+        .into_iter()
+        .map(|(one, other)| match () {
+            () if goal.has_no_ratio() => (goal.ratio(one, other), 1.0),
+            () if goal.higher() => (other, one),
+            () => (one, other),
+        })
+        .collect();
+    let n = parts.len() as f64;
+    let (above, below) =
+        (parts.iter().map(|p| p.0).sum::<f64>() / n, parts.iter().map(|p| p.1).sum::<f64>() / n);
+    let ratio = above / below;
+    if !ratio.is_finite() {
+        return None;
+    }
+    let residuals: Vec<f64> = parts.iter().map(|(y, x)| (y - ratio * x) / below).collect();
+    let half = summarise(&residuals).and_then(|summary| summary.half_width());
+    Some((ratio, half.unwrap_or(f64::INFINITY)))
+}

@@ -1,0 +1,256 @@
+//! Trials: a scenario with settings, some seeds, and what each run measured. Trials of one call share their
+//! seeds (common random numbers) and run in parallel; the results do not depend on the number of threads.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use experiment::PolicyRegistry;
+use experiment::measured::{self, Measured, Values, refer_to_dedicated};
+use experiment::run::{on_threads, simulate_one, stoppable};
+use rayon::prelude::*;
+use scenario::plan::{Experiment, RunPlan};
+use scenario::{Draw, Overrides, load_with};
+use sim_core::outcome::Outcome;
+use sim_core::time::{Span, Time};
+
+/// What runs need besides their plans.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// Threads; 0: as many as this process may use.
+    pub jobs: usize,
+    /// Called after each run.
+    pub progress: &'a (dyn Fn() + Sync),
+    /// Set to end early, also amid a run.
+    pub stop: &'a AtomicBool,
+}
+
+/// Settings on top of a scenario: `path=value` pairs as `--set` takes them, applied in order, and a policy as
+/// `--policy` takes it, or the scenario's first one.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Setting {
+    /// `path=value` pairs.
+    pub set: Vec<String>,
+    /// The policy; none: the first one of the scenario.
+    pub policy: Option<String>,
+}
+
+/// One trial that is wanted.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Wanted {
+    /// The settings.
+    pub setting: Setting,
+    /// Replicates, counted from the scenario's seed.
+    pub replicates: Range<u32>,
+    /// The draw that replaces uncertain values.
+    pub draw: Option<Draw>,
+    /// The run ends here at the latest, if that is before the scenario's horizon.
+    pub at_most: Option<Span>,
+}
+
+/// What a trial measured.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Trial {
+    /// For each replicate the values of its run; none where the run did not complete.
+    pub values: Vec<Option<Values>>,
+    /// Events that the simulator took for its runs.
+    pub events: u64,
+    /// Why the first run that did not complete ended: a sentence, empty if all completed.
+    pub ended: String,
+}
+
+/// Why trials could not be run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failed {
+    /// A setting does not fit the scenario, or the simulator refuses a run: a text for the user.
+    Refused(String),
+    /// The user interrupted.
+    Stopped,
+}
+
+/// A scenario on which settings are tried.
+#[derive(Clone)]
+pub struct Subject<'a> {
+    /// The policies that it can name.
+    pub policies: &'a PolicyRegistry,
+    /// Its name in messages; machine files are relative to it.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// The changes of the command line. Sweeps are left out: the scenario has its single values.
+    pub base: Overrides,
+}
+
+impl Subject<'_> {
+    /// The scenario with settings.
+    ///
+    /// # Errors
+    /// What is wrong with it, rendered with its place.
+    pub fn experiment(&self, wanted: &Wanted) -> Result<Experiment, String> {
+        let Setting { set, policy } = &wanted.setting;
+        let mut overrides = Overrides {
+            without_sweep: true,
+            warn: false,
+            draw: wanted.draw.or(self.base.draw),
+            repeat: Some(wanted.replicates.end.max(1)),
+            ..self.base.clone()
+        };
+        overrides.set.extend(set.iter().cloned());
+        if let Some(policy) = policy {
+            overrides.policies = vec![policy.clone()];
+        }
+        load_with(self.policies, self.name, self.text, &overrides)
+    }
+}
+
+/// A run to do, and where its values belong.
+struct Job {
+    plan: RunPlan,
+    trial: usize,
+    replicate: u32,
+    alone: bool,
+}
+
+/// The plans of the runs of a trial: those of its first policy.
+fn plans(experiment: &Experiment, wanted: &Wanted, trial: usize) -> Vec<Job> {
+    let own = |plan: &&RunPlan| plan.alone.is_some() || plan.policy == 0;
+    let kept = experiment.runs.iter().filter(own).filter(|plan| wanted.replicates.contains(&plan.replicate));
+    kept.map(|plan| {
+        let mut plan = plan.clone();
+        if let (Some(at_most), None) = (wanted.at_most, plan.window) {
+            plan.options.horizon = plan.options.horizon.min(Time::ZERO + at_most);
+        }
+        Job { trial, replicate: plan.replicate, alone: plan.alone.is_some(), plan }
+    })
+    .collect()
+}
+
+/// What one run measured, why it ended if it did not complete, and its events.
+type Done = (Values, String, u64);
+
+/// What the dedicated runs of a scenario as it is measured: what `throughput` and `slowdown` refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Dedicated {
+    runs: Vec<Measured>,
+    background: Vec<String>,
+}
+
+/// The dedicated runs of a trial; those of the trial itself are left out.
+///
+/// # Errors
+/// As [`run`].
+pub fn dedicated(subject: &Subject<'_>, wanted: &Wanted, means: Means<'_>) -> Result<Dedicated, Failed> {
+    let experiment = subject.experiment(wanted).map_err(Failed::Refused)?;
+    let mut jobs = plans(&experiment, wanted, 0);
+    jobs.retain(|job| job.alone);
+    let background =
+        experiment.apps.iter().zip(&experiment.background).filter(|(_, background)| **background);
+    let background = background.map(|(app, _)| app.clone()).collect();
+    let done = simulate(&jobs, std::slice::from_ref(&experiment), means)?;
+    let runs = jobs.iter().zip(done).map(|(job, (values, ..))| measured(job, None, values)).collect();
+    Ok(Dedicated { runs, background })
+}
+
+/// Runs trials. `refer`: the dedicated runs that `throughput` and `slowdown` refer to; without them no trial
+/// has these metrics.
+///
+/// # Errors
+/// A setting does not fit the scenario; the simulator refuses a run; the user interrupted.
+pub fn run(
+    subject: &Subject<'_>,
+    wanted: &[Wanted],
+    refer: Option<&Dedicated>,
+    means: Means<'_>,
+) -> Result<Vec<Trial>, Failed> {
+    let experiment = |one: &Wanted| subject.experiment(one).map_err(Failed::Refused);
+    let experiments: Vec<Experiment> = wanted.iter().map(experiment).collect::<Result<_, Failed>>()?;
+    let jobs: Vec<Job> = experiments
+        .iter()
+        .zip(wanted)
+        .enumerate()
+        .flat_map(|(trial, (experiment, wanted))| plans(experiment, wanted, trial))
+        .filter(|job| !job.alone)
+        .collect();
+    let done = simulate(&jobs, &experiments, means)?;
+    let mut trials: Vec<Trial> = wanted
+        .iter()
+        .map(|one| Trial { values: vec![None; one.replicates.len()], ..Trial::default() })
+        .collect();
+    for (job, (values, ended, events)) in jobs.iter().zip(done) {
+        let (trial, one) = (&mut trials[job.trial], &wanted[job.trial]);
+        trial.events += events;
+        if ended.is_empty() {
+            let place = (job.replicate - one.replicates.start) as usize;
+            trial.values[place] = Some(values);
+        } else if trial.ended.is_empty() {
+            trial.ended = ended;
+        }
+    }
+    if let Some(dedicated) = refer {
+        add(&mut trials, wanted, dedicated, &jobs, &experiments);
+    }
+    Ok(trials)
+}
+
+fn measured(job: &Job, policy: Option<usize>, values: Values) -> Measured {
+    Measured { configuration: 0, policy, replicate: job.replicate, error: 0.0, values }
+}
+
+/// Simulates everything, in any order; the results are in the order of the jobs.
+fn simulate(jobs: &[Job], experiments: &[Experiment], means: Means<'_>) -> Result<Vec<Done>, Failed> {
+    let refused: Mutex<BTreeMap<usize, String>> = Mutex::default();
+    let one = |(at, job): (usize, &Job)| -> Option<Done> {
+        let report = match stoppable(means.stop, |end| simulate_one(&job.plan, end)) {
+            Ok(report) => report?,
+            Err(reason) => {
+                refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(at, reason);
+                return Some(Done::default());
+            }
+        };
+        (means.progress)();
+        let (_, ended) = measured::outcome(&job.plan, &report);
+        let values = measured::values(&experiments[job.trial].apps, &job.plan, &report);
+        debug_assert_eq!(ended.is_empty(), report.outcome == Outcome::Completed);
+        Some((values, ended, report.events))
+    };
+    let all = || jobs.par_iter().enumerate().with_max_len(1).map(one).collect::<Vec<_>>();
+    let done = on_threads(jobs.len(), means.jobs, all)
+        .map_err(|error| Failed::Refused(format!("cannot start threads: {error}")))?;
+    if let Some((_, reason)) =
+        refused.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).pop_first()
+    {
+        return Err(Failed::Refused(format!("a run cannot be simulated: {reason}")));
+    }
+    if means.stop.load(Ordering::Relaxed) {
+        return Err(Failed::Stopped);
+    }
+    done.into_iter().collect::<Option<Vec<Done>>>().ok_or(Failed::Stopped)
+}
+
+/// Adds the metrics that refer to dedicated runs.
+fn add(
+    trials: &mut [Trial],
+    wanted: &[Wanted],
+    dedicated: &Dedicated,
+    jobs: &[Job],
+    experiments: &[Experiment],
+) {
+    for (at, trial) in trials.iter_mut().enumerate() {
+        let plan = jobs.iter().find(|job| job.trial == at).map(|job| &job.plan);
+        let Some(plan) = plan else { continue };
+        let copies = measured::several(&experiments[at].apps, plan);
+        let mut runs = dedicated.runs.clone();
+        for (replicate, values) in wanted[at].replicates.clone().zip(&trial.values) {
+            let values = values.clone().unwrap_or_default();
+            runs.push(Measured { configuration: 0, policy: Some(0), replicate, error: 0.0, values });
+        }
+        let counted = vec![copies; runs.len()];
+        refer_to_dedicated(&mut runs, &counted, &dedicated.background, plan.window.is_some());
+        for (values, run) in trial.values.iter_mut().zip(runs.split_off(dedicated.runs.len())) {
+            if values.is_some() {
+                *values = Some(run.values);
+            }
+        }
+    }
+}
