@@ -15,3 +15,6 @@ result: Result = slowdown(2)
 print(result.text)
 figure: oversim.Figure = result.plot("slowdown")
 print(figure.title, len(figure.svg) > 0)
+advice: oversim.Advice = oversim.advise("odd_thread", allow=["threads"], repeat=2, draws=0)
+lines: list[str] = advice.typed
+print(advice.advised.setting, len(lines))

@@ -7,6 +7,7 @@ True
 """
 
 from oversim._calls import BuiltIn, Checked, check, compare, explain, policies, run, scenarios, schema, sweep, timeline
+from oversim._decisions import Advice, Change, Difference, Matrix, Mechanism, Setting, Slowdown, advise, matrix, why
 from oversim._errors import Diagnostic, ScenarioError
 from oversim._native import Figure, Table, version
 from oversim._result import Comparison, Result, load
@@ -16,24 +17,33 @@ from oversim.scenario import App, Scenario
 __version__ = version()
 
 __all__ = [
+    "Advice",
     "App",
     "BuiltIn",
+    "Change",
     "Checked",
     "Choice",
     "Comparison",
     "Diagnostic",
+    "Difference",
     "Figure",
+    "Matrix",
+    "Mechanism",
     "Parameter",
     "Policy",
     "QueueEntry",
     "Result",
     "Scenario",
     "ScenarioError",
+    "Setting",
+    "Slowdown",
     "Table",
+    "advise",
     "check",
     "compare",
     "explain",
     "load",
+    "matrix",
     "policies",
     "run",
     "scenarios",
@@ -41,4 +51,5 @@ __all__ = [
     "sweep",
     "timeline",
     "version",
+    "why",
 ]

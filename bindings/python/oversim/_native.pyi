@@ -16,6 +16,21 @@ class Request(TypedDict):
     jobs: int | None
     best_partition: bool
 
+class Search(TypedDict):
+    allow: list[str]
+    programs: list[str]
+    vary: list[str]
+    objective: str | None
+    runs: int | None
+    draws: int
+    syntax: list[str]
+
+class Together(TypedDict):
+    only: list[str]
+    at_a_time: int
+    narrow: float
+    most: int
+
 class Table:
     """An Arrow table.
 
@@ -105,6 +120,11 @@ def sweep(
     others: list[tuple[str, list[str]]],
     merged: bool,
 ) -> Result: ...
+def advise(request: Request, search: Search) -> tuple[dict[str, str], list[str]]: ...
+def matrix(request: Request, others: list[Request], together: Together) -> tuple[dict[str, str], list[str]]: ...
+def why(
+    request: Request, second: Request | None, vary: str | None, objective: str | None
+) -> tuple[dict[str, str], list[str]]: ...
 def scenarios() -> str: ...
 def policies() -> str: ...
 def explain(name: str, markdown: bool) -> str: ...

@@ -74,19 +74,26 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else flow(value)
 
 
-def _pairs(changes: Changes | None, name: str, several: bool) -> list[str]:
+def pairs(changes: Changes | None, name: str, several: bool = False) -> list[str]:
+    """Changes as the command line takes them: ``path=value``, or ``path=a,b,c`` where there are several values."""
     if changes is None:
         return []
     if isinstance(changes, Mapping):
         def written(value: Any) -> str:
             if several and isinstance(value, (list, tuple, range)):
                 return ",".join(_value(item) for item in value)
-            return _value(value)
+            return os.fspath(value) if isinstance(value, os.PathLike) else _value(value)
 
         return [f"{path}={written(value)}" for path, value in changes.items()]
     if isinstance(changes, str):
         raise TypeError(f"{name}: write {{'path': value}} or ['path=value'], not one text")
     return [str(pair) for pair in changes]
+
+
+def whole(name: str, number: int | None, least: int, most: int) -> None:
+    """Refuses what is no whole number in a range."""
+    if number is not None and not (isinstance(number, int) and least <= number <= most):
+        raise ValueError(f"{name} is {number!r}: use a whole number from {least} to {most}")
 
 
 def request(
@@ -114,17 +121,16 @@ def request(
     else:
         raise TypeError(f"{scenario!r} is no scenario: use a name, a path, YAML text, a dict or a Scenario")
     chosen, own = split([policies] if isinstance(policies, str) else policies or [])
-    whole = {"seed": (seed, 0, 2**64 - 1), "repeat": (repeat, 1, 2**32 - 1), "jobs": (jobs, 1, 2**20)}
-    for name, (number, least, most) in whole.items():
-        if number is not None and not (isinstance(number, int) and least <= number <= most):
-            raise ValueError(f"{name} is {number!r}: use a whole number from {least} to {most}")
+    whole("seed", seed, 0, 2**64 - 1)
+    whole("repeat", repeat, 1, 2**32 - 1)
+    whole("jobs", jobs, 1, 2**20)
     return {
         "subject": subject,
         "text": text,
         "policies": [one if isinstance(one, str) else flow(one) for one in chosen],
         "own": own,
-        "set": _pairs(set, "set", False),
-        "sweep": _pairs(sweep, "sweep", True),
+        "set": pairs(set, "set"),
+        "sweep": pairs(sweep, "sweep", True),
         "seed": seed,
         "repeat": repeat,
         "jobs": jobs,

@@ -156,7 +156,7 @@ class Policy:
 
     def waits(self, system: System, task: int, what: str) -> None:
         """The task begins to wait for others of its application, at first by polling. ``what``: ``barrier``,
-        ``neighbour`` or ``lock``."""
+        ``neighbour``, ``lock`` or ``event``."""
 
     def proceeds(self, system: System, task: int) -> None:
         """The task has found its wait over and continues."""

@@ -1,5 +1,6 @@
 //! What can go wrong, and the exception that each becomes.
 
+use decide::trial::Failed;
 use experiment::neutral;
 use experiment::run::RunError;
 use notation::diagnostics::Problems;
@@ -37,6 +38,15 @@ impl From<RunError> for Failure {
         match error {
             RunError::Stopped => Self::Stopped,
             other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+impl From<Failed> for Failure {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused(why) => Self::Refused(why),
+            Failed::Stopped => Self::Stopped,
         }
     }
 }

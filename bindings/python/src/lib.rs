@@ -4,6 +4,7 @@
 //! the lock of the interpreter while runs are simulated.
 
 mod calls;
+mod decisions;
 mod environment;
 mod errors;
 mod figure;
@@ -25,6 +26,8 @@ mod _native {
 
     #[pymodule_export]
     use super::calls::{check, compare, run, timeline};
+    #[pymodule_export]
+    use super::decisions::{advise, matrix, why};
     #[pymodule_export]
     use super::environment::{Environment, duration_ns};
     #[pymodule_export]

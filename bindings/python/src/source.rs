@@ -74,6 +74,11 @@ impl Request<'_> {
 }
 
 impl Asked {
+    /// This scenario with the session and the changes of another one.
+    pub(crate) fn changed_as(self, other: &Self) -> Self {
+        Self { subject: self.subject, text: self.text, ..other.clone() }
+    }
+
     /// The name for messages and the text of the scenario.
     pub(crate) fn read(&self) -> Result<(String, String), Failure> {
         match (&self.subject, &self.text) {

@@ -136,6 +136,13 @@ pub struct Dedicated {
     background: Vec<String>,
 }
 
+impl Dedicated {
+    /// Adds those of other replicates.
+    pub fn extend(&mut self, other: Self) {
+        self.runs.extend(other.runs);
+    }
+}
+
 /// The dedicated runs of a trial; those of the trial itself are left out.
 ///
 /// # Errors

@@ -293,6 +293,7 @@ impl Wrapper for PythonPolicy {
                     Awaited::Barrier(_) => "barrier",
                     Awaited::Neighbour => "neighbour",
                     Awaited::Lock => "lock",
+                    Awaited::Event => "event",
                 };
                 self.tell(Hook::Waits, system, |py, s| (s, task.0, what).into_pyobject(py));
             }

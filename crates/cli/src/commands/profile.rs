@@ -91,14 +91,20 @@ fn looked(args: &args::Profile, roots: Roots<'_>) -> Result<(Look, Look, f64), F
     Ok((first, second, seconds))
 }
 
-/// Refuses what is no runtime, with its place in `--wait`.
+/// Refuses what is no runtime, with its place in `--wait`. Some runtimes are only of programs whose ranks have
+/// threads, others only of those whose ranks have none.
 fn waits(wait: &str) -> Result<(), Failure> {
-    let text = "name: wait\nmachine: core:2\napps: { job: { workload: { hybrid: { work: 1s } }, tasks: 2 } }\
-                \npolicies: [LOAD]\n";
     let overrides = Overrides { set: vec![format!("apps.job.runtime={wait}")], ..Overrides::default() };
-    match scenario::load("--wait", text, &overrides) {
-        Ok(_) => Ok(()),
-        Err(problems) => Err(Failure::Rendered(problems.replace("--> --set:", "--> --wait:"))),
+    let refused = |workload: &str| {
+        let text = format!(
+            "name: wait\nmachine: core:2\napps: {{ job: {{ workload: {{ {workload}: {{ work: 1s }} }}, \
+             tasks: 2 }} }}\npolicies: [LOAD]\n"
+        );
+        scenario::load("--wait", &text, &overrides).err()
+    };
+    match (refused("spmd"), refused("hybrid")) {
+        (Some(_), Some(problems)) => Err(Failure::Rendered(problems.replace("--> --set:", "--> --wait:"))),
+        _ => Ok(()),
     }
 }
 

@@ -2,11 +2,13 @@
 //! each.
 
 mod advice;
+mod advise;
 mod advise_shapes;
 mod columns;
 mod commands;
 mod compare;
 mod completions;
+mod decide_cases;
 mod decisions;
 mod duel;
 mod files;

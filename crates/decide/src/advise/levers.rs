@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use experiment::PolicyRegistry;
 use notation::lists;
+use notation::yaml::{Content, tree};
 use scenario::plan::{Experiment, RunPlan};
 use scenario::settable;
 use sim_core::ids::CpuId;
@@ -12,6 +13,7 @@ use sim_core::machine::Machine;
 use sim_core::topology::Level;
 use workloads::runtimes::RUNTIMES;
 
+use crate::flow;
 use crate::trial::Setting;
 use crate::typed::Waiting;
 use crate::ways::{is_set_by_user, parameters, ways};
@@ -502,13 +504,18 @@ fn quotas(plan: &RunPlan, paths: &BTreeSet<String>) -> Vec<Lever> {
     each.collect()
 }
 
-/// A path of the user's with its values.
-fn varied(axis: &str) -> Option<Lever> {
+/// A path of the user's with its values; none if it is not `PATH=A,B`.
+pub(super) fn varied(axis: &str) -> Option<Lever> {
     let (path, values) = axis.split_once('=')?;
     let path = path.trim();
+    if path.is_empty() || values.trim().is_empty() {
+        return None;
+    }
     let mut all = vec![Value::as_it_is()];
-    for value in values.split(',').map(str::trim) {
-        let effect = Effect::Path(path.to_owned(), value.to_owned());
+    let list = tree(0, &format!("[{values}]")).ok()?;
+    let Content::List(items) = &list.content else { return None };
+    for value in items.iter().map(flow::written) {
+        let effect = Effect::Path(path.to_owned(), value.clone());
         all.push(Value::of(effect, vec![format!("{path}={value}")]));
     }
     Some(Lever { kind: Kind::Path, app: None, values: all })

@@ -12,7 +12,7 @@ use scenario::plan::Experiment;
 
 use crate::trial::{Failed, Means, Setting, Subject, Wanted};
 use answer::Answer;
-use levers::{Allowed, Program, levers, programs};
+use levers::{Allowed, Program, levers, programs, varied};
 use search::{Found, search};
 use sure::{Sure, sure};
 
@@ -88,6 +88,11 @@ pub fn advise(
             "{}: no program can be advised: all applications run in the background",
             subject.name
         )));
+    }
+    for axis in &allowed.vary {
+        if varied(axis).is_none() {
+            return Err(Failed::Refused(format!("--vary {axis}: write a path and its values, PATH=A,B")));
+        }
     }
     let levers = levers((subject.policies, subject.text), &experiment, allowed);
     if levers.is_empty() {

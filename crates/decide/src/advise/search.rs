@@ -114,6 +114,8 @@ struct Search<'a> {
     /// Best value so far of a time that can be cut off, in s.
     best: Option<f64>,
     runs: usize,
+    /// Seeds of the dedicated runs.
+    referred: u32,
     /// Events so far.
     events: u64,
 }
@@ -161,6 +163,7 @@ pub fn search(
         levers: Vec::new(),
         seen: BTreeMap::new(),
         runs: 1,
+        referred: base.replicates.end,
         events: trials.first().map_or(0, |trial| trial.events),
     };
     let left_out = search.begin(levers)?;
@@ -251,10 +254,11 @@ impl Search<'_> {
             for (at, value) in lever.values.drain(..).enumerate() {
                 let setting = Setting { set: value.set.clone(), policy: value.policy.clone() };
                 let wanted = Wanted { setting, replicates: 0..1, draw: None, at_most: None };
-                if at == 0 || self.subject.experiment(&wanted).is_ok() {
-                    kept.push(value);
-                } else {
-                    refused += 1;
+                match self.subject.experiment(&wanted) {
+                    // The user named the path and the value.
+                    Err(why) if at > 0 && lever.kind == Kind::Path => return Err(Failed::Refused(why)),
+                    Err(_) if at > 0 => refused += 1,
+                    _ => kept.push(value),
                 }
             }
             if refused > 0 {
@@ -309,8 +313,19 @@ impl Search<'_> {
         Ok(left_out)
     }
 
+    /// Has dedicated runs of so many seeds, if the goal needs them.
+    fn refer_to(&mut self, seeds: u32) -> Result<(), Failed> {
+        let (Some(known), true) = (&mut self.dedicated, seeds > self.referred) else { return Ok(()) };
+        let replicates = self.referred..seeds;
+        let wanted = Wanted { setting: Setting::default(), replicates, draw: None, at_most: None };
+        known.extend(trial::dedicated(self.subject, &wanted, self.means)?);
+        self.referred = seeds;
+        Ok(())
+    }
+
     /// Tries choices with the first `seeds` seeds, those that were tried already only with the others.
     fn try_all(&mut self, choices: &[Choice], seeds: u32, budget: Effort) -> Result<(), Failed> {
+        self.refer_to(seeds)?;
         let mut once = BTreeSet::new();
         let choices: Vec<&Choice> = choices.iter().filter(|choice| once.insert(*choice)).collect();
         for batch in choices.chunks(BATCH) {

@@ -74,8 +74,10 @@ fn overrides(args: &AdviseGeneral) -> Overrides {
 fn print(args: &AdviseGeneral, advised: &Advised) -> Result<(), Failure> {
     // Of several files no command of one scenario can be named.
     let only = args.files.first().filter(|_| args.files.len() == 1);
-    let subject = only.and_then(|file| file.to_str()).filter(|file| *file != "-");
-    let answer = advised.answer(subject, advised.typed(&args.syntax));
+    let file = only.and_then(|file| file.to_str()).filter(|file| *file != "-" && args.policy.is_none());
+    let set: String = overrides(args).set.iter().map(|pair| format!(" --set '{pair}'")).collect();
+    let subject = file.map(|file| format!("{file}{set}"));
+    let answer = advised.answer(subject.as_deref(), advised.typed(&args.syntax));
     to_stdout(|out| match args.format {
         AnswerFormat::Text => answer.write_text(out, width()),
         AnswerFormat::Json => answer.write_json(out),

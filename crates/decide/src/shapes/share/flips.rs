@@ -157,11 +157,14 @@ impl Tried<'_, '_> {
                     Some((distance, format!("{set}, within its range: {}", self.answer.then(throughput))));
             }
         }
-        let of = if tried < ends.len() { format!(" of {}", ends.len()) } else { String::new() };
+        let rest = match ends.len() - tried {
+            0 => String::new(),
+            rest => format!("; {rest} more were not tried"),
+        };
         Ok(Some(found.map_or_else(
             || {
                 let ends = plural(tried, "end of a range", "ends of ranges");
-                format!("Ranges: none of the {ends}{of} that were tried changes the answer.")
+                format!("Ranges: none of {ends} changes the answer{rest}.")
             },
             |(_, text)| format!("Measure first: {text}."),
         )))
@@ -182,11 +185,18 @@ impl Tried<'_, '_> {
             let set = format!("machine.node_bandwidth={}B/s", (limit as f64 / factor) as u64);
             let Some(throughput) = self.throughput(&[set], None)? else { break };
             if self.answer.flips(throughput) {
-                let then = self.answer.then(throughput);
-                return Ok(Some(format!("Memory: if all programs drew {factor:.2} times as much, {then}.")));
+                let (then, factor) = (self.answer.then(throughput), times(factor));
+                return Ok(Some(format!("Memory: if all programs drew {factor} times as much, {then}.")));
             }
             last = factor;
         }
-        Ok(Some(format!("Memory: the answer holds even if all programs draw {last:.2} times as much.")))
+        let last = times(last);
+        Ok(Some(format!("Memory: the answer holds even if all programs draw {last} times as much.")))
     }
+}
+
+/// A factor with two digits behind the point at most.
+fn times(factor: f64) -> String {
+    let text = format!("{factor:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -136,7 +136,10 @@ fn answer(advice: &Advice) -> Vec<(&'static str, String)> {
 fn list(pairs: &[&Pair]) -> String {
     let pair = |pair: &&Pair| format!("{} {}", pair.programs.join(" + "), ratio(pair.throughput));
     let named: Vec<String> = pairs.iter().take(LISTED).map(pair).collect();
-    let rest = if pairs.len() > LISTED { ", ..." } else { "" };
+    let rest = match pairs.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
     format!("work done {}{rest}", named.join(", "))
 }
 
