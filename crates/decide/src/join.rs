@@ -26,8 +26,8 @@ pub fn join(
     let plain = Overrides { limit: base.limit.clone(), ..Overrides::default() };
     let mut roots = Vec::new();
     for (name, text) in files {
-        load_with(policies, name, text, &plain)?;
-        roots.push(tree(0, text).map_err(|error| format!("{name}: {}", error.message))?);
+        let root = tree(0, text);
+        roots.push(root.map_err(|_| load_with(policies, name, text, &plain).err().unwrap_or_default())?);
     }
     let parts = JOINED.map(|key| (key, joined(files, &roots, key)));
     let mut whole: Vec<String> = Vec::new();
@@ -42,7 +42,13 @@ pub fn join(
             whole.push(format!("{key}: {{ {} }}", part.join(", ")));
         }
     }
-    Ok((first.0.clone(), whole.join("\n") + "\n"))
+    let text = whole.join("\n") + "\n";
+    // What is wrong has a place in its own file; a file may have background applications only.
+    if let Err(why) = load_with(policies, &first.0, &text, &plain) {
+        let own = files.iter().find_map(|(name, text)| load_with(policies, name, text, &plain).err());
+        return Err(own.unwrap_or(why));
+    }
+    Ok((first.0.clone(), text))
 }
 
 /// The entries of a key of all files.
@@ -79,7 +85,7 @@ mod tests {
         let policies = PolicyRegistry::default();
         let files = [
             file("a.yaml", "a: { workload: { hog: { work: 1s } } }"),
-            file("b.yaml", "b: { workload: { hog: { work: 1s } }, cpus: [1] }"),
+            file("b.yaml", "b: { workload: hog, cpus: [1] }"),
         ];
         let (name, text) = join(&policies, &files, &Overrides::default()).unwrap();
         let both = load_with(&policies, &name, &text, &Overrides::default()).unwrap();

@@ -104,13 +104,14 @@ fn case(number: u32) -> (tempfile::TempDir, Vec<Step>) {
     let page = fs::read_to_string(docs().join("decide.md")).unwrap();
     let mut steps = steps(&page, number);
     for step in &mut steps {
-        let done = shell(folder.path(), &step.with_jobs(1));
+        let done = shell(folder.path(), &step.with_jobs(2));
         let errors = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{}\n{errors}", step.command);
         step.printed = String::from_utf8(done.stdout).unwrap();
         let lines: Vec<&str> = step.printed.lines().collect();
         let most = LINES[usize::from(step.command.contains(" matrix "))];
-        assert!(!step.is_answer() || lines.len() <= most, "{}: {} lines\n{}", step.command, lines.len(), step.printed);
+        let few = !step.is_answer() || lines.len() <= most;
+        assert!(few, "{}: {} lines\n{}", step.command, lines.len(), step.printed);
         if is_shown(&step.shown, &lines) {
             continue;
         }
@@ -126,15 +127,18 @@ fn case(number: u32) -> (tempfile::TempDir, Vec<Step>) {
         let (old, new) = (block(&step.shown), block(&renewed(&step.shown, &lines)));
         fs::write(docs().join("decide.md"), page.replacen(&old, &new, 1)).unwrap();
     }
-    same_for_all_jobs(folder.path(), &steps);
+    // One case stands for all: each takes seconds.
+    if number == 3 {
+        same_for_all_jobs(folder.path(), &steps);
+    }
     (folder, steps)
 }
 
-/// One thread and two make the same bytes.
+/// One thread makes the same bytes as two.
 fn same_for_all_jobs(folder: &Path, steps: &[Step]) {
     for step in steps.iter().filter(|step| step.is_answer()) {
-        let done = shell(folder, &step.with_jobs(2));
-        assert_eq!(String::from_utf8_lossy(&done.stdout), step.printed, "{} --jobs 2", step.command);
+        let done = shell(folder, &step.with_jobs(1));
+        assert_eq!(String::from_utf8_lossy(&done.stdout), step.printed, "{} --jobs 1", step.command);
     }
 }
 

@@ -297,7 +297,9 @@ impl Answer {
         let load = match &self.load {
             Some(load) => format!("beside {} or more other busy tasks to: {}", load.at, load.to),
             None if self.most_load > 0 => {
-                format!("not beside up to {}", plural(self.most_load as usize, "busy task", "busy tasks"))
+                let not = if self.changes.is_empty() { "nor" } else { "not" };
+                let most = plural(self.most_load as usize, "other busy task", "other busy tasks");
+                format!("{not} beside up to {most}")
             }
             None => String::new(),
         };

@@ -280,7 +280,8 @@ fn sizes(plan: &RunPlan, program: &Program, paths: &BTreeSet<String>, kinds: &[K
         for count in [cores, cpus, 2 * cpus, program.tasks].into_iter().collect::<BTreeSet<u32>>() {
             for team in (1..=count).filter(|team| count.is_multiple_of(*team)) {
                 let number = count / team;
-                if (threads || team == program.team) && (ranks || number == now) {
+                let same = (number, team) == (now, program.team);
+                if !same && (threads || team == program.team) && (ranks || number == now) {
                     let set = vec![format!("{processes}={number}"), format!("{teams}={team}")];
                     values.push(Value::of(Effect::Ranks(number, team), set));
                 }

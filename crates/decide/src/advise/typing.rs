@@ -7,6 +7,9 @@ use super::Advised;
 use super::levers::{Effect, Layout, Lever, Program, shared};
 use crate::typed::{self, Advice, Dialect, Layer, Node, Place, Unit};
 
+/// The policy that binds.
+const PIN: &str = "PIN";
+
 /// The programs as they are.
 fn as_they_are(programs: &[Program]) -> Vec<typed::Program> {
     let layer = |runtime: &str, number: u32| {
@@ -84,6 +87,13 @@ fn add(program: &mut typed::Program, effect: &Effect) {
     }
 }
 
+/// Launchers of MPI bind processes by themselves; a scenario without `PIN` does not.
+fn unbound(advice: &mut Advice) {
+    for program in advice.programs.iter_mut().filter(|program| program.processes.is_some()) {
+        program.place.get_or_insert(Place::Unbound);
+    }
+}
+
 /// How lists name the cpus of the machine of a scenario.
 fn numbering(experiment: &Experiment) -> Option<Numbering> {
     Some(experiment.numbering(&shared(experiment)?.machine))
@@ -102,7 +112,10 @@ impl Advised {
             return Vec::new();
         }
         let node = Node { machine: &plan.machine, numbering: &numbering };
-        let advice = advice(&self.programs, &self.found.levers, &advised.choice);
+        let mut advice = advice(&self.programs, &self.found.levers, &advised.choice);
+        if plan.policy_choice.entry.name != PIN {
+            unbound(&mut advice);
+        }
         let usual = typed::usual(&advice);
         let dialects = if dialects.is_empty() { &usual } else { dialects };
         let lines = typed::lines(&advice, &node, dialects);
