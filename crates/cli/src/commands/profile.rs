@@ -91,8 +91,8 @@ fn looked(args: &args::Profile, roots: Roots<'_>) -> Result<(Look, Look, f64), F
     Ok((first, second, seconds))
 }
 
-/// Refuses what is no runtime, with its place in `--wait`. Some runtimes are only of programs whose ranks have
-/// threads, others only of those whose ranks have none.
+/// Refuses what is no runtime, with its place in `--wait`. Some runtimes are only of programs whose ranks
+/// have threads, others only of those whose ranks have none.
 fn waits(wait: &str) -> Result<(), Failure> {
     let overrides = Overrides { set: vec![format!("apps.job.runtime={wait}")], ..Overrides::default() };
     let refused = |workload: &str| {

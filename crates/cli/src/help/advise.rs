@@ -15,18 +15,18 @@ Exit status: 0 done; 1 output failed; 2 wrong usage or scenario.";
 pub(crate) const WAIT: &str = "\
 Examples:
   oversim advise wait --region 200us --machine 'package:1 core:4' --repeat 3
-  oversim advise wait --region 50us,1ms --between 100us --runtime libomp --machine xeon-2vcpu --repeat 3
-  oversim advise wait --region 200us --threads 4 --load 0,full --runtime openmpi --table full --repeat 3
+  oversim advise wait --region 50us,1ms --between 100us --runtime libomp --machine xeon-2vcpu
+  oversim advise wait --region 200us --threads 4 --load 0,full --runtime openmpi --table full
 
 Exit status: 0 done; 1 output failed; 2 wrong usage or machine.";
 
 pub(crate) const POD: &str = "\
 Examples:
   oversim advise pod --arrivals 200/s --service 5ms,exponential --limits 1500m,2 --repeat 3
-  oversim advise pod pod.yaml --arrivals 100/s --service 5ms --target p99=50ms --limits 1,2 --repeat 3
+  oversim advise pod pod.yaml --arrivals 100/s --service 5ms --target p99=50ms --limits 1,2
   oversim advise pod pod.yaml --arrivals 100/s --service 5ms --target p99=50ms --check
 
-Exit status: 0 done, or the check passed; 1 the check did not pass, or output failed; 2 wrong usage, pod or
+Exit status: 0 done, or the check passed; 1 the check did not pass, or output failed; 2 wrong usage, pod or \
 machine.";
 
 pub(crate) const SHARE: &str = "\
@@ -39,7 +39,7 @@ Exit status: 0 done; 1 output failed; 2 wrong usage, scenario or log, or a progr
 
 pub(crate) const POOLS: &str = "\
 Examples:
-  oversim advise pools --region 500us --work 200ms --outer 1,4 --inner 1,4 --machine 'package:1 core:4'
+  oversim advise pools --region 500us --work 200ms --outer 1,4 --inner 1,4 --machine core:4
   oversim advise pools --region 5ms --serial 10 --cpus 2 --work 200ms --machine 'package:1 core:4'
 
 Exit status: 0 done; 1 output failed; 2 wrong usage or machine.";
