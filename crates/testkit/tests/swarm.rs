@@ -198,8 +198,8 @@ fn the_cases_meet_every_policy_kernel_workload_and_parameter() {
     workloads::runtimes::RUNTIMES.entries.iter().for_each(|entry| table(entry.name, entry.parameters));
     table("machine", machines::Parameters::TABLE);
     let keys = scenario::keys::SCENARIO.iter().chain(scenario::keys::APPLICATION);
-    // What only people and answers read, and another way to give the number of tasks.
-    let left_out = ["about", "objective", "templates", "threads_per_core"];
+    // What only people, answers and draws read, and another way to give the number of tasks.
+    let left_out = ["about", "objective", "templates", "threads_per_core", "uncertain"];
     wanted.extend(keys.map(|key| key.name).filter(|name| !left_out.contains(name)));
     let missing: Vec<&&str> = wanted.iter().filter(|name| !found.contains(**name)).collect();
     assert!(missing.is_empty(), "never drawn: {missing:?}");
