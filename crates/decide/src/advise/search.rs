@@ -84,7 +84,7 @@ pub struct Found {
     pub memory: f64,
     /// Everything as it is.
     pub as_it_is: Tried,
-    /// The usual habit, where it is another setting ([`habit`]).
+    /// The usual habit, where it is another setting.
     pub habit: Option<Tried>,
     /// The settings of the last comparison, all with the same seeds: the advised one first, then by mean.
     pub last: Vec<Tried>,

@@ -3,7 +3,7 @@
 //!
 //! A node has a queue that never runs empty. It runs as many jobs at once as the factor says; when one ends,
 //! the next one of the queue begins, drawn from the mix. Jobs of a program run, on average, as long as it
-//! does alone times its slowdown beside those that are there ([`chain`]).
+//! does alone times its slowdown beside those that are there.
 //!
 //! The factor is that of Slurm's `OverSubscribe` (slurm.conf(5), and "Sharing Consumable Resources",
 //! <https://slurm.schedmd.com/cons_tres_share.html>): with `SelectTypeParameters=CR_Core` or

@@ -148,7 +148,7 @@ pub struct Cell {
     pub pass_s: Summary,
     /// How much longer than the best setting of the column, in per cent, by pairs of equal seeds.
     pub regret: Summary,
-    /// The best one, or level with it ([`is_level`]).
+    /// The best one, or level with it.
     pub level: bool,
     /// Cpu time of the team beside its work, in per cent of the work.
     pub burnt: f64,
