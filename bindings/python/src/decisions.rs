@@ -23,10 +23,6 @@ use crate::source::{Asked, Request};
 
 /// Columns of the texts.
 const WIDTH: usize = 100;
-/// Runs of a search, without another number: as `oversim advise`.
-const RUNS: usize = 1_000;
-/// Events of all these runs: as `oversim advise`. A search that is given a number of runs has no such limit.
-const EVENTS: u64 = 1_000_000_000;
 
 /// The forms of an answer by name, and what the user should know besides.
 type Forms = (BTreeMap<&'static str, String>, Vec<String>);
@@ -89,9 +85,8 @@ pub(crate) fn advise(py: Python<'_>, request: Request<'_>, search: Search) -> Py
     let mut asked = request.asked()?;
     asked.overrides.objective = search.objective;
     asked.overrides.without_sweep = true;
-    let (runs, events) = search.runs.map_or((RUNS, EVENTS), |runs| (runs as usize, u64::MAX));
     let replicates = asked.overrides.repeat.unwrap_or(1);
-    let effort = Effort { runs, events, replicates, draws: search.draws };
+    let effort = Effort::asked(search.runs, replicates, search.draws);
     patience::wait(py, &Arc::clone(&asked.session), move |stop| {
         // Says where the scenario is wrong.
         let warnings = asked.open()?.warnings;

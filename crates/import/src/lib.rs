@@ -26,6 +26,7 @@ pub use cgroups::read_directory;
 pub use containers::Formula;
 pub use form::{FORMS, Form};
 pub use note::{Kind, Note};
+pub use page::word;
 
 /// Most bytes of a file: the largest public job logs have some tens of megabytes.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -62,7 +63,7 @@ impl Options {
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
-            name: page::word(name, "imported"),
+            name: word(name, "imported"),
             form: None,
             machine: None,
             cores: None,

@@ -133,8 +133,10 @@ pub(crate) fn list(cpus: &[u32]) -> String {
     ranges(cpus.iter().copied())
 }
 
-/// A legal name made of a text.
-pub(crate) fn word(text: &str, otherwise: &str) -> String {
+/// A legal name made of a text; one that begins with a digit, or has no legal character, begins with
+/// `otherwise`.
+#[must_use]
+pub fn word(text: &str, otherwise: &str) -> String {
     let good = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '-' };
     let word: String = text.chars().take(LONGEST_NAME).map(good).collect();
     let word = word.trim_matches('-');

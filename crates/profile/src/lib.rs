@@ -166,7 +166,7 @@ pub fn describe(
             App::of_stretch(job, &name, options.stretch.map(|ns| ns as f64 / 1e9))
         })
         .collect();
-    let title = page::legal(&options.title, "profile");
+    let title = import::word(&options.title, "profile");
     let head = Head {
         title: &title,
         machine: options.machine.as_deref(),

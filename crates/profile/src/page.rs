@@ -8,8 +8,6 @@ use import::{Note, Refused};
 use crate::model::App;
 use crate::values::{Number, Unit};
 
-/// Longest name of an application that is made of foreign text.
-const LONGEST_NAME: usize = 40;
 /// The kernel where none is stated, as of imported scenarios: it has groups and all scheduling policies.
 const KERNEL: &str = "linux-6.18";
 /// Most applications of a scenario.
@@ -41,7 +39,7 @@ pub(crate) struct Names(BTreeSet<String>);
 impl Names {
     /// A legal name made of a text that no other one has.
     pub(crate) fn unique(&mut self, text: &str) -> String {
-        let base = legal(text, "job");
+        let base = import::word(text, "job");
         let mut name = base.clone();
         let mut number = 2_u32;
         while !self.0.insert(name.clone()) {
@@ -49,18 +47,6 @@ impl Names {
             number += 1;
         }
         name
-    }
-}
-
-/// A legal name made of a text.
-pub(crate) fn legal(text: &str, otherwise: &str) -> String {
-    let good = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '-' };
-    let word: String = text.chars().take(LONGEST_NAME).map(good).collect();
-    let word = word.trim_matches('-');
-    match word.chars().next() {
-        None => otherwise.to_owned(),
-        Some(first) if first.is_ascii_digit() => format!("{otherwise}-{word}"),
-        Some(_) => word.to_owned(),
     }
 }
 

@@ -280,7 +280,8 @@ impl Answer {
             lines.push((
                 "Sure",
                 format!(
-                    "no other of these settings is over 1 % better in {holds} of {draws} draws of {values}"
+                    "none of the next best settings is over 1 % better in {holds} of {draws} draws of \
+                     {values}"
                 ),
             ));
         }

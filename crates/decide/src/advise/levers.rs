@@ -18,6 +18,9 @@ use crate::trial::Setting;
 use crate::typed::Waiting;
 use crate::ways::{is_set_by_user, parameters, ways};
 
+/// The policy by which a scenario says that programs are bound.
+pub(super) const PIN: &str = "PIN";
+
 /// What can be set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
@@ -368,7 +371,7 @@ fn pins(experiment: &Experiment, plan: &RunPlan, programs: &[Program]) -> Lever 
         (Layout::Node, "scatter", "by: node"),
     ];
     let layouts = layouts.into_iter().filter(|(layout, ..)| nodes || *layout != Layout::Node);
-    let bound = plan.policy_choice.entry.name == "PIN";
+    let bound = plan.policy_choice.entry.name == PIN;
     let mut values = vec![Value::as_it_is()];
     if bound && experiment.policies.len() == 1 {
         let beneath = plan.policy_choice.beneath(&plan.kernel);
@@ -387,7 +390,7 @@ fn pins(experiment: &Experiment, plan: &RunPlan, programs: &[Program]) -> Lever 
             })
             .collect();
         let more = if by.is_empty() { String::new() } else { format!(", {by}") };
-        let policy = format!("{{ PIN: {{ layout: {{ {} }}{more} }} }}", each.join(", "));
+        let policy = format!("{{ {PIN}: {{ layout: {{ {} }}{more} }} }}", each.join(", "));
         values.push(Value { effect: Effect::Bound(layout), set: Vec::new(), policy: Some(policy) });
     }
     Lever { kind: Kind::Pin, app: None, values }

@@ -29,10 +29,23 @@ pub struct Effort {
     pub draws: u32,
 }
 
+/// Runs of a search where nobody states another number.
+pub const RUNS: usize = 1_000;
+/// Events of all runs of such a search: a search of long runs has fewer. A core simulates some million events
+/// in a second.
+pub const EVENTS: u64 = 1_000_000_000;
+
 /// Runs that every search may have, however long they are.
 const LEAST: usize = 24;
 
 impl Effort {
+    /// As many runs as a user asks for, else [`RUNS`], or fewer where they are long ([`EVENTS`]).
+    #[must_use]
+    pub fn asked(runs: Option<u32>, replicates: u32, draws: u32) -> Self {
+        let (runs, events) = runs.map_or((RUNS, EVENTS), |runs| (runs as usize, u64::MAX));
+        Self { runs, events, replicates, draws }
+    }
+
     /// The effort where a run has so many events: fewer runs, and then fewer seeds and draws.
     #[must_use]
     pub fn within(self, events: u64) -> Self {

@@ -25,9 +25,9 @@ const LEAST: usize = 4;
 const STEPS: u32 = 6;
 /// A run is cut off at this multiple of the time of the advised setting as it is.
 const HOPELESS: f64 = 20.0;
-/// What a scenario does not state of a program and often matters: memory traffic of a task, up to what one
-/// core of a present server reaches (10 to 20 GB/s; Bergstrom's STREAM results by core), and a variation of
-/// the work between two barriers.
+/// What a scenario does not state of a program and often matters: the memory traffic of a task and the
+/// variation of its work between two barriers, each from its default. The upper ends are assumptions: a core
+/// that does little but copy, and a program that nobody has balanced. They bound a look and enter no result.
 const UNSTATED: [(&str, &str, &str); 2] = [("demand", "0B/s", "8GB/s"), ("spread", "0%", "20%")];
 
 /// A value that changes the advice.

@@ -4,11 +4,8 @@ use notation::cpus::Numbering;
 use scenario::plan::Experiment;
 
 use super::Advised;
-use super::levers::{Effect, Layout, Lever, Program, shared};
+use super::levers::{Effect, Layout, Lever, PIN, Program, shared};
 use crate::typed::{self, Advice, Dialect, Layer, Node, Place, Unit};
-
-/// The policy that binds.
-const PIN: &str = "PIN";
 
 /// The programs as they are.
 fn as_they_are(programs: &[Program]) -> Vec<typed::Program> {

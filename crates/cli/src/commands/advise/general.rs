@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use decide::advise::levers::Allowed;
-use decide::advise::{Advised, Effort, advise};
+use decide::advise::{Advised, Effort, RUNS, advise};
 use decide::join::join;
 use decide::trial::{Failed, Means, Subject};
 use experiment::PolicyRegistry;
@@ -17,12 +17,6 @@ use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::output::{to_stdout, width};
 use crate::{input, say};
-
-/// Runs of a search, without another number.
-const RUNS: usize = 1_000;
-/// Events of all these runs: a search of long runs has fewer. A core simulates some million events in a
-/// second.
-const EVENTS: u64 = 1_000_000_000;
 
 /// Signals end the process; nothing sets this.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -45,11 +39,7 @@ pub(crate) fn general(args: &AdviseGeneral, policies: &PolicyRegistry) -> Result
     let bar = Bar::new(args.runs.map_or(RUNS, |runs| runs as usize), "runs");
     let progress = || bar.inc();
     let means = Means { jobs: args.jobs.map_or(0, NonZeroUsize::get), progress: &progress, stop: &NEVER };
-    let (runs, events) = match args.runs {
-        Some(runs) => (runs as usize, u64::MAX),
-        None => (RUNS, EVENTS),
-    };
-    let effort = Effort { runs, events, replicates: args.repeat, draws: args.draws };
+    let effort = Effort::asked(args.runs, args.repeat, args.draws);
     let allowed = Allowed { kinds: args.allow.clone(), apps: args.programs.clone(), vary: args.vary.clone() };
     let advised = advise(&subject, &allowed, effort, means).map_err(failure)?;
     drop(bar);
