@@ -11,6 +11,20 @@ from oversim._decisions import Advice, Change, Difference, Matrix, Mechanism, Se
 from oversim._errors import Diagnostic, ScenarioError
 from oversim._native import Figure, Table, version
 from oversim._result import Comparison, Result, load
+from oversim._shapes import (
+    PodAdvice,
+    PodCell,
+    PoolCell,
+    PoolsAdvice,
+    ShareAdvice,
+    ShareFactor,
+    WaitAdvice,
+    WaitCell,
+    advise_pod,
+    advise_pools,
+    advise_share,
+    advise_wait,
+)
 from oversim.policy import Choice, Parameter, Policy, QueueEntry
 from oversim.scenario import App, Scenario
 
@@ -30,15 +44,27 @@ __all__ = [
     "Matrix",
     "Mechanism",
     "Parameter",
+    "PodAdvice",
+    "PodCell",
     "Policy",
+    "PoolCell",
+    "PoolsAdvice",
     "QueueEntry",
     "Result",
     "Scenario",
     "ScenarioError",
     "Setting",
+    "ShareAdvice",
+    "ShareFactor",
     "Slowdown",
     "Table",
+    "WaitAdvice",
+    "WaitCell",
     "advise",
+    "advise_pod",
+    "advise_pools",
+    "advise_share",
+    "advise_wait",
     "check",
     "compare",
     "explain",

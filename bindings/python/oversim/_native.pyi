@@ -31,6 +31,46 @@ class Together(TypedDict):
     narrow: float
     most: int
 
+class Ground(TypedDict):
+    machine: str
+    kernel: str
+    repeat: int
+    seed: int
+    jobs: int | None
+
+class Waits(TypedDict):
+    region: list[str]
+    threads: list[int]
+    between: str
+    spread: int
+    runtime: str
+    load: list[str]
+
+class Pod(TypedDict):
+    file: tuple[str, str] | None
+    container: str | None
+    arrivals: str
+    service: str
+    parallel: int
+    request: str | None
+    limit: str | None
+    period: str
+    burst: list[str]
+    gomaxprocs: str | None
+    beside: str | None
+    limits: list[str]
+    target: str | None
+
+class Pools(TypedDict):
+    outer: list[int]
+    inner: list[int]
+    work: str
+    region: str
+    serial: int
+    spread: int
+    runtime: str
+    cpus: str | None
+
 class Table:
     """An Arrow table.
 
@@ -122,6 +162,16 @@ def sweep(
 ) -> Result: ...
 def advise(request: Request, search: Search) -> tuple[dict[str, str], list[str]]: ...
 def matrix(request: Request, others: list[Request], together: Together) -> tuple[dict[str, str], list[str]]: ...
+def advise_wait(asked: Waits, ground: Ground) -> tuple[dict[str, str], list[str]]: ...
+def advise_pod(asked: Pod, ground: Ground) -> tuple[dict[str, str], list[str]]: ...
+def advise_pools(asked: Pools, ground: Ground) -> tuple[dict[str, str], list[str]]: ...
+def advise_share(
+    request: Request,
+    others: list[Request],
+    together: Together,
+    mix: str | None,
+    logs: list[tuple[str, str]],
+) -> tuple[dict[str, str], list[str]]: ...
 def why(
     request: Request, second: Request | None, vary: str | None, objective: str | None
 ) -> tuple[dict[str, str], list[str]]: ...

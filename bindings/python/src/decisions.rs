@@ -25,7 +25,7 @@ use crate::source::{Asked, Request};
 const WIDTH: usize = 100;
 
 /// The forms of an answer by name, and what the user should know besides.
-type Forms = (BTreeMap<&'static str, String>, Vec<String>);
+pub(crate) type Forms = (BTreeMap<&'static str, String>, Vec<String>);
 
 /// What is searched, in the words of the command line.
 #[derive(FromPyObject)]
@@ -45,8 +45,8 @@ pub(crate) struct Search {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Together {
-    only: Vec<String>,
-    at_a_time: usize,
+    pub(crate) only: Vec<String>,
+    pub(crate) at_a_time: usize,
     /// Half-width of the intervals as a part of the mean.
     narrow: f64,
     /// Most replicates, where their number is not given.
@@ -62,12 +62,12 @@ fn named<T: Copy>(name: &str, what: &str, all: &[(T, &'static str)]) -> PyResult
     })
 }
 
-fn means<'a>(asked: &Asked, stop: &'a AtomicBool) -> Means<'a> {
+pub(crate) fn means<'a>(asked: &Asked, stop: &'a AtomicBool) -> Means<'a> {
     Means { jobs: asked.jobs.unwrap_or(0), progress: &|| (), stop }
 }
 
 /// What is written as a text.
-fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<String, Failure> {
+pub(crate) fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<String, Failure> {
     let mut out = Vec::new();
     write(&mut out).map_err(Failure::refused)?;
     String::from_utf8(out).map_err(Failure::refused)
@@ -119,29 +119,12 @@ pub(crate) fn matrix(
     let others = others.into_iter().map(|other| Ok(other.asked()?.changed_as(&asked)));
     let others = others.collect::<PyResult<Vec<Asked>>>()?;
     patience::wait(py, &Arc::clone(&asked.session), move |stop| {
-        let several = !others.is_empty();
-        let mut files = Vec::new();
-        for (at, one) in [&asked].into_iter().chain(&others).enumerate() {
-            let (name, text) = one.read()?;
-            let name = if several && one.subject.is_none() { format!("scenario {}", at + 1) } else { name };
-            files.push(File { name, text });
-        }
-        let changes = Changes {
-            machine: None,
-            policy: asked.overrides.policies.first().cloned(),
-            set: asked.overrides.set.clone(),
-            only: together.only,
-            seed: asked.overrides.seed,
-            limit: asked.overrides.limit.clone(),
-        };
+        let files = files(&asked, &others)?;
+        let changes = changes(&asked, together.only.clone());
         let policies = asked.session.registry();
         let programs =
             Programs::read(policies, &files, &changes).map_err(|why| misread(&asked, &files, why))?;
-        let effort = match asked.overrides.repeat {
-            Some(count) => Replicates { least: count, most: count, narrow: together.narrow },
-            None => Replicates { most: together.most, narrow: together.narrow, ..Replicates::default() },
-        };
-        let means = means(&asked, stop);
+        let (effort, means) = (effort(&asked, &together), means(&asked, stop));
         let found = decide::matrix::matrix((&programs, policies), together.at_a_time, effort, means)?;
         let form = |form: &Exported<Matrix>| {
             Ok((form.form().name, text(|out| form.write(&found, out, &View::FILE))?))
@@ -151,8 +134,41 @@ pub(crate) fn matrix(
     })
 }
 
+/// The scenarios with the names by which messages call them.
+pub(crate) fn files(first: &Asked, others: &[Asked]) -> Result<Vec<File>, Failure> {
+    let several = !others.is_empty();
+    let mut files = Vec::new();
+    for (at, one) in [first].into_iter().chain(others).enumerate() {
+        let (name, text) = one.read()?;
+        let name = if several && one.subject.is_none() { format!("scenario {}", at + 1) } else { name };
+        files.push(File { name, text });
+    }
+    Ok(files)
+}
+
+/// What is changed in all scenarios.
+pub(crate) fn changes(asked: &Asked, only: Vec<String>) -> Changes {
+    Changes {
+        machine: None,
+        policy: asked.overrides.policies.first().cloned(),
+        set: asked.overrides.set.clone(),
+        only,
+        seed: asked.overrides.seed,
+        limit: asked.overrides.limit.clone(),
+    }
+}
+
+/// How many replicates each group gets.
+pub(crate) fn effort(asked: &Asked, together: &Together) -> Replicates {
+    let narrow = together.narrow;
+    match asked.overrides.repeat {
+        Some(count) => Replicates { least: count, most: count, narrow },
+        None => Replicates { most: together.most, narrow, ..Replicates::default() },
+    }
+}
+
 /// A refusal of scenarios with the places of its diagnostics, if that is what it is.
-fn misread(asked: &Asked, files: &[File], why: String) -> Failure {
+pub(crate) fn misread(asked: &Asked, files: &[File], why: String) -> Failure {
     let plain = Overrides {
         set: Vec::new(),
         sweep: Vec::new(),

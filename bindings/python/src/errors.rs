@@ -3,6 +3,7 @@
 use decide::trial::Failed;
 use experiment::neutral;
 use experiment::run::RunError;
+use import::Refused;
 use notation::diagnostics::Problems;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -47,6 +48,14 @@ impl From<Failed> for Failure {
         match failed {
             Failed::Refused(why) => Self::Refused(why),
             Failed::Stopped => Self::Stopped,
+        }
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(why: Refused) -> Self {
+        match why {
+            Refused::Sentence(why) | Refused::Rendered(why) => Self::Refused(why),
         }
     }
 }

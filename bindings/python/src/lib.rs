@@ -12,6 +12,7 @@ mod lists;
 mod patience;
 mod policy;
 mod result;
+mod shapes;
 mod slices;
 mod source;
 mod sweeps;
@@ -38,6 +39,8 @@ mod _native {
     use super::policy::{App, Choice, Machine, Placement, QueueEntry, System, Task, Timer};
     #[pymodule_export]
     use super::result::{Comparison, Outcome};
+    #[pymodule_export]
+    use super::shapes::{advise_pod, advise_pools, advise_share, advise_wait};
     #[pymodule_export]
     use super::sweeps::{parts, shard, sweep};
     #[pymodule_export]

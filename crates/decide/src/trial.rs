@@ -88,12 +88,31 @@ impl Subject<'_> {
     /// # Errors
     /// What is wrong with it, rendered with its place.
     pub fn experiment(&self, wanted: &Wanted) -> Result<Experiment, String> {
+        let Range { start, end } = wanted.replicates;
+        if start == 0 {
+            return self.load(wanted, None, end);
+        }
+        // Plans of the replicates before these would only take memory.
+        let seed = self.load(wanted, None, 1)?.seed;
+        let shifted = |first: u64| self.load(wanted, Some(first), end.saturating_sub(start)).ok();
+        let Some(mut experiment) = seed.checked_add(u64::from(start)).and_then(shifted) else {
+            return self.load(wanted, None, end);
+        };
+        experiment.seed = seed;
+        experiment.runs.iter_mut().for_each(|run| run.replicate += start);
+        Ok(experiment)
+    }
+
+    /// The scenario with the settings of a trial: so many replicates, the first one with this seed or the
+    /// scenario's.
+    fn load(&self, wanted: &Wanted, seed: Option<u64>, replicates: u32) -> Result<Experiment, String> {
         let Setting { set, policy } = &wanted.setting;
         let mut overrides = Overrides {
             without_sweep: true,
             warn: false,
             draw: wanted.draw.or(self.base.draw),
-            repeat: Some(wanted.replicates.end.max(1)),
+            repeat: Some(replicates.max(1)),
+            seed: seed.or(self.base.seed),
             ..self.base.clone()
         };
         overrides.set.extend(set.iter().cloned());

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use decide::advise::levers::{Allowed, Kind, setting};
+use decide::advise::sure::Rare;
 use decide::advise::{Advised, Effort, advise};
-use decide::trial::{self, Means, Subject, Wanted};
+use decide::trial::{self, Means, Setting, Subject, Wanted};
 use experiment::PolicyRegistry;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -28,7 +30,14 @@ fn advised(text: &str, kinds: &[Kind], effort: Effort) -> Advised {
     on(text, |subject| advise(subject, &allowed, effort, means())).unwrap()
 }
 
-const EFFORT: Effort = Effort { runs: 400, events: u64::MAX, replicates: 5, draws: 0 };
+/// What the command searches where nobody states runs or seeds; `part` of its events.
+fn effort(part: u64) -> Effort {
+    let whole = Effort::asked(None, 5, 0);
+    Effort { events: whole.events / part, ..whole }
+}
+
+/// First seed of the judge: the search has those from the scenario's, of which each setting has fewer.
+const JUDGE: u64 = 1_000_000;
 
 /// One of these.
 fn one<'a>(random: &mut ChaCha8Rng, of: &[&'a str]) -> &'a str {
@@ -60,7 +69,7 @@ fn case(random: &mut ChaCha8Rng) -> String {
 }
 
 /// The mean of some settings over seeds that the search did not see.
-fn means_of(text: &str, advised: &Advised, choices: &[Vec<usize>], seeds: std::ops::Range<u32>) -> Vec<f64> {
+fn means_of(text: &str, advised: &Advised, choices: &[Vec<usize>], seeds: Range<u32>) -> Vec<f64> {
     let levers = &advised.found.levers;
     let wanted = choices.iter().filter_map(|choice| setting(levers, choice)).map(|setting| Wanted {
         setting,
@@ -69,7 +78,11 @@ fn means_of(text: &str, advised: &Advised, choices: &[Vec<usize>], seeds: std::o
         at_most: None,
     });
     let wanted: Vec<Wanted> = wanted.collect();
-    let trials = on(text, |subject| trial::run(subject, &wanted, None, means())).unwrap();
+    let run = |subject: &Subject<'_>| {
+        let base = Overrides { seed: Some(JUDGE), ..Overrides::default() };
+        trial::run(&Subject { base, ..subject.clone() }, &wanted, None, means())
+    };
+    let trials = on(text, run).unwrap();
     let goal = &advised.found.goal;
     let mean = |trial: &trial::Trial| {
         let all: Option<Vec<f64>> = trial.values.iter().map(|values| goal.value(values.as_ref()?)).collect();
@@ -78,9 +91,10 @@ fn means_of(text: &str, advised: &Advised, choices: &[Vec<usize>], seeds: std::o
     trials.iter().map(mean).collect()
 }
 
-/// How much longer the advised setting takes than the best of all settings. Some seeds find the best one, and
-/// others compare the two: the best of many means is good by chance, too.
-fn regret(text: &str, advised: &Advised) -> f64 {
+/// How much longer the advised setting takes than the best of all settings. Ten seeds find the best six, and
+/// others compare them with the advised one: the best of many means is good by chance, too. `seeds`: of this
+/// comparison; a run of one in a hundred that is twenty times as long adds a fifth to a mean.
+fn regret(text: &str, advised: &Advised, seeds: u32) -> f64 {
     let mut all = vec![Vec::new()];
     for lever in &advised.found.levers {
         let longer =
@@ -88,27 +102,67 @@ fn regret(text: &str, advised: &Advised) -> f64 {
         all = all.into_iter().flat_map(longer).collect();
     }
     all.retain(|choice| setting(&advised.found.levers, choice).is_some());
-    let means = means_of(text, advised, &all, 100..110);
-    let best = means.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).unwrap().0;
-    let both = [advised.found.last[0].choice.clone(), all[best].clone()];
-    let means = means_of(text, advised, &both, 200..240);
-    (means[0] / means[1] - 1.0).max(0.0)
+    let means = means_of(text, advised, &all, 0..10);
+    let mut ranked: Vec<(f64, Vec<usize>)> = means.into_iter().zip(all).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let best: Vec<Vec<usize>> = ranked.into_iter().take(6).map(|(_, choice)| choice).collect();
+    let both = [vec![advised.found.last[0].choice.clone()], best].concat();
+    let means = means_of(text, advised, &both, 10..10 + seeds);
+    let best = means.iter().copied().fold(f64::INFINITY, f64::min);
+    means[0] / best - 1.0
 }
 
 /// Exhaustive search over the same settings with other seeds: the median regret is below half a per cent, and
-/// the worst below three.
+/// the worst below three. Eight cases with fewer events where nobody asks for more (`OVERSIM_CASES=100`, and
+/// `OVERSIM_CASE_SEED` for other ones).
 #[test]
 fn the_advice_is_nearly_as_good_as_exhaustive_search() {
-    let cases: usize = std::env::var("OVERSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
-    let mut random = ChaCha8Rng::seed_from_u64(48);
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let cases = number("OVERSIM_CASES");
+    let (part, seeds) = if cases.is_some() { (1, 200) } else { (50, 40) };
+    let mut random = ChaCha8Rng::seed_from_u64(number("OVERSIM_CASE_SEED").unwrap_or(48));
     let mut all: Vec<(f64, String)> = Vec::new();
-    for _ in 0..cases {
+    let mut events = 0;
+    for _ in 0..cases.unwrap_or(8) {
         let text = case(&mut random);
-        let advised = advised(&text, &[Kind::Threads, Kind::Ranks, Kind::Wait, Kind::Pin], EFFORT);
-        all.push((regret(&text, &advised), text));
+        let kinds = [Kind::Threads, Kind::Ranks, Kind::Wait, Kind::Pin];
+        let advised = advised(&text, &kinds, effort(part));
+        events += advised.found.events;
+        all.push((regret(&text, &advised, seeds), text));
     }
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (median, worst) = (&all[all.len() / 2], &all[all.len() - 1]);
-    assert!(median.0 < 0.005, "median {}", median.0);
+    let at = |part: usize| all[(all.len() * part / 100).min(all.len() - 1)].0;
+    let worst = &all[all.len() - 1];
+    println!(
+        "regret: median {:.4}, 90 % {:.4}, 95 % {:.4}, worst {:.4}; {events} events",
+        at(50),
+        at(90),
+        at(95),
+        worst.0
+    );
+    assert!(at(50) < 0.005, "median {}", at(50));
     assert!(worst.0 < 0.03, "worst {} of\n{}", worst.0, worst.1);
+}
+
+/// Later replicates by themselves are those of a trial that has all of them.
+#[test]
+fn replicates_do_not_depend_on_those_before_them() {
+    let text = case(&mut ChaCha8Rng::seed_from_u64(48));
+    let wanted = |replicates| Wanted { setting: Setting::default(), replicates, draw: None, at_most: None };
+    let both = [wanted(0..5), wanted(3..5)];
+    let trials = on(&text, |subject| trial::run(subject, &both, None, means())).unwrap();
+    assert_eq!(trials[0].values[3..], trials[1].values[..]);
+    assert_ne!(trials[0].values[0], trials[1].values[0]);
+}
+
+/// With some of the settings one run takes many times as long as the others: the advised one then has as many
+/// seeds as show that its own do not, and the answer says so.
+#[test]
+fn a_rare_collapse_of_other_settings_is_searched_in_the_advised_one() {
+    let text = case(&mut ChaCha8Rng::seed_from_u64(48));
+    let advised = advised(&text, &[Kind::Threads, Kind::Ranks, Kind::Wait, Kind::Pin], effort(20));
+    let rare = Rare::of(&advised.found).unwrap();
+    assert!(rare.worst > 10.0 && rare.runs >= 320 && rare.seen == 0, "{rare:?}");
+    let said = rare.sentence();
+    assert!(said.contains(&format!("none of {} runs of the advised one", rare.runs)), "{said}");
 }

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use decide::shapes::{pod, pools, wait};
+use decide::shapes::{Form, pod, pools, wait};
 use decide::trial::{Failed, Means};
 use experiment::PolicyRegistry;
 
@@ -206,13 +206,13 @@ fn answers_are_short_and_do_not_depend_on_threads() {
     let question = a_team(&LOADS);
     let ask = |jobs| with(jobs, |policies, means| wait::ask(&question, policies, means));
     let (one, two) = (ask(1), ask(2));
-    for form in [wait::Form::Text, wait::Form::Full, wait::Form::Markdown, wait::Form::Json] {
+    for form in [Form::Text, Form::Full, Form::Markdown, Form::Json] {
         assert_eq!(one.written(form), two.written(form));
     }
-    short(&one.written(wait::Form::Text));
+    short(&one.written(Form::Text));
     let many = wait::Question { regions: vec![50_000, 200_000, 1_000_000], threads: vec![2, 4], ..question };
-    short(&with(0, |policies, means| wait::ask(&many, policies, means)).written(wait::Form::Text));
-    let json: serde_json::Value = serde_json::from_str(&one.written(wait::Form::Json)).unwrap();
+    short(&with(0, |policies, means| wait::ask(&many, policies, means)).written(Form::Text));
+    let json: serde_json::Value = serde_json::from_str(&one.written(Form::Json)).unwrap();
     assert_eq!(json["cells"].as_array().unwrap().len(), json["settings"].as_array().unwrap().len());
     let target = Some(pod::target("p99=50ms").unwrap());
     let pod = pod::Question {
@@ -225,8 +225,8 @@ fn answers_are_short_and_do_not_depend_on_threads() {
         ..a_pod(100.0, "5ms,exponential")
     };
     let answer = with(0, |policies, means| pod::ask(&pod, policies, means));
-    short(&answer.written(wait::Form::Text));
-    let json: serde_json::Value = serde_json::from_str(&answer.written(wait::Form::Json)).unwrap();
+    short(&answer.written(Form::Text));
+    let json: serde_json::Value = serde_json::from_str(&answer.written(Form::Json)).unwrap();
     assert_eq!(json["load"].as_f64(), Some(0.5));
 }
 
@@ -263,7 +263,7 @@ fn the_advised_pool_is_level_with_the_fastest_and_the_habit_is_slower() {
     near(best.time_s.mean, 0.05, 10.0);
     let alone = answer.cells.iter().find(|cell| (cell.outer, cell.inner) == (1, 1)).unwrap();
     near(alone.time_s.mean, 0.2, 5.0);
-    short(&answer.written(wait::Form::Text));
+    short(&answer.written(Form::Text));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_quota_lowers_the_number_of_cpus_that_count() {
     assert_eq!((answer.cpus, answer.usable), (4, 2));
     let best = &answer.cells[answer.best];
     assert!(best.time_s.mean > 2.0 / 1.5 * 0.9, "no faster than the quota: {best:?}");
-    let text = answer.written(wait::Form::Text);
+    let text = answer.written(Form::Text);
     assert!(text.contains("2 with the quota") && text.contains("says 4"), "{text}");
     short(&text);
 }

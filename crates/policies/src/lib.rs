@@ -38,6 +38,7 @@ pub use domains::domains;
 pub use entry::{Entry, Level, Setting, Showcase};
 pub use ordering::{Priorities, priorities};
 pub use partition::{Cut, Parameters as PartitionParameters, Share, Unit};
+pub use pin::{Order as PinOrder, Tasks as PinTasks, places as pin_places};
 pub use registry::{ALL, PolicyRegistry, find, kernel_policy};
 pub use sim_core::wrap::Request;
 pub use wrap::{Call, Hook, Perturbation, Recorder, Replayer, Schedule, Tally};

@@ -1,5 +1,7 @@
 //! The answer: what to set, what that gains, what to type, how sure it is, and what would change it.
 
+mod beside;
+
 use std::io::{self, Write};
 
 use experiment::statements::ranking::unit;
@@ -7,14 +9,17 @@ use experiment::statistics::summarise;
 use notation::neutral;
 use notation::number::{decimals, plural, ratio};
 use notation::text::wrapped;
+use notation::yaml::tree;
 use serde::Serialize;
 
 use super::known::{CPUS, Known};
 use super::levers::Lever;
 use super::search::{Found, Tried, WORTH, paired};
-use super::sure::{Flip, Sure};
+use super::sure::{Flip, Rare, Sure};
 use super::words;
 use crate::goal::Goal;
+use crate::trial::Setting;
+pub use beside::{Beside, beside};
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "oversim.advice/1";
@@ -22,6 +27,8 @@ pub const SCHEMA: &str = "oversim.advice/1";
 const OTHERS: usize = 2;
 /// Values that would change the advice and that the answer names.
 const FLIPS: usize = 4;
+/// Other programs that the answer names.
+const BESIDE: usize = 3;
 /// Columns before the text of a line.
 const LABEL: usize = 10;
 
@@ -100,6 +107,8 @@ pub struct Answer {
     pub most_load: u32,
     /// Programs of this kind that were measured, how many run times, and per cent predicted within 10 %.
     pub known: (&'static str, u32, u32),
+    /// What was seen of rare long runs, in words; none where no setting had any.
+    pub rare: Option<String>,
     /// Cpus of the machine.
     pub cpus: u32,
     /// Settings that exist, settings tried, runs.
@@ -108,6 +117,10 @@ pub struct Answer {
     pub cut_to: Option<usize>,
     /// What was not searched, and why.
     pub left_out: Vec<String>,
+    /// What the advised setting does to other programs.
+    pub beside: Vec<Beside>,
+    /// The files of several scenarios, each with the flags that make its part of the advised setting.
+    pub files: Vec<(String, String)>,
     /// What the command that follows calls the scenario.
     pub subject: Option<String>,
 }
@@ -198,13 +211,37 @@ impl Answer {
             moved: sure.moved,
             load: sure.load.as_ref().map(change),
             most_load: sure.most_load,
+            rare: sure.rare.as_ref().map(Rare::sentence),
             known: (known.class, known.cells, known.within),
             cpus,
             search: (found.size, found.tried, found.runs + sure.runs),
             cut_to: None,
             left_out: found.left_out.clone(),
+            beside: Vec::new(),
+            files: Vec::new(),
             subject: subject.map(str::to_owned),
         }
+    }
+
+    /// The answer of several files (names and texts) with what is to be tried of each: the advised setting
+    /// of its own programs. `set`: the user's own `path=value` pairs. One file stays as it is.
+    #[must_use]
+    pub fn of_files(self, found: &Found, files: &[(String, String)], set: &[String]) -> Self {
+        let Some(advised) = found.last.first().filter(|advised| advised.changes() > 0 && files.len() > 1)
+        else {
+            return self;
+        };
+        let each = files.iter().filter(|(name, _)| name != "-").filter_map(|(name, text)| {
+            let root = tree(0, text).ok()?;
+            let keys = ["apps", "cgroups"].into_iter().filter_map(|key| root.get(key));
+            let names: Vec<String> =
+                keys.flat_map(|entry| entry.value.entries()).map(|entry| entry.key.clone()).collect();
+            let own = words::flags_of(&advised.setting, &names);
+            let asked = Setting { set: set.to_vec(), policy: None };
+            let flags = format!("{}{own}", words::flags_of(&asked, &names));
+            (!own.is_empty()).then(|| (name.clone(), flags))
+        });
+        Self { files: each.collect(), ..self }
     }
 
     /// `1.23 s ±0.02`.
@@ -260,6 +297,12 @@ impl Answer {
             let text = format!("{}: {}{}", other.setting, self.value(other), self.than_advised(other));
             lines.push((if at == 0 { "Else" } else { "" }, text));
         }
+        if !self.beside.is_empty() {
+            let each: Vec<String> = self.beside.iter().take(BESIDE).map(Beside::words).collect();
+            let rest = self.beside.len().saturating_sub(BESIDE);
+            let more = if rest > 0 { format!("; {rest} more") } else { String::new() };
+            lines.push(("Others", format!("{}{more}", each.join("; "))));
+        }
         for (at, line) in self.typed.iter().enumerate() {
             lines.push((if at == 0 { "Type" } else { "" }, line.clone()));
         }
@@ -267,6 +310,13 @@ impl Answer {
         lines.push(("Searched", self.searched()));
         if let Some(subject) = self.subject.as_ref().filter(|_| !self.keep) {
             lines.push(("Try", format!("oversim run {subject}{}", self.advised.flags)));
+        }
+        for (at, (file, flags)) in self.files.iter().enumerate() {
+            let alone = if at == 0 { "  # each file alone, on its own machine" } else { "" };
+            lines.push((
+                if at == 0 { "Try" } else { "" },
+                format!("oversim run {}{flags}{alone}", word(file)),
+            ));
         }
         lines
     }
@@ -284,6 +334,9 @@ impl Answer {
                      {values}"
                 ),
             ));
+        }
+        if let Some(rare) = &self.rare {
+            lines.push((if draws > 0 { "" } else { "Sure" }, rare.clone()));
         }
         for (at, change) in self.changes.iter().take(FLIPS).enumerate() {
             lines.push((if at == 0 { "Changes" } else { "" }, change.sentence()));
@@ -344,6 +397,12 @@ impl Answer {
         text
     }
 
+    /// Whether a line without a label is one to type.
+    fn is_typed(&self, text: &str) -> bool {
+        self.typed.iter().any(|line| line == text)
+            || !self.files.is_empty() && text.starts_with("oversim run ")
+    }
+
     /// Writes it as text of at most `width` columns.
     ///
     /// # Errors
@@ -352,7 +411,7 @@ impl Answer {
         for (label, text) in self.lines() {
             let text = neutral::line(&text).into_owned();
             // What is typed is never broken.
-            let whole = matches!(label, "Type" | "Try") || self.typed.contains(&text);
+            let whole = matches!(label, "Type" | "Try") || self.is_typed(&text);
             let parts = if whole { vec![text] } else { wrapped(&text, width.saturating_sub(LABEL).max(30)) };
             for (at, part) in parts.iter().enumerate() {
                 let label = if at == 0 { label } else { "" };
@@ -371,7 +430,7 @@ impl Answer {
         let mut typing = false;
         for (label, text) in self.lines() {
             let text = neutral::line(&text);
-            let typed = self.typed.iter().any(|line| **line == *text) || label == "Try";
+            let typed = self.is_typed(&text) || label == "Try";
             if typed != typing {
                 writeln!(out, "{}", if typed { "\n```sh" } else { "```\n" })?;
                 typing = typed;
@@ -396,6 +455,12 @@ impl Answer {
         serde_json::to_writer_pretty(&mut *out, self)?;
         writeln!(out)
     }
+}
+
+/// A file name as a word of a shell.
+fn word(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+    if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
 /// `run time of solver`.

@@ -1,6 +1,9 @@
 //! What a user can set for the programs of a scenario: levers, each with its values. The first value of each
 //! lever is to leave it as it is.
 
+mod demand;
+mod hybrid;
+
 use std::collections::BTreeSet;
 
 use experiment::PolicyRegistry;
@@ -75,6 +78,9 @@ pub enum Layout {
     Close,
     /// To the NUMA node of their cpu, far apart.
     Node,
+    /// Each process in a block of neighbouring cores, each of its threads on one of them:
+    /// `--map-by l3cache:PE=8 --bind-to core`, `OMP_PROC_BIND=close`.
+    Blocks,
 }
 
 /// What a value of a lever does, for what a user types.
@@ -258,11 +264,19 @@ pub fn levers(
 }
 
 /// Counts that are worth a trial for a program on so many cores with so many cpus: powers of two, the cores,
-/// the cpus, one less than each (a cpu for the rest of the system), three quarters, and twice as many.
-fn counts(cores: u32, cpus: u32) -> BTreeSet<u32> {
+/// the cpus, one less than each (a cpu for the rest of the system), three quarters, and twice as many; then
+/// twice as many again, as long as that is nearer than the count before to twice the tasks that can keep the
+/// cpus busy ([`demand::useful`]). Twice: tasks wait at random moments, so cpus still idle where there are
+/// just enough of them. `most`: more tasks have nothing to do.
+fn counts(cores: u32, cpus: u32, (useful, most): (f64, u32)) -> BTreeSet<u32> {
     let powers = (0..=16).map(|power| 1 << power).take_while(|count| *count < cpus);
     let near = [cores, cpus, cores.saturating_sub(1), cpus.saturating_sub(1), cpus * 3 / 4, 2 * cpus];
-    powers.chain(near).filter(|count| *count > 0).collect()
+    // Halfway between a count and twice that, by ratio.
+    let short = |count: &u32| f64::from(*count) * std::f64::consts::SQRT_2 < 2.0 * useful;
+    let last = most.min(1 << 16);
+    let more = std::iter::successors(Some(2 * cpus), |count| Some(*count).filter(short)?.checked_mul(2));
+    let more = more.skip(1).take_while(|count| count / 2 < last).map(|count| count.min(last));
+    powers.chain(near).chain(more).filter(|count| *count > 0).collect()
 }
 
 /// How many threads and processes.
@@ -274,20 +288,17 @@ fn sizes(plan: &RunPlan, program: &Program, paths: &BTreeSet<String>, kinds: &[K
     }
     let cpus = program.cpus.len() as u32;
     let cores = one_per_core(&plan.machine, &program.cpus).len() as u32;
-    let counts = counts(cores, cpus);
+    let counts = counts(cores, cpus, demand::useful(plan, app, cpus));
     let (threads, ranks) = (kinds.contains(&Kind::Threads), kinds.contains(&Kind::Ranks));
     let mut values = vec![Value::as_it_is()];
     if paths.contains(&teams) && program.team > 0 {
         let processes = format!("apps.{app}.workload.processes");
         let now = program.tasks / program.team.max(1);
-        for count in [cores, cpus, 2 * cpus, program.tasks].into_iter().collect::<BTreeSet<u32>>() {
-            for team in (1..=count).filter(|team| count.is_multiple_of(*team)) {
-                let number = count / team;
-                let same = (number, team) == (now, program.team);
-                if !same && (threads || team == program.team) && (ranks || number == now) {
-                    let set = vec![format!("{processes}={number}"), format!("{teams}={team}")];
-                    values.push(Value::of(Effect::Ranks(number, team), set));
-                }
+        for (number, team) in hybrid::shapes(&plan.machine, program) {
+            let same = (number, team) == (now, program.team);
+            if !same && (threads || team == program.team) && (ranks || number == now) {
+                let set = vec![format!("{processes}={number}"), format!("{teams}={team}")];
+                values.push(Value::of(Effect::Ranks(number, team), set));
             }
         }
     } else if if program.processes { ranks } else { threads } {
@@ -309,10 +320,10 @@ fn waits(program: &Program, own: bool) -> Vec<Lever> {
         if !own && !is_set_by_user(runtime.name) {
             return None;
         }
-        let rows = std::iter::once(Waiting::Default).chain(ways(runtime.name).iter().copied());
-        let rows: Vec<(Waiting, Vec<(String, String)>)> =
+        let rows = std::iter::once(Waiting::Default).chain(ways(runtime.name).copied());
+        let rows: Vec<(Waiting, Vec<(&'static str, String)>)> =
             rows.map(|way| (way, parameters(runtime.name, way))).collect();
-        let touched: BTreeSet<&String> = rows.iter().flat_map(|(_, set)| set).map(|(name, _)| name).collect();
+        let touched: BTreeSet<&str> = rows.iter().flat_map(|(_, set)| set).map(|(name, _)| *name).collect();
         let path = format!("apps.{}.runtime.{}", program.name, if several { role } else { "" });
         let entry = RUNTIMES.find(runtime.name)?;
         let mut values = vec![Value::as_it_is()];
@@ -336,7 +347,7 @@ fn waits(program: &Program, own: bool) -> Vec<Lever> {
 /// What a way to wait sets a parameter to, as text and number: its value or the default.
 fn text_of(
     table: &[notation::parameter::Parameter],
-    set: &[(String, String)],
+    set: &[(&'static str, String)],
     name: &str,
 ) -> Option<(String, u64)> {
     let parameter = table.iter().find(|known| known.name == name)?;
@@ -371,6 +382,7 @@ fn pins(experiment: &Experiment, plan: &RunPlan, programs: &[Program]) -> Lever 
         (Layout::Node, "scatter", "by: node"),
     ];
     let layouts = layouts.into_iter().filter(|(layout, ..)| nodes || *layout != Layout::Node);
+    let blocks = Some(hybrid::BLOCKS).filter(|_| programs.iter().any(hybrid::is_hybrid));
     let bound = plan.policy_choice.entry.name == PIN;
     let mut values = vec![Value::as_it_is()];
     if bound && experiment.policies.len() == 1 {
@@ -381,7 +393,8 @@ fn pins(experiment: &Experiment, plan: &RunPlan, programs: &[Program]) -> Lever 
     let foreground =
         experiment.apps.iter().zip(&experiment.background).filter(|(_, background)| !**background);
     let foreground: Vec<&String> = foreground.map(|(name, _)| name).collect();
-    for (layout, word, by) in layouts {
+    // Of settings that are level the first one is advised: that which launchers have an option for.
+    for (layout, word, by) in blocks.into_iter().chain(layouts) {
         let each: Vec<String> = foreground
             .iter()
             .map(|name| {

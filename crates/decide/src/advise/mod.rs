@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod known;
 pub mod levers;
+mod race;
 pub mod search;
 pub mod sure;
 mod typing;
@@ -11,7 +12,7 @@ pub mod words;
 use scenario::plan::Experiment;
 
 use crate::trial::{Failed, Means, Setting, Subject, Wanted};
-use answer::Answer;
+use answer::{Answer, Beside};
 use levers::{Allowed, Program, levers, programs, varied};
 use search::{Found, search};
 use sure::{Sure, sure};
@@ -19,11 +20,13 @@ use sure::{Sure, sure};
 /// How much is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Runs of the search, about; as many of them as `events` allows.
+    /// Runs of the search, about; as many of them as `events` allows. The race between the best settings has
+    /// as many again where `events` is not limited.
     pub runs: usize,
-    /// Events of all runs of the search, about; each of the looks at how sure the advice is has as many.
+    /// Events of all runs of the search, about; the race between the best settings has an eighth of them, and
+    /// each of the looks at how sure the advice is has as many.
     pub events: u64,
-    /// Seeds of the last comparison.
+    /// Seeds of the settings that are left for that race.
     pub replicates: u32,
     /// Draws of uncertain values; 0: it is not looked how sure the advice is.
     pub draws: u32,
@@ -70,6 +73,8 @@ pub struct Advised {
     pub found: Found,
     /// How sure it is.
     pub sure: Sure,
+    /// What the advised setting does to other programs.
+    pub beside: Vec<Beside>,
 }
 
 /// Searches what a user can set for a scenario.
@@ -118,7 +123,8 @@ pub fn advise(
     } else {
         Sure::default()
     };
-    Ok(Advised { experiment, programs, asked: effort.runs, found, sure })
+    let beside = answer::beside(subject, &experiment, (&programs, &found), means)?;
+    Ok(Advised { experiment, programs, asked: effort.runs, found, sure, beside })
 }
 
 impl Advised {
@@ -129,6 +135,7 @@ impl Advised {
         let known = known::nearest(&self.programs, self.found.memory >= known::MEMORY_BOUND);
         let answer =
             Answer::of((&self.experiment.name, subject), (&self.found, &self.sure), typed, (known, cpus));
-        Answer { cut_to: Some(self.found.effort.runs).filter(|runs| *runs < self.asked), ..answer }
+        let cut_to = Some(self.found.effort.runs).filter(|runs| *runs < self.asked);
+        Answer { cut_to, beside: self.beside.clone(), ..answer }
     }
 }

@@ -1,13 +1,12 @@
 //! The search: every setting once where there are few, else a first look and a climb; then successive halving
 //! (Jamieson and Talwalkar, AISTATS 2016): a third of the settings goes on, with three times as many seeds,
-//! until a few are left. All settings meet the same seeds, so differences are paired.
+//! or more where there are runs for them. A race (`race.rs`) decides between those that are left. All
+//! settings meet the same seeds, so differences are paired.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use experiment::measured::Values;
 use experiment::metrics::ALL_APPS;
-use experiment::statistics::summarise;
 use scenario::objective::Objective;
 use scenario::plan::Experiment;
 use sim_core::account::Category;
@@ -15,6 +14,8 @@ use sim_core::time::Span;
 
 use super::Effort;
 use super::levers::{Choice, Effect, Kind, Layout, Lever, one_per_core, programs, setting, shared};
+pub use super::race::{COLLAPSE, THREE, Tried, WORTH, advised, paired};
+use super::race::{undecided, worst};
 use crate::goal::Goal;
 use crate::trial::{self, Dedicated, Failed, Means, Setting, Subject, Wanted};
 
@@ -37,39 +38,20 @@ const SAME_WORK: f64 = 0.1;
 const SUBSETS: usize = 5;
 /// A neighbour of the best setting gets all seeds if its first one is within this factor.
 const NEAR: f64 = 1.02;
-/// Seeds of settings that are close, as a multiple of the others' seeds.
-const MORE: u32 = 4;
 /// Seeds of the settings that an answer shows, if there are runs for them: with these an event of one seed in
 /// twenty is missed with a probability of 13 % (0.95^40).
 const CONFIRMED: usize = 40;
-/// Settings that differ by less than this are not worth a change: half a per cent.
-pub const WORTH: f64 = 0.005;
-
-/// A setting that was tried.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Tried {
-    /// A value of each lever.
-    pub choice: Choice,
-    /// Its settings.
-    pub setting: Setting,
-    /// What each seed reached; none where the run did not complete or was cut off.
-    pub values: Vec<Option<f64>>,
-}
-
-impl Tried {
-    /// The mean of all seeds; none where one is missing.
-    #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        let all: Option<Vec<f64>> = self.values.iter().copied().collect();
-        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
-    }
-
-    /// How many values differ from leaving everything as it is.
-    #[must_use]
-    pub fn changes(&self) -> usize {
-        self.choice.iter().filter(|at| **at > 0).count()
-    }
-}
+/// Rounds of the halving of which each has as many runs: from one seed by thirds to the seeds of the last
+/// comparison, of which 5 to 10 are usual.
+const ROUNDS: usize = 3;
+/// A race has at most this part of the events of a search, or, where a user states the runs of the search, as
+/// many runs again.
+const RACE: u64 = 8;
+/// Setting up a run and reading it out takes as long as so many events: 0.4 ms, and 6 million events in a
+/// second, both on one core in a search of short runs (release build, 2026).
+const START: u64 = 2_000;
+/// Seeds of a setting at most: an event of one run in 500 is missed with a probability of 2 % (0.998^2000).
+const MOST: usize = 2_000;
 
 /// What a search found.
 #[derive(Clone, Debug)]
@@ -86,7 +68,8 @@ pub struct Found {
     pub as_it_is: Tried,
     /// The usual habit, where it is another setting.
     pub habit: Option<Tried>,
-    /// The settings of the last comparison, all with the same seeds: the advised one first, then by mean.
+    /// The settings of the last comparison: the advised one first, then by mean. Those that were hard to tell
+    /// apart have more seeds than the others, from the same first one.
     pub last: Vec<Tried>,
     /// Settings that exist.
     pub size: usize,
@@ -94,6 +77,10 @@ pub struct Found {
     pub tried: usize,
     /// Runs.
     pub runs: usize,
+    /// Events of these runs.
+    pub events: u64,
+    /// How many times its median a run of one of the settings took at most.
+    pub worst: f64,
     /// How much was searched.
     pub effort: Effort,
     /// Levers that were left out, each with the reason.
@@ -118,6 +105,8 @@ struct Search<'a> {
     referred: u32,
     /// Events so far.
     events: u64,
+    /// Seeds that an answer's settings have at least.
+    levelled: usize,
 }
 
 /// Searches the settings of levers.
@@ -165,6 +154,7 @@ pub fn search(
         runs: 1,
         referred: base.replicates.end,
         events: trials.first().map_or(0, |trial| trial.events),
+        levelled: 1,
     };
     let left_out = search.begin(levers)?;
     let habit = habit(experiment, &search.levers);
@@ -173,7 +163,7 @@ pub fn search(
         search.try_all(std::slice::from_ref(habit), budget.replicates, budget)?;
     }
     search.halve(budget)?;
-    search.level(habit.as_ref(), budget)?;
+    search.decide(habit.as_ref(), budget)?;
     Ok(search.finish(left_out, habit, budget))
 }
 
@@ -348,7 +338,9 @@ impl Search<'_> {
                 of.push(choice.clone());
             }
             // Combinations that the scenario refuses count as those that do not complete.
-            let valid: Vec<bool> = wanted.iter().map(|one| self.subject.experiment(one).is_ok()).collect();
+            let one_seed = |one: &Wanted| Wanted { replicates: 0..1, ..one.clone() };
+            let valid: Vec<bool> =
+                wanted.iter().map(|one| self.subject.experiment(&one_seed(one)).is_ok()).collect();
             let mut run: Vec<Wanted> = Vec::new();
             for (one, valid) in wanted.iter().zip(&valid) {
                 run.extend(valid.then(|| one.clone()));
@@ -381,24 +373,25 @@ impl Search<'_> {
         self.best = best.or(self.best);
     }
 
-    /// The mean ratio to what is as it is, over the seeds that both have; infinite where a run is missing.
+    /// The ratio of the mean to that of what is as it is; infinite where a run is missing.
     fn score(&self, choice: &Choice) -> f64 {
-        let (Some(own), Some(base)) = (self.seen.get(choice), self.seen.get(&self.as_it_is())) else {
-            return f64::INFINITY;
+        let mean = |choice: &Choice| {
+            let all: Option<Vec<f64>> = self.seen.get(choice)?.iter().copied().collect();
+            all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
         };
-        let ratios: Option<Vec<f64>> =
-            own.iter().zip(base).map(|(own, base)| Some(self.goal.ratio((*own)?, (*base)?))).collect();
-        match ratios {
-            Some(ratios) if !ratios.is_empty() => ratios.iter().sum::<f64>() / ratios.len() as f64,
+        match (mean(choice), mean(&self.as_it_is())) {
+            (Some(own), Some(base)) => self.goal.ratio(own, base),
             _ => f64::INFINITY,
         }
     }
 
-    /// The better one first; of equals the one with fewer changes.
-    fn order(&self, a: &Choice, b: &Choice) -> Ordering {
+    /// Choices, the better one first; of equals the one with fewer changes.
+    fn sorted(&self, choices: impl IntoIterator<Item = Choice>) -> Vec<Choice> {
         let changes = |choice: &Choice| choice.iter().filter(|at| **at > 0).count();
-        let scores = self.score(a).total_cmp(&self.score(b));
-        scores.then(changes(a).cmp(&changes(b))).then(a.cmp(b))
+        let mut all: Vec<(f64, usize, Choice)> =
+            choices.into_iter().map(|choice| (self.score(&choice), changes(&choice), choice)).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        all.into_iter().map(|(.., choice)| choice).collect()
     }
 
     /// A first look with one seed: all choices where the budget allows it, else each value alone, then all
@@ -492,10 +485,7 @@ impl Search<'_> {
 
     /// What was tried and completed, the best first.
     fn ranked(&self) -> Vec<Choice> {
-        let mut ranked: Vec<Choice> =
-            self.seen.keys().filter(|choice| self.score(choice).is_finite()).cloned().collect();
-        ranked.sort_by(|a, b| self.order(a, b));
-        ranked
+        self.sorted(self.seen.keys().filter(|choice| self.score(choice).is_finite()).cloned())
     }
 
     /// Successive halving, then the neighbours of the best one.
@@ -503,11 +493,13 @@ impl Search<'_> {
         let mut seeds = 1_u32;
         let mut left = self.ranked();
         while left.len() > LAST || seeds < budget.replicates {
-            left.truncate((left.len() / ETA).max(LAST));
-            seeds = (seeds * ETA as u32).min(budget.replicates);
+            let more = (seeds * ETA as u32).min(budget.replicates);
+            let affordable = budget.runs / ROUNDS / (more - seeds).max(1) as usize;
+            left.truncate((left.len() / ETA).max(LAST).max(affordable));
+            seeds = more;
             self.try_all(&left, seeds, budget)?;
-            left.sort_by(|a, b| self.order(a, b));
-            if seeds == budget.replicates && left.len() <= LAST {
+            left = self.sorted(left);
+            if seeds == budget.replicates {
                 break;
             }
         }
@@ -518,33 +510,76 @@ impl Search<'_> {
         let best_score = self.score(&best);
         let near: Vec<Choice> =
             next.into_iter().filter(|choice| self.score(choice) < best_score * NEAR).collect();
-        self.try_all(&near, budget.replicates, budget)?;
-        self.race(budget)
+        self.try_all(&near, budget.replicates, budget)
     }
 
-    /// More seeds for the settings whose order the seeds do not show yet, twice as many each time, together
-    /// with what is as it is.
-    fn race(&mut self, budget: Effort) -> Result<(), Failed> {
-        let mut seeds = budget.replicates;
-        while seeds < budget.replicates * MORE && self.events < budget.events {
-            let ranked = self.ranked();
-            let Some(best) = ranked.first().map(|choice| self.tried(choice)) else { break };
-            let open = |choice: &&Choice| {
-                paired(&self.goal, &self.tried(choice), &best)
-                    .is_some_and(|(mean, half)| mean - half <= 1.0 && half > WORTH)
-            };
-            let whole = |choice: &&Choice| self.seen.get(*choice).is_some_and(|v| v.len() == seeds as usize);
-            let mut left: Vec<Choice> =
-                ranked.iter().filter(whole).skip(1).filter(open).take(LAST).cloned().collect();
-            if left.is_empty() {
+    /// Gives the settings that an answer shows the same seeds, and decides between the best ones; again
+    /// where another one leads then.
+    fn decide(&mut self, habit: Option<&Choice>, budget: Effort) -> Result<(), Failed> {
+        let mut leader = None;
+        let mut most = None;
+        for _ in 0..ROUNDS {
+            self.level(habit, budget)?;
+            let most = *most.get_or_insert(self.room(budget));
+            self.race(budget, most)?;
+            let now = self.ranked().into_iter().next();
+            if now == leader {
                 break;
             }
-            left.insert(0, best.choice);
-            left.push(self.as_it_is());
-            seeds *= 2;
-            self.try_all(&left, seeds, budget)?;
+            leader = now;
         }
         Ok(())
+    }
+
+    /// The runs and the events at which a race that begins now ends.
+    fn room(&self, budget: Effort) -> (usize, u64) {
+        let stated = budget.events == u64::MAX;
+        let runs = if stated { self.runs + budget.runs } else { usize::MAX };
+        (runs, self.spent().saturating_add(budget.events / RACE))
+    }
+
+    /// Events so far, those that stand for the beginning of each run included.
+    const fn spent(&self) -> u64 {
+        self.events.saturating_add((self.runs as u64).saturating_mul(START))
+    }
+
+    /// More seeds for the settings whose order the seeds do not show yet, twice as many each time, those with
+    /// the fewest first, up to so many runs and events of the search.
+    fn race(&mut self, budget: Effort, (runs, events): (usize, u64)) -> Result<(), Failed> {
+        loop {
+            let ranked = self.whole(budget.replicates as usize);
+            let open = undecided(&self.goal, &ranked, self.worst(), (self.levelled, LAST));
+            let open: Vec<&Tried> = open.into_iter().filter_map(|at| ranked.get(at)).collect();
+            let fewest = open.iter().map(|tried| tried.values.len()).min().unwrap_or(0);
+            let seeds = (fewest * 2).max(self.levelled).min(MOST);
+            let mut next: Vec<Choice> = Vec::new();
+            let (mut more, each) = (0, self.spent() / self.runs.max(1) as u64);
+            for tried in open.into_iter().filter(|tried| tried.values.len() < seeds) {
+                more += seeds - tried.values.len();
+                let cost = each.saturating_mul(more as u64);
+                if self.runs + more <= runs && self.spent().saturating_add(cost) <= events {
+                    next.push(tried.choice.clone());
+                }
+            }
+            if next.is_empty() {
+                return Ok(());
+            }
+            // The plans of all runs of one call are in memory together.
+            for begun in (fewest..seeds).step_by(CONFIRMED) {
+                self.try_all(&next, (begun + CONFIRMED).min(seeds) as u32, budget)?;
+            }
+        }
+    }
+
+    /// The settings with so many seeds at least, the best one first.
+    fn whole(&self, seeds: usize) -> Vec<Tried> {
+        let ranked = self.ranked().into_iter().map(|choice| self.tried(&choice));
+        ranked.filter(|tried| tried.values.len() >= seeds).collect()
+    }
+
+    fn worst(&self) -> f64 {
+        let all: Vec<Tried> = self.seen.keys().map(|choice| self.tried(choice)).collect();
+        worst(&self.goal, &all)
     }
 
     /// The same seeds for all that an answer shows: the first settings, what is as it is, and the habit; and
@@ -557,12 +592,11 @@ impl Search<'_> {
         shown.extend(simpler.into_iter().filter(|choice| self.score(choice) < best * NEAR));
         shown.push(self.as_it_is());
         shown.extend(habit.cloned());
-        let most = shown.iter().filter_map(|choice| self.seen.get(choice)).map(Vec::len).max().unwrap_or(1);
         // As many seeds again as the search had runs: one seed in twenty may be many times as long as the
         // others.
-        let affordable = budget.runs / shown.len().max(1);
-        let most = if self.events < budget.events { most.max(affordable.min(CONFIRMED)) } else { most };
-        self.try_all(&shown, most as u32, budget)
+        let affordable = if self.events < budget.events { budget.runs / shown.len().max(1) } else { 0 };
+        self.levelled = affordable.min(CONFIRMED).max(budget.replicates as usize).max(self.levelled);
+        self.try_all(&shown, self.levelled as u32, budget)
     }
 
     fn tried(&self, choice: &Choice) -> Tried {
@@ -574,10 +608,7 @@ impl Search<'_> {
     }
 
     fn finish(self, left_out: Vec<String>, habit: Option<Choice>, effort: Effort) -> Found {
-        let most = self.seen.values().map(Vec::len).max().unwrap_or(0);
-        let whole = |choice: &Choice| self.seen.get(choice).is_some_and(|values| values.len() == most);
-        let mut last: Vec<Tried> =
-            self.ranked().iter().filter(|choice| whole(choice)).map(|c| self.tried(c)).collect();
+        let mut last = self.whole(self.levelled);
         let at = advised(&self.goal, &last);
         if at > 0 && at < last.len() {
             let chosen = last.remove(at);
@@ -590,6 +621,8 @@ impl Search<'_> {
             size: self.size(),
             tried: self.seen.len(),
             runs: self.runs,
+            events: self.events,
+            worst: self.worst(),
             left_out,
             effort,
             goal: self.goal,
@@ -598,46 +631,4 @@ impl Search<'_> {
             dedicated: self.dedicated,
         }
     }
-}
-
-/// Which of some settings to advise, ordered by their means: of those that are no worse than the best one by
-/// more than half a per cent, or whose difference the seeds do not show, the one with the fewest changes.
-#[must_use]
-pub fn advised(goal: &Goal, last: &[Tried]) -> usize {
-    let Some(best) = last.first() else { return 0 };
-    let level = last.iter().enumerate().filter(|(_, other)| {
-        let Some((mean, half)) = paired(goal, other, best) else { return false };
-        mean - 1.0 <= WORTH || mean - half <= 1.0 && mean - 1.0 <= 2.0 * WORTH
-    });
-    level.min_by_key(|(at, other)| (other.changes(), *at)).map_or(0, |(at, _)| at)
-}
-
-/// How many times as long one setting takes as another one, over the seeds that both have: the ratio of the
-/// means, and half of its 95 % interval by the residuals of each seed (the ratio estimator; Cochran, Sampling
-/// Techniques, 1977, section 6.4), infinite with one seed. None where a run is missing. Of a goal without
-/// ratios: the mean of [`Goal::ratio`].
-#[must_use]
-pub fn paired(goal: &Goal, one: &Tried, other: &Tried) -> Option<(f64, f64)> {
-    let both: Option<Vec<(f64, f64)>> =
-        one.values.iter().zip(&other.values).map(|(one, other)| Some(((*one)?, (*other)?))).collect();
-    let both = both.filter(|both| !both.is_empty())?;
-    // Numerator and denominator of the ratio of each seed.
-    let parts: Vec<(f64, f64)> = both
-        .into_iter()
-        .map(|(one, other)| match () {
-            () if goal.has_no_ratio() => (goal.ratio(one, other), 1.0),
-            () if goal.higher() => (other, one),
-            () => (one, other),
-        })
-        .collect();
-    let n = parts.len() as f64;
-    let (above, below) =
-        (parts.iter().map(|p| p.0).sum::<f64>() / n, parts.iter().map(|p| p.1).sum::<f64>() / n);
-    let ratio = above / below;
-    if !ratio.is_finite() {
-        return None;
-    }
-    let residuals: Vec<f64> = parts.iter().map(|(y, x)| (y - ratio * x) / below).collect();
-    let half = summarise(&residuals).and_then(|summary| summary.half_width());
-    Some((ratio, half.unwrap_or(f64::INFINITY)))
 }

@@ -1,6 +1,7 @@
 //! How sure advice is: uncertain values drawn from their ranges together, each of them moved alone to its
 //! ends, and other busy tasks beside the programs, with the seeds of the search.
 
+use notation::number::plural;
 use notation::parameter::Kind;
 use scenario::plan::{Experiment, UncertainValue};
 use scenario::{Draw, settable};
@@ -8,7 +9,7 @@ use sim_core::time::Span;
 
 use super::Effort;
 use super::levers::{Program, shared};
-use super::search::{Found, Tried, paired};
+use super::search::{COLLAPSE, Found, THREE, Tried, paired};
 use crate::goal::Goal;
 use crate::trial::{self, Failed, Means, Subject, Wanted};
 
@@ -51,6 +52,47 @@ pub struct Flip {
     pub unstated: bool,
 }
 
+/// Runs that take many times as long as most, with one of the settings that were tried.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rare {
+    /// How many times its median the worst run of any setting took.
+    pub worst: f64,
+    /// Runs of the advised setting.
+    pub runs: usize,
+    /// Those that took more than twice their median.
+    pub seen: usize,
+}
+
+impl Rare {
+    /// What the search saw; none where no run of any setting took more than twice its median.
+    #[must_use]
+    pub fn of(found: &Found) -> Option<Self> {
+        let advised = found.last.first()?;
+        let Found { goal, worst, .. } = found;
+        let rare = Self { worst: *worst, runs: advised.values.len(), seen: advised.collapses(goal) };
+        (rare.worst > COLLAPSE).then_some(rare)
+    }
+
+    /// As a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { worst, runs, seen } = self;
+        let times = notation::number::ratio(*worst);
+        let runs_of = plural(*runs, "run", "runs");
+        if *seen > 0 {
+            return format!(
+                "{seen} of {runs_of} of the advised setting took over twice the median of these runs; its \
+                 mean includes them"
+            );
+        }
+        let most = notation::number::ratio(100.0 * (THREE / *runs as f64).min(1.0));
+        format!(
+            "a run of another setting took {times} times its median; none of {runs_of} of the advised one \
+             took over twice, so at most {most} % of its runs do (with 95 % confidence)"
+        )
+    }
+}
+
 /// How sure advice is.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sure {
@@ -70,6 +112,8 @@ pub struct Sure {
     pub most_load: u32,
     /// Runs.
     pub runs: usize,
+    /// Rare long runs; none where no setting had any.
+    pub rare: Option<Rare>,
 }
 
 /// A value that can be moved.
@@ -110,7 +154,7 @@ pub fn sure(
         rivals.push((None, &found.as_it_is));
     }
     let mut looks = Looks { subject, means, found, rivals, seeds: effort.replicates.max(2), runs: 0 };
-    let mut sure = Sure::default();
+    let mut sure = Sure { rare: Rare::of(found), ..Sure::default() };
     if looks.rivals.len() < 2 {
         return Ok(sure);
     }

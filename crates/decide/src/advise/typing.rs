@@ -1,14 +1,24 @@
 //! A choice as what a user types.
 
 use notation::cpus::Numbering;
-use scenario::plan::Experiment;
+use scenario::plan::{Experiment, RunPlan};
+use sim_core::program::Op;
 
 use super::Advised;
 use super::levers::{Effect, Layout, Lever, PIN, Program, shared};
 use crate::typed::{self, Advice, Dialect, Layer, Node, Place, Unit};
 
+/// Whether an application takes jobs of a list, each in a process of its own, until none is left: `make -j`.
+fn is_build(plan: &RunPlan, app: &str) -> bool {
+    let of = plan.apps.iter().find(|spec| spec.name == app).map(|spec| spec.program.ops());
+    let ops = of.unwrap_or_default();
+    let alone = |op: &&Op| matches!(op, Op::RepeatShared(_) | Op::Barrier | Op::StartClock);
+    matches!(ops.iter().filter(alone).collect::<Vec<_>>()[..], [Op::RepeatShared(_)])
+        && ops.contains(&Op::Respawn)
+}
+
 /// The programs as they are.
-fn as_they_are(programs: &[Program]) -> Vec<typed::Program> {
+fn as_they_are(plan: &RunPlan, programs: &[Program]) -> Vec<typed::Program> {
     let layer = |runtime: &str, number: u32| {
         Some(Layer { runtime: runtime.to_owned(), number: number.max(1), set: false, wait: None })
     };
@@ -16,7 +26,11 @@ fn as_they_are(programs: &[Program]) -> Vec<typed::Program> {
         let first = program.runtimes.first().map_or("", |runtime| runtime.name);
         let second = program.runtimes.get(1).map_or(first, |runtime| runtime.name);
         let team = program.team.max(1);
-        let (processes, threads) = if program.processes {
+        let build = || is_build(plan, &program.name).then_some("make");
+        let own = typed::Program::command(&program.name, first).or_else(build).filter(|_| team == 1);
+        let (processes, threads) = if let Some(command) = own {
+            (None, layer(command, program.tasks))
+        } else if program.processes {
             let threads = if program.team > 1 { layer(second, team) } else { None };
             (layer(first, program.tasks / team), threads)
         } else {
@@ -28,8 +42,8 @@ fn as_they_are(programs: &[Program]) -> Vec<typed::Program> {
 }
 
 /// The advice of a choice.
-fn advice(programs: &[Program], levers: &[Lever], choice: &[usize]) -> Advice {
-    let mut advice = Advice { programs: as_they_are(programs), ..Advice::default() };
+fn advice(plan: &RunPlan, programs: &[Program], levers: &[Lever], choice: &[usize]) -> Advice {
+    let mut advice = Advice { programs: as_they_are(plan, programs), ..Advice::default() };
     for (lever, at) in levers.iter().zip(choice) {
         let Some(value) = lever.values.get(*at) else { continue };
         if value.effect == Effect::InTurns {
@@ -54,6 +68,9 @@ fn add(program: &mut typed::Program, effect: &Effect) {
     let bound = |layout, unit| Some(Place::Bound { layout, unit, offset: 0 });
     match effect {
         Effect::Threads(count) => number(&mut program.threads, *count),
+        Effect::Ranks(count, threads) if program.processes.is_none() => {
+            number(&mut program.threads, count * threads);
+        }
         Effect::Ranks(count, threads) => {
             number(&mut program.processes, *count);
             number(&mut program.threads, *threads);
@@ -62,9 +79,12 @@ fn add(program: &mut typed::Program, effect: &Effect) {
         Effect::Bound(Layout::Spread) => program.place = bound(typed::Layout::Spread, Unit::Cpu),
         Effect::Bound(Layout::Close) => program.place = bound(typed::Layout::Close, Unit::Cpu),
         Effect::Bound(Layout::Node) => program.place = bound(typed::Layout::Spread, Unit::Node),
+        Effect::Bound(Layout::Blocks) => program.place = bound(typed::Layout::Blocks, Unit::Core),
         Effect::Waits { runtime, waiting } => {
+            // A command stands for the only runtime that its program has.
+            let only = program.processes.is_none();
             let layers = [&mut program.processes, &mut program.threads];
-            for layer in layers.into_iter().flatten().filter(|layer| layer.runtime == *runtime) {
+            for layer in layers.into_iter().flatten().filter(|layer| only || layer.runtime == *runtime) {
                 layer.wait = Some(*waiting);
             }
         }
@@ -86,7 +106,7 @@ fn add(program: &mut typed::Program, effect: &Effect) {
 
 /// Launchers of MPI bind processes by themselves; a scenario without `PIN` does not.
 fn unbound(advice: &mut Advice) {
-    for program in advice.programs.iter_mut().filter(|program| program.processes.is_some()) {
+    for program in advice.programs.iter_mut().filter(|program| program.is_launched()) {
         program.place.get_or_insert(Place::Unbound);
     }
 }
@@ -109,13 +129,47 @@ impl Advised {
             return Vec::new();
         }
         let node = Node { machine: &plan.machine, numbering: &numbering };
-        let mut advice = advice(&self.programs, &self.found.levers, &advised.choice);
+        let mut advice = advice(plan, &self.programs, &self.found.levers, &advised.choice);
         if plan.policy_choice.entry.name != PIN {
             unbound(&mut advice);
         }
         let usual = typed::usual(&advice);
         let dialects = if dialects.is_empty() { &usual } else { dialects };
         let lines = typed::lines(&advice, &node, dialects);
-        lines.into_iter().map(|line| line.text).collect()
+        let numbers = lines.iter().any(typed::Line::names_cpus);
+        let mut lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
+        if numbers {
+            lines.extend(not_of_linux(&plan.machine.name, &numbering));
+        }
+        lines
+    }
+}
+
+/// What to know of numbers of cpus where nobody has stated how Linux numbers them: on machines that are
+/// written in one line, and on built-in ones. A file has the numbers of its author.
+fn not_of_linux(machine: &str, numbering: &Numbering) -> Vec<String> {
+    let one_line = machines::parse_topology(machine).is_ok();
+    if !numbering.linux.is_empty() || !(one_line || machines::names().any(|name| name == machine)) {
+        return Vec::new();
+    }
+    vec![
+        format!("# these are numbers of cpus of {machine}: on your machine Linux may number them otherwise."),
+        "# `oversim machine import --host -o mine.yaml` there, then --machine mine.yaml, gives its numbers."
+            .to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_of_nobody_have_no_numbers_of_linux() {
+        let of = |name: &str, linux: &[u32]| {
+            let numbering = Numbering { machine: name.to_owned(), cpus: 2, linux: linux.to_vec() };
+            not_of_linux(name, &numbering).len()
+        };
+        assert_eq!((of("core:2", &[]), of("epyc", &[])), (2, 2));
+        assert_eq!((of("this-computer", &[]), of("mine", &[0, 1])), (0, 0));
     }
 }

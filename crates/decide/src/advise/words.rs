@@ -3,8 +3,10 @@
 use notation::lists::ranges;
 use notation::number::plural;
 use notation::parameter::Kind as Unit;
+use notation::yaml::tree;
 
-use super::levers::{Effect, Layout, Lever};
+use super::levers::{Effect, Layout, Lever, PIN};
+use crate::flow;
 use crate::trial::Setting;
 use crate::ways;
 
@@ -25,6 +27,7 @@ pub fn effect(effect: &Effect) -> String {
         Effect::Bound(Layout::Spread) => "bound far apart".to_owned(),
         Effect::Bound(Layout::Close) => "bound close together".to_owned(),
         Effect::Bound(Layout::Node) => "bound to NUMA nodes".to_owned(),
+        Effect::Bound(Layout::Blocks) => "each process bound to a block of cores".to_owned(),
         Effect::Waits { runtime, waiting } => format!("{runtime} {}", ways::words(*waiting)),
         Effect::OneThreadPerCore(_) => "one hardware thread of each core".to_owned(),
         Effect::Parts(parts) => {
@@ -78,4 +81,49 @@ pub fn flags(setting: &Setting) -> String {
     let set = setting.set.iter().map(|pair| format!(" --set {}", quoted(pair)));
     let policy = setting.policy.iter().map(|policy| format!(" --policy {}", quoted(policy)));
     set.chain(policy).collect()
+}
+
+/// The flags of `oversim run` that make the part of a setting that is about some applications and groups:
+/// what it sets for them, and how they are bound. What concerns all programs together is left out.
+#[must_use]
+pub fn flags_of(setting: &Setting, names: &[String]) -> String {
+    let own = |path: &str| names.iter().any(|name| name == path);
+    let set = setting.set.iter().filter(|pair| pair.split(['.', '=']).nth(1).is_some_and(own)).cloned();
+    let policy = setting.policy.as_ref().and_then(|policy| policy_of(policy, names));
+    flags(&Setting { set: set.collect(), policy })
+}
+
+/// A policy without the layouts of other applications; none where no layout of these is left.
+fn policy_of(policy: &str, names: &[String]) -> Option<String> {
+    let mut root = tree(0, policy).ok()?;
+    let Some(place) = root.get(PIN).map(|entry| entry.value.place) else { return Some(policy.to_owned()) };
+    let layout = root.child(PIN, place)?.child("layout", place)?;
+    let others: Vec<String> =
+        layout.entries().iter().map(|entry| entry.key.clone()).filter(|name| !names.contains(name)).collect();
+    for name in others {
+        layout.remove(&name);
+    }
+    let bound = layout.entries().iter().any(|entry| flow::written(&entry.value) != "none");
+    bound.then(|| flow::written(&root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_flags_of_its_own_programs() {
+        let setting = Setting {
+            set: vec![
+                "apps.a.tasks=2".to_owned(),
+                "apps.ab.nice=5".to_owned(),
+                "admission={ jobs: 1 }".to_owned(),
+            ],
+            policy: Some("{ PIN: { layout: { a: scatter, ab: none }, by: node } }".to_owned()),
+        };
+        let of = |name: &str| flags_of(&setting, &[name.to_owned()]);
+        assert_eq!(of("a"), " --set apps.a.tasks=2 --policy '{ PIN: { layout: { a: scatter }, by: node } }'");
+        assert_eq!(of("ab"), " --set apps.ab.nice=5");
+        assert_eq!(of("b"), "");
+    }
 }

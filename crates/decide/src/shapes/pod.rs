@@ -10,11 +10,11 @@ use experiment::PolicyRegistry;
 use experiment::statistics::Summary;
 use serde::Serialize;
 
-use super::wait::page::Form;
+use super::page::Form;
 use crate::trial::{Failed, Means};
 use cells::Runs;
 
-pub use quantity::{Service, Statistic, Target, cpus, procs, rate, service, target};
+pub use quantity::{Service, Statistic, Target, burst, cpus, period, procs, rate, service, target};
 pub use read::{Read, read};
 
 /// Period of `cpu.max` unless another one is stated: that of the kubelet (`cpuCFSQuotaPeriod`).

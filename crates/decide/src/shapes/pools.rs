@@ -7,11 +7,14 @@ use std::collections::BTreeSet;
 
 use experiment::PolicyRegistry;
 use experiment::statistics::{Summary, summarise};
+use notation::parameter::Kind;
+use notation::units;
 use scenario::Overrides;
 use serde::Serialize;
 
+use super::page::Form;
 use super::wait::is_level;
-use super::wait::page::{Form, length, quoted};
+use super::words::{length, quoted};
 use crate::trial::{self, Failed, Means, Setting, Subject, Trial, Wanted};
 
 /// Runtimes of the inner threads.
@@ -30,6 +33,16 @@ const THREADS_PER_CPU: u64 = 4;
 const MOST_CELLS: usize = 200;
 /// Period of the quota, in ns: the default of Linux.
 const PERIOD_NS: u64 = 100_000_000;
+
+/// Reads the work of all workers together, in ns.
+///
+/// # Errors
+/// It is no length of time, or shorter than 1 ms or longer than 1,000 s.
+pub fn work(text: &str) -> Result<u64, String> {
+    let ns = units::parse(Kind::Duration, text)?;
+    let fits = (1_000_000..=1_000_000_000_000).contains(&ns);
+    if fits { Ok(ns) } else { Err("the work of all is from 1ms to 1000s".to_owned()) }
+}
 
 /// What is asked.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,7 +2,6 @@
 //! regrets, because a setting that is best on an idle host may be the worst one on a busy host.
 
 mod choice;
-pub(crate) mod page;
 mod rows;
 mod show;
 
@@ -10,15 +9,17 @@ use std::collections::BTreeSet;
 
 use experiment::PolicyRegistry;
 use experiment::statistics::{Summary, summarise};
+use notation::parameter::Kind;
+use notation::units;
 use scenario::Overrides;
 use serde::Serialize;
 
+use super::words::{length, quoted};
 use crate::trial::{self, Failed, Means, Setting, Subject, Trial, Wanted};
-use page::{length, quoted};
-use rows::{RUNTIMES, Row, Runtime};
+use crate::ways;
+use rows::{is_of_processes, rows};
 
 pub use choice::{Choice, Verdict};
-pub use page::Form;
 
 /// How long a team alone computes at least: as many turns of 3 ms as a mean needs that does not depend on
 /// where the turns begin.
@@ -58,10 +59,33 @@ pub fn load(text: &str) -> Result<Load, String> {
     }
 }
 
+/// Shortest and longest work of a thread in a region or between two, in ns: 1 us to 100 s.
+const WORK: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000;
+
+/// Reads the work of a thread in a region, in ns.
+///
+/// # Errors
+/// It is no length of time, or shorter than 1 us or longer than 100 s.
+pub fn work(text: &str) -> Result<u64, String> {
+    let ns = units::parse(Kind::Duration, text)?;
+    if WORK.contains(&ns) { Ok(ns) } else { Err("write a length from 1us to 100s".to_owned()) }
+}
+
+/// Reads the work between two regions, in ns; `0s` is none.
+///
+/// # Errors
+/// As for [`work`].
+pub fn gap(text: &str) -> Result<u64, String> {
+    match units::parse(Kind::Duration, text)? {
+        0 => Ok(0),
+        _ => work(text),
+    }
+}
+
 /// The names of the runtimes that this shape knows.
 #[must_use]
 pub fn runtimes() -> Vec<&'static str> {
-    RUNTIMES.iter().map(|runtime| runtime.name).collect()
+    ways::WAYS.iter().map(|ways| ways.runtime).filter(|name| ways::is_set_by_user(name)).collect()
 }
 
 /// What is asked.
@@ -192,35 +216,29 @@ pub struct Answer {
 /// # Errors
 /// A runtime without settings, a team of one thread, too many columns, or [`Failed`] of the runs.
 pub fn ask(question: &Question, policies: &PolicyRegistry, means: Means<'_>) -> Result<Answer, Failed> {
-    let known = RUNTIMES.iter().find(|runtime| runtime.name == question.runtime).ok_or_else(|| {
+    if !runtimes().contains(&question.runtime.as_str()) {
         let names = runtimes().join(", ");
-        Failed::Refused(format!("no settings of waiting are known for `{}`: {names}", question.runtime))
-    })?;
+        let runtime = &question.runtime;
+        return Err(Failed::Refused(format!("no settings of waiting are known for `{runtime}`: {names}")));
+    }
     let text = base(question);
     let subject =
         Subject { policies, name: "the generated scenario", text: &text, base: Overrides::default() };
-    let cpus = subject.experiment(&wanted(question, Vec::new())).map_err(Failed::Refused)?.cpus();
+    let experiment = subject.experiment(&wanted(question, Vec::new())).map_err(Failed::Refused)?;
+    let settings = rows(&question.runtime, &experiment);
+    let cpus = experiment.cpus();
     let columns = columns(question, cpus)?;
-    let cells: Vec<(&Row, &Column)> =
-        known.rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column))).collect();
+    let cells: Vec<(&SettingRow, &Column)> =
+        settings.iter().flat_map(|row| columns.iter().map(move |column| (row, column))).collect();
     let all: Vec<Wanted> =
-        cells.iter().map(|(row, column)| wanted(question, settings(question, known, row, column))).collect();
+        cells.iter().map(|(row, column)| wanted(question, programs(question, row, column))).collect();
     let trials = trial::run(&subject, &all, None, means)?;
     if let Some((trial, (row, column))) = trials.iter().zip(&cells).find(|(trial, _)| !trial.ended.is_empty())
     {
         let load = column.load();
         return Err(Failed::Refused(format!("{} ({load}): {}", row.runtime, trial.ended)));
     }
-    let cells = judged(question, known, &columns, &trials)?;
-    let settings: Vec<SettingRow> = known
-        .rows
-        .iter()
-        .map(|row| SettingRow {
-            typed: row.typed.into(),
-            about: row.about.into(),
-            runtime: row.runtime.into(),
-        })
-        .collect();
+    let cells = judged(question, settings.len(), &columns, &trials)?;
     let missing = || Failed::Refused("the runs have no times".into());
     let smallest_worst = choice::smallest_worst(&cells, &settings).ok_or_else(missing)?;
     let smallest_mean = choice::smallest_mean(&cells, &settings).ok_or_else(missing)?;
@@ -307,14 +325,10 @@ fn columns(question: &Question, cpus: u32) -> Result<Vec<Column>, Failed> {
 }
 
 /// The applications of a cell.
-fn settings(question: &Question, runtime: &Runtime, row: &Row, column: &Column) -> Vec<String> {
+fn programs(question: &Question, row: &SettingRow, column: &Column) -> Vec<String> {
     let times = format!("repeat {}", column.passes);
     let team = |name: &str, times: &str| {
-        format!(
-            "apps.{name}={{ runtime: {}, program: {} }}",
-            row.runtime,
-            program(question, runtime, column, times)
-        )
+        format!("apps.{name}={{ runtime: {}, program: {} }}", row.runtime, program(question, column, times))
     };
     let mut set = vec![team("team", &times)];
     if column.second_team {
@@ -326,7 +340,7 @@ fn settings(question: &Question, runtime: &Runtime, row: &Row, column: &Column) 
 }
 
 /// The program of a team: threads that meet before and after each region, or ranks with two barriers.
-fn program(question: &Question, runtime: &Runtime, column: &Column, times: &str) -> String {
+fn program(question: &Question, column: &Column, times: &str) -> String {
     let gap = match question.between {
         0 => String::new(),
         ns => format!("run {}; ", length(ns)),
@@ -336,7 +350,7 @@ fn program(question: &Question, runtime: &Runtime, column: &Column, times: &str)
         percent => format!(" uniform {percent}%"),
     };
     let region = format!("run {}{spread}", length(column.region_ns));
-    if !runtime.processes {
+    if !is_of_processes(&question.runtime) {
         return format!(
             "{{ threads: {}, code: \"{times} {{ {gap}parallel {{ {region} }} }}\" }}",
             column.threads
@@ -357,8 +371,8 @@ pub(crate) fn is_level(regret: &Summary) -> bool {
 }
 
 /// The names under which a team's values are.
-const fn names(runtime: &Runtime) -> &'static [&'static str] {
-    if runtime.processes { &["team-first", "team-others"] } else { &["team"] }
+fn names(runtime: &str) -> &'static [&'static str] {
+    if is_of_processes(runtime) { &["team-first", "team-others"] } else { &["team"] }
 }
 
 /// The sum of a metric over the kinds of the team, by seed.
@@ -373,11 +387,11 @@ fn of_seeds(trial: &Trial, names: &[&str], metric: &str) -> Option<Vec<f64>> {
 /// Regrets of all cells, by setting and column.
 fn judged(
     question: &Question,
-    runtime: &Runtime,
+    settings: usize,
     columns: &[Column],
     trials: &[Trial],
 ) -> Result<Vec<Vec<Cell>>, Failed> {
-    let names = names(runtime);
+    let names = names(&question.runtime);
     let first = names.get(..1).unwrap_or_default();
     let missing = || Failed::Refused("a run has no time of the team".into());
     let times: Vec<Vec<f64>> = trials
@@ -386,11 +400,11 @@ fn judged(
         .collect::<Result<_, _>>()?;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let mut cells = Vec::new();
-    for row in 0..runtime.rows.len() {
+    for row in 0..settings {
         let mut of_row = Vec::new();
         for (at, column) in columns.iter().enumerate() {
             let place = row * columns.len() + at;
-            let of_column = (0..runtime.rows.len()).filter_map(|row| times.get(row * columns.len() + at));
+            let of_column = (0..settings).filter_map(|row| times.get(row * columns.len() + at));
             let best = of_column.min_by(|a, b| mean(a).total_cmp(&mean(b))).ok_or_else(missing)?;
             let own = times.get(place).ok_or_else(missing)?;
             let regrets: Vec<f64> =

@@ -55,8 +55,8 @@ pub struct Program {
 /// Processes or threads, and who creates them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Layer {
-    /// A runtime of the registry (`libgomp`, `openmpi`, ...; `oversim list runtimes`), or a library that is
-    /// none of them but has its own variable for the number of threads (`LIBRARIES`).
+    /// A runtime of the registry (`libgomp`, `openmpi`, ...; `oversim list runtimes`), or a library or a
+    /// command that is none of them and has its own setting for their number (`LIBRARIES`).
     pub runtime: String,
     /// How many processes, or threads in each process; at least 1.
     pub number: u32,
@@ -108,6 +108,8 @@ pub enum Layout {
     Close,
     /// Neighbouring tasks far apart (`scatter`).
     Spread,
+    /// Each process in a block of the machine of its own, its threads close together in it (`blocks`).
+    Blocks,
     /// These cpus in this order, in the simulator's numbers; a cpu may be named several times (`list`).
     List(Vec<u32>),
 }

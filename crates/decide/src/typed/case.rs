@@ -2,6 +2,22 @@
 
 use super::advice::{Dialect, Layer, Lever, Node, Place, Program, Shared, Waiting};
 use super::layout::{Placing, mask, placing, whole};
+use super::libraries::{MPI, OPENMP, command};
+
+impl Program {
+    /// The command of this name, if it has a setting of its own for the number of its tasks and no runtime
+    /// that has one.
+    #[must_use]
+    pub fn command(name: &str, runtime: &str) -> Option<&'static str> {
+        command(name).filter(|_| !OPENMP.contains(&runtime) && !MPI.contains(&runtime))
+    }
+
+    /// Whether a launcher of MPI starts it, which binds processes by itself.
+    #[must_use]
+    pub fn is_launched(&self) -> bool {
+        self.processes.as_ref().is_some_and(|layer| MPI.contains(&layer.runtime.as_str()))
+    }
+}
 
 /// A program for which a row is to say something.
 #[derive(Clone, Debug)]

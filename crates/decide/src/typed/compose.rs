@@ -162,7 +162,7 @@ fn commands(told: &[Told<'_>], turns: bool) -> Vec<Line> {
 
 /// The command that starts a program; none where nothing is left to say.
 fn command(told: &Told<'_>, exported: &[&str], always: bool) -> Option<Line> {
-    let here = |row: &Row| !matches!(row.form, Form::Site(_) | Form::Field | Form::File);
+    let here = |row: &Row| !matches!(row.form, Form::Site(..) | Form::Field | Form::File);
     let left = |row: &Row| here(row) && !(row.form == Form::Variable && exported.contains(&row.name));
     let kept: Vec<(&'static str, &str)> = told
         .said
@@ -196,6 +196,10 @@ fn command(told: &Told<'_>, exported: &[&str], always: bool) -> Option<Line> {
     }
     words.extend(told.prefixes(|form| if let Form::Inner(joint) = form { Some(joint) } else { None }));
     words.push(word(told.name()));
+    for (row, value) in told.of(|form| matches!(form, Form::Own(_))) {
+        let Form::Own(joint) = row.form else { continue };
+        words.push(option(row, joint, value));
+    }
     Some(told.line(Kind::Command, words.join(" "), said(&kept)))
 }
 
@@ -281,13 +285,12 @@ fn yaml(told: &[Told<'_>]) -> Vec<Line> {
     lines
 }
 
-/// What the administrator sets, each once.
+/// What configuration files say, each key once.
 fn site(told: &[Told<'_>]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for one in told {
-        for (row, value) in one.of(|form| matches!(form, Form::Site(_))) {
-            let Form::Site(file) = row.form else { continue };
-            let joint = if one.case.dialect == Dialect::Slurm { "=" } else { ": " };
+        for (row, value) in one.of(|form| matches!(form, Form::Site(..))) {
+            let Form::Site(file, joint) = row.form else { continue };
             let text = format!("# {file}: {}{joint}{value}", row.name);
             match lines.iter_mut().find(|line| line.text == text) {
                 Some(line) => line.programs.push(one.name().to_owned()),

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use policies::{PinOrder, PinTasks, pin_places};
 use sim_core::ids::CpuId;
-use sim_core::machine::{Division, Level, Topology};
+use sim_core::machine::{Level, Topology};
 
 use super::advice::{Layer, Layout, Node, Place, Program, Unit};
 
@@ -14,8 +15,6 @@ pub(super) struct Placing {
     pub(super) tasks: Vec<Vec<u32>>,
     /// Threads of each process.
     pub(super) team: usize,
-    /// The cpus of the places in turn, of which task r gets number r modulo their number.
-    pub(super) cycle: usize,
 }
 
 impl Placing {
@@ -74,13 +73,15 @@ pub(super) fn placing(program: &Program, node: &Node<'_>) -> Option<Placing> {
     let topology = node.topology();
     let allowed: BTreeSet<CpuId> =
         chosen(program, topology).map_or_else(|| node.machine.cpu_ids().collect(), BTreeSet::from_iter);
-    let places = places(topology, layout, *unit, &allowed);
     let layer = |layer: &Option<Layer>| layer.as_ref().map_or(1, |layer| layer.number.max(1));
     let (processes, team) = (layer(&program.processes) as usize, layer(&program.threads) as usize);
+    let tasks = PinTasks { number: processes * team, process: team };
+    let (order, cpus) = order(layout, &allowed);
+    let places = pin_places(topology, &cpus, order, level(*unit), tasks);
     if places.is_empty() {
         return None;
     }
-    let tasks = places.iter().cycle().skip(*offset as usize % places.len()).take(processes * team);
+    let turns = places.iter().cycle().skip(*offset as usize % places.len()).take(tasks.number);
     let bound = |cpu: &CpuId| {
         let level = level(*unit);
         let domain = topology.members(level, topology.group(level, *cpu)).map(CpuId);
@@ -89,39 +90,25 @@ pub(super) fn placing(program: &Program, node: &Node<'_>) -> Option<Placing> {
         cpus.sort_unstable();
         cpus
     };
-    Some(Placing { tasks: tasks.map(bound).collect(), team, cycle: places.len() })
+    Some(Placing { tasks: turns.map(bound).collect(), team })
 }
 
-/// The cpus in the order in which tasks get them, one for each place, as `PIN` orders them.
-fn places(topology: &Topology, layout: &Layout, unit: Unit, allowed: &BTreeSet<CpuId>) -> Vec<CpuId> {
-    let mut cpus: Vec<CpuId> = allowed.iter().copied().collect();
-    match layout {
+/// The word of `PIN` for a layout, and the cpus that it has: those of a list that may be used, else all that
+/// may be.
+fn order(layout: &Layout, allowed: &BTreeSet<CpuId>) -> (PinOrder, Vec<CpuId>) {
+    let all = || allowed.iter().copied().collect();
+    let order = match layout {
+        Layout::Even => PinOrder::Even,
+        Layout::Close => PinOrder::Gather,
+        Layout::Spread => PinOrder::Scatter,
+        Layout::Blocks => PinOrder::Blocks,
         Layout::List(list) => {
             let listed: Vec<CpuId> =
-                list.iter().map(|cpu| CpuId(*cpu)).filter(|cpu| allowed.contains(cpu)).collect();
-            return if listed.is_empty() { cpus } else { listed };
+                list.iter().copied().map(CpuId).filter(|c| allowed.contains(c)).collect();
+            return (PinOrder::List, if listed.is_empty() { all() } else { listed });
         }
-        Layout::Close => return cpus,
-        Layout::Spread => far_apart(topology, &mut cpus),
-        Layout::Even => cpus.sort_by_key(|cpu| topology.thread(*cpu)),
-    }
-    let mut seen = BTreeSet::new();
-    cpus.retain(|cpu| seen.insert(topology.group(level(unit), *cpu)));
-    cpus
-}
-
-/// Neighbours far apart: another package first, then another node, cache and core of the same, the second
-/// hardware threads last.
-fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
-    let mut levels = Level::ALL.map(|level| topology.division(level)).to_vec();
-    levels.push(Division::equal(topology.cpus(), topology.cpus()));
-    levels.sort_by_key(Division::largest);
-    let place = |cpu: CpuId, inner: &Division, outer: &Division| {
-        inner.part(cpu) - inner.part(CpuId(outer.around(cpu).start))
     };
-    cpus.sort_by_cached_key(|cpu| -> Vec<u32> {
-        levels.windows(2).map(|pair| place(*cpu, &pair[0], &pair[1])).collect()
-    });
+    (order, all())
 }
 
 /// Objects of the machine in the order of the simulator, each with those of its cpus that are allowed, in

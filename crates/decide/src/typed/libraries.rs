@@ -10,9 +10,53 @@ pub(super) const OPENMP: &[&str] = &["libgomp", "libomp", "openmp", "sun-openmp"
 /// All libraries of MPI of the registry; `mpi` is any of them.
 pub(super) const MPI: &[&str] = &["mpi", "mpich2", "openmpi"];
 
-/// Libraries and languages that the registry does not have and that count their threads by a variable of
-/// their own: Go, OpenBLAS, Intel's MKL, Rayon, Java, make.
-pub const LIBRARIES: &[&str] = &["go", "openblas", "mkl", "rayon", "java", "make"];
+/// Libraries, languages and commands that the registry does not have and that count their threads or
+/// processes by a setting of their own.
+pub const LIBRARIES: &[&str] = &[
+    "go",
+    "openblas",
+    "mkl",
+    "rayon",
+    "java",
+    "make",
+    "ninja",
+    "cargo",
+    "cmake",
+    "ctest",
+    "xargs",
+    "parallel",
+    "gunicorn",
+    "nginx",
+    "php-fpm",
+    "pgbouncer",
+    "pgbench",
+];
+
+/// Of these, commands, and whether their tasks are processes.
+const COMMANDS: &[(&str, bool)] = &[
+    ("make", true),
+    ("ninja", true),
+    ("cargo", true),
+    ("cmake", true),
+    ("ctest", true),
+    ("xargs", true),
+    ("parallel", true),
+    ("gunicorn", true),
+    ("nginx", true),
+    ("php-fpm", true),
+    ("pgbouncer", false),
+    ("pgbench", false),
+];
+
+/// The command of this name, if there is one.
+pub(super) fn command(name: &str) -> Option<&'static str> {
+    COMMANDS.iter().find(|(known, _)| *known == name).map(|(known, _)| *known)
+}
+
+/// Whether the tasks under this name are processes of a command.
+pub(super) fn of_processes(name: &str) -> bool {
+    COMMANDS.contains(&(name, true))
+}
 
 /// Whether a runtime binds its threads one by one.
 pub(super) fn binds(runtime: &str) -> bool {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::advice::Dialect;
+use super::table::ROWS;
 
 /// What a line is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -16,7 +17,7 @@ pub enum Kind {
     File,
     /// A line of YAML, in the list `containers` of a pod.
     Yaml,
-    /// A comment: what the administrator sets in a configuration file.
+    /// A comment: what is set in a configuration file.
     Site,
     /// A comment: what cannot be typed, or what else to know.
     Note,
@@ -50,6 +51,16 @@ pub struct Line {
 const INDENT: &str = "    ";
 
 impl Line {
+    /// Whether it has numbers of cpus, as Linux counts them; names such as `cores` are none.
+    #[must_use]
+    pub fn names_cpus(&self) -> bool {
+        let word = |text: &str| text.chars().all(|c| c.is_ascii_alphabetic());
+        let numbers = |said: &Said| {
+            ROWS.iter().copied().flatten().any(|row| row.cpus && row.name == said.name) && !word(&said.value)
+        };
+        self.settings.iter().any(numbers)
+    }
+
     /// The text in lines of at most `width` characters, if words are not longer: commands with a backslash
     /// at the end of a line, comments with another `#`. YAML is not broken.
     ///

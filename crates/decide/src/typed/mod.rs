@@ -56,3 +56,4 @@ pub use line::{Kind, Line, Said};
 pub use row::{Form, Row};
 pub use table::ROWS;
 pub use waits::simulated;
+pub(crate) use waits::{Pair, parameters, step};

@@ -145,8 +145,17 @@ pub(super) fn open_mpi(node: &Node<'_>, placing: &Placing) -> Option<(String, &'
         let node = nodes.get(rank % nodes.len())?;
         cores.iter().filter(|core| home(core) == Some(node)).nth(rank / nodes.len()).cloned()
     };
+    // Cores of a process, of which the launcher gives each as many.
+    let within =
+        |core: &&Vec<u32>| wanted.first().is_some_and(|own| core.iter().all(|cpu| own.contains(cpu)));
+    let each = cores.iter().filter(within).count();
     let team = placing.team;
-    let several = |rank: usize| cores.get(rank * team..(rank + 1) * team).map(union);
+    let several = |rank: usize| cores.get(rank * each..(rank + 1) * each).map(union);
+    let several_of_node = |rank: usize| {
+        let node = nodes.get(rank % nodes.len())?;
+        let own: Vec<Vec<u32>> = cores.iter().filter(|core| home(core) == Some(node)).cloned().collect();
+        own.get(rank / nodes.len() * each..(rank / nodes.len() + 1) * each).map(union)
+    };
     let found = |map: &str, bind| Some((map.to_owned(), bind));
     if is(&|rank| cores.get(rank).cloned()) {
         found("core", "core")
@@ -155,7 +164,9 @@ pub(super) fn open_mpi(node: &Node<'_>, placing: &Placing) -> Option<(String, &'
     } else if is(&of_node) {
         found("numa", "core")
     } else if team > 1 && is(&several) {
-        Some((format!("slot:PE={team}"), "core"))
+        Some((format!("slot:PE={each}"), "core"))
+    } else if team > 1 && is(&several_of_node) {
+        Some((format!("numa:PE={each}"), "core"))
     } else if is(&|rank| nodes.get(rank % nodes.len()).cloned()) {
         found("numa", "numa")
     } else if is(&|rank| home(cores.get(rank)?).cloned()) {

@@ -2,6 +2,8 @@
 
 use super::advice::{Dialect, Layer, Lever, Program, Waiting};
 use super::case::Case;
+use super::libraries::of_processes;
+use super::row::WITH_VARIABLES;
 use super::values;
 
 /// The levers in the order in which they are remarked.
@@ -40,9 +42,22 @@ const REMARKS: &[Remark] = &[
         holds: |case| values::bound_together(case) && values::differ(case),
         text: |case| {
             format!(
-                "# {}: its threads are not bound one by one; they move inside the cpus of all",
-                name(case.program)
+                "# {}: its {} are not bound one by one; they move inside the cpus of all",
+                name(case.program),
+                if case.program.threads.as_ref().is_some_and(|layer| of_processes(&layer.runtime)) {
+                    "processes"
+                } else {
+                    "threads"
+                }
             )
+        },
+    },
+    Remark {
+        dialects: WITH_VARIABLES,
+        holds: |case| values::calls_make(case),
+        text: |case| {
+            let (name, jobs) = (name(case.program), case.team());
+            format!("# {name}: as an option: make -j {jobs}, ninja -j {jobs}, cargo build -j {jobs}")
         },
     },
     Remark {

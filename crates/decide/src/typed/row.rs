@@ -14,14 +14,16 @@ pub enum Form {
     Outer(&'static str),
     /// A command between the launcher and the program, with such an option.
     Inner(&'static str),
+    /// An option of the program itself, where it is called as the runtime of the row, with such a joint.
+    Own(&'static str),
     /// A property of a unit of systemd.
     Property,
     /// A file of a control group.
     File,
     /// A field of a container of a pod.
     Field,
-    /// A key in a configuration file of the site, which this names.
-    Site(&'static str),
+    /// A key in a configuration file, which this names, and what stands between the key and its value.
+    Site(&'static str, &'static str),
 }
 
 /// One setting.
@@ -38,6 +40,8 @@ pub struct Row {
     pub form: Form,
     /// It completes a command and is no reason for one.
     pub companion: bool,
+    /// Its value may have numbers of cpus; words such as `cores` have none.
+    pub cpus: bool,
     /// The text of its value; none where it has nothing to say.
     pub(super) value: fn(&Case<'_>) -> Option<String>,
     /// The first version that has it, and what differs before or after.
@@ -57,6 +61,11 @@ pub(super) const WITH_VARIABLES: &[Dialect] = &[
     Dialect::Docker,
     Dialect::Kubernetes,
 ];
+/// Where a program is called with options of its own.
+pub(super) const CALLS: &[Dialect] = &[Dialect::Shell, Dialect::Slurm, Dialect::Systemd];
+/// Where the settings of commands count that no launcher of MPI starts.
+pub(super) const UNLAUNCHED: &[Dialect] =
+    &[Dialect::Shell, Dialect::Slurm, Dialect::Systemd, Dialect::Docker, Dialect::Kubernetes];
 /// What most rows have.
 pub(super) const PLAIN: Row = Row {
     name: "",
@@ -65,6 +74,7 @@ pub(super) const PLAIN: Row = Row {
     dialects: WITH_VARIABLES,
     form: Form::Variable,
     companion: false,
+    cpus: false,
     value: |_| None,
     since: "",
     source: "",

@@ -2,7 +2,7 @@
 //! of its value, since when there is such a thing, and where that is written.
 
 use super::advice::{Dialect, Lever};
-use super::row::{Form, PLAIN, Row};
+use super::row::{CALLS, Form, PLAIN, Row, UNLAUNCHED};
 use super::values;
 use super::variables::{PLACES, THREADS, WAITS};
 
@@ -20,7 +20,7 @@ const SHELLS: &[Dialect] = &[
 const UNITS: &[Dialect] = &[Dialect::Shell, Dialect::Systemd];
 
 /// All settings, in the order in which they are written.
-pub const ROWS: &[&[Row]] = &[THREADS, WAITS, PLACES, LAUNCHERS, CPUS, TIME, SITE];
+pub const ROWS: &[&[Row]] = &[THREADS, WAITS, PLACES, LAUNCHERS, CPUS, TIME, OWN, SITE];
 
 /// Options of launchers.
 const LAUNCHERS: &[Row] = &[
@@ -94,6 +94,7 @@ const LAUNCHERS: &[Row] = &[
         levers: &[Lever::Place],
         dialects: &[Dialect::Mpich],
         form: Form::Option(" "),
+        cpus: true,
         value: values::hydra_bind,
         since: "MPICH 3.0; the default is none, the numbers are those of Linux",
         source: "MPICH, src/pm/hydra/ui/mpich/utils.c, help of -bind-to",
@@ -137,6 +138,7 @@ const LAUNCHERS: &[Row] = &[
         levers: &[Lever::Place, Lever::Cpus],
         dialects: &[Dialect::Slurm],
         form: Form::Option("="),
+        cpus: true,
         value: values::cpu_bind,
         since: "Slurm 17.11 (before: --cpu_bind); with the plugin task/affinity srun binds by default",
         source: "srun(1); src/plugins/task/affinity/affinity.c",
@@ -182,6 +184,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Cpus],
         dialects: COMMANDS,
         form: Form::Outer("-c "),
+        cpus: true,
         value: values::taskset,
         since: "",
         source: "taskset(1)",
@@ -192,6 +195,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Place, Lever::Cpus],
         dialects: COMMANDS,
         form: Form::Outer("-c "),
+        cpus: true,
         value: values::taskset_together,
         since: "",
         source: "taskset(1)",
@@ -202,6 +206,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Cpus],
         dialects: COMMANDS,
         form: Form::Outer("--physcpubind="),
+        cpus: true,
         value: values::physcpubind,
         since: "",
         source: "numactl(8)",
@@ -252,6 +257,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Place],
         dialects: &[Dialect::OpenMpi],
         form: Form::Inner(""),
+        cpus: true,
         value: values::by_rank_open_mpi,
         since: "Open MPI 1.4; in Linux's numbers, which rankfiles and cpu lists of 4 and 5 read differently",
         source: "mpirun(1), OMPI_COMM_WORLD_LOCAL_RANK; bash(1); taskset(1)",
@@ -262,6 +268,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Place],
         dialects: &[Dialect::IntelMpi],
         form: Form::Inner(""),
+        cpus: true,
         value: values::by_rank_intel,
         since: "Intel MPI 4.0; for places that are used several times",
         source: "Intel MPI Library Developer Reference for Linux, MPI_LOCALRANKID; bash(1); taskset(1)",
@@ -282,6 +289,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Cpus, Lever::Place],
         dialects: &[Dialect::Systemd],
         form: Form::Property,
+        cpus: true,
         value: values::cpuset,
         since: "systemd 244",
         source: "systemd.resource-control(5)",
@@ -302,6 +310,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Cpus, Lever::Place],
         dialects: &[Dialect::Cgroup],
         form: Form::File,
+        cpus: true,
         value: values::cpuset,
         since: "Linux 5.0",
         source: "Linux, Documentation/admin-guide/cgroup-v2.rst, section Cpuset",
@@ -322,6 +331,7 @@ const CPUS: &[Row] = &[
         levers: &[Lever::Cpus, Lever::Place],
         dialects: &[Dialect::Docker],
         form: Form::Option("="),
+        cpus: true,
         value: values::cpuset,
         since: "Docker 1.6",
         source: "docker-run(1)",
@@ -453,13 +463,83 @@ const TIME: &[Row] = &[
     },
 ];
 
+/// Options and files of commands that have a number of processes or threads.
+const OWN: &[Row] = &[
+    Row {
+        name: "-j",
+        levers: &[Lever::Threads],
+        runtimes: &["make", "ninja", "parallel"],
+        dialects: CALLS,
+        form: Form::Own(" "),
+        value: values::own_number,
+        since: "GNU make 3.75",
+        source: "make(1); ninja -h; parallel(1), --jobs",
+        ..PLAIN
+    },
+    Row {
+        name: "-P",
+        levers: &[Lever::Threads],
+        runtimes: &["xargs"],
+        dialects: CALLS,
+        form: Form::Own(" "),
+        value: values::own_number,
+        since: "",
+        source: "xargs(1), --max-procs",
+        ..PLAIN
+    },
+    Row {
+        name: "-c",
+        levers: &[Lever::Threads],
+        runtimes: &["pgbench"],
+        dialects: CALLS,
+        form: Form::Own(" "),
+        value: values::own_number,
+        since: "clients, each with a session of its own",
+        source: "PostgreSQL documentation, pgbench, --client",
+        ..PLAIN
+    },
+    Row {
+        name: "worker_processes",
+        levers: &[Lever::Threads],
+        runtimes: &["nginx"],
+        dialects: UNLAUNCHED,
+        form: Form::Site("nginx.conf", " "),
+        value: values::own_number,
+        since: "",
+        source: "nginx.org, Core functionality, worker_processes",
+        ..PLAIN
+    },
+    Row {
+        name: "pm.max_children",
+        levers: &[Lever::Threads],
+        runtimes: &["php-fpm"],
+        dialects: UNLAUNCHED,
+        form: Form::Site("pool of php-fpm.conf", " = "),
+        value: values::own_number,
+        since: "PHP 5.3.3",
+        source: "PHP manual, FastCGI Process Manager, Configuration",
+        ..PLAIN
+    },
+    Row {
+        name: "default_pool_size",
+        levers: &[Lever::Threads],
+        runtimes: &["pgbouncer"],
+        dialects: UNLAUNCHED,
+        form: Form::Site("pgbouncer.ini", " = "),
+        value: values::own_number,
+        since: "server connections for each pair of user and database",
+        source: "pgbouncer.org, config, default_pool_size",
+        ..PLAIN
+    },
+];
+
 /// What the administrator of a site sets.
 const SITE: &[Row] = &[
     Row {
         name: "OverSubscribe",
         levers: &[Lever::Shared],
         dialects: &[Dialect::Slurm],
-        form: Form::Site("slurm.conf, partition"),
+        form: Form::Site("slurm.conf, partition", "="),
         value: values::oversubscribe_partition,
         since: "Slurm 16.05 (before: Shared)",
         source: "slurm.conf(5); slurm.schedmd.com/cons_tres_share.html",
@@ -469,7 +549,7 @@ const SITE: &[Row] = &[
         name: "cpuManagerPolicy",
         levers: &[Lever::Cpus, Lever::Place],
         dialects: &[Dialect::Kubernetes],
-        form: Form::Site("KubeletConfiguration"),
+        form: Form::Site("KubeletConfiguration", ": "),
         value: values::static_policy,
         since: "Kubernetes 1.26, in beta from 1.10 on; whole cpus, requests equal to limits, also of memory",
         source: "kubernetes.io, Control CPU Management Policies on the Node",
@@ -479,7 +559,7 @@ const SITE: &[Row] = &[
         name: "cpuCFSQuotaPeriod",
         levers: &[Lever::Quota],
         dialects: &[Dialect::Kubernetes],
-        form: Form::Site("KubeletConfiguration"),
+        form: Form::Site("KubeletConfiguration", ": "),
         value: values::kubelet_period,
         since: "Kubernetes 1.12, feature gate CustomCPUCFSQuotaPeriod",
         source: "kubernetes.io, Kubelet Configuration (v1beta1)",

@@ -2,10 +2,11 @@
 
 use notation::lists::ranges;
 
-use super::advice::{Layer, Pages, Quota, Shared, Waiting};
+use super::advice::{Layer, Lever, Pages, Quota, Shared, Waiting};
 use super::case::Case;
 use super::lists::{commas, hexadecimal};
 use super::names::{self, Bound};
+use super::row::CALLS;
 use super::waits;
 
 /// One period of Linux and of the kubelet in nanoseconds (`cpu.max`, `cpuCFSQuotaPeriod`).
@@ -31,8 +32,22 @@ pub(super) fn processes(case: &Case<'_>) -> Option<String> {
     Some(case.processes().to_string())
 }
 
+/// `MAKEFLAGS` of a program that calls make; make itself takes an option.
 pub(super) fn make_jobs(case: &Case<'_>) -> Option<String> {
-    Some(format!("-j{}", case.team()))
+    let called = own_number(case).is_some() && CALLS.contains(&case.dialect);
+    (!called).then(|| format!("-j{}", case.team()))
+}
+
+/// Whether the number of jobs is said by `MAKEFLAGS` to a program that is not make itself.
+pub(super) fn calls_make(case: &Case<'_>) -> bool {
+    let make = case.program.threads.as_ref().is_some_and(|layer| layer.runtime == "make");
+    make && case.asks(Lever::Threads) && own_number(case).is_none()
+}
+
+/// The number of tasks of a command that is called by the name of the row's runtime.
+pub(super) fn own_number(case: &Case<'_>) -> Option<String> {
+    let layer = case.program.threads.as_ref()?;
+    (layer.runtime == case.program.name).then(|| case.team().to_string())
 }
 
 pub(super) fn java_cpus(case: &Case<'_>) -> Option<String> {

@@ -3,7 +3,7 @@
 use super::advice::{Dialect, Lever, Waiting};
 use super::case::Case;
 use super::libraries::{BINDING, MPI, OPENMP};
-use super::row::{PLAIN, Row};
+use super::row::{PLAIN, Row, UNLAUNCHED};
 use super::values;
 
 /// Numbers of threads.
@@ -69,6 +69,46 @@ pub(super) const THREADS: &[Row] = &[
         value: values::make_jobs,
         since: "GNU make 3.75",
         source: "make(1), -j; GNU make manual, Options/Recursion",
+        ..PLAIN
+    },
+    Row {
+        name: "CARGO_BUILD_JOBS",
+        levers: &[Lever::Threads],
+        runtimes: &["cargo"],
+        dialects: UNLAUNCHED,
+        value: values::threads,
+        since: "",
+        source: "The Cargo Book, Configuration, build.jobs",
+        ..PLAIN
+    },
+    Row {
+        name: "CMAKE_BUILD_PARALLEL_LEVEL",
+        levers: &[Lever::Threads],
+        runtimes: &["cmake"],
+        dialects: UNLAUNCHED,
+        value: values::threads,
+        since: "CMake 3.12, for cmake --build",
+        source: "cmake-env-variables(7)",
+        ..PLAIN
+    },
+    Row {
+        name: "CTEST_PARALLEL_LEVEL",
+        levers: &[Lever::Threads],
+        runtimes: &["ctest"],
+        dialects: UNLAUNCHED,
+        value: values::threads,
+        since: "",
+        source: "ctest(1), --parallel",
+        ..PLAIN
+    },
+    Row {
+        name: "WEB_CONCURRENCY",
+        levers: &[Lever::Threads],
+        runtimes: &["gunicorn"],
+        dialects: UNLAUNCHED,
+        value: values::threads,
+        since: "an option -w counts instead",
+        source: "docs.gunicorn.org, Settings, workers",
         ..PLAIN
     },
 ];
@@ -214,6 +254,7 @@ pub(super) const PLACES: &[Row] = &[
         name: "OMP_PLACES",
         levers: &[Lever::Place],
         runtimes: BINDING,
+        cpus: true,
         value: values::places,
         since: "OpenMP 4.0; libgomp 12 and LLVM 14 accept a place several times",
         source: "OpenMP 5.0, section 6.5",
@@ -232,6 +273,7 @@ pub(super) const PLACES: &[Row] = &[
         name: "I_MPI_PIN_PROCESSOR_LIST",
         levers: &[Lever::Place],
         dialects: &[Dialect::IntelMpi],
+        cpus: true,
         value: values::intel_list,
         since: "Intel MPI 3.1; process i gets the i-th cpu of the list",
         source: "Intel MPI Library Developer Reference for Linux, Environment Variables for Process Pinning",
@@ -241,6 +283,7 @@ pub(super) const PLACES: &[Row] = &[
         name: "I_MPI_PIN_DOMAIN",
         levers: &[Lever::Place],
         dialects: &[Dialect::IntelMpi],
+        cpus: true,
         value: values::intel_domain,
         since: "Intel MPI 3.1; hexadecimal masks that do not overlap",
         source: "Intel MPI Library Developer Reference for Linux, Interoperability with OpenMP API",

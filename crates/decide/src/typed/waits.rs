@@ -4,10 +4,13 @@ use workloads::runtimes::RUNTIMES;
 
 use super::advice::Waiting;
 
+/// A parameter of a runtime in a scenario and its value.
+pub(crate) type Pair = (&'static str, String);
+
 /// What a runtime does with a wait mode, as parameters of the registry.
 struct Rule {
     runtimes: &'static [&'static str],
-    parameters: fn(Waiting) -> Option<String>,
+    parameters: fn(Waiting) -> Vec<Pair>,
 }
 
 const RULES: &[Rule] = &[
@@ -20,67 +23,83 @@ const RULES: &[Rule] = &[
     Rule { runtimes: &["mpi"], parameters: plain },
 ];
 
+fn one(name: &'static str, value: impl ToString) -> Vec<Pair> {
+    vec![(name, value.to_string())]
+}
+
 /// 30,000,000,000 and 1,000 polls: `OMP_WAIT_POLICY=active` (libgomp, env.c and the manual on
 /// GOMP_SPINCOUNT).
-fn gnu(wait: Waiting) -> Option<String> {
+fn gnu(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Sleep => Some("spin_count: 0".into()),
-        Waiting::Spin => Some("spin_count: 30000000000, throttled_spin_count: 1000".into()),
-        Waiting::SpinCount(_) | Waiting::SpinFor(_) => {
-            polls("libgomp", wait).map(|polls| format!("spin_count: {polls}"))
+        Waiting::Sleep => one("spin_count", 0),
+        Waiting::Spin => {
+            vec![("spin_count", "30000000000".into()), ("throttled_spin_count", "1000".into())]
         }
-        Waiting::Default | Waiting::Yield => None,
+        Waiting::SpinCount(_) | Waiting::SpinFor(_) => {
+            polls("libgomp", wait).map_or_else(Vec::new, |polls| one("spin_count", polls))
+        }
+        Waiting::Default | Waiting::Yield => Vec::new(),
     }
 }
 
-fn kmp(wait: Waiting) -> Option<String> {
+fn kmp(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Sleep => Some("block_time: 0s".into()),
-        Waiting::Yield => Some("block_time: infinite".into()),
-        Waiting::Spin => Some("library: turnaround".into()),
-        Waiting::SpinFor(ns) => Some(format!("block_time: {ns}ns")),
-        Waiting::Default | Waiting::SpinCount(_) => None,
+        Waiting::Sleep => one("block_time", "0s"),
+        Waiting::Yield => one("block_time", "infinite"),
+        Waiting::Spin => one("library", "turnaround"),
+        Waiting::SpinFor(ns) => one("block_time", format!("{ns}ns")),
+        Waiting::Default | Waiting::SpinCount(_) => Vec::new(),
     }
 }
 
-fn open64(wait: Waiting) -> Option<String> {
-    polls("open64", wait).map(|polls| format!("spin_count: {polls}, throttled_spin_count: {polls}"))
+fn open64(wait: Waiting) -> Vec<Pair> {
+    let both = |polls: u64| ["spin_count", "throttled_spin_count"].map(|name| (name, polls.to_string()));
+    polls("open64", wait).into_iter().flat_map(both).collect()
 }
 
-fn sun(wait: Waiting) -> Option<String> {
+fn sun(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Sleep => Some("wait: block".into()),
-        Waiting::Spin => Some("wait: spin".into()),
-        Waiting::SpinFor(ns) => Some(format!("wait: spin-then-block, yielding: never, block_time: {ns}ns")),
-        Waiting::Default | Waiting::Yield | Waiting::SpinCount(_) => None,
+        Waiting::Sleep => one("wait", "block"),
+        Waiting::Spin => one("wait", "spin"),
+        Waiting::SpinFor(ns) => {
+            let limit = format!("{ns}ns");
+            vec![("wait", "spin-then-block".into()), ("yielding", "never".into()), ("block_time", limit)]
+        }
+        Waiting::Default | Waiting::Yield | Waiting::SpinCount(_) => Vec::new(),
     }
 }
 
-fn open_mpi(wait: Waiting) -> Option<String> {
+fn open_mpi(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Yield => Some("yielding: always".into()),
-        Waiting::Spin => Some("yielding: never".into()),
-        _ => None,
+        Waiting::Yield => one("yielding", "always"),
+        Waiting::Spin => one("yielding", "never"),
+        _ => Vec::new(),
     }
 }
 
-fn mpich(wait: Waiting) -> Option<String> {
+fn mpich(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Yield => Some("message_polls: 1".into()),
-        Waiting::Spin => Some("wait: spin".into()),
-        Waiting::SpinCount(count) => Some(format!("message_polls: {}", count.max(1))),
-        _ => None,
+        Waiting::Yield => one("message_polls", 1),
+        Waiting::Spin => one("wait", "spin"),
+        Waiting::SpinCount(count) => one("message_polls", count.max(1)),
+        _ => Vec::new(),
     }
 }
 
 /// What all libraries of MPI can be told, each in its own way.
-fn plain(wait: Waiting) -> Option<String> {
+fn plain(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Sleep => Some("wait: block".into()),
-        Waiting::Yield => Some("wait: yield".into()),
-        Waiting::Spin => Some("wait: spin".into()),
-        _ => None,
+        Waiting::Sleep => one("wait", "block"),
+        Waiting::Yield => one("wait", "yield"),
+        Waiting::Spin => one("wait", "spin"),
+        _ => Vec::new(),
     }
+}
+
+/// How long a poll of a runtime takes in the registry, in ns, where it counts polls.
+pub(crate) fn step(runtime: &str) -> Option<u64> {
+    let parameters = RUNTIMES.find(runtime)?.parameters;
+    parameters.iter().find(|parameter| parameter.name == "spin_step").map(|parameter| parameter.default)
 }
 
 /// Number of polls of a runtime that counts them; a time counts as so many polls of the length that the
@@ -88,21 +107,25 @@ fn plain(wait: Waiting) -> Option<String> {
 pub(super) fn polls(runtime: &str, wait: Waiting) -> Option<u64> {
     let count = match wait {
         Waiting::SpinCount(count) => count,
-        Waiting::SpinFor(ns) => {
-            let entry = RUNTIMES.find(runtime)?;
-            let step = entry.parameters.iter().find(|parameter| parameter.name == "spin_step")?;
-            ns / step.default.max(1)
-        }
+        Waiting::SpinFor(ns) => ns / step(runtime)?.max(1),
         _ => return None,
     };
     Some(count.max(1))
 }
 
-/// The parameters of a runtime in a scenario that stand for a wait mode: `simulated("libgomp", Sleep)` is
+/// The parameters of a runtime in a scenario that stand for a wait mode. Empty where the library has no such
+/// setting, and for [`Waiting::Default`].
+pub(crate) fn parameters(runtime: &str, wait: Waiting) -> Vec<Pair> {
+    let rule = RULES.iter().find(|rule| rule.runtimes.contains(&runtime));
+    rule.map_or_else(Vec::new, |rule| (rule.parameters)(wait))
+}
+
+/// A runtime as a scenario writes it with a wait mode: `simulated("libgomp", Sleep)` is
 /// `{ libgomp: { spin_count: 0 } }`. None where the library has no such setting, and for
 /// [`Waiting::Default`].
 #[must_use]
 pub fn simulated(runtime: &str, wait: Waiting) -> Option<String> {
-    let rule = RULES.iter().find(|rule| rule.runtimes.contains(&runtime))?;
-    (rule.parameters)(wait).map(|parameters| format!("{{ {runtime}: {{ {parameters} }} }}"))
+    let set = parameters(runtime, wait).into_iter().map(|(name, value)| format!("{name}: {value}"));
+    let set = set.collect::<Vec<_>>().join(", ");
+    (!set.is_empty()).then(|| format!("{{ {runtime}: {{ {set} }} }}"))
 }

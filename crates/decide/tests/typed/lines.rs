@@ -26,6 +26,43 @@ fn threads_of_openmp() {
     assert_eq!(shell(spin), ["OMP_NUM_THREADS=8 KMP_BLOCKTIME=50us cg"]);
 }
 
+/// What has a setting of its own for the number of its jobs, by its name or because it is a build.
+#[test]
+fn builds_and_servers_have_options_and_files_of_their_own() {
+    let host = Host::smt();
+    let of = |name: &str, runtime, place| {
+        let program = Program { name: name.into(), threads: layer(runtime, 8, None), place, ..cg() };
+        host.one(program, Dialect::Shell)
+    };
+    assert_eq!(of("make", "make", None), ["make -j 8"]);
+    assert_eq!(of("ninja", "ninja", None), ["ninja -j 8"]);
+    assert_eq!(of("cargo", "cargo", None), ["CARGO_BUILD_JOBS=8 cargo"]);
+    assert_eq!(of("nginx", "nginx", None), ["# nginx.conf: worker_processes 8"]);
+    let build = of("build", "make", None);
+    let option = "# build: as an option: make -j 8, ninja -j 8, cargo build -j 8";
+    assert_eq!(build, ["MAKEFLAGS=-j8 build", option]);
+    let bound = of("make", "make", bound(Layout::Close, Unit::Cpu));
+    assert_eq!(bound[0], "taskset -c 0-3,8-11 make -j 8");
+    assert!(bound[1].contains("its processes are not bound one by one"), "{bound:?}");
+    let program = Program { name: "make".into(), threads: layer("make", 8, None), ..cg() };
+    assert_eq!(host.one(program, Dialect::Docker), ["docker run -e MAKEFLAGS=-j8 make"]);
+}
+
+#[test]
+fn lines_with_numbers_of_cpus_are_known() {
+    let host = Host::smt();
+    let names = |program: Program, dialect| {
+        let advice = Advice { programs: vec![program], ..Advice::default() };
+        decide::typed::lines(&advice, &host.node(), &[dialect]).iter().any(decide::typed::Line::names_cpus)
+    };
+    let threads =
+        |layout, unit| Program { threads: layer("libgomp", 8, None), place: bound(layout, unit), ..cg() };
+    assert!(names(threads(Layout::Even, Unit::Cpu), Dialect::Shell));
+    assert!(!names(threads(Layout::Even, Unit::Core), Dialect::Shell));
+    assert!(!names(threads(Layout::Even, Unit::Core), Dialect::Kubernetes));
+    assert!(names(Program { cpus: Some(vec![0, 1]), ..cg() }, Dialect::Docker));
+}
+
 #[test]
 fn places_of_openmp_have_the_numbers_of_linux() {
     let host = Host::smt();

@@ -12,7 +12,7 @@ use sim_core::observe::Observer;
 use sim_core::policy::{Action, Decision};
 use sim_core::time::Time;
 
-use super::{Host, SHAPE, bound, cg, there};
+use super::{Host, SHAPE, bound, cg, layer, there};
 
 /// The mask that each task was bound to.
 #[derive(Default)]
@@ -33,10 +33,27 @@ impl Observer for Masks {
 /// What PIN does, in Linux's numbers.
 fn simulated(host: &Host, tasks: u32, layout: &str, by: &str, offset: u32, mask: &str) -> Vec<Vec<u32>> {
     let cpus = if mask.is_empty() { String::new() } else { format!(", cpus: \"{mask}\"") };
+    let app =
+        format!("workload: {{ spmd: {{ work: 1ms, intervals: 1 }} }}, runtime: block, tasks: {tasks}{cpus}");
+    bound_by(host, SHAPE, &app, tasks, &format!("layout: {layout}, by: {by}, offset: {offset}"))
+}
+
+/// What PIN does with processes of so many threads each, in Linux's numbers.
+fn simulated_teams(host: &Host, shape: &str, (processes, team): (u32, u32), mask: &str) -> Vec<Vec<u32>> {
+    let cpus = if mask.is_empty() { String::new() } else { format!(", cpus: \"{mask}\"") };
+    let app = format!(
+        "workload: {{ hybrid: {{ work: 1ms, intervals: 1, threads_per_process: {team} }} }}, runtime: \
+         {{ mpi: openmpi, openmp: libgomp }}, tasks: {}{cpus}",
+        processes * team
+    );
+    bound_by(host, shape, &app, processes * team, "layout: blocks, by: core")
+}
+
+/// The cpus to which PIN binds each task of a program.
+fn bound_by(host: &Host, shape: &str, app: &str, tasks: u32, pin: &str) -> Vec<Vec<u32>> {
     let text = format!(
-        "name: t\nmachine: \"{SHAPE}\"\napps:\n  cg: {{ workload: {{ spmd: {{ work: 1ms, intervals: 1 }} }}, \
-         runtime: block, tasks: {tasks}{cpus} }}\npolicies: [{{ PIN: {{ layout: {layout}, by: {by}, offset: \
-         {offset} }} }}]\nbaseline: none\nrepeat: 1\n"
+        "name: t\nmachine: \"{shape}\"\napps:\n  cg: {{ {app} }}\npolicies: [{{ PIN: {{ {pin} }} }}]\n\
+         baseline: none\nrepeat: 1\n"
     );
     let loaded = scenario::load_with(&PolicyRegistry::default(), "t", &text, &Overrides::default()).unwrap();
     let mut masks = Masks { cpus: host.machine.cpus(), ..Masks::default() };
@@ -164,6 +181,14 @@ fn hydra(text: &str, tasks: usize) -> Vec<Vec<u32>> {
     list.split(',').map(|set| cpus(&set.replace('+', ","))).cycle().take(tasks).collect()
 }
 
+/// The cpus of Intel MPI's domains, by process.
+fn intel(text: &str) -> Vec<Vec<u32>> {
+    let list = variable(text, "I_MPI_PIN_DOMAIN").unwrap();
+    let domains = list.trim_matches(['[', ']']).split(',');
+    let bits = domains.map(|mask| u128::from_str_radix(mask, 16).unwrap());
+    bits.map(|bits| (0..128).filter(|cpu| bits >> cpu & 1 == 1).collect()).collect()
+}
+
 const UNITS: [(Unit, &str); 5] = [
     (Unit::Cpu, "cpu"),
     (Unit::Core, "core"),
@@ -232,4 +257,109 @@ fn a_list_is_followed_in_its_order_with_repetitions() {
     let text = &host.one(program, Dialect::Shell)[0];
     let all: Vec<u32> = (0..16).collect();
     assert_eq!(openmp(text, 6, &all), [[10], [0], [10], [1], [10], [0]], "{text}");
+}
+
+/// Two packages of two caches of four cores with two hardware threads; Linux counts the second ones from 16.
+const CACHES: &str = "package:2 numa:1 l3:2 core:4 pu:2";
+
+/// What Open MPI gives each process on the machine of [`CACHES`].
+fn open_mpi_of_caches(text: &str, processes: usize) -> Vec<Vec<u32>> {
+    let each = text.split_once(":PE=").map(|(_, rest)| rest.split(' ').next().unwrap().parse().unwrap());
+    let each: usize = each.unwrap_or(1);
+    let cores = |from: usize| {
+        let mut cpus: Vec<u32> =
+            (from..from + each).flat_map(|core| [core as u32, core as u32 + 16]).collect();
+        cpus.sort_unstable();
+        cpus
+    };
+    let all = |first: &dyn Fn(usize) -> usize| (0..processes).map(|rank| cores(first(rank))).collect();
+    let pe = format!(":PE={each} --bind-to core");
+    let maps = |object: &str| text.contains(&format!("--map-by {object}{pe}"));
+    match (maps("slot"), maps("numa")) {
+        _ if text.contains("--map-by core --bind-to core") => {
+            (0..processes as u32).map(|core| vec![core, core + 16]).collect()
+        }
+        (true, _) => all(&|rank| rank * each),
+        (_, true) => all(&|rank| rank % 2 * 8 + rank / 2 * each),
+        _ => {
+            let list = text.split_once("c=(").unwrap().1.split(')').next().unwrap();
+            list.split(' ').map(cpus).cycle().take(processes).collect()
+        }
+    }
+}
+
+/// One process for each package, cache and core, some of them with fewer or more threads than cores, and
+/// numbers that do not divide the machine.
+#[test]
+fn processes_with_threads_are_started_on_the_blocks_that_pin_gives() {
+    let host = Host::new(CACHES, (0..16).flat_map(|core| [core, core + 16]).collect());
+    let core = |cpu: &u32| vec![cpu % 16, cpu % 16 + 16];
+    for (processes, team) in
+        [(4, 4), (2, 8), (4, 2), (2, 4), (8, 2), (1, 16), (4, 8), (3, 4), (3, 5), (16, 2)]
+    {
+        for mask in ["", "0-15"] {
+            let pinned = simulated_teams(&host, CACHES, (processes, team), mask);
+            let said = format!("{processes} of {team} in {mask:?}");
+            let of_process = |cpus: &[Vec<u32>]| {
+                let all: std::collections::BTreeSet<u32> = cpus.iter().flatten().copied().collect();
+                all.into_iter().collect::<Vec<u32>>()
+            };
+            let masks: Vec<Vec<u32>> = pinned.chunks(team as usize).map(of_process).collect();
+            let job = |runtime| Program {
+                processes: there(runtime, processes, None),
+                threads: there("libgomp", team, None),
+                place: bound(Layout::Blocks, Unit::Core),
+                cpus: (!mask.is_empty()).then(|| (0..16).collect()),
+                ..cg()
+            };
+            let text = &host.one(job("openmpi"), Dialect::Slurm)[0];
+            assert_eq!(slurm(text, processes as usize), masks, "{said}: {text}");
+            // Inside of its process each thread has the core that OpenMP gives it.
+            if team > 1 && variable(text, "OMP_PROC_BIND") == Some("close") && processes > 1 {
+                assert_eq!(variable(text, "OMP_PLACES"), Some("cores"), "{said}: {text}");
+                for (process, own) in pinned.chunks(team as usize).zip(&masks) {
+                    let mut cores: Vec<Vec<u32>> = own.iter().filter(|cpu| **cpu < 16).map(core).collect();
+                    cores.sort_unstable();
+                    let each = (0..team as usize)
+                        .map(|thread| thread * cores.len() / (team as usize).max(cores.len()));
+                    assert_eq!(
+                        each.map(|at| cores[at].clone()).collect::<Vec<_>>(),
+                        process,
+                        "{said}: {text}"
+                    );
+                }
+            }
+            let text = &host.one(job("openmpi"), Dialect::OpenMpi)[0];
+            assert_eq!(open_mpi_of_caches(text, processes as usize), masks, "{said}: {text}");
+            let text = &host.one(job("mpich2"), Dialect::Mpich)[0];
+            assert_eq!(hydra(text, processes as usize), masks, "{said}: {text}");
+            let text = &host.one(job("mpi"), Dialect::IntelMpi)[0];
+            if variable(text, "I_MPI_PIN_DOMAIN").is_some() {
+                assert_eq!(intel(text), masks, "{said}: {text}");
+            } else {
+                assert_eq!(open_mpi_of_caches(text, processes as usize), masks, "{said}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_are_typed_as_the_guides_of_computing_centres_do() {
+    let host = Host::new(CACHES, (0..16).flat_map(|core| [core, core + 16]).collect());
+    let job = Program {
+        processes: layer("openmpi", 4, None),
+        threads: layer("libgomp", 4, None),
+        place: bound(Layout::Blocks, Unit::Core),
+        ..cg()
+    };
+    let text = "OMP_NUM_THREADS=4 OMP_PROC_BIND=close OMP_PLACES=cores mpirun -np 4 --map-by slot:PE=4 \
+        --bind-to core cg";
+    assert_eq!(host.one(job.clone(), Dialect::OpenMpi), [text]);
+    let text = "OMP_NUM_THREADS=4 OMP_PROC_BIND=close OMP_PLACES=cores srun --ntasks=4 --cpus-per-task=4 \
+        --cpu-bind=mask_cpu:0xf000f,0xf000f0,0xf000f00,0xf000f000 cg";
+    assert_eq!(host.one(job.clone(), Dialect::Slurm)[0], text);
+    let half = Program { processes: layer("openmpi", 2, None), ..job };
+    let text = "OMP_NUM_THREADS=4 OMP_PROC_BIND=close OMP_PLACES=cores mpirun -np 2 --map-by numa:PE=4 \
+        --bind-to core cg";
+    assert_eq!(host.one(half, Dialect::OpenMpi), [text]);
 }

@@ -5,7 +5,8 @@
 //! Hofmeyr, Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010); scatter and gather as
 //! `KMP_AFFINITY`.
 
-use std::collections::BTreeSet;
+mod places;
+
 use std::sync::Arc;
 
 use notation::declare::{Cpus, PerApp};
@@ -18,14 +19,16 @@ use sim_core::program::AppSpec;
 use sim_core::rng::Purpose;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
-use crate::spread::{Draws, allowed_cpus, far_apart, threads_last};
+use crate::spread::{Draws, allowed_cpus, threads_last};
+use places::once_in_each;
+
+pub use places::{Order, Tasks, places};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PIN",
     summary: "binds each task for the whole run, to a cpu or a larger domain: evenly, at random, scattered, \
-        gathered or as \
-listed",
+        gathered, as listed or each process in a block",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; \
         KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
@@ -46,6 +49,7 @@ choices! {
         Scatter = "scatter",
         Gather = "gather",
         List = "list",
+        Blocks = "blocks",
         None = "none",
     }
 }
@@ -64,8 +68,9 @@ parameters! {
     /// Parameters of `PIN`.
     struct Parameters {
         /// The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the
-        /// seed (`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them
-        /// (`list`). `none` leaves an application to the kernel.
+        /// seed (`random`), far apart (`scatter`), close together (`gather`), as `cpus` lists them (`list`),
+        /// or each process in a block of neighbouring cores (`blocks`). `none` leaves an application to the
+        /// kernel.
         layout: PerApp<Layout> = Layout::Even;
         /// What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that
         /// contains it.
@@ -97,6 +102,7 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
         even_start: *values.start.of(&app.name) == Start::Even,
         cpus: values.cpus.of(&app.name).0.iter().copied().map(CpuId).collect(),
         offset: *values.offset.of(&app.name),
+        process: app.process(),
     };
     let wishes = setting.apps.iter().map(wish).collect();
     Box::new(Pin { wishes, background: values.background, bound: Vec::new() })
@@ -110,6 +116,7 @@ impl Layout {
             Self::Scatter => "bound far apart: the next package",
             Self::Gather => "bound close together: the next cpu of the package",
             Self::List => "bound as listed: the next cpu of the list",
+            Self::Blocks => "bound in blocks: the next core of the block of its process",
             Self::None => "not bound: left to the kernel",
         }
     }
@@ -126,6 +133,8 @@ struct Wish {
     /// The cpus to use; empty = all.
     cpus: Vec<CpuId>,
     offset: u64,
+    /// Tasks of each process.
+    process: u32,
 }
 
 struct Pin {
@@ -138,45 +147,36 @@ struct Pin {
 
 impl Wish {
     /// The cpus in the order in which ranks get them; one cpu stands for each domain.
-    fn places(&self, topology: &Topology, allowed: &CpuSet, draws: &mut Draws) -> Vec<CpuId> {
+    fn places(&self, topology: &Topology, allowed: &CpuSet, ranks: usize, draws: &mut Draws) -> Vec<CpuId> {
         let mut cpus: Vec<CpuId> = self.cpus.iter().copied().filter(|cpu| allowed.contains(*cpu)).collect();
         if cpus.is_empty() {
             cpus = allowed.iter().collect();
         }
-        if self.layout != Layout::List {
-            // A set: only a listed order may give a cpu to several ranks.
-            let mut seen = BTreeSet::new();
-            cpus.retain(|cpu| seen.insert(*cpu));
-        }
-        match self.layout {
-            Layout::List | Layout::None => {}
-            Layout::Gather => cpus.sort_unstable(),
-            Layout::Scatter => far_apart(topology, &mut cpus),
-            Layout::Even => {
-                cpus.sort_unstable();
-                threads_last(topology, &mut cpus);
-            }
+        // With an even start the domains come later.
+        let by = if self.even_start { Tree::Thread } else { self.by };
+        let tasks = Tasks { number: ranks, process: self.process as usize };
+        let order = match self.layout {
             Layout::Random => {
                 cpus.sort_unstable();
+                cpus.dedup();
                 draws.shuffle(&mut cpus);
                 threads_last(topology, &mut cpus);
+                once_in_each(topology, by, &mut cpus);
+                Order::List
             }
-        }
-        let by_domain = self.by != Tree::Thread && !self.even_start;
-        if by_domain && !matches!(self.layout, Layout::List | Layout::Gather) {
-            let mut seen = vec![false; topology.count(self.by) as usize];
-            cpus.retain(|cpu| {
-                let seen = &mut seen[topology.group(self.by, *cpu) as usize];
-                !std::mem::replace(seen, true)
-            });
-        }
-        cpus
+            Layout::List | Layout::None => Order::List,
+            Layout::Gather => Order::Gather,
+            Layout::Scatter => Order::Scatter,
+            Layout::Even => Order::Even,
+            Layout::Blocks => Order::Blocks,
+        };
+        places(topology, &cpus, order, by, tasks)
     }
 
     /// The place of each of `tasks` ranks.
     fn layout(&self, view: &dyn View, app: AppId, tasks: usize, allowed: &CpuSet) -> Vec<CpuId> {
         let mut draws = Draws::new(view.seed(), Purpose::Layout, u64::from(app.0));
-        let places = self.places(&view.machine().topology, allowed, &mut draws);
+        let places = self.places(&view.machine().topology, allowed, tasks, &mut draws);
         let start = (self.offset % places.len().max(1) as u64) as usize;
         let mut layout: Vec<CpuId> = places.iter().cycle().skip(start).take(tasks).copied().collect();
         if self.layout == Layout::Random {

@@ -12,7 +12,7 @@ const BARCELONA: [(Tree, u32); 3] = [(Tree::Package, 4), (Tree::Node, 1), (Tree:
 const FOUR: [(Tree, u32); 1] = [(Tree::Core, 4)];
 
 fn wish(layout: Layout) -> Wish {
-    Wish { layout, by: Tree::Thread, even_start: false, cpus: Vec::new(), offset: 0 }
+    Wish { layout, by: Tree::Thread, even_start: false, cpus: Vec::new(), offset: 0, process: 1 }
 }
 
 fn policy(wishes: Vec<Wish>) -> Pin {
@@ -98,6 +98,19 @@ fn a_domain_is_bound_as_a_whole_and_ranks_go_round_the_domains() {
     // A core of a machine with hardware threads is two cpus.
     let cores = masks(&NEHALEM, 3, &Wish { by: Tree::Core, ..wish(Layout::Scatter) });
     assert_eq!(cores, [[0, 1], [8, 9], [2, 3]]);
+}
+
+#[test]
+fn blocks_give_each_process_a_node_and_its_threads_cores_of_it() {
+    let blocks = |by, process| Wish { by, process, ..wish(Layout::Blocks) };
+    assert_eq!(homes(&BARCELONA, 8, &blocks(Tree::Thread, 2)), [0, 1, 4, 5, 8, 9, 12, 13]);
+    assert_eq!(homes(&BARCELONA, 4, &Wish { offset: 2, ..blocks(Tree::Thread, 2) }), [8, 9, 0, 1]);
+    let cores = masks(&NEHALEM, 4, &blocks(Tree::Core, 2));
+    assert_eq!(cores, [[0, 1], [2, 3], [8, 9], [10, 11]]);
+    let limited = Wish { cpus: [3, 2, 12].map(CpuId).to_vec(), ..blocks(Tree::Thread, 1) };
+    assert_eq!(homes(&BARCELONA, 2, &limited), [2, 12]);
+    // Other orders do not ask which tasks are of one process.
+    assert_eq!(homes(&BARCELONA, 3, &Wish { process: 2, ..wish(Layout::Scatter) }), [0, 4, 8]);
 }
 
 #[test]

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use decide::shapes::pod::{self, Procs, Service, Target};
-use experiment::parameter::Kind;
-use experiment::units;
 
 use super::wait::{Answering, Node};
 
@@ -35,10 +33,10 @@ pub(crate) struct Pod {
     #[arg(long, value_name = "CPUS", value_parser = pod::cpus)]
     pub(crate) limit: Option<u64>,
     /// Period of the quota, 1ms to 1s (`cpuCFSQuotaPeriod` of the kubelet).
-    #[arg(long, value_name = "SPAN", default_value = "100ms", value_parser = period)]
+    #[arg(long, value_name = "SPAN", default_value = "100ms", value_parser = pod::period)]
     pub(crate) period: u64,
     /// `cpu.max.burst`; several: A,B. The first one counts for the target.
-    #[arg(long, value_name = "SPAN", value_delimiter = ',', default_value = "0s", value_parser = burst)]
+    #[arg(long, value_name = "SPAN", value_delimiter = ',', default_value = "0s", value_parser = pod::burst)]
     pub(crate) burst: Vec<u64>,
     /// GOMAXPROCS of the pod: `auto` (the limit rounded up, at least 2, as Go 1.25 does), `unset` (all cpus
     /// of the node, as before Go 1.25) or a number. Default: that of the file, or auto.
@@ -61,17 +59,4 @@ pub(crate) struct Pod {
     pub(crate) node: Node,
     #[command(flatten)]
     pub(crate) answer: Answering,
-}
-
-/// A period that the kernel accepts.
-fn period(text: &str) -> Result<u64, String> {
-    let ns = units::parse(Kind::Duration, text)?;
-    let fits = (1_000_000..=1_000_000_000).contains(&ns);
-    if fits { Ok(ns) } else { Err("the kernel accepts periods from 1ms to 1s".to_owned()) }
-}
-
-/// A burst.
-fn burst(text: &str) -> Result<u64, String> {
-    let ns = units::parse(Kind::Duration, text)?;
-    if ns <= 1_000_000_000_000 { Ok(ns) } else { Err("a burst is at most 1000s".to_owned()) }
 }

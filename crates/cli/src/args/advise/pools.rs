@@ -3,11 +3,10 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use decide::shapes::pod::cpus;
-use decide::shapes::pools::RUNTIMES;
-use experiment::parameter::Kind;
-use experiment::units;
+use decide::shapes::pools::{self, RUNTIMES};
+use decide::shapes::wait;
 
-use super::wait::{Answering, Node, work};
+use super::wait::{Answering, Node};
 
 #[derive(Args, Debug)]
 pub(crate) struct Pools {
@@ -21,10 +20,10 @@ pub(crate) struct Pools {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4_096))]
     pub(crate) inner: Vec<u32>,
     /// Work of all workers together, in time of one cpu.
-    #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = total)]
+    #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = pools::work)]
     pub(crate) work: u64,
     /// Work of a parallel region (a call of the library), in time of one cpu.
-    #[arg(long, value_name = "SPAN", required = true, value_parser = work)]
+    #[arg(long, value_name = "SPAN", required = true, value_parser = wait::work)]
     pub(crate) region: u64,
     /// The part of a region that one thread does alone, in per cent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0)]
@@ -45,11 +44,4 @@ pub(crate) struct Pools {
     pub(crate) node: Node,
     #[command(flatten)]
     pub(crate) answer: Answering,
-}
-
-/// The work of all.
-fn total(text: &str) -> Result<u64, String> {
-    let ns = units::parse(Kind::Duration, text)?;
-    let fits = (1_000_000..=1_000_000_000_000).contains(&ns);
-    if fits { Ok(ns) } else { Err("the work of all is from 1ms to 1000s".to_owned()) }
 }

@@ -5,28 +5,24 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::engine::ArgValueCompleter as Completer;
-use decide::shapes::wait::{self, Form, Load};
-use experiment::parameter::Kind;
-use experiment::units;
+use decide::shapes::Form;
+use decide::shapes::wait::{self, Load};
 
 use super::AnswerFormat;
 use crate::args::{Table, jobs, seed};
 use crate::complete;
 
-/// Shortest and longest work of a thread in a region or between two, in ns: 1 us to 100 s.
-const WORK: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000;
-
 #[derive(Args, Debug)]
 pub(crate) struct Wait {
     /// Work of each thread in a parallel region, for example `200us`; several: A,B.
-    #[arg(long, value_name = "SPAN", value_delimiter = ',', required = true, value_parser = work)]
+    #[arg(long, value_name = "SPAN", value_delimiter = ',', required = true, value_parser = wait::work)]
     pub(crate) region: Vec<u64>,
     /// Threads of the team; several: A,B. Default: one for each cpu.
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=4_096))]
     pub(crate) threads: Vec<u32>,
     /// Work of one thread between two regions, while the others wait.
-    #[arg(long, value_name = "SPAN", default_value = "1ms", value_parser = gap)]
+    #[arg(long, value_name = "SPAN", default_value = "1ms", value_parser = wait::gap)]
     pub(crate) between: u64,
     /// Half-width of the variation of a thread's work in a region, in per cent.
     #[arg(long, value_name = "PERCENT", default_value_t = 5)]
@@ -90,19 +86,5 @@ impl Answering {
             (AnswerFormat::Text, Table::Full) => Form::Full,
             (AnswerFormat::Text, Table::Answer) => Form::Text,
         }
-    }
-}
-
-/// A length of work.
-pub(super) fn work(text: &str) -> Result<u64, String> {
-    let ns = units::parse(Kind::Duration, text)?;
-    if WORK.contains(&ns) { Ok(ns) } else { Err("a length from 1us to 100s is due here".to_owned()) }
-}
-
-/// A length of work, or none.
-fn gap(text: &str) -> Result<u64, String> {
-    match units::parse(Kind::Duration, text)? {
-        0 => Ok(0),
-        _ => work(text),
     }
 }

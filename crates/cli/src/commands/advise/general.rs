@@ -44,7 +44,7 @@ pub(crate) fn general(args: &AdviseGeneral, policies: &PolicyRegistry) -> Result
     let advised = advise(&subject, &allowed, effort, means).map_err(failure)?;
     drop(bar);
     say::took(began, advised.found.runs + advised.sure.runs, "runs");
-    print(args, &advised)?;
+    print(args, &advised, &files)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -61,13 +61,14 @@ fn overrides(args: &AdviseGeneral) -> Overrides {
 }
 
 /// The answer on standard output.
-fn print(args: &AdviseGeneral, advised: &Advised) -> Result<(), Failure> {
+fn print(args: &AdviseGeneral, advised: &Advised, files: &[(String, String)]) -> Result<(), Failure> {
     // Of several files no command of one scenario can be named.
     let only = args.files.first().filter(|_| args.files.len() == 1);
     let file = only.and_then(|file| file.to_str()).filter(|file| *file != "-" && args.policy.is_none());
     let set: String = overrides(args).set.iter().map(|pair| format!(" --set '{pair}'")).collect();
     let subject = file.map(|file| format!("{file}{set}"));
     let answer = advised.answer(subject.as_deref(), advised.typed(&args.syntax));
+    let answer = answer.of_files(&advised.found, files, &args.set);
     to_stdout(|out| match args.format {
         AnswerFormat::Text => answer.write_text(out, width()),
         AnswerFormat::Json => answer.write_json(out),

@@ -6,7 +6,7 @@ use import::Formula;
 use scenario::Overrides;
 
 use super::{Cell, LEAST_QUOTA_NS, Procs, Question, Statistic, Times};
-use crate::shapes::wait::page::{length, quoted};
+use crate::shapes::words::{length, quoted};
 use crate::trial::{self, Failed, Means, Setting, Subject, Trial, Wanted};
 
 /// Requests of a run, in the mean: 40 of them are beyond the 99th percentile.

@@ -28,6 +28,25 @@ pub fn cpus(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "write cpus as `500m`, `1.5` or `2`, above 0 and at most 4096".to_owned())
 }
 
+/// A period of the quota, in ns.
+///
+/// # Errors
+/// It is no length of time, or the kernel does not accept it (`tg_set_cfs_bandwidth` in kernel/sched/core.c).
+pub fn period(text: &str) -> Result<u64, String> {
+    let ns = units::parse(Kind::Duration, text)?;
+    let fits = (1_000_000..=1_000_000_000).contains(&ns);
+    if fits { Ok(ns) } else { Err("the kernel accepts periods from 1ms to 1s".to_owned()) }
+}
+
+/// A burst of the quota, in ns.
+///
+/// # Errors
+/// It is no length of time, or longer than 1,000 s.
+pub fn burst(text: &str) -> Result<u64, String> {
+    let ns = units::parse(Kind::Duration, text)?;
+    if ns <= 1_000_000_000_000 { Ok(ns) } else { Err("a burst is at most 1000s".to_owned()) }
+}
+
 /// GOMAXPROCS: `auto`, `unset` or a number.
 ///
 /// # Errors

@@ -4,7 +4,8 @@ use experiment::statistics::Summary;
 use notation::{neutral, number};
 
 use super::{Answer, Cell, Judged, Met, Procs, Target, Times, cells};
-use crate::shapes::wait::page::{Form, Page, Table, length};
+use crate::shapes::page::{Form, Page, Table};
+use crate::shapes::words::length;
 
 /// Cpus as Kubernetes writes them: whole ones, or thousandths.
 pub(super) fn cpus(milli: u64) -> String {

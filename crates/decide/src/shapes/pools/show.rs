@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use notation::number;
 
 use super::{Answer, Cell};
-use crate::shapes::wait::page::{Form, Page, Table, length, longer, per_cent};
+use crate::shapes::page::{Form, Page, Table};
+use crate::shapes::words::{length, longer, per_cent};
 
 /// Most columns of the short text.
 const MOST_COLUMNS: usize = 9;

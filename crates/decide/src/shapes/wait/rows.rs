@@ -1,108 +1,47 @@
-//! The settings of waiting that each runtime has: what one types, and what it is in a scenario.
+//! The settings of waiting that a runtime has: what one types, and what it is in a scenario.
 
-/// A setting of a runtime.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Row {
-    /// What is typed: an assignment of an environment variable; empty for the default.
-    pub(super) typed: &'static str,
-    /// What it does, in a few words.
-    pub(super) about: &'static str,
-    /// The runtime as a scenario writes it.
-    pub(super) runtime: &'static str,
+use scenario::plan::Experiment;
+use workloads::runtimes::RUNTIMES;
+
+use super::SettingRow;
+use crate::typed::{Advice, Dialect, Layer, Lever, Node, Program, ROWS, Waiting, lines, simulated};
+use crate::ways;
+
+/// Whether the ranks of a runtime are processes, each a task of its own; else they are the threads of a team.
+pub(super) fn is_of_processes(runtime: &str) -> bool {
+    let parameters = RUNTIMES.find(runtime).map_or(&[][..], |entry| entry.parameters);
+    parameters.iter().any(|parameter| parameter.name == "processes" && parameter.default != 0)
 }
 
-impl Row {
-    const fn new(typed: &'static str, about: &'static str, runtime: &'static str) -> Self {
-        Self { typed, about, runtime }
-    }
+/// The rows of a runtime, from sleeping at once to polling without end. `experiment`: on whose machine.
+pub(super) fn rows(runtime: &str, experiment: &Experiment) -> Vec<SettingRow> {
+    let row = |way: &Waiting| {
+        let typed = typed(runtime, *way, experiment);
+        let simulated = simulated(runtime, *way).unwrap_or_else(|| runtime.to_owned());
+        SettingRow { typed, about: ways::about(runtime, *way), runtime: simulated }
+    };
+    ways::all(runtime).iter().map(row).collect()
 }
 
-/// A runtime with its settings.
-#[derive(Debug)]
-pub(super) struct Runtime {
-    /// Its name in scenarios.
-    pub(super) name: &'static str,
-    /// Its ranks are processes, each a task of its own; else the threads of one team.
-    pub(super) processes: bool,
-    /// Its settings, from sleeping at once to polling for ever.
-    pub(super) rows: &'static [Row],
-}
-
-/// The runtimes whose waiting a user can set. A poll of libgomp takes about 20 ns (`spin_step`): the two
-/// short limits are 20 us, some times what sleeping and waking take, and 1 ms, some regions. The block times
-/// are of the same order.
-///
-/// Sources: the manual of libgomp (OMP_WAIT_POLICY, GOMP_SPINCOUNT); LLVM OpenMP, kmp_settings.cpp
-/// (KMP_BLOCKTIME, in us since LLVM 18); Open MPI, ompi_mpi_params.c (mpi_yield_when_idle).
-pub(super) const RUNTIMES: [Runtime; 4] = [
-    Runtime {
-        name: "libgomp",
-        processes: false,
-        rows: &[
-            Row::new("OMP_WAIT_POLICY=passive", "sleep at once", "{ libgomp: { spin_count: 0 } }"),
-            Row::new("GOMP_SPINCOUNT=1000", "poll for 20 us", "{ libgomp: { spin_count: 1000 } }"),
-            Row::new("GOMP_SPINCOUNT=50000", "poll for 1 ms", "{ libgomp: { spin_count: 50000 } }"),
-            Row::new("", "poll for 6 ms (300,000 times)", "libgomp"),
-            Row::new(
-                "OMP_WAIT_POLICY=active",
-                "poll for ever",
-                "{ libgomp: { spin_count: 30000000000, throttled_spin_count: 1000 } }",
-            ),
-        ],
-    },
-    Runtime {
-        name: "libomp",
-        processes: false,
-        rows: &[
-            Row::new("KMP_BLOCKTIME=0", "sleep at once", "{ libomp: { block_time: 0s } }"),
-            Row::new("KMP_BLOCKTIME=50us", "poll for 50 us, with yields", "{ libomp: { block_time: 50us } }"),
-            Row::new("KMP_BLOCKTIME=1", "poll for 1 ms, with yields", "{ libomp: { block_time: 1ms } }"),
-            Row::new("", "poll for 200 ms, with yields", "libomp"),
-            Row::new(
-                "KMP_BLOCKTIME=infinite",
-                "poll for ever, with yields",
-                "{ libomp: { block_time: infinite } }",
-            ),
-            Row::new("KMP_LIBRARY=turnaround", "poll for ever", "{ libomp: { library: turnaround } }"),
-        ],
-    },
-    Runtime {
-        name: "openmp",
-        processes: false,
-        rows: &[
-            Row::new("KMP_BLOCKTIME=0", "sleep at once", "{ openmp: { block_time: 0s } }"),
-            Row::new("KMP_BLOCKTIME=1", "poll for 1 ms, with yields", "{ openmp: { block_time: 1ms } }"),
-            Row::new("", "poll for 200 ms, mostly with yields", "openmp"),
-            Row::new("KMP_LIBRARY=turnaround", "poll for ever", "{ openmp: { library: turnaround } }"),
-        ],
-    },
-    Runtime {
-        name: "openmpi",
-        processes: true,
-        rows: &[
-            Row::new("OMPI_MCA_mpi_yield_when_idle=1", "poll and yield", "{ openmpi: { yielding: always } }"),
-            Row::new("", "poll; yield with more processes than cores", "openmpi"),
-            Row::new("OMPI_MCA_mpi_yield_when_idle=0", "poll", "{ openmpi: { yielding: never } }"),
-        ],
-    },
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_runtime_has_one_default_and_no_setting_twice() {
-        for runtime in &RUNTIMES {
-            let names = |of: fn(&Row) -> &str| {
-                let mut all: Vec<&str> = runtime.rows.iter().map(of).collect();
-                all.sort_unstable();
-                all.dedup();
-                all.len()
-            };
-            assert_eq!(runtime.rows.iter().filter(|row| row.typed.is_empty()).count(), 1, "{}", runtime.name);
-            assert_eq!(names(|row| row.typed), runtime.rows.len());
-            assert_eq!(names(|row| row.runtime), runtime.rows.len());
-        }
-    }
+/// The assignments of environment variables that make a runtime wait so; empty for its default.
+fn typed(runtime: &str, way: Waiting, experiment: &Experiment) -> String {
+    let Some(plan) = experiment.runs.first() else { return String::new() };
+    let numbering = experiment.numbering(&plan.machine);
+    let node = Node { machine: &plan.machine, numbering: &numbering };
+    let layer = Some(Layer { runtime: runtime.to_owned(), number: 2, set: false, wait: Some(way) });
+    let (processes, threads, lever) = if is_of_processes(runtime) {
+        (layer, None, Lever::WaitOfProcesses)
+    } else {
+        (None, layer, Lever::WaitOfThreads)
+    };
+    let program = Program { processes, threads, ..Program::default() };
+    let advice = Advice { programs: vec![program], ..Advice::default() };
+    let waits = |name: &str| {
+        let mut rows = ROWS.iter().copied().flatten();
+        rows.any(|row| row.name == name && row.levers.contains(&lever))
+    };
+    let lines = lines(&advice, &node, &[Dialect::Shell]);
+    let said = lines.iter().flat_map(|line| &line.settings).filter(|said| waits(said.name));
+    let each: Vec<String> = said.map(|said| format!("{}={}", said.name, said.value)).collect();
+    each.join(" ")
 }

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use notation::number;
 
-use super::page::{Form, Page, Table, length, longer, per_cent};
-use super::{Answer, Cell, Choice, Column, Verdict, choice};
+use super::{Answer, Cell, Choice, Column, SettingRow, Verdict, choice};
+use crate::shapes::page::{Form, Page, Table};
+use crate::shapes::words::{length, longer, per_cent};
 
 /// Most blocks (lengths x teams) whose loads are shown each in the short text.
 const MOST_BLOCKS: usize = 1;
 
+/// Columns of the name of a row: with six blocks beside it a line has at most 100 columns.
+const LABEL: usize = 52;
+
 /// The verdict in words.
 pub(super) fn sentence(answer: &Answer) -> String {
-    let name = |at: usize| answer.settings.get(at).map_or_else(String::new, super::SettingRow::name);
+    let name = |at: usize| answer.settings.get(at).map_or_else(String::new, SettingRow::name);
     match &answer.verdict {
         Verdict::One { settings } => {
             let names: Vec<String> = settings.iter().map(|at| name(*at)).collect();
@@ -103,6 +107,13 @@ fn regret(cell: &Cell) -> String {
     format!("{}{mark}", per_cent(cell.regret.mean))
 }
 
+/// A setting as the name of a row, with what it does where there is room.
+fn label(setting: &SettingRow) -> String {
+    let (name, about) = (setting.name(), &setting.about);
+    let long = name.chars().count() + 2 + about.chars().count() > LABEL;
+    if long { name } else { format!("{name}: {about}") }
+}
+
 /// The table of one block: loads as columns.
 fn table(answer: &Answer, block: (u64, u32), caption: &str, shown: impl Fn(&Cell) -> String) -> Table {
     let places: Vec<usize> = (0..answer.columns.len())
@@ -113,7 +124,7 @@ fn table(answer: &Answer, block: (u64, u32), caption: &str, shown: impl Fn(&Cell
     let loads = places.iter().filter_map(|at| answer.columns.get(*at)).map(Column::load);
     let rows = answer.settings.iter().zip(&answer.cells).map(|(setting, cells)| {
         let cells = places.iter().filter_map(|at| cells.get(*at)).map(&shown);
-        [format!("{}: {}", setting.name(), setting.about)].into_iter().chain(cells).collect()
+        [label(setting)].into_iter().chain(cells).collect()
     });
     Table { head: [title].into_iter().chain(loads).collect(), rows: rows.collect() }
 }
@@ -127,15 +138,14 @@ fn over_loads(answer: &Answer, blocks: &[(u64, u32)]) -> Table {
                 |at: usize| answer.columns.get(at).is_some_and(|of| (of.region_ns, of.threads) == *block);
             choice::worst(cells, among).map_or_else(String::new, |(_, regret)| per_cent(regret))
         });
-        [format!("{}: {}", setting.name(), setting.about)].into_iter().chain(worst).collect()
+        [label(setting)].into_iter().chain(worst).collect()
     });
     Table { head: ["regions, threads".to_owned()].into_iter().chain(head).collect(), rows: rows.collect() }
 }
 
 fn conclusion(answer: &Answer, page: &mut Page) {
-    let name = |choice: &Choice| {
-        answer.settings.get(choice.setting).map_or_else(String::new, super::SettingRow::name)
-    };
+    let name =
+        |choice: &Choice| answer.settings.get(choice.setting).map_or_else(String::new, SettingRow::name);
     let (worst, mean) = (&answer.smallest_worst, &answer.smallest_mean);
     let at = worst.column.and_then(|at| answer.columns.get(at)).map(|column| place(answer, column));
     page.labelled(
