@@ -35,6 +35,7 @@ pub(crate) struct Search {
     programs: Vec<String>,
     /// `path=a,b,c` each.
     vary: Vec<String>,
+    as_stated: bool,
     objective: Option<String>,
     runs: Option<u32>,
     draws: u32,
@@ -81,7 +82,7 @@ pub(crate) fn advise(py: Python<'_>, request: Request<'_>, search: Search) -> Py
     let known = Dialect::ALL.map(|one| (one, one.name()));
     let syntax = search.syntax.iter().map(|name| named(name, "syntax", &known));
     let syntax = syntax.collect::<PyResult<Vec<Dialect>>>()?;
-    let allowed = Allowed { kinds, apps: search.programs, vary: search.vary };
+    let allowed = Allowed { kinds, apps: search.programs, vary: search.vary, as_stated: search.as_stated };
     let mut asked = request.asked()?;
     asked.overrides.objective = search.objective;
     asked.overrides.without_sweep = true;

@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
+use decide::advise::hedge::Hedge;
 use decide::advise::levers::{Allowed, Kind, setting};
 use decide::advise::sure::Rare;
 use decide::advise::{Advised, Effort, advise};
@@ -91,7 +92,8 @@ fn means_of(text: &str, advised: &Advised, choices: &[Vec<usize>], seeds: Range<
     trials.iter().map(mean).collect()
 }
 
-/// How much longer the advised setting takes than the best of all settings. Ten seeds find the best six, and
+/// How much longer the advised setting takes than the best of all settings that the rules about what nobody
+/// states admit ([`decide::advise::hedge`]). Ten seeds find the best six, and
 /// others compare them with the advised one: the best of many means is good by chance, too. `seeds`: of this
 /// comparison; a run of one in a hundred that is twenty times as long adds a fifth to a mean.
 fn regret(text: &str, advised: &Advised, seeds: u32) -> f64 {
@@ -101,7 +103,7 @@ fn regret(text: &str, advised: &Advised, seeds: u32) -> f64 {
             |choice: Vec<usize>| (0..lever.values.len()).map(move |at| [choice.as_slice(), &[at]].concat());
         all = all.into_iter().flat_map(longer).collect();
     }
-    all.retain(|choice| setting(&advised.found.levers, choice).is_some());
+    all.retain(|choice| setting(&advised.found.levers, choice).is_some() && advised.found.admits(choice));
     let means = means_of(text, advised, &all, 0..10);
     let mut ranked: Vec<(f64, Vec<usize>)> = means.into_iter().zip(all).collect();
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -165,4 +167,44 @@ fn a_rare_collapse_of_other_settings_is_searched_in_the_advised_one() {
     assert!(rare.worst > 10.0 && rare.runs >= 320 && rare.seen == 0, "{rare:?}");
     let said = rare.sentence();
     assert!(said.contains(&format!("none of {} runs of the advised one", rare.runs)), "{said}");
+}
+
+/// A team of threads on a machine.
+fn team(machine: &str, more: &str) -> String {
+    format!(
+        "name: team\nmachine: {{ \"{machine}\": {{ {more} }} }}\nkernel: linux-6.18\napps:\n  job: {{ workload: \
+         {{ spmd: {{ work: 400ms, intervals: 200 }} }}, runtime: libgomp, tasks: 3 }}\npolicies: [LOAD]\n"
+    )
+}
+
+/// The tasks of the advised setting, and what is said about what nobody states.
+fn threads_of(text: &str, as_stated: bool) -> (u64, Vec<Hedge>) {
+    let allowed = Allowed { kinds: vec![Kind::Threads], as_stated, ..Allowed::default() };
+    let advised = on(text, |subject| advise(subject, &allowed, effort(50), means())).unwrap();
+    (advised.found.tasks(&advised.found.last[0].choice), advised.found.hedges)
+}
+
+#[test]
+fn a_team_has_one_thread_for_each_core_unless_second_hardware_threads_are_measured() {
+    let (threads, hedges) = threads_of(&team("core:4 pu:2", ""), false);
+    assert_eq!(threads, 4);
+    let [Hedge::SecondThreads { ratios: [assumed, least], .. }] = hedges[..] else { panic!("{hedges:?}") };
+    assert!(assumed < 0.9 && least > 1.01, "{assumed} {least}");
+    // Stated as measured, or nobody asks.
+    assert!(threads_of(&team("core:4 pu:2", "smt_compute: 0.62"), false).0 > 4);
+    assert_eq!(threads_of(&team("core:4 pu:2", ""), true), (8, Vec::new()));
+}
+
+#[test]
+fn a_team_leaves_a_cpu_free_where_that_costs_little() {
+    let (threads, hedges) = threads_of(&team("core:16", ""), false);
+    assert_eq!(threads, 15);
+    let [Hedge::Busy { kept: false, idle, beside: [own, other], .. }] = hedges[..] else {
+        panic!("{hedges:?}")
+    };
+    assert!(idle > 0.87 && own.unwrap() < 1.3 && other.is_none_or(|other| other > 2.0), "{hedges:?}");
+    // One cpu of four is too much: the answer says what the team does beside another task.
+    let (threads, hedges) = threads_of(&team("core:4", ""), false);
+    assert!(threads == 4 && matches!(hedges[..], [Hedge::Busy { kept: true, .. }]), "{threads} {hedges:?}");
+    assert_eq!(threads_of(&team("core:16", ""), true), (16, Vec::new()));
 }

@@ -245,6 +245,7 @@ fn a_pool() -> pools::Question {
         inner: vec![1, 2, 4],
         work: 200_000_000,
         region: 500_000,
+        meetings: 1,
         serial: 20,
         spread: 5,
         quota: None,
@@ -276,4 +277,20 @@ fn a_quota_lowers_the_number_of_cpus_that_count() {
     let text = answer.written(Form::Text);
     assert!(text.contains("2 with the quota") && text.contains("says 4"), "{text}");
     short(&text);
+}
+
+/// Threads meet several times in a call of a library. That many of them lose in short ones is what
+/// flame/blis #439 measured (64 x 64: 20 us with one thread, 47 us with six; 256 x 256: 537 us and 235 us).
+#[test]
+fn short_calls_that_meet_often_are_for_one_thread_and_long_ones_for_all() {
+    let of = |region, meetings| {
+        let (machine, outer, inner) = ("core:6".to_owned(), vec![1], vec![1, 6]);
+        let (serial, work) = (0, 20_000_000);
+        let question = pools::Question { machine, outer, inner, region, meetings, serial, work, ..a_pool() };
+        with(0, |policies, means| pools::ask(&question, policies, means))
+    };
+    let inner = |answer: &pools::Answer| answer.cells[answer.best].inner;
+    assert_eq!(inner(&of(20_000, pools::MEETINGS)), 1);
+    assert_eq!(inner(&of(537_000, pools::MEETINGS)), 6);
+    assert_eq!(inner(&of(20_000, 1)), 6, "one loop without meetings inside");
 }

@@ -181,11 +181,7 @@ impl App {
             let why = "one task has no barriers; pieces of at most 18 minutes";
             self.numbers.push(Number::exact("workload.intervals", Unit::Count, pieces, why));
         }
-        self.demand(job);
-        if let Some((low, high, origin)) = &job.bound {
-            let ends = (middle(low.max(1e-4), high.max(1e-4)), *low, *high);
-            self.numbers.push(Number::between("workload.bound", Unit::Share, ends, origin.clone()));
-        }
+        self.memory(job);
         if several {
             self.variation(job, shape);
         }
@@ -212,10 +208,8 @@ impl App {
                 self.number("workload.exchange_every", Unit::Count, &every);
             }
         }
+        self.memory(job);
         self.spread(job, shape);
-        if job.demand.is_some() {
-            self.remarks.push("its memory traffic is left out: `hybrid` has no demand".into());
-        }
     }
 
     /// A remark about cpu time that may be polling.
@@ -327,6 +321,15 @@ impl App {
         let asked = Asked::intervals(&self.name, ends, trial(self.each, self.tasks));
         if asked.low != asked.high {
             self.asked.push(asked);
+        }
+    }
+
+    /// Its memory traffic, and the share of its time that it waits for that.
+    fn memory(&mut self, job: &Job) {
+        self.demand(job);
+        if let Some((low, high, origin)) = &job.bound {
+            let ends = (middle(low.max(1e-4), high.max(1e-4)), *low, *high);
+            self.numbers.push(Number::between("workload.bound", Unit::Share, ends, origin.clone()));
         }
     }
 

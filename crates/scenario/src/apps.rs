@@ -160,7 +160,8 @@ fn check_all(reader: &mut Reader, (node, written): (&Node, usize), apps: &[App],
         let hint = if !window && apps.iter().any(|app| app.kind.is_some()) {
             "programs without an end are in the background: add `window: 10s`, or an end (`share 9 { ... }`)"
         } else {
-            "a run ends when all foreground applications have ended, so it needs at least one"
+            "a run ends when all foreground applications have ended, so it needs at least one: `make` with \
+             `jobs` and `hog` with `work` have an end"
         };
         reader.wrong_node(node, "there is no foreground application", hint);
     }

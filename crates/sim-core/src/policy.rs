@@ -316,8 +316,24 @@ impl TaskView {
 pub struct Locality {
     /// The node with most of its faults, or with most of those of its group (`numa_preferred_nid`).
     pub preferred: NodeId,
-    /// The application with whose tasks it shares its pages (`numa_group`); none if they are its own.
-    pub group: Option<AppId>,
+    /// The tasks with which it shares its pages; none if they are its own.
+    pub group: Option<PageGroup>,
+}
+
+/// The tasks of a process that share their pages (`numa_group`): consecutive ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageGroup {
+    /// The first one.
+    pub first: TaskId,
+    /// How many there are, at least 1.
+    pub tasks: u32,
+}
+
+impl PageGroup {
+    /// Their ids.
+    pub fn task_ids(self) -> impl Iterator<Item = TaskId> {
+        (self.first.0..self.first.0 + self.tasks).map(TaskId)
+    }
 }
 
 /// What a policy can see of an application.

@@ -1,13 +1,14 @@
 //! `hybrid`: processes of several threads, as MPI programs with OpenMP loops
 
 use notation::declare::{Duration, Percent};
-use notation::parameter::Values;
+use notation::parameter::{Parameter, Values, joined};
 use notation::parameters;
 use sim_core::ids::ProfileId;
-use sim_core::program::{MemoryProfile, Op, Program};
+use sim_core::program::{Op, Program};
 use sim_core::time::{WORK_FRACTION_BITS, Work};
 
 use crate::entry::{Built, Context, Entry};
+use crate::spmd::inline::{MEMORY, is_memory, memory};
 use crate::variation::Varies;
 
 parameters! {
@@ -31,6 +32,9 @@ parameters! {
     }
 }
 
+/// They and those of a program's use of memory.
+const TABLE: &[Parameter] = &joined::<12>(Parameters::TABLE, MEMORY);
+
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "hybrid",
@@ -42,12 +46,13 @@ pub(crate) const ENTRY: Entry = Entry {
     example: "code: { workload: { hybrid: { work: 1s, intervals: 40, processes: 4, \
         threads_per_process: 4 } }, \
         runtime: { mpi: openmpi, openmp: libgomp } }",
-    parameters: Parameters::TABLE,
+    parameters: TABLE,
     own: build,
 };
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
-    let values = Parameters::from(values);
+    let profile = memory(values);
+    let values = Parameters::from(&values.only(|parameter| !is_memory(parameter)));
     let (intervals, every) = (values.intervals, values.exchange_every);
     let total = u128::from(values.work.ns()) << WORK_FRACTION_BITS;
     let raw = (total / u128::from(intervals) / u128::from(context.tasks.max(1))).max(1);
@@ -68,7 +73,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     if intervals % every > 0 {
         ops.extend([Op::Repeat(intervals % every), compute, Op::TeamBarrier, Op::End]);
     }
-    let program = Program::new(ops, vec![MemoryProfile::NONE])?;
+    let program = Program::new(ops, vec![profile])?;
     let team = values.threads_per_process;
     let Some(tasks) = values.processes.checked_mul(team) else {
         return Err("`processes` times `threads_per_process` are too many tasks".into());
@@ -79,10 +84,11 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim_core::program::{MemoryProfile, Pages};
 
     #[test]
     fn loops_and_exchanges_are_as_many_as_asked_for() {
-        let mut values = Values::defaults(Parameters::TABLE);
+        let mut values = Values::defaults(TABLE);
         values.set("intervals", 25).unwrap();
         let built = build(&values, &Context { tasks: 16, runtime: "block", machine: "" }).unwrap();
         let repeats: Vec<Op> =
@@ -92,5 +98,26 @@ mod tests {
         values.set("processes", 3).unwrap();
         let built = build(&values, &Context { tasks: 12, runtime: "block", machine: "" }).unwrap();
         assert_eq!((built.team, built.tasks), (4, 12));
+    }
+
+    #[test]
+    fn threads_use_memory_as_stated() {
+        let context = Context { tasks: 16, runtime: "block", machine: "" };
+        let mut values = Values::defaults(TABLE);
+        let plain = build(&values, &context).unwrap();
+        assert_eq!(plain.program.profiles(), [MemoryProfile::NONE]);
+        for (name, value) in
+            [("demand", 4_000_000_000), ("working_set", 4_096), ("pages", 4), ("shared", 2_500)]
+        {
+            values.set(name, value).unwrap();
+        }
+        let profile = MemoryProfile {
+            demand: 4_000_000_000,
+            bound: None,
+            working_set: 4_096,
+            pages: Pages::Master,
+            shared: 16_384,
+        };
+        assert_eq!(build(&values, &context).unwrap().program.profiles(), [profile]);
     }
 }

@@ -12,8 +12,8 @@ use notation::text::wrapped;
 use notation::yaml::tree;
 use serde::Serialize;
 
-use super::known::{CPUS, Known};
-use super::levers::Lever;
+use super::known::{CPUS, Known, MEMORY_BOUND};
+use super::levers::{Effect, Layout, Lever};
 use super::search::{Found, Tried, WORTH, paired};
 use super::sure::{Flip, Rare, Sure};
 use super::words;
@@ -107,6 +107,9 @@ pub struct Answer {
     pub most_load: u32,
     /// Programs of this kind that were measured, how many run times, and per cent predicted within 10 %.
     pub known: (&'static str, u32, u32),
+    /// What the advice assumes of second hardware threads and of the rest of the host, and what would be best
+    /// otherwise.
+    pub hedges: Vec<String>,
     /// What was seen of rare long runs, in words; none where no setting had any.
     pub rare: Option<String>,
     /// Cpus of the machine.
@@ -115,6 +118,9 @@ pub struct Answer {
     pub search: (usize, usize, usize),
     /// Runs that the search was cut to because each is long; none if it was not.
     pub cut_to: Option<usize>,
+    /// Tasks that draw on memory are bound, and the machine has several NUMA nodes: it counts where their
+    /// pages lie.
+    pub pages: bool,
     /// What was not searched, and why.
     pub left_out: Vec<String>,
     /// What the advised setting does to other programs.
@@ -123,6 +129,33 @@ pub struct Answer {
     pub files: Vec<(String, String)>,
     /// What the command that follows calls the scenario.
     pub subject: Option<String>,
+}
+
+/// The next best settings that differ in what they reach: a setting that has the times of another one with
+/// each seed differs in nothing that counts.
+fn others<'a>(found: &'a Found, advised: &'a Tried) -> Vec<&'a Tried> {
+    let mut known: Vec<&Tried> = vec![advised, &found.as_it_is];
+    known.extend(&found.habit);
+    let named = known.len();
+    for tried in &found.last {
+        let same = |other: &&Tried| other.choice == tried.choice || other.values == tried.values;
+        if !known.iter().any(same) {
+            known.push(tried);
+        }
+    }
+    known.into_iter().skip(named).take(OTHERS).collect()
+}
+
+/// Whether a setting binds tasks that draw on memory on a machine of several NUMA nodes: only there tasks may
+/// be bound to nodes.
+fn binds_memory(found: &Found, advised: &Tried) -> bool {
+    let chosen = found.levers.iter().zip(&advised.choice);
+    let bound = |(lever, at): (&Lever, &usize)| {
+        let value = lever.values.get(*at).map(|value| &value.effect);
+        let nodes = lever.values.iter().any(|value| value.effect == Effect::Bound(Layout::Node));
+        nodes && matches!(value, Some(Effect::Bound(_)))
+    };
+    found.memory >= MEMORY_BOUND && chosen.into_iter().any(bound)
 }
 
 /// How a value is measured, by what its path ends with.
@@ -173,12 +206,7 @@ impl Answer {
         let Found { goal, levers, last, .. } = found;
         let advised = last.first().unwrap_or(&found.as_it_is);
         let reached = |tried: &Tried| Reached::of(goal, levers, tried, advised);
-        let shown: Vec<&Tried> = last
-            .iter()
-            .skip(1)
-            .filter(|tried| **tried != found.as_it_is && found.habit.as_ref() != Some(tried))
-            .take(OTHERS)
-            .collect();
+        let shown = others(found, advised);
         let to = |at: Option<usize>| {
             let tried = at.and_then(|at| last.get(at)).unwrap_or(&found.as_it_is);
             words::choice(levers, &tried.choice)
@@ -211,11 +239,13 @@ impl Answer {
             moved: sure.moved,
             load: sure.load.as_ref().map(change),
             most_load: sure.most_load,
+            hedges: Vec::new(),
             rare: sure.rare.as_ref().map(Rare::sentence),
             known: (known.class, known.cells, known.within),
             cpus,
             search: (found.size, found.tried, found.runs + sure.runs),
             cut_to: None,
+            pages: binds_memory(found, advised),
             left_out: found.left_out.clone(),
             beside: Vec::new(),
             files: Vec::new(),
@@ -306,6 +336,9 @@ impl Answer {
         for (at, line) in self.typed.iter().enumerate() {
             lines.push((if at == 0 { "Type" } else { "" }, line.clone()));
         }
+        for (at, hedge) in self.hedges.iter().enumerate() {
+            lines.push((if at == 0 { "Assumed" } else { "" }, hedge.clone()));
+        }
         lines.extend(self.doubts());
         lines.push(("Searched", self.searched()));
         if let Some(subject) = self.subject.as_ref().filter(|_| !self.keep) {
@@ -361,6 +394,11 @@ impl Answer {
             lines.push(("", load));
         }
         lines.push(("Measured", self.measured()));
+        if self.pages {
+            let text = "bound tasks that draw on memory gain only if their pages lie as the scenario says \
+                        (`pages`): numastat -p PID shows where they are";
+            lines.push(("", text.to_owned()));
+        }
         lines
     }
 
@@ -374,7 +412,7 @@ impl Answer {
             text.push_str("; larger machines were not measured");
         }
         let gain = self.as_it_is.ratio.map_or(0.0, |(mean, _)| mean - 1.0);
-        if !self.keep && gain < 0.1 {
+        if !self.keep && (0.0..0.1).contains(&gain) {
             text.push_str(". The gain is smaller than that: try it before you rely on it");
         }
         text

@@ -2,7 +2,9 @@
 //! lever is to leave it as it is.
 
 mod demand;
+mod habit;
 mod hybrid;
+mod sizes;
 
 use std::collections::BTreeSet;
 
@@ -20,6 +22,8 @@ use crate::flow;
 use crate::trial::Setting;
 use crate::typed::Waiting;
 use crate::ways::{is_set_by_user, parameters, ways};
+pub use habit::habit;
+pub use sizes::Sizes;
 
 /// The policy by which a scenario says that programs are bound.
 pub(super) const PIN: &str = "PIN";
@@ -158,6 +162,9 @@ pub struct Allowed {
     pub apps: Vec<String>,
     /// `path=a,b,c`: values of a path, as a sweep writes them.
     pub vary: Vec<String>,
+    /// Judge the scenario exactly as it is stated: an idle host, and second hardware threads that add what the
+    /// machine says.
+    pub as_stated: bool,
 }
 
 /// A foreground program as it is.

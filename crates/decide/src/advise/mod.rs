@@ -1,6 +1,7 @@
 //! Which setting to type: what a user can set is searched under common random numbers.
 
 pub mod answer;
+pub mod hedge;
 pub mod known;
 pub mod levers;
 mod race;
@@ -13,6 +14,7 @@ use scenario::plan::Experiment;
 
 use crate::trial::{Failed, Means, Setting, Subject, Wanted};
 use answer::{Answer, Beside};
+use hedge::Worlds;
 use levers::{Allowed, Program, levers, programs, varied};
 use search::{Found, search};
 use sure::{Sure, sure};
@@ -77,7 +79,9 @@ pub struct Advised {
     pub beside: Vec<Beside>,
 }
 
-/// Searches what a user can set for a scenario.
+/// Searches what a user can set for a scenario. The best settings are also judged where second hardware
+/// threads add the least, if nobody has measured that, and beside one busy task, if the scenario does not
+/// state what runs beside its program; unless it is to be judged [as stated](Allowed::as_stated).
 ///
 /// # Errors
 /// The scenario is wrong, does not complete as it is, or nothing can be set; the user interrupted.
@@ -117,7 +121,8 @@ pub fn advise(
         let why = "nothing that may be set has another value: allow more, or name values by --vary";
         return Err(Failed::Refused(format!("{}: {why}", subject.name)));
     }
-    let found = search(subject, &experiment, levers, effort, means)?;
+    let worlds = if allowed.as_stated { Worlds::default() } else { Worlds::of(&experiment) };
+    let found = search(subject, (&experiment, worlds), levers, effort, means)?;
     let sure = if effort.draws > 0 {
         sure(subject, &experiment, (&programs, &found), found.effort, means)?
     } else {
@@ -136,6 +141,7 @@ impl Advised {
         let answer =
             Answer::of((&self.experiment.name, subject), (&self.found, &self.sure), typed, (known, cpus));
         let cut_to = Some(self.found.effort.runs).filter(|runs| *runs < self.asked);
-        Answer { cut_to, beside: self.beside.clone(), ..answer }
+        let hedges = self.found.hedges.iter().map(|hedge| hedge.sentence(&self.found.levers)).collect();
+        Answer { cut_to, hedges, beside: self.beside.clone(), ..answer }
     }
 }

@@ -5,7 +5,7 @@
 
 use experiment::statistics::summarise;
 
-use super::levers::Choice;
+use super::levers::{Choice, Sizes};
 use crate::goal::Goal;
 use crate::trial::Setting;
 
@@ -74,15 +74,21 @@ pub(super) fn worst(goal: &Goal, all: &[Tried]) -> f64 {
 }
 
 /// Which of some settings to advise, ordered by their means: of those that are no worse than the best one by
-/// more than half a per cent, or whose difference the seeds do not show, the one with the fewest changes.
+/// more than half a per cent, or whose difference the seeds do not show, the one with the fewest tasks, and
+/// of these the one with the fewest changes. Under a quota a run may end before its last period is used up, so
+/// that settings whose times differ by less than a period are level, too, up to one per cent.
 #[must_use]
-pub fn advised(goal: &Goal, last: &[Tried]) -> usize {
+pub fn advised((goal, sizes): (&Goal, &Sizes), last: &[Tried]) -> usize {
     let Some(best) = last.first() else { return 0 };
+    let best_mean = best.mean().unwrap_or(f64::INFINITY);
     let level = last.iter().enumerate().filter(|(_, other)| {
         let Some((mean, half)) = paired(goal, other, best) else { return false };
-        mean - 1.0 <= WORTH || mean - half <= 1.0 && mean - 1.0 <= 2.0 * WORTH
+        let in_period =
+            sizes.period.is_some_and(|period| goal.is_end() && (mean - 1.0) * best_mean <= period);
+        mean - 1.0 <= WORTH || (mean - half <= 1.0 || in_period) && mean - 1.0 <= 2.0 * WORTH
     });
-    level.min_by_key(|(at, other)| (other.changes(), *at)).map_or(0, |(at, _)| at)
+    let order = |at: usize, tried: &Tried| (sizes.tasks(&tried.choice), tried.changes(), at);
+    level.min_by_key(|(at, other)| order(*at, other)).map_or(0, |(at, _)| at)
 }
 
 /// Which of some settings need more seeds, ordered by their means: those that may be better than the best one
@@ -90,7 +96,7 @@ pub fn advised(goal: &Goal, last: &[Tried]) -> usize {
 /// the order. `worst`: how many times its median a run of any setting took; `least`: an advised setting has
 /// so many seeds.
 pub(super) fn undecided(
-    goal: &Goal,
+    (goal, sizes): (&Goal, &Sizes),
     ranked: &[Tried],
     worst: f64,
     (least, most): (usize, usize),
@@ -107,7 +113,7 @@ pub(super) fn undecided(
         .filter(|(_, tried)| tried.values.len() >= least)
         .map(|(at, tried)| (tried.clone(), at))
         .unzip();
-    let advised = of_whole.get(advised(goal, &whole)).copied().unwrap_or(0);
+    let advised = of_whole.get(advised((goal, sizes), &whole)).copied().unwrap_or(0);
     for at in [0, advised] {
         let one = ranked
             .get(at)
@@ -194,24 +200,30 @@ mod tests {
     #[test]
     fn settings_that_the_seeds_tell_apart_need_no_more() {
         let ranked = [tried(1, 1.0, 40), tried(0, 1.1, 40)];
-        assert_eq!(undecided(&goal(), &ranked, 1.0, (40, 8)), Vec::<usize>::new());
+        assert_eq!(undecided((&goal(), &Sizes::default()), &ranked, 1.0, (40, 8)), Vec::<usize>::new());
     }
 
     #[test]
     fn a_collapse_of_any_setting_asks_for_more_seeds_of_the_best_one() {
         // 3 in 40 runs of 20 times the median would add 140 % to the mean, 3 in 2,000 less than 3 %.
         let other = tried(0, 1.1, 40);
-        assert_eq!(undecided(&goal(), &[tried(1, 1.0, 40), other.clone()], 20.0, (40, 8)), [0]);
+        assert_eq!(
+            undecided((&goal(), &Sizes::default()), &[tried(1, 1.0, 40), other.clone()], 20.0, (40, 8)),
+            [0]
+        );
         let many = [tried(1, 1.0, 2_000), other];
-        assert_eq!(undecided(&goal(), &many, 20.0, (40, 8)), Vec::<usize>::new());
-        assert_eq!(undecided(&goal(), &[tried(1, 1.0, 40)], 20.0, (40, 8)), Vec::<usize>::new());
+        assert_eq!(undecided((&goal(), &Sizes::default()), &many, 20.0, (40, 8)), Vec::<usize>::new());
+        assert_eq!(
+            undecided((&goal(), &Sizes::default()), &[tried(1, 1.0, 40)], 20.0, (40, 8)),
+            Vec::<usize>::new()
+        );
     }
 
     #[test]
     fn a_setting_whose_few_seeds_had_a_collapse_stays_in_the_race() {
         let mut other = tried(0, 0.5, 5);
         *other.values.last_mut().unwrap() = Some(10.0);
-        assert_eq!(undecided(&goal(), &[tried(1, 1.0, 40), other], 1.0, (40, 8)), [1]);
+        assert_eq!(undecided((&goal(), &Sizes::default()), &[tried(1, 1.0, 40), other], 1.0, (40, 8)), [1]);
     }
 
     #[test]

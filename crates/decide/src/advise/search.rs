@@ -1,7 +1,10 @@
 //! The search: every setting once where there are few, else a first look and a climb; then successive halving
 //! (Jamieson and Talwalkar, AISTATS 2016): a third of the settings goes on, with three times as many seeds,
-//! or more where there are runs for them. A race (`race.rs`) decides between those that are left. All
-//! settings meet the same seeds, so differences are paired.
+//! or more where there are runs for them. A race (`race.rs`) decides between those that are left, and the
+//! best ones are judged by what scenarios rarely state (`hedge.rs`). All settings meet the same seeds, so
+//! differences are paired.
+
+mod hedging;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +16,8 @@ use sim_core::account::Category;
 use sim_core::time::Span;
 
 use super::Effort;
-use super::levers::{Choice, Effect, Kind, Layout, Lever, one_per_core, programs, setting, shared};
+use super::hedge::{Barred, Hedge, Worlds};
+use super::levers::{Choice, Kind, Lever, Sizes, habit, programs, setting, shared};
 pub use super::race::{COLLAPSE, THREE, Tried, WORTH, advised, paired};
 use super::race::{undecided, worst};
 use crate::goal::Goal;
@@ -50,6 +54,13 @@ const RACE: u64 = 8;
 /// Setting up a run and reading it out takes as long as so many events: 0.4 ms, and 6 million events in a
 /// second, both on one core in a search of short runs (release build, 2026).
 const START: u64 = 2_000;
+/// Values of a seed within this part of each other are those of settings that do the same, such as bindings of
+/// a team that has a core for each thread.
+const SAME: f64 = 0.001;
+/// Numbers of tasks whose best settings are looked at beside those of the last comparison.
+const SIZES: usize = 6;
+/// A run of fewer periods of a quota says little about it: its last period is up to this share of it.
+const PERIODS: f64 = 20.0;
 /// Seeds of a setting at most: an event of one run in 500 is missed with a probability of 2 % (0.998^2000).
 const MOST: usize = 2_000;
 
@@ -85,6 +96,30 @@ pub struct Found {
     pub effort: Effort,
     /// Levers that were left out, each with the reason.
     pub left_out: Vec<String>,
+    /// What is not advised although it may be better as the scenario is stated.
+    pub barred: Barred,
+    /// Why, and other doubts about what nobody states.
+    pub hedges: Vec<Hedge>,
+    sizes: Sizes,
+}
+
+impl Found {
+    /// Whether a setting may be advised.
+    #[must_use]
+    pub fn admits(&self, choice: &[usize]) -> bool {
+        admits(&self.barred, &self.sizes, choice)
+    }
+
+    /// The tasks of a setting.
+    #[must_use]
+    pub fn tasks(&self, choice: &[usize]) -> u64 {
+        self.sizes.tasks(choice)
+    }
+}
+
+/// Whether a setting may be advised.
+fn admits(barred: &Barred, sizes: &Sizes, choice: &[usize]) -> bool {
+    !(barred.above_cores && sizes.above_cores(choice)) && !barred.groups.contains(&sizes.group(choice))
 }
 
 /// A search in progress.
@@ -107,15 +142,22 @@ struct Search<'a> {
     events: u64,
     /// Seeds that an answer's settings have at least.
     levelled: usize,
+    sizes: Sizes,
+    worlds: Worlds,
+    barred: Barred,
+    /// The runs and the events at which the races end.
+    most: Option<(usize, u64)>,
 }
 
 /// Searches the settings of levers.
+///
+/// `worlds`: what the best settings are judged by besides.
 ///
 /// # Errors
 /// The scenario as it is does not complete or does not measure its objective; the user interrupted.
 pub fn search(
     subject: &Subject<'_>,
-    experiment: &Experiment,
+    (experiment, worlds): (&Experiment, Worlds),
     levers: Vec<Lever>,
     budget: Effort,
     means: Means<'_>,
@@ -155,39 +197,30 @@ pub fn search(
         referred: base.replicates.end,
         events: trials.first().map_or(0, |trial| trial.events),
         levelled: 1,
+        sizes: Sizes::default(),
+        worlds,
+        barred: Barred::default(),
+        most: None,
     };
-    let left_out = search.begin(levers)?;
-    let habit = habit(experiment, &search.levers);
+    let mut left_out = search.begin(levers)?;
+    let known = programs(experiment, &[]);
+    if let Some(plan) = shared(experiment) {
+        search.sizes = Sizes::of(plan, &known, &search.levers);
+    }
+    left_out.extend(search.short());
+    let habit = shared(experiment).and_then(|plan| habit(&plan.machine, &known, &search.levers));
     search.explore(budget)?;
     if let Some(habit) = &habit {
         search.try_all(std::slice::from_ref(habit), budget.replicates, budget)?;
     }
     search.halve(budget)?;
+    // Before the race, which then has no settings that are not advised; its winner may be another one.
+    while search.hedge(budget)? {}
     search.decide(habit.as_ref(), budget)?;
-    Ok(search.finish(left_out, habit, budget))
-}
-
-/// The usual habit, where it is another setting than what is there: one task for each core that a program may
-/// use, bound far apart, as manuals of computing centres and of OpenMP recommend; all else as it is.
-fn habit(experiment: &Experiment, levers: &[Lever]) -> Option<Choice> {
-    let machine = &shared(experiment)?.machine;
-    let programs = programs(experiment, &[]);
-    let mut choice = vec![0; levers.len()];
-    for (lever, at) in levers.iter().zip(&mut choice) {
-        let own = programs.iter().find(|program| lever.app.as_ref() == Some(&program.name));
-        let cores = own.map(|program| one_per_core(machine, &program.cpus).len() as u32);
-        let usual = |effect: &Effect| match effect {
-            Effect::Threads(count) => Some(*count) == cores,
-            Effect::Ranks(count, threads) => {
-                let now = own.map_or(1, |program| program.team.max(1));
-                Some(count * threads) == cores && *threads == now
-            }
-            Effect::Bound(layout) => *layout == Layout::Spread,
-            _ => false,
-        };
-        *at = lever.values.iter().position(|value| usual(&value.effect)).unwrap_or(0);
+    while search.hedge(budget)? {
+        search.decide(habit.as_ref(), budget)?;
     }
-    choice.iter().any(|at| *at > 0).then_some(choice)
+    search.finish(left_out, habit, budget)
 }
 
 /// Whether an objective refers to dedicated runs.
@@ -483,22 +516,29 @@ impl Search<'_> {
         pairs.into_iter().map(|(_, choice)| choice).collect()
     }
 
-    /// What was tried and completed, the best first.
+    /// What was tried, completed and may be advised, the best first.
     fn ranked(&self) -> Vec<Choice> {
-        self.sorted(self.seen.keys().filter(|choice| self.score(choice).is_finite()).cloned())
+        let may = |choice: &&Choice| admits(&self.barred, &self.sizes, choice);
+        self.sorted(self.seen.keys().filter(may).filter(|choice| self.score(choice).is_finite()).cloned())
+    }
+
+    /// The best choice of each number of tasks, the best number first.
+    fn of_each_size(&self, choices: Vec<Choice>) -> Vec<Choice> {
+        let mut once = BTreeSet::new();
+        choices.into_iter().filter(|choice| once.insert(self.sizes.tasks(choice))).collect()
     }
 
     /// Successive halving, then the neighbours of the best one.
     fn halve(&mut self, budget: Effort) -> Result<(), Failed> {
         let mut seeds = 1_u32;
-        let mut left = self.ranked();
+        let mut left = self.distinct(self.ranked());
         while left.len() > LAST || seeds < budget.replicates {
             let more = (seeds * ETA as u32).min(budget.replicates);
             let affordable = budget.runs / ROUNDS / (more - seeds).max(1) as usize;
             left.truncate((left.len() / ETA).max(LAST).max(affordable));
             seeds = more;
             self.try_all(&left, seeds, budget)?;
-            left = self.sorted(left);
+            left = self.distinct(self.sorted(left));
             if seeds == budget.replicates {
                 break;
             }
@@ -517,10 +557,10 @@ impl Search<'_> {
     /// where another one leads then.
     fn decide(&mut self, habit: Option<&Choice>, budget: Effort) -> Result<(), Failed> {
         let mut leader = None;
-        let mut most = None;
         for _ in 0..ROUNDS {
             self.level(habit, budget)?;
-            let most = *most.get_or_insert(self.room(budget));
+            let room = self.room(budget);
+            let most = *self.most.get_or_insert(room);
             self.race(budget, most)?;
             let now = self.ranked().into_iter().next();
             if now == leader {
@@ -548,7 +588,7 @@ impl Search<'_> {
     fn race(&mut self, budget: Effort, (runs, events): (usize, u64)) -> Result<(), Failed> {
         loop {
             let ranked = self.whole(budget.replicates as usize);
-            let open = undecided(&self.goal, &ranked, self.worst(), (self.levelled, LAST));
+            let open = undecided((&self.goal, &self.sizes), &ranked, self.worst(), (self.levelled, LAST));
             let open: Vec<&Tried> = open.into_iter().filter_map(|at| ranked.get(at)).collect();
             let fewest = open.iter().map(|tried| tried.values.len()).min().unwrap_or(0);
             let seeds = (fewest * 2).max(self.levelled).min(MOST);
@@ -585,13 +625,17 @@ impl Search<'_> {
     /// The same seeds for all that an answer shows: the first settings, what is as it is, and the habit; and
     /// for the best setting without some of its changes, which may all do without.
     fn level(&mut self, habit: Option<&Choice>, budget: Effort) -> Result<(), Failed> {
-        let mut shown: Vec<Choice> = self.ranked().into_iter().take(LAST).collect();
+        let ranked = self.distinct(self.ranked());
+        let mut shown: Vec<Choice> = ranked.iter().take(LAST).cloned().collect();
         let simpler = shown.first().map(simpler).unwrap_or_default();
         self.try_all(&simpler, 1, budget)?;
         let best = shown.first().map_or(f64::INFINITY, |choice| self.score(choice));
         shown.extend(simpler.into_iter().filter(|choice| self.score(choice) < best * NEAR));
         shown.push(self.as_it_is());
         shown.extend(habit.cloned());
+        let mut sizes = self.of_each_size(ranked);
+        sizes.truncate(SIZES);
+        self.try_all(&sizes, budget.replicates, budget)?;
         // As many seeds again as the search had runs: one seed in twenty may be many times as long as the
         // others.
         let affordable = if self.events < budget.events { budget.runs / shown.len().max(1) } else { 0 };
@@ -607,14 +651,31 @@ impl Search<'_> {
         }
     }
 
-    fn finish(self, left_out: Vec<String>, habit: Option<Choice>, effort: Effort) -> Found {
-        let mut last = self.whole(self.levelled);
-        let at = advised(&self.goal, &last);
-        if at > 0 && at < last.len() {
-            let chosen = last.remove(at);
-            last.insert(0, chosen);
-        }
-        Found {
+    /// The setting that would be advised now.
+    fn leader(&self, seeds: usize) -> Option<Tried> {
+        let whole = self.whole(seeds);
+        let at = advised((&self.goal, &self.sizes), &whole);
+        whole.into_iter().nth(at)
+    }
+
+    fn finish(
+        mut self,
+        left_out: Vec<String>,
+        habit: Option<Choice>,
+        effort: Effort,
+    ) -> Result<Found, Failed> {
+        let hedges = self.hedges(effort.replicates)?;
+        let own = self.leader(self.levelled);
+        // The advised one first, then different ones before copies, then the best of other sizes.
+        let ranked = self.distinct(self.ranked());
+        let whole = ranked.iter().map(|choice| self.tried(choice));
+        let whole = whole.filter(|tried| tried.values.len() >= self.levelled);
+        let of_each = self.of_each_size(self.ranked()).into_iter().map(|choice| self.tried(&choice));
+        let enough = |tried: &Tried| tried.values.len() >= effort.replicates as usize;
+        let mut once = BTreeSet::new();
+        let last = own.into_iter().chain(whole).chain(of_each.filter(enough).take(SIZES));
+        let last = last.filter(|tried| once.insert(tried.choice.clone())).collect();
+        Ok(Found {
             as_it_is: self.tried(&self.as_it_is()),
             habit: habit.map(|habit| self.tried(&habit)),
             last,
@@ -629,6 +690,9 @@ impl Search<'_> {
             levers: self.levers,
             memory: self.memory,
             dedicated: self.dedicated,
-        }
+            barred: self.barred,
+            hedges,
+            sizes: self.sizes,
+        })
     }
 }

@@ -147,12 +147,7 @@ pub fn sure(
     effort: Effort,
     means: Means<'_>,
 ) -> Result<Sure, Failed> {
-    let mut rivals: Vec<(Option<usize>, &Tried)> =
-        found.last.iter().enumerate().take(RIVALS + 1).map(|(at, tried)| (Some(at), tried)).collect();
-    let known = |tried: &Tried| found.last.iter().take(RIVALS + 1).any(|other| other.choice == tried.choice);
-    if !known(&found.as_it_is) {
-        rivals.push((None, &found.as_it_is));
-    }
+    let rivals = rivals(found);
     let mut looks = Looks { subject, means, found, rivals, seeds: effort.replicates.max(2), runs: 0 };
     let mut sure = Sure { rare: Rare::of(found), ..Sure::default() };
     if looks.rivals.len() < 2 {
@@ -179,6 +174,24 @@ pub fn sure(
     sure.load = looks.load(experiment, sure.most_load)?;
     sure.runs = looks.runs;
     Ok(sure)
+}
+
+/// The advised setting, then the best ones of other numbers of tasks and the next best ones, then what is as it
+/// is, if it may be advised. Each with its place in the last comparison.
+fn rivals(found: &Found) -> Vec<(Option<usize>, &Tried)> {
+    let mut sizes = std::collections::BTreeSet::new();
+    let (first, more): (Vec<_>, Vec<_>) =
+        found.last.iter().enumerate().partition(|(_, tried)| sizes.insert(found.tasks(&tried.choice)));
+    // Of the other sizes half of the places; the rest for other ways to wait and to be bound.
+    let few = (1 + RIVALS / 2).min(first.len());
+    let (few, others) = first.split_at(few);
+    let chosen = few.iter().chain(&more).chain(others).take(RIVALS + 1);
+    let mut rivals: Vec<(Option<usize>, &Tried)> = chosen.map(|(at, tried)| (Some(*at), *tried)).collect();
+    let known = rivals.iter().any(|(_, tried)| tried.choice == found.as_it_is.choice);
+    if !known && found.admits(&found.as_it_is.choice) {
+        rivals.push((None, &found.as_it_is));
+    }
+    rivals
 }
 
 /// The uncertain values of machine and scenario.

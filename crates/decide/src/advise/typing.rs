@@ -5,7 +5,7 @@ use scenario::plan::{Experiment, RunPlan};
 use sim_core::program::Op;
 
 use super::Advised;
-use super::levers::{Effect, Layout, Lever, PIN, Program, shared};
+use super::levers::{Effect, Layout, Lever, PIN, Program, Value, shared};
 use crate::typed::{self, Advice, Dialect, Layer, Node, Place, Unit};
 
 /// Whether an application takes jobs of a list, each in a process of its own, until none is left: `make -j`.
@@ -138,11 +138,31 @@ impl Advised {
         let lines = typed::lines(&advice, &node, dialects);
         let numbers = lines.iter().any(typed::Line::names_cpus);
         let mut lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
+        lines.extend(untyped(&self.found.levers, &advised.choice, dialects));
         if numbers {
             lines.extend(not_of_linux(&plan.machine.name, &numbering));
         }
         lines
     }
+}
+
+/// What a choice sets for which nothing can be typed: values of the scenario that the user named, and turns
+/// where no program is started by a command.
+fn untyped(levers: &[Lever], choice: &[usize], dialects: &[Dialect]) -> Vec<String> {
+    let chosen = levers.iter().zip(choice).filter_map(|(lever, at)| lever.values.get(*at));
+    let commands =
+        |dialect: &Dialect| !matches!(dialect, Dialect::Cgroup | Dialect::Docker | Dialect::Kubernetes);
+    let say = |value: &Value| match &value.effect {
+        Effect::Path(path, value) => {
+            Some(format!("# {path}={value}: a value of the scenario, which the program takes in its own way"))
+        }
+        Effect::InTurns if !dialects.iter().any(commands) => {
+            let names: Vec<&str> = dialects.iter().map(|dialect| dialect.name()).collect();
+            Some(format!("# one program after the other cannot be said here ({})", names.join(", ")))
+        }
+        _ => None,
+    };
+    chosen.filter_map(say).collect()
 }
 
 /// What to know of numbers of cpus where nobody has stated how Linux numbers them: on machines that are
@@ -171,5 +191,21 @@ mod tests {
         };
         assert_eq!((of("core:2", &[]), of("epyc", &[])), (2, 2));
         assert_eq!((of("this-computer", &[]), of("mine", &[0, 1])), (0, 0));
+    }
+
+    #[test]
+    fn what_nothing_can_be_typed_for_is_said() {
+        let value = |effect| Value { effect, set: Vec::new(), policy: None };
+        let lever = |effect| Lever {
+            kind: super::super::levers::Kind::Path,
+            app: None,
+            values: vec![value(Effect::AsItIs), value(effect)],
+        };
+        let path = Effect::Path("apps.x.workload.grain".to_owned(), "2ms".to_owned());
+        let levers = [lever(path), lever(Effect::InTurns)];
+        let said = untyped(&levers, &[1, 1], &[Dialect::Docker]);
+        assert!(said[0].starts_with("# apps.x.workload.grain=2ms: "), "{said:?}");
+        assert_eq!(said[1..], ["# one program after the other cannot be said here (docker)"]);
+        assert_eq!(untyped(&levers, &[0, 1], &[Dialect::Docker, Dialect::Shell]), Vec::<String>::new());
     }
 }

@@ -11,6 +11,8 @@ use notation::parameter::Kind;
 use notation::units;
 use scenario::Overrides;
 use serde::Serialize;
+use sim_core::ids::CpuId;
+use sim_core::machine::Machine;
 
 use super::page::Form;
 use super::wait::is_level;
@@ -21,6 +23,19 @@ use crate::trial::{self, Failed, Means, Setting, Subject, Trial, Wanted};
 pub const RUNTIMES: [&str; 3] = ["libgomp", "libomp", "openmp"];
 /// Most threads of a combination.
 const MOST_THREADS: u64 = 16_384;
+/// Times at which the threads of a call of a library meet, where nobody states another number: as counted in
+/// the sources of BLIS for a product of matrices (flame/blis, frame/thread/bli_thrinfo.c and
+/// frame/1m/packm/bli_packm_blk_var1.c). For each of its five loops the threads meet four times while they
+/// agree who shares the loop (a broadcast, which is two meetings, and two barriers), and around the packing
+/// of a block four times. BLIS without packing saves a broadcast and two barriers of each (flame/blis #622).
+/// What a call costs so was measured on six cores: 27 to 36 us beside the work of matrices from 2 x 2 to
+/// 64 x 64, of which one thread takes 5 to 20 us (flame/blis #439).
+pub const MEETINGS: u32 = 24;
+/// Most of them.
+pub const MOST_MEETINGS: u32 = 1_000;
+/// Fewest calls of all workers together that are simulated where the threads meet often: with calls of 20 us
+/// the start of the program (2 ms) is then a twentieth of the run.
+const LEAST_REGIONS: u64 = 2_000;
 /// Regions of all workers together from which on only a part of the work is simulated, and the time grown in
 /// proportion: more regions add no precision to the mean.
 const MOST_REGIONS: u64 = 4_000;
@@ -61,6 +76,8 @@ pub struct Question {
     pub work: u64,
     /// Work of one parallel region, in ns of one cpu.
     pub region: u64,
+    /// How often the threads of a region meet, its end included: 1 to [`MOST_MEETINGS`].
+    pub meetings: u32,
     /// The part of each region's work that one thread does alone, in per cent, at most 99.
     pub serial: u32,
     /// Half-width of the variation of a thread's work, in per cent.
@@ -111,6 +128,8 @@ pub struct Answer {
     pub work_ns: u64,
     /// Work of a region, in ns.
     pub region_ns: u64,
+    /// How often the threads of a region meet.
+    pub meetings: u32,
     /// Serial part of a region, in per cent.
     pub serial_percent: u32,
     /// Half-width of the variation, in per cent.
@@ -139,14 +158,18 @@ pub fn ask(question: &Question, policies: &PolicyRegistry, means: Means<'_>) -> 
     let text = base(question);
     let subject =
         Subject { policies, name: "the generated scenario", text: &text, base: Overrides::default() };
-    let cpus = subject.experiment(&wanted(question, Vec::new())).map_err(Failed::Refused)?.cpus();
+    let experiment = subject.experiment(&wanted(question, Vec::new())).map_err(Failed::Refused)?;
+    let cpus = experiment.cpus();
     let usable = question
         .quota
         .map_or(cpus, |milli| u32::try_from(milli.div_ceil(1_000)).unwrap_or(u32::MAX).min(cpus));
     let places = places(question, cpus)?;
     let all: Vec<Wanted> = places
         .iter()
-        .map(|(outer, inner, _)| wanted(question, vec![application(question, *outer, *inner)]))
+        .map(|(outer, inner, _)| {
+            let handed = experiment.runs.first().map_or(0, |run| handed(&run.machine, *inner));
+            wanted(question, vec![application(question, (*outer, *inner), handed)])
+        })
         .collect();
     let trials = trial::run(&subject, &all, None, means)?;
     let cells = judged(&places, &trials, question.work as f64 / simulated(question) as f64)?;
@@ -163,6 +186,7 @@ pub fn ask(question: &Question, policies: &PolicyRegistry, means: Means<'_>) -> 
         runtime: question.runtime.clone(),
         work_ns: question.work,
         region_ns: question.region,
+        meetings: question.meetings,
         serial_percent: question.serial,
         spread_percent: question.spread,
         seeds: question.seeds,
@@ -232,14 +256,25 @@ fn wanted(question: &Question, set: Vec<String>) -> Wanted {
     Wanted { setting, replicates: 0..question.seeds, draw: None, at_most: None }
 }
 
+/// How long a thread takes to read one line from the cache of each other thread of its team, in ns: what the
+/// others wrote before a meeting, at least. The threads are as close together as they can be.
+fn handed(machine: &Machine, inner: u32) -> u64 {
+    let last = CpuId(inner.min(machine.cpus()).saturating_sub(1));
+    machine.signal_latency(CpuId(0), last).ns().saturating_mul(u64::from(inner.saturating_sub(1)))
+}
+
 /// The workers: copies of a program, each a process with a team. The number of regions of a worker is
-/// rounded, and their length makes up for that, so that the work is the same in all combinations.
-fn application(question: &Question, outer: u32, inner: u32) -> String {
+/// rounded, and their length makes up for that, so that the work is the same in all combinations. Between two
+/// meetings a thread does an equal part of its work, and after each but the last it takes over what the
+/// others wrote (`handed`, in ns).
+fn application(question: &Question, (outer, inner): (u32, u32), handed: u64) -> String {
     let own = simulated(question) / u64::from(outer);
     let regions = (libm::round(own as f64 / question.region.max(1) as f64) as u64).max(1);
     let region = own as f64 / regions as f64;
     let serial = region * f64::from(question.serial) / 100.0;
-    let part = libm::round((region - serial) / f64::from(inner)).max(1.0) as u64;
+    let meetings = if inner == 1 { 1 } else { question.meetings.max(1) };
+    let part = (region - serial) / f64::from(inner) / f64::from(meetings);
+    let part = libm::round(part).max(1.0) as u64;
     let serial = libm::round(serial) as u64;
     let spread = match question.spread {
         0 => String::new(),
@@ -249,7 +284,15 @@ fn application(question: &Question, outer: u32, inner: u32) -> String {
     let group = if question.quota.is_some() { ", cgroup: box" } else { "" };
     let (threads, body) = match inner {
         1 => (String::new(), format!("run {}{spread}", length(part))),
-        _ => (format!("threads: {inner}, "), format!("parallel {{ run {}{spread} }}", length(part))),
+        _ => {
+            let run = format!("run {}{spread}", length(part));
+            let take = if handed == 0 { String::new() } else { format!("; run {}", length(handed)) };
+            let inside = match meetings - 1 {
+                0 => String::new(),
+                more => format!("repeat {more} {{ {run}; barrier{take} }}; "),
+            };
+            (format!("threads: {inner}, "), format!("parallel {{ {inside}{run} }}"))
+        }
     };
     format!(
         "apps.pool={{ copies: {outer}, runtime: {}{group}, program: {{ {threads}code: \"repeat \
@@ -261,7 +304,8 @@ fn application(question: &Question, outer: u32, inner: u32) -> String {
 /// The work that is simulated, in ns.
 fn simulated(question: &Question) -> u64 {
     let quota = question.quota.map_or(0, |milli| milli.saturating_mul(PERIOD_NS / 1_000));
-    let most = question.region.saturating_mul(MOST_REGIONS).max(quota.saturating_mul(PERIODS));
+    let regions = (MOST_REGIONS / u64::from(question.meetings.max(1))).max(LEAST_REGIONS);
+    let most = question.region.saturating_mul(regions).max(quota.saturating_mul(PERIODS));
     question.work.min(most).max(1)
 }
 

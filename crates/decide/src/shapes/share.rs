@@ -79,6 +79,9 @@ pub struct Advice {
     pub factors: Vec<Factor>,
     /// The factor that is advised.
     pub factor: usize,
+    /// A factor of which the interval includes both gain and loss, so that nothing is advised; none where the
+    /// answer is certain.
+    pub undecided: Option<usize>,
     /// The pairs, the largest gain first.
     pub pairs: Vec<Pair>,
     /// Programs that are better left alone: beside a job of the mix they and it do less than by taking
@@ -174,6 +177,16 @@ fn advised(factors: &[Factor]) -> usize {
     best.map_or(1, |best| best.factor)
 }
 
+/// The smallest factor of which the interval includes both gain and loss, where no factor certainly gains.
+fn undecided(factors: &[Factor], advised: usize) -> Option<usize> {
+    let both = |factor: &&Factor| match (factor.throughput.low, factor.throughput.high) {
+        (Some(low), Some(high)) => low < 1.0 - PAYS && high > 1.0 + PAYS,
+        _ => false,
+    };
+    let open = factors.iter().filter(|factor| factor.factor > 1).find(both);
+    open.filter(|_| advised < 2).map(|factor| factor.factor)
+}
+
 /// Runs the programs of a mix together, and says what a node gains when they share it.
 ///
 /// # Errors
@@ -205,6 +218,7 @@ pub fn advise(
     let factors: Vec<Factor> =
         (1..=most).map(|factor| node.factor(factor)).collect::<Option<_>>().ok_or_else(missing)?;
     let factor = advised(&factors);
+    let open = undecided(&factors, factor);
     let flips = flips::of((programs, policies), &node, factor, means)?;
     let by_itself = alone_better(&node, factor);
     let name = |program: &usize| alone[*program].program.clone();
@@ -218,8 +232,9 @@ pub fn advise(
         origin: mix.origin.clone(),
         mix: alone.iter().zip(&shares).map(|(alone, share)| (alone.program.clone(), *share)).collect(),
         factor,
+        undecided: open,
         pairs: pairs(&node),
-        typed: typed::lines(factor, &sharing, &alone_names),
+        typed: if open.is_some() { Vec::new() } else { typed::lines(factor, &sharing, &alone_names) },
         alone: alone_names,
         flips,
         doubts: doubts((programs, &groups), effort, mix, incomplete),
@@ -260,6 +275,16 @@ fn alone_better(node: &Node<'_>, factor: usize) -> Vec<usize> {
         .collect()
 }
 
+/// Under `PIN` each job begins again at the first cpu, while a batch system gives each job cpus of its own.
+fn same_cpus(policy: &str) -> Option<String> {
+    let pin = policy.contains("PIN") && !policy.contains("cpus") && !policy.contains("none");
+    pin.then(|| {
+        "Under PIN all jobs are bound to the same first cpus, and others may stay idle, while a batch system \
+         gives each job hardware threads of its own: compare with --policy LOAD."
+            .to_owned()
+    })
+}
+
 fn doubts(
     (programs, groups): (&Programs, &[Together]),
     effort: Effort,
@@ -268,7 +293,28 @@ fn doubts(
 ) -> Vec<String> {
     let not = "Not in it: disks, networks, and jobs on several nodes; all jobs fit into memory together.";
     let mut doubts: Vec<String> = mix.left_out.iter().cloned().chain(incomplete).collect();
+    doubts.extend(same_cpus(&programs.policy));
     doubts.push(not.to_owned());
     doubts.extend(crate::matrix::doubts_of(groups, programs, effort));
     doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factor(factor: usize, low: f64, high: f64) -> Factor {
+        let throughput = Estimate { mean: f64::midpoint(low, high), low: Some(low), high: Some(high) };
+        Factor { factor, throughput, worst: 1.0, whose: String::new(), losing: 0.0 }
+    }
+
+    #[test]
+    fn an_interval_with_gain_and_loss_gives_no_verdict() {
+        let one = || factor(1, 1.0, 1.0);
+        let of = |factors: &[Factor]| undecided(factors, advised(factors));
+        assert_eq!(of(&[one(), factor(2, 0.68, 1.11)]), Some(2), "both");
+        assert_eq!(of(&[one(), factor(2, 0.68, 0.9)]), None, "a certain loss");
+        assert_eq!(of(&[one(), factor(2, 0.995, 1.005)]), None, "neither");
+        assert_eq!(of(&[one(), factor(2, 1.2, 1.4), factor(3, 0.8, 1.6)]), None, "two certainly gain");
+    }
 }

@@ -69,7 +69,8 @@ pub struct Layer {
 /// How tasks wait at barriers and for messages. `simulated` tells what it is in a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Waiting {
-    /// As the library does without any setting.
+    /// As the library does without any setting. Typed as the value that stands for it where there is one, so
+    /// that it also holds where another value is set; [`None`] says nothing.
     Default,
     /// They sleep at once.
     Sleep,

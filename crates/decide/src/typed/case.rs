@@ -1,6 +1,6 @@
 //! One program in one dialect, with what follows from its settings: what the rows of the table ask.
 
-use super::advice::{Dialect, Layer, Lever, Node, Place, Program, Shared, Waiting};
+use super::advice::{Dialect, Layer, Lever, Node, Place, Program, Shared};
 use super::layout::{Placing, mask, placing, whole};
 use super::libraries::{MPI, OPENMP, command};
 
@@ -47,14 +47,13 @@ impl<'a> Case<'a> {
         let program = self.program;
         let set = |layer: &Option<Layer>| layer.as_ref().is_some_and(|layer| layer.set);
         let waits = |layer: &Option<Layer>| layer.as_ref().and_then(|layer| layer.wait);
-        let asks = |wait: Option<Waiting>| wait.is_some_and(|wait| wait != Waiting::Default);
         match lever {
             Lever::Processes => set(&program.processes),
             Lever::Threads => set(&program.threads),
             Lever::Place => program.place.is_some(),
             Lever::Cpus => self.mask.is_some(),
-            Lever::WaitOfProcesses => asks(waits(&program.processes)),
-            Lever::WaitOfThreads => asks(waits(&program.threads)),
+            Lever::WaitOfProcesses => waits(&program.processes).is_some(),
+            Lever::WaitOfThreads => waits(&program.threads).is_some(),
             Lever::Pages => program.pages.is_some(),
             Lever::Nice => program.nice.is_some(),
             Lever::Quota => program.quota.is_some(),

@@ -301,6 +301,18 @@ fn site(told: &[Told<'_>]) -> Vec<Line> {
     lines
 }
 
+/// The systems that start a program as such: the launchers of its library of MPI, a shell without one, and
+/// Slurm.
+fn starting(program: &Program) -> Vec<Dialect> {
+    let own = LAUNCHERS.iter().map(|(dialect, ..)| *dialect);
+    let mut own: Vec<Dialect> = own.filter(|dialect| launcher(*dialect, program).is_some()).collect();
+    if own.is_empty() {
+        own.push(Dialect::Shell);
+    }
+    own.push(Dialect::Slurm);
+    own
+}
+
 /// What is asked and said nowhere.
 fn unsaid(advice: &Advice, node: &Node<'_>, dialects: &[Dialect], all: &[Told<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -312,10 +324,21 @@ fn unsaid(advice: &Advice, node: &Node<'_>, dialects: &[Dialect], all: &[Told<'_
             .filter(|told| std::ptr::eq(told.case.program, program))
             .flat_map(|told| told.said.iter().flat_map(|(row, _)| row.levers.iter().copied()))
             .collect();
+        let note = |text| Line {
+            dialect: *dialect,
+            programs: vec![program.name.clone()],
+            kind: Kind::Note,
+            text,
+            settings: Vec::new(),
+        };
+        if !dialects.iter().any(|dialect| started(*dialect, program, dialects)) {
+            if remarks::LEVERS.iter().any(|lever| case.asks(*lever)) {
+                lines.push(note(remarks::not_started(program, dialects, &starting(program))));
+            }
+            continue;
+        }
         for lever in remarks::LEVERS.iter().filter(|lever| case.asks(**lever) && !done.contains(lever)) {
-            let text = remarks::unsaid(program, *lever, dialects);
-            let programs = vec![program.name.clone()];
-            lines.push(Line { dialect: *dialect, programs, kind: Kind::Note, text, settings: Vec::new() });
+            lines.push(note(remarks::unsaid(program, *lever, dialects)));
         }
     }
     lines

@@ -61,6 +61,11 @@ const REMARKS: &[Remark] = &[
         },
     },
     Remark {
+        dialects: WITH_VARIABLES,
+        holds: values::without_policy,
+        text: |case| format!("# {}: with OMP_WAIT_POLICY unset", name(case.program)),
+    },
+    Remark {
         dialects: &[Dialect::Slurm, Dialect::OpenMpi, Dialect::IntelMpi, Dialect::Mpich],
         holds: values::threads_float,
         text: |case| format!("# {}: threads move inside the cpus of their process", name(case.program)),
@@ -100,7 +105,7 @@ pub(super) fn of(case: &Case<'_>) -> Vec<String> {
 /// What tasks are to do, after "by which its threads".
 fn doing(wait: Waiting) -> String {
     match wait {
-        Waiting::Default => "wait".to_owned(),
+        Waiting::Default => "wait as by default".to_owned(),
         Waiting::Sleep => "sleep at once".to_owned(),
         Waiting::Yield => "yield and never sleep".to_owned(),
         Waiting::Spin => "poll without end".to_owned(),
@@ -109,12 +114,30 @@ fn doing(wait: Waiting) -> String {
     }
 }
 
+/// That none of some systems starts a program: launchers of MPI start the processes of their own libraries.
+/// `own`: those that do.
+pub(super) fn not_started(program: &Program, dialects: &[Dialect], own: &[Dialect]) -> String {
+    let names = |dialects: &[Dialect]| {
+        let names: Vec<String> = dialects.iter().map(|dialect| dialect.name().to_owned()).collect();
+        notation::number::listed(&names)
+    };
+    let what = match &program.processes {
+        Some(layer) => format!("processes of {}", notation::neutral::line(&layer.runtime)),
+        None => "a program without processes of MPI".to_owned(),
+    };
+    format!("# {}: {what} cannot be set by {}: ask for {}", name(program), names(dialects), names(own))
+}
+
 /// That a setting cannot be typed.
 pub(super) fn unsaid(program: &Program, lever: Lever, dialects: &[Dialect]) -> String {
     let of = |layer: &Option<Layer>, who: &str| {
         let layer = layer.as_ref()?;
-        let wait = layer.wait.map(doing)?;
         let runtime = notation::neutral::line(&layer.runtime).into_owned();
+        if layer.wait == Some(Waiting::Default) {
+            let name = name(program);
+            return Some(format!("# {name}: set nothing by which {who} of {runtime} wait in another way"));
+        }
+        let wait = layer.wait.map(doing)?;
         Some(format!("# {}: no setting of {runtime} is known by which {who} {wait}", name(program)))
     };
     let own = |layer: &Option<Layer>, one: &str, many: &str| {

@@ -69,9 +69,11 @@ pub(super) fn wait_policy_gnu(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// `KMP_BLOCKTIME`: milliseconds, or with a unit where these are not whole.
+/// `KMP_BLOCKTIME`: milliseconds, or with a unit where these are not whole. By default the block time that is
+/// simulated, which libraries on hybrid processors do not have.
 pub(super) fn block_time(case: &Case<'_>) -> Option<String> {
     match threads_wait(case)? {
+        Waiting::Default => waits::default_of("libomp", "block_time").map(|ns| (ns / 1_000_000).to_string()),
         Waiting::Yield | Waiting::Spin => Some("infinite".to_owned()),
         Waiting::SpinFor(ns) if ns % 1_000_000 == 0 => Some((ns / 1_000_000).to_string()),
         Waiting::SpinFor(ns) => Some(format!("{}us", (ns / 1_000).max(1))),
@@ -88,21 +90,36 @@ pub(super) fn block_time_intel(case: &Case<'_>) -> Option<String> {
     }
 }
 
+/// `KMP_LIBRARY`, before which `OMP_WAIT_POLICY` does not count (kmp_settings.cpp, rival settings).
 pub(super) fn library(case: &Case<'_>) -> Option<String> {
-    (threads_wait(case)? == Waiting::Spin).then(|| "turnaround".to_owned())
+    match threads_wait(case)? {
+        Waiting::Default => Some("throughput".to_owned()),
+        Waiting::Spin => Some("turnaround".to_owned()),
+        _ => None,
+    }
 }
 
 /// A number of polls (`GOMP_SPINCOUNT`, `O64_OMP_SPIN_COUNT`), for a time by the length of a poll in the
 /// model.
 pub(super) fn spin_count(case: &Case<'_>) -> Option<String> {
     let layer = case.program.threads.as_ref()?;
-    waits::polls(&layer.runtime, layer.wait?).map(|polls| polls.to_string())
+    let polls = match layer.wait? {
+        Waiting::Default => waits::default_of(&layer.runtime, "spin_count"),
+        wait => waits::polls(&layer.runtime, wait),
+    };
+    polls.map(|polls| polls.to_string())
+}
+
+/// Whether libgomp is to wait as by default: `GOMP_SPINCOUNT` alone says that only without `OMP_WAIT_POLICY`.
+pub(super) fn without_policy(case: &Case<'_>) -> bool {
+    let of = |layer: &Layer| layer.runtime == "libgomp" && layer.wait == Some(Waiting::Default);
+    case.program.threads.as_ref().is_some_and(of)
 }
 
 pub(super) fn idle_sun(case: &Case<'_>) -> Option<String> {
     match threads_wait(case)? {
         Waiting::Sleep => Some("sleep".to_owned()),
-        Waiting::Spin => Some("spin".to_owned()),
+        Waiting::Spin | Waiting::Default => Some("spin".to_owned()),
         Waiting::SpinFor(ns) => Some(format!("sleep({}us)", (ns / 1_000).max(1))),
         _ => None,
     }
@@ -110,9 +127,13 @@ pub(super) fn idle_sun(case: &Case<'_>) -> Option<String> {
 
 // How processes wait.
 
-/// `mpi_yield_when_idle` of Open MPI.
+/// `mpi_yield_when_idle` of Open MPI. By default it is on with more processes than cores.
 pub(super) fn yield_when_idle(case: &Case<'_>) -> Option<String> {
-    match processes_wait(case)? {
+    let layer = case.program.processes.as_ref()?;
+    match layer.wait? {
+        Waiting::Default if layer.runtime == "openmpi" => {
+            Some(if oversubscribe(case).is_some() { "1" } else { "0" }.to_owned())
+        }
         Waiting::Yield => Some("1".to_owned()),
         Waiting::Spin => Some("0".to_owned()),
         _ => None,
@@ -137,6 +158,7 @@ pub(super) fn intel_yield(case: &Case<'_>) -> Option<String> {
 
 pub(super) fn polls_before_yield(case: &Case<'_>) -> Option<String> {
     match processes_wait(case)? {
+        Waiting::Default => waits::default_of("mpich2", "message_polls").map(|polls| polls.to_string()),
         Waiting::Spin => Some("0".to_owned()),
         Waiting::Yield => Some("1".to_owned()),
         Waiting::SpinCount(count) => Some(count.max(1).to_string()),

@@ -98,8 +98,13 @@ fn plain(wait: Waiting) -> Vec<Pair> {
 
 /// How long a poll of a runtime takes in the registry, in ns, where it counts polls.
 pub(crate) fn step(runtime: &str) -> Option<u64> {
+    default_of(runtime, "spin_step")
+}
+
+/// The default of a parameter of a runtime in the registry.
+pub(super) fn default_of(runtime: &str, name: &str) -> Option<u64> {
     let parameters = RUNTIMES.find(runtime)?.parameters;
-    parameters.iter().find(|parameter| parameter.name == "spin_step").map(|parameter| parameter.default)
+    parameters.iter().find(|parameter| parameter.name == name).map(|parameter| parameter.default)
 }
 
 /// Number of polls of a runtime that counts them; a time counts as so many polls of the length that the

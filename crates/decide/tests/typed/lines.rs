@@ -260,7 +260,7 @@ fn settings_that_programs_share_are_said_once() {
 fn leaving_it_as_it_is_has_no_lines() {
     let host = Host::small();
     let programs = vec![
-        Program { threads: there("libgomp", 4, Some(Waiting::Default)), ..cg() },
+        Program { threads: there("libgomp", 4, None), ..cg() },
         Program { processes: there("openmpi", 8, None), ..cg() },
     ];
     assert!(host.typed(&Advice { programs, ..Advice::default() }, &Dialect::ALL).is_empty());
@@ -295,4 +295,54 @@ fn each_program_is_started_once_in_the_usual_dialects() {
     let advice = Advice { programs: vec![job, api], ..Advice::default() };
     assert_eq!(usual(&advice), [Dialect::Shell, Dialect::OpenMpi]);
     assert_eq!(host.typed(&advice, &usual(&advice)), ["GOMAXPROCS=2 api", "mpirun -np 4 cg"]);
+}
+
+/// What the libraries do without any setting is typed as its value, as another one may be set.
+#[test]
+fn the_default_way_to_wait_is_typed_for_all_runtimes() {
+    let host = Host::small();
+    let wait = Some(Waiting::Default);
+    let threads = |runtime| host.one(Program { threads: there(runtime, 4, wait), ..cg() }, Dialect::Shell);
+    assert_eq!(threads("libgomp"), ["GOMP_SPINCOUNT=300000 cg", "# cg: with OMP_WAIT_POLICY unset"]);
+    assert_eq!(threads("libomp"), ["KMP_LIBRARY=throughput KMP_BLOCKTIME=200 cg"]);
+    assert_eq!(threads("open64"), ["O64_OMP_SPIN_COUNT=20000 cg"]);
+    let text = ["# cg: set nothing by which threads of block wait in another way"];
+    assert_eq!(threads("block"), text);
+    let ranks = |number| {
+        let program = Program { processes: there("openmpi", number, wait), ..cg() };
+        host.one(program, Dialect::OpenMpi)
+    };
+    assert_eq!(ranks(4), ["mpirun -np 4 --mca mpi_yield_when_idle 0 cg"]);
+    assert_eq!(ranks(5), ["mpirun -np 5 --oversubscribe --mca mpi_yield_when_idle 1 cg"]);
+}
+
+#[test]
+fn every_way_to_wait_of_every_runtime_is_typed_or_said() {
+    let host = Host::small();
+    for decide::ways::Ways { runtime, .. } in decide::ways::WAYS {
+        let processes = *runtime == "openmpi";
+        for way in decide::ways::all(runtime) {
+            let layer = there(runtime, 4, Some(*way));
+            let program = if processes {
+                Program { processes: layer, ..cg() }
+            } else {
+                Program { threads: layer, ..cg() }
+            };
+            for dialect in Dialect::ALL {
+                let lines = host.one(program.clone(), dialect);
+                assert!(!lines.is_empty(), "{runtime} {way:?} {dialect:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_launcher_of_another_library_is_named() {
+    let host = Host::small();
+    let job = Program { processes: layer("openmpi", 4, None), place: Some(Place::Unbound), ..cg() };
+    let text = "# cg: processes of openmpi cannot be set by intel-mpi: ask for open-mpi and slurm";
+    assert_eq!(host.one(job, Dialect::IntelMpi), [text]);
+    let team = Program { threads: layer("libgomp", 4, None), ..cg() };
+    let text = "# cg: a program without processes of MPI cannot be set by mpich: ask for shell and slurm";
+    assert_eq!(host.one(team, Dialect::Mpich), [text]);
 }

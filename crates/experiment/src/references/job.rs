@@ -177,7 +177,9 @@ fn homes(spec: &AppSpec, allowed: Option<&CpuSet>, machine: &Machine) -> f64 {
     };
     let of = |profile: &MemoryProfile| match profile.pages {
         Pages::FirstTouch | Pages::NextTouch | Pages::Team => touched(),
-        Pages::Master | Pages::Node(_) => 1,
+        // One of each process.
+        Pages::Master => touched().min(spec.tasks.div_ceil(spec.process().max(1)) as usize),
+        Pages::Node(_) => 1,
         Pages::Interleaved => machine.nodes() as usize,
     };
     let waits = spec.program.profiles().iter().filter(|profile| profile.demand > 0);

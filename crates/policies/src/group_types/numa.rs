@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Locality, System, TaskState, View, Why};
+use sim_core::ids::{CpuId, NodeId, TaskId};
+use sim_core::policy::{Locality, PageGroup, System, TaskState, View, Why};
 
 use super::average::FINE;
 use super::domains::{Domain, Kind};
@@ -42,7 +42,7 @@ struct Best {
 struct Search {
     task: TaskId,
     from: CpuId,
-    group: Option<AppId>,
+    group: Option<PageGroup>,
     load: i64,
     source: Node,
     target: Node,
@@ -112,11 +112,11 @@ fn more_faults(view: &dyn View, task: TaskId, of_group: bool, (there, here): (No
     share(there) - share(here)
 }
 
-/// The nodes on which an application has more than a third of the tasks of the fullest one
+/// The nodes on which a group has more than a third of the tasks of the fullest one
 /// (`numa_group_count_active_nodes`).
-fn active_nodes(view: &dyn View, app: AppId) -> usize {
+fn active_nodes(view: &dyn View, group: PageGroup) -> usize {
     let mut tasks = vec![0u64; view.machine().nodes() as usize];
-    for task in view.app(app).task_ids().map(|id| view.task(id)) {
+    for task in group.task_ids().map(|id| view.task(id)) {
         if !matches!(task.state, TaskState::New | TaskState::Exited) {
             tasks[view.machine().node_of(task.cpu).0 as usize] += 1;
         }

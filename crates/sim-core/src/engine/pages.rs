@@ -6,9 +6,9 @@ use crate::contention::{ClassId, Origin};
 use crate::engine::numa::{Faults, Group, Pass};
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode, Task};
-use crate::ids::{AppId, CpuId, NodeId, TaskId};
+use crate::ids::{CpuId, NodeId, TaskId};
 use crate::machine::Level;
-use crate::policy::{Locality, TaskState};
+use crate::policy::{Locality, PageGroup, TaskState};
 use crate::program::{Pages, Touch};
 use crate::rng::{Purpose, below, key, next};
 use crate::run_queue::real_time::is_of_class;
@@ -65,8 +65,11 @@ impl Shared<'_> {
         let transfer = self.apps[app].transfer_source(id, task);
         let from = match transfer {
             Some(rank) => rank,
-            None if pages == Pages::Master && self.scans.is_empty() => 0,
-            None if pages == Pages::Team => return Origin::at(self.team_pages(app)),
+            None if pages == Pages::Master && self.scans.is_empty() => {
+                let record = &self.apps[app];
+                record.mates(record.rank(id)).start
+            }
+            None if pages == Pages::Team => return Origin::at(self.team_pages(id)),
             None => return Origin::at(own),
         };
         let source = &self.tasks[self.apps[app].task(from)];
@@ -80,16 +83,20 @@ impl Shared<'_> {
         }
     }
 
-    /// The code of pages on the home nodes of an application's tasks, in proportion to the tasks that have
+    /// The code of pages on the home nodes of the tasks of a process, in proportion to the tasks that have
     /// their home there.
-    fn team_pages(&mut self, id: AppId) -> NodeId {
-        let app = &mut self.apps[id];
-        if let Some(known) = app.team_pages.node() {
+    fn team_pages(&mut self, id: TaskId) -> NodeId {
+        let app = &mut self.apps[self.tasks[id].app()];
+        let (rank, process) = (app.rank(id), app.process_of(id));
+        if let Some(known) = app.team_pages.get(process).and_then(|pages| pages.node()) {
             return known;
         }
-        let homes = (0..app.tasks).filter_map(|rank| self.tasks[app.task(rank)].home.node());
+        let homes = app.mates(rank).filter_map(|rank| self.tasks[app.task(rank)].home.node());
         let pages = self.segments.memory.home(homes.map(|home| (home, 1)));
-        app.team_pages = MaybeNode::at(pages);
+        if app.team_pages.len() <= process {
+            app.team_pages.resize(process + 1, MaybeNode::NONE);
+        }
+        app.team_pages[process] = MaybeNode::at(pages);
         pages
     }
 
@@ -139,13 +146,13 @@ impl Shared<'_> {
         }
     }
 
-    /// The data of a task, as a master every task's that no task has touched yet, lie where it ran while it
-    /// touched them, or where it runs if that took no time.
+    /// The data of a task, as a master those of every task of its process that no task has touched yet, lie
+    /// where it ran while it touched them, or where it runs if that took no time.
     pub(crate) fn touch(&mut self, cpu: CpuId, id: TaskId) {
         let (app, node) = (self.tasks[id].app(), self.touched_pages(cpu, id));
         self.settle_home(id, node);
         if self.apps[app].runtime.startup.touch == Touch::Master {
-            for rank in 0..self.apps[app].tasks {
+            for rank in self.apps[app].mates(self.apps[app].rank(id)) {
                 let other = self.apps[app].task(rank);
                 self.settle_home(other, node);
             }
@@ -163,11 +170,12 @@ impl Shared<'_> {
         })
     }
 
-    /// Where rank 0 has touched the pages of the current operation of another task, if it has done that for
-    /// all. Under automatic NUMA balancing they leave that place one by one.
+    /// Where the first task of its process has touched the pages of the current operation of another task, if
+    /// it has done that for all. Under automatic NUMA balancing they leave that place one by one.
     fn master_node(&self, id: TaskId) -> Option<NodeId> {
         let task = &self.tasks[id];
-        let master = self.apps[task.app()].first;
+        let app = &self.apps[task.app()];
+        let master = app.task(app.mates(app.rank(id)).start);
         if self.segments.memory.pages(task.profile) != Pages::Master || master == id {
             return None;
         }
@@ -185,7 +193,11 @@ impl Shared<'_> {
     /// A task's pages are somewhere else from now on.
     pub(crate) fn set_home(&mut self, id: TaskId, home: MaybeNode) {
         self.tasks[id].home = home;
-        self.apps[self.tasks[id].app()].team_pages = MaybeNode::NONE;
+        let app = &mut self.apps[self.tasks[id].app()];
+        let process = app.process_of(id);
+        if let Some(pages) = app.team_pages.get_mut(process) {
+            *pages = MaybeNode::NONE;
+        }
     }
 
     /// Automatic NUMA balancing scans the pages that the task uses; not those of the real-time class
@@ -265,11 +277,12 @@ impl Shared<'_> {
         let (app, memory) = (&self.apps[task.app()], &self.segments.memory);
         let (rank, here) = (app.rank(id), memory.node(cpu));
         let shared = memory.pages(task.profile) == Pages::Team;
-        let tasks = || (0..app.tasks).map(|rank| &self.tasks[app.task(rank)]);
+        let mates = app.mates(rank);
+        let tasks = || mates.clone().map(|rank| &self.tasks[app.task(rank)]);
         let exists = |task: &Task| !matches!(task.state, TaskState::New | TaskState::Exited);
         let group = shared.then(|| Group {
             tasks: memory.counts(tasks().filter(|task| exists(task)).map(|task| memory.node(task.cpu))),
-            pages: self.group_pages(task.app()),
+            pages: self.group_pages(id),
         });
         let pass = Pass {
             here,
@@ -283,17 +296,18 @@ impl Shared<'_> {
             if !shared {
                 return (rank, here);
             }
-            let other = below(u64::from(app.tasks), next(&mut drawn)) as u32;
+            let other = mates.start + below(mates.len() as u64, next(&mut drawn)) as u32;
             let task = &self.tasks[app.task(other)];
             if other == rank || !exists(task) { (rank, here) } else { (other, memory.node(task.cpu)) }
         };
         self.scans[id].pass(&pass, touch)
     }
 
-    /// How much of the pages of all tasks of an application is on each node, 65,536 parts of each.
-    fn group_pages(&self, app: AppId) -> Vec<u64> {
-        let app = &self.apps[app];
-        let homes = (0..app.tasks).filter_map(|rank| self.tasks[app.task(rank)].home.node());
+    /// How much of the pages of all tasks of a task's process is on each node, 65,536 parts of each.
+    fn group_pages(&self, id: TaskId) -> Vec<u64> {
+        let app = &self.apps[self.tasks[id].app()];
+        let mates = app.mates(app.rank(id));
+        let homes = mates.filter_map(|rank| self.tasks[app.task(rank)].home.node());
         self.segments.memory.counts(homes)
     }
 
@@ -314,7 +328,11 @@ impl Shared<'_> {
             return None;
         }
         let scan = &self.scans[id];
-        let group = scan.grouped.then(|| self.tasks[id].app());
+        let group = scan.grouped.then(|| {
+            let app = &self.apps[self.tasks[id].app()];
+            let mates = app.mates(app.rank(id));
+            PageGroup { first: app.task(mates.start), tasks: mates.len() as u32 }
+        });
         Some(Locality { preferred: scan.preferred.node()?, group })
     }
 
@@ -326,7 +344,7 @@ impl Shared<'_> {
         if !of_group {
             return self.scans[id].share(node);
         }
-        let pages = self.group_pages(self.tasks[id].app());
+        let pages = self.group_pages(id);
         let there = pages.get(node.0 as usize).copied().unwrap_or(0);
         1_000 * there / pages.iter().sum::<u64>().max(1)
     }

@@ -17,9 +17,7 @@ use crate::engine::rounds::Rounds;
 use crate::engine::sampling::Sampling;
 use crate::engine::segments::Segments;
 use crate::engine::shared::Shared;
-use crate::engine::state::{
-    App, Boxed, Cpu, History, Look, MaybeNode, Own, OwnRuntime, ProcessId, RunObjects, Task,
-};
+use crate::engine::state::{App, Boxed, Cpu, History, Look, Own, OwnRuntime, ProcessId, RunObjects, Task};
 use crate::engine::ticks::Ticks;
 use crate::engine::watch::Watch;
 use crate::engine::{Admitted, Engine, Simulation};
@@ -130,7 +128,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         yields,
         passes: 0,
         rebinds: spec.rebinds.into_iter().map(affinity).collect(),
-        team_pages: MaybeNode::NONE,
+        team_pages: Vec::new(),
         touched: Vec::new(),
         faults_until: Vec::new(),
         forked: 0,

@@ -19,7 +19,8 @@ impl Engine<'_> {
         self.shared.apps[app].first_run.get_or_insert(now);
         let startup = self.shared.apps[app].runtime.startup;
         let rank = self.shared.apps[app].rank(id);
-        if rank == 0 && startup.touch == Touch::Master && self.touches(cpu) {
+        let first = rank.is_multiple_of(self.shared.apps[app].process);
+        if first && startup.touch == Touch::Master && self.touches(cpu) {
             return true;
         }
         let record = &self.shared.apps[app];
@@ -50,7 +51,7 @@ impl Engine<'_> {
         self.arrive(cpu);
     }
 
-    /// The current task begins to touch its data, and as a master every task's; false when that is done or
+    /// The current task begins to touch its data, and as a master those of its process; false when that is done or
     /// takes no time.
     fn touches(&mut self, cpu: CpuId) -> bool {
         let id = self.cpus[cpu].current;

@@ -70,7 +70,8 @@ pub enum Touch {
     /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before
     /// any barrier: one page fault per page, and its working set written once, at the rate of one core.
     Each,
-    /// Rank 0 touches every task's data so as soon as it first runs, before it creates anyone.
+    /// The first rank of each process touches the data of all its tasks so as soon as it first runs, before
+    /// it creates anyone.
     Master,
 }
 

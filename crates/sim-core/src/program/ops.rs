@@ -14,9 +14,10 @@ pub enum Pages {
     /// As `FirstTouch`, but the pages follow a task that computes on another node (next touch): they are
     /// copied once.
     NextTouch,
-    /// On the home node of rank 0, which initialised the data for all.
+    /// On the home node of the first rank of the task's process ([`super::AppSpec::process`]), which
+    /// initialised the data of all its tasks. Processes share no memory.
     Master,
-    /// On the home nodes of all tasks of the application, as many as have their home there: each task first
+    /// On the home nodes of all tasks of the process, as many as have their home there: each task first
     /// touched a part of data that all then use at random.
     Team,
     /// Spread over all nodes.

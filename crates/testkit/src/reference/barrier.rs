@@ -15,6 +15,16 @@ impl Reference<'_> {
         self.apps[app].first + rank as usize
     }
 
+    /// All tasks of the process of a task, the first one first.
+    pub(super) fn process_mates(&self, t: usize) -> Vec<usize> {
+        let threads = self.apps[self.tasks[t].app].spec.process();
+        let alike = |other: usize| {
+            let (one, other) = (&self.tasks[t], &self.tasks[other]);
+            one.app == other.app && one.rank / threads == other.rank / threads
+        };
+        (0..self.tasks.len()).filter(|other| alike(*other)).collect()
+    }
+
     pub(super) fn node(&self, c: usize) -> u32 {
         self.machine.node_of(CpuId(c as u32)).0
     }

@@ -69,24 +69,27 @@ impl Reference<'_> {
         self.take_over(t);
         let own = *self.tasks[t].home.get_or_insert(here);
         let stays = self.balances().is_none();
-        let master = (self.tasks[t].profile.pages == Pages::Master && stays).then_some(0);
-        let Some(rank) = self.tasks[t].source.or(master) else { return own };
-        let other = &self.tasks[self.task(self.tasks[t].app, rank)];
+        let master =
+            (self.tasks[t].profile.pages == Pages::Master && stays).then(|| self.process_mates(t)[0]);
+        let source = self.tasks[t].source.map(|rank| self.task(self.tasks[t].app, rank));
+        let Some(owner) = source.or(master) else { return own };
+        let other = &self.tasks[owner];
         other.home.unwrap_or_else(|| self.node(other.cpu))
     }
 
     /// Shares of the nodes, 1/65,536, in the pages of the current operation, if these lie on several nodes:
-    /// those of the task whose pages they are, or in the pages of a team those of all tasks that have a home.
+    /// those of the task whose pages they are, or in the pages of a team those of all tasks of its process
+    /// that have a home.
     pub(super) fn page_shares(&self, t: usize) -> Option<Arc<[u64]>> {
         let task = &self.tasks[t];
         let owner = match (task.source, task.profile.pages) {
             (Some(rank), _) => self.task(task.app, rank),
-            (None, Pages::Master) if self.balances().is_none() => self.task(task.app, 0),
+            (None, Pages::Master) if self.balances().is_none() => self.process_mates(t)[0],
             (None, Pages::FirstTouch | Pages::NextTouch | Pages::Master) => t,
             (None, Pages::Interleaved | Pages::Node(_)) => return None,
             (None, Pages::Team) => {
                 let mut pages = vec![0; self.machine.nodes() as usize];
-                for other in self.tasks.iter().filter(|other| other.app == task.app) {
+                for other in self.process_mates(t).into_iter().map(|other| &self.tasks[other]) {
                     match (&other.mixed, other.home) {
                         (Some(mixed), _) => {
                             (0..).zip(mixed.iter()).for_each(|(n, share): (usize, _)| pages[n] += share);

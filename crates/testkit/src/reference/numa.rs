@@ -1,9 +1,9 @@
 //! Automatic NUMA balancing in the reference engine: passes over the pages of tasks, hinting faults, and
 //! pages that follow.
 
-use sim_core::ids::{AppId, NodeId, TaskId};
+use sim_core::ids::{NodeId, TaskId};
 use sim_core::os::NumaBalancing;
-use sim_core::policy::{Locality, Policy, TaskState};
+use sim_core::policy::{Locality, PageGroup, Policy, TaskState};
 use sim_core::program::{MemoryProfile, Pages};
 use sim_core::rng::{Purpose, below, draw, key};
 
@@ -55,9 +55,10 @@ impl Reference<'_> {
         self.cpus[c].since + self.tasks[t].scan.next.saturating_sub(self.tasks[t].cpu_time)
     }
 
-    /// A task other than rank 0 takes over the place of the pages that this one touched for all.
+    /// A task other than the first one of its process takes over the place of the pages that this one touched
+    /// for all.
     pub(super) fn take_over(&mut self, t: usize) {
-        let master = self.task(self.tasks[t].app, 0);
+        let master = self.process_mates(t)[0];
         let takes = self.balances().is_some() && self.tasks[t].profile.pages == Pages::Master;
         if takes && self.tasks[t].home.is_none() && t != master {
             let there = self.node(self.tasks[master].cpu);
@@ -183,7 +184,10 @@ impl Reference<'_> {
     pub(super) fn locality_of(&self, t: usize) -> Option<Locality> {
         self.balances()?;
         let scan = &self.tasks[t].scan;
-        let group = scan.shares.then_some(AppId(self.tasks[t].app as u32));
+        let group = scan.shares.then(|| {
+            let mates = self.process_mates(t);
+            PageGroup { first: TaskId(mates[0] as u32), tasks: mates.len() as u32 }
+        });
         Some(Locality { preferred: NodeId(scan.preferred? as u32), group })
     }
 
@@ -193,7 +197,7 @@ impl Reference<'_> {
             return 0;
         }
         let (counts, elsewhere) = if of_group {
-            (self.whole_group(self.tasks[t].app).1, 0)
+            (self.whole_group(t).1, 0)
         } else {
             (self.tasks[t].scan.remembered.clone(), self.tasks[t].scan.everywhere.1)
         };
@@ -239,7 +243,8 @@ impl Reference<'_> {
         let end = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(PARTS)) as u64;
         let app = self.tasks[t].app;
         let shared = self.tasks[t].profile.pages == Pages::Team;
-        let (tasks, pages) = self.whole_group(app);
+        let (tasks, pages) = self.whole_group(t);
+        let mates = self.process_mates(t);
         let spread = u64::from(self.tasks[t].profile.shared).min(ONE);
         let start =
             key(self.options.seed, Purpose::HintingFault, t as u64).wrapping_add(self.tasks[t].cpu_time);
@@ -248,10 +253,9 @@ impl Reference<'_> {
             let mut toucher = (self.tasks[t].rank, self.node(c) as usize);
             if shared {
                 drawn += 1;
-                let rank = below(u64::from(self.apps[app].spec.tasks), draw(start, drawn)) as u32;
-                let other = self.task(app, rank);
+                let other = mates[below(mates.len() as u64, draw(start, drawn)) as usize];
                 if other != t && self.is_alive(other) {
-                    toucher = (rank, self.node(self.tasks[other].cpu) as usize);
+                    toucher = (self.tasks[other].rank, self.node(self.tasks[other].cpu) as usize);
                 }
             }
             let scan = &self.tasks[t].scan;
@@ -290,12 +294,12 @@ impl Reference<'_> {
         !matches!(self.tasks[t].state, TaskState::New | TaskState::Exited)
     }
 
-    /// How many tasks of an application there are on each node, and what of the pages of all, in 65,536ths of
-    /// those of one.
-    fn whole_group(&self, app: usize) -> (Vec<u64>, Vec<u64>) {
+    /// How many tasks of a task's process there are on each node, and what of the pages of all, in 65,536ths
+    /// of those of one.
+    fn whole_group(&self, of: usize) -> (Vec<u64>, Vec<u64>) {
         let nodes = self.machine.nodes() as usize;
         let (mut tasks, mut pages) = (vec![0; nodes], vec![0; nodes]);
-        for t in (0..self.tasks.len()).filter(|t| self.tasks[*t].app == app) {
+        for t in self.process_mates(of) {
             self.add_home(t, &mut pages);
             if self.is_alive(t) {
                 tasks[self.node(self.tasks[t].cpu) as usize] += ONE;
@@ -307,7 +311,7 @@ impl Reference<'_> {
     /// All pages have been marked once more: the preferred node and the next period follow.
     fn finish_scan(&mut self, c: usize, t: usize, (rules, bytes, threads): (&NumaBalancing, u64, u64)) {
         let here = self.node(c) as usize;
-        let (_, of_group) = self.whole_group(self.tasks[t].app);
+        let (_, of_group) = self.whole_group(t);
         let shared = self.tasks[t].profile.pages == Pages::Team;
         let scan = &mut self.tasks[t].scan;
         (scan.offset, scan.finished) = (0, scan.finished + 1);

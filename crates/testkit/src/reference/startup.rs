@@ -235,7 +235,7 @@ impl Reference<'_> {
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
         self.apps[app].first_run.get_or_insert(self.now);
         let startup = self.apps[app].spec.runtime.startup;
-        if startup.touch == Touch::Master && rank == 0 && self.touches(c, t, overhead) {
+        if startup.touch == Touch::Master && self.process_mates(t)[0] == t && self.touches(c, t, overhead) {
             return true;
         }
         let by_team = self.by_team(app);
@@ -268,8 +268,8 @@ impl Reference<'_> {
         barrier
     }
 
-    /// Begins to write the next part of its data, or of everybody's; false when there is nothing left to
-    /// write.
+    /// Begins to write the next part of its data, or of those of its process; false when there is nothing
+    /// left to write.
     fn touches(&mut self, c: usize, t: usize, overhead: Overhead) -> bool {
         if self.tasks[t].home.is_some() {
             return false;
@@ -295,7 +295,7 @@ impl Reference<'_> {
         true
     }
 
-    /// All pages that a task touches, or touches for everybody.
+    /// All pages that a task touches, or touches for everybody in its process.
     fn pages_to_touch(&self, t: usize) -> u64 {
         let spec = &self.apps[self.tasks[t].app].spec;
         let mut bytes = 0u128;
@@ -305,7 +305,7 @@ impl Reference<'_> {
             }
         }
         if spec.runtime.startup.touch == Touch::Master {
-            bytes *= u128::from(spec.tasks);
+            bytes *= self.process_mates(t).len() as u128;
         }
         bytes.div_ceil(4_096) as u64
     }
@@ -329,6 +329,7 @@ impl Reference<'_> {
 
     pub(super) fn touch(&mut self, c: usize, t: usize) {
         let (app, here) = (self.tasks[t].app, self.tasks[t].allotted.unwrap_or(self.node(c)));
+        let mates = self.process_mates(t);
         let everybody = self.apps[app].spec.runtime.startup.touch == Touch::Master;
         let touched = self.tasks[t].touched.clone();
         let on: Vec<u32> =
@@ -336,7 +337,7 @@ impl Reference<'_> {
         let here = on.first().copied().unwrap_or(here);
         let mixed = (on.len() > 1).then(|| super::memory::shares(&touched));
         for other in 0..self.tasks.len() {
-            let mine = other == t || (everybody && self.tasks[other].app == app);
+            let mine = other == t || (everybody && mates.contains(&other));
             if mine && self.tasks[other].home.is_none() {
                 self.tasks[other].home = Some(here);
                 self.tasks[other].mixed = mixed.clone();

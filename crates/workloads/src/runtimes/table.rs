@@ -148,8 +148,8 @@ parameters! {
         /// A task that waits at the start barrier sleeps at once, whatever it does at other barriers.
         start_sleep: bool = false;
         /// When first-touch pages get their NUMA node: at the first compute operation of each task (`work`),
-        /// when each task first runs, before the start barrier (`each`), or all of them when rank 0 first
-        /// runs (`master`).
+        /// when each task first runs, before the start barrier (`each`), or those of all tasks of a process
+        /// when the first one of them first runs (`master`).
         touch: Touching = Touching::Work;
     }
 }

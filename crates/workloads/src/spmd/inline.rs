@@ -84,8 +84,9 @@ parameters! {
         working_set: Size = 0, in 0..=MAX_SIZE;
         /// Where the memory pages lie: where each task first touched its pages (`first-touch`), spread over
         /// all nodes (`interleaved`), all on node 0 (`node0`), where each task last touched its pages, which
-        /// are copied there (`next-touch`), where rank 0 touched them all (`master`), or where the tasks
-        /// touched parts of data that all then use at random (`team`).
+        /// are copied there (`next-touch`), where the first task of each process touched those of all its
+        /// tasks (`master`), or where the tasks of a process touched parts of data that all of them then use
+        /// at random (`team`).
         pages: Placement = Placement::FirstTouch;
         /// Share of the accesses that go to data of all tasks, which are spread over all nodes.
         shared: Percent = 0, in 0..=percent(100);
@@ -175,9 +176,14 @@ pub(crate) fn serial_part(work: u64, share: u64, per_task: u64, tasks: u32) -> R
 pub(crate) const MEMORY: &[Parameter] =
     &[Parameters::demand, Parameters::bound, Parameters::working_set, Parameters::pages, Parameters::shared];
 
-/// The memory profile of values of [`MEMORY`].
+/// The memory profile of values of a table that [`MEMORY`] is a part of, in this order.
 pub(crate) fn memory(values: &Values) -> MemoryProfile {
-    profile(&Parameters::from(values))
+    profile(&Parameters::from(&values.only(is_memory)))
+}
+
+/// Whether a parameter is one of [`MEMORY`].
+pub(crate) fn is_memory(parameter: &Parameter) -> bool {
+    MEMORY.iter().any(|memory| memory.name == parameter.name)
 }
 
 fn profile(values: &Parameters) -> MemoryProfile {

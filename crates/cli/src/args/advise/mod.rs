@@ -52,13 +52,18 @@ pub(crate) struct AdviseGeneral {
     /// Change only this program; repeatable. Default: all foreground programs.
     #[arg(long = "program", value_name = "NAME", value_delimiter = ',')]
     pub(crate) programs: Vec<String>,
+    /// Judge the scenario exactly as it is stated: a host that is otherwise idle, and second hardware threads
+    /// that add what the machine says.
+    #[arg(long)]
+    pub(crate) as_stated: bool,
     /// Judge settings by this objective, whatever the scenario says (`oversim explain objective`).
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Objective::NAMES))]
     pub(crate) objective: Option<String>,
-    /// Runs of the search, about. A small search tries every setting. Default: 1,000, and fewer of long ones.
+    /// Runs of the search, about; the race between the best settings has as many again. A small search tries
+    /// every setting. Default: 1,000, and fewer of long ones.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(24..=10_000_000))]
     pub(crate) runs: Option<u32>,
-    /// Seeds of the last comparison.
+    /// Seeds of the settings that are left for the last comparison.
     #[arg(short, long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) repeat: u32,

@@ -25,6 +25,11 @@ pub(crate) struct Pools {
     /// Work of a parallel region (a call of the library), in time of one cpu.
     #[arg(long, value_name = "SPAN", required = true, value_parser = wait::work)]
     pub(crate) region: u64,
+    /// How often the threads of a call meet, its end included: 24 as counted in BLIS for a product of
+    /// matrices; 1 for a parallel region of OpenMP that is one loop.
+    #[arg(long, value_name = "N", default_value_t = pools::MEETINGS)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(pools::MOST_MEETINGS)))]
+    pub(crate) meetings: u32,
     /// The part of a region that one thread does alone, in per cent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=99))]

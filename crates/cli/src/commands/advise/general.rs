@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use decide::advise::levers::Allowed;
@@ -36,16 +36,34 @@ pub(crate) fn general(args: &AdviseGeneral, policies: &PolicyRegistry) -> Result
     let (name, text) = join(policies, &files, &base).map_err(Failed::Refused).map_err(failure)?;
     let subject = Subject { policies, name: &name, text: &text, base };
     let began = Instant::now();
-    let bar = Bar::new(args.runs.map_or(RUNS, |runs| runs as usize), "runs");
-    let progress = || bar.inc();
+    let runs = args.runs.map_or(RUNS, |runs| runs as usize).max(1);
+    let bar = Bar::new(length(0, runs), "runs");
+    let done = AtomicUsize::new(0);
+    let progress = || {
+        let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+        bar.set(done, length(done, runs));
+    };
     let means = Means { jobs: args.jobs.map_or(0, NonZeroUsize::get), progress: &progress, stop: &NEVER };
     let effort = Effort::asked(args.runs, args.repeat, args.draws);
-    let allowed = Allowed { kinds: args.allow.clone(), apps: args.programs.clone(), vary: args.vary.clone() };
+    let allowed = Allowed {
+        kinds: args.allow.clone(),
+        apps: args.programs.clone(),
+        vary: args.vary.clone(),
+        as_stated: args.as_stated,
+    };
     let advised = advise(&subject, &allowed, effort, means).map_err(failure)?;
     drop(bar);
     say::took(began, advised.found.runs + advised.sure.runs, "runs");
     print(args, &advised, &files)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many runs there may be when so many are done: the search and the race between the best settings have
+/// `runs` each, about; then the bar grows by as many as often as they are used up, as nobody knows how many
+/// are needed to see how sure the advice is.
+const fn length(done: usize, runs: usize) -> usize {
+    let parts = done / runs + 1;
+    runs.saturating_mul(if parts < 2 { 2 } else { parts })
 }
 
 fn overrides(args: &AdviseGeneral) -> Overrides {
@@ -74,4 +92,17 @@ fn print(args: &AdviseGeneral, advised: &Advised, files: &[(String, String)]) ->
         AnswerFormat::Json => answer.write_json(out),
         AnswerFormat::Markdown => answer.write_markdown(out),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_is_never_shorter_than_what_is_done() {
+        assert_eq!(
+            [0, 999, 1_999, 2_000, 13_500].map(|done| length(done, 1_000)),
+            [2_000, 2_000, 2_000, 3_000, 14_000]
+        );
+    }
 }

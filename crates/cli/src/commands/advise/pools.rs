@@ -22,6 +22,7 @@ pub(crate) fn pools(args: &AdvisePools, policies: &PolicyRegistry) -> Result<Exi
         inner: args.inner.clone(),
         work: args.work,
         region: args.region,
+        meetings: args.meetings,
         serial: args.serial,
         spread: args.spread,
         quota: args.cpus,

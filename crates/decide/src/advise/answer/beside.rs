@@ -126,7 +126,8 @@ mod tests {
         let subject =
             Subject { policies: &policies, name: "x.yaml", text: &text, base: Overrides::default() };
         let means = Means { jobs: 0, progress: &|| {}, stop: &NEVER };
-        let allowed = Allowed { kinds: vec![Kind::Threads], apps: vec!["team".to_owned()], vary: Vec::new() };
+        let allowed =
+            Allowed { kinds: vec![Kind::Threads], apps: vec!["team".to_owned()], ..Allowed::default() };
         let effort = Effort { runs: 60, events: u64::MAX, replicates: 3, draws: 0 };
         let advised = advise(&subject, &allowed, effort, means).unwrap();
         assert!(advised.found.last[0].changes() > 0);

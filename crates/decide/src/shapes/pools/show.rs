@@ -33,10 +33,11 @@ pub(super) fn written(answer: &Answer, form: Form) -> String {
     let quota =
         answer.quota.map_or_else(String::new, |milli| format!(", a quota of {} cpus", milli as f64 / 1e3));
     page.paragraph(&format!(
-        "{} of work in regions of {} ({} % of each serial) on {} ({}, {}){quota}; threads of {}.",
+        "{} of work in calls of {} ({} % of each serial, {}) on {} ({}, {}){quota}; threads of {}.",
         length(answer.work_ns),
         length(answer.region_ns),
         answer.serial_percent,
+        number::plural(answer.meetings as usize, "meeting of the threads", "meetings of the threads"),
         answer.machine,
         number::plural(answer.cpus as usize, "cpu", "cpus"),
         answer.kernel,
@@ -115,7 +116,8 @@ fn conclusion(answer: &Answer, page: &mut Page) {
         "Assumed",
         &format!(
             "work of threads within ±{} %, workers that are processes and share nothing, nothing else \
-             on the machine; simulated, not measured",
+             on the machine; a thread reads a line from each of the others after a meeting, and \
+             --meetings states how often a call has one; simulated, not measured",
             answer.spread_percent
         ),
     );

@@ -65,7 +65,9 @@ fn write_markdown(advice: &Advice, out: &mut dyn Write) -> io::Result<()> {
         let text = neutral::markdown(&text);
         if title.is_empty() { writeln!(out, "- {text}")? } else { writeln!(out, "- **{title}:** {text}")? }
     }
-    writeln!(out, "\nWhat to type:\n")?;
+    if !advice.typed.is_empty() {
+        writeln!(out, "\nWhat to type:\n")?;
+    }
     for line in &advice.typed {
         writeln!(out, "    {:<11} {:<41} # {}", line.place, line.line, neutral::line(&line.why))?;
     }
@@ -147,6 +149,16 @@ fn verdict(advice: &Advice) -> String {
     let Some(chosen) = advice.factors.iter().find(|factor| factor.factor == advice.factor) else {
         return String::new();
     };
+    if let Some(open) = advice.factors.iter().find(|factor| Some(factor.factor) == advice.undecided) {
+        let Factor { factor, throughput, .. } = open;
+        return format!(
+            "no verdict: {factor} jobs on each core do {} times the work of one job at a time, and the \
+             interval ({} to {}) includes both gain and loss. More replicates (--most) narrow it.",
+            ratio(throughput.mean),
+            ratio(throughput.low.unwrap_or(throughput.mean)),
+            ratio(throughput.high.unwrap_or(throughput.mean))
+        );
+    }
     if advice.factor < 2 {
         return format!(
             "one job at a time: no number of jobs up to {} a core certainly does more than {} % more work.",

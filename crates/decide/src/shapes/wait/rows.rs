@@ -16,14 +16,15 @@ pub(super) fn is_of_processes(runtime: &str) -> bool {
 /// The rows of a runtime, from sleeping at once to polling without end. `experiment`: on whose machine.
 pub(super) fn rows(runtime: &str, experiment: &Experiment) -> Vec<SettingRow> {
     let row = |way: &Waiting| {
-        let typed = typed(runtime, *way, experiment);
+        let default = *way == Waiting::Default;
+        let typed = if default { String::new() } else { typed(runtime, *way, experiment) };
         let simulated = simulated(runtime, *way).unwrap_or_else(|| runtime.to_owned());
         SettingRow { typed, about: ways::about(runtime, *way), runtime: simulated }
     };
     ways::all(runtime).iter().map(row).collect()
 }
 
-/// The assignments of environment variables that make a runtime wait so; empty for its default.
+/// The assignments of environment variables that make a runtime wait so.
 fn typed(runtime: &str, way: Waiting, experiment: &Experiment) -> String {
     let Some(plan) = experiment.runs.first() else { return String::new() };
     let numbering = experiment.numbering(&plan.machine);

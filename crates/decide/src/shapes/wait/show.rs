@@ -186,7 +186,13 @@ fn conclusion(answer: &Answer, page: &mut Page) {
 fn typed(answer: &Answer) -> String {
     match answer.settings.get(answer.smallest_worst.setting) {
         Some(row) if !row.typed.is_empty() => format!("export {}", row.typed),
-        _ => "nothing: leave the default as it is".into(),
+        _ => {
+            let all = answer.settings.iter().flat_map(|row| row.typed.split(' '));
+            let names: BTreeSet<&str> =
+                all.filter_map(|set| set.split_once('=')).map(|(name, _)| name).collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            format!("unset {}  # leave the default as it is", names.join(" "))
+        }
     }
 }
 

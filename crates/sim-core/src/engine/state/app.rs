@@ -1,6 +1,7 @@
 //! The record of an application, and the ranks of its tasks at their barriers.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::engine::state::{MaybeNode, Stage, Task, Waiting};
@@ -118,8 +119,9 @@ pub(crate) struct App {
     pub(crate) rebinds: Vec<(Span, Affinity)>,
     /// Key of its stream of fork costs.
     pub(crate) fork_noise: u64,
-    /// Where its tasks' homes are ([`Pages::Team`](crate::program::Pages::Team)); none when that has changed.
-    pub(crate) team_pages: MaybeNode,
+    /// Where the homes of the tasks of each process are ([`Pages::Team`](crate::program::Pages::Team)); none
+    /// when that has changed; as long as needed.
+    pub(crate) team_pages: Vec<MaybeNode>,
     /// Bytes of each task's pages that automatic NUMA balancing scans; 0: none.
     pub(crate) scanned: u64,
     /// Pages that each rank has touched as it starts, by node, and until when page faults have the lock of
@@ -199,6 +201,19 @@ impl App {
         TaskId(self.first.0 + rank)
     }
 
+    /// The ranks of the process of a rank, which share their pages.
+    #[inline]
+    pub(crate) fn mates(&self, rank: u32) -> Range<u32> {
+        let first = rank - rank % self.process;
+        first..first.saturating_add(self.process).min(self.tasks)
+    }
+
+    /// The number of a task's process in the application.
+    #[inline]
+    pub(crate) const fn process_of(&self, task: TaskId) -> usize {
+        (self.rank(task) / self.process) as usize
+    }
+
     /// Its runtimes: one, that of its teams if they have their own, and those of single operations.
     pub(crate) fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
         let own = self.own_runtimes.iter().map(|own| &own.runtime);
@@ -268,10 +283,11 @@ impl App {
         Span::from_ns(costs.fork_spread.apply(costs.fork.ns(), draw))
     }
 
-    /// Pages that a rank has yet to touch, as a master every task's, and those of its next piece.
+    /// Pages that a rank has yet to touch, as a master those of every task of its process, and those of its
+    /// next piece.
     pub(crate) fn next_piece(&self, rank: u32) -> (u64, u64) {
-        let tasks = if self.runtime.startup.touch == Touch::Master { self.tasks } else { 1 };
-        let bytes = u128::from(self.program.first_touched()) * u128::from(tasks);
+        let tasks = if self.runtime.startup.touch == Touch::Master { self.mates(rank).len() } else { 1 };
+        let bytes = u128::from(self.program.first_touched()) * tasks as u128;
         let all = u64::try_from(bytes.div_ceil(PAGE)).unwrap_or(u64::MAX);
         let touched = self.touched.get(rank as usize).map_or(0, |pages| pages.values().sum());
         let left = all.saturating_sub(touched);
