@@ -114,6 +114,24 @@ impl QueueEntry {
     }
 }
 
+/// What a cpu is asked to do ([`System::kick`]); the names are those of `SCX_KICK_*`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kick {
+    /// If it is idle it looks for a task; a busy one is left alone.
+    Idle,
+    /// It looks for a task: an idle one at once; the slice of the current task of a busy one ends now.
+    Preempt,
+}
+
+/// What has changed of a task ([`Policy::changed`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskChange {
+    /// Its weight (`set_user_nice`, a command).
+    Weight,
+    /// The cpus that it may use.
+    Affinity,
+}
+
 /// Why a task has lost its place on a cpu, under a discipline whose priorities change with time
 /// ([`Policy::preempted`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,6 +239,8 @@ pub enum Action {
     PrioritySet(u8),
     /// A task that the policy held was put into the queue of a cpu.
     Dispatched(CpuId),
+    /// A running or queued task may run for so long from now on.
+    SliceSet(Span),
     /// A waiting task gives its cpu away in favour of another one.
     Yielded {
         /// The other one.
@@ -473,6 +493,18 @@ pub trait System: View {
     /// another cpu is moved there. False, and nothing happens, unless the task is held and may run on the
     /// cpu.
     fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool;
+    /// Makes a cpu look for a task ([`Policy::dispatch`]), at the price of an interrupt
+    /// (`scx_bpf_kick_cpu`). False, and nothing happens, if the cpu is not as [`Kick`] wants it: that may be
+    /// tried and is no correction. Only under [`Order::Policy`].
+    fn kick(&mut self, cpu: CpuId, how: Kick) -> bool;
+    /// From now on a running or queued task may run for `slice`, up to the next timer tick
+    /// (`scx_bpf_task_set_slice`); a queued one once it has the cpu. With a slice of zero a running task ends
+    /// at the next tick. False, and nothing happens, for a task in another state or one that the policy
+    /// holds. Only under [`Order::Policy`].
+    fn set_slice(&mut self, task: TaskId, slice: Span, why: Why) -> bool;
+    /// The run ends at this instant with an error that names the policy's reason (`scx_bpf_error`); the first
+    /// one counts. Nothing is simulated any more.
+    fn fail(&mut self, reason: String);
     /// `yield_to` of Linux (one user, YIELD_TO: no other action hands a cpu over): `from`, which polls on its
     /// cpu, makes a system call of the length of a yield; at its end, if `to` still waits in a queue, that
     /// queue prefers it at its next pick as far as its discipline's fairness lets it, its cpu is interrupted
@@ -615,7 +647,7 @@ pub trait Policy: Send {
     /// None: the policy holds the task until it [dispatches](System::dispatch) it. A task that is moved keeps
     /// its key, and a held one stays held. A task that was about to run and is overtaken by one that preempts
     /// is asked for again, as if it had begun to run ([`Enqueue::Preempted`]; [`Policy::stopping`] is not
-    /// called for it). The policy moves no task here.
+    /// called for it). The policy moves no task here; it may dispatch other tasks that it holds.
     fn enqueue(
         &mut self,
         system: &mut dyn System,
@@ -635,6 +667,16 @@ pub trait Policy: Send {
     /// moved, or is about to be enqueued again. The policy moves no task here.
     fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
+    }
+    /// Under [`Order::Policy`]: the weight of a task or the cpus that it may use have changed, by a command, a
+    /// system call of its own or another policy. Called when the change has been made and all cpus have
+    /// decided at this instant; a task that the policy holds is still held, on a cpu that it may use.
+    fn changed(&mut self, system: &mut dyn System, task: TaskId, what: TaskChange) {
+        let _ = (system, task, what);
+    }
+    /// The run is over: what the policy has counted, for the results. Names are in lower case, with `_`.
+    fn counters(&self) -> Vec<(String, u64)> {
+        Vec::new()
     }
     /// A timer that the policy armed with [`System::at`] fires.
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {

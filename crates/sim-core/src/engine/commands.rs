@@ -10,7 +10,7 @@ use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_COMMANDS;
 use crate::machine::{CpuSet, Machine};
 use crate::os::OsModel;
-use crate::policy::{Affinity, Policy, TaskState, Why};
+use crate::policy::{Affinity, Policy, TaskChange, TaskState, Why};
 use crate::program::{AppSpec, Change};
 use crate::run_queue::{self, Rules, Tasks, group_loads, groups};
 use crate::time::{Time, Work};
@@ -207,6 +207,7 @@ impl Engine<'_> {
         };
         self.change(id, &change);
         if !matches!(state, TaskState::Queued | TaskState::Running) {
+            self.note_changed(id, TaskChange::Weight);
             return;
         }
         let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
@@ -217,6 +218,7 @@ impl Engine<'_> {
             discipline.takes_cpu(&mut self.shared.tasks, record, id, self.shared.now)
         };
         record.resched |= again && record.running > 1;
+        self.note_changed(id, TaskChange::Weight);
     }
 
     /// A task moves to another task group, from 1, or out of all. A cpu that it has picks again

@@ -306,6 +306,8 @@ enum Change {
     Stopped,
     /// It was the next task of the cpu, and one that preempts has gone before it.
     Overtaken,
+    /// Its weight or its mask is another one.
+    Task(policy::TaskChange),
     /// Real-time tasks wait on the cpu, where one of them runs.
     Crowded,
     /// Real-time tasks of this rank, which is the best of the cpu no more, have left it.
@@ -363,6 +365,8 @@ pub(crate) struct Engine<'o> {
     respawned: u32,
     checks: Checks,
     sampling: Sampling,
+    /// Why the policy ends the run.
+    failed: Option<String>,
 }
 
 impl Engine<'_> {
@@ -375,6 +379,9 @@ impl Engine<'_> {
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
+            if let Some(reason) = self.failed.take() {
+                break Outcome::Failed(reason);
+            }
             if self.left == 0 {
                 break Outcome::Completed;
             }
@@ -413,7 +420,8 @@ impl Engine<'_> {
                 break Outcome::Livelock(format!("{endless} at {at:?} did not end the instant"));
             }
         };
-        self.finish(outcome)
+        let counters = policy.counters();
+        RunReport { policy_counters: counters, ..self.finish(outcome) }
     }
 
     /// One instant, in the phases that the overview of this module lists. The error names what does not end.

@@ -395,6 +395,7 @@ impl<'o> Engine<'o> {
             respawned: 0,
             checks: Checks::new(cpus),
             sampling: Sampling::default(),
+            failed: None,
             shared: Shared {
                 now: Time::ZERO,
                 extrapolated: Span::ZERO,

@@ -6,7 +6,8 @@ use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use crate::machine::Machine;
 use crate::policy::{
-    self, Action, Affinity, AppView, Locality, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
+    self, Action, Affinity, AppView, Kick, Locality, QueueEntry, System, THROTTLED, TaskChange, TaskState,
+    TaskView, View, Why,
 };
 use crate::run_queue::{self, Rules, group_loads, groups};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -248,6 +249,7 @@ impl System for Engine<'_> {
             // As `sched_setaffinity` does: any allowed cpu, and that is the first.
             self.relocate(task, first);
         }
+        self.note_changed(task, TaskChange::Affinity);
         true
     }
 
@@ -311,6 +313,24 @@ impl System for Engine<'_> {
         self.shared.decided(Some(task), Action::Dispatched(cpu), why);
         self.dispatch_held(task, cpu, entry);
         true
+    }
+
+    fn kick(&mut self, cpu: CpuId, how: Kick) -> bool {
+        if !self.shared.policy_orders || cpu.index() >= self.cpus.len() {
+            return self.refuse();
+        }
+        self.kicked(cpu, how)
+    }
+
+    fn set_slice(&mut self, task: TaskId, slice: Span, why: Why) -> bool {
+        if !self.shared.policy_orders || !self.is_task(task) {
+            return self.refuse();
+        }
+        self.change_slice(task, slice, why)
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.failed.get_or_insert(reason);
     }
 
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {

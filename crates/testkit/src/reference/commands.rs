@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sim_core::command::Act;
 use sim_core::machine::CpuSet;
 use sim_core::observe::LeaveReason;
-use sim_core::policy::{Policy, TaskState};
+use sim_core::policy::{Policy, TaskChange, TaskState};
 use sim_core::program::AppSpec;
 
 use super::Reference;
@@ -99,6 +99,7 @@ impl Reference<'_> {
     pub(super) fn weigh(&mut self, t: usize, weight: u32) {
         let (c, old) = (self.tasks[t].cpu, self.tasks[t].weight);
         self.alter(t, |me| me.set_weight(t, weight));
+        self.note_altered(t, TaskChange::Weight);
         let runs = self.cpus[c].current == Some(t);
         if !runs && !self.cpus[c].queue.contains(&t) {
             return;

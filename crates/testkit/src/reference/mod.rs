@@ -53,7 +53,7 @@ use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::os::{Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Order, Policy, Preemption};
+use sim_core::policy::{Awaited, Order, Policy, Preemption, TaskChange};
 use sim_core::program::{AppSpec, Objects, Op};
 use sim_core::time::Time;
 
@@ -150,6 +150,7 @@ struct Reference<'o> {
     armed_now: u64,
     entries: u64,
     steps: u64,
+    failed: Option<String>,
 }
 
 /// What has happened to a task on a cpu.
@@ -161,6 +162,8 @@ enum Change {
     Stopped,
     /// It was to run next, and somebody who preempts has come before it.
     Overtaken,
+    /// Its weight or its mask is another one.
+    Altered(TaskChange),
     /// Others of the real-time class wait where it runs.
     Crowded,
     /// Somebody of the real-time class, of this priority, has left or has become worse.
@@ -301,6 +304,7 @@ impl<'o> Reference<'o> {
             armed_now: 0,
             entries: 0,
             steps: 0,
+            failed: None,
         }
     }
 
@@ -313,6 +317,9 @@ impl<'o> Reference<'o> {
         policy.init(self);
         let mut repeats = 0;
         loop {
+            if let Some(reason) = self.failed.take() {
+                return Outcome::Failed(reason);
+            }
             if self.apps.iter().all(|app| app.spec.background || app.end.is_some()) {
                 return Outcome::Completed;
             }
@@ -541,6 +548,7 @@ impl<'o> Reference<'o> {
                 Change::Left => policy.quiescent(self, task, cpu),
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.ask_overtaken(t, c, policy),
+                Change::Altered(what) => policy.changed(self, task, what),
                 Change::Crowded => self.push_class(c),
                 Change::Lowered(priority) => self.pull_class(c, priority),
             }

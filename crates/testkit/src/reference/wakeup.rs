@@ -4,7 +4,7 @@ use sim_core::ids::{CpuId, NodeId, TaskId};
 use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::os::Discipline;
-use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskState, View};
+use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskChange, TaskState, View};
 use sim_core::time::Span;
 
 use super::queue::Entry;
@@ -78,6 +78,13 @@ impl Reference<'_> {
         self.charge(to);
         if !self.is_apart(t) {
             self.tasks[t].vruntime += self.cpus[to].minimum - self.cpus[from].minimum;
+        }
+    }
+
+    /// The policy will hear that a task has another weight or mask.
+    pub(super) fn note_altered(&mut self, t: usize, what: TaskChange) {
+        if self.by_policy() {
+            self.notices.push((t, self.tasks[t].cpu, Change::Altered(what)));
         }
     }
 
