@@ -7,6 +7,7 @@
 
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::Machine;
+use crate::os::TaskGroup;
 use crate::policy::{
     Affinity, AppView, Awaited, CpuChoice, Enqueue, Kick, Locality, Order, Placement, Policy, Preemption,
     QueueEntry, System, TaskChange, TaskView, Timer, View, Watches, Why,
@@ -48,6 +49,8 @@ pub enum Notice {
     Stopping(TaskId, CpuId),
     /// [`Policy::changed`].
     Changed(TaskId, TaskChange),
+    /// [`Policy::ended`].
+    Ended,
 }
 
 impl Notice {
@@ -70,6 +73,7 @@ impl Notice {
             Self::Running(task, cpu) => policy.running(system, task, cpu),
             Self::Stopping(task, cpu) => policy.stopping(system, task, cpu),
             Self::Changed(task, what) => policy.changed(system, task, what),
+            Self::Ended => policy.ended(system),
         }
     }
 }
@@ -123,6 +127,9 @@ impl<W: Wrapper> Policy for W {
     }
     fn changed(&mut self, system: &mut dyn System, task: TaskId, what: TaskChange) {
         self.notify(system, Notice::Changed(task, what));
+    }
+    fn ended(&mut self, system: &mut dyn System) {
+        self.notify(system, Notice::Ended);
     }
     fn counters(&self) -> Vec<(String, u64)> {
         self.counted()
@@ -262,6 +269,12 @@ impl View for Tapped<'_> {
     }
     fn app(&self, app: AppId) -> AppView {
         self.system.app(app)
+    }
+    fn groups(&self) -> &[TaskGroup] {
+        self.system.groups()
+    }
+    fn group_of(&self, app: AppId) -> Option<u16> {
+        self.system.group_of(app)
     }
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.system.nr_running(cpu)
@@ -430,6 +443,7 @@ impl Wrapper for Stacked {
             | Notice::Started(_)
             | Notice::Ready(_)
             | Notice::Exited(_)
+            | Notice::Ended
             | Notice::Waits(..)
             | Notice::Proceeds(_) => to_user = Some(notice),
             Notice::Timer(Timer::Token(token)) if token & USER_TOKEN != 0 => {

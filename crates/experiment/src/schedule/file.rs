@@ -114,6 +114,7 @@ enum Word {
     Running,
     Stopping,
     Changed,
+    Ended,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -203,6 +204,7 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Running(task) => (Word::Running, u64::from(task.0)),
         Hook::Stopping(task) => (Word::Stopping, u64::from(task.0)),
         Hook::Changed(task) => (Word::Changed, u64::from(task.0)),
+        Hook::Ended => (Word::Ended, 0),
     };
     CallLine {
         at: call.at.ns(),
@@ -449,6 +451,7 @@ fn call(line: &CallLine, sets: &mut Sets) -> Result<Call, String> {
         Word::Running => Hook::Running(TaskId(of()?)),
         Word::Stopping => Hook::Stopping(TaskId(of()?)),
         Word::Changed => Hook::Changed(TaskId(of()?)),
+        Word::Ended => Hook::Ended,
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("each `place` needs a `cpu`, and no other hook has one".into());

@@ -52,6 +52,8 @@ pub enum Hook {
     Stopping(TaskId),
     /// [`Policy::changed`].
     Changed(TaskId),
+    /// [`Policy::ended`].
+    Ended,
 }
 
 impl Hook {
@@ -76,6 +78,7 @@ impl Hook {
             Notice::Running(task, _) => Self::Running(task),
             Notice::Stopping(task, _) => Self::Stopping(task),
             Notice::Changed(task, _) => Self::Changed(task),
+            Notice::Ended => Self::Ended,
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::engine::state::{Activity, OnReturn, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use crate::machine::Machine;
+use crate::os::TaskGroup;
 use crate::policy::{
     self, Action, Affinity, AppView, Kick, Locality, QueueEntry, System, THROTTLED, TaskChange, TaskState,
     TaskView, View, Why,
@@ -38,6 +39,14 @@ impl View for Engine<'_> {
             background: record.background,
             process: record.process,
         }
+    }
+
+    fn groups(&self) -> &[TaskGroup] {
+        &self.orders.groups
+    }
+
+    fn group_of(&self, app: AppId) -> Option<u16> {
+        self.shared.apps[app].group.filter(|_| !self.orders.groups.is_empty())
     }
 
     fn nr_running(&self, cpu: CpuId) -> u32 {
@@ -330,7 +339,7 @@ impl System for Engine<'_> {
     }
 
     fn fail(&mut self, reason: String) {
-        self.failed.get_or_insert(reason);
+        self.orders.failed.get_or_insert(reason);
     }
 
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {

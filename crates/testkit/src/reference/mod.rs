@@ -51,7 +51,7 @@ use sim_core::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
 use sim_core::lock::Protocol;
 use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
-use sim_core::os::{Discipline, OsModel};
+use sim_core::os::{Discipline, OsModel, TaskGroup};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{Awaited, Order, Policy, Preemption, TaskChange};
 use sim_core::program::{AppSpec, Objects, Op};
@@ -150,6 +150,8 @@ struct Reference<'o> {
     armed_now: u64,
     entries: u64,
     steps: u64,
+    /// The groups that a policy is told of, which no queue has, and in which applications are.
+    told: (Vec<TaskGroup>, Vec<Option<u16>>),
     failed: Option<String>,
 }
 
@@ -220,12 +222,16 @@ pub fn run_observed(
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
 ) -> RunReport {
+    let told = if policy.order() == Order::Policy { model.groups.clone() } else { Vec::new() };
+    let members = apps.iter().map(|app| app.group).collect();
     let model = match policy.order() {
         Order::System => model,
         order => Arc::new(model.ordered(order)),
     };
     let mut reference = Reference::new(machine, model, (apps, objects), options, observer);
+    reference.told = (told, members);
     let outcome = reference.go(policy);
+    policy.ended(&mut reference);
     reference.finish(outcome)
 }
 
@@ -304,6 +310,7 @@ impl<'o> Reference<'o> {
             armed_now: 0,
             entries: 0,
             steps: 0,
+            told: <_>::default(),
             failed: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::machine::Machine;
+use sim_core::os::TaskGroup;
 use sim_core::policy::{
     self, Affinity, AppView, Kick, Locality, QueueEntry, System, THROTTLED, TaskChange, TaskState, TaskView,
     View, Why,
@@ -38,6 +39,14 @@ impl View for Reference<'_> {
             background: record.spec.background,
             process: record.spec.process(),
         }
+    }
+
+    fn groups(&self) -> &[TaskGroup] {
+        &self.told.0
+    }
+
+    fn group_of(&self, app: AppId) -> Option<u16> {
+        self.told.1[app.0 as usize].filter(|_| !self.told.0.is_empty())
     }
 
     fn nr_running(&self, cpu: CpuId) -> u32 {

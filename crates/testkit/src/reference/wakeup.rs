@@ -44,6 +44,9 @@ impl Reference<'_> {
         if self.in_class(t) {
             return self.class_cpu(t, why);
         }
+        if self.by_policy() {
+            self.tell(policy);
+        }
         self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let to = self.corrected(t, choice.cpu);

@@ -85,10 +85,12 @@ fn an_idle_cpu_that_is_kicked_asks_for_a_task() {
 
 #[test]
 fn a_busy_cpu_is_left_alone_unless_its_slice_is_to_end() {
-    let kicks: [Act; 2] =
-        [|system| assert!(!system.kick(CpuId(0), Kick::Idle)), |system| {
+    let kicks: [Act; 2] = [
+        |system| assert!(!system.kick(CpuId(0), Kick::Idle)),
+        |system| {
             assert!(system.kick(CpuId(0), Kick::Preempt));
-        }];
+        },
+    ];
     for (kick, second) in kicks.into_iter().zip([6 * MS, 2 * MS]) {
         let (report, log, _) = run(2, Orders { acts: vec![(2 * MS, kick)], ..Orders::default() });
         assert_eq!((began(&log, 1), report.makespan.ns()), (Some(second), 12 * MS));
