@@ -166,6 +166,7 @@ impl Environment {
                 Outcome::Horizon => "horizon",
                 Outcome::Deadlock(_) => "deadlock",
                 Outcome::Livelock(_) => "livelock",
+                Outcome::Failed(_) => "failed",
             };
             shown.set_item("outcome", outcome)?;
             shown.set_item("digest", format!("{:016x}", report.digest))?;

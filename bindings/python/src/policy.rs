@@ -77,6 +77,7 @@ impl Session {
         }
         let entries: Vec<_> = leases.iter().map(Lease::entry).collect();
         let registry = PolicyRegistry::with(&entries).map_err(PyValueError::new_err)?;
+        let registry = registry.reading_files(Arc::new(scx::wasm::read));
         Ok(Self { registry, state, _leases: leases })
     }
 

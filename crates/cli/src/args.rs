@@ -13,6 +13,7 @@ mod matrix;
 mod new;
 mod profile;
 mod reproduce;
+mod scx;
 mod sweep;
 mod twin;
 mod twin_import;
@@ -51,6 +52,7 @@ pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
+pub(crate) use scx::{Scx, ScxBuild};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 pub(crate) use twin::{
     LatencyOrder, Lines, Recorded, SplitBy, Twin, TwinIdle, TwinLatency, TwinSplit, TwinTimehist,
@@ -192,6 +194,12 @@ pub(crate) enum Command {
     /// Search the smallest scenario in which one policy loses most to another one.
     #[command(after_help = help::duel::DUEL)]
     Duel(Box<Duel>),
+    /// Build policy files from schedulers of Linux sched_ext.
+    #[command(after_help = help::scx::SCX)]
+    Scx {
+        #[command(subcommand)]
+        command: Scx,
+    },
     /// Hold a kernel against a real one tick by tick: against a trace of a kernel under a stepped clock, or a
     /// table worked out by hand.
     #[command(after_help = help::CONFORMANCE)]

@@ -4,6 +4,7 @@ pub(crate) mod advise;
 pub(crate) mod duel;
 pub(crate) mod matrix;
 pub(crate) mod profile;
+pub(crate) mod scx;
 pub(crate) mod why;
 
 pub(crate) const OVERSIM: &str = "\

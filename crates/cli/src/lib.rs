@@ -16,11 +16,12 @@ mod signals;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 use experiment::{PolicyEntry, PolicyRegistry};
 
-use args::{Arguments, Calibrate, CalibrateWhat, Command, Kernel, Machine, New};
+use args::{Arguments, Calibrate, CalibrateWhat, Command, Kernel, Machine, New, Scx};
 use failure::Failure;
 
 /// The commands that run programs on this host.
@@ -45,7 +46,8 @@ pub fn main() -> ExitCode {
 /// and the schema show them.
 #[must_use]
 pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
-    let done = match PolicyRegistry::with(own) {
+    let policies = PolicyRegistry::with(own);
+    let done = match policies.map(|policies| policies.reading_files(Arc::new(scx::wasm::read))) {
         Ok(policies) => {
             // Ends the process here if a shell asks for completions.
             complete::answer(&policies);
@@ -124,6 +126,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Matrix(matrix) => commands::matrix::matrix(matrix, policies),
         Command::Why(why) => commands::why::why(why, policies),
         Command::Duel(duel) => commands::duel::duel(duel, policies),
+        Command::Scx { command: Scx::Build(build) } => commands::scx::build(build),
         Command::Conformance(conformance) => commands::conformance::conformance(conformance),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),

@@ -67,6 +67,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     priority_level: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    slice_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     to_app: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to_rank: Option<u32>,
@@ -272,6 +274,7 @@ impl<'a> Scribe<'a> {
             to: None,
             cpus: None,
             priority_level: None,
+            slice_ns: None,
             to_app: None,
             to_rank: None,
             rule: decision.why.rule,
@@ -351,6 +354,10 @@ impl Line<'_> {
             Action::Dispatched(cpu) => {
                 (self.action, self.to) = ("dispatch", Some(cpu.0));
                 format!("dispatched to {cpu}")
+            }
+            Action::SliceSet(slice) => {
+                (self.action, self.slice_ns) = ("slice", Some(slice.ns()));
+                format!("may run for {slice:?} from now on")
             }
             Action::Yielded { .. } => {
                 self.action = "yield";

@@ -138,6 +138,9 @@ pub struct Outcomes {
     pub deadlock: usize,
     /// Ended because simulated time stopped advancing.
     pub livelock: usize,
+    /// Runs that the policy has ended.
+    #[serde(default, skip_serializing_if = "none")]
+    pub failed: usize,
 }
 
 impl Provenance {
@@ -205,6 +208,11 @@ fn stacks(experiment: &Experiment) -> Vec<String> {
     forms.iter().map(|forms| distinct(forms.iter().map(String::as_str)).join("; ")).collect()
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn none(count: &usize) -> bool {
+    *count == 0
+}
+
 impl Outcomes {
     fn count(reports: &[RunReport]) -> Self {
         let mut counts = Self::default();
@@ -214,6 +222,7 @@ impl Outcomes {
                 Outcome::Horizon => counts.horizon += 1,
                 Outcome::Deadlock(_) => counts.deadlock += 1,
                 Outcome::Livelock(_) => counts.livelock += 1,
+                Outcome::Failed(_) => counts.failed += 1,
             }
         }
         counts

@@ -235,6 +235,7 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Size => "size",
         Kind::Rate => "rate",
         Kind::Count => "count",
+        Kind::Signed => "signed",
         Kind::Factor => "factor",
         Kind::Percent => "percent",
         Kind::Choice(_) => "choice",

@@ -14,6 +14,8 @@ pub enum Kind {
     Rate,
     /// A whole number without unit.
     Count,
+    /// A whole number that may be negative, `-4`; held as [`Kind::signed`] has it, in the same order.
+    Signed,
     /// A plain decimal number, `1.3`, or a percentage of 1, `62%`; held in thousandths.
     Factor,
     /// A percentage, `15%`; held in hundredths of a per cent (1,500).
@@ -268,6 +270,18 @@ pub fn original(name: &str) -> Option<&str> {
 }
 
 impl Kind {
+    /// How a number that may be negative is held: so that the order is the same.
+    #[must_use]
+    pub const fn signed(number: i64) -> u64 {
+        number.cast_unsigned() ^ (1 << 63)
+    }
+
+    /// The number that is held so.
+    #[must_use]
+    pub const fn of_signed(held: u64) -> i64 {
+        (held ^ (1 << 63)).cast_signed()
+    }
+
     /// Writes a value as a scenario would.
     #[must_use]
     pub fn show(self, value: u64) -> String {
@@ -281,6 +295,7 @@ impl Kind {
                 scaled(value, &[(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s"), (1, "B/s")])
             }
             Self::Count => value.to_string(),
+            Self::Signed => Self::of_signed(value).to_string(),
             Self::Factor => decimal(value, 1_000),
             Self::Percent => format!("{}%", decimal(value, 100)),
             Self::Choice(words) => (*words.get(value as usize).unwrap_or(&"?")).into(),
@@ -398,5 +413,10 @@ mod tests {
         assert_eq!(Kind::Size.show(2 << 20), "2MiB");
         assert_eq!(Kind::Factor.show(1_300), "1.3");
         assert_eq!(Kind::Percent.show(1_500), "15%");
+        assert_eq!(
+            [i64::MIN, -4, 0, 7, i64::MAX].map(Kind::signed).map(Kind::of_signed),
+            [i64::MIN, -4, 0, 7, i64::MAX]
+        );
+        assert!(Kind::signed(-4) < Kind::signed(0) && Kind::Signed.show(Kind::signed(-4)) == "-4");
     }
 }

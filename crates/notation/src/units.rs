@@ -24,6 +24,7 @@ pub fn parse(kind: Kind, text: &str) -> Result<u64, String> {
         Kind::Size => size(text),
         Kind::Rate => rate(text),
         Kind::Count => count(text),
+        Kind::Signed => text.parse().map(Kind::signed).map_err(|_| refuse(kind, text)),
         Kind::Factor => factor(text),
         Kind::Percent => percent(text),
         Kind::Choice(words) => choice(words, text),
@@ -45,6 +46,7 @@ pub fn expected(kind: Kind) -> String {
         Kind::Size => "write a size with its unit, as `2MiB` or `64kB`".into(),
         Kind::Rate => "write a rate with its unit, as `4.5GB/s`".into(),
         Kind::Count => "write a whole number, as `16`".into(),
+        Kind::Signed => "write a whole number, as `16` or `-1`".into(),
         Kind::Factor => "write a number with at most 3 decimals, as `1.3`, or a percentage, as `62%`".into(),
         Kind::Percent => "write a percentage, as `15%`".into(),
         Kind::Choice(words) => format!("write one of {}", listed(words)),
@@ -73,7 +75,7 @@ pub const fn pattern(kind: Kind) -> Option<&'static str> {
             Some(r"^\s*(linux:)?\s*[0-9]+(-[0-9]+(:[0-9]+)?)?(\s*,\s*[0-9]+(-[0-9]+(:[0-9]+)?)?)*\s*$")
         }
         Kind::Counts => Some(r"^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$"),
-        Kind::Count | Kind::Choice(_) | Kind::Flag => None,
+        Kind::Count | Kind::Signed | Kind::Choice(_) | Kind::Flag => None,
         Kind::PerApp(kind) => pattern(*kind),
     }
 }

@@ -45,7 +45,9 @@ impl Choice {
             (Some(a), Some(b)) => a.same(b),
             (a, b) => a.is_none() && b.is_none(),
         };
+        // Files of one name may have different contents, which their source states.
         over && self.entry.name == other.entry.name
+            && self.entry.source == other.entry.source
             && self.values == other.values
             && self.perturb == other.perturb
     }

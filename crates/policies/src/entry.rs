@@ -1,6 +1,8 @@
 //! What a policy says of itself: its entry in the registry, and the scenarios that show what it is good and
 //! bad at.
 
+use std::fmt::{self, Debug, Formatter};
+
 use notation::parameter::{Parameter, Values};
 use notation::prose::section;
 use sim_core::machine::Machine;
@@ -61,8 +63,11 @@ impl Showcase {
     pub const NONE: Self = Self { scenario: "", label: "", against: "", app: "", point: "" };
 }
 
+/// What builds a policy from the values of its parameters; it may carry what it builds from.
+pub type Build = dyn Fn(&Values, &Setting<'_>) -> Box<dyn Policy> + Sync;
+
 /// A policy in the registry.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Entry {
     /// Its name in scenarios and reports.
     pub name: &'static str,
@@ -87,7 +92,14 @@ pub struct Entry {
     /// Where it is slower than another policy.
     pub loses: Showcase,
     /// Builds the bare policy; [`crate::Choice::build`] also puts user-level ones on top of the kernel's own.
-    pub build: fn(&Values, &Setting<'_>) -> Box<dyn Policy>,
+    pub build: &'static Build,
+}
+
+impl Debug for Entry {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { name, source, .. } = self;
+        f.debug_struct("Entry").field("name", name).field("source", source).finish_non_exhaustive()
+    }
 }
 
 impl Entry {

@@ -9,7 +9,7 @@ use sim_core::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use sim_core::machine::{Clocks, Costs, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::policy::{
-    Affinity, AppView, Locality, Policy, QueueEntry, System, TaskState, TaskView, Timer, View, Why,
+    Affinity, AppView, Kick, Locality, Policy, QueueEntry, System, TaskState, TaskView, Timer, View, Why,
 };
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
@@ -327,6 +327,13 @@ impl System for FakeSystem {
         self.tasks[task.index()].affinity = affinity;
         true
     }
+    fn kick(&mut self, _: CpuId, _: Kick) -> bool {
+        false
+    }
+    fn set_slice(&mut self, _: TaskId, _: Span, _: Why) -> bool {
+        false
+    }
+    fn fail(&mut self, _: String) {}
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
         self.reasons.push(why);
         self.tasks[task.index()].priority = priority;

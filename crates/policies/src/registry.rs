@@ -1,4 +1,9 @@
-//! The list of all policies, and registries that hold others too.
+//! The list of all policies, and registries that hold others too: of the caller, and of policy files.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Formatter};
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::entry::Entry;
 
@@ -35,16 +40,57 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
 }
 
-/// The policies that scenarios can name: those of this crate and, behind them, those of somebody else.
+/// A policy that was read from a file.
 #[derive(Clone, Debug)]
+pub struct PolicyFile {
+    /// The policy; the same for the same contents, for as long as the program runs.
+    pub entry: &'static Entry,
+    /// SHA-256 of the file's contents, in hexadecimal.
+    pub sha256: String,
+}
+
+/// What reads the policy file at a path; the error is a sentence about the file, without its path, and what
+/// would be right, or nothing.
+pub type ReadFile = dyn Fn(&Path) -> Result<PolicyFile, (String, String)> + Send + Sync;
+
+/// The policies that scenarios can name: those of this crate and, behind them, those of somebody else; and
+/// those of files, if something reads them.
+#[derive(Clone)]
 pub struct PolicyRegistry {
     entries: Vec<&'static Entry>,
+    reader: Option<Arc<ReadFile>>,
+    /// The policies of files by the path as a scenario writes it; none for a file that is not right.
+    files: Arc<BTreeMap<String, Option<&'static Entry>>>,
 }
 
 impl Default for PolicyRegistry {
     fn default() -> Self {
-        Self { entries: ALL.iter().collect() }
+        Self { entries: ALL.iter().collect(), reader: None, files: Arc::default() }
     }
+}
+
+impl Debug for PolicyRegistry {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { entries, files, .. } = self;
+        f.debug_struct("PolicyRegistry")
+            .field("entries", entries)
+            .field("files", files)
+            .finish_non_exhaustive()
+    }
+}
+
+/// True when a policy's name is the path of a policy file: it ends like one or has a slash.
+#[must_use]
+pub fn is_file(name: &str) -> bool {
+    let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+    name.contains('/') || end.eq_ignore_ascii_case("wasm")
+}
+
+/// The label of a policy file: its name up to the first dot.
+#[must_use]
+pub fn file_label(path: &str) -> &str {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
 impl PolicyRegistry {
@@ -70,14 +116,44 @@ impl PolicyRegistry {
         Ok(registry)
     }
 
-    /// All of them, in the order of lists and reports.
+    /// The same, with this to read policy files.
+    #[must_use]
+    pub fn reading_files(self, reader: Arc<ReadFile>) -> Self {
+        Self { reader: Some(reader), ..self }
+    }
+
+    /// Reads the policy file at a path and keeps its policy under the name that a scenario gives it; returns
+    /// the SHA-256 of its contents.
+    ///
+    /// # Errors
+    /// A half-sentence about the file, and what would be right (or nothing).
+    pub fn read_file(&mut self, name: &str, path: &Path) -> Result<String, (String, String)> {
+        let read = match &self.reader {
+            Some(reader) => reader(path),
+            None => Err(("policy files are not read here".to_owned(), String::new())),
+        };
+        let files = Arc::make_mut(&mut self.files);
+        files.insert(name.to_owned(), read.as_ref().ok().map(|file| file.entry));
+        read.map(|file| file.sha256)
+    }
+
+    /// Whether the policy file of this name has been read, be it right or wrong.
+    #[must_use]
+    pub fn has_file(&self, name: &str) -> bool {
+        self.files.contains_key(name)
+    }
+
+    /// All of them but those of files, in the order of lists and reports.
     pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
         self.entries.iter().copied()
     }
 
-    /// The policy of this name, upper or lower case.
+    /// The policy of this name, upper or lower case, or of this policy file, which has been read.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&'static Entry> {
+        if let Some(read) = self.files.get(name) {
+            return *read;
+        }
         self.entries().find(|entry| entry.name.eq_ignore_ascii_case(name))
     }
 }
@@ -119,6 +195,22 @@ mod tests {
         assert!(PolicyRegistry::with(&[&MINE, &MINE]).is_err());
         const ODD: Entry = Entry { name: "a policy", ..crate::pin::ENTRY };
         assert!(PolicyRegistry::with(&[&ODD]).is_err());
+    }
+
+    #[test]
+    fn policy_files_are_told_from_names_and_have_the_label_of_their_stem() {
+        for (file, label) in [("./scx_simple.wasm", "scx_simple"), ("a/b/c.bpf.wasm", "c"), ("X.WASM", "X")] {
+            assert!(is_file(file), "{file}");
+            assert_eq!(file_label(file), label);
+        }
+        assert!(!is_file("LOAD") && !is_file("wasm"));
+        let mut registry = PolicyRegistry::default();
+        assert!(registry.read_file("./x.wasm", Path::new("x.wasm")).is_err());
+        assert!(registry.has_file("./x.wasm") && registry.find("./x.wasm").is_none());
+        let read = |_: &Path| Ok(PolicyFile { entry: &crate::pin::ENTRY, sha256: "00".into() });
+        let mut registry = registry.reading_files(Arc::new(read));
+        assert_eq!(registry.read_file("./x.wasm", Path::new("x.wasm")), Ok("00".into()));
+        assert_eq!(registry.find("./x.wasm").map(|entry| entry.name), Some("PIN"));
     }
 
     #[test]

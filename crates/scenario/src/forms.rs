@@ -396,6 +396,9 @@ fn two(reader: &mut Reader, node: &Node, what: &str) -> Option<Runtimes> {
     Some(Runtimes { first: first?, of_threads: Some(of_threads?), place: node.place })
 }
 
+/// Paths of policy files, relative to the scenario.
+const POLICY_FILE: &str = r"/|\.[Ww][Aa][Ss][Mm]$";
+
 /// The policies with their labels, the policies under them and what perturbs them.
 pub(crate) struct Policies;
 
@@ -412,6 +415,10 @@ impl Form for Policies {
         let mut perturb = parameters(Perturbation::TABLE, true);
         perturb["description"] =
             json!("Disturbs its decisions, which shows how much the result depends on each of them.");
+        let file = json!({ "type": "string", "pattern": POLICY_FILE, "description": "A policy file." });
+        if let Some(forms) = over.get_mut("anyOf").and_then(Json::as_array_mut) {
+            forms.push(file.clone());
+        }
         if let Some(with_parameters) = over.pointer_mut("/anyOf/1") {
             with_parameters["properties"]["perturb"] = perturb.clone();
             with_parameters["maxProperties"] = json!(2);
@@ -422,6 +429,30 @@ impl Form for Policies {
             with_parameters["properties"]["over"] = over;
             with_parameters["properties"]["perturb"] = perturb;
             with_parameters["maxProperties"] = json!(4);
+        }
+        // What may stand beside the name is above in full.
+        let label = json!({ "type": "string", "pattern": WORD });
+        let beside = json!({ "as": label, "over": {}, "perturb": { "type": "object" } });
+        let mut flat = beside.clone();
+        flat["policy"] =
+            json!({ "type": "string", "description": "A policy, or the path of a policy file." });
+        flat["label"] = label;
+        if let Some(forms) = item.get_mut("anyOf").and_then(Json::as_array_mut) {
+            forms.push(file);
+            forms.push(json!({
+                "type": "object",
+                "minProperties": 1,
+                "maxProperties": 4,
+                "properties": beside,
+                "patternProperties": { (POLICY_FILE): { "type": ["object", "null"] } },
+                "additionalProperties": false,
+            }));
+            forms.push(json!({
+                "type": "object",
+                "required": ["policy"],
+                "properties": flat,
+                "description": "A policy with its parameters beside its name.",
+            }));
         }
         json!({ "type": "array", "minItems": 1, "description": key.about(), "items": item })
     }

@@ -60,6 +60,7 @@ fn parameter(parameter: &Parameter, with_default: bool) -> Value {
     if with_default && !kind.is_list() {
         schema["default"] = match kind.of_one() {
             Kind::Count => json!(default.min(EXACT)),
+            Kind::Signed => json!(Kind::of_signed(default)),
             Kind::Factor => json!(thousandths(default)),
             Kind::Flag => json!(default != 0),
             kind => json!(kind.show(default)),
@@ -77,6 +78,9 @@ fn value(parameter: &Parameter) -> Value {
             json!({ "type": "string", "pattern": units::pattern(kind) })
         }
         Kind::Count => json!({ "type": "integer", "minimum": min.min(EXACT), "maximum": max.min(EXACT) }),
+        Kind::Signed => {
+            json!({ "type": "integer", "minimum": Kind::of_signed(min), "maximum": Kind::of_signed(max) })
+        }
         Kind::Factor => json!({
             "anyOf": [
                 { "type": "number", "minimum": thousandths(min), "maximum": thousandths(max) },

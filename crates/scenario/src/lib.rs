@@ -27,6 +27,7 @@ mod overrides;
 mod paths;
 pub mod plan;
 mod policies;
+mod policy_files;
 mod program_files;
 mod program_keys;
 mod programs;
@@ -81,7 +82,8 @@ pub(crate) struct Known {
     pub(crate) sources: Arc<Sources>,
 }
 
-/// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.
+/// Reads and resolves a scenario; `name` is its name in messages, and machine files and policy files are
+/// relative to it.
 ///
 /// # Errors
 /// All that is wrong with it, rendered with file, line, column and source lines.
@@ -147,7 +149,7 @@ pub(crate) struct Opened {
     applied: Vec<String>,
     /// What the scenario states as uncertain; the tree has the values of the draw, if there is one.
     uncertain: Vec<Found>,
-    /// The file, and behind it the machine files.
+    /// The file, and behind it the machine files and the checksums of policy files.
     text: String,
 }
 
@@ -172,11 +174,15 @@ impl Opened {
         };
         let mut reader = Reader::new(known);
         let mut text = text.to_owned();
+        // Overrides name policies by their labels.
+        policy_files::unfold(&mut root);
         // Overrides name parts of programs, and files of others.
         text.push_str(&program_files::read_all(&mut root, name, &mut sources, &mut reader));
         let applied = overrides.apply(&mut root, &mut sources, &mut reader);
         text.push_str(&program_files::read_all(&mut root, name, &mut sources, &mut reader));
         text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
+        policy_files::unfold(&mut root);
+        text.push_str(&policy_files::read_all(&root, name, &mut reader));
         reader.context.sources = Arc::new(sources.clone());
         let uncertain = uncertain_paths::read(&root, &mut reader);
         if let Some(draw) = overrides.draw {

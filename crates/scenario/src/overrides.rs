@@ -7,6 +7,7 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::neutral::first_invisible;
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
+use policies::is_file;
 
 use crate::Reader;
 use crate::key::Edit;
@@ -31,7 +32,7 @@ pub struct Overrides {
     pub vary: Option<String>,
     /// Only these policies, by label in the scenario or by name in the registry; empty = as in the scenario.
     /// `SPEED/DWRR` is the first over the second and gets the label `SPEED-over-DWRR`; `{ SPEED: { interval:
-    /// 50ms } }` is one as a scenario writes it.
+    /// 50ms } }` is one as a scenario writes it, and `./mine.wasm` a policy file.
     pub policies: Vec<String>,
     /// Seed of the first replicate.
     pub seed: Option<u64>,
@@ -341,6 +342,11 @@ fn joined(root: &mut Node, path: &str, at: Place) -> bool {
     found
 }
 
+/// Whether a name of the command line is that of a policy file: a slash there puts policies on one another.
+fn is_wasm(name: &str) -> bool {
+    is_file(name.rsplit_once('/').map_or(name, |(_, end)| end))
+}
+
 /// Replaces the list of policies by the named ones; those of the scenario keep their parameters.
 fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) -> Result<(), Diagnostic> {
     let given: Vec<Node> = match root.get("policies").map(|entry| &entry.value.content) {
@@ -360,6 +366,7 @@ fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) -> 
         };
         let item = |name: &str| known(name).unwrap_or_else(|| Node::scalar(place, name));
         chosen.push(match name.split_once('/') {
+            _ if is_wasm(name) => item(name),
             Some((upper, beneath)) => paths::stacked(item(upper), item(beneath), place, upper, beneath),
             None => item(name),
         });

@@ -7,7 +7,7 @@
 //! `apps.<app>.runtime.<role>.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
 //! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
-use ::policies::PolicyRegistry;
+use ::policies::{PolicyRegistry, is_file};
 use notation::diagnostics::{Diagnostic, Place};
 use notation::number::listed;
 use notation::suggest::{advice, nearest};
@@ -16,7 +16,7 @@ use notation::yaml::{Content, Entry, Node};
 use crate::forms::names_roles;
 use crate::key::{Edit, Inside, Key, names};
 use crate::keys::{APPLICATION, SCENARIO};
-use crate::policies::{BESIDE, label_of};
+use crate::policies::{BESIDE, label_of, name_of as policy_name};
 use crate::settable;
 
 /// Most paths that an error names.
@@ -167,6 +167,7 @@ fn set_deep(tree: &mut Node, path: &[&str], at: Place, value: Node, legal: bool)
 }
 
 fn set_policy(item: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<(), Option<Diagnostic>> {
+    let of_file = policy_name(item).is_some_and(is_file);
     let own = parameters(item).ok_or(None)?;
     match rest {
         ["over"] => item.set("over", at, value),
@@ -180,6 +181,8 @@ fn set_policy(item: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<
             item.child("perturb", at).ok_or(None)?.set(parameter, at, value);
         }
         [parameter] => own.set(parameter, at, value),
+        // A member of a structure in a policy file.
+        [_, ..] if of_file => own.set(&rest.join("."), at, value),
         _ => return Err(None),
     }
     Ok(())

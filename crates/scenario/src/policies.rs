@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use notation::parameter::Values;
 use notation::reader::Chosen;
 use notation::yaml::{Content, Node};
-use policies::{Choice, Level, Perturbation};
+use policies::{Choice, Level, Perturbation, file_label, is_file};
 
 use crate::Reader;
 use crate::labels::{RESERVED, is_word};
@@ -16,16 +16,16 @@ pub(crate) const BESIDE: [&str; 3] = ["as", "over", "perturb"];
 /// Keys that are allowed next to the name of a policy under another one.
 const BESIDE_LOWER: [&str; 1] = ["perturb"];
 
-/// The label of an entry of `policies`: its `as`, or its name.
+/// The label of an entry of `policies`: its `as`, or its name, of a file without folder and ending.
 pub(crate) fn label_of(item: &Node) -> Option<&str> {
     match item.get("as").map(|entry| &entry.value.content) {
         Some(Content::Scalar(label)) => Some(label),
-        _ => name_of(item),
+        _ => name_of(item).map(|name| if is_file(name) { file_label(name) } else { name }),
     }
 }
 
 /// The name of a policy's entry: the key that is none of those beside it.
-fn name_of(item: &Node) -> Option<&str> {
+pub(crate) fn name_of(item: &Node) -> Option<&str> {
     match &item.content {
         Content::Scalar(name) => Some(name),
         Content::Map(entries) => {
@@ -115,11 +115,11 @@ fn label(reader: &mut Reader, item: &Node, name: &str, taken: &mut BTreeSet<Stri
         None => name.to_owned(),
     };
     if !is_word(&label) {
-        reader.wrong_node(
-            item,
-            format!("`{label}` is not a valid label for a policy"),
-            "use letters, digits, `_` and `-`",
-        );
+        let hint = match item.get("as") {
+            None => "give it one with `as`, of letters, digits, `_` and `-`",
+            Some(_) => "use letters, digits, `_` and `-`",
+        };
+        reader.wrong_node(item, format!("`{label}` is not a valid label for a policy"), hint);
     }
     if RESERVED.iter().any(|taken| taken.eq_ignore_ascii_case(&label)) {
         let hint = "choose another label";

@@ -1,4 +1,4 @@
-//! PollsPerYield names up in the registries and reads their parameters.
+//! Looks names up in the registries and reads their parameters.
 
 use std::sync::Arc;
 
@@ -131,6 +131,10 @@ fn meant(name: &str) -> Option<&'static str> {
 /// The policy of a name with its parameters.
 pub(crate) fn policy(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Choice> {
     let Some(entry) = reader.context.policies.find(chosen.name) else {
+        // What is wrong with a file has been said.
+        if reader.context.policies.has_file(chosen.name) {
+            return None;
+        }
         let known: Vec<&str> = reader.context.policies.entries().map(|entry| entry.name).collect();
         match meant(chosen.name) {
             Some(hint) if !known.iter().any(|name| name.eq_ignore_ascii_case(chosen.name)) => {

@@ -17,6 +17,8 @@ pub enum Outcome {
     Deadlock(String),
     /// A policy kept an instant from ending; the text names the instant.
     Livelock(String),
+    /// The policy has ended the run with this reason ([`crate::policy::System::fail`]).
+    Failed(String),
 }
 
 /// Options of a run that are neither machine, operating system nor workload.
@@ -299,6 +301,8 @@ pub struct RunReport {
     pub pools: Vec<PoolReport>,
     /// Decisions of the policy that the engine refused or corrected.
     pub corrections: u64,
+    /// What the policy has counted ([`crate::policy::Policy::counters`]), over the whole run.
+    pub policy_counters: Vec<(String, u64)>,
     /// Events the simulator took (differs between modes; not part of any result).
     pub events: u64,
     /// Digest of all observations.

@@ -7,9 +7,10 @@
 
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::Machine;
+use crate::os::TaskGroup;
 use crate::policy::{
-    Affinity, AppView, Awaited, CpuChoice, Enqueue, Locality, Order, Placement, Policy, Preemption,
-    QueueEntry, System, TaskView, Timer, View, Watches, Why,
+    Affinity, AppView, Awaited, CpuChoice, Enqueue, Kick, Locality, Order, Placement, Policy, Preemption,
+    QueueEntry, System, TaskChange, TaskView, Timer, View, Watches, Why,
 };
 use crate::time::{Span, Time};
 
@@ -46,6 +47,10 @@ pub enum Notice {
     Running(TaskId, CpuId),
     /// [`Policy::stopping`].
     Stopping(TaskId, CpuId),
+    /// [`Policy::changed`].
+    Changed(TaskId, TaskChange),
+    /// [`Policy::ended`].
+    Ended,
 }
 
 impl Notice {
@@ -67,6 +72,8 @@ impl Notice {
             Self::Preempted(task, cpu, why) => policy.preempted(system, task, cpu, why),
             Self::Running(task, cpu) => policy.running(system, task, cpu),
             Self::Stopping(task, cpu) => policy.stopping(system, task, cpu),
+            Self::Changed(task, what) => policy.changed(system, task, what),
+            Self::Ended => policy.ended(system),
         }
     }
 }
@@ -87,6 +94,8 @@ pub trait Wrapper: Send {
     ) -> Option<QueueEntry>;
     /// [`Policy::select_cpu`].
     fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice;
+    /// [`Policy::counters`].
+    fn counted(&self) -> Vec<(String, u64)>;
     /// Every other hook.
     fn notify(&mut self, system: &mut dyn System, notice: Notice);
 }
@@ -115,6 +124,15 @@ impl<W: Wrapper> Policy for W {
     }
     fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         self.notify(system, Notice::Stopping(task, cpu));
+    }
+    fn changed(&mut self, system: &mut dyn System, task: TaskId, what: TaskChange) {
+        self.notify(system, Notice::Changed(task, what));
+    }
+    fn ended(&mut self, system: &mut dyn System) {
+        self.notify(system, Notice::Ended);
+    }
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.counted()
     }
     fn init(&mut self, system: &mut dyn System) {
         self.notify(system, Notice::Init);
@@ -168,6 +186,10 @@ pub enum Request {
     SetPriority(TaskId, u8),
     /// [`System::dispatch`].
     Dispatch(TaskId, CpuId, QueueEntry),
+    /// [`System::set_slice`].
+    SetSlice(TaskId, Span),
+    /// [`System::kick`].
+    Kick(CpuId, Kick),
     /// [`System::yield_to`]: from, to.
     YieldTo(TaskId, TaskId),
     /// [`System::charge`]; true for a daemon.
@@ -177,7 +199,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// The task it concerns: such a request is a decision; the others are timers and prices.
+    /// The task it concerns: such a request is a decision; the others are kicks, timers and prices.
     #[must_use]
     pub const fn task(&self) -> Option<TaskId> {
         match self {
@@ -185,8 +207,9 @@ impl Request {
             | Self::Bind(task, _)
             | Self::SetPriority(task, _)
             | Self::Dispatch(task, ..)
+            | Self::SetSlice(task, _)
             | Self::YieldTo(task, _) => Some(*task),
-            Self::Charge(..) | Self::At(..) => None,
+            Self::Kick(..) | Self::Charge(..) | Self::At(..) => None,
         }
     }
 
@@ -197,6 +220,8 @@ impl Request {
             Self::Bind(task, affinity) => return system.set_affinity(*task, affinity.clone(), why),
             Self::SetPriority(task, priority) => return system.set_priority(*task, *priority, why),
             Self::Dispatch(task, cpu, entry) => return system.dispatch(*task, *cpu, *entry, why),
+            Self::SetSlice(task, slice) => return system.set_slice(*task, *slice, why),
+            Self::Kick(cpu, how) => return system.kick(*cpu, *how),
             Self::YieldTo(from, to) => return system.yield_to(*from, *to, why),
             Self::Charge(cpu, span, daemon) => system.charge(*cpu, *span, *daemon),
             Self::At(at, timer) => system.at(*at, *timer),
@@ -244,6 +269,12 @@ impl View for Tapped<'_> {
     }
     fn app(&self, app: AppId) -> AppView {
         self.system.app(app)
+    }
+    fn groups(&self) -> &[TaskGroup] {
+        self.system.groups()
+    }
+    fn group_of(&self, app: AppId) -> Option<u16> {
+        self.system.group_of(app)
     }
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.system.nr_running(cpu)
@@ -320,6 +351,15 @@ impl System for Tapped<'_> {
     fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool {
         self.ask(Request::Dispatch(task, cpu, entry), why)
     }
+    fn kick(&mut self, cpu: CpuId, how: Kick) -> bool {
+        self.ask(Request::Kick(cpu, how), Why::NONE)
+    }
+    fn set_slice(&mut self, task: TaskId, slice: Span, why: Why) -> bool {
+        self.ask(Request::SetSlice(task, slice), why)
+    }
+    fn fail(&mut self, reason: String) {
+        self.system.fail(reason);
+    }
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
         self.ask(Request::YieldTo(from, to), why)
     }
@@ -390,6 +430,12 @@ impl Wrapper for Stacked {
         self.kernel.enqueue(system, task, cpu, why)
     }
 
+    fn counted(&self) -> Vec<(String, u64)> {
+        let mut counters = self.kernel.counters();
+        counters.extend(self.user.counters());
+        counters
+    }
+
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {
         let (mut to_kernel, mut to_user) = (Some(notice), None);
         match notice {
@@ -397,6 +443,7 @@ impl Wrapper for Stacked {
             | Notice::Started(_)
             | Notice::Ready(_)
             | Notice::Exited(_)
+            | Notice::Ended
             | Notice::Waits(..)
             | Notice::Proceeds(_) => to_user = Some(notice),
             Notice::Timer(Timer::Token(token)) if token & USER_TOKEN != 0 => {

@@ -152,7 +152,7 @@ impl Plan {
             (self.schema != other.schema, "the form"),
             (a.version != b.version, "the version of the program"),
             (a.model != b.model, "the version of the model"),
-            (a.scenario_sha256 != b.scenario_sha256, "the scenario or its machine files"),
+            (a.scenario_sha256 != b.scenario_sha256, "the scenario, its machine files or its policy files"),
             (a.policies != b.policies, "the policies"),
             (a.overrides != b.overrides, "the settings of the command line"),
             (a.objective != b.objective, "the objective"),

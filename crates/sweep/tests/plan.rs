@@ -64,7 +64,7 @@ fn the_identifier_depends_on_all_that_changes_results() {
     let plan = of(TEXT);
     assert_eq!(plan, of(TEXT));
     for (from, to, field) in [
-        ("work: 1ms", "work: 2ms", "the scenario or its machine files"),
+        ("work: 1ms", "work: 2ms", "the scenario, its machine files or its policy files"),
         ("repeat: 4", "repeat: 5", "the number of replicates"),
         ("[LOAD, PIN]", "[PIN, LOAD]", "the policies"),
     ] {

@@ -111,6 +111,7 @@ mod tests {
             pools: Vec::new(),
             cpus: vec![Account::default(); 2],
             corrections: 0,
+            policy_counters: Vec::new(),
             events: 0,
             digest: 0,
         }

@@ -4,8 +4,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{
-    Affinity, Awaited, CpuChoice, Enqueue, Order, Placement, Policy, Preemption, QueueEntry, System,
-    THROTTLED, TaskState, Timer, View, Watches, Why,
+    Affinity, Awaited, CpuChoice, Enqueue, Kick, Order, Placement, Policy, Preemption, QueueEntry, System,
+    THROTTLED, TaskChange, TaskState, Timer, View, Watches, Why,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
@@ -76,8 +76,12 @@ impl Restless {
     /// Something about a task.
     fn act(&mut self, system: &mut dyn System, task: TaskId) {
         let cpu = CpuId(self.pick(system.machine().cpus()));
-        if self.order == Order::Policy && self.pick(2) == 0 {
-            return self.put_one(system, cpu);
+        if self.order == Order::Policy {
+            match self.pick(4) {
+                0 | 1 => return self.put_one(system, cpu),
+                2 => return self.urge(system, task, cpu),
+                _ => {}
+            }
         }
         match self.pick(8) {
             0 | 1 => {
@@ -108,6 +112,17 @@ impl Restless {
                 let daemon = self.pick(2) == 0;
                 system.charge(cpu, span, daemon);
             }
+        }
+    }
+
+    /// Kicks a cpu, or changes for how long a task may run.
+    fn urge(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        if self.pick(2) == 0 {
+            let how = [Kick::Idle, Kick::Preempt][self.pick(2) as usize];
+            system.kick(cpu, how);
+        } else {
+            let slice = self.entry().slice;
+            system.set_slice(task, slice, Why::NONE);
         }
     }
 
@@ -201,9 +216,12 @@ impl Policy for Restless {
         &mut self,
         system: &mut dyn System,
         task: TaskId,
-        _: CpuId,
+        cpu: CpuId,
         why: Enqueue,
     ) -> Option<QueueEntry> {
+        if why == Enqueue::Expired && self.pick(4) == 0 {
+            self.put_one(system, cpu);
+        }
         // What a task has used counts to the nanosecond.
         let odd = (system.cpu_time(task).ns() + why as u64) % 2 == 1;
         let held = if odd { self.pick(4) == 0 } else { self.pick(2) == 0 };
@@ -212,8 +230,18 @@ impl Policy for Restless {
 
     fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         assert_eq!(system.current(cpu), Some(task), "`running` names another task than the cpu has");
-        if self.pick(8) == 0 {
-            system.at(system.now() + self.period, Timer::Token(1));
+        match self.pick(12) {
+            0 => system.at(system.now() + self.period, Timer::Token(1)),
+            1 => self.urge(system, task, cpu),
+            _ => {}
+        }
+    }
+
+    fn changed(&mut self, system: &mut dyn System, task: TaskId, _: TaskChange) {
+        let seen = system.task(task);
+        if seen.held && system.allowed(task, seen.cpu) && self.pick(2) == 0 {
+            let entry = self.entry();
+            system.dispatch(task, seen.cpu, entry, Why::NONE);
         }
     }
 

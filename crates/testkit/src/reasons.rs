@@ -25,6 +25,7 @@ const fn kind(action: &Action) -> &'static str {
         Action::PrioritySet(_) => "band",
         Action::Dispatched(_) => "dispatch",
         Action::Yielded { .. } => "yield",
+        Action::SliceSet(_) => "slice",
         Action::Remarked => "remark",
     }
 }

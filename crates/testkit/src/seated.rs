@@ -41,6 +41,10 @@ impl Wrapper for Seated {
     fn ordering(&self) -> Order {
         self.policy.order()
     }
+
+    fn counted(&self) -> Vec<(String, u64)> {
+        self.policy.counters()
+    }
     fn insert(
         &mut self,
         system: &mut dyn System,

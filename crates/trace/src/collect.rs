@@ -101,8 +101,8 @@ impl Sink for Collector {
 }
 
 /// Words for what decisions do, by number.
-pub(crate) const DID: [&str; 7] =
-    ["place", "migrate", "bind", "priority_level", "yield", "remark", "dispatch"];
+pub(crate) const DID: [&str; 8] =
+    ["place", "migrate", "bind", "priority_level", "yield", "remark", "dispatch", "slice"];
 
 const fn did(action: &Action) -> u32 {
     match action {
@@ -113,6 +113,7 @@ const fn did(action: &Action) -> u32 {
         Action::Yielded { .. } => 4,
         Action::Remarked => 5,
         Action::Dispatched(_) => 6,
+        Action::SliceSet(_) => 7,
     }
 }
 

@@ -19,7 +19,7 @@ pub const ENTRY: Entry = Entry {
     text: include_str!("policy.md"),
     wins: Showcase::NONE,
     loses: Showcase::NONE,
-    build,
+    build: &build,
 };
 
 parameters! {

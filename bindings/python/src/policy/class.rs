@@ -133,7 +133,7 @@ fn read(described: &Bound<'_, PyAny>) -> PyResult<(Entry, Vec<Parameter>, Vec<&'
         text: interned(&format!("# {name}\n\n## How it works\n\n{about}\n"))?,
         wins: Showcase::NONE,
         loses: Showcase::NONE,
-        build,
+        build: &build,
     };
     Ok((entry, table, hooks))
 }

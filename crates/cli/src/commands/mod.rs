@@ -31,6 +31,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod scx;
 pub(crate) mod selftest;
 pub(crate) mod source;
 pub(crate) mod sweep;

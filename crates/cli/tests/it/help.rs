@@ -10,7 +10,11 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 19] = [
+const LONG: [&str; 22] = [
+    // Needs clang.
+    "oversim scx build examples/scx/vtime.bpf.c",
+    "oversim scx build examples/scx/per_llc.bpf.c -o per_llc.wasm --format json",
+    "oversim scx build main.bpf.c util.bpf.c -I include -D DEBUG=0",
     // Needs a process.
     "oversim profile --pid 4711 --for 10s -o job.yaml",
     // Needs root.

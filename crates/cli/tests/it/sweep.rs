@@ -318,7 +318,7 @@ fn another_plan_is_refused() {
     }
     fs::write(folder.join("small.yaml"), SMALL.replace("40ms", "41ms")).unwrap();
     let (code, _, err) = oversim(folder, &["sweep", "small.yaml", "-o", "s"]);
-    assert!(code == 2 && err.contains("the scenario or its machine files"), "{err}");
+    assert!(code == 2 && err.contains("the scenario, its machine files or its policy files"), "{err}");
     assert_eq!(parts(folder, "s"), before);
     // A copied part of another plan.
     assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "other"]).0, 0);

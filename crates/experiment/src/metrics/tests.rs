@@ -48,6 +48,7 @@ pub(crate) fn run_of(ns: u64) -> RunReport {
         pools: Vec::new(),
         cpus: vec![cpu; 2],
         corrections: 0,
+        policy_counters: Vec::new(),
         events: 1,
         digest: ns,
     }

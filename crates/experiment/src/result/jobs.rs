@@ -20,7 +20,7 @@ pub struct Job {
     pub replicate: u32,
     /// Its seed.
     pub seed: u64,
-    /// `completed`, `horizon`, `deadlock` or `livelock`: how the run ended.
+    /// `completed`, `horizon`, `deadlock`, `livelock` or `failed`: how the run ended.
     pub outcome: String,
     /// The application.
     pub app: String,

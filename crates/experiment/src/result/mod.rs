@@ -124,7 +124,7 @@ pub struct Note {
     pub replicate: u32,
     /// Its seed.
     pub seed: u64,
-    /// `horizon`, `deadlock` or `livelock`.
+    /// `horizon`, `deadlock`, `livelock` or `failed`.
     pub outcome: String,
     /// A sentence about what happened.
     pub text: String,
@@ -260,6 +260,7 @@ pub(crate) fn outcome(plan: &RunPlan, run: &RunReport) -> Option<(&'static str, 
         }
         Outcome::Deadlock(who) => ("deadlock", format!("deadlock: {who}")),
         Outcome::Livelock(who) => ("livelock", format!("livelock: {who}")),
+        Outcome::Failed(why) => ("failed", format!("ended by the policy: {why}")),
     })
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
-use sim_core::policy::{Affinity, Order, QueueEntry, Timer};
+use sim_core::policy::{Affinity, Kick, Order, QueueEntry, Timer};
 use sim_core::time::{Span, Time};
 
 use crate::provenance::hex;
@@ -110,6 +110,11 @@ enum Word {
     #[serde(alias = "displaced")]
     Preempted,
     Misplaced,
+    Left,
+    Running,
+    Stopping,
+    Changed,
+    Ended,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -124,6 +129,12 @@ enum Ask {
     Level(u32, u8),
     /// Task, cpu, place in its queue.
     Dispatch(u32, u32, EntryWord),
+    /// Task, nanoseconds from now on.
+    Slice(u32, u64),
+    /// Cpu that looks for a task if it is idle.
+    Kick(u32),
+    /// Cpu that looks for a task, whatever it runs.
+    KickPreempt(u32),
     /// Task that yields, task in whose favour.
     YieldTo(u32, u32),
     /// Cpu, nanoseconds: kernel work.
@@ -189,6 +200,11 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Enqueued(task) => (Word::Enqueued, u64::from(task.0)),
         Hook::Preempted(task) => (Word::Preempted, u64::from(task.0)),
         Hook::Misplaced(task) => (Word::Misplaced, u64::from(task.0)),
+        Hook::Left(task) => (Word::Left, u64::from(task.0)),
+        Hook::Running(task) => (Word::Running, u64::from(task.0)),
+        Hook::Stopping(task) => (Word::Stopping, u64::from(task.0)),
+        Hook::Changed(task) => (Word::Changed, u64::from(task.0)),
+        Hook::Ended => (Word::Ended, 0),
     };
     CallLine {
         at: call.at.ns(),
@@ -248,6 +264,9 @@ fn ask(request: &Request) -> Ask {
         Request::Bind(task, affinity) => Ask::Bind(task.0, ranges(affinity)),
         Request::SetPriority(task, level) => Ask::Level(task.0, *level),
         Request::Dispatch(task, cpu, entry) => Ask::Dispatch(task.0, cpu.0, entry_word(Some(*entry))),
+        Request::SetSlice(task, slice) => Ask::Slice(task.0, slice.ns()),
+        Request::Kick(cpu, Kick::Idle) => Ask::Kick(cpu.0),
+        Request::Kick(cpu, Kick::Preempt) => Ask::KickPreempt(cpu.0),
         Request::YieldTo(from, to) => Ask::YieldTo(from.0, to.0),
         Request::Charge(cpu, span, false) => Ask::Charge(cpu.0, span.ns()),
         Request::Charge(cpu, span, true) => Ask::Daemon(cpu.0, span.ns()),
@@ -428,6 +447,11 @@ fn call(line: &CallLine, sets: &mut Sets) -> Result<Call, String> {
         Word::Enqueued => Hook::Enqueued(TaskId(of()?)),
         Word::Preempted => Hook::Preempted(TaskId(of()?)),
         Word::Misplaced => Hook::Misplaced(TaskId(of()?)),
+        Word::Left => Hook::Left(TaskId(of()?)),
+        Word::Running => Hook::Running(TaskId(of()?)),
+        Word::Stopping => Hook::Stopping(TaskId(of()?)),
+        Word::Changed => Hook::Changed(TaskId(of()?)),
+        Word::Ended => Hook::Ended,
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("each `place` needs a `cpu`, and no other hook has one".into());
@@ -467,6 +491,9 @@ fn request(ask: &Ask, sets: &mut Sets) -> Result<Request, String> {
             Some(entry) => Request::Dispatch(TaskId(*task), CpuId(*cpu), entry),
             None => return Err("a task is dispatched into a queue: `queued` or `preempts`".into()),
         },
+        Ask::Slice(task, ns) => Request::SetSlice(TaskId(*task), Span::from_ns(*ns)),
+        Ask::Kick(cpu) => Request::Kick(CpuId(*cpu), Kick::Idle),
+        Ask::KickPreempt(cpu) => Request::Kick(CpuId(*cpu), Kick::Preempt),
         Ask::YieldTo(from, to) => Request::YieldTo(TaskId(*from), TaskId(*to)),
         Ask::Charge(cpu, ns) => charge(*cpu, *ns, false)?,
         Ask::Daemon(cpu, ns) => charge(*cpu, *ns, true)?,

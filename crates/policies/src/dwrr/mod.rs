@@ -44,7 +44,7 @@ others",
         app: "stream",
         point: "kernel=solaris-9",
     },
-    build: |values, setting| Box::new(Dwrr::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Dwrr::new(&values.into(), setting)),
 };
 
 choices! {

@@ -46,7 +46,7 @@ Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
         app: "all",
         point: "",
     },
-    build,
+    build: &build,
 };
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {

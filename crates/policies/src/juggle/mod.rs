@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
         app: "all",
         point: "",
     },
-    build,
+    build: &build,
 };
 
 choices! {

@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("lewi.md"),
     wins: Showcase { scenario: "lewi", label: "LEWI", against: "PIN", app: "code", point: "" },
     loses: Showcase { scenario: "lewi_fine_grain", label: "LEWI", against: "PIN", app: "code", point: "" },
-    build,
+    build: &build,
 };
 
 choices! {

@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
         app: "ep",
         point: "kernel=solaris-9",
     },
-    build: |values, setting| Box::new(Lgroup::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Lgroup::new(&values.into(), setting)),
 };
 
 choices! {

@@ -51,7 +51,7 @@ active balancing",
         app: "code",
         point: "",
     },
-    build,
+    build: &build,
 };
 
 choices! {

@@ -25,7 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("edf.md"),
     wins: Showcase { scenario: "short_waits", label: "EDF", against: "MLFQ", app: "code", point: "" },
     loses: Showcase { scenario: "urgent_and_bulk", label: "EDF", against: "VTIME", app: "urgent", point: "" },
-    build: |values, setting| Box::new(Edf::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Edf::new(&values.into(), setting)),
 };
 
 parameters! {

@@ -20,7 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("fifo.md"),
     wins: Showcase { scenario: "polling_in_order", label: "FIFO", against: "LOAD", app: "first", point: "" },
     loses: Showcase { scenario: "one_queue_or_many", label: "FIFO", against: "VTIME", app: "ep", point: "" },
-    build: |values, setting| {
+    build: &|values, setting| {
         let slice = Span::from_ns(Parameters::from(values).slice.ns());
         Box::new(PerCpu::new(Order::Fifo { slice }, setting.machine))
     },

@@ -25,7 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("fp.md"),
     wins: Showcase { scenario: "fixed_priorities", label: "FP", against: "FIFO", app: "user", point: "" },
     loses: Showcase { scenario: "fixed_priorities", label: "FP", against: "VTIME", app: "other", point: "" },
-    build: |values, setting| {
+    build: &|values, setting| {
         Box::new(Fixed {
             keys: keys(values, setting.apps),
             slice: Span::from_ns(Parameters::from(values).slice.ns()),

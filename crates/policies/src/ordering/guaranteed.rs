@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
         app: "steady",
         point: "",
     },
-    build: |values, setting| Box::new(Guaranteed::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Guaranteed::new(&values.into(), setting)),
 };
 
 parameters! {

@@ -26,7 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("lottery.md"),
     wins: Showcase { scenario: "one_queue_or_many", label: "LOTTERY", against: "FIFO", app: "ep", point: "" },
     loses: Showcase { scenario: "short_waits", label: "LOTTERY", against: "VTIME", app: "code", point: "" },
-    build: |values, setting| Box::new(Lottery::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Lottery::new(&values.into(), setting)),
 };
 
 parameters! {

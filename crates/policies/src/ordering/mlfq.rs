@@ -24,7 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("mlfq.md"),
     wins: Showcase { scenario: "short_waits", label: "MLFQ", against: "VTIME", app: "code", point: "" },
     loses: Showcase { scenario: "one_queue_or_many", label: "MLFQ", against: "VTIME", app: "ep", point: "" },
-    build: |values, setting| Box::new(Mlfq::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Mlfq::new(&values.into(), setting)),
 };
 
 choices! {

@@ -26,7 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("rusty.md"),
     wins: Showcase { scenario: "urgent_and_bulk", label: "RUSTY", against: "FIFO", app: "urgent", point: "" },
     loses: Showcase { scenario: "one_queue_or_many", label: "RUSTY", against: "VTIME", app: "ep", point: "" },
-    build: |values, setting| Box::new(Rusty::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Rusty::new(&values.into(), setting)),
 };
 
 parameters! {

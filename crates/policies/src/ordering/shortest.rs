@@ -27,7 +27,7 @@ pub(crate) const SJF: Entry = Entry {
     text: include_str!("sjf.md"),
     wins: Showcase { scenario: "job_lengths", label: "SJF", against: "FIFO", app: "short", point: "" },
     loses: Showcase { scenario: "job_lengths", label: "SJF", against: "SRTF", app: "short", point: "" },
-    build: |values, setting| Box::new(Shortest::new(&values.into(), setting, false)),
+    build: &|values, setting| Box::new(Shortest::new(&values.into(), setting, false)),
 };
 
 /// The entry of `SRTF` in the registry.
@@ -42,7 +42,7 @@ pub(crate) const SRTF: Entry = Entry {
     text: include_str!("srtf.md"),
     wins: Showcase { scenario: "job_lengths", label: "SRTF", against: "SJF", app: "short", point: "" },
     loses: Showcase { scenario: "job_lengths", label: "SRTF", against: "FIFO", app: "long", point: "" },
-    build: |values, setting| Box::new(Shortest::new(&values.into(), setting, true)),
+    build: &|values, setting| Box::new(Shortest::new(&values.into(), setting, true)),
 };
 
 choices! {

@@ -28,7 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
         point: "",
     },
     loses: Showcase { scenario: "short_waits", label: "STRIDE", against: "LOAD", app: "code", point: "" },
-    build: |values, setting| {
+    build: &|values, setting| {
         let slice = Span::from_ns(Parameters::from(values).slice.ns());
         Box::new(PerCpu::new(Order::VirtualTime { slice }, setting.machine))
     },

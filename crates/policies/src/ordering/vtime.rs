@@ -22,7 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
     text: include_str!("vtime.md"),
     wins: Showcase { scenario: "one_queue_or_many", label: "VTIME", against: "FIFO", app: "ep", point: "" },
     loses: Showcase { scenario: "short_waits", label: "VTIME", against: "MLFQ", app: "code", point: "" },
-    build: |values, setting| Box::new(Vtime::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Vtime::new(&values.into(), setting)),
 };
 
 parameters! {

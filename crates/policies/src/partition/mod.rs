@@ -35,7 +35,7 @@ Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     text: include_str!("partition.md"),
     wins: Showcase { scenario: "space_or_time", label: "PARTITION", against: "LOAD", app: "fine", point: "" },
     loses: Showcase { scenario: "space_or_time", label: "PARTITION", against: "PIN", app: "all", point: "" },
-    build,
+    build: &build,
 };
 
 choices! {

@@ -38,7 +38,7 @@ OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     text: include_str!("pin.md"),
     wins: Showcase { scenario: "even_or_balanced", label: "PIN", against: "LOAD", app: "code", point: "" },
     loses: Showcase { scenario: "stranger_on_a_core", label: "PIN", against: "LOAD", app: "code", point: "" },
-    build,
+    build: &build,
 };
 
 choices! {

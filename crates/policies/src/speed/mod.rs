@@ -41,7 +41,7 @@ pub(crate) const ENTRY: Entry = Entry {
         app: "all",
         point: "",
     },
-    build,
+    build: &build,
 };
 
 choices! {

@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
         app: "ep",
         point: "kernel=freebsd-7",
     },
-    build: |values, setting| Box::new(Ule::new(&values.into(), setting)),
+    build: &|values, setting| Box::new(Ule::new(&values.into(), setting)),
 };
 
 parameters! {

@@ -128,8 +128,8 @@ impl Tap for Disturb {
         let Some(task) = request.task() else {
             return request.ask(system, why);
         };
-        // Who runs next is no decision that can come late: the cpu would stand still.
-        if matches!(request, Request::Dispatch(..)) {
+        // Who runs next, and for how long, is no decision that can come late: the cpu would stand still.
+        if matches!(request, Request::Dispatch(..) | Request::SetSlice(..)) {
             return request.ask(system, why);
         }
         // What came late or never makes some decisions of the policy impossible: no fault of its own.
@@ -159,6 +159,10 @@ impl Wrapper for Perturbed {
 
     fn ordering(&self) -> Order {
         self.inner.order()
+    }
+
+    fn counted(&self) -> Vec<(String, u64)> {
+        self.inner.counters()
     }
 
     fn insert(

@@ -44,12 +44,22 @@ pub enum Hook {
     Preempted(TaskId),
     /// [`Policy::misplaced`].
     Misplaced(TaskId),
+    /// [`Policy::quiescent`].
+    Left(TaskId),
+    /// [`Policy::running`].
+    Running(TaskId),
+    /// [`Policy::stopping`].
+    Stopping(TaskId),
+    /// [`Policy::changed`].
+    Changed(TaskId),
+    /// [`Policy::ended`].
+    Ended,
 }
 
 impl Hook {
-    /// The hook of a notice; none for those in which no built-in policy acts.
-    pub(crate) const fn of(notice: Notice) -> Option<Self> {
-        Some(match notice {
+    /// The hook of a notice.
+    pub(crate) const fn of(notice: Notice) -> Self {
+        match notice {
             Notice::Init => Self::Init,
             Notice::Started(app) => Self::Started(app),
             Notice::Ready(app) => Self::Ready(app),
@@ -64,8 +74,12 @@ impl Hook {
             Notice::Proceeds(task) => Self::Proceeds(task),
             Notice::Preempted(task, ..) => Self::Preempted(task),
             Notice::Misplaced(task) => Self::Misplaced(task),
-            Notice::Quiescent(..) | Notice::Running(..) | Notice::Stopping(..) => return None,
-        })
+            Notice::Quiescent(task, _) => Self::Left(task),
+            Notice::Running(task, _) => Self::Running(task),
+            Notice::Stopping(task, _) => Self::Stopping(task),
+            Notice::Changed(task, _) => Self::Changed(task),
+            Notice::Ended => Self::Ended,
+        }
     }
 }
 
@@ -185,6 +199,10 @@ impl Wrapper for Recorder {
         self.inner.order()
     }
 
+    fn counted(&self) -> Vec<(String, u64)> {
+        self.inner.counters()
+    }
+
     fn insert(
         &mut self,
         system: &mut dyn System,
@@ -204,7 +222,7 @@ impl Wrapper for Recorder {
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {
         let mut asked = Asked::default();
         notice.deliver(&mut *self.inner, &mut Tapped::new(system, &mut asked));
-        let Some(hook) = Hook::of(notice) else { return };
+        let hook = Hook::of(notice);
         let nth = self.counts.next(hook);
         if !asked.0.is_empty() {
             let (at, asked) = (system.now(), asked.0);

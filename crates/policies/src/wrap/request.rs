@@ -16,6 +16,11 @@ pub(crate) fn is_legal(request: &Request, view: &dyn View, tasks: u32) -> bool {
         Request::Dispatch(task, cpu, _) => {
             exists(*task) && cpu.0 < cpus && view.task(*task).held && view.allowed(*task, *cpu)
         }
+        Request::SetSlice(task, _) => {
+            let seen = exists(*task).then(|| view.task(*task));
+            seen.is_some_and(|seen| matches!(seen.state, TaskState::Queued | TaskState::Running))
+        }
+        Request::Kick(cpu, _) => cpu.0 < cpus,
         // Who holds its cpu and polls there only the engine knows.
         Request::YieldTo(from, to) => exists(*from) && exists(*to),
         Request::Charge(cpu, ..) | Request::At(_, Timer::Tick(cpu)) => cpu.0 < cpus,

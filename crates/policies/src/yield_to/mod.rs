@@ -42,7 +42,7 @@ Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
         point: "apps.fine.runtime=spin",
     },
     loses: Showcase { scenario: "yield_to_o1", label: "YIELD_TO", against: "LOAD", app: "fine", point: "" },
-    build,
+    build: &build,
 };
 
 choices! {

@@ -10,7 +10,7 @@ use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_COMMANDS;
 use crate::machine::{CpuSet, Machine};
 use crate::os::OsModel;
-use crate::policy::{Affinity, Policy, TaskState, Why};
+use crate::policy::{Affinity, Policy, TaskChange, TaskState, Why};
 use crate::program::{AppSpec, Change};
 use crate::run_queue::{self, Rules, Tasks, group_loads, groups};
 use crate::time::{Time, Work};
@@ -144,8 +144,14 @@ impl Engine<'_> {
                     }
                 }
             }
-            // A policy that orders the queues leaves no groups.
-            Act::Group(_) | Act::Shares(..) if self.shared.model.groups.is_empty() => {}
+            // A policy that orders the queues is told, and no queue has groups.
+            Act::Group(group) if self.shared.model.groups.is_empty() => {
+                self.shared.apps[app].group = *group;
+                all.into_iter().for_each(|task| self.note_changed(task, TaskChange::Group));
+            }
+            Act::Shares(group, weight) if self.shared.model.groups.is_empty() => {
+                self.told_shares(*group, *weight);
+            }
             Act::Group(group) => {
                 let group = group.map_or(0, |group| group + 1);
                 all.into_iter().for_each(|task| self.regroup(task, group));
@@ -207,6 +213,7 @@ impl Engine<'_> {
         };
         self.change(id, &change);
         if !matches!(state, TaskState::Queued | TaskState::Running) {
+            self.note_changed(id, TaskChange::Weight);
             return;
         }
         let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
@@ -217,6 +224,7 @@ impl Engine<'_> {
             discipline.takes_cpu(&mut self.shared.tasks, record, id, self.shared.now)
         };
         record.resched |= again && record.running > 1;
+        self.note_changed(id, TaskChange::Weight);
     }
 
     /// A task moves to another task group, from 1, or out of all. A cpu that it has picks again
@@ -243,6 +251,18 @@ impl Engine<'_> {
             && !self.shared.machine.cpu_ids().all(|cpu| old.allows(cpu) == cpus.contains(cpu))
         {
             self.change(id, &|_, _| {});
+        }
+    }
+
+    /// A task group gets another weight, where the policy orders the queues.
+    fn told_shares(&mut self, group: u16, weight: u32) {
+        let Some(told) = self.orders.groups.get_mut(usize::from(group)) else { return };
+        told.weight = weight;
+        for app in self.shared.apps.ids() {
+            let own = self.shared.apps[app].group == Some(group);
+            for rank in 0..self.shared.apps[app].tasks * u32::from(own) {
+                self.note_changed(self.shared.apps[app].task(rank), TaskChange::Group);
+            }
         }
     }
 

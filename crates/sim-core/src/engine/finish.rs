@@ -45,6 +45,7 @@ impl Engine<'_> {
         let now = self.shared.now;
         let done = |device: &Servers| device.report(now);
         RunReport {
+            policy_counters: Vec::new(),
             outcome,
             makespan,
             extrapolated: self.shared.extrapolated,

@@ -138,7 +138,7 @@ use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::Observer;
-use crate::os::OsModel;
+use crate::os::{OsModel, TaskGroup};
 use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::{self, Order, Policy, Preemption};
 use crate::program::{AppSpec, Objects};
@@ -280,6 +280,8 @@ impl Simulation {
     pub fn run<O: Observer>(self, policy: &mut dyn Policy, observer: &mut O) -> RunReport {
         let mut simulation = self;
         let order = policy.order();
+        let groups = simulation.model.groups.iter().filter(|_| order == Order::Policy);
+        let told = groups.cloned().collect();
         if order != Order::System {
             simulation.model = Arc::new(simulation.model.ordered(order));
             let checked = simulation.model.discipline.check(simulation.model.tick);
@@ -291,7 +293,9 @@ impl Simulation {
             assert!(order == Order::System, "a policy orders the queues of real-time tasks");
             simulation.model = Arc::new(simulation.model.with_real_time());
         }
-        Engine::new(simulation, observer).run(policy)
+        let mut engine = Engine::new(simulation, observer);
+        engine.orders.groups = told;
+        engine.run(policy)
     }
 }
 
@@ -306,6 +310,8 @@ enum Change {
     Stopped,
     /// It was the next task of the cpu, and one that preempts has gone before it.
     Overtaken,
+    /// Its weight or its mask is another one.
+    Task(policy::TaskChange),
     /// Real-time tasks wait on the cpu, where one of them runs.
     Crowded,
     /// Real-time tasks of this rank, which is the best of the cpu no more, have left it.
@@ -319,6 +325,15 @@ pub(crate) struct Admitted {
     tasks: u64,
     /// Which they are; none where the order of the queue does not depend on it.
     apps: Vec<AppId>,
+}
+
+/// What a policy that orders the queues is told and says.
+#[derive(Default)]
+pub(crate) struct Orders {
+    /// The task groups: no queue has them.
+    groups: Vec<TaskGroup>,
+    /// Why the policy ends the run.
+    failed: Option<String>,
 }
 
 /// The state of a run.
@@ -363,6 +378,7 @@ pub(crate) struct Engine<'o> {
     respawned: u32,
     checks: Checks,
     sampling: Sampling,
+    orders: Orders,
 }
 
 impl Engine<'_> {
@@ -375,6 +391,9 @@ impl Engine<'_> {
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
+            if let Some(reason) = self.orders.failed.take() {
+                break Outcome::Failed(reason);
+            }
             if self.left == 0 {
                 break Outcome::Completed;
             }
@@ -413,7 +432,9 @@ impl Engine<'_> {
                 break Outcome::Livelock(format!("{endless} at {at:?} did not end the instant"));
             }
         };
-        self.finish(outcome)
+        policy.ended(&mut self);
+        let counters = policy.counters();
+        RunReport { policy_counters: counters, ..self.finish(outcome) }
     }
 
     /// One instant, in the phases that the overview of this module lists. The error names what does not end.

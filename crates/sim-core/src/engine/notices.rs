@@ -25,6 +25,7 @@ impl Engine<'_> {
                 Change::Left => policy.quiescent(self, task, cpu),
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.requeue_overtaken(task, cpu, policy),
+                Change::Task(what) => policy.changed(self, task, what),
                 Change::Crowded => self.push_real_time(cpu),
                 Change::Lowered(rank) => self.pull_real_time(cpu, rank),
             }

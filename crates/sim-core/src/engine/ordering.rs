@@ -7,7 +7,7 @@ use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Verdict;
-use crate::policy::{Enqueue, Policy, QueueEntry, TaskState};
+use crate::policy::{Action, Enqueue, Kick, Policy, QueueEntry, TaskChange, TaskState, Why};
 use crate::run_queue;
 use crate::time::Span;
 
@@ -96,6 +96,47 @@ impl Engine<'_> {
     pub(crate) fn note_stopping(&mut self, id: TaskId, cpu: CpuId) {
         if self.shared.policy_orders && !self.shared.tasks[id].is_held() {
             self.notices.push((id, cpu, Change::Stopped));
+        }
+    }
+
+    /// A cpu looks for a task, if it is as the policy wants it; a current task is interrupted. An idle cpu that
+    /// finds a task pays for being woken when that is dispatched to it.
+    pub(crate) fn kicked(&mut self, cpu: CpuId, how: Kick) -> bool {
+        self.settle(cpu);
+        let idle = self.cpus[cpu].current.is_none();
+        if !idle && how == Kick::Idle {
+            return false;
+        }
+        if !idle {
+            let record = &mut self.cpus[cpu];
+            record.resched = true;
+            record.defer(Part::Kernel, self.shared.machine.costs.ipi);
+        }
+        self.shared.watch.note(cpu);
+        self.shared.rounds.mark(cpu);
+        true
+    }
+
+    /// From now on a running or queued task may run for so long.
+    pub(crate) fn change_slice(&mut self, id: TaskId, slice: Span, why: Why) -> bool {
+        let cpu = self.shared.tasks[id].cpu;
+        self.settle(cpu);
+        let (task, record) = (&mut self.shared.tasks[id], &self.cpus[cpu]);
+        let used = match task.state {
+            TaskState::Running => self.shared.now.since(record.picked),
+            TaskState::Queued if !task.is_held() => Span::ZERO,
+            _ => return false,
+        };
+        task.set_entry_slice(used.saturating_add(slice));
+        self.shared.decided(Some(id), Action::SliceSet(slice), why);
+        self.shared.rounds.mark(cpu);
+        true
+    }
+
+    /// The weight of a task or the cpus that it may use have changed: the policy will be notified.
+    pub(crate) fn note_changed(&mut self, id: TaskId, what: TaskChange) {
+        if self.shared.policy_orders {
+            self.notices.push((id, self.shared.tasks[id].cpu, Change::Task(what)));
         }
     }
 

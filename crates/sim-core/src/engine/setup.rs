@@ -20,7 +20,7 @@ use crate::engine::shared::Shared;
 use crate::engine::state::{App, Boxed, Cpu, History, Look, Own, OwnRuntime, ProcessId, RunObjects, Task};
 use crate::engine::ticks::Ticks;
 use crate::engine::watch::Watch;
-use crate::engine::{Admitted, Engine, Simulation};
+use crate::engine::{Admitted, Engine, Orders, Simulation};
 use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, CpuId, Id as _, IdVec, LockId, TaskId};
 use crate::machine::{CpuSet, Machine, PerCpu};
@@ -75,7 +75,6 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let affinity = |(at, cpus): (Span, CpuSet)| (at, Affinity::Set(Arc::new(cpus)));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     let of_team = spec.team_runtime.as_ref();
-    let several = of_team.is_some() || spec.program.own_runtimes() > 0;
     let yields = [spec.runtime.wait.yields(), of_team.is_some_and(|runtime| runtime.wait.yields())];
     let by_team = spec.team > 1 && spec.runtime.startup.forks == Forks::Launcher;
     let team_forked = if by_team { vec![0; spec.tasks.div_ceil(spec.team) as usize] } else { Vec::new() };
@@ -101,12 +100,13 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         loops: SharedLoops::new(loops, spec.tasks),
         name: spec.name,
         background: spec.background,
+        group: spec.group,
         kernel_mode: spec.kernel_mode,
         responses: spec.requests.then(Box::default),
         deadline: spec.deadline,
         estimate: spec.estimate,
         runtime: spec.runtime,
-        several,
+        several: of_team.is_some() || spec.program.own_runtimes() > 0,
         team_runtime: spec.team_runtime,
         own_runtimes: Vec::new(),
         program: spec.program,
@@ -393,6 +393,7 @@ impl<'o> Engine<'o> {
             respawned: 0,
             checks: Checks::new(cpus),
             sampling: Sampling::default(),
+            orders: Orders::default(),
             shared: Shared {
                 now: Time::ZERO,
                 extrapolated: Span::ZERO,

@@ -5,8 +5,10 @@ use crate::engine::state::{Activity, OnReturn, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use crate::machine::Machine;
+use crate::os::TaskGroup;
 use crate::policy::{
-    self, Action, Affinity, AppView, Locality, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
+    self, Action, Affinity, AppView, Kick, Locality, QueueEntry, System, THROTTLED, TaskChange, TaskState,
+    TaskView, View, Why,
 };
 use crate::run_queue::{self, Rules, group_loads, groups};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -37,6 +39,14 @@ impl View for Engine<'_> {
             background: record.background,
             process: record.process,
         }
+    }
+
+    fn groups(&self) -> &[TaskGroup] {
+        &self.orders.groups
+    }
+
+    fn group_of(&self, app: AppId) -> Option<u16> {
+        self.shared.apps[app].group.filter(|_| !self.orders.groups.is_empty())
     }
 
     fn nr_running(&self, cpu: CpuId) -> u32 {
@@ -248,6 +258,7 @@ impl System for Engine<'_> {
             // As `sched_setaffinity` does: any allowed cpu, and that is the first.
             self.relocate(task, first);
         }
+        self.note_changed(task, TaskChange::Affinity);
         true
     }
 
@@ -311,6 +322,24 @@ impl System for Engine<'_> {
         self.shared.decided(Some(task), Action::Dispatched(cpu), why);
         self.dispatch_held(task, cpu, entry);
         true
+    }
+
+    fn kick(&mut self, cpu: CpuId, how: Kick) -> bool {
+        if !self.shared.policy_orders || cpu.index() >= self.cpus.len() {
+            return self.refuse();
+        }
+        self.kicked(cpu, how)
+    }
+
+    fn set_slice(&mut self, task: TaskId, slice: Span, why: Why) -> bool {
+        if !self.shared.policy_orders || !self.is_task(task) {
+            return self.refuse();
+        }
+        self.change_slice(task, slice, why)
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.orders.failed.get_or_insert(reason);
     }
 
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {

@@ -1,6 +1,7 @@
 //! The rules of the engine, one at a time: small runs whose times are computed analytically.
 
 mod actions;
+mod ordering;
 mod pages;
 mod programs;
 

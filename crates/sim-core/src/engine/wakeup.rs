@@ -71,6 +71,10 @@ impl Engine<'_> {
         if self.is_real_time(id) {
             return self.place_real_time(id, placement);
         }
+        if self.shared.policy_orders {
+            // A task that wakes at the instant at which it fell asleep has left its queue.
+            self.notify(policy);
+        }
         self.refresh_priorities();
         let choice = policy.select_cpu(self, id, placement);
         let cpu = self.corrected(id, choice.cpu);

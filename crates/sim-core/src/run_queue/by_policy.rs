@@ -50,6 +50,11 @@ impl Task {
         self.history.policy_entry.held = Some(level);
     }
 
+    /// Changes for how long it may run from the moment at which it was picked.
+    pub(crate) fn set_entry_slice(&mut self, slice: Span) {
+        self.history.policy_entry.slice = slice;
+    }
+
     /// Takes over the answer of the policy. The task must not be queued; it may be running.
     pub(crate) fn set_entry(&mut self, entry: Option<QueueEntry>) {
         let level = self.level();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sim_core::command::Act;
 use sim_core::machine::CpuSet;
 use sim_core::observe::LeaveReason;
-use sim_core::policy::{Policy, TaskState};
+use sim_core::policy::{Policy, TaskChange, TaskState};
 use sim_core::program::AppSpec;
 
 use super::Reference;
@@ -44,8 +44,18 @@ impl Reference<'_> {
                 }
                 self.bind(app, &Arc::new(cpus), policy);
             }
-            // A policy that orders the queues leaves no groups.
-            Act::Group(_) | Act::Shares(..) if self.model.groups.is_empty() => {}
+            // A policy that orders the queues is told, and no queue has groups.
+            Act::Group(group) if self.model.groups.is_empty() => {
+                self.told.1[app] = group;
+                self.note_group(|number| number == app);
+            }
+            Act::Shares(group, weight) if self.model.groups.is_empty() => {
+                if let Some(told) = self.told.0.get_mut(usize::from(group)) {
+                    told.weight = weight;
+                    let members = self.told.1.clone();
+                    self.note_group(|number| members[number] == Some(group));
+                }
+            }
             Act::Shares(group, weight) => self.reshare(usize::from(group), weight),
             Act::Stop | Act::Continue | Act::Pause | Act::Weight(_) | Act::Group(_) => {
                 for rank in 0..self.apps[app].spec.tasks {
@@ -99,6 +109,7 @@ impl Reference<'_> {
     pub(super) fn weigh(&mut self, t: usize, weight: u32) {
         let (c, old) = (self.tasks[t].cpu, self.tasks[t].weight);
         self.alter(t, |me| me.set_weight(t, weight));
+        self.note_altered(t, TaskChange::Weight);
         let runs = self.cpus[c].current == Some(t);
         if !runs && !self.cpus[c].queue.contains(&t) {
             return;
@@ -106,6 +117,15 @@ impl Reference<'_> {
         let again = if runs { weight < old } else { self.preempts(c, t) };
         let others = self.runnable(c).filter(|other| self.counts(*other)).count() > 1;
         self.cpus[c].resched |= again && others;
+    }
+
+    /// The policy will hear of another group of the tasks of these applications.
+    fn note_group(&mut self, of: impl Fn(usize) -> bool) {
+        for app in (0..self.apps.len()).filter(|app| of(*app)) {
+            for rank in 0..self.apps[app].spec.tasks {
+                self.note_altered(self.task(app, rank), TaskChange::Group);
+            }
+        }
     }
 
     /// A task comes to another task group; if it runs, the cpu picks again.

@@ -140,6 +140,7 @@ impl Reference<'_> {
             pools: self.pool_reports(),
             cpus: self.cpus.iter().map(super::RefCpu::account).collect(),
             corrections: self.corrections,
+            policy_counters: Vec::new(),
             events: self.steps,
             digest: self.digest.value(),
         }

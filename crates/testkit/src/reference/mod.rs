@@ -51,9 +51,9 @@ use sim_core::limits::{MAX_ROUNDS_PER_INSTANT, max_timers_per_instant};
 use sim_core::lock::Protocol;
 use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
-use sim_core::os::{Discipline, OsModel};
+use sim_core::os::{Discipline, OsModel, TaskGroup};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Order, Policy, Preemption};
+use sim_core::policy::{Awaited, Order, Policy, Preemption, TaskChange};
 use sim_core::program::{AppSpec, Objects, Op};
 use sim_core::time::Time;
 
@@ -150,6 +150,9 @@ struct Reference<'o> {
     armed_now: u64,
     entries: u64,
     steps: u64,
+    /// The groups that a policy is told of, which no queue has, and in which applications are.
+    told: (Vec<TaskGroup>, Vec<Option<u16>>),
+    failed: Option<String>,
 }
 
 /// What has happened to a task on a cpu.
@@ -161,6 +164,8 @@ enum Change {
     Stopped,
     /// It was to run next, and somebody who preempts has come before it.
     Overtaken,
+    /// Its weight or its mask is another one.
+    Altered(TaskChange),
     /// Others of the real-time class wait where it runs.
     Crowded,
     /// Somebody of the real-time class, of this priority, has left or has become worse.
@@ -217,12 +222,16 @@ pub fn run_observed(
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
 ) -> RunReport {
+    let told = if policy.order() == Order::Policy { model.groups.clone() } else { Vec::new() };
+    let members = apps.iter().map(|app| app.group).collect();
     let model = match policy.order() {
         Order::System => model,
         order => Arc::new(model.ordered(order)),
     };
     let mut reference = Reference::new(machine, model, (apps, objects), options, observer);
+    reference.told = (told, members);
     let outcome = reference.go(policy);
+    policy.ended(&mut reference);
     reference.finish(outcome)
 }
 
@@ -301,6 +310,8 @@ impl<'o> Reference<'o> {
             armed_now: 0,
             entries: 0,
             steps: 0,
+            told: <_>::default(),
+            failed: None,
         }
     }
 
@@ -313,6 +324,9 @@ impl<'o> Reference<'o> {
         policy.init(self);
         let mut repeats = 0;
         loop {
+            if let Some(reason) = self.failed.take() {
+                return Outcome::Failed(reason);
+            }
             if self.apps.iter().all(|app| app.spec.background || app.end.is_some()) {
                 return Outcome::Completed;
             }
@@ -541,6 +555,7 @@ impl<'o> Reference<'o> {
                 Change::Left => policy.quiescent(self, task, cpu),
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.ask_overtaken(t, c, policy),
+                Change::Altered(what) => policy.changed(self, task, what),
                 Change::Crowded => self.push_class(c),
                 Change::Lowered(priority) => self.pull_class(c, priority),
             }

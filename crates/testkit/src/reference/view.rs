@@ -2,8 +2,10 @@
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::machine::Machine;
+use sim_core::os::TaskGroup;
 use sim_core::policy::{
-    self, Affinity, AppView, Locality, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
+    self, Affinity, AppView, Kick, Locality, QueueEntry, System, THROTTLED, TaskChange, TaskState, TaskView,
+    View, Why,
 };
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
@@ -37,6 +39,14 @@ impl View for Reference<'_> {
             background: record.spec.background,
             process: record.spec.process(),
         }
+    }
+
+    fn groups(&self) -> &[TaskGroup] {
+        &self.told.0
+    }
+
+    fn group_of(&self, app: AppId) -> Option<u16> {
+        self.told.1[app.0 as usize].filter(|_| !self.told.0.is_empty())
     }
 
     fn nr_running(&self, cpu: CpuId) -> u32 {
@@ -194,6 +204,7 @@ impl System for Reference<'_> {
         if misplaced && self.is_runnable(t) {
             self.relocate(t, first.0 as usize);
         }
+        self.note_altered(t, TaskChange::Affinity);
         true
     }
 
@@ -272,6 +283,43 @@ impl System for Reference<'_> {
         }
         self.mark(c);
         true
+    }
+
+    fn kick(&mut self, cpu: CpuId, how: Kick) -> bool {
+        let c = cpu.0 as usize;
+        if !self.by_policy() || c >= self.cpus.len() {
+            return self.refuse();
+        }
+        let idle = self.cpus[c].current.is_none();
+        if !idle && how == Kick::Idle {
+            return false;
+        }
+        if !idle {
+            self.cpus[c].resched = true;
+            self.cpus[c].deferred.0[KERNEL] += self.machine.costs.ipi.ns();
+        }
+        self.mark(c);
+        true
+    }
+
+    fn set_slice(&mut self, task: TaskId, slice: Span, _: Why) -> bool {
+        let t = task.0 as usize;
+        if !self.by_policy() || t >= self.tasks.len() {
+            return self.refuse();
+        }
+        let c = self.tasks[t].cpu;
+        let used = match self.tasks[t].state {
+            TaskState::Running => self.now - self.cpus[c].picked,
+            TaskState::Queued if self.tasks[t].held.is_none() => 0,
+            _ => return false,
+        };
+        self.tasks[t].slice = used.saturating_add(slice.ns());
+        self.mark(c);
+        true
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.failed.get_or_insert(reason);
     }
 
     fn yield_to(&mut self, from: TaskId, to: TaskId, _: Why) -> bool {

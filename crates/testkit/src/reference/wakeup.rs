@@ -4,7 +4,7 @@ use sim_core::ids::{CpuId, NodeId, TaskId};
 use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::os::Discipline;
-use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskState, View};
+use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskChange, TaskState, View};
 use sim_core::time::Span;
 
 use super::queue::Entry;
@@ -44,6 +44,9 @@ impl Reference<'_> {
         if self.in_class(t) {
             return self.class_cpu(t, why);
         }
+        if self.by_policy() {
+            self.tell(policy);
+        }
         self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let to = self.corrected(t, choice.cpu);
@@ -78,6 +81,13 @@ impl Reference<'_> {
         self.charge(to);
         if !self.is_apart(t) {
             self.tasks[t].vruntime += self.cpus[to].minimum - self.cpus[from].minimum;
+        }
+    }
+
+    /// The policy will hear that a task has another weight or mask.
+    pub(super) fn note_altered(&mut self, t: usize, what: TaskChange) {
+        if self.by_policy() {
+            self.notices.push((t, self.tasks[t].cpu, Change::Altered(what)));
         }
     }
 

@@ -183,6 +183,7 @@ const fn outcome(report: &RunReport) -> &'static str {
         Outcome::Horizon => "horizon",
         Outcome::Deadlock(_) => "deadlock",
         Outcome::Livelock(_) => "livelock",
+        Outcome::Failed(_) => "failed",
     }
 }
 

@@ -7,7 +7,7 @@ use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::policy::{
-    Affinity, CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, Timer, View,
+    Affinity, CpuChoice, Enqueue, Kick, Order, Placement, Policy, QueueEntry, System, THROTTLED, Timer, View,
     Watches, Why,
 };
 use sim_core::rng::{Purpose, stream};
@@ -113,12 +113,14 @@ impl Faults {
     /// Something that no policy should request.
     fn request(&mut self, view: &dyn View) -> Request {
         let (task, cpu) = (self.task(), self.cpu(view));
-        match self.below(8) {
+        match self.below(10) {
             0 | 1 => Request::Migrate(task, cpu),
             2 => Request::Bind(task, self.affinity(view)),
             3 => Request::SetPriority(task, [0, 1, 2, THROTTLED][self.below(4) as usize]),
             4 => Request::Dispatch(task, cpu, self.entry()),
             5 => Request::YieldTo(task, self.task()),
+            7 => Request::SetSlice(task, self.span()),
+            8 => Request::Kick(cpu, [Kick::Idle, Kick::Preempt][self.below(2) as usize]),
             6 => Request::Charge(cpu, self.span(), self.below(2) == 0),
             _ => {
                 let now = view.now();
@@ -167,6 +169,10 @@ impl Wrapper for Faulty {
         self.inner.order()
     }
 
+    fn counted(&self) -> Vec<(String, u64)> {
+        self.inner.counters()
+    }
+
     fn insert(
         &mut self,
         system: &mut dyn System,
@@ -200,7 +206,11 @@ impl Wrapper for Faulty {
         // In these hooks a policy moves no task.
         let queues = matches!(
             notice,
-            Notice::Running(..) | Notice::Stopping(..) | Notice::Runnable(..) | Notice::Quiescent(..)
+            Notice::Changed(..)
+                | Notice::Running(..)
+                | Notice::Stopping(..)
+                | Notice::Runnable(..)
+                | Notice::Quiescent(..)
         );
         if !queues && self.faults.due() {
             self.faults.act(system);

@@ -65,6 +65,10 @@ impl Wrapper for Watched {
         self.inner.order()
     }
 
+    fn counted(&self) -> Vec<(String, u64)> {
+        self.inner.counters()
+    }
+
     fn insert(
         &mut self,
         system: &mut dyn System,

@@ -296,7 +296,7 @@ const OUTSIDE: Entry = Entry {
     text: "",
     wins: policies::Showcase::NONE,
     loses: policies::Showcase::NONE,
-    build: |_, _| Box::new(RateMonotonic(vec![0; 8])),
+    build: &|_, _| Box::new(RateMonotonic(vec![0; 8])),
 };
 /// The same, which says that it works with task groups.
 const WRONG: Entry = Entry { name: "WRONG", task_groups: true, ..OUTSIDE };

@@ -330,6 +330,9 @@ impl Wrapper for Placed {
     fn ordering(&self) -> Order {
         self.inner.order()
     }
+    fn counted(&self) -> Vec<(String, u64)> {
+        self.inner.counters()
+    }
     fn insert(
         &mut self,
         system: &mut dyn System,

@@ -89,6 +89,7 @@ impl RunSample {
             Outcome::Horizon => Some("the run reached its horizon".to_owned()),
             Outcome::Deadlock(why) => Some(format!("deadlock: {why}")),
             Outcome::Livelock(why) => Some(format!("livelock: {why}")),
+            Outcome::Failed(why) => Some(format!("ended by the policy: {why}")),
         };
         Self {
             trouble,

@@ -81,6 +81,8 @@ impl OwnRuntime {
 pub(crate) struct App {
     pub(crate) name: String,
     pub(crate) background: bool,
+    /// Its task group.
+    pub(crate) group: Option<u16>,
     /// Its tasks compute in kernel mode and are not pre-empted there.
     pub(crate) kernel_mode: bool,
     /// Times to answer requests, if it answers any.

@@ -1,0 +1,5 @@
+//! `oversim scx`: schedulers of sched_ext.
+
+mod build;
+
+pub(crate) use build::build;

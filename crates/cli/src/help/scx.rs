@@ -1,0 +1,21 @@
+//! Examples and exit statuses in the help of `oversim scx`.
+
+pub(crate) const SCX: &str = "\
+Examples:
+  oversim scx build examples/scx/vtime.bpf.c
+  oversim scx build --help
+
+Exit status: that of the command.";
+
+pub(crate) const BUILD: &str = "\
+Examples:
+  oversim scx build examples/scx/vtime.bpf.c
+  oversim scx build examples/scx/per_llc.bpf.c -o per_llc.wasm --format json
+  oversim scx build main.bpf.c util.bpf.c -I include -D DEBUG=0
+
+The scheduler is the one that sched_ext of Linux loads: it includes <scx/common.bpf.h>, which oversim \
+has. It takes clang and wasm-ld (packages clang and lld). A scenario names the file: \
+`policies: [LOAD, ./vtime.wasm]`.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage, clang or wasm-ld are missing or refuse the sources, or \
+the scheduler uses what oversim does not have: then all of that is listed, and nothing was written.";

@@ -1,0 +1,2 @@
+/* Numbers of errors. */
+#include <errno.h>

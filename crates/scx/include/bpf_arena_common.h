@@ -1,0 +1,2 @@
+/* Arenas. */
+#include <bpf_arena_common.bpf.h>

@@ -1,0 +1,2 @@
+/* Integer types of the kernel. */
+#include "vmlinux.h"

@@ -1,0 +1,2 @@
+/* Process ids within namespaces. */
+#include <scx/namespace.bpf.h>

@@ -1,0 +1,2 @@
+/* Functions on memory. */
+#include <bpf/bpf_helpers.h>
