@@ -1,5 +1,6 @@
 //! Simulates one run of a plan.
 
+use policies::TaskGroups;
 use scenario::plan::RunPlan;
 use sim_core::engine::Simulation;
 use sim_core::latency::Latencies;
@@ -48,12 +49,14 @@ fn simulate_until(
     policy: &mut dyn Policy,
     observer: &mut impl Observer,
 ) -> Result<RunReport, String> {
-    if !plan.kernel.groups.is_empty() && policy.order() != Order::System {
-        let name = plan.policy_choice.entry.name;
+    let entry = plan.policy_choice.entry;
+    let told = entry.task_groups == TaskGroups::Told;
+    if !plan.kernel.groups.is_empty() && policy.order() != Order::System && !told {
+        let name = entry.name;
         return Err(format!(
             "the policy {name} orders the run queues itself; task groups (`session`, `cgroup`) are rules of \
              the \
-             kernel's queues. Its entry has to say `task_groups: false`"
+             kernel's queues. Its entry has to say `task_groups: TaskGroups::Refused`"
         ));
     }
     let options = Options { horizon: end, ..plan.options };

@@ -30,6 +30,21 @@ impl Level {
     }
 }
 
+/// What a policy makes of task groups (`session`, `cgroup`) and of `scheduling: batch` and `idle`, which are
+/// rules of the run queues of Linux. A scenario with them refuses the policies that do not work with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskGroups {
+    /// The queues of the operating system follow them: the policy leaves their order to it
+    /// ([`Policy::order`]), sets no priority levels ([`sim_core::policy::System::set_priority`]) and lets no
+    /// task yield to another one.
+    Kept,
+    /// The policy orders the queues and is told of the groups and their weights
+    /// ([`sim_core::policy::View::groups`]). Limits of their cpu time are refused, and so are classes.
+    Told,
+    /// It knows nothing of them.
+    Refused,
+}
+
 /// What a policy may know of the run when it is built: the machine, its kernel and the programs as submitted.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
@@ -77,12 +92,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Kernel or user level.
     pub level: Level,
-    /// It works with task groups (`session`, `cgroup`) and with `scheduling: batch` and `idle`, which are
-    /// rules
-    /// of the run queues of Linux: it leaves their order to the operating system ([`Policy::order`]), sets no
-    /// priority levels ([`sim_core::policy::System::set_priority`]) and lets no task yield to another one. A
-    /// scenario with them refuses the other policies.
-    pub task_groups: bool,
+    /// What it makes of task groups.
+    pub task_groups: TaskGroups,
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Its long texts: a Markdown file with the sections that the methods below name.

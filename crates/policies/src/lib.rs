@@ -35,7 +35,7 @@ mod fake;
 pub use choice::{Choice, just_booted};
 pub use domain_level::DomainLevel;
 pub use domains::domains;
-pub use entry::{Build, Entry, Level, Setting, Showcase};
+pub use entry::{Build, Entry, Level, Setting, Showcase, TaskGroups};
 pub use ordering::{Priorities, priorities};
 pub use partition::{Cut, Parameters as PartitionParameters, Share, Unit};
 pub use pin::{Order as PinOrder, Tasks as PinTasks, places as pin_places};

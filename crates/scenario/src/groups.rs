@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ::policies::Choice;
+use ::policies::{Choice, TaskGroups};
 use notation::diagnostics::Place;
 use notation::yaml::{Entry, Node};
 use sim_core::limits::{MAX_GROUPS, MAX_TASKS};
@@ -34,7 +34,7 @@ pub(crate) fn assign(
 ) -> Option<()> {
     let declared = scenario.cgroups.given(reader)?.unwrap_or_default();
     let written = scenario.apps.node().map_or(&[][..], Node::entries);
-    let (mut first, mut scheduling, mut real_time) = (None, None, None);
+    let (mut first, mut scheduling, mut real_time, mut slices) = (None, None, None, None);
     let mut members: Vec<Option<String>> = Vec::new();
     for entry in written {
         let written = Application::of(&entry.value);
@@ -56,6 +56,7 @@ pub(crate) fn assign(
                 has_slices(reader, (place, has(&[Scheduling::Idle])), kernel)?;
             }
             scheduling = scheduling.or(scheduled);
+            slices = slices.or(asked.sliced);
             first = first.or(scheduled.zip(Some(SCHEDULING))).or(asked.sliced.zip(Some(SLICES)));
         }
         members.push(session.map(|name| format!("session {name}")).or(cgroup));
@@ -70,6 +71,9 @@ pub(crate) fn assign(
     let mut groups = paths(&members);
     for Declared { path, place, weight, limit, burst } in declared {
         has_limits(reader, (limit.map(|_| place), burst), kernel)?;
+        if limit.is_some() {
+            holds_limits(reader, place, policies)?;
+        }
         match groups.get_mut(&path) {
             Some(own) => *own = (weight, limit),
             None => {
@@ -83,7 +87,8 @@ pub(crate) fn assign(
         has_real_time(reader, place, (kernel, groups.len()), policies)?;
     }
     let Some(first) = first else { return Some(()) };
-    for used in [Some(first), scheduling.zip(Some(SCHEDULING))].into_iter().flatten() {
+    let more = [scheduling.zip(Some(SCHEDULING)), slices.zip(Some(SLICES))];
+    for used in [Some(first)].into_iter().chain(more).flatten() {
         check(reader, used, kernel, policies, (groups.len(), cpus))?;
     }
     enter(&groups, kernel, apps, &members);
@@ -159,6 +164,16 @@ fn has_limits(
         return None;
     }
     Some(())
+}
+
+/// A policy that orders the queues itself and is told of groups does not hold them to their cpu time.
+fn holds_limits(reader: &mut Reader, place: Place, policies: &[(String, Choice)]) -> Option<()> {
+    let told = |(_, choice): &&(String, Choice)| choice.entry.task_groups == TaskGroups::Told;
+    let Some((label, _)) = policies.iter().find(told) else { return Some(()) };
+    let message = format!("under the policy `{label}` nothing holds a control group to its `quota`");
+    let hint = "schedulers of sched_ext have to do that themselves; remove `quota`, or the policy";
+    reader.wrong_with_hint(place, message, hint);
+    None
 }
 
 /// Slices of tasks need a kernel that has them, and tasks that are not of `SCHED_IDLE`.
@@ -262,10 +277,16 @@ pub(crate) fn may_become(
 
 /// The policies must leave the run queues to the kernel.
 fn suit(reader: &mut Reader, (place, what): (Place, &str), policies: &[(String, Choice)]) -> Option<()> {
+    let told = ![SCHEDULING, SLICES, REAL_TIME].contains(&what);
+    let fits = |entry: &::policies::Entry| match entry.task_groups {
+        TaskGroups::Kept => true,
+        TaskGroups::Told => told,
+        TaskGroups::Refused => false,
+    };
     for (label, choice) in policies {
         let under = choice.over.as_deref().map(|over| over.entry);
         let mut stack = [Some(choice.entry), under].into_iter().flatten();
-        if let Some(entry) = stack.find(|entry| !entry.task_groups) {
+        if let Some(entry) = stack.find(|entry| !fits(entry)) {
             let message = format!("the policy `{label}` does not work with {what}");
             let hint =
                 format!("{} orders run queues itself; these are rules of the kernel's queues", entry.name);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use experiment::run::simulate_one;
-use policies::{Entry, Level, PolicyRegistry, Setting, Showcase};
+use policies::{Entry, Level, PolicyRegistry, Setting, Showcase, TaskGroups};
 use scenario::{Overrides, load_with};
 use scx::ext::{ExitInfo, Ext, Given, Kernel, Scheduler};
 use scx::native::Simple;
@@ -67,7 +67,7 @@ fn native() -> &'static Entry {
         summary: "",
         source: "",
         level: Level::InKernel,
-        task_groups: false,
+        task_groups: TaskGroups::Refused,
         parameters: &[],
         text: "",
         wins: Showcase::NONE,

@@ -2,7 +2,7 @@
 
 use notation::parameter::Values;
 use notation::parameters;
-use policies::{Entry, Level, Setting, Showcase};
+use policies::{Entry, Level, Setting, Showcase, TaskGroups};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 
@@ -13,8 +13,8 @@ pub const ENTRY: Entry = Entry {
     source: "own, after Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM \
         1999",
     level: Level::InKernel,
-    // False for a policy with an `order` of its own, or one that sets priority levels.
-    task_groups: true,
+    // `Refused` for a policy with an `order` of its own, or one that sets priority levels.
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("policy.md"),
     wins: Showcase::NONE,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use notation::parameter::{Kind, Parameter, Values};
 use notation::units;
-use policies::{Entry, Level, Setting, Showcase};
+use policies::{Entry, Level, Setting, Showcase, TaskGroups};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -128,7 +128,11 @@ fn read(described: &Bound<'_, PyAny>) -> PyResult<(Entry, Vec<Parameter>, Vec<&'
         source: "a class in Python",
         level: if text("level")? == "user" { Level::UserLevel } else { Level::InKernel },
         // A class that defines `order` may order the run queues itself.
-        task_groups: !described.get_item("orders")?.extract::<bool>()?,
+        task_groups: if described.get_item("orders")?.extract::<bool>()? {
+            TaskGroups::Refused
+        } else {
+            TaskGroups::Kept
+        },
         parameters: &[],
         text: interned(&format!("# {name}\n\n## How it works\n\n{about}\n"))?,
         wins: Showcase::NONE,

@@ -15,7 +15,7 @@ use sim_core::machine::{Level as Tree, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, TaskView, Timer, View, Why};
 use sim_core::time::Time;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::queues::Queues;
 use takeable::{Takeable, next_round};
 
@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
 others",
     source: "Li, Baumberger, Hahn: Distributed Weighted Round-Robin, PPoPP 2009 (constants uncertain)",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("dwrr.md"),
     wins: Showcase {

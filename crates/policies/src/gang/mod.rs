@@ -9,7 +9,7 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::spread::{allowed_cpus, first_allowed};
 
 mod matrix;
@@ -29,7 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Feitelson, TPDS 2003; \
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("gang.md"),
     wins: Showcase {

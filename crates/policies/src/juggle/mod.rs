@@ -12,7 +12,7 @@ use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::time::Span;
 
 use self::team::Team;
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::measure::Reading;
 
 mod team;
@@ -23,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "user-level proactive balancing: threads that are behind swap cores with threads that are ahead",
     source: "Hofmeyr, Colmenares, Iancu, Kubiatowicz: Juggle, HPDC 2011; Cluster Computing 16(2), 2013",
     level: Level::UserLevel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("juggle.md"),
     wins: Showcase {

@@ -21,7 +21,7 @@ use sim_core::policy::{
 };
 use sim_core::time::{Span, Time};
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::spread::{allowed_cpus, shares};
 use overloaded::{Overloaded, rings};
 
@@ -35,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP \
         2009",
     level: Level::UserLevel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("lewi.md"),
     wins: Showcase { scenario: "lewi", label: "LEWI", against: "PIN", app: "code", point: "" },

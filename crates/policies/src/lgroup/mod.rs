@@ -20,7 +20,7 @@ use crate::domain_level::DomainLevel;
 use crate::queues::Queues;
 use load::{AGING, Group, THREAD};
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::spread::{Draws, first_allowed};
 
 /// Its entry in the registry.
@@ -30,7 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
         once",
     source: "illumos lgrp.c, disp.c and sun4u starcat platform file; Solaris 9 alike (uncertain)",
     level: Level::InKernel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("lgroup.md"),
     wins: Showcase {

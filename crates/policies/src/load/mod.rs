@@ -23,7 +23,7 @@ use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::domain_level::DomainLevel;
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::group_types::{self, GroupTypes, UnequalCores};
 use crate::queues::Queues;
 use cpu_load::{Loads, load_of};
@@ -40,7 +40,7 @@ active balancing",
     source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, \
         include/linux/topology.h; Linux 3.18 to 7.1 kernel/sched/fair.c, topology.c",
     level: Level::InKernel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("load.md"),
     wins: Showcase { scenario: "short_and_long", label: "LOAD", against: "PIN", app: "all", point: "" },

@@ -8,7 +8,7 @@ use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry,
 use sim_core::program::AppSpec;
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{LEAST_SLICE, Used, fixed, slot};
 
@@ -20,7 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Liu and Layland 1973 (JACM 20(1)); Abeni and Buttazzo 1998 (constant bandwidth server); \
         SCHED_DEADLINE of Linux",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("edf.md"),
     wins: Showcase { scenario: "short_waits", label: "EDF", against: "MLFQ", app: "code", point: "" },

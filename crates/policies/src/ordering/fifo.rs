@@ -5,7 +5,7 @@ use notation::parameters;
 use sim_core::policy::Order;
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Showcase};
+use crate::entry::{Entry, Level, Showcase, TaskGroups};
 use crate::ordering::per_cpu::PerCpu;
 use crate::ordering::{LEAST_SLICE, SCX_SLICE};
 
@@ -15,7 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "first come, first served on each cpu, with a slice; an idle cpu steals from the longest queue",
     source: "sched_ext of Linux 6.12: scx_simple with -f, here with one queue per cpu (SCX_DSQ_LOCAL)",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("fifo.md"),
     wins: Showcase { scenario: "polling_in_order", label: "FIFO", against: "LOAD", app: "first", point: "" },

@@ -9,7 +9,7 @@ use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry,
 use sim_core::program::{AppSpec, Op};
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Showcase};
+use crate::entry::{Entry, Level, Showcase, TaskGroups};
 use crate::ordering::LEAST_SLICE;
 use crate::ordering::queue::{DispatchQueue, Servers};
 
@@ -20,7 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Liu and Layland 1973 (JACM 20(1)): rate monotonic; Leung and Whitehead 1982 (Performance \
         Evaluation 2): deadline monotonic",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("fp.md"),
     wins: Showcase { scenario: "fixed_priorities", label: "FP", against: "FIFO", app: "user", point: "" },

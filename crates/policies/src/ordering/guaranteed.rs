@@ -8,7 +8,7 @@ use sim_core::policy::{
 };
 use sim_core::time::{Span, Time};
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{LEAST_SLICE, SCX_SLICE, slot};
 
@@ -19,7 +19,7 @@ pub(crate) const ENTRY: Entry = Entry {
         created runs next",
     source: "Tanenbaum, Modern Operating Systems, chapter 2: guaranteed scheduling",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("guaranteed.md"),
     wins: Showcase {

@@ -9,7 +9,7 @@ use sim_core::policy::{
 use sim_core::rng::Purpose;
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{LEAST_SLICE, slot};
 use crate::spread::Draws;
@@ -21,7 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Waldspurger and Weihl, Lottery scheduling: flexible proportional-share resource management, \
         OSDI 1994",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("lottery.md"),
     wins: Showcase { scenario: "one_queue_or_many", label: "LOTTERY", against: "FIFO", app: "ep", point: "" },

@@ -7,7 +7,7 @@ use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::queue::{DispatchQueue, FILL, Servers};
 use crate::ordering::{LEAST_SLICE, Used, slot};
 
@@ -19,7 +19,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Corbato, Merwin-Daggett and Daley 1962 (CTSS); the rules as in Arpaci-Dusseau, Operating \
         Systems: Three Easy Pieces, chapter 8",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("mlfq.md"),
     wins: Showcase { scenario: "short_waits", label: "MLFQ", against: "VTIME", app: "code", point: "" },

@@ -9,7 +9,7 @@ use sim_core::machine::Division;
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::queue::{DispatchQueue, FILL, Servers};
 use crate::ordering::{LEAST_SLICE, SCX_SLICE, Used, slot};
 
@@ -21,7 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "scx_rusty of https://github.com/sched-ext/scx, in outline: dispatch queue per domain, load \
         balancer, greedy idle cpus",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("rusty.md"),
     wins: Showcase { scenario: "urgent_and_bulk", label: "RUSTY", against: "FIFO", app: "urgent", point: "" },

@@ -10,7 +10,7 @@ use sim_core::policy::{
 };
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::bursts::Bursts;
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{Used, slot};
@@ -22,7 +22,7 @@ pub(crate) const SJF: Entry = Entry {
     source: "Conway, Maxwell and Miller 1967 (Theory of Scheduling: shortest processing time); estimates \
         as in Silberschatz, Galvin and Gagne, Operating System Concepts, section 5.3.2",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("sjf.md"),
     wins: Showcase { scenario: "job_lengths", label: "SJF", against: "FIFO", app: "short", point: "" },
@@ -37,7 +37,7 @@ pub(crate) const SRTF: Entry = Entry {
     source: "Schrage 1968 (Operations Research 16(3)): it has the least mean turnaround on one cpu; OSTEP \
         calls it STCF",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("srtf.md"),
     wins: Showcase { scenario: "job_lengths", label: "SRTF", against: "SJF", app: "short", point: "" },

@@ -5,7 +5,7 @@ use notation::parameters;
 use sim_core::policy::Order;
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Showcase};
+use crate::entry::{Entry, Level, Showcase, TaskGroups};
 use crate::ordering::LEAST_SLICE;
 use crate::ordering::per_cpu::PerCpu;
 
@@ -17,7 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Waldspurger and Weihl, Stride scheduling: deterministic proportional-share resource \
         management, MIT/LCS/TM-528, 1995",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("stride.md"),
     wins: Showcase {

@@ -6,7 +6,7 @@ use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{LEAST_SLICE, SCX_SLICE, Used, slot};
 
@@ -17,7 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
         scheduler",
     source: "sched_ext of Linux 6.12, tools/sched_ext/scx_simple.bpf.c",
     level: Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("vtime.md"),
     wins: Showcase { scenario: "one_queue_or_many", label: "VTIME", against: "FIFO", app: "ep", point: "" },

@@ -18,7 +18,7 @@ use sim_core::machine::{CpuSet, Level as Tree, Topology};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, TaskState, View, Why};
 use sim_core::program::AppSpec;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::spread::allowed_cpus;
 
 /// Its entry in the registry.
@@ -30,7 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
         (static, by socket); \
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::UserLevel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("partition.md"),
     wins: Showcase { scenario: "space_or_time", label: "PARTITION", against: "LOAD", app: "fine", point: "" },

@@ -18,7 +18,7 @@ use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why
 use sim_core::program::AppSpec;
 use sim_core::rng::Purpose;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::spread::{Draws, allowed_cpus, threads_last};
 use places::once_in_each;
 
@@ -33,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
         KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::UserLevel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("pin.md"),
     wins: Showcase { scenario: "even_or_balanced", label: "PIN", against: "LOAD", app: "code", point: "" },

@@ -11,7 +11,7 @@ use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::time::{Span, Time};
 
 use self::balancers::Balancers;
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::measure::{FULL, thousandths};
 use crate::spread::Draws;
 
@@ -24,7 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
         cores",
     source: "Hofmeyr, Iancu, Blagojevic: Load Balancing on Speed, PPoPP 2010",
     level: Level::UserLevel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("speed.md"),
     wins: Showcase {

@@ -14,7 +14,7 @@ use sim_core::machine::{Level as Tree, Machine};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op};
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use plan::{Request, allocate, bind, free_cores};
 
 /// Its entry in the registry.
@@ -24,7 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
         few",
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::UserLevel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("swomps.md"),
     wins: Showcase {

@@ -18,7 +18,7 @@ use sim_core::rng::Purpose;
 use sim_core::time::Span;
 
 use crate::domain_level::DomainLevel;
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::queues::Queues;
 use crate::spread::Draws;
 use kernels::{Balances, Places, Steals, UleRules};
@@ -30,7 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
         steal",
     source: "FreeBSD 7.3 and 14, sys/kern/sched_ule.c",
     level: Level::InKernel,
-    task_groups: true,
+    task_groups: TaskGroups::Kept,
     parameters: Parameters::TABLE,
     text: include_str!("ule.md"),
     wins: Showcase {

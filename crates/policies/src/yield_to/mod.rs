@@ -20,7 +20,7 @@ use sim_core::policy::{
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use offers::{Offers, Party, plain_scan};
 
 /// Its entry in the registry.
@@ -31,7 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
         (future work); \
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::UserLevel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: Parameters::TABLE,
     text: include_str!("yield_to.md"),
     wins: Showcase {

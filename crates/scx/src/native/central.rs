@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::PerCpu;
 
-use crate::ext::abi::{DSQ_LOCAL_ON, KICK_IDLE, KICK_PREEMPT, SLICE_DFL, SLICE_INF};
+use crate::ext::abi::{DSQ_LOCAL_ON, KICK_IDLE, KICK_PREEMPT, OPS_ENQ_LAST, SLICE_DFL, SLICE_INF};
 use crate::ext::{Given, Kernel, Scheduler};
 
 /// The queue of tasks that may not run on the cpu for which they were picked; each cpu looks there first.
@@ -73,6 +73,10 @@ impl Central {
 impl Scheduler for Central {
     fn name(&self) -> &str {
         "central"
+    }
+
+    fn flags(&self) -> u64 {
+        OPS_ENQ_LAST
     }
 
     fn given(&self) -> Given {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use notation::parameter::Values;
-use policies::{Entry, Level, PolicyFile, Setting, Showcase, file_label};
+use policies::{Entry, Level, PolicyFile, Setting, Showcase, TaskGroups, file_label};
 use sim_core::policy::Policy;
 
 use crate::ext::Ext;
@@ -76,7 +76,7 @@ fn made(loaded: &Arc<Loaded>) -> Entry {
         summary: String::leak(format!("the sched_ext scheduler `{scheduler}` of the file {}", loaded.file)),
         source: String::leak(format!("policy file, SHA-256 {}", loaded.sha256)),
         level: Level::InKernel,
-        task_groups: false,
+        task_groups: TaskGroups::Told,
         parameters: Vec::leak(globals::parameters(about)),
         text: String::leak(text),
         wins: Showcase::NONE,

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use policies::{Entry, Level, PolicyRegistry, Setting, Showcase};
+use policies::{Entry, Level, PolicyRegistry, Setting, Showcase, TaskGroups};
 use scenario::Overrides;
 use scx::build::{Failed, Request, build};
 use scx::ext::{Ext, Scheduler};
@@ -20,7 +20,7 @@ fn native<S: Scheduler + 'static>(name: &'static str, make: fn(&Setting<'_>) -> 
         summary: "",
         source: "",
         level: Level::InKernel,
-        task_groups: false,
+        task_groups: TaskGroups::Refused,
         parameters: &[],
         text: "",
         wins: Showcase::NONE,

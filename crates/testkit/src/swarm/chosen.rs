@@ -1,7 +1,7 @@
 //! The policies of a case: any of the registry with legal parameters, alone, stacked and disturbed.
 
 use notation::parameter::Kind;
-use policies::{ALL, Entry, Level, Perturbation};
+use policies::{ALL, Entry, Level, Perturbation, TaskGroups};
 use serde_json::{Map, Value, json};
 
 use super::source::Source;
@@ -23,7 +23,7 @@ pub(super) struct Beside<'a> {
 
 impl Beside<'_> {
     fn allows(&self, entry: &Entry) -> bool {
-        !(self.groups && !entry.task_groups || self.rebinds && entry.name == "DWRR")
+        !(self.groups && entry.task_groups != TaskGroups::Kept || self.rebinds && entry.name == "DWRR")
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kernels::KERNELS;
 use notation::parameter::Values;
-use policies::{ALL, Choice, Level};
+use policies::{ALL, Choice, Level, TaskGroups};
 use scenario::plan::RunPlan;
 use sim_core::admission::{Admission, StartOrder};
 use sim_core::machine::Level as Part;
@@ -338,7 +338,7 @@ impl Possible {
                 None => self.queues.values().any(|queue| *queue == other.1),
             },
             ("policy", "setting") if grouped(&other.1) => {
-                ALL.iter().any(|entry| entry.name == one.1 && entry.task_groups)
+                ALL.iter().any(|entry| entry.name == one.1 && entry.task_groups == TaskGroups::Kept)
             }
             ("policy", "setting") if other.1 == "affinity" => one.1 != "DWRR",
             ("kernel", "setting") if grouped(&other.1) => kernel_has(&one.1, &other.1),

@@ -2,7 +2,7 @@
 
 use kernels::KERNELS;
 use notation::parameter::{Kind as Unit, Values};
-use policies::{ALL, Choice};
+use policies::{ALL, Choice, TaskGroups};
 use serde_json::{Map, Value, json};
 use sim_core::os::OsModel;
 use sim_core::policy::Order;
@@ -107,7 +107,7 @@ fn has(root: &Map<String, Value>) -> Has {
     let items = list.iter().flat_map(|item| [Some(item), item.get("over")]).flatten();
     let used: Vec<_> = items.filter_map(named).collect();
     let policies = || ALL.iter().filter(|entry| used.iter().any(|name| name == entry.name));
-    let leaves = policies().all(|entry| entry.task_groups);
+    let leaves = policies().all(|entry| entry.task_groups == TaskGroups::Kept);
     let in_order = policies().all(|entry| order(entry, &model) == Order::System);
     let apps = || root.get("apps").and_then(Value::as_object).into_iter().flatten().map(|(_, app)| app);
     let automatic = kernel.is_some_and(groups_sessions);

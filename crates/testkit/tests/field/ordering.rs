@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notation::parameter::Values;
-use policies::{Entry, Setting};
+use policies::{Entry, Setting, TaskGroups};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use sim_core::engine::Simulation;
@@ -291,7 +291,7 @@ const OUTSIDE: Entry = Entry {
     summary: "keys of one policy that nobody here knows",
     source: "a test",
     level: policies::Level::InKernel,
-    task_groups: false,
+    task_groups: TaskGroups::Refused,
     parameters: &[],
     text: "",
     wins: policies::Showcase::NONE,
@@ -299,7 +299,7 @@ const OUTSIDE: Entry = Entry {
     build: &|_, _| Box::new(RateMonotonic(vec![0; 8])),
 };
 /// The same, which says that it works with task groups.
-const WRONG: Entry = Entry { name: "WRONG", task_groups: true, ..OUTSIDE };
+const WRONG: Entry = Entry { name: "WRONG", task_groups: TaskGroups::Kept, ..OUTSIDE };
 
 #[test]
 fn an_outside_policy_that_orders_the_queues_refuses_task_groups() {
