@@ -10,7 +10,7 @@
  */
 #include <scx/common.bpf.h>
 
-char _license[] SEC("license") = "GPL";
+char _license[] SEC("license") = "Dual MIT/GPL";
 
 /* The cpu that schedules. */
 const volatile s32 central_cpu;

@@ -9,7 +9,7 @@
 #include <scx/common.bpf.h>
 #include <scx/percpu.bpf.h>
 
-char _license[] SEC("license") = "GPL";
+char _license[] SEC("license") = "Dual MIT/GPL";
 
 /* How long a task runs before the others, ns. */
 const volatile u64 slice_ns = 20000000;

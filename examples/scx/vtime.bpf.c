@@ -10,7 +10,7 @@
  */
 #include <scx/common.bpf.h>
 
-char _license[] SEC("license") = "GPL";
+char _license[] SEC("license") = "Dual MIT/GPL";
 
 /* First come, first served instead of virtual time. */
 const volatile bool fifo;

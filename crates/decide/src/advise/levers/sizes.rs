@@ -117,7 +117,7 @@ mod tests {
         );
         let policies = PolicyRegistry::default();
         let found = load_with(&policies, "x.yaml", &text, &Overrides::default()).unwrap();
-        let allowed = Allowed { kinds: vec![Kind::Threads], ..Allowed::default() };
+        let allowed = Allowed { kinds: vec![Kind::Threads, Kind::Ranks], ..Allowed::default() };
         let levers = levers((&policies, &text), &found, &allowed);
         let sizes = Sizes::of(shared(&found).unwrap(), &programs(&found, &[]), &levers);
         let one = |value| {
