@@ -153,8 +153,8 @@ fn a_hybrid_job_gets_one_socket_beside_a_service_and_both_when_only_it_counts() 
     let (_folder, steps) = case(1);
     let service = printed(&steps, "response_p99");
     assert!(service.starts_with("Advice bound close together"), "{service}");
-    // Two hardware threads of two cores for each rank, in Linux's numbers.
-    assert!(service.contains("mpirun -np 8") && service.contains("0-1,32-33"), "{service}");
+    // Two hardware threads of two cores for each rank.
+    assert!(service.contains("mpirun -np 8 --map-by slot:PE=2 --bind-to core"), "{service}");
     assert!(service.contains("Sure") && service.contains("Measured"), "{service}");
     let job = printed(&steps, "run_time");
     assert!(job.starts_with("Advice bound far apart"), "{job}");
