@@ -60,7 +60,9 @@ fn a_full_team_beside_a_busy_task_is_advised_otherwise() {
     assert_eq!(code, 0, "{err}");
     let row = csv.lines().find(|line| line.contains(",team,run_time,") && !line.contains("dedicated"));
     let row = row.unwrap();
-    assert!(row.split(',').any(|field| field.parse() == Ok(advised)), "{row} {advised}");
+    // Settings that are close have more seeds than these.
+    let near = |field: &str| field.parse::<f64>().is_ok_and(|mean| (mean / advised - 1.0).abs() < 0.01);
+    assert!(row.split(',').any(near), "{row} {advised}");
 }
 
 /// Throughput refers to dedicated runs, of as many seeds as the settings that are shown have.
