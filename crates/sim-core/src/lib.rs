@@ -28,6 +28,7 @@ pub mod rng;
 mod run_queue;
 mod spread;
 mod sync;
+mod task_group;
 pub mod time;
 pub mod topology;
 pub mod wait;

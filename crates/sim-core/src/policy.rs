@@ -11,7 +11,7 @@ mod values;
 
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::Machine;
-use crate::os::TaskGroup;
+use crate::task_group::TaskGroup;
 use crate::time::{Span, Time};
 pub use values::{
     Action, Affinity, AppView, Awaited, CpuChoice, Decision, Enqueue, Kick, Locality, MAX_FACTS, Order,

@@ -174,9 +174,9 @@ fn arrows_between_crates_point_down() {
             "twin",
             "decide",
             "profile",
-            "scx",
             "pictures",
             "sweep",
+            "scx",
             "validation",
             "host"
         ],

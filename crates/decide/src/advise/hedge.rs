@@ -199,7 +199,7 @@ pub enum Hedge {
         /// How many times as long the other one takes as the advised one on an idle host.
         idle: f64,
         /// How many times as long the advised one and the other one take beside one busy task; none: more
-        /// than [`CUT`] times.
+        /// than eight times.
         beside: [Option<f64>; 2],
     },
 }

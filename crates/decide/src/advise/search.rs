@@ -119,7 +119,8 @@ impl Found {
 
 /// Whether a setting may be advised.
 fn admits(barred: &Barred, sizes: &Sizes, choice: &[usize]) -> bool {
-    !(barred.above_cores && sizes.above_cores(choice)) && !barred.groups.contains(&sizes.group(choice))
+    let above = barred.above_cores && sizes.above_cores(choice);
+    !(above || barred.groups.contains(&sizes.group(choice)))
 }
 
 /// A search in progress.

@@ -23,20 +23,20 @@ const RULES: &[Rule] = &[
     Rule { runtimes: &["mpi"], parameters: plain },
 ];
 
-fn one(name: &'static str, value: impl ToString) -> Vec<Pair> {
-    vec![(name, value.to_string())]
+fn one(name: &'static str, value: impl Into<String>) -> Vec<Pair> {
+    vec![(name, value.into())]
 }
 
 /// 30,000,000,000 and 1,000 polls: `OMP_WAIT_POLICY=active` (libgomp, env.c and the manual on
 /// GOMP_SPINCOUNT).
 fn gnu(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Sleep => one("spin_count", 0),
+        Waiting::Sleep => one("spin_count", "0"),
         Waiting::Spin => {
             vec![("spin_count", "30000000000".into()), ("throttled_spin_count", "1000".into())]
         }
         Waiting::SpinCount(_) | Waiting::SpinFor(_) => {
-            polls("libgomp", wait).map_or_else(Vec::new, |polls| one("spin_count", polls))
+            polls("libgomp", wait).map_or_else(Vec::new, |polls| one("spin_count", polls.to_string()))
         }
         Waiting::Default | Waiting::Yield => Vec::new(),
     }
@@ -79,9 +79,9 @@ fn open_mpi(wait: Waiting) -> Vec<Pair> {
 
 fn mpich(wait: Waiting) -> Vec<Pair> {
     match wait {
-        Waiting::Yield => one("message_polls", 1),
+        Waiting::Yield => one("message_polls", "1"),
         Waiting::Spin => one("wait", "spin"),
-        Waiting::SpinCount(count) => one("message_polls", count.max(1)),
+        Waiting::SpinCount(count) => one("message_polls", count.max(1).to_string()),
         _ => Vec::new(),
     }
 }

@@ -197,7 +197,6 @@ fn nearest(machine: &Machine, node: u32) -> Vec<u32> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
     use crate::ext::testing::machine;

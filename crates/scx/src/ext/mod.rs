@@ -26,6 +26,7 @@ mod idle;
 mod kernel;
 mod mask;
 mod policy;
+mod regroup;
 mod scheduler;
 mod side;
 mod state;

@@ -1,6 +1,4 @@
 //! Machines for tests.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use sim_core::machine::{Clocks, Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::time::Speed;
 

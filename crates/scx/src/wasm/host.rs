@@ -57,7 +57,7 @@ impl Host {
         if cpus > CPUS {
             return Err(format!("the machine has {cpus} cpus, and its masks have room for {CPUS}"));
         }
-        let mut started = Started::new(loaded)?;
+        let mut started = Started::new((&loaded.engine, &loaded.module), &loaded.imports, &loaded.at)?;
         set_up(&mut started, loaded, cpus)?;
         globals::write(&mut started.bytes(), &loaded.about, values, setting)?;
         let (at, table) = (Arc::clone(&loaded.at), loaded.about.ops.address);

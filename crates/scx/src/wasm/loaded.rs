@@ -77,7 +77,8 @@ impl Loaded {
         let sha256 = hex(&hmac_sha256::Hash::hash(bytes));
         let file = file.to_owned();
         let mut loaded = Self { about, sha256, file, engine, module, imports, at: Arc::default() };
-        let layout = Started::new(&loaded).and_then(|mut started| started.layout());
+        let started = Started::new((&loaded.engine, &loaded.module), &loaded.imports, &loaded.at);
+        let layout = started.and_then(|mut started| started.layout());
         let at = layout.and_then(|layout| At::new(&layout)).map_err(refused)?;
         loaded.at = Arc::new(at);
         Ok(loaded)

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use wasmi::{
-    Error, Extern, Func, Instance, Memory, Ref, Store, StoreLimitsBuilder, Table, TypedFunc, WasmParams,
-    WasmResults,
+    Engine, Error, Extern, Func, Instance, Memory, Module, Ref, Store, StoreLimitsBuilder, Table, TypedFunc,
+    WasmParams, WasmResults,
 };
 
 use crate::policy_file::Layout;
 
+use super::at::At;
 use super::call::{Call, reason};
+use super::imports::Import;
 use super::limits::{FUEL, MEMORY};
-use super::loaded::Loaded;
 use super::memory::Bytes;
 use super::tasks::Data;
 
@@ -28,12 +29,16 @@ impl Started {
     ///
     /// # Errors
     /// A half-sentence: it needs too much memory.
-    pub(super) fn new(loaded: &Loaded) -> Result<Self, String> {
+    pub(super) fn new(
+        (engine, module): (&Engine, &Module),
+        imports: &[Import],
+        at: &Arc<At>,
+    ) -> Result<Self, String> {
         let limits = StoreLimitsBuilder::new().memory_size(MEMORY).trap_on_grow_failure(true).build();
-        let mut store = Store::new(&loaded.engine, Data::new(Arc::clone(&loaded.at), limits));
+        let mut store = Store::new(engine, Data::new(Arc::clone(at), limits));
         store.limiter(|data| &mut data.limits);
-        let imports: Vec<Extern> = loaded.imports.iter().map(|(_, put)| (put)(&mut store).into()).collect();
-        let instance = Instance::new(&mut store, &loaded.module, &imports).map_err(|error| why(&error))?;
+        let imports: Vec<Extern> = imports.iter().map(|(_, put)| (put)(&mut store).into()).collect();
+        let instance = Instance::new(&mut store, module, &imports).map_err(|error| why(&error))?;
         let memory = instance.get_memory(&store, "memory");
         let table = instance.get_table(&store, "__indirect_function_table");
         let (Some(memory), Some(table)) = (memory, table) else {

@@ -481,6 +481,9 @@ impl Engine<'_> {
             while let Some(app) = self.complete_apps.pop() {
                 self.notify(policy);
                 policy.app_ready(self, app);
+                if self.shared.policy_orders {
+                    self.notify(policy);
+                }
             }
             if let Some(cpu) = self.shared.rounds.begin_single() {
                 self.decide_first(cpu, policy);

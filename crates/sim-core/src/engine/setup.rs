@@ -352,8 +352,7 @@ impl<'o> Engine<'o> {
     /// The state at the beginning. An observer of facts gets those of the whole run: nothing is extrapolated.
     pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, objects, mut options } = simulation;
-        let commands = Commands::of(&specs);
-        let real_time = model.discipline.real_time().is_some();
+        let (commands, real_time) = (Commands::of(&specs), model.discipline.real_time().is_some());
         let classes = Own::all(&specs, real_time && raise::raises(&specs, &objects));
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !specs.iter().any(is_irregular);
         let workers = workers(&specs, objects.pools.len());

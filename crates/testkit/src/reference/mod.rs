@@ -150,9 +150,9 @@ struct Reference<'o> {
     armed_now: u64,
     entries: u64,
     steps: u64,
-    /// The groups that a policy is told of, which no queue has, and in which applications are.
-    told: (Vec<TaskGroup>, Vec<Option<u16>>),
-    failed: Option<String>,
+    /// The groups that a policy is told of, which no queue has; in which applications are; why it ends the
+    /// run.
+    told: (Vec<TaskGroup>, Vec<Option<u16>>, Option<String>),
 }
 
 /// What has happened to a task on a cpu.
@@ -229,7 +229,7 @@ pub fn run_observed(
         order => Arc::new(model.ordered(order)),
     };
     let mut reference = Reference::new(machine, model, (apps, objects), options, observer);
-    reference.told = (told, members);
+    reference.told = (told, members, None);
     let outcome = reference.go(policy);
     policy.ended(&mut reference);
     reference.finish(outcome)
@@ -266,8 +266,7 @@ impl<'o> Reference<'o> {
         if let Discipline::Ts(params) = &model.discipline {
             timers.push((params.update.ns(), Timer::Update));
         }
-        let groups = groups_of(&model);
-        let shares = model.groups.iter().map(|group| group.weight).collect();
+        let (groups, shares) = (groups_of(&model), model.groups.iter().map(|group| group.weight).collect());
         Self {
             cpus: machine
                 .cpu_ids()
@@ -311,7 +310,6 @@ impl<'o> Reference<'o> {
             entries: 0,
             steps: 0,
             told: <_>::default(),
-            failed: None,
         }
     }
 
@@ -324,7 +322,7 @@ impl<'o> Reference<'o> {
         policy.init(self);
         let mut repeats = 0;
         loop {
-            if let Some(reason) = self.failed.take() {
+            if let Some(reason) = self.told.2.take() {
                 return Outcome::Failed(reason);
             }
             if self.apps.iter().all(|app| app.spec.background || app.end.is_some()) {
@@ -450,6 +448,9 @@ impl<'o> Reference<'o> {
             while let Some(app) = self.complete_apps.pop() {
                 self.tell(policy);
                 policy.app_ready(self, AppId(app as u32));
+                if self.by_policy() {
+                    self.tell(policy);
+                }
             }
             std::mem::swap(&mut self.round, &mut self.next_round);
             // Who is lifted hears of it even when no cpu has anything to decide.

@@ -319,7 +319,7 @@ impl System for Reference<'_> {
     }
 
     fn fail(&mut self, reason: String) {
-        self.failed.get_or_insert(reason);
+        self.told.2.get_or_insert(reason);
     }
 
     fn yield_to(&mut self, from: TaskId, to: TaskId, _: Why) -> bool {

@@ -23,8 +23,11 @@ pub struct Beside {
     pub ratio: (f64, f64),
 }
 
+/// A value of an application.
+type Time = fn(&Values, &str) -> Option<f64>;
+
 /// The times of a program by which it is judged, the first one that it has: for each what it is called.
-const TIMES: [(&str, fn(&Values, &str) -> Option<f64>); 4] = [
+const TIMES: [(&str, Time); 4] = [
     ("run time", |values, app| values.get(app)?.get("run_time").copied()),
     ("mean response time", |values, app| values.get(app)?.get("response_time").copied()),
     ("time for the same work", |values, app| values.get(app)?.get("time_per_work").copied()),
