@@ -265,11 +265,11 @@ const GENERIC_RANGES: &[(&str, (u64, u64))] = &[
     ("core_bandwidth", (10_000_000_000, 20_000_000_000)),
     ("remote_factor", (1_400, 1_700)),
     ("shared_cache", (16 << 20, 64 << 20)),
-    // What a second thread adds to a core that computes: a tenth less (fontc with rayon on 12 cores takes 12.3 s
-    // with 12 threads and 14.3 s with 24, googlefonts/fontc #1803; Saini et al., The impact of Hyper-Threading
-    // on processor resource utilization in production applications, HiPC 2011, find codes without a gain) to
-    // 30 % more (Zhao, Wright and Antypas, Effects of Hyper-Threading on the NERSC workload on Edison, Cray
-    // User Group 2013) and a little above (GROMACS, 31 %, geopm #703).
+    // What a second thread adds to a core that computes: a tenth less (fontc with rayon on 12 cores takes
+    // 12.3 s with 12 threads and 14.3 s with 24, googlefonts/fontc #1803; Saini et al., The impact of
+    // Hyper-Threading on processor resource utilization in production applications, HiPC 2011, find codes
+    // without a gain) to 30 % more (Zhao, Wright and Antypas, Effects of Hyper-Threading on the NERSC
+    // workload on Edison, Cray User Group 2013) and a little above (GROMACS, 31 %, geopm #703).
     ("smt_compute", (450, 700)),
     // From nothing, where both wait for the same bandwidth, to as much as the first one, where each waits for
     // its own loads.

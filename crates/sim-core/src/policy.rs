@@ -337,8 +337,8 @@ pub trait Policy: Send {
     fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }
-    /// Under [`Order::Policy`]: the weight of a task or the cpus that it may use have changed, by a command, a
-    /// system call of its own or another policy. Called when the change has been made and all cpus have
+    /// Under [`Order::Policy`]: the weight of a task or the cpus that it may use have changed, by a command,
+    /// a system call of its own or another policy. Called when the change has been made and all cpus have
     /// decided at this instant; a task that the policy holds is still held, on a cpu that it may use.
     fn changed(&mut self, system: &mut dyn System, task: TaskId, what: TaskChange) {
         let _ = (system, task, what);
@@ -348,7 +348,8 @@ pub trait Policy: Send {
     fn ended(&mut self, system: &mut dyn System) {
         let _ = system;
     }
-    /// The run is over, after [`Policy::ended`]: what the policy has counted, for the results. Names are in lower case, with `_`.
+    /// The run is over, after [`Policy::ended`]: what the policy has counted, for the results. Names are in
+    /// lower case, with `_`.
     fn counters(&self) -> Vec<(String, u64)> {
         Vec::new()
     }

@@ -16,7 +16,7 @@ use workloads::LOCK_KINDS;
 use workloads::program::{STATEMENTS, VARIATIONS};
 
 /// Cases of the gate.
-const CASES: u64 = 250;
+const CASES: u64 = 600;
 
 #[test]
 fn the_first_cases_pass() {

@@ -162,8 +162,8 @@ pub struct Allowed {
     pub apps: Vec<String>,
     /// `path=a,b,c`: values of a path, as a sweep writes them.
     pub vary: Vec<String>,
-    /// Judge the scenario exactly as it is stated: an idle host, and second hardware threads that add what the
-    /// machine says.
+    /// Judge the scenario exactly as it is stated: an idle host, and second hardware threads that add what
+    /// the machine says.
     pub as_stated: bool,
 }
 

@@ -75,8 +75,8 @@ pub(super) fn worst(goal: &Goal, all: &[Tried]) -> f64 {
 
 /// Which of some settings to advise, ordered by their means: of those that are no worse than the best one by
 /// more than half a per cent, or whose difference the seeds do not show, the one with the fewest tasks, and
-/// of these the one with the fewest changes. Under a quota a run may end before its last period is used up, so
-/// that settings whose times differ by less than a period are level, too, up to one per cent.
+/// of these the one with the fewest changes. Under a quota a run may end before its last period is used up,
+/// so that settings whose times differ by less than a period are level, too, up to one per cent.
 #[must_use]
 pub fn advised((goal, sizes): (&Goal, &Sizes), last: &[Tried]) -> usize {
     let Some(best) = last.first() else { return 0 };

@@ -54,8 +54,8 @@ const RACE: u64 = 8;
 /// Setting up a run and reading it out takes as long as so many events: 0.4 ms, and 6 million events in a
 /// second, both on one core in a search of short runs (release build, 2026).
 const START: u64 = 2_000;
-/// Values of a seed within this part of each other are those of settings that do the same, such as bindings of
-/// a team that has a core for each thread.
+/// Values of a seed within this part of each other are those of settings that do the same, such as bindings
+/// of a team that has a core for each thread.
 const SAME: f64 = 0.001;
 /// Numbers of tasks whose best settings are looked at beside those of the last comparison.
 const SIZES: usize = 6;

@@ -176,8 +176,8 @@ pub fn sure(
     Ok(sure)
 }
 
-/// The advised setting, then the best ones of other numbers of tasks and the next best ones, then what is as it
-/// is, if it may be advised. Each with its place in the last comparison.
+/// The advised setting, then the best ones of other numbers of tasks and the next best ones, then what is as
+/// it is, if it may be advised. Each with its place in the last comparison.
 fn rivals(found: &Found) -> Vec<(Option<usize>, &Tried)> {
     let mut sizes = std::collections::BTreeSet::new();
     let (first, more): (Vec<_>, Vec<_>) =

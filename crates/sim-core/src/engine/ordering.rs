@@ -99,8 +99,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A cpu looks for a task, if it is as the policy wants it; a current task is interrupted. An idle cpu that
-    /// finds a task pays for being woken when that is dispatched to it.
+    /// A cpu looks for a task, if it is as the policy wants it; a current task is interrupted. An idle cpu
+    /// that finds a task pays for being woken when that is dispatched to it.
     pub(crate) fn kicked(&mut self, cpu: CpuId, how: Kick) -> bool {
         self.settle(cpu);
         let idle = self.cpus[cpu].current.is_none();

@@ -51,8 +51,8 @@ impl Engine<'_> {
         self.arrive(cpu);
     }
 
-    /// The current task begins to touch its data, and as a master those of its process; false when that is done or
-    /// takes no time.
+    /// The current task begins to touch its data, and as a master those of its process; false when that is
+    /// done or takes no time.
     fn touches(&mut self, cpu: CpuId) -> bool {
         let id = self.cpus[cpu].current;
         if self.shared.tasks[id].home.node().is_some() {

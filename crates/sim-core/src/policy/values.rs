@@ -24,7 +24,8 @@ pub enum Placement {
     },
 }
 
-/// A timer that a policy arms ([`System::at`](super::System::at)). Of timers that fire at the same instant, slots come last.
+/// A timer that a policy arms ([`System::at`](super::System::at)). Of timers that fire at the same instant,
+/// slots come last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Timer {
     /// One with a number that the policy chooses.
@@ -40,8 +41,8 @@ pub enum Timer {
 pub struct Watches {
     /// [`Policy::waits`](super::Policy::waits) and [`Policy::proceeds`](super::Policy::proceeds).
     pub waits: bool,
-    /// [`Policy::preempted`](super::Policy::preempted), with priorities up to date in it, in `select_cpu` and in `timer`. Only under
-    /// the time-sharing class of Solaris.
+    /// [`Policy::preempted`](super::Policy::preempted), with priorities up to date in it, in `select_cpu` and
+    /// in `timer`. Only under the time-sharing class of Solaris.
     pub preemptions: bool,
 }
 
@@ -65,8 +66,8 @@ pub enum Order {
         slice: Span,
     },
     /// The policy, which is asked for each task that enters, yields or has used its slice
-    /// ([`Policy::enqueue`](super::Policy::enqueue)). Every poll of a waiting task is simulated, which takes more time than under the
-    /// other orders.
+    /// ([`Policy::enqueue`](super::Policy::enqueue)). Every poll of a waiting task is simulated, which takes
+    /// more time than under the other orders.
     Policy,
 }
 
@@ -86,7 +87,8 @@ pub enum Enqueue {
     Preempted,
 }
 
-/// Where a runnable task goes in the queue of its cpu, and for how long it runs ([`Policy::enqueue`](super::Policy::enqueue)).
+/// Where a runnable task goes in the queue of its cpu, and for how long it runs
+/// ([`Policy::enqueue`](super::Policy::enqueue)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueEntry {
     /// The task with the smallest key runs first; of equal keys the first come.
@@ -139,9 +141,9 @@ pub enum Preemption {
     Boosted,
 }
 
-/// The priority ([`System::set_priority`](super::System::set_priority)) whose tasks never run: a cpu with no others is idle, and they are
-/// still counted in its queue. Strict co-scheduling needs it, as a bandwidth limit (throttled queues) or job
-/// control (`SIGSTOP`) does.
+/// The priority ([`System::set_priority`](super::System::set_priority)) whose tasks never run: a cpu with no
+/// others is idle, and they are still counted in its queue. Strict co-scheduling needs it, as a bandwidth
+/// limit (throttled queues) or job control (`SIGSTOP`) does.
 pub const THROTTLED: u8 = u8::MAX;
 
 /// Facts that a reason can name.

@@ -19,9 +19,9 @@ pub(super) const fn is_hybrid(program: &Program) -> bool {
 }
 
 /// Numbers of processes, each with a number of threads: all products that are the cores, the cpus, twice the
-/// cpus, or the tasks that there are now; and one process for each package, NUMA node and cache, with a thread
-/// for each of its cores, each of its cpus, and half and a quarter of its cores, as fewer threads may already
-/// draw all bandwidth of its memory.
+/// cpus, or the tasks that there are now; and one process for each package, NUMA node and cache, with a
+/// thread for each of its cores, each of its cpus, and half and a quarter of its cores, as fewer threads may
+/// already draw all bandwidth of its memory.
 pub(super) fn shapes(machine: &Machine, program: &Program) -> BTreeSet<(u32, u32)> {
     let cpus = program.cpus.len() as u32;
     let firsts = one_per_core(machine, &program.cpus);

@@ -1,5 +1,5 @@
-//! What a search makes of settings that do the same, of short runs under a quota, and of what scenarios rarely
-//! state: how much second hardware threads add, and one busy task beside the program.
+//! What a search makes of settings that do the same, of short runs under a quota, and of what scenarios
+//! rarely state: how much second hardware threads add, and one busy task beside the program.
 
 use std::collections::BTreeSet;
 
@@ -76,8 +76,8 @@ impl Search<'_> {
         there.tried
     }
 
-    /// Judges the best settings where second hardware threads add the least, and beside one busy task. Whether
-    /// something is barred by that.
+    /// Judges the best settings where second hardware threads add the least, and beside one busy task.
+    /// Whether something is barred by that.
     pub(super) fn hedge(&mut self, budget: Effort) -> Result<bool, Failed> {
         Ok(self.bar_second_threads(budget)? || self.bar_full_teams(budget)?)
     }
