@@ -34,6 +34,8 @@ pub(super) struct Host {
     task_new: TypedFunc<i32, i64>,
     task_gone: TypedFunc<i64, ()>,
     cgroup_new: TypedFunc<(i64, i64), i64>,
+    /// Puts a task into a cgroup; none where no scheduler asks.
+    task_cgroup: Option<TypedFunc<(i64, i64), ()>>,
     timer_fire: TypedFunc<i64, ()>,
     alloc: TypedFunc<i64, i64>,
     /// Room for the arguments of operations that take a structure.
@@ -85,6 +87,7 @@ impl Host {
             task_new: started.function("scx_task_new")?,
             task_gone: started.function("scx_task_gone")?,
             cgroup_new: started.function("scx_cgroup_new")?,
+            task_cgroup: started.function("scx_task_cgroup").ok(),
             timer_fire: started.function("scx_timer_fire")?,
             alloc: started.function("scx_alloc")?,
             given: given(&ops),
@@ -236,6 +239,14 @@ impl Host {
         Some(())
     }
 
+    /// The structure of a task is in this cgroup from now on.
+    fn join(&mut self, kernel: &mut Kernel<'_>, task: TaskId, cgroup: u64) -> Option<()> {
+        let Some(put) = self.task_cgroup else { return Some(()) };
+        let of_task = self.started.parts().1.address(task);
+        let with = (of_task.cast_signed(), self.cgroup_address(cgroup).cast_signed());
+        self.call(kernel, "scx_task_cgroup", |started| put.call(&mut started.store, with))
+    }
+
     /// Writes the cpus that a task may use.
     fn write_mask(&mut self, kernel: &mut Kernel<'_>, task: TaskId) {
         let (mut bytes, data) = self.started.parts();
@@ -298,7 +309,8 @@ fn given(ops: &[Option<Call>]) -> Given {
         cgroup_init: has(Op::CgroupInit),
         cgroup_exit: has(Op::CgroupExit),
         cgroup_prep_move: has(Op::CgroupPrepMove),
-        cgroup_move: has(Op::CgroupMove),
+        // Also without the operation the task is in another cgroup afterwards.
+        cgroup_move: true,
         cgroup_cancel_move: has(Op::CgroupCancelMove),
         cgroup_set_weight: has(Op::CgroupSetWeight),
         // They make, change and free the structure of a task.
@@ -365,7 +377,7 @@ impl Scheduler for Host {
     }
 
     fn init_task(&mut self, kernel: &mut Kernel<'_>, task: TaskId, fork: bool, cgroup: u64) -> i32 {
-        if self.new_task(kernel, task).is_none() {
+        if self.new_task(kernel, task).is_none() || self.join(kernel, task, cgroup).is_none() {
             return 0;
         }
         let (at, to, cgroup) = (Arc::clone(&self.at), self.arguments, self.cgroup_address(cgroup));
@@ -472,6 +484,9 @@ impl Scheduler for Host {
     }
 
     fn cgroup_move(&mut self, kernel: &mut Kernel<'_>, task: TaskId, from: u64, to: u64) {
+        if self.join(kernel, task, to).is_none() {
+            return;
+        }
         let with = [self.cgroup_address(from), self.cgroup_address(to)];
         self.task_op(kernel, Op::CgroupMove, task, with);
     }
