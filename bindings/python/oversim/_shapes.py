@@ -303,6 +303,7 @@ def advise_pools(
     outer: Sequence[int] | int = (),
     inner: Sequence[int] | int = (),
     work: str = "1s",
+    meetings: int = 24,
     serial: int = 0,
     spread: int = 5,
     runtime: str = "libgomp",
@@ -315,9 +316,10 @@ def advise_pools(
 ) -> PoolsAdvice:
     """Says how many workers with how many threads each are best, as ``oversim advise pools``.
 
-    ``region`` is the work of a call of the library with threads, in time of one cpu, such as ``"10ms"``. The other
-    arguments are the options of the command.
+    ``region`` is the work of a call of the library with threads, in time of one cpu, such as ``"10ms"``; in it the threads
+    meet ``meetings`` times. The other arguments are the options of the command.
     """
+    whole("meetings", meetings, 1, 1_000)
     whole("serial", serial, 0, 99)
     whole("spread", spread, 0, 100)
     asked: _native.Pools = {
@@ -325,6 +327,7 @@ def advise_pools(
         "inner": _counts("inner", inner, 1, 4_096),
         "work": work,
         "region": region,
+        "meetings": meetings,
         "serial": serial,
         "spread": spread,
         "runtime": runtime,

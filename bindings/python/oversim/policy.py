@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from random import Random
-from typing import Any, Iterable, Literal, Union
+from typing import Any, Iterable, Literal, Mapping, Union
 
 from oversim._native import App, Choice, Machine, Placement, QueueEntry, System, Task, Timer
 
@@ -97,6 +97,9 @@ class Policy:
     #: ``"kernel"``: it places and balances tasks itself. ``"user"``: it stands above the balancer of the
     #: operating system, binds and moves tasks, and its ``select_cpu`` is not called.
     level: Literal["kernel", "user"] = "kernel"
+    #: Whether a class with an ``order`` knows task groups: it asks ``groups`` and ``group_of`` for them. A class without
+    #: one leaves them to the operating system.
+    task_groups: bool = False
     #: Random numbers of the run.
     random: Random
 
@@ -167,11 +170,21 @@ class Policy:
     def quiescent(self, system: System, task: int, cpu: int) -> None:
         """The task has left the queue of the cpu. No task is moved here."""
 
+    def changed(self, system: System, task: int, what: str) -> None:
+        """Under ``"policy"`` order: the ``weight``, the mask (``affinity``) or the task ``group`` of the task has changed."""
+
+    def ended(self, system: System) -> None:
+        """The run is over, for whatever reason. What is asked for here no longer happens."""
+
+    def counters(self) -> Mapping[str, int]:
+        """What the policy has counted, for the results; asked after ``ended``. Names in lower case, with ``_``."""
+        return {}
+
 
 _HOOKS = [
     name
     for name, member in vars(Policy).items()
-    if inspect.isfunction(member) and name not in ("order", "select_cpu")
+    if inspect.isfunction(member) and name not in ("order", "select_cpu", "counters")
 ]
 
 
@@ -238,7 +251,7 @@ def _describe(policy: Any) -> dict[str, Any]:
         raise ValueError(f"{policy.__name__}.level must be 'kernel' or 'user', not {policy.level!r}")
     if policy.level == "kernel" and policy.select_cpu is Policy.select_cpu:
         raise TypeError(f"{policy.__name__} must define select_cpu: it is a policy of the kernel level")
-    for hook in [*_HOOKS, "order", "select_cpu"]:
+    for hook in [*_HOOKS, "order", "select_cpu", "counters"]:
         if not callable(getattr(policy, hook)):
             raise TypeError(f"{policy.__name__}.{hook} must be a method: it is the name of a hook")
     members = [name for name in dir(policy) if not name.startswith("_")]
@@ -250,7 +263,8 @@ def _describe(policy: Any) -> dict[str, Any]:
         "summary": about.split("\n\n")[0].replace("\n", " ") or f"the Python class {policy.__qualname__}",
         "about": about,
         "level": policy.level,
-        "orders": policy.order is not Policy.order,
+        # A class that defines `order` may order the run queues itself.
+        "groups": "kept" if policy.order is Policy.order else "told" if policy.task_groups else "refused",
         "hooks": [hook for hook in _HOOKS if getattr(policy, hook) is not getattr(Policy, hook)],
         "parameters": [p._described(name) for p in parameters if isinstance(p, Parameter)],
     }

@@ -69,6 +69,8 @@ pub(crate) struct Pools {
     inner: Vec<u32>,
     work: String,
     region: String,
+    /// How often the threads of a region meet.
+    meetings: u32,
     serial: u32,
     spread: u32,
     runtime: String,
@@ -200,6 +202,7 @@ pub(crate) fn advise_pools(py: Python<'_>, asked: Pools, ground: Ground) -> PyRe
         inner: asked.inner,
         work: pools::work(&asked.work).map_err(refused("work"))?,
         region: wait::work(&asked.region).map_err(refused("region"))?,
+        meetings: asked.meetings,
         serial: asked.serial,
         spread: asked.spread,
         quota: perhaps("cpus", asked.cpus.as_ref(), pod::cpus)?,

@@ -426,3 +426,89 @@ def test_the_functions_of_the_package_take_classes():
     swept = oversim.sweep(SIX_ON_FOUR, policies=[Steal], sweep={"apps.six.tasks": [4, 6]}, repeat=1)
     assert swept.completed
     assert oversim.timeline(SIX_ON_FOUR, policies=[Steal]) is not None
+
+
+class Counted(SharedQueue):
+    """Counts what it is told, cuts slices and wakes idle cpus itself."""
+
+    task_groups = True
+
+    def init(self, system):
+        super().init(system)
+        self.count = {"changed": 0, "kicked": 0, "cut": 0, "ended": 0, "groups": len(system.groups())}
+
+    def changed(self, system, task, what):
+        assert what in ("weight", "affinity", "group")
+        self.count["changed"] += 1
+
+    def runnable(self, system, task, cpu):
+        super().runnable(system, task, cpu)
+        self.count["kicked"] += sum(system.kick(cpu) for cpu in range(system.cpus))
+        self.count["cut"] += system.set_slice(task, 1_000_000, "cut short")
+
+    def ended(self, system):
+        assert system.group_of(0) is not None
+        self.count["ended"] += 1
+
+    def counters(self):
+        SEEN.append(self.count)
+        return self.count
+
+
+SEEN = []
+
+IN_GROUPS = """
+name: in_groups
+machine: core:2
+kernel: linux-6.18
+cgroups: { heavy: { weight: 200 } }
+apps:
+  team: { workload: { spmd: { work: 100ms, intervals: 20 } }, tasks: 3, runtime: block, cgroup: heavy }
+  other: { workload: { spmd: { work: 100ms, intervals: 20 } }, tasks: 2, runtime: block, cgroup: light }
+policies: [LOAD]
+baseline: none
+"""
+
+
+def test_a_policy_that_orders_queues_kicks_cuts_and_counts():
+    SEEN.clear()
+    result = oversim.run(IN_GROUPS, policies=[Counted], repeat=1)
+    assert result.completed
+    assert SEEN[0]["groups"] >= 2
+    assert SEEN[0]["cut"] > 0
+    assert SEEN[0]["ended"] == 1
+
+
+def test_without_a_word_on_groups_a_policy_that_orders_queues_refuses_them():
+    with pytest.raises(oversim.ScenarioError, match="cgroup"):
+        oversim.run(IN_GROUPS, policies=[SharedQueue], repeat=1)
+
+
+def test_a_policy_ends_a_run_with_its_reason():
+    class Fails(Still):
+        def app_ready(self, system, app):
+            system.fail("enough seen")
+
+    result = oversim.run(SIX_ON_FOUR, policies=[Fails], repeat=1)
+    assert not result.completed
+    note = result.to_dict()["notes"][0]
+    assert (note["outcome"], note["text"]) == ("failed", "ended by the policy: enough seen")
+
+
+@pytest.mark.parametrize("answer", [None, {"a": -1}, {"a": 1.5}, {1: 1}, ["a"]])
+def test_counters_are_a_dict_of_whole_numbers(answer):
+    class Wrong(Still):
+        def counters(self):
+            return answer
+
+    with pytest.raises(TypeError):
+        oversim.run(SIX_ON_FOUR, policies=[Wrong], repeat=1)
+
+
+def test_a_kick_has_two_forms():
+    class Wrong(Still):
+        def app_ready(self, system, app):
+            system.kick(0, "wait")
+
+    with pytest.raises(ValueError, match="idle"):
+        oversim.run(SIX_ON_FOUR, policies=[Wrong], repeat=1)

@@ -313,6 +313,10 @@ impl Wrapper for Agent {
         Some(QueueEntry { slice, ..entry })
     }
 
+    fn counted(&self) -> Vec<(String, u64)> {
+        self.base.counters()
+    }
+
     fn notify(&mut self, system: &mut dyn policy::System, notice: Notice) {
         self.check();
         match notice {

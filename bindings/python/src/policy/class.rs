@@ -11,7 +11,7 @@ use notation::units;
 use policies::{Entry, Level, Setting, Showcase, TaskGroups};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use sim_core::policy::{Order, Policy};
 use sim_core::time::Span;
 
@@ -127,11 +127,10 @@ fn read(described: &Bound<'_, PyAny>) -> PyResult<(Entry, Vec<Parameter>, Vec<&'
         summary: interned(&text("summary")?)?,
         source: "a class in Python",
         level: if text("level")? == "user" { Level::UserLevel } else { Level::InKernel },
-        // A class that defines `order` may order the run queues itself.
-        task_groups: if described.get_item("orders")?.extract::<bool>()? {
-            TaskGroups::Refused
-        } else {
-            TaskGroups::Kept
+        task_groups: match text("groups")?.as_str() {
+            "kept" => TaskGroups::Kept,
+            "told" => TaskGroups::Told,
+            _ => TaskGroups::Refused,
         },
         parameters: &[],
         text: interned(&format!("# {name}\n\n## How it works\n\n{about}\n"))?,
@@ -186,6 +185,22 @@ pub(super) fn configure(object: &Bound<'_, PyAny>, values: &Values) -> PyResult<
         }
     }
     Ok(())
+}
+
+/// What the policy has counted: the answer of the object's `counters`.
+pub(super) fn counters(object: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u64)>> {
+    let answer = object.call_method0("counters")?;
+    let named = |(name, count): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name: String = name.extract()?;
+        let count = count.extract().map_err(|_| {
+            PyTypeError::new_err(format!("counters: `{name}` must be a whole number from 0 below 2**64"))
+        })?;
+        Ok((name, count))
+    };
+    let counts = answer
+        .cast::<PyDict>()
+        .map_err(|_| PyTypeError::new_err("counters must return a dict of names and whole numbers"))?;
+    counts.iter().map(named).collect()
 }
 
 /// Who orders the queues: the answer of the object's `order`.

@@ -7,7 +7,8 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::CpuSet;
-use sim_core::policy::{self, Affinity, View, Why};
+use sim_core::os::TaskGroup;
+use sim_core::policy::{self, Affinity, Kick, View, Why};
 use sim_core::time::{Span, Time};
 
 use super::hooks::Hook;
@@ -145,6 +146,19 @@ impl System {
         self.view(|view| view.app(app).into())
     }
 
+    /// The task groups of the run, for a policy that orders the queues: name, number of the group around it,
+    /// weight (1,024 as a task of nice 0).
+    fn groups(&self) -> PyResult<Vec<(String, Option<u16>, u32)>> {
+        let shown = |group: &TaskGroup| (group.name.clone(), group.parent, group.weight);
+        self.view(|view| view.groups().iter().map(shown).collect())
+    }
+
+    /// The number of the task group in which the tasks of an application are, if they are in one.
+    fn group_of(&self, app: u32) -> PyResult<Option<u16>> {
+        let app = AppId(existing("application", app, self.apps)?);
+        self.view(|view| view.group_of(app))
+    }
+
     /// The number of runnable tasks on a cpu, the running one included.
     fn nr_running(&self, cpu: u32) -> PyResult<u32> {
         let cpu = self.cpu(cpu)?;
@@ -272,6 +286,36 @@ impl System {
         let (entry, why) = (entry(key, slice_ns, preempts)?, self::why(why)?);
         let may = Hook::may_order;
         self.system("dispatch", may, |system| system.dispatch(TaskId(task), CpuId(cpu), entry, why))
+    }
+
+    /// Makes a cpu look for a task at the price of an interrupt: `idle` (if it is idle) or `preempt` (the slice
+    /// of its task ends now). False if the cpu is not as `how` wants it.
+    #[pyo3(signature = (cpu, how="idle"))]
+    fn kick(&self, cpu: u32, how: &str) -> PyResult<bool> {
+        let cpu = self.cpu(cpu)?;
+        let how = match how {
+            "idle" => Kick::Idle,
+            "preempt" => Kick::Preempt,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "unknown kick {how:?}: use \"idle\" or \"preempt\""
+                )));
+            }
+        };
+        self.system("kick", Hook::may_order, |system| system.kick(cpu, how))
+    }
+
+    /// From now on a running or queued task may run for so long, up to the next timer tick. False for a task in
+    /// another state or one that the policy holds.
+    #[pyo3(signature = (task, slice_ns, why=None))]
+    fn set_slice(&self, task: u32, slice_ns: u64, why: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        let (task, slice, why) = (self.task_id(task)?, ns("slice_ns", slice_ns)?, self::why(why)?);
+        self.system("set_slice", Hook::may_order, |system| system.set_slice(task, Span::from_ns(slice), why))
+    }
+
+    /// Ends the run at this instant: its outcome is `failed` with this reason.
+    fn fail(&self, reason: String) -> PyResult<()> {
+        self.system("fail", always, |system| system.fail(reason))
     }
 
     /// A task that polls gives its cpu away in favour of another one (`yield_to`); false if it does not poll

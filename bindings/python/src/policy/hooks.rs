@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{self, Awaited, CpuChoice, Enqueue, Order, Preemption, View, Watches};
+use sim_core::policy::{self, Awaited, CpuChoice, Enqueue, Order, Preemption, TaskChange, View, Watches};
 use sim_core::rng::{Purpose, stream};
 use sim_core::wrap::{Notice, Wrapper};
 
@@ -37,11 +37,13 @@ pub(super) enum Hook {
     Proceeds,
     Runnable,
     Quiescent,
+    Changed,
+    Ended,
 }
 
 impl Hook {
     /// All hooks with their names; the position is the number of the hook.
-    pub(super) const ALL: [(Self, &'static str); 16] = [
+    pub(super) const ALL: [(Self, &'static str); 18] = [
         (Self::Init, "init"),
         (Self::AppStarted, "app_started"),
         (Self::AppReady, "app_ready"),
@@ -58,6 +60,8 @@ impl Hook {
         (Self::Proceeds, "proceeds"),
         (Self::Runnable, "runnable"),
         (Self::Quiescent, "quiescent"),
+        (Self::Changed, "changed"),
+        (Self::Ended, "ended"),
     ];
 
     /// Its name.
@@ -268,6 +272,11 @@ impl Wrapper for PythonPolicy {
         entry.unwrap_or_else(|| Some(policy::QueueEntry::new(0, sim_core::time::Span::MAX)))
     }
 
+    fn counted(&self) -> Vec<(String, u64)> {
+        let counted = Python::attach(|py| class::counters(self.object.bind(py)));
+        counted.unwrap_or_else(|error| self.live.state.fail(error))
+    }
+
     fn notify(&mut self, system: &mut dyn policy::System, notice: Notice) {
         match notice {
             Notice::Init => {
@@ -316,6 +325,15 @@ impl Wrapper for PythonPolicy {
             Notice::Stopping(task, cpu) => {
                 self.tell(Hook::Stopping, system, |py, s| (s, task.0, cpu.0).into_pyobject(py));
             }
+            Notice::Changed(task, what) => {
+                let what = match what {
+                    TaskChange::Weight => "weight",
+                    TaskChange::Affinity => "affinity",
+                    TaskChange::Group => "group",
+                };
+                self.tell(Hook::Changed, system, |py, s| (s, task.0, what).into_pyobject(py));
+            }
+            Notice::Ended => self.tell(Hook::Ended, system, |py, s| (s,).into_pyobject(py)),
         }
     }
 }
