@@ -216,16 +216,31 @@ const fn none(count: &usize) -> bool {
 impl Outcomes {
     fn count(reports: &[RunReport]) -> Self {
         let mut counts = Self::default();
-        for report in reports {
-            match report.outcome {
-                Outcome::Completed => counts.completed += 1,
-                Outcome::Horizon => counts.horizon += 1,
-                Outcome::Deadlock(_) => counts.deadlock += 1,
-                Outcome::Livelock(_) => counts.livelock += 1,
-                Outcome::Failed(_) => counts.failed += 1,
-            }
-        }
+        reports.iter().for_each(|report| counts.add(word(&report.outcome)));
         counts
+    }
+
+    /// Counts a run that ended in a way with this word in results. Other words are not counted.
+    pub fn add(&mut self, outcome: &str) {
+        match outcome {
+            "completed" => self.completed += 1,
+            "horizon" => self.horizon += 1,
+            "deadlock" => self.deadlock += 1,
+            "livelock" => self.livelock += 1,
+            "failed" => self.failed += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The word for an outcome in results.
+pub(crate) const fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Horizon => "horizon",
+        Outcome::Deadlock(_) => "deadlock",
+        Outcome::Livelock(_) => "livelock",
+        Outcome::Failed(_) => "failed",
     }
 }
 

@@ -145,12 +145,7 @@ impl Gathered {
             self.count += 1;
             self.replicates = self.replicates.max(row.replicate + 1);
             self.digest.update(row.digest.as_bytes());
-            match row.outcome.as_str() {
-                COMPLETED => self.outcomes.completed += 1,
-                "deadlock" => self.outcomes.deadlock += 1,
-                "livelock" => self.outcomes.livelock += 1,
-                _ => self.outcomes.horizon += 1,
-            }
+            self.outcomes.add(&row.outcome);
             if row.outcome != COMPLETED {
                 self.notes.push(Note {
                     configuration: label.clone(),

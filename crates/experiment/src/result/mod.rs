@@ -17,7 +17,7 @@ use sim_core::outcome::{Outcome, RunReport};
 
 use crate::compare::{Comparison, compare};
 use crate::metrics::ALL_APPS;
-use crate::provenance::Provenance;
+use crate::provenance::{Provenance, word};
 use crate::references::{BEST_PARTITION, BestPartition, Found, REFERENCES};
 use crate::samples::{Place, Samples};
 use crate::schedule::replayed::Replay;
@@ -245,23 +245,24 @@ pub(crate) fn policy_name(experiment: &Experiment, policy: usize) -> &str {
 
 /// How a run that did not complete ended: a word, and a sentence about what happened.
 pub(crate) fn outcome(plan: &RunPlan, run: &RunReport) -> Option<(&'static str, String)> {
-    Some(match &run.outcome {
+    let text = match &run.outcome {
         Outcome::Completed => return None,
         Outcome::Horizon if plan.window.is_some() => {
             let ended = run.apps.iter().filter(|a| a.end.is_some() && !a.background);
             let names: Vec<&str> = ended.map(|a| a.name.as_str()).collect();
-            ("horizon", format!("{} ended before the window did; give it more work", names.join(" and ")))
+            format!("{} ended before the window did; give it more work", names.join(" and "))
         }
         Outcome::Horizon => {
             let unended = run.apps.iter().filter(|a| a.end.is_none() && !a.background);
             let names: Vec<&str> = unended.map(|a| a.name.as_str()).collect();
             let horizon = run.makespan.ns() as f64 / 1e9;
-            ("horizon", format!("cut off at the horizon of {horizon} s before {} ended", names.join(" and ")))
+            format!("cut off at the horizon of {horizon} s before {} ended", names.join(" and "))
         }
-        Outcome::Deadlock(who) => ("deadlock", format!("deadlock: {who}")),
-        Outcome::Livelock(who) => ("livelock", format!("livelock: {who}")),
-        Outcome::Failed(why) => ("failed", format!("ended by the policy: {why}")),
-    })
+        Outcome::Deadlock(who) => format!("deadlock: {who}"),
+        Outcome::Livelock(who) => format!("livelock: {who}"),
+        Outcome::Failed(why) => format!("ended by the policy: {why}"),
+    };
+    Some((word(&run.outcome), text))
 }
 
 /// The note about a run that did not complete.
